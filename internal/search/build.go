@@ -11,7 +11,7 @@ import (
 	"palmares/internal/markdown"
 )
 
-// Build indexes the names, categories, taglines and reviews of a catalogue, whose tools
+// Build indexes the names, categories, taglines, usages, verdicts and reviews of a catalogue, whose tools
 // must be sorted by slug and not change afterwards. It uses all cores; a hundred thousand tools
 // take seconds, during which it yields the processor after every tool. It returns the
 // context's error if the context ends first.
@@ -51,7 +51,8 @@ func readTools(ctx context.Context, tools []*catalog.Tool, which []int32, catego
 }
 
 // categoryTexts returns, by slug, what is indexed of a category: its label, and the words
-// of its slugs that the label does not have, such as "code" for « Développement ».
+// of its slugs that the label does not have, such as "code" for « Développement »; and the labels
+// of its usages, by usageKey.
 func categoryTexts(c *catalog.Catalog) map[string]string {
 	texts := map[string]string{}
 	for _, category := range c.Categories {
@@ -66,9 +67,15 @@ func categoryTexts(c *catalog.Catalog) map[string]string {
 			}
 		}
 		texts[category.Slug] = text
+		for _, usage := range category.Usages {
+			texts[usageKey(category.Slug, usage.Slug)] = usage.Label
+		}
 	}
 	return texts
 }
+
+// usageKey returns under which key the texts of categories have the label of a usage.
+func usageKey(category, usage string) string { return category + "/" + usage }
 
 // A builder reads tools one by one. Words are numbered in order of appearance; index
 // then assigns their positions in the sorted lexicons.
@@ -145,6 +152,13 @@ func (b *builder) add(t *catalog.Tool) {
 	}
 	b.read(inCategory, cmp.Or(b.categories[t.Category], t.Category))
 	b.read(inTagline, t.Tagline)
+	for _, usage := range t.Usages {
+		b.read(inUsage, b.categories[usageKey(t.Category, usage)])
+	}
+	b.read(inSummary, t.Summary)
+	for _, strong := range t.Pros {
+		b.read(inSummary, strong)
+	}
 	b.before = 0
 	if t.Body != "" {
 		b.reviews++
@@ -175,24 +189,26 @@ func (b *builder) addTerm(number uint32) {
 		}
 	}
 	term.counts = [fieldCount]uint16{}
-	if head := weights[inName] + weights[inAlias] + weights[inCategory] + weights[inTagline]; head > 0 {
+	head := weights[inName] + weights[inAlias] + weights[inCategory] + weights[inTagline] + weights[inUsage]
+	if head > 0 {
 		weight := headBytes.of(head)
 		b.push(headList(number), weight, weight)
 		term.inHead++
 	}
-	if weights[inHeading]+weights[inText] == 0 {
+	text := weights[inSummary] + weights[inText]
+	if weights[inHeading]+text == 0 {
 		return
 	}
 	plain := uint8(0)
-	if weights[inText] > 0 {
-		plain = textBytes.of(weights[inText])
+	if text > 0 {
+		plain = textBytes.of(text)
 	} else {
 		term.onlyHeadings++
 	}
 	if weights[inHeading] > 0 {
 		term.inHeadings++
 	}
-	b.push(textList(number), textBytes.of(weights[inHeading]+weights[inText]), plain)
+	b.push(textList(number), textBytes.of(weights[inHeading]+text), plain)
 	term.inReview++
 }
 

@@ -28,7 +28,7 @@ func TestAConditionThatIsReadHoldsForEveryResult(t *testing.T) {
 		condition := rapid.SampledFrom([]string{"gratuit", "payant", "freemium", "moins de 20 €", "max 5 €", "gratuit à moins de 9 €", ""})
 		query := strings.Join([]string{text.Draw(t, "before"), condition.Draw(t, "condition"), text.Draw(t, "after")}, " ")
 
-		r := x.ReadRequest(query)
+		r := x.ReadRequest(query, nil)
 		q := Query{Text: r.Text, Constraints: r.Constraints, Limit: len(c.Tools)}
 		set, _ := x.Matches(q)
 		for _, hit := range x.Search(q).Hits {

@@ -194,11 +194,50 @@ func (c *collection) judge(q *judgedQuery, answers []int) quality {
 // ask returns the first ten answers to a query, as the site would show them.
 func ask(x *Index, text string) []int {
 	var answers []int
-	request := x.ReadRequest(text)
+	request := x.ReadRequest(text, nil)
 	for _, hit := range x.Search(Query{Text: request.Text, Constraints: request.Constraints, Limit: 10}).Hits {
 		answers = append(answers, hit.Tool)
 	}
 	return answers
+}
+
+// TestQuestionsInEnglishFindFrenchTools also prints the figures, for make bench.
+func TestQuestionsInEnglishFindFrenchTools(t *testing.T) {
+	text, err := os.ReadFile("testdata/judged-english.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	collections := map[string]collection{"demo": demoCollection(t), "topics": generatedCollection(t)}
+	indexes := map[string]*Index{}
+	for name, c := range collections {
+		if indexes[name], err = Build(t.Context(), c.catalog); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var parts [2]quality // tuned, held out
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		q := parseJudged(t, strings.TrimSpace(line), "")
+		c := collections[q.kind]
+		answers := ask(indexes[q.kind], q.text)
+		result := c.judge(&q, answers)
+		if q.heldOut {
+			parts[1].add(result)
+			continue
+		}
+		parts[0].add(result)
+		if result.ndcg < 0.7 {
+			t.Logf("%s: %q has nDCG %.2f: %s", c.name, q.text, result.ndcg, c.describe(answers))
+		}
+	}
+	for i, name := range []string{"tuned", "held out"} {
+		t.Logf("search, English, %s: %s", name, parts[i])
+		if parts[i].mean() < 0.85 {
+			t.Errorf("%s: got %s; want at least 0.85", name, parts[i])
+		}
+	}
 }
 
 // TestTheAnswersToJudgedQueriesAreGood also prints the figures, for make bench.

@@ -47,12 +47,12 @@ func FuzzPassagesAndRequests(f *testing.F) {
 	f.Add("entre €5 et vingt euros/mois < 3 € l’heure", "")
 	f.Fuzz(func(t *testing.T, query, body string) {
 		x, _ := index(t, tool("Un", "mot "+body, body))
-		r := x.ReadRequest(query)
+		r := x.ReadRequest(query, nil)
 		for i, c := range r.Constraints {
 			if c.start >= c.end || c.end > len(query) || c.PriceMax < 0 || c.PriceMax > 1e12 || c.PriceMax != toCents(c.PriceMax) {
 				t.Errorf("%q: constraint %+v", query, c)
 			}
-			if again := x.ReadRequest(r.Without(i)); len(again.Text) > len(query) {
+			if again := x.ReadRequest(r.Without(i), nil); len(again.Text) > len(query) {
 				t.Errorf("%q without constraint %d is longer: %q", query, i, again.Text)
 			}
 		}

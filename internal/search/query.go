@@ -43,8 +43,13 @@ func (x *Index) parse(w *workspace, text string) {
 		}
 	}}
 	split.split(text)
+	last := ""
+	if len(words) > 0 {
+		last = words[len(words)-1]
+	}
+	words, typed, isEnglish := translate(words)
 	significant := slices.DeleteFunc(slices.Clone(words), isStop)
-	open := isOpen(text) && len(words) > 0
+	open := isOpen(text) && len(words) > 0 && words[len(words)-1] == last
 	if len(significant) == 0 {
 		significant = words
 	} else {
@@ -62,11 +67,14 @@ func (x *Index) parse(w *workspace, text string) {
 	for i := 0; i < len(significant) && len(w.words) < maxWords; i++ {
 		word, last := significant[i], i == len(significant)-1
 		if phrase, length := readPhrase(stem, significant[i:]); phrase != "" {
-			w.addWord(x.phrase(stem, phrase))
+			q := x.phrase(stem, phrase)
+			q.terms = compact(x.appendJoined(q.terms, typed[word]))
+			w.addWord(q)
 			i += length - 1
 			continue
 		}
 		q := queryWord{text: word, open: last && open && len(word) >= minPrefix, filler: !notFiller(word) && !onlyFillers}
+		q.terms = x.appendJoined(q.terms, typed[word])
 		if term, ok := x.term(stem, word); ok {
 			q.terms = append(q.terms, queryTerm{term: term, confidence: exact})
 		} else if letters, digits, ok := cutDigits(word); ok && len(w.words)+1 < maxWords {
@@ -83,7 +91,7 @@ func (x *Index) parse(w *workspace, text string) {
 			q.terms = x.appendPrefixed(q.terms, word)
 		}
 		q.terms = compact(x.appendKin(q.terms, stem, q.text))
-		if len(q.terms) == 0 && !isOrdinary(stem, q.text) && !slices.Contains(known, q.text) {
+		if len(q.terms) == 0 && !isEnglish && !isOrdinary(stem, q.text) && !slices.Contains(known, q.text) {
 			before := ""
 			if i > 0 {
 				before = significant[i-1]

@@ -17,6 +17,8 @@ const (
 	inAlias       // a former slug
 	inCategory
 	inTagline
+	inUsage   // the label of one
+	inSummary // the verdict, and strong points
 	inHeading
 	inText
 	fieldCount
@@ -32,6 +34,8 @@ var fields = [fieldCount]struct{ weight, usual, k1 float64 }{
 	inAlias:    {6, 2, 1.2},
 	inCategory: {4, 3, 1.2},
 	inTagline:  {4, 10, 1.2},
+	inUsage:    {4, 4, 1.2},
+	inSummary:  {2, 40, 1.2},
 	inHeading:  {2, 12, 1.2},
 	inText:     {1, 300, 2},
 }
@@ -45,7 +49,7 @@ func saturated(f field, count, length int) float64 {
 }
 
 // Every term has two lists of tools: those that have it in their head (name, category,
-// tagline) and those that have it in their review. Words that are in every review may
+// tagline, usages) and those that have it in their review. Words that are in every review may
 // say much in a tagline, so each list has its own frequency.
 func headList(term uint32) uint32 { return 2 * term }
 func textList(term uint32) uint32 { return 2*term + 1 }
@@ -58,8 +62,8 @@ type weightScale struct {
 }
 
 var (
-	headBytes = newWeightScale(inName, inAlias, inCategory, inTagline)
-	textBytes = newWeightScale(inHeading, inText)
+	headBytes = newWeightScale(inName, inAlias, inCategory, inTagline, inUsage)
+	textBytes = newWeightScale(inSummary, inHeading, inText)
 )
 
 func newWeightScale(of ...field) *weightScale {

@@ -94,6 +94,10 @@ type Query struct {
 	// matches every tool.
 	Constraints []Constraint
 
+	// Near drops the tools that rank far below the best, for callers that sort the others
+	// differently.
+	Near bool
+
 	// Keep, if not nil, drops the tools (indexes in the catalogue) for which it
 	// returns false. It may be called for many tools.
 	Keep func(tool int) bool
@@ -161,7 +165,7 @@ func (x *Index) collectMeant(w *workspace, q Query) Result {
 	}
 	named := x.similarlyNamed(w, best(w.keys, min(maxNamed, r.Total)))
 	r = x.collect(w, Query{
-		Text: meant, Verbatim: true, Constraints: q.Constraints, Keep: q.Keep, Known: q.Known,
+		Text: meant, Verbatim: true, Constraints: q.Constraints, Near: q.Near, Keep: q.Keep, Known: q.Known,
 	})
 	isFound := func(tool int) bool {
 		return slices.ContainsFunc(w.keys, func(key uint64) bool { return toolOf(key) == tool })
@@ -178,6 +182,7 @@ func (x *Index) collectMeant(w *workspace, q Query) Result {
 // collect sets the keys of all tools that match a query, in no order.
 func (x *Index) collect(w *workspace, q Query) Result {
 	w.query = q
+	x.bar(w)
 	m := x.match(w)
 	w.keys = w.keys[:0]
 	for _, tool := range w.candidates {
@@ -201,7 +206,8 @@ type workspace struct {
 	named      []uint32 // tools that have a level
 
 	query      Query
-	preferFree bool // to tools that have a free plan
+	barred     []uint64 // a bit for each tool that the query excludes; empty if there are none
+	preferFree bool     // to tools that have a free plan
 
 	words      []queryWord
 	weights    []float32 // by set of words, how much of the query they are
@@ -269,7 +275,8 @@ func (w *workspace) whole() float32 { return w.weights[len(w.weights)-1] }
 
 // allows reports whether the constraints and the filter of the query allow a tool.
 func (x *Index) allows(w *workspace, i int) bool {
-	return x.meetsAll(i, w.query.Constraints) && (w.query.Keep == nil || w.query.Keep(i))
+	return (len(w.barred) == 0 || w.barred[i/64]&(1<<(i%64)) == 0) &&
+		x.meetsAll(i, w.query.Constraints) && (w.query.Keep == nil || w.query.Keep(i))
 }
 
 // dropExcluded drops the candidates that the query excludes, and returns how much of the
@@ -296,6 +303,9 @@ func (x *Index) matching(w *workspace, enough float32, partial bool) matching {
 	m := matching{enough: enough, rating: math.MaxFloat32, partial: partial}
 	if best := x.rate(w, max(enough, 1e-6)); best > 0 {
 		m.rating, m.least = best*makesUp, best*tooLow
+		if w.query.Near {
+			m.least = best * makesUp
+		}
 	}
 	return m
 }

@@ -100,8 +100,8 @@ func (p *toolsPage) search(r *request, q snapshot.ToolQuery, at snapshot.Paging,
 		Offset: at.Offset(len(r.snap.Catalog.Tools)), Limit: at.Limit,
 	})
 	p.Total, p.Partial, p.Notices = found.Total, found.Partial, r.notices(p.Query, found.Retired)
-	for i, c := range found.Request.Constraints {
-		p.Conditions = append(p.Conditions, condition{conditionLabel(c), p.Filters.with("q", found.Request.Without(i))})
+	for i := range found.Request.Constraints {
+		p.Conditions = append(p.Conditions, condition{conditionLabel(&found.Request, i), p.Filters.with("q", found.Request.Without(i))})
 	}
 	if found.Suggestion != "" {
 		p.Understood, p.Typed, p.Verbatim = found.Suggestion, found.Typed, p.Filters.with("exact", "1")
@@ -115,13 +115,32 @@ func (p *toolsPage) search(r *request, q snapshot.ToolQuery, at snapshot.Paging,
 	}
 }
 
-// conditionLabel returns a condition as visitors read it.
-func conditionLabel(c search.Constraint) string {
-	switch c.Pricing {
-	case "":
-		return french.Euros(c.PriceMax) + " par mois au plus"
-	case "gratuit":
+// orderLabels are what a search says of the order that it asks for.
+var orderLabels = map[search.Sort]string{
+	search.ByPrice: "Les moins chers d’abord", search.ByScore: "Les mieux notés d’abord", search.ByTest: "Les derniers tests d’abord",
+}
+
+// conditionLabel returns the i-th condition of a search as visitors read it. What is best said in
+// their own words is quoted.
+func conditionLabel(r *search.Request, i int) string {
+	switch c := r.Constraints[i]; {
+	case c.Pricing == "gratuit":
 		return "Gratuit ou avec une formule gratuite"
+	case c.Pricing != "":
+		return french.Capital(string(c.Pricing))
+	case c.ScoreMin > 0:
+		return "Note d’au moins " + french.Figure(c.ScoreMin)
+	case c.PriceMin > 0 && c.PriceMax > 0:
+		return "De " + french.Euros(c.PriceMin) + " à " + french.Euros(c.PriceMax) + " par mois"
+	case c.PriceMin > 0:
+		return french.Euros(c.PriceMin) + " par mois au moins"
+	case c.Instead != "":
+		return "Alternatives à " + c.Instead
+	case c.Sort != search.ByRelevance:
+		return orderLabels[c.Sort]
+	case c.Without != "" || c.TestedFrom != "" || c.TestedTo != "":
+		return french.Capital(r.Words(i))
+	default:
+		return french.Euros(c.PriceMax) + " par mois au plus"
 	}
-	return french.Capital(string(c.Pricing))
 }

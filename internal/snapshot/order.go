@@ -23,6 +23,11 @@ const (
 	NameAsc
 	NameDesc
 	sortCount
+
+	// Orders of searches, which the list of tools does not have; see figureOrders.
+	PriceAsc   Sort = iota // what depends on the use, and what is not public, comes last
+	TestedDesc             // untested tools come last
+	UpdatedDesc
 )
 
 // Sorts holds the wire name of each Sort.
@@ -91,6 +96,37 @@ func sortTools(c *catalog.Catalog, scores []float64) (all [sortCount][]int32) {
 	}
 	all[ScoreDesc], all[ScoreAsc] = byScore(+1), byScore(-1)
 	return all
+}
+
+// sortFigures returns the orders by figures that only searches have; ties are in the order of
+// scores.
+func (s *Snapshot) sortFigures() map[Sort][]int32 {
+	tools := s.Catalog.Tools
+	euros := make([]float64, len(tools))
+	for i, t := range tools {
+		euros[i] = math.Inf(1)
+		if monthly, ok := catalog.Monthly(t.Pricing, t.Price); ok {
+			euros[i] = monthly
+		}
+	}
+	by := func(compare func(a, b int32) int) []int32 {
+		ids := slices.Clone(s.toolOrders[""][ScoreDesc].ids)
+		slices.SortStableFunc(ids, compare)
+		return ids
+	}
+	return map[Sort][]int32{
+		PriceAsc:    by(func(a, b int32) int { return cmp.Compare(euros[a], euros[b]) }),
+		TestedDesc:  by(func(a, b int32) int { return cmp.Compare(tools[b].TestedAt, tools[a].TestedAt) }),
+		UpdatedDesc: by(func(a, b int32) int { return cmp.Compare(tools[b].UpdatedAt, tools[a].UpdatedAt) }),
+	}
+}
+
+// inOrder returns all tools in an order.
+func (s *Snapshot) inOrder(sort Sort) []int32 {
+	if sort < sortCount {
+		return s.toolOrders[""][sort].ids
+	}
+	return s.figureOrders()[sort]
 }
 
 // nameKeys returns the collation keys of n names.

@@ -9,16 +9,25 @@ import (
 	"palmares/internal/search"
 )
 
-// A SearchQuery selects tools by words and by what their records say.
+// A SearchQuery selects tools by words and by what their records say. Without words it selects all
+// that pass the filters, by score.
 type SearchQuery struct {
-	ToolQuery            // a category may have its former slug
+	ToolQuery            // a category may have its former slug; Sort may be an order of searches
 	IsSorted      bool   // by ToolQuery.Sort, rather than best first
 	Text          string // with conditions in words, such as « gratuit »
 	Verbatim      bool   // similar words do not count
-	Pricing       catalog.Pricing
-	PriceMax      *float64            // euros a month
-	Limits        []search.Constraint // beside those in Text
 	Offset, Limit int
+
+	Pricing         catalog.Pricing
+	PriceMax        *float64 // euros a month
+	Usage           string   // slug
+	ICP             catalog.ICP
+	TestedSince     string // YYYY-MM-DD
+	Criterion       string // slug of one that is answered with yes
+	ExcludeCategory string
+	AlternativesTo  string // slug of a tool, active or retired: others of its category
+
+	Limits []search.Constraint // beside those in Text
 }
 
 // A Found is what a search finds. Hits are sorted as the query asks.
@@ -36,34 +45,48 @@ type Found struct {
 // API and assistants. A misspelt condition, such as « gratiut », is one all the same.
 func (s *Snapshot) Search(q SearchQuery) *Found {
 	f := s.search(q)
-	if meant := s.Index.ReadRequest(f.Suggestion); len(meant.Constraints) == 0 || len(f.Request.Constraints) > 0 {
+	meant := s.readRequest(f.Suggestion)
+	if len(meant.Constraints) == 0 {
 		return f
 	}
 	typed := f.Typed
-	q.Text, q.Verbatim = f.Suggestion, true
+	q.Text, q.Verbatim = f.Request.Stated()+" "+f.Suggestion, true
 	f = s.search(q)
 	f.Suggestion, f.Typed = f.Request.Text, typed
 	return f
 }
 
-func (s *Snapshot) search(q SearchQuery) *Found {
-	for i := range s.Catalog.Categories {
-		if c := &s.Catalog.Categories[i]; slices.Contains(c.Aliases, q.Category) {
-			q.Category = c.Slug
+func (s *Snapshot) readRequest(text string) search.Request {
+	return s.Index.ReadRequest(text, func(key string) *catalog.Retired {
+		if named := s.retiredByName[key]; len(named) > 0 {
+			return named[0]
 		}
-	}
-	f := &Found{Request: s.Index.ReadRequest(q.Text), Retired: s.retiredWithin(q.Text), snap: s}
+		return nil
+	})
+}
+
+func (s *Snapshot) search(q SearchQuery) *Found {
+	q.Category, q.ExcludeCategory = s.currentCategory(q.Category), s.currentCategory(q.ExcludeCategory)
+	f := &Found{Request: s.readRequest(q.Text), Retired: s.retiredWithin(q.Text), snap: s}
 	var misspelt []string
 	if len(f.Retired) == 0 && !q.Verbatim {
 		f.Retired, misspelt = s.retiredNear(q.Text)
 	}
 	query := search.Query{
 		Text: f.Request.Text, Constraints: slices.Concat(f.Request.Constraints, q.Limits), Verbatim: q.Verbatim,
-		Offset: q.Offset, Limit: q.Limit, Known: misspelt, Keep: func(i int) bool { return s.keeps(&q, i) },
+		Offset: q.Offset, Limit: q.Limit, Known: misspelt, Keep: s.filter(&q),
 	}
 	f.Typed = f.Request.Text
 	for _, t := range f.Retired {
 		query.Known = append(query.Known, t.Name, t.Slug)
+	}
+	if wish := f.Request.Sort(); !q.IsSorted && wish != search.ByRelevance {
+		q.IsSorted, query.Near = true, true
+		q.Sort = map[search.Sort]Sort{search.ByPrice: PriceAsc, search.ByScore: ScoreDesc, search.ByTest: TestedDesc}[wish]
+	}
+	if query.Text == "" && len(query.Constraints) == 0 {
+		s.listFound(f, &q, query.Keep)
+		return f
 	}
 	if !q.IsSorted {
 		f.Result = s.Index.Search(query)
@@ -71,27 +94,88 @@ func (s *Snapshot) search(q SearchQuery) *Found {
 	}
 	set, result := s.Index.Matches(query)
 	f.Result = result
-	place := 0
-	for _, i := range s.Tools(q.ToolQuery, Paging{Number: 1, Limit: max(len(s.Catalog.Tools), 1)}).IDs() {
-		if set[i/64]&(1<<(i%64)) == 0 {
-			continue
-		}
-		if place >= q.Offset && len(f.Hits) < q.Limit {
-			f.Hits = append(f.Hits, search.Hit{Tool: int(i)})
-		}
-		place++
-	}
+	s.listFound(f, &q, func(i int) bool { return set[i/64]&(1<<(i%64)) != 0 })
 	return f
 }
 
-// keeps reports whether a tool passes the filters of a query.
-func (s *Snapshot) keeps(q *SearchQuery, i int) bool {
-	t := s.Catalog.Tools[i]
-	return (q.Category == "" || t.Category == q.Category) &&
-		(q.ScoreMin == nil || t.Score != nil && *t.Score >= *q.ScoreMin) &&
-		(q.ObsolescenceMax == nil || t.Obsolescence != nil && *t.Obsolescence <= *q.ObsolescenceMax) &&
-		(q.Pricing == "" || t.Pricing == q.Pricing) &&
-		(q.PriceMax == nil || s.Index.Meets(i, search.Constraint{PriceMax: *q.PriceMax}))
+// listFound sets the hits and their number: the tools for which has returns true, in the order of a
+// query.
+func (s *Snapshot) listFound(f *Found, q *SearchQuery, has func(i int) bool) {
+	f.Total = 0
+	for _, i := range s.inOrder(q.Sort) {
+		if !has(int(i)) {
+			continue
+		}
+		if f.Total >= q.Offset && len(f.Hits) < q.Limit {
+			f.Hits = append(f.Hits, search.Hit{Tool: int(i)})
+		}
+		f.Total++
+	}
+}
+
+// currentCategory returns the slug of a category, which may be a former one.
+func (s *Snapshot) currentCategory(slug string) string {
+	for i := range s.Catalog.Categories {
+		if c := &s.Catalog.Categories[i]; slices.Contains(c.Aliases, slug) {
+			return c.Slug
+		}
+	}
+	return slug
+}
+
+// A check is one filter of a query.
+type check struct {
+	name   string // of the filter, as in the address of a page
+	passes func(i int, t *catalog.Tool) bool
+}
+
+// checks returns the filters of a query.
+func (s *Snapshot) checks(q *SearchQuery) (all []check) {
+	add := func(isSet bool, name string, passes func(i int, t *catalog.Tool) bool) {
+		if isSet {
+			all = append(all, check{name, passes})
+		}
+	}
+	add(q.Category != "", "category", func(_ int, t *catalog.Tool) bool { return t.Category == q.Category })
+	add(q.ExcludeCategory != "", "", func(_ int, t *catalog.Tool) bool { return t.Category != q.ExcludeCategory })
+	add(q.ScoreMin != nil, "score_min", func(_ int, t *catalog.Tool) bool { return t.Score != nil && *t.Score >= *q.ScoreMin })
+	add(q.ObsolescenceMax != nil, "obsolescence_max", func(_ int, t *catalog.Tool) bool {
+		return t.Obsolescence != nil && *t.Obsolescence <= *q.ObsolescenceMax
+	})
+	add(q.Pricing != "", "pricing", func(_ int, t *catalog.Tool) bool { return t.Pricing == q.Pricing })
+	add(q.PriceMax != nil, "price_max", func(i int, _ *catalog.Tool) bool {
+		return s.Index.Meets(i, search.Constraint{PriceMax: *q.PriceMax})
+	})
+	add(q.Usage != "", "usage", func(_ int, t *catalog.Tool) bool { return slices.Contains(t.Usages, q.Usage) })
+	add(q.ICP != "", "icp", func(_ int, t *catalog.Tool) bool { return t.ICP == q.ICP })
+	add(q.TestedSince != "", "tested_since", func(_ int, t *catalog.Tool) bool { return t.TestedAt >= q.TestedSince })
+	add(q.Criterion != "", "criterion", func(_ int, t *catalog.Tool) bool { return saysYes(t, q.Criterion) })
+	if q.AlternativesTo != "" {
+		slug := cmp.Or(s.Aliases[q.AlternativesTo], q.AlternativesTo)
+		category := ""
+		if i, ok := s.toolBySlug[slug]; ok {
+			category = s.Catalog.Tools[i].Category
+		} else if t := s.RetiredTool(slug); t != nil {
+			category = t.Category
+		}
+		add(true, "", func(_ int, t *catalog.Tool) bool { return t.Category == category && t.Slug != slug })
+	}
+	return all
+}
+
+// filter returns whether a tool passes the filters of a query.
+func (s *Snapshot) filter(q *SearchQuery) func(i int) bool {
+	checks := s.checks(q)
+	return func(i int) bool {
+		t := s.Catalog.Tools[i]
+		return !slices.ContainsFunc(checks, func(c check) bool { return !c.passes(i, t) })
+	}
+}
+
+// saysYes reports whether the answer of a tool to a criterion is yes.
+func saysYes(t *catalog.Tool, criterion string) bool {
+	v, ok := t.Criteria.Of(criterion)
+	return ok && v.IsFlag && v.Number == 1
 }
 
 // Passage returns the passage about a tool that fits the query best, and its address.

@@ -83,6 +83,7 @@ type Snapshot struct {
 	embeddingsBySlug map[string]int32
 
 	toolOrders       map[string]*[sortCount]order // by category, "" for all
+	figureOrders     func() map[Sort][]int32      // sorted once, when a search needs them
 	comparisonOrders map[string][]int32
 	retiredOrders    map[retiredKey][]int32
 	categoryOrder    []int32
@@ -122,6 +123,7 @@ func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int6
 		s.before, s.step = before, *step
 	}
 	s.PriceChanges = sync.OnceValue(func() []PriceChange { return priceChanges(c) })
+	s.figureOrders = sync.OnceValue(s.sortFigures)
 	for _, p := range c.Pictures {
 		s.Pictures[p.Hash] = p.Ext
 		for _, small := range p.Variants {
