@@ -34,8 +34,8 @@ var fields = [fieldCount]struct{ weight, usual, k1 float64 }{
 	inAlias:    {6, 2, 1.2},
 	inCategory: {4, 3, 1.2},
 	inTagline:  {4, 10, 1.2},
-	inUsage:    {4, 4, 1.2},
-	inSummary:  {2, 40, 1.2},
+	inUsage:    {3, 4, 1.2},
+	inSummary:  {1, 40, 1.2},
 	inHeading:  {2, 12, 1.2},
 	inText:     {1, 300, 2},
 }
@@ -81,19 +81,31 @@ func (s *weightScale) of(weight float64) uint8 {
 	return uint8(max(math.Round(255*math.Sqrt(weight/s.most)), 1))
 }
 
-// boostOf returns a slight preference for tested tools and high scores among tools
-// that match equally well.
+// boostOf returns a preference for tested tools, high scores and well-known tools among tools that
+// match about as well.
 func boostOf(t *catalog.Tool) float32 {
-	if t.Score == nil {
-		return 1
+	boost := 1.0
+	if t.Score != nil {
+		boost += 0.02 + *t.Score*scoreBoost
 	}
-	return float32(1.02 + *t.Score*0.003)
+	if t.Mainstream {
+		boost += mainstreamBoost
+	}
+	if t.Tier > 0 && t.Tier < 3 {
+		boost += tierBoost / float64(t.Tier)
+	}
+	return float32(boost)
 }
 
+const (
+	scoreBoost      = 0.004 // a point
+	mainstreamBoost = 0.015
+	tierBoost       = 0.01 // of the first
+)
+
 // rate turns scores into ratings, which order the tools of one level: tools that lack a
-// word come later, and tested tools before others that match as well. The constant makes
-// the boost count for tools that match by name only, such as by a single letter. It
-// returns the best rating of the tools that have enough of the query.
+// word come later. The constant makes the boost, see collect, count for tools that match by name
+// only, such as by a single letter. It returns the best rating of the tools that have enough of the query.
 func (x *Index) rate(w *workspace, enough float32) float32 {
 	best := float32(0)
 	whole := max(w.whole(), 1e-6)
@@ -113,11 +125,38 @@ func (x *Index) rate(w *workspace, enough float32) float32 {
 
 // favour returns the rating of a tool with the given score.
 func (x *Index) favour(w *workspace, tool uint32, score float32) float32 {
-	rating := (score + 0.1) * x.boost[tool]
+	rating := score + 0.1
 	if w.preferFree && x.pricing[tool] == free {
 		rating *= freeFactor
 	}
 	return rating
+}
+
+const (
+	voters       = 20  // tools that say which categories a query is about
+	foreign      = 0.9 // the rating of a tool of a category that none of them has
+	worthWeighed = 0.4 // of the best rating
+)
+
+// weighCategories lowers the ratings of tools whose categories few of the best have: what most good
+// answers have in common is what is asked for.
+func (x *Index) weighCategories(w *workspace) {
+	votes := map[string]float32{}
+	most, top := float32(0), float32(0)
+	for _, key := range best(w.keys, min(voters, len(w.keys))) {
+		category, rating := x.tools[toolOf(key)].Category, w.score[toolOf(key)]
+		votes[category] += rating
+		most, top = max(most, votes[category]), max(top, rating)
+	}
+	if len(votes) < 2 {
+		return
+	}
+	for n, key := range w.keys {
+		if i := toolOf(key); w.score[i] >= top*worthWeighed {
+			w.score[i] *= foreign + (1-foreign)*votes[x.tools[i].Category]/most
+			w.keys[n] = sortKey(w.level[i], w.score[i], i)
+		}
+	}
 }
 
 // addCandidate adds a tool that has no word of the query, unless it is known already.

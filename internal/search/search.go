@@ -187,8 +187,12 @@ func (x *Index) collect(w *workspace, q Query) Result {
 	w.keys = w.keys[:0]
 	for _, tool := range w.candidates {
 		if i := int(tool); m.has(w, i) {
+			w.score[i] *= x.boost[i]
 			w.keys = append(w.keys, sortKey(w.level[i], w.score[i], i))
 		}
+	}
+	if !m.everything {
+		x.weighCategories(w)
 	}
 	w.query = Query{} // workspaces outlive what Keep refers to
 	return Result{Total: len(w.keys), Partial: m.partial && len(w.keys) > 0}
