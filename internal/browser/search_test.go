@@ -228,6 +228,39 @@ func TestFiltersWorkWithoutScripts(t *testing.T) {
 	}
 }
 
+// The address of a ranking by weights is all that it needs: sliders, a form without scripts and the
+// address alone lead to the same one.
+func TestWeightsRankAlikeWithAndWithoutScripts(t *testing.T) {
+	t.Parallel()
+	const ranked = ".ranked .row-name"
+	const address = "/categories/chat?poids=latence:3,memoire:1"
+	with, without, later := newTab(t, phone), newTab(t, desktop), newTab(t, desktop)
+	with.goTo("/categories/chat")
+	for _, weight := range []string{"latence", "memoire"} {
+		with.do(chromedp.Focus(chromedp.CSS("[name=poids-"+weight+"][type=range]")), chromedp.KeyEvent(kb.ArrowRight))
+	}
+	with.do(chromedp.Focus(chromedp.CSS("[name=poids-latence]")), chromedp.KeyEvent(kb.ArrowRight+kb.ArrowRight))
+	with.await(`location.pathname + location.search === "` + address + `" && document.querySelectorAll("` + ranked + `").length > 0`)
+	with.isAccessible("weights on a phone")
+	want := with.texts(ranked)
+	if said := with.text("[data-tally]"); len(want) < 5 || !strings.Contains(said, "Premier mot × 3, Longues conversations × 1") {
+		t.Errorf("%q, said to be by %q", want, said)
+	}
+	without.withoutScripts()
+	without.goTo("/categories/chat")
+	without.do(chromedp.SetValue(chromedp.CSS("[name=poids-latence][type=number]"), "3"), chromedp.SetValue(chromedp.CSS("[name=poids-memoire]"), "1"))
+	without.follow("form[data-live] button")
+	without.at(address, "Assistants de conversation")
+	without.lists(ranked, want...)
+	later.goTo(address)
+	later.lists(ranked, want...)
+	with.do(chromedp.Click(chromedp.CSS("a[data-clear]")))
+	with.await(`location.search === "" && !document.querySelector("` + ranked + `") && document.querySelector("[name=poids-latence]").value === "0"`)
+	eval[chromedp.Void](with, `history.back(); void 0`)
+	with.await(`location.search !== "" && document.querySelector("` + ranked + `") && document.querySelector("[name=poids-latence]").value === "3"`)
+	with.lists(ranked, want...)
+}
+
 func TestPagesSayTheSameWithoutScripts(t *testing.T) {
 	t.Parallel()
 	with, without := newTab(t, desktop), newTab(t, desktop)

@@ -76,6 +76,9 @@ func (c *Criterion) Place(v Value) float64 {
 	}
 }
 
+// MaxWeight is the largest weight of a criterion.
+const MaxWeight = 100
+
 // A Profile is a set of weights that a publisher proposes to readers.
 type Profile struct {
 	Label   string

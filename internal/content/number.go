@@ -86,11 +86,11 @@ func (d *decoder) values(f *catalog.Field) (all catalog.Values) {
 			}
 			all = append(all, flag)
 		default:
-			lowest := float64(-maxNumber)
+			lowest, highest := float64(-maxNumber), float64(maxNumber)
 			if f.Form == catalog.Weights {
-				lowest = 0
+				lowest, highest = 0, catalog.MaxWeight
 			}
-			if x, ok := d.plainNumber(at, &given.value, lowest, maxNumber); ok {
+			if x, ok := d.plainNumber(at, &given.value, lowest, highest); ok {
 				all = append(all, catalog.Value{Name: given.name, Number: x})
 			}
 		}

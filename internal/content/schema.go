@@ -229,7 +229,7 @@ func formOf(f *catalog.Field) *schemaNode {
 		lowest, highest := 0.0, 10.0
 		return &schemaNode{Type: "number", Minimum: &lowest, Maximum: &highest}
 	case catalog.Number:
-		return numberForm(-maxNumber)
+		return numberForm(-maxNumber, maxNumber)
 	case catalog.Tier:
 		return enumForm(1, 2, 3)
 	case catalog.Flag, catalog.Draft, catalog.Published:
@@ -245,9 +245,9 @@ func formOf(f *catalog.Field) *schemaNode {
 	case catalog.UsageSlugs:
 		return &schemaNode{Type: "array", Items: patternForm(f.Form), UniqueItems: true, MaxItems: maxUsages}
 	case catalog.Marks, catalog.Weights:
-		value := &schemaNode{AnyOf: []*schemaNode{numberForm(-maxNumber), {Type: "boolean"}}}
+		value := &schemaNode{AnyOf: []*schemaNode{numberForm(-maxNumber, maxNumber), {Type: "boolean"}}}
 		if f.Form == catalog.Weights {
-			value = numberForm(0)
+			value = numberForm(0, catalog.MaxWeight)
 		}
 		return &schemaNode{Type: "object", Names: patternForm(f.Form), Others: value, MaxMembers: maxCriteria}
 	case catalog.Single:
@@ -263,8 +263,7 @@ func formOf(f *catalog.Field) *schemaNode {
 	}
 }
 
-func numberForm(lowest float64) *schemaNode {
-	highest := float64(maxNumber)
+func numberForm(lowest, highest float64) *schemaNode {
 	return &schemaNode{Type: "number", Minimum: &lowest, Maximum: &highest}
 }
 

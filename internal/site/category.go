@@ -2,7 +2,7 @@ package site
 
 import (
 	"html/template"
-	"slices"
+	"net/http"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -14,8 +14,11 @@ import (
 type categoryPage struct {
 	Page        page
 	Category    catalog.CategoryItem
-	Text        template.HTML // its description
-	Body        string        // the same in Markdown
+	Problems    []string       // with the parameters
+	Weighing    *weighing      // nil without criteria
+	Table       *criteriaTable // nil if nothing was measured
+	Text        template.HTML  // its description
+	Body        string         // the same in Markdown
 	Rows        []toolRow
 	More        bool // tools than Rows
 	Comparisons []comparisonRow
@@ -23,6 +26,7 @@ type categoryPage struct {
 	RetiredAll  int // tools of which Retired has the newest
 	Others      []catalog.CategoryItem
 	Picks       []pick      // nil if no tool has a score
+	UsagePicks  []pick      // of the usages of tools with a score
 	Plot        *chart.Plot // nil if there is nothing to compare
 	Frontier    []mapRow    // tools of the frontier that Plot does not name on every screen
 	Off         int         // tools that are not on Plot
@@ -55,48 +59,86 @@ func (r *request) unknownCategory(slug string) (*response, error) {
 func (s *Site) showCategory(r *request) (*response, error) {
 	slug := r.PathValue("slug")
 	if of, ok := strings.CutSuffix(slug, feedSuffix); ok && !r.markdown {
-		return s.categoryFeed(r, of)
+		return r.kept(r.URL.Path, func() (*response, error) { return s.categoryFeed(r, of) })
 	}
-	data := categoryPage{}
-	for _, c := range r.categories {
-		if c.Slug == slug {
-			data.Category = c
-		} else {
-			data.Others = append(data.Others, c)
-		}
-	}
-	if current, ok := r.categoryAliases[slug]; ok && data.Category.Slug == "" {
+	if current, ok := r.categoryAliases[slug]; ok && r.category(slug) == nil {
 		return redirect(r.sameForm("/categories/"+current), r.URL.RawQuery), nil
 	}
-	if data.Category.Slug == "" {
+	c := r.category(slug)
+	if c == nil {
 		return r.unknownCategory(slugOf(slug))
 	}
-	m := r.maps().Of(slug, "")
-	data.Picks, data.Plot, data.Off = picks(m), chart.NewPlot(m, true), m.Len()-len(m.Points)
-	if data.Plot != nil {
-		for _, p := range data.Plot.Unnamed() {
-			if len(data.Frontier) < mapFrontier {
-				data.Frontier = append(data.Frontier, r.mapRow(p.Tool, &p))
+	w := readWishes(r.query, c)
+	switch {
+	case len(w.problems) > 0:
+		a := s.renderCategory(r, c, w)
+		a.status, a.cache = http.StatusBadRequest, noStore
+		return a, nil
+	case !w.isNormal:
+		return redirectTo(r.sameForm(w.address(c, w.sort))), nil
+	case w.weights != nil: // there are too many to keep
+		return s.renderCategory(r, c, w), nil
+	}
+	return r.kept(r.sameForm(w.address(c, w.sort)), func() (*response, error) { return s.renderCategory(r, c, w), nil })
+}
+
+// kept returns a page whose parameters lead to few pages, of which the key is one, from the cache if it
+// is there. A page without parameters is kept by its path.
+func (r *request) kept(key string, build func() (*response, error)) (*response, error) {
+	if r.query == "" {
+		return build()
+	}
+	return r.cachedPage("with parameters "+key, build)
+}
+
+// renderCategory shows a category, or only its ranking by the weights of a reader, if there are any.
+func (s *Site) renderCategory(r *request, c *catalog.Category, w *wishes) *response {
+	data := categoryPage{Problems: w.problems}
+	for _, one := range r.categories {
+		if one.Slug == c.Slug {
+			data.Category = one
+		} else if one.ToolCount > 0 {
+			data.Others = append(data.Others, one)
+		}
+	}
+	var ranking []candidate
+	if w.weights != nil {
+		ranking = r.first(c.Slug, func(t *catalog.Tool) (float64, bool) { return w.worth(c, t) })
+	}
+	data.Weighing, data.Table = r.weighing(c, w, ranking), r.criteriaTable(c, w, ranking)
+	data.More = data.Category.ToolCount > categoryTools
+	description := "Les outils de la catégorie «\u00a0" + data.Category.Label + "\u00a0», classés par note\u00a0: " +
+		french.Plural(data.Category.ToolCount, "outil", "outils") + "."
+	data.Page = s.page(r, data.Category.Label, description, "/categories/"+c.Slug)
+	data.Page.MoreStyle = s.assets.paths["market.css"]
+	data.Page.Feed = &link{"/categories/" + c.Slug + ".atom", "Dernières modifications\u00a0: " + data.Category.Label}
+	data.Page.NoIndex = data.Page.NoIndex || w.weights != nil || w.sort != "" || len(w.problems) > 0
+	data.Page.Markdown = markdownPath(w.address(c, w.sort)) // without parameters that are not read: the page is kept
+	if w.weights == nil {
+		data.fill(r, c)
+		data.Page.JSONLD = r.jsonldTools(data.Rows, 1)
+	}
+	return render(r, "category", data.Page, data)
+}
+
+// fill sets what a category shows to all readers.
+func (p *categoryPage) fill(r *request, c *catalog.Category) {
+	m := r.maps().Of(c.Slug, "")
+	p.Picks, p.Plot, p.Off = picks(m), chart.NewPlot(m, true), m.Len()-len(m.Points)
+	p.UsagePicks = r.usagePicks(c)
+	if p.Plot != nil {
+		for _, one := range p.Plot.Unnamed() {
+			if len(p.Frontier) < mapFrontier {
+				p.Frontier = append(p.Frontier, r.mapRow(one.Tool, &one))
 			}
 		}
 	}
 	if r.snap.Catalog.HasDataset() {
-		data.JSON = mapPath + ".json?category=" + slug
+		p.JSON = mapPath + ".json?category=" + c.Slug
 	}
-	list := r.snap.Tools(snapshot.ToolQuery{Category: slug}, firstItems(categoryTools))
-	data.Rows, data.More = r.rows(list.IDs()), list.Total > categoryTools
-	data.Comparisons = r.comparisonRows(r.snap.Comparisons(slug, firstItems(categoryComparisons)).IDs())
-	retired := r.snap.Retired(slug, "", firstItems(categoryRetired))
-	data.Retired, data.RetiredAll = r.retiredTools(retired.IDs()), retired.Total
-	if i := slices.IndexFunc(r.snap.Catalog.Categories, func(c catalog.Category) bool { return c.Slug == slug }); i >= 0 {
-		text := r.snap.Catalog.Categories[i].Description
-		data.Text, data.Body = r.html("", text, ""), r.bodyOf("", text)
-	}
-	description := "Les outils de la catégorie «\u00a0" + data.Category.Label + "\u00a0», classés par note\u00a0: " +
-		french.Plural(data.Category.ToolCount, "outil", "outils") + "."
-	data.Page = s.page(r, data.Category.Label, description, "/categories/"+slug)
-	data.Page.MoreStyle = s.assets.paths["market.css"]
-	data.Page.Feed = &link{"/categories/" + slug + ".atom", "Dernières modifications\u00a0: " + data.Category.Label}
-	data.Page.JSONLD = r.jsonldTools(data.Rows, 1)
-	return render(r, "category", data.Page, data), nil
+	p.Rows = r.rows(r.snap.Tools(snapshot.ToolQuery{Category: c.Slug}, firstItems(categoryTools)).IDs())
+	p.Comparisons = r.comparisonRows(r.snap.Comparisons(c.Slug, firstItems(categoryComparisons)).IDs())
+	retired := r.snap.Retired(c.Slug, "", firstItems(categoryRetired))
+	p.Retired, p.RetiredAll = r.retiredTools(retired.IDs()), retired.Total
+	p.Text, p.Body = r.html("", c.Description, ""), r.bodyOf("", c.Description)
 }

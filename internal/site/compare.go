@@ -1,6 +1,7 @@
 package site
 
 import (
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -32,16 +33,24 @@ type comparePage struct {
 	Page      page
 	Heading   string
 	Tools     []comparedTool // none if the choice cannot be shown
+	Contrasts []string       // how each two of them differ, in a sentence
+	IsFair    bool           // they share a category: some can be better than others
 	Lines     []comparisonLine
+	Same      []sameLine
+	Only      bool            // Same is left out
+	Toggle    string          // address of the page with Same, or without
 	Verdicts  []comparisonRow // published comparisons of any two of them
 	Problems  []string
 	Retired   []retiredTool // among the chosen
-	Same      []toolRow     // that share a name that was given
+	Twins     []toolRow     // that share a name that was given
 	Instead   *link         // to a valid choice; nil for none
 	Fields    []compareField
 	Names     []string // proposed by the form
 	MoreNames bool     // the script looks for others while one is typed
 }
+
+// A sameLine says the same of all tools.
+type sameLine struct{ Label, Text string }
 
 // A compareField is a control of the form.
 type compareField struct {
@@ -63,18 +72,16 @@ func (s *Site) compare(r *request) (*response, error) {
 	chosen := readChoice(r)
 	data := comparePage{Problems: chosen.problems, Retired: chosen.retired, Fields: chosen.fields(r.view)}
 	for _, t := range chosen.same {
-		data.Same = append(data.Same, r.row(t))
+		data.Twins = append(data.Twins, r.row(t))
 	}
 	path := comparePath
 	data.Heading = "Comparer des outils"
 	switch {
 	case chosen.isValid():
-		if address := compareHref(chosen.tools); !chosen.isNormal {
-			return redirectTo(r.sameForm(address)), nil
+		if !chosen.isNormal {
+			return redirectTo(r.sameForm(compareHref(chosen.tools) + chosen.suffix())), nil
 		}
-		data.Heading = byline(namesOf(chosen.tools))
-		data.Tools, data.Lines, data.Verdicts = r.columns(chosen.tools), r.comparisonLines(chosen.tools), r.verdicts(chosen.tools)
-		data.Lines = append(data.Lines, reviewLines(chosen.tools)...)
+		data.show(r, chosen)
 		sorted := slices.SortedFunc(slices.Values(chosen.tools),
 			func(a, b *catalog.Tool) int { return strings.Compare(a.Slug, b.Slug) })
 		path = compareHref(sorted)
@@ -94,7 +101,7 @@ func (s *Site) compare(r *request) (*response, error) {
 	}
 	data.Page = s.page(r, title, "Deux à quatre outils côte à côte\u00a0: notes, prix, points forts et verdicts.",
 		path)
-	data.Page.Section, data.Page.NoIndex = "/comparatifs", true
+	data.Page.Section, data.Page.NoIndex, data.Page.MoreStyle = "/comparatifs", true, s.assets.paths["market.css"]
 	if len(chosen.problems) > 0 {
 		data.Page.Canonical = ""
 	}
@@ -104,6 +111,80 @@ func (s *Site) compare(r *request) (*response, error) {
 	}
 	return a, nil
 }
+
+// show sets what a comparison of tools shows.
+func (p *comparePage) show(r *request, chosen *choice) {
+	tools := chosen.tools
+	p.Heading, p.IsFair, p.Only = byline(namesOf(tools)), shareCategory(tools), chosen.differences
+	p.Tools, p.Verdicts = r.columns(tools), r.verdicts(tools)
+	p.Toggle = compareHref(tools)
+	if !p.Only {
+		p.Toggle += onlyDifferences
+	}
+	for _, line := range append(r.comparisonLines(tools), reviewLines(tools)...) {
+		if text, isSame := line.same(); isSame {
+			p.Same = append(p.Same, sameLine{line.Label, text})
+		} else {
+			p.Lines = append(p.Lines, line)
+		}
+	}
+	for i, a := range tools {
+		for _, b := range tools[i+1:] {
+			p.Contrasts = append(p.Contrasts, r.contrast(a, b))
+		}
+	}
+}
+
+// contrast says in a sentence how b differs from a. Figures of tests are compared only within a
+// category.
+func (v *view) contrast(a, b *catalog.Tool) string {
+	var parts []string
+	add := func(text string) {
+		if text != "" {
+			parts = append(parts, inside(text))
+		}
+	}
+	if a.Category == b.Category {
+		add(scoreDifference(a, b))
+		add(v.criterionDifference(a, b))
+	}
+	add(priceDifference(a, b))
+	if a.Pricing != b.Pricing {
+		add(string(b.Pricing) + " plutôt que " + string(a.Pricing))
+	}
+	if len(parts) == 0 {
+		add("rien ne les distingue dans ce tableau")
+	}
+	return b.Name + " face à " + a.Name + "\u00a0: " + strings.Join(parts, ", ") + "."
+}
+
+// criterionDifference names the criterion in which b differs most from a; "" if none differs by a tenth
+// of its scale.
+func (v *view) criterionDifference(a, b *catalog.Tool) string {
+	c := v.category(a.Category)
+	if c == nil {
+		return ""
+	}
+	most, text := 0.1, ""
+	for i := range c.Criteria {
+		x := &c.Criteria[i]
+		mine, ok := a.Criteria.Of(x.Slug)
+		its, both := b.Criteria.Of(x.Slug)
+		gap := x.Place(its) - x.Place(mine)
+		if !ok || !both || math.Abs(gap) <= most {
+			continue
+		}
+		most, text = math.Abs(gap), "meilleur"
+		if gap < 0 {
+			text = "moins bon"
+		}
+		text += " en «\u00a0" + markdown.NoBreak(x.Label) + "\u00a0» (" + criterionValue(x, its) + " contre " + criterionValue(x, mine) + ")"
+	}
+	return text
+}
+
+// onlyDifferences ends the address of a comparison without the lines that say the same of all.
+const onlyDifferences = "&differences=1"
 
 // compareHref returns the address of a comparison.
 func compareHref(tools []*catalog.Tool) string {
@@ -132,6 +213,16 @@ type choice struct {
 	status   int  // if there are problems
 	isNormal bool // the parameters are those of compareHref
 	asks     bool // there are parameters
+
+	differences bool // lines that say the same of all are left out
+}
+
+// suffix returns what follows the tools in the address.
+func (c *choice) suffix() string {
+	if c.differences {
+		return onlyDifferences
+	}
+	return ""
 }
 
 func (c *choice) isValid() bool { return c.asks && len(c.problems) == 0 }
@@ -158,7 +249,7 @@ func readChoice(r *request) *choice {
 		return c
 	}
 	values := parameters["outils"]
-	c.asks = len(values) > 0
+	c.asks, c.differences = len(values) > 0, parameters.Get("differences") == "1"
 	count := 0
 	for _, value := range values {
 		for name := range strings.SplitSeq(value, ",") {
@@ -336,13 +427,15 @@ func monthly(t *catalog.Tool) string {
 	return text
 }
 
-// A reviewPart is what a review says under a heading that many reviews have. Without items and text,
-// it is a table or the like, which is read there.
+// A reviewPart is what a test says, or a review under a heading that many reviews have. Without items
+// and text, it is a table or the like, which is read there.
 type reviewPart struct {
 	Items []string // of a list
 	Text  string   // of a paragraph
-	More  string   // address of the section
+	More  string   // address of the section; "" if it is all here
 }
+
+func (p reviewPart) IsEmpty() bool { return len(p.Items) == 0 && p.Text == "" && p.More == "" }
 
 // maxPoints is how many items of a list are shown.
 const maxPoints = 5
@@ -367,23 +460,31 @@ var reviewKinds = []struct {
 // verdictKind is the index of the last of reviewKinds, which is a sentence rather than a list.
 const verdictKind = 2
 
-// reviewLines returns what the reviews of tools say of the same things, and where to read
-// them.
+// reviewLines returns what tests and reviews of tools say of the same things, and where to read them.
+// The points and the conclusion of a test go before what a review says under such a heading.
 func reviewLines(tools []*catalog.Tool) []comparisonLine {
 	lines := make([]comparisonLine, len(reviewKinds))
 	for i, kind := range reviewKinds {
 		lines[i] = comparisonLine{Label: kind.label, Points: make([]reviewPart, len(tools))}
 	}
 	for column, t := range tools {
+		if t.Summary != "" {
+			lines[verdictKind].Points[column] = reviewPart{Text: markdown.NoBreak(t.Summary)}
+		}
+		for kind, points := range [][]string{t.Pros, t.Cons} {
+			if len(points) > 0 {
+				lines[kind].Points[column] = reviewPart{Items: noBreak(points)}
+			}
+		}
 		for _, gist := range markdown.Gists(t.Body) {
 			kind := kindOf(gist.ID, gist.Heading)
-			if kind >= 0 && lines[kind].Points[column].More == "" {
+			if kind >= 0 && lines[kind].Points[column].IsEmpty() {
 				lines[kind].Points[column] = newReviewPart(gist, kind == verdictKind, "/avis/"+t.Slug+"#"+url.PathEscape(gist.ID))
 			}
 		}
 	}
 	lines = slices.DeleteFunc(lines, func(l comparisonLine) bool {
-		return !slices.ContainsFunc(l.Points, func(p reviewPart) bool { return p.More != "" })
+		return !slices.ContainsFunc(l.Points, func(p reviewPart) bool { return !p.IsEmpty() })
 	})
 	reviews := comparisonLine{Label: "Avis", Links: make([]link, len(tools))}
 	for column, t := range tools {

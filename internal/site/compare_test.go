@@ -30,17 +30,41 @@ func TestChosenToolsStandSideBySide(t *testing.T) {
 	r := v.get("/comparer?outils=drosophile,abeille,bourdon,cigale").ok()
 	equal(t, "columns", r.columns(), []string{"drosophile", "abeille", "bourdon", "cigale"})
 	r.says(
-		"<h1>Drosophile, Abeille, Bourdon et Cigale</h1>", `class="better"><span class="unfolded">Abeille</span><span class="num">8,5</span>`,
+		"<h1>Drosophile, Abeille, Bourdon et Cigale</h1>", `<td role="cell"><span class="unfolded">Abeille</span><span class="num">8,5</span>`,
 		"1\u202f200\u00a0€/an", "100\u00a0€</td>", "14,50\u00a0€</td>", "0\u00a0€</td>", "Freemium", "Développement", "1er\u00a0septembre 2026", "non mesuré",
 		"<li>Rapide</li><li>Claire\u00a0: très</li><li>Sûre</li>", "<p>Elle coûte. Et elle pique.</p>", "<li>Le bruit</li><li>Le poids</li>", "<p>Moyen.</p>",
 		`href="/avis/abeille#points-forts"`, `href="/avis/abeille#verdict"`, `href="/avis/bourdon"`, "pas encore",
 		`<a href="/comparatifs/abeille-vs-bourdon">Abeille ou Bourdon`+"\u202f?</a>", "Elle pique moins.",
 		`<a class="without" href="/comparer?outils=drosophile,bourdon,cigale"`, `<a href="/api/v1/tools/cigale">`, `<a href="/api/v1/pricing/cigale">`,
-	).saysNot("Un peu des deux", "Brouillon")
+		"Notes de bancs d’essai différents",
+	).saysNot("Un peu des deux", "Brouillon", `class="better"`)
 	v.get("/comparer.md?outils=abeille,drosophile").ok().is("Content-Type", "text/markdown; charset=utf-8").
 		is("Link", `<https://essai.example/comparer?outils=abeille,drosophile>; rel="canonical"`).
 		says("| Prix | 10\u00a0€/mois | 1\u202f200\u00a0€/an |", "| Par mois | 10\u00a0€ | 100\u00a0€ |", "Rapide ; Claire\u00a0: très ; Sûre ([suite](/avis/abeille.md#points-forts))", "(/api/v1/pricing/drosophile)")
 	v.get("/comparer?outils=abeille,bourdon").ok().saysNot("Par mois", `class="without"`) // both prices are per month, and two must remain
+}
+
+func TestAComparisonSaysFirstWhatDiffers(t *testing.T) {
+	c := tested()
+	c.Tools[1].Price = "10 €/mois"
+	c.Tools[1].Criteria = catalog.Values{{Name: "exactitude", Number: 8}, {Name: "hors-ligne", IsFlag: true}, {Name: "latence", Number: 9}}
+	v := open(t, c)
+	const path = "/comparer?outils=aube,brume"
+	r := v.get(path).ok().says(
+		"<li>brume face à aube\u00a0: moins bien noté de 2,0 points, moins bon en «\u00a0Hors ligne\u00a0» (non contre oui), moins cher de 2\u00a0€/mois.</li>",
+		`<a href="/comparer?outils=aube,brume&amp;differences=1" rel="nofollow">Ne montrer que les différences</a>`,
+		"<td role=\"cell\" class=\"better\"><span class=\"unfolded\">aube</span><span class=\"num\">2,5\u00a0s</span>",
+		`<td role="cell" class="better"><span class="unfolded">aube</span><span class="num">oui</span></td>`,
+		"<li>Juste &lt;b&gt;</li>", "<li>Lente</li>", "<p>À prendre\u00a0: sûre.</p>").saysNot("bancs d’essai différents")
+	table, folded, _ := strings.Cut(r.body, "<details")
+	for _, same := range []string{"Exactitude", "Catégorie", "Testé le"} { // is said of both
+		if strings.Contains(table, ">"+same+"<") || !strings.Contains(folded, "<dt>"+same+"</dt>") {
+			t.Errorf("%s is not folded", same)
+		}
+	}
+	v.get(path+"&differences=1").ok().says(`<a href="/comparer?outils=aube,brume" rel="nofollow">`).saysNot("<details", "Exactitude")
+	v.get("/comparer?outils=aube&outils=brume&differences=1").movesTo(path + "&differences=1")
+	v.get("/comparer.md?outils=aube,brume").ok().says("| Latence | 2,5\u00a0s | 9\u00a0s |", "- Exactitude : 8\u00a0sur\u00a010", "- brume face à aube")
 }
 
 func TestAComparisonHasOneAddressPerSetAndIsNotIndexed(t *testing.T) {

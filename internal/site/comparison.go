@@ -91,13 +91,30 @@ type comparisonPage struct {
 }
 
 // A comparisonLine is one line of the table, with a cell for each tool: measures with bars,
-// words, or, on the page where visitors compare, parts of reviews and links to them.
+// criteria, words, or, on the page where visitors compare, parts of reviews and links to them.
 type comparisonLine struct {
 	Label, Hint string
 	Bars        []bar
+	Criteria    []criterionRow
 	Words       []string
 	Points      []reviewPart
 	Links       []link
+}
+
+// same returns what all cells say, and reports whether they say the same.
+func (l *comparisonLine) same() (text string, isSame bool) {
+	var cells []string
+	for _, b := range l.Bars {
+		cells = append(cells, b.Value)
+	}
+	for _, c := range l.Criteria {
+		cells = append(cells, c.Value)
+	}
+	cells = append(cells, l.Words...)
+	if len(cells) == 0 || slices.ContainsFunc(cells, func(text string) bool { return text != cells[0] }) {
+		return "", false
+	}
+	return cmp.Or(cells[0], "non mesuré"), true
 }
 
 func (s *Site) showComparison(r *request) (*response, error) {
@@ -142,11 +159,30 @@ func (s *Site) showComparison(r *request) (*response, error) {
 	return render(r, "comparison", data.Page, data), nil
 }
 
+// shareCategory reports whether tools were tested on one bench: they have one category. Otherwise
+// their scores do not say which is better.
+func shareCategory(tools []*catalog.Tool) bool {
+	return !slices.ContainsFunc(tools, func(t *catalog.Tool) bool { return t.Category != tools[0].Category })
+}
+
 // comparisonLines compares tools line by line.
 func (v *view) comparisonLines(tools []*catalog.Tool) []comparisonLine {
 	var lines []comparisonLine
+	isFair := shareCategory(tools)
 	bars := func(label, hint string, direction float64, of func(t *catalog.Tool) *float64) {
-		lines = append(lines, comparisonLine{Label: label, Hint: hint, Bars: comparedBars(tools, direction, of)})
+		line := comparisonLine{Label: label, Hint: hint, Bars: make([]bar, len(tools))}
+		isBest := bestOf(tools, isFair, func(t *catalog.Tool) (float64, bool) {
+			x := of(t)
+			if x == nil {
+				return 0, false
+			}
+			return *x * direction, true
+		})
+		for i, t := range tools {
+			line.Bars[i] = newBar("", of(t), "")
+			line.Bars[i].Better = isBest[i]
+		}
+		lines = append(lines, line)
 	}
 	words := func(label string, of func(t *catalog.Tool) string) {
 		line := comparisonLine{Label: label}
@@ -155,7 +191,14 @@ func (v *view) comparisonLines(tools []*catalog.Tool) []comparisonLine {
 		}
 		lines = append(lines, line)
 	}
-	bars("Note", "", +1, func(t *catalog.Tool) *float64 { return t.Score })
+	hint := ""
+	if !isFair {
+		hint = "bancs d’essai différents"
+	}
+	bars("Note", hint, +1, func(t *catalog.Tool) *float64 { return t.Score })
+	if isFair {
+		lines = append(lines, v.criteriaLines(tools)...)
+	}
 	bars("Vérifiabilité", "", +1, func(t *catalog.Tool) *float64 { return t.Verifiability })
 	bars("Obsolescence", "moins, c’est mieux", -1, func(t *catalog.Tool) *float64 { return t.Obsolescence })
 	words("Prix", shownPrice)
@@ -179,20 +222,42 @@ func (v *view) comparisonLines(tools []*catalog.Tool) []comparisonLine {
 	return lines
 }
 
-// comparedBars returns the bars of a measure. More of it is better if direction is +1, less
-// if it is -1; the best are marked unless all are equal.
-func comparedBars(tools []*catalog.Tool, direction float64, of func(t *catalog.Tool) *float64) []bar {
-	best, worst := math.Inf(-1), math.Inf(1)
-	for _, t := range tools {
-		if x := of(t); x != nil {
-			best, worst = max(best, *x*direction), min(worst, *x*direction)
+// criteriaLines compares tools of one category by its criteria, those that none of them has a value of
+// excepted.
+func (v *view) criteriaLines(tools []*catalog.Tool) (lines []comparisonLine) {
+	c := v.category(tools[0].Category)
+	if c == nil {
+		return nil
+	}
+	for i := range c.Criteria {
+		x := &c.Criteria[i]
+		line := comparisonLine{Label: markdown.NoBreak(x.Label)}
+		isBest := bestOf(tools, true, sortFigure(c, x.Slug))
+		for n, t := range tools {
+			row := v.criterion(c, x, t)
+			row.Better = isBest[n]
+			line.Criteria = append(line.Criteria, row)
+		}
+		if slices.ContainsFunc(line.Criteria, func(r criterionRow) bool { return r.Value != "" }) {
+			lines = append(lines, line)
 		}
 	}
-	bars := make([]bar, len(tools))
-	for i, t := range tools {
-		x := of(t)
-		bars[i] = newBar("", x, "")
-		bars[i].Better = x != nil && *x*direction == best && best > worst
+	return lines
+}
+
+// bestOf says which tools have the best figure, the highest: none if all that have one have the same,
+// or if the comparison would not be fair.
+func bestOf(tools []*catalog.Tool, isFair bool, figure func(t *catalog.Tool) (float64, bool)) []bool {
+	best, worst := math.Inf(-1), math.Inf(1)
+	for _, t := range tools {
+		if x, ok := figure(t); ok {
+			best, worst = max(best, x), min(worst, x)
+		}
 	}
-	return bars
+	list := make([]bool, len(tools))
+	for i, t := range tools {
+		x, ok := figure(t)
+		list[i] = isFair && ok && x == best && best > worst
+	}
+	return list
 }

@@ -2,6 +2,7 @@ package site
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,7 +10,9 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/chart"
 	"palmares/internal/french"
+	"palmares/internal/markdown"
 	"palmares/internal/market"
+	"palmares/internal/snapshot"
 )
 
 // A pick answers a question about a category with one of its tools, and says why.
@@ -46,6 +49,44 @@ func newPick(question string, t *catalog.Tool, why string) pick {
 	return pick{
 		Question: question, Slug: t.Slug, Name: t.Name, Score: french.Figure(*t.Score), Rank: scoreClass(*t.Score), Why: why,
 	}
+}
+
+// usagePicks returns the tool with the best score for each usage of a category.
+func (v *view) usagePicks(c *catalog.Category) []pick {
+	var list []pick
+	for _, usage := range c.Usages {
+		var best, next *catalog.Tool
+		for _, i := range v.toolsOf(c.Slug, snapshot.ScoreDesc) {
+			t := v.snap.Catalog.Tools[i]
+			if t.Score == nil || next != nil {
+				break // the others follow those with a score
+			}
+			switch {
+			case !slices.Contains(t.Usages, usage.Slug):
+			case best == nil:
+				best = t
+			default:
+				next = t
+			}
+		}
+		if best != nil {
+			list = append(list, newPick(markdown.NoBreak(usage.Label), best, whyUsage(best, next)))
+		}
+	}
+	return list
+}
+
+// whyUsage says why a tool is the best for a usage: the conclusion of its test, if there is one.
+func whyUsage(best, next *catalog.Tool) string {
+	switch {
+	case best.Summary != "":
+		return markdown.NoBreak(best.Summary)
+	case next == nil:
+		return "Le seul outil noté pour cet usage" + priced(best) + "."
+	case *best.Score == *next.Score:
+		return "À égalité avec " + next.Name + ", " + tieBreak(best, next) + "."
+	}
+	return points(*best.Score-*next.Score) + " de plus " + than(next.Name) + priced(best) + "."
 }
 
 func whyBest(best, next *catalog.Tool, equal int) string {

@@ -90,7 +90,7 @@ func New(cfg Config) *Site {
 	s.handle("/outils/{slug}", s.showTool)
 	s.handle("/avis/{slug}", s.showReview)
 	s.handle("/alternatives/{slug}", s.showAlternatives)
-	s.handle("/categories/{slug}", s.showCategory)
+	s.register("/categories/{slug}", s.showCategory, true)
 	s.handleList("/comparatifs", s.listComparisons)
 	s.handle("/comparatifs/{slug}", s.showComparison)
 	s.handleList(comparePath, s.compare)

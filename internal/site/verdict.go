@@ -36,6 +36,7 @@ type criterionRow struct {
 	Place              int    // from 0, the worst, to 100
 	Median             int    // place of the median of the category; -1 if it has none
 	MedianValue        string
+	Better             bool // than the one it is compared with
 }
 
 func (v *view) verdict(t *catalog.Tool) verdict {

@@ -1,5 +1,5 @@
 // Every page works without this script. It updates filtered lists without a reload,
-// adds buttons to copy texts, marks the current section in the table of contents,
+// makes sliders of weights, adds buttons to copy texts, marks the current section in the table of contents,
 // keeps the tools that are ticked for a comparison from page to page, and proposes names.
 "use strict";
 
@@ -29,6 +29,7 @@
       if (!mine || mine === typed) continue;
       if (mine.tagName === "SELECT") mine.replaceChildren(...control.cloneNode(true).children);
       mine.value = control.value;
+      mine.write?.();
     }
   };
 
@@ -44,6 +45,7 @@
     let page;
     try {
       const answer = await fetch(href, { signal: mine.signal });
+      href = answer.url; // the weights of a form have an address of their own
       page = new DOMParser().parseFromString(await answer.text(), "text/html");
       if (!page.querySelector("[data-results]")) throw new Error("no results");
     } catch {
@@ -87,15 +89,24 @@
   };
   const changed = (mode) => choose(wanted(), mode, { typed: document.activeElement });
 
+  // Weights are sliders, whose values are written beside them.
+  for (const input of form.querySelectorAll("[name^=poids-]")) {
+    const value = document.createElement("output");
+    input.type = "range";
+    input.step = input.value % 1 ? "any" : 1;
+    input.before(value);
+    (input.write = () => value.textContent = input.value.replace(".", ","))();
+  }
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     changed("push");
   });
   form.addEventListener("input", (event) => {
     if (event.target.tagName === "SELECT") return; // "change" follows
+    event.target.write?.();
     clearTimeout(timer);
     // Typing in one field is one history entry: going back must not undo single letters.
-    timer = setTimeout(() => changed(new URL(shown).searchParams.has(event.target.name) ? "replace" : "push"), 180);
+    timer = setTimeout(() => changed(new URL(shown).searchParams.has(event.target.name.split("-")[0]) ? "replace" : "push"), 180);
   });
   form.addEventListener("change", (event) => {
     if (event.target.tagName === "SELECT") changed("push");
@@ -129,7 +140,7 @@
       busy = true;
       let outcome = "Copié";
       try {
-        await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+        await navigator.clipboard.writeText(document.getElementById(button.dataset.copy)?.textContent ?? location.href);
       } catch {
         outcome = "Copie refusée";
       }
