@@ -28,7 +28,7 @@ func OfDays(days []Day, quota int) *Chart {
 	top := by * max(1, int(math.Ceil(float64(most)/float64(by))))
 	size := Size{width: 420, height: 190, right: 4, top: 10, bottom: 26, labelled: true}
 	size.left = 14 + 7*float64(len(strconv.Itoa(top)))
-	f := frame{size, axis{float64(top), float64(by), func(x float64) string { return french.Count(int(x)) }}}
+	f := frame{size, axis{most: float64(top), step: float64(by), label: func(x float64) string { return french.Count(int(x)) }}}
 	c := f.chart()
 	if quota > 0 && quota <= top {
 		c.Quota = coordinate(f.y(float64(quota)))
@@ -84,14 +84,15 @@ func OfMonths(months []market.PriceMonth) *Changes {
 	for _, m := range months {
 		up, down = max(up, m.Up), max(down, m.Down)
 	}
-	unit := 0.96 / float64(up+down) // of the height
-	zero := 0.02 + unit*float64(up)
+	const margin = 0.08                       // of the height, for the values beyond the bars
+	unit := (1 - 2*margin) / float64(up+down) // of the height
+	zero := margin + unit*float64(up)
 	c := &Changes{Zero: percent(zero)}
 	if up > 0 {
-		c.Rows = append(c.Rows, Label{At: percent(0.02), Text: strconv.Itoa(up)})
+		c.Rows = append(c.Rows, Label{At: percent(margin), Text: strconv.Itoa(up)})
 	}
 	if down > 0 {
-		c.Rows = append(c.Rows, Label{At: percent(0.98), Text: strconv.Itoa(down)})
+		c.Rows = append(c.Rows, Label{At: percent(1 - margin), Text: strconv.Itoa(down)})
 	}
 	width := 1 / float64(len(months))
 	rises, falls := 0, 0
@@ -107,7 +108,14 @@ func OfMonths(months []market.PriceMonth) *Changes {
 		bar := func(y float64, n int, isDown bool) {
 			if n > 0 {
 				x := width * (float64(i) + 0.2)
-				c.Bars = append(c.Bars, Bar{percent(x), percent(y), percent(width * 0.6), percent(unit * float64(n)), isDown})
+				b := Bar{
+					X: percent(x), Y: percent(y), Width: percent(width * 0.6), Height: percent(unit * float64(n)), Down: isDown,
+					Text: strconv.Itoa(n), Middle: percent(x + width*0.3), End: percent(y),
+				}
+				if isDown {
+					b.End = percent(y + unit*float64(n))
+				}
+				c.Bars = append(c.Bars, b)
 			}
 		}
 		bar(zero-unit*float64(m.Up), m.Up, false)

@@ -25,13 +25,25 @@ type Chart struct {
 	Caption       string // why the line is interrupted; "" if it is not
 }
 
-// A Dot marks a value.
-type Dot struct{ X, Y string }
+// A Dot marks a value, which is written beside it when somebody points at it, or always if it is
+// named.
+type Dot struct {
+	X, Y    string
+	Text    string // the value
+	Label   string // the value and its day, in words
+	Anchor  string // end of the text at the dot: start or end
+	IsNamed bool
+	IsStart bool // of the line; nothing changed there
+
+	x float64
+}
 
 // A Bar is a rectangle.
 type Bar struct {
 	X, Y, Width, Height string
-	Down                bool // it hangs below the axis
+	Down                bool   // it hangs below the axis
+	Text                string // its value; "" for one that is read from the axis
+	Middle, End         string // where Text is written
 }
 
 // A Label is a labelled line of the grid, or a label on an axis.
@@ -50,22 +62,23 @@ type Size struct {
 
 // Sizes of charts. Small is for a row of a table, without labels.
 var (
-	Large  = Size{width: 420, height: 190, left: 52, right: 10, top: 14, bottom: 26, labelled: true}
+	Large  = Size{width: 420, height: 190, left: 52, right: 10, top: 22, bottom: 26, labelled: true}
 	Small  = Size{width: 120, height: 28, left: 3, right: 3, top: 4, bottom: 4}
-	medium = Size{width: 420, height: 130, left: 30, right: 10, top: 10, bottom: 26, labelled: true}
-	narrow = Size{width: 300, height: 150, left: 54, right: 12, top: 12, bottom: 26, labelled: true}
+	medium = Size{width: 420, height: 130, left: 30, right: 10, top: 22, bottom: 26, labelled: true}
+	narrow = Size{width: 300, height: 150, left: 54, right: 12, top: 22, bottom: 26, labelled: true}
 )
 
 // An axis is the scale of values, from 0 to most.
 type axis struct {
 	most, step float64
-	label      func(float64) string
+	label      func(float64) string // of the grid
+	value      func(float64) string // beside a dot
 }
 
 // priceAxis returns an axis for amounts of up to most.
 func priceAxis(most float64, label func(float64) string) axis {
 	by := gridStep(most)
-	return axis{max(by*math.Ceil(most/by), by), by, label}
+	return axis{max(by*math.Ceil(most/by), by), by, label, label}
 }
 
 // A frame is the part of a chart in which values are drawn.
@@ -115,6 +128,21 @@ func (f *frame) y(value float64) float64 {
 // labelWidth estimates the width of a grid label, with the gap after it.
 func labelWidth(label string) float64 {
 	return math.Ceil(8 + 6.5*float64(utf8.RuneCountInString(label)))
+}
+
+// name decides which values are written beside their dots: the latest, and others where there is room.
+func (c *Chart) name(f *frame) {
+	next := float64(f.width)
+	for i := len(c.Dots) - 1; i >= 0 && f.labelled; i-- {
+		d := &c.Dots[i]
+		from := d.x
+		if width := labelWidth(d.Text); from+width > float64(f.width) {
+			d.Anchor, from = "end", from-width
+		} else if from+width > next {
+			continue
+		}
+		d.IsNamed, next = true, from
+	}
 }
 
 // gridStep returns a round amount that divides the height into two to five parts.

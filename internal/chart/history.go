@@ -114,7 +114,7 @@ func OfScore(t *catalog.Tool, until string) *Chart {
 	if len(steps) == 0 {
 		return nil
 	}
-	scores := axis{10, 5, func(x float64) string { return strconv.Itoa(int(x)) }}
+	scores := axis{10, 5, func(x float64) string { return strconv.Itoa(int(x)) }, french.Figure}
 	c := draw(steps, until, newFrame(medium, scores))
 	last := steps[len(steps)-1]
 	c.Summary = "Note de " + t.Name + "\u00a0: " + french.Plural(len(steps)-1, "changement", "changements")
@@ -134,6 +134,7 @@ func draw(steps []step, until string, f *frame) *Chart {
 	x := func(day time.Time) float64 { return f.x(day.Sub(start).Hours() / span) }
 	c := f.chart()
 	c.trace(steps, end, x, f)
+	c.name(f)
 	if f.labelled {
 		c.Ticks = changeTicks(steps[1:], x, f.x(1))
 	}
@@ -189,8 +190,13 @@ func (c *Chart) trace(steps []step, end time.Time, x func(time.Time) float64, f 
 			piece.WriteString("V" + at)
 		}
 		piece.WriteString("H" + coordinate(right))
-		if i > 0 {
-			c.Dots = append(c.Dots, Dot{coordinate(left), at})
+		d := Dot{X: coordinate(left), Y: at, Text: f.axis.value(s.value), Anchor: "start", IsStart: i == 0, x: left}
+		d.Label = d.Text + " depuis le " + french.Date(s.since.Format(time.DateOnly))
+		if d.IsStart {
+			d.Label = d.Text + " auparavant"
+		}
+		if f.labelled || !d.IsStart {
+			c.Dots = append(c.Dots, d)
 		}
 	}
 	flush()

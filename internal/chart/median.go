@@ -35,11 +35,16 @@ func OfMedian(m *market.Median, label string) *Chart {
 	}
 	c.Line = line.String()
 	c.Area = c.Line + "V" + coordinate(f.y(0)) + "H" + coordinate(x(0)) + "Z"
-	c.Dots = []Dot{{coordinate(x(end)), coordinate(f.y(m.Points[end].Euros))}}
 	for _, i := range []int{0, end} {
+		d := Dot{
+			X: coordinate(x(i)), Y: coordinate(f.y(m.Points[i].Euros)), Text: french.ShortEuros(m.Points[i].Euros), Anchor: "start", IsStart: i == 0, x: x(i),
+		}
+		d.Label = d.Text + " en " + french.Month(parseDay(m.Points[i].Day))
+		c.Dots = append(c.Dots, d)
 		at := min(max(x(i), f.left+monthWidth/2), float64(f.width)-monthWidth/2)
 		c.Ticks = append(c.Ticks, Label{At: coordinate(at), Text: french.ShortMonth(parseDay(m.Points[i].Day))})
 	}
+	c.name(f)
 	c.Summary = label + "\u00a0: prix médian de " + french.ShortEuros(m.Points[0].Euros) + " il y a un an, " +
 		french.ShortEuros(m.Points[end].Euros) + " aujourd’hui."
 	return c

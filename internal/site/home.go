@@ -16,7 +16,7 @@ type homePage struct {
 	Stats        catalog.Stats
 	Best         []toolRow
 	Changes      []change
-	Categories   []categoryCard
+	Categories   []categoryCard  // that have tools
 	Feature      *comparisonRow  // the newest comparison; nil for none
 	Image        *img            // of Feature; nil for none
 	Comparisons  []comparisonRow // the next ones
@@ -49,6 +49,9 @@ func (s *Site) home(r *request) (*response, error) {
 		data.Image = r.hero(r.comparison(latest[0].Slug).Image, featureSizes)
 	}
 	for _, c := range r.categories {
+		if c.ToolCount == 0 {
+			continue
+		}
 		card := categoryCard{Category: c}
 		for _, i := range r.snap.Tools(snapshot.ToolQuery{Category: c.Slug}, firstItems(1)).IDs() {
 			if best := r.row(r.snap.Catalog.Tools[i]); best.Score != "" {

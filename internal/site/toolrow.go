@@ -68,12 +68,12 @@ func (v *view) rows(ids []int32) []toolRow {
 // highScore is the CSS class of a high score.
 const highScore = "note-high"
 
-// scoreClass returns the CSS class of a score.
+// scoreClass returns the CSS class of a score, which goes with its word.
 func scoreClass(score float64) string {
-	switch {
-	case score >= 8:
+	switch scoreWord(score) {
+	case "excellent":
 		return highScore
-	case score < 5:
+	case "faible":
 		return "note-low"
 	}
 	return "note-fair"

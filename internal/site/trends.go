@@ -30,7 +30,7 @@ type trendsPage struct {
 	New      []newTool
 	MoreNew  int // than New
 	Scores   []movedScore
-	Reasons  []reason // of the retired tools
+	Gone     string // what became of the retired tools, in a sentence
 	Retired  []retiredLine
 	MoreGone int // than Retired
 }
@@ -106,11 +106,7 @@ func (s *Site) showTrends(r *request) (*response, error) {
 			*m.Change.NewScore > *m.Change.OldScore, markdown.NoBreak(m.Change.Note), m.Change.ChangedAt,
 		})
 	}
-	for _, one := range catalog.Reasons {
-		if n := y.Retired.Reasons[one]; n > 0 {
-			data.Reasons = append(data.Reasons, reason{french.Capital(reasonNames[one]), reasonTexts[one], n})
-		}
-	}
+	data.Gone = gone(y.Retired.Reasons)
 	for _, t := range y.Retired.Tools {
 		data.Retired = append(data.Retired,
 			retiredLine{t.Name, r.retiredHref(t.Slug), reasonNames[t.Reason], r.label(t.Category), t.RetiredAt})
@@ -120,6 +116,36 @@ func (s *Site) showTrends(r *request) (*response, error) {
 		"prix médian de chaque catégorie, nouveaux outils, notes revues, outils disparus.", trendsPath)
 	data.Page.MoreStyle = s.assets.paths["market.css"]
 	return render(r, "trends", data.Page, data), nil
+}
+
+// What became of a retired tool, and of several.
+var fates = map[catalog.Reason][2]string{
+	"mort":     {"est mort", "sont morts"},
+	"acquis":   {"a été racheté", "ont été rachetés"},
+	"deprecie": {"a été déclaré périmé", "ont été déclarés périmés"},
+	"pivot":    {"a changé de métier", "ont changé de métier"},
+	"absorbe":  {"est devenu une partie d’un autre", "sont devenus une partie d’un autre"},
+}
+
+// gone says what became of retired tools: Un outil est mort, 2 ont été rachetés.
+func gone(reasons map[catalog.Reason]int) string {
+	var parts []string
+	for _, one := range catalog.Reasons {
+		n := reasons[one]
+		subject := french.Count(n)
+		switch {
+		case n == 0:
+			continue
+		case n == 1 && len(parts) == 0:
+			subject = "Un outil"
+		case n == 1:
+			subject = "un autre"
+		case len(parts) == 0:
+			subject += " outils"
+		}
+		parts = append(parts, subject+" "+fates[one][min(n, 2)-1])
+	}
+	return byline(parts) + "."
 }
 
 func movedPrices(moves []market.PriceMove) (list []movedPrice) {
