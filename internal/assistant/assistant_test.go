@@ -353,7 +353,7 @@ func TestASearchForARetiredToolSaysWhatBecameOfIt(t *testing.T) {
 			t.Fatalf("%s: %v", query, got)
 		}
 		one := got[0].(map[string]any)
-		if url, _ := one["url"].(string); one["name"] != "Bavardoir" || one["retired_at"] != "2025-10-31" || one["successor"] != "comptoir-bleu" || !strings.HasSuffix(url, "/outils/bavardoir") {
+		if url, _ := one["url"].(string); one["name"] != "Bavardoir" || one["retired_at"] != "2025-10-31" || one["successor"] != "comptoir-bleu" || !strings.HasSuffix(url, "/cimetiere/bavardoir") {
 			t.Errorf("%s: %v", query, one)
 		}
 	}
@@ -539,7 +539,7 @@ func TestWhatIsNewDependsOnThePeriod(t *testing.T) {
 		for _, row := range d.ok("changes", arguments)["changes"].([]any) {
 			r := row.(map[string]any)
 			got = append(got, fmt.Sprint(r["id"], " ", r["change"], " ", r["name"]))
-			if r["id"] == "z" && r["url"] != "https://essai.example/outils/z" {
+			if r["id"] == "z" && r["url"] != "https://essai.example/cimetiere/z" {
 				t.Errorf("%v", r)
 			}
 		}

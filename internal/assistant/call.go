@@ -160,7 +160,7 @@ func (c *call) slugAt(address string) string {
 	for _, base := range [...]string{"", c.snap.Catalog.URL, strings.TrimSuffix(c.baseURL, "/")} {
 		_, host, _ := strings.Cut(base, "://")
 		switch dir {
-		case host + toolPath, host + "/avis/", host + "/alternatives/":
+		case host + toolPath, host + "/avis/", host + "/alternatives/", host + retiredPath:
 			return slug
 		}
 	}
@@ -194,7 +194,10 @@ func (c *call) tool(id string) (*catalog.Tool, error) {
 		if r.Successor != "" {
 			text += " Son successeur a l’id «\u00a0" + r.Successor + "\u00a0»."
 		}
-		return nil, &refusal{text, toolPath + slug}
+		if others := c.replacements(r); others != "" {
+			text += " Pour le remplacer\u00a0: " + others + "."
+		}
+		return nil, &refusal{text, retiredPath + slug}
 	}
 	text := "Aucun outil n’a l’id «\u00a0" + shorten(id) + "\u00a0»."
 	if near := c.nearest(slug); len(near) > 0 {
@@ -232,9 +235,21 @@ func priceOf(pricing catalog.Pricing, price string) string {
 	return price
 }
 
-// toolPath begins the addresses of tools. Those of retired ones lead to their entry in the
-// list of these.
-const toolPath = "/outils/"
+// What the addresses of tools begin with, and those of retired ones.
+const (
+	toolPath    = "/outils/"
+	retiredPath = "/cimetiere/"
+)
+
+// replacements lists the ids of tools that can take the place of a retired one.
+func (c *call) replacements(r *catalog.Retired) string {
+	const most = 3
+	var ids []string
+	for _, t := range c.snap.Replacements(r, most) {
+		ids = append(ids, t.Slug)
+	}
+	return strings.Join(ids, ", ")
+}
 
 // endings say what became of a retired tool, and when.
 var endings = map[catalog.Reason]string{

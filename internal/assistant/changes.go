@@ -96,7 +96,7 @@ func (c *call) describe(change *record.Change, isNew bool) changedRecord {
 	case change.Kind == record.Tool && t != nil:
 		row.Name, row.URL = nameOf(t), all.CanonicalURLOf(t)
 	case change.Kind == record.Retired && r != nil:
-		row.Name, row.URL = clip(r.Name, 120), all.URL+toolPath+r.Slug
+		row.Name, row.URL = clip(r.Name, 120), all.RetiredURLOf(r.Slug)
 	case change.Kind == record.Comparison:
 		row.Name, row.URL = c.title(change.Slug), all.ComparisonURLOf(change.Slug)
 	}

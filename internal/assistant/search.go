@@ -47,7 +47,7 @@ type departure struct {
 
 func (c *call) departures(retired []*catalog.Retired) (list []departure) {
 	for _, r := range retired {
-		list = append(list, departure{clip(r.Name, 120), r.RetiredAt, r.Successor, c.snap.Catalog.URL + toolPath + r.Slug})
+		list = append(list, departure{clip(r.Name, 120), r.RetiredAt, r.Successor, c.snap.Catalog.RetiredURLOf(r.Slug)})
 	}
 	return list
 }

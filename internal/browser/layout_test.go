@@ -254,7 +254,7 @@ func TestNoPageScrollsSidewaysWhateverItsWords(t *testing.T) {
 		"outils/plume.md":     tool("P", "price_history:\n  - changed_at: 2026-01-01\n    old_pricing: gratuit\n    old_price: 0 €/mois\n    new_pricing: payant\n    new_price: 9 €/"+word(60)+"\n"),
 		"outils/scie.md":      tool("S", ""),
 		"comparatifs/duel.md": fmt.Sprintf("---\ntitle: %[1]s\ntool_a: plume\ntool_b: scie\nwinner: plume\nwinner_note: %[1]s\n---\n%[2]s", word(200), text),
-		"cimetiere/vieux.md":  fmt.Sprintf("---\nname: V%s\ncategory: code\nreason: mort\nretired_at: 2026-01-01\nsuccessor: plume\n---\n%s\n", word(110), word(200)),
+		"cimetiere/vieux.md":  fmt.Sprintf("---\nname: V%s\ncategory: code\nreason: mort\nretired_at: 2026-01-01\nsuccessor: plume\nlast_price: 9 €/%s\nlast_score: 3\nleaving: %s\nscore_history:\n  - {changed_at: 2025-01-01, new_score: 3, note: %[3]s}\n---\n%s\n", word(110), word(60), word(200), word(200)),
 		"pages/methode.md":    fmt.Sprintf("---\ntitle: %s\nmenu: header\n---\n%s", word(200), text),
 	} {
 		path := filepath.Join(s.folder, name)
@@ -274,7 +274,7 @@ func TestNoPageScrollsSidewaysWhateverItsWords(t *testing.T) {
 	b := openTab(t, wideBrowser, widths[0], s.url)
 	for _, path := range []string{
 		"/", "/outils", "/outils?q=" + word(150), "/outils/plume", "/avis/plume", "/alternatives/plume", "/categories/code", "/comparatifs",
-		"/comparatifs/duel", "/comparer?outils=plume,scie", "/prix", "/carte", "/tendances", "/cimetiere", "/methode", "/docs", "/donnees", "/licence",
+		"/comparatifs/duel", "/comparer?outils=plume,scie", "/prix", "/carte", "/tendances", "/cimetiere", "/cimetiere/vieux", "/methode", "/docs", "/donnees", "/licence",
 	} {
 		b.goTo(path)
 		eval[chromedp.Void](b, `document.querySelectorAll("details").forEach(d => { d.open = true })`)

@@ -47,6 +47,7 @@ var kinds = []pageKind{
 	{name: "refused map", path: "/carte?pricing=beaucoup", status: 400},
 	{name: "trends", path: "/tendances"},
 	{name: "cemetery", path: "/cimetiere"},
+	{name: "retired tool", path: "/cimetiere/helice-flux"},
 	{name: "page", path: "/methode"},
 	{name: "reference", path: "/docs"},
 	{name: "operations", path: "/docs/outils"},

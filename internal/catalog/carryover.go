@@ -13,7 +13,7 @@ import (
 func CarryOver(old, next *Catalog, today string) {
 	carryOverTools(old, next, today)
 	for i := range next.Retired {
-		next.Retired[i].remember(next.Past)
+		next.remember(&next.Retired[i])
 	}
 	for i := range next.Comparisons {
 		x := &next.Comparisons[i]
@@ -27,10 +27,34 @@ func CarryOver(old, next *Catalog, today string) {
 	}
 }
 
-// remember completes a retired tool with its last score and price, if its editors give neither.
-func (r *Retired) remember(past map[string]PastTool) {
-	if last, known := past[r.Slug]; known && r.LastScore == nil && r.LastPrice == "" {
-		r.LastScore, r.LastPrice = last.Score, last.Price
+// remember completes a retired tool with what it last had: its score and price if its editors give
+// neither, and each list that they do not give.
+func (c *Catalog) remember(r *Retired) {
+	r.PriceHistory, r.ScoreHistory = mergeHistory(nil, r.PriceHistory), mergeHistory(nil, r.ScoreHistory)
+	last, known := c.Past[r.Slug]
+	if !known {
+		return
+	}
+	if r.LastScore == nil && r.LastPrice == "" {
+		r.LastScore = last.Score
+		if IsPublic(last.Pricing, last.Price) {
+			r.LastPrice = last.Price
+		}
+	}
+	if len(r.PriceHistory) == 0 {
+		r.PriceHistory = slices.Clone(last.PriceHistory)
+		for i := range r.PriceHistory {
+			r.PriceHistory[i].Automatic = false // nothing is added to it any more
+		}
+	}
+	if len(r.ScoreHistory) == 0 {
+		r.ScoreHistory = slices.Clone(last.ScoreHistory)
+		for i := range r.ScoreHistory {
+			r.ScoreHistory[i].Automatic = false
+		}
+	}
+	if own := c.Category(r.Category); own != nil && len(r.Usages) == 0 {
+		r.Usages = slices.DeleteFunc(slices.Clone(last.Usages), func(u string) bool { return !own.HasUsage(u) })
 	}
 }
 
@@ -136,7 +160,7 @@ func (t *Tool) Past() PastTool {
 		Name: t.Name, Category: t.Category, Pricing: t.Pricing, Price: t.Price,
 		Score: t.Score, Verifiability: t.Verifiability, Obsolescence: t.Obsolescence,
 		PriceHistory: t.PriceHistory, PriceHistoryMode: t.PriceHistoryMode, ScoreHistory: t.ScoreHistory,
-		Criteria: t.Criteria, CriteriaHistory: t.CriteriaHistory,
+		Usages: t.Usages, Criteria: t.Criteria, CriteriaHistory: t.CriteriaHistory,
 	}
 }
 
@@ -238,7 +262,8 @@ func (p PastTool) equal(o PastTool) bool {
 		sameFigure(p.Score, o.Score) && sameFigure(p.Verifiability, o.Verifiability) &&
 		sameFigure(p.Obsolescence, o.Obsolescence) &&
 		slices.EqualFunc(p.PriceHistory, o.PriceHistory, PriceChange.same) &&
-		slices.EqualFunc(p.ScoreHistory, o.ScoreHistory, ScoreChange.Same) && slices.Equal(p.Criteria, o.Criteria) &&
+		slices.EqualFunc(p.ScoreHistory, o.ScoreHistory, ScoreChange.Same) &&
+		slices.Equal(p.Usages, o.Usages) && slices.Equal(p.Criteria, o.Criteria) &&
 		slices.EqualFunc(p.CriteriaHistory, o.CriteriaHistory, CriteriaChange.Same)
 }
 

@@ -53,6 +53,7 @@ type PastTool struct {
 	PriceHistoryMode HistoryMode   `json:"price_history_mode,omitempty"`
 	ScoreHistory     []ScoreChange `json:"score_history,omitempty"`
 
+	Usages          []string         `json:"usages,omitempty"`
 	Criteria        Values           `json:"criteria,omitempty"`
 	CriteriaHistory []CriteriaChange `json:"criteria_history,omitempty"`
 }
@@ -307,11 +308,18 @@ type Retired struct {
 	Reason    Reason
 	RetiredAt string // YYYY-MM-DD
 	Successor string // slug or ""
+	Leaving   string // how its users get their data and go elsewhere, or ""
 	LastScore *float64
 	LastPrice string
-	Body      string // Markdown, as written
-	Note      string // Body as plain text, which is what the API shows
-	Draft     bool   // only in a catalogue read with its drafts
+
+	// What the tool had when it was retired.
+	Usages       []string // slugs of the category's
+	PriceHistory []PriceChange
+	ScoreHistory []ScoreChange
+
+	Body  string // Markdown, as written
+	Note  string // Body as plain text, which is what the API shows
+	Draft bool   // only in a catalogue read with its drafts
 }
 
 // Sort sorts the records of every kind by slug.
@@ -336,6 +344,15 @@ func (c *Catalog) Tool(slug string) *Tool {
 // find returns the index of a tool in Tools.
 func (c *Catalog) find(slug string) (int, bool) {
 	return slices.BinarySearchFunc(c.Tools, slug, func(t *Tool, s string) int { return strings.Compare(t.Slug, s) })
+}
+
+// Category returns the category with the given slug, or nil. The catalogue must be sorted.
+func (c *Catalog) Category(slug string) *Category {
+	i, found := slices.BinarySearchFunc(c.Categories, slug, func(c Category, s string) int { return strings.Compare(c.Slug, s) })
+	if !found {
+		return nil
+	}
+	return &c.Categories[i]
 }
 
 // CreditLine returns the line that whoever reuses the data must show.
@@ -377,6 +394,9 @@ func (c *Catalog) DropDefaultURLs(t *Tool) {
 func (c *Catalog) ComparisonURLOf(slug string) string {
 	return c.URL + "/comparatifs/" + slug
 }
+
+// RetiredURLOf returns the URL of the page of a retired tool.
+func (c *Catalog) RetiredURLOf(slug string) string { return c.URL + "/cimetiere/" + slug }
 
 // ShowsPro reports whether the site may mention the Pro plan, and the webhooks that come with it.
 func (c *Catalog) ShowsPro() bool { return c.Settings.Pro != ProHide }

@@ -179,10 +179,9 @@ func (d *Diff) addToolUpdate(old, next *Catalog, prior, t *Tool) {
 
 func (d *Diff) compareRetired(old, next *Catalog) {
 	before, after := old.retiredBySlug(), next.retiredBySlug()
-	url := next.URL + "/cimetiere"
 	for i := range next.Retired {
 		r := &next.Retired[i]
-		prior := before[r.Slug]
+		prior, url := before[r.Slug], next.RetiredURLOf(r.Slug)
 		if prior == nil {
 			d.Retired.Added = append(d.Retired.Added, r.Slug)
 			d.add(Change{Type: ToolRetired, Slug: r.Slug, Object: r.Item(), URL: url})
@@ -206,7 +205,7 @@ func (d *Diff) compareRetired(old, next *Catalog) {
 		}
 		d.Retired.Removed = append(d.Retired.Removed, slug)
 		if next.Tool(slug) == nil {
-			d.add(Change{Type: ToolRemoved, Slug: slug, URL: url})
+			d.add(Change{Type: ToolRemoved, Slug: slug, URL: next.URL + "/cimetiere"})
 		}
 	}
 }

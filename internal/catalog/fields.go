@@ -113,8 +113,12 @@ var RetiredFields = []Field{
 	oneOf(NewField("reason", Enum, Required|InAPI, func(r *Retired) any { return (*string)(&r.Reason) }), "", Reasons...),
 	NewField("retired_at", Date, Required|InAPI, func(r *Retired) any { return &r.RetiredAt }),
 	NewField("successor", ToolSlug, 0, func(r *Retired) any { return &r.Successor }),
+	NewField("leaving", Prose, 0, func(r *Retired) any { return &r.Leaving }),
 	NewField("last_score", Figure, 0, func(r *Retired) any { return &r.LastScore }),
 	NewField("last_price", Price, 0, func(r *Retired) any { return &r.LastPrice }),
+	NewField("usages", UsageSlugs, 0, func(r *Retired) any { return &r.Usages }),
+	NewList("price_history", 0, func(r *Retired) *[]PriceChange { return &r.PriceHistory }, priceChangeFields),
+	NewList("score_history", 0, func(r *Retired) *[]ScoreChange { return &r.ScoreHistory }, scoreChangeFields),
 	NewField("draft", Draft, 0, func(r *Retired) any { return &r.Draft }),
 	NewField("body", Body, 0, func(r *Retired) any { return &r.Body }),
 }

@@ -305,3 +305,33 @@ func TestARetiredToolThatIsAbsorbedIsRemovedAndItsHistoryIsNotJoined(t *testing.
 		t.Errorf("the price history of a has %v", got)
 	}
 }
+
+func TestARetiredToolRemembersWhatItHad(t *testing.T) {
+	score := 7.5
+	tool := func(price string) *Tool {
+		return &Tool{
+			Slug: "plume", Category: "code", Pricing: "payant", Price: price, Score: &score, Usages: []string{"relire", "ranger"},
+			ScoreHistory: []ScoreChange{{ChangedAt: "2026-01-05", NewScore: &score}},
+		}
+	}
+	categories := []Category{{Slug: "code", Usages: []Usage{{Slug: "relire"}}}} // ranger is no longer declared
+	old := &Catalog{Categories: categories, Tools: []*Tool{tool("12 €/mois")}}
+	next := &Catalog{Categories: categories, Tools: []*Tool{tool("15 €/mois")}}
+	CarryOver(old, next, "2026-02-01")
+	for range 2 { // a second publication changes nothing
+		retired := &Catalog{Categories: categories, Retired: []Retired{{Slug: "plume", Category: "code"}, {Slug: "scie", Category: "code", LastPrice: "3 €/mois"}}}
+		CarryOver(next, retired, "2026-03-01")
+		want := Retired{
+			Slug: "plume", Category: "code", LastScore: &score, LastPrice: "15 €/mois", Usages: []string{"relire"}, ScoreHistory: tool("").ScoreHistory,
+			PriceHistory: []PriceChange{{ChangedAt: "2026-02-01", OldPricing: "payant", OldPrice: "12 €/mois", NewPricing: "payant", NewPrice: "15 €/mois"}},
+		}
+		if diff := cmp.Diff(want, retired.Retired[0]); diff != "" {
+			t.Error(diff)
+		}
+		next = retired
+	}
+	hidden := &Catalog{Categories: categories, Retired: []Retired{{Slug: "plume", Category: "code"}}}
+	if CarryOver(&Catalog{Tools: []*Tool{tool("0 €/mois")}}, hidden, "2026-03-01"); hidden.Retired[0].LastPrice != "" {
+		t.Errorf("a price that was not public became %q", hidden.Retired[0].LastPrice)
+	}
+}

@@ -85,6 +85,7 @@ func (d *decoder) retired() record {
 	if o.Note == "" && !d.isDraft && !d.headsOnly {
 		d.inBody(1, "the note is empty; say why the tool was retired")
 	}
+	d.checkUsages(d.declared[o.Category], o.Usages)
 	refs := d.reference("successor", o.Successor)
 	return d.newRecord(record{slug: o.Slug, retired: o, references: &references{refs: refs}})
 }

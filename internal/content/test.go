@@ -92,15 +92,20 @@ func (d *decoder) checkTest(t *catalog.Tool) {
 	if c == nil {
 		return // catalogue.yaml could not be read, or the category was reported
 	}
-	for _, u := range t.Usages {
-		if !c.HasUsage(u) {
-			d.report(d.lineOf("usages"), "usage %q is not declared for the category %q (declared: %s)",
-				u, c.Slug, usagesOf(c))
-		}
-	}
+	d.checkUsages(c, t.Usages)
 	for _, v := range t.Criteria {
 		if problem := misfit(c, v); problem != "" {
 			d.report(d.lineIn("criteria", v.Name), "%s", problem)
+		}
+	}
+}
+
+// checkUsages checks the usages of a record against its category; nil if that is not known.
+func (d *decoder) checkUsages(c *catalog.Category, usages []string) {
+	for _, u := range usages {
+		if c != nil && !c.HasUsage(u) {
+			d.report(d.lineOf("usages"), "usage %q is not declared for the category %q (declared: %s)",
+				u, c.Slug, usagesOf(c))
 		}
 	}
 }

@@ -89,7 +89,7 @@ func searchTools(r *request) (web.Response, error) {
 		Suggestion: null(found.Suggestion), Constraints: found.Request.Limits(), Retired: []departure{},
 	}
 	for _, t := range found.Retired {
-		url := r.Snapshot.Catalog.URL + "/outils/" + t.Slug
+		url := r.Snapshot.Catalog.RetiredURLOf(t.Slug)
 		meta.Retired = append(meta.Retired, departure{t.Name, t.RetiredAt, null(t.Successor), url})
 	}
 	b := wire.AppendJSON(nil, struct {

@@ -159,7 +159,7 @@ func TestASearchSaysWhatItDoesNotFind(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	for _, one := range f.Meta.Retired {
-		if one.Name == "Perce-Brume" && (one.Retired_at != "2026-01-02" || *one.Successor != "scribe" || one.URL != "https://essai.example/outils/perce-brume") ||
+		if one.Name == "Perce-Brume" && (one.Retired_at != "2026-01-02" || *one.Successor != "scribe" || one.URL != "https://essai.example/cimetiere/perce-brume") ||
 			one.Name != "Perce-Brume" && one.Successor != nil {
 			t.Errorf("%+v", one)
 		}

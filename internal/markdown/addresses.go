@@ -22,8 +22,8 @@ import (
 //     anchor of a section of its review to that section, /avis/plume#prix;
 //   - comparatifs/a-vs-b.md, pages/methode.md lead to /comparatifs/a-vs-b and
 //     /methode, with an anchor to a section of the text;
-//   - cimetiere/jaserin.md, and every address of a retired tool, lead to its place
-//     in /cimetiere, with an anchor to a section of its obituary;
+//   - cimetiere/jaserin.md, and every address of a retired tool, lead to its page,
+//     /cimetiere/jaserin, with an anchor to a section of its obituary;
 //   - images/ecran.png leads to the picture itself;
 //   - an address of the site or of the API must exist; it may have the host of the
 //     catalogue before it.
@@ -38,10 +38,6 @@ type Addresses struct {
 	// those that could not be read, to which every link is allowed. Both are keyed by
 	// file without suffix: outils/plume.
 	Drafts, Unread map[string]bool
-
-	// Retired returns the address of a retired tool; nil means its anchor on the
-	// first page of /cimetiere.
-	Retired func(slug string) string
 
 	once        sync.Once
 	tools       map[string]*catalog.Tool // by slug and alias
@@ -307,23 +303,26 @@ func (p place) isMedia(file string) bool {
 	return false
 }
 
+// retiredPath begins the addresses of retired tools.
+const retiredPath = "/cimetiere/"
+
 // retiredTool returns the address of a retired tool, or of a section of its obituary.
 func (p place) retiredTool(slug, fragment string, hasFragment bool) (address, reason string) {
 	t := p.retired[slug]
 	switch {
 	case p.Unread["cimetiere/"+slug]:
-		return p.retiredAddress(slug), ""
+		return retiredPath + slug, ""
 	case t == nil:
 		return "", p.absent("cimetiere", slug, "retired tool")
 	case !hasFragment:
-		return p.retiredAddress(slug), ""
+		return retiredPath + slug, ""
 	}
 	sections := p.sectionsOf("cimetiere/"+slug, t.Body)
 	id, found := sections.find(fragment)
 	if !found {
 		return "", sections.hint(fmt.Sprintf("the obituary of %q", slug), fragment)
 	}
-	return p.retiredAddress(slug) + "." + id, ""
+	return retiredPath + slug + "#" + id, ""
 }
 
 // tool returns the address of a page of a tool: outils, avis or alternatives.
@@ -333,7 +332,7 @@ func (p place) tool(slug, under string, u *url.URL) (address, reason string) {
 	case p.Unread["outils/"+slug]:
 		return "/" + under + "/" + slug + fragmentOf(u), ""
 	case t == nil && p.retired[slug] != nil:
-		return p.retiredAddress(slug), ""
+		return retiredPath + slug, ""
 	case t == nil:
 		return "", p.absent("outils", slug, "tool")
 	}
@@ -398,13 +397,6 @@ func (p place) absent(folder, slug, what string) string {
 		return fmt.Sprintf("%s %q is a draft; publish it, or remove the link", what, slug)
 	}
 	return fmt.Sprintf("there is no %s %q", what, brief(slug))
-}
-
-func (p place) retiredAddress(slug string) string {
-	if p.Addresses.Retired != nil {
-		return p.Addresses.Retired(slug)
-	}
-	return "/cimetiere#" + slug
 }
 
 // sectionsOf returns the sections of a text, which is parsed once.

@@ -32,9 +32,8 @@ func magazine() *markdown.Addresses {
 				},
 			},
 		},
-		Drafts:  map[string]bool{"outils/brouillon": true},
-		Unread:  map[string]bool{"outils/illisible": true},
-		Retired: func(slug string) string { return "/cimetiere?page=2#" + slug },
+		Drafts: map[string]bool{"outils/brouillon": true},
+		Unread: map[string]bool{"outils/illisible": true},
 	}
 }
 
@@ -57,10 +56,10 @@ func TestLinksLeadToTheAddressOfTheirPage(t *testing.T) {
 		"/methode":                    "/methode",
 		"/methode.md":                 "/methode",
 		"/tarifs":                     "/tarifs",
-		"../cimetiere/jaserin.md":     "/cimetiere?page=2#jaserin",
-		"jaserin.md":                  "/cimetiere?page=2#jaserin",
-		"/outils/jaserin":             "/cimetiere?page=2#jaserin",
-		"/cimetiere/jaserin":          "/cimetiere?page=2#jaserin",
+		"../cimetiere/jaserin.md":     "/cimetiere/jaserin",
+		"jaserin.md":                  "/cimetiere/jaserin",
+		"/outils/jaserin":             "/cimetiere/jaserin",
+		"/cimetiere/jaserin":          "/cimetiere/jaserin",
 		"/outils/ancienne-plume":      "/outils/plume",
 		"/outils/plume/":              "/outils/plume",
 		"/outils/plume#prix":          "/avis/plume#prix",
@@ -72,8 +71,8 @@ func TestLinksLeadToTheAddressOfTheirPage(t *testing.T) {
 		"../outils":                   "/outils",
 		"/docs#erreurs":               "/docs#erreurs",
 
-		"../cimetiere/jaserin.md#les-causes":         "/cimetiere?page=2#jaserin.les-causes",
-		"/cimetiere#jaserin.les-causes":              "/cimetiere?page=2#jaserin.les-causes",
+		"../cimetiere/jaserin.md#les-causes":         "/cimetiere/jaserin#les-causes",
+		"/cimetiere#jaserin.les-causes":              "/cimetiere/jaserin#les-causes",
 		"https://banc.example/outils/plume#prix":     "/avis/plume#prix",
 		"https://Banc.Example:443/outils/plume":      "/outils/plume",
 		"https://banc.example/outils/ancienne-plume": "/outils/plume",

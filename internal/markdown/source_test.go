@@ -28,7 +28,7 @@ func TestLinksInASourceGetTheirAddress(t *testing.T) {
 		"```\n[a](plume.md)\n```\n":                                 "```\n[a](plume.md)\n```\n",
 		"[a](absent.md) [b](https://x.example) [c](javascript:x)":   "[a](absent.md) [b](https://x.example) [c](javascript:x)",
 		"[a](https://banc.example/avis/plume)":                      "[a](/avis/plume)",
-		"x[^1]\n\n[^1]: [a](jaserin.md)\n":                          "x[^1]\n\n[^1]: [a](/cimetiere?page=2#jaserin)\n",
+		"x[^1]\n\n[^1]: [a](jaserin.md)\n":                          "x[^1]\n\n[^1]: [a](/cimetiere/jaserin)\n",
 		"[plume.md](plume.md) [x `](` y](plume.md)":                 "[plume.md](/outils/plume) [x `](` y](/outils/plume)",
 	} {
 		if got := markdown.WithAddresses(body, magazine().In("outils")); got != want {

@@ -187,12 +187,12 @@ func TestDraftsAreShownAndMarkedHoweverIncomplete(t *testing.T) {
 		"cimetiere/plume.md":        "---\nname: Feu Plume\ndraft: true\n---\n",
 		"pages/equipe.md":           "---\ndraft: true\n---\n",
 	})
-	for _, path := range []string{"/outils/encre", "/outils/stylo", "/avis/stylo", "/comparatifs/plume-vs", "/comparatifs/non-publie", "/equipe"} {
+	for _, path := range []string{"/outils/encre", "/outils/stylo", "/avis/stylo", "/comparatifs/plume-vs", "/comparatifs/non-publie", "/equipe", "/cimetiere/gomme"} {
 		d.get(path).OK().Contains("<strong>Brouillon.</strong>")
 	}
 	d.get("/outils/plume").OK().Lacks("<strong>Brouillon.</strong>")
 	d.get("/outils").OK().Contains("encre</a> <span class=\"draft\">Brouillon</span>", "Plume</a></h3>")
-	d.get("/cimetiere").OK().Contains("gomme <span class=\"draft\">Brouillon</span>", "Feu Plume <span class=\"draft\">Brouillon</span>")
+	d.get("/cimetiere").OK().Contains("gomme</a> <span class=\"draft\">Brouillon</span>", "Feu Plume</a> <span class=\"draft\">Brouillon</span>", "2\u00a0outils disparus")
 	d.get("/outils/plume").OK().Contains("<h1>Plume</h1>")
 	d.get("/").Contains("comparatifs/rien.md:1: warning: a draft without tool_a and tool_b cannot be shown yet")
 	pages := 0

@@ -61,17 +61,13 @@ func (s *Site) showAlternatives(r *request) (*response, error) {
 // alternatives returns the best other tools of the same category, limit at most,
 // and whether there are more.
 func (v *view) alternatives(t *catalog.Tool, limit int) (list []alternative, more bool) {
-	page := v.snap.Tools(snapshot.ToolQuery{Category: t.Category}, firstItems(limit+1))
-	for _, i := range page.IDs() {
-		other := v.snap.Catalog.Tools[i]
-		if other == t || len(list) == limit {
-			continue
-		}
+	others, more := v.snap.Alternatives(t, limit)
+	for _, other := range others {
 		list = append(list, alternative{
 			Row: v.row(other), Differences: differences(t, other), Comparison: v.comparisonOf(t, other),
 		})
 	}
-	return list, page.Total-1 > len(list)
+	return list, more
 }
 
 // comparisonOf returns the slug of the newest comparison of two tools, or "".

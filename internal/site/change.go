@@ -87,7 +87,7 @@ func (v *view) eachChange(tools []*catalog.Tool, wants func(day string) bool, ad
 		if r := &c.Retired[i]; wants(r.RetiredAt) {
 			add(change{
 				Date: r.RetiredAt, Kind: kindRetired, Title: r.Name + " quitte le catalogue\u00a0: " + reasonNames[r.Reason],
-				Path: v.retiredHref(r.Slug), id: "retrait-" + r.Slug, record: r, in: []string{r.Category},
+				Path: retiredPath + r.Slug, id: "retrait-" + r.Slug, record: r, in: []string{r.Category},
 			})
 		}
 	}

@@ -122,7 +122,7 @@ func TestAChoiceThatCannotBeShownSaysWhy(t *testing.T) {
 		{"outils=abeille,ancienne-abeille,cigale", 400, []string{"Abeille est nommé deux fois", `<a class="button" href="/comparer?outils=abeille,cigale"`}},
 		{"outils=abeille,zzz", 404, []string{"Aucun outil n’est connu sous le nom «\u00a0zzz\u00a0»"}},
 		{"outils=abeile,bourdon", 404, []string{"«\u00a0abeile\u00a0»", "Vouliez-vous dire Abeille\u202f?", `<a class="button" href="/comparer?outils=abeille,bourdon"`}},
-		{"outils=abeille,fantome-03", 404, []string{"Fantôme 3 a quitté le catalogue", "Il n’est plus.", `<h3>Fantôme 3</h3>`, "À sa place\u00a0: <a href=\"/outils/abeille\">"}},
+		{"outils=abeille,fantome-03", 404, []string{"Fantôme 3 a quitté le catalogue", "Il n’est plus.", `<h3><a href="/cimetiere/fantome-03">Fantôme 3</a></h3>`, "À sa place\u00a0: <a href=\"/outils/abeille\">"}},
 		{"outils=" + strings.Repeat(",", 10_000), 400, []string{"trop longue"}},
 		{"outils=abeille," + strings.Repeat("x", 1500), 404, []string{"«\u00a0" + strings.Repeat("x", 100) + "…\u00a0»"}},
 		{"outils=%3Cscript%3E,%ff%00", 404, []string{"&lt;script&gt;"}},

@@ -181,7 +181,7 @@ func TestAnAddressThatIsWrittenOtherwiseLeadsToItsPage(t *testing.T) {
 		"/outils/Abeille": "/outils/abeille", "/outils/ABEILLE.md?a=b": "/outils/abeille.md?a=b", "/avis/Abeille": "/avis/abeille",
 		"/alternatives/BOURDON": "/alternatives/bourdon", "/outils/Ancienne_Abeille": "/outils/abeille", "/categories/Chat": "/categories/chat",
 		"/comparatifs/Abeille-vs-Bourdon": "/comparatifs/abeille-vs-bourdon", "/Outils/abeille": "/outils/abeille", "/PRIX": "/prix",
-		"/Methode": "/methode", "/outils/Fantome-03": "/cimetiere#fantome-03",
+		"/Methode": "/methode", "/outils/Fantome-03": "/cimetiere/fantome-03",
 	} {
 		v.get(from).movesTo(to)
 	}
@@ -195,7 +195,7 @@ func TestAnAddressThatIsWrittenOtherwiseLeadsToItsPage(t *testing.T) {
 		v.get(path).answers(404).says(fmt.Sprintf(meant, words))
 		v.get(path + ".md").answers(404).says("Vouliez-vous dire")
 	}
-	v.get("/alternatives/fantom-03").answers(404).says(`<li><a href="/cimetiere#fantome-03">Fantôme 3</a></li>`)
+	v.get("/alternatives/fantom-03").answers(404).says(`<li><a href="/cimetiere/fantome-03">Fantôme 3</a></li>`)
 	v.get("/avis/abeile").answers(404).says(`<li><a href="/avis/abeille">Abeille</a></li>`)
 	for _, path := range []string{"/outils/outil", "/outils/" + strings.Repeat("x", 5000), "/outils/zzz", "/categories/zzz", "/comparatifs/zzz", "/ZZZ", "/a", "/outils/%ff"} {
 		v.get(path).answers(404).saysNot("Vouliez-vous dire")

@@ -162,7 +162,7 @@ func (v *view) subject(e *catalog.Event) subject {
 		}
 	}
 	if r := v.snap.RetiredTool(e.Slug); r != nil {
-		s.name, s.path = r.Name, v.retiredHref(e.Slug)
+		s.name, s.path = r.Name, retiredPath+e.Slug
 	}
 	return s
 }

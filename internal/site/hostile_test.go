@@ -48,7 +48,7 @@ func hostile() *catalog.Catalog {
 	c.Comparisons = []catalog.Comparison{{
 		Slug: "duel", Title: word, ToolA: "outil-0", ToolB: "outil-1", Winner: "outil-0", WinnerNote: word, Published: true, UpdatedAt: "2026-10-02", Body: poison + "\n\n" + picture, Authors: []string{word}, Image: "images/x.png",
 	}}
-	c.Retired = []catalog.Retired{{Slug: "mort", Name: poison, Category: "chat", Reason: "mort", RetiredAt: "2026-01-02", Note: word, Body: word, Successor: "outil-2"}}
+	c.Retired = []catalog.Retired{{Slug: "mort", Name: poison, Category: "chat", Reason: "mort", RetiredAt: "2026-01-02", Note: word, Body: word, Successor: "outil-2", Leaving: poison, LastPrice: poison, ScoreHistory: []catalog.ScoreChange{{ChangedAt: "2025-01-02", NewScore: number(3), Note: poison}}}}
 	return c
 }
 
@@ -66,7 +66,7 @@ func TestHostileTextStaysText(t *testing.T) {
 		"/", "/outils", "/outils?q=alert", "/outils?q=%3Cscript%3Ealert(1)%3C%2Fscript%3E&category=%22%3E%3Cb%3E&score_min=%22%3E%3Cb%3E&sort=%3Cb%3E",
 		"/outils/outil-0", "/avis/outil-0", "/alternatives/outil-0", "/categories/chat", "/comparatifs", "/comparatifs/duel",
 		"/comparer", "/comparer?outils=outil-0,outil-1,outil-2", "/comparer?outils=mort,%3Cscript%3Ealert(1)%3C%2Fscript%3E,outil-0",
-		"/a", "/prix", "/tendances", "/carte", "/carte?pricing=%22%3E%3Cb%3E&category=%22%3E%3Cb%3E", "/cimetiere", "/docs", "/docs/outils", "/docs/embeddings", "/docs/donnees", "/docs/webhooks", "/donnees", "/tarifs", "/licence", "/confidentialite", "/%3Cscript%3Ealert(1)%3C%2Fscript%3E",
+		"/a", "/prix", "/tendances", "/carte", "/carte?pricing=%22%3E%3Cb%3E&category=%22%3E%3Cb%3E", "/cimetiere", "/cimetiere/mort", "/docs", "/docs/outils", "/docs/embeddings", "/docs/donnees", "/docs/webhooks", "/donnees", "/tarifs", "/licence", "/confidentialite", "/%3Cscript%3Ealert(1)%3C%2Fscript%3E",
 	} {
 		r := v.get(path)
 		for _, one := range r.tags() {

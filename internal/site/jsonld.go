@@ -40,10 +40,11 @@ type jsonldTool struct {
 // A jsonldOffer has the price of a free tool itself, any other in Unit: without its unit the
 // price of a minute would read as that of the tool.
 type jsonldOffer struct {
-	Type     string      `json:"@type"`
-	Price    *float64    `json:"price,omitempty"`
-	Currency string      `json:"priceCurrency,omitempty"`
-	Unit     *jsonldUnit `json:"priceSpecification,omitempty"`
+	Type         string      `json:"@type"`
+	Price        *float64    `json:"price,omitempty"`
+	Currency     string      `json:"priceCurrency,omitempty"`
+	Unit         *jsonldUnit `json:"priceSpecification,omitempty"`
+	Availability string      `json:"availability,omitempty"`
 }
 
 type jsonldUnit struct {
@@ -128,13 +129,13 @@ func (v *view) rating(t *catalog.Tool) any {
 	return list
 }
 
-// crumbs returns the way from the home page to the page of a tool.
-func (v *view) crumbs(t *catalog.Tool) *jsonldCrumbs {
-	c := v.snap.Catalog
+// crumbs returns the way to the page of a tool, active or retired: from a list, by its category.
+func (v *view) crumbs(list link, category, name, url string) *jsonldCrumbs {
+	base := v.snap.Catalog.URL
 	return &jsonldCrumbs{Context: schemaOrg, Type: "BreadcrumbList", Items: []jsonldCrumb{
-		{"ListItem", 1, "Outils", c.URL + "/outils"},
-		{"ListItem", 2, v.label(t.Category), c.URL + "/categories/" + t.Category},
-		{"ListItem", 3, t.Name, c.CanonicalURLOf(t)},
+		{"ListItem", 1, list.Text, base + list.Href},
+		{"ListItem", 2, v.label(category), base + "/categories/" + category},
+		{"ListItem", 3, name, url},
 	}}
 }
 
@@ -159,7 +160,7 @@ type jsonldAgent struct {
 	Logo string `json:"logo,omitempty"`
 }
 
-// A jsonldArticle is a comparison.
+// A jsonldArticle is a comparison or an obituary.
 type jsonldArticle struct {
 	Context   string        `json:"@context"`
 	Type      string        `json:"@type"`
@@ -168,7 +169,7 @@ type jsonldArticle struct {
 	Image     string        `json:"image,omitempty"`
 	Author    []jsonldAgent `json:"author"`
 	Publisher *jsonldAgent  `json:"publisher"`
-	Modified  string        `json:"dateModified"`
+	Modified  string        `json:"dateModified,omitempty"`
 	Language  string        `json:"inLanguage"`
 	About     []*jsonldTool `json:"about"`
 }
@@ -259,6 +260,19 @@ func (v *view) jsonldComparison(x *catalog.Comparison, sides []toolRow) *jsonldA
 		a.About = append(a.About, v.jsonldTool(side.tool))
 	}
 	return a
+}
+
+// jsonldObituary describes the page of a retired tool.
+func (v *view) jsonldObituary(t *catalog.Retired) *jsonldArticle {
+	url := v.snap.Catalog.RetiredURLOf(t.Slug)
+	return &jsonldArticle{
+		Context: schemaOrg, Type: "Article", Headline: t.Name + "\u00a0: outil disparu", URL: url,
+		Author: v.authors(nil), Publisher: v.organization(), Language: "fr",
+		About: []*jsonldTool{{
+			Type: "SoftwareApplication", Name: t.Name, URL: url, Category: v.label(t.Category),
+			Offers: &jsonldOffer{Type: "Offer", Availability: schemaOrg + "/Discontinued"},
+		}},
+	}
 }
 
 // authors returns who wrote a text: persons, or else the publisher.

@@ -228,11 +228,11 @@ func TestASearchForARetiredOrRenamedToolShowsANotice(t *testing.T) {
 	c := small()
 	c.Retired[59].Name = "Hélice Flux" // its slug differs
 	v := open(t, c)
-	const notice = "Hélice Flux a quitté le catalogue\u00a0: <a href=\"/cimetiere?page=2#fantome-59\">sa notice</a>"
+	const notice = "Hélice Flux a quitté le catalogue\u00a0: <a href=\"/cimetiere/fantome-59\">sa notice</a>"
 	for _, q := range []string{"helice flux", "HÉLICE-FLUX", "avis sur Hélice Flux", "fantome-59"} {
 		v.get("/outils?q=" + url.QueryEscape(q)).ok().says(notice)
 	}
-	v.get("/outils.md?q=helice+flux").ok().says("Hélice Flux a quitté le catalogue\u00a0: [sa notice](/cimetiere.md?page=2#fantome-59).")
+	v.get("/outils.md?q=helice+flux").ok().says("Hélice Flux a quitté le catalogue\u00a0: [sa notice](/cimetiere/fantome-59.md).")
 	for _, q := range []string{"flux", "hélice", "", "!!!", strings.Repeat("a ", 100)} {
 		v.get("/outils?q=" + url.QueryEscape(q)).ok().saysNot("a quitté")
 	}

@@ -121,7 +121,8 @@ func (l *llmsFile) introduce(r *request) {
 	}
 	l.WriteString(terms + " la ligne «\u00a0" + markdown.Escape(c.CreditLine()) +
 		"\u00a0». Les listes ci-dessous, les fiches (`/outils/…`), avis (`/avis/…`), " +
-		"alternatives (`/alternatives/…`), catégories (`/categories/…`) et comparatifs (`/comparatifs/…`) existent " +
+		"alternatives (`/alternatives/…`), catégories (`/categories/…`), comparatifs (`/comparatifs/…`) et outils disparus " +
+		"(`/cimetiere/…`) existent " +
 		"aussi en Markdown\u00a0: ajoutez `.md` à leur adresse. Pour chercher\u00a0: `" + l.base + "/outils.md?q=…`. " +
 		"Pour les assistants\u00a0: serveur MCP, sans clé, à `" + l.base + "/mcp`.\n")
 }

@@ -23,7 +23,8 @@ var markdownPages = map[string][]string{
 	"/prix":                              {"# Prix\n", "| [Babilune](/outils/babilune.md) | 18\u00a0€/mois | freemium | 15\u00a0€/mois → 18\u00a0€/mois, le 3\u00a0mars 2026 |"},
 	"/carte":                             {"# La carte\n", "55\u00a0outils avec une note", "- [Ocrelune](/outils/ocrelune.md)\u00a0: 8,7/10, 14\u00a0€ par mois", "- [Allô Standard](/outils/allo-standard.md)\u00a0: 5,7/10, 0,09\u00a0€/minute", "[JSON](/carte.json)"},
 	"/tendances":                         {"# Tendances\n", "15\u00a0hausses (dont ", "- [Farfouille API](/outils/farfouille-api.md)\u00a0: +69\u00a0%, 29\u00a0€/mois (freemium) → 49\u00a0€/mois (payant), le 31\u00a0août 2026", "| Développement | 8 | 20\u00a0€ | 22,45\u00a0€ |"},
-	"/cimetiere":                         {"## Storyplanche {#storyplanche}", "À sa place\u00a0: [Travelling 24](/outils/travelling-24.md)"},
+	"/cimetiere/helice-flux":             {"- Dernière note\u00a0: 5,7/10", "## Comment en partir", "Prix, 19\u00a0€/mois → 25\u00a0€/mois"},
+	"/cimetiere":                         {"## [Storyplanche](/cimetiere/storyplanche.md) {#storyplanche}", "À sa place\u00a0: [Travelling 24](/outils/travelling-24.md)"},
 	"/docs":                              {"`GET /api/v1/tools`", "(/docs/erreurs.md)", "`quota_exceeded`", "(/docs/outils.md)", "(/docs/donnees.md)"},
 	"/docs/outils":                       {"`GET /api/v1/tools`", "- `score_min` (requête, nombre)", "  - `slug` (texte)"},
 	"/docs/embeddings":                   {"palmares-passages.db"},
@@ -71,8 +72,8 @@ func TestMarkdownRedirectsAndFailsInMarkdown(t *testing.T) {
 	v := open(t, small())
 	v.get("/outils/ancienne-abeille.md").movesTo("/outils/abeille.md")
 	v.get("/avis/ancienne-abeille.md?a=b").movesTo("/avis/abeille.md?a=b")
-	v.get("/avis/fantome-00.md").movesTo("/cimetiere.md#fantome-00")
-	v.get("/outils/fantome-59.md").movesTo("/cimetiere.md?page=2#fantome-59")
+	v.get("/avis/fantome-00.md").movesTo("/cimetiere/fantome-00.md")
+	v.get("/outils/fantome-59.md").movesTo("/cimetiere/fantome-59.md")
 	for _, path := range []string{"/outils/jamais-vu.md", "/avis/bourdon.md", "/comparatifs/brouillon.md", "/nulle-part.md", "/outils/.md"} {
 		r := v.get(path).answers(404).is("Content-Type", "text/markdown; charset=utf-8")
 		if !strings.HasPrefix(r.body, "# ") {

@@ -2,12 +2,10 @@ package site
 
 import (
 	"html/template"
-	"strconv"
 
 	"palmares/internal/catalog"
 	"palmares/internal/french"
 	"palmares/internal/markdown"
-	"palmares/internal/web"
 )
 
 // retiredPage is the list of retired tools, "Cimetière" to visitors.
@@ -28,15 +26,16 @@ type reason struct {
 
 // A retiredTool is a retired tool with the note on what happened.
 type retiredTool struct {
-	Slug, Name string
-	Draft      bool
-	Date       string
-	Category   string // label
-	Reason     string
-	Note       template.HTML
-	Body       string // the note in Markdown
-	Successor  *link  // nil for none
-	Href       string
+	Slug, Name   string
+	Draft        bool
+	Date         string
+	Category     string // label
+	CategorySlug string
+	Reason       string
+	Note         template.HTML
+	Body         string // the note in Markdown
+	Successor    *link  // nil for none
+	Href         string
 }
 
 var (
@@ -78,11 +77,13 @@ func (r *request) retiredTools(ids []int32) []retiredTool {
 	return list
 }
 
+// retiredTool returns a retired tool for a page of several: the ids in its note begin with its slug.
 func (r *request) retiredTool(t *catalog.Retired) retiredTool {
 	one := retiredTool{
-		Slug: t.Slug, Name: t.Name, Draft: t.Draft, Date: t.RetiredAt, Category: r.label(t.Category),
+		Slug: t.Slug, Name: t.Name, Draft: t.Draft, Date: t.RetiredAt,
+		Category: r.label(t.Category), CategorySlug: t.Category,
 		Reason: reasonNames[t.Reason],
-		Href:   r.retiredHref(t.Slug),
+		Href:   retiredPath + t.Slug,
 	}
 	if r.markdown {
 		one.Body = r.source("cimetiere", markdown.Below(t.Body, t.Slug))
@@ -92,16 +93,7 @@ func (r *request) retiredTool(t *catalog.Retired) retiredTool {
 	if next := r.snap.Catalog.Tool(t.Successor); next != nil {
 		one.Successor = &link{"/outils/" + next.Slug, next.Name}
 	} else if next := r.snap.RetiredTool(t.Successor); next != nil {
-		one.Successor = &link{r.retiredHref(next.Slug), next.Name}
+		one.Successor = &link{retiredPath + next.Slug, next.Name}
 	}
 	return one
-}
-
-// retiredHref returns the address of a retired tool: its anchor on the page of the
-// list that holds it.
-func (v *view) retiredHref(slug string) string {
-	if page := v.retiredPlace[slug]/web.DefaultLimit + 1; page > 1 {
-		return "/cimetiere?page=" + strconv.Itoa(page) + "#" + slug
-	}
-	return "/cimetiere#" + slug
 }

@@ -101,6 +101,7 @@ func New(cfg Config) *Site {
 	s.handleBoth("/tendances", s.showTrends)
 	s.handleData("/tendances.json", s.trendsJSON, false)
 	s.handleList("/cimetiere", s.listRetired)
+	s.handle(retiredPath+"{slug}", s.showRetired)
 	s.handleBoth(reference.Path, s.docs)
 	for _, p := range s.reference.Pages() {
 		s.handleBoth(p.Path, s.docs)

@@ -70,6 +70,9 @@ func (v *view) eachURL(visit func(url, day string)) {
 	for _, x := range v.snap.Published {
 		visit(c.ComparisonURLOf(x.Slug), x.UpdatedAt)
 	}
+	for i := range c.Retired {
+		visit(c.RetiredURLOf(c.Retired[i].Slug), "")
+	}
 }
 
 // sitemaps are the files of the sitemap of one version. A large catalogue has tens of

@@ -63,7 +63,7 @@ func (s *Site) showTool(r *request) (*response, error) {
 	data.Page.share(cmp.Or(r.shared(t.Image), r.sharedCard("outils", t.Slug)))
 	tool := r.jsonldTool(t)
 	tool.Context, tool.Review = schemaOrg, r.jsonldReview(t)
-	data.Page.JSONLD = []any{tool, r.crumbs(t)}
+	data.Page.JSONLD = []any{tool, r.crumbs(link{"/outils", "Outils"}, t.Category, t.Name, data.Page.Canonical)}
 	return render(r, "tool", data.Page, data), nil
 }
 

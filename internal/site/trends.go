@@ -109,7 +109,7 @@ func (s *Site) showTrends(r *request) (*response, error) {
 	data.Gone = gone(y.Retired.Reasons)
 	for _, t := range y.Retired.Tools {
 		data.Retired = append(data.Retired,
-			retiredLine{t.Name, r.retiredHref(t.Slug), reasonNames[t.Reason], r.label(t.Category), t.RetiredAt})
+			retiredLine{t.Name, retiredPath + t.Slug, reasonNames[t.Reason], r.label(t.Category), t.RetiredAt})
 	}
 	data.MoreGone = y.Retired.Total - len(data.Retired)
 	data.Page = s.page(r, "Tendances", "Ce qui a changé en douze mois\u00a0: prix en hausse et en baisse, "+

@@ -86,15 +86,7 @@ func noBreak(texts []string) []string {
 }
 
 // category returns a category of the catalogue, or nil.
-func (v *view) category(slug string) *catalog.Category {
-	all := v.snap.Catalog.Categories
-	i, found := slices.BinarySearchFunc(all, slug,
-		func(c catalog.Category, slug string) int { return strings.Compare(c.Slug, slug) })
-	if !found {
-		return nil
-	}
-	return &all[i]
-}
+func (v *view) category(slug string) *catalog.Category { return v.snap.Catalog.Category(slug) }
 
 // legend returns the path of the page that says how the tools of a category are tested: that of its
 // protocol, or the method of the whole catalogue; "" if the publisher wrote neither.

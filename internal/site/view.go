@@ -18,18 +18,17 @@ import (
 // A view is one version of the catalogue with what pages need beyond its records.
 // Show builds it.
 type view struct {
-	snap         *snapshot.Snapshot
-	demo         bool
-	updatedAt    string // "" before the first publication
-	stats        catalog.Stats
-	categories   []catalog.CategoryItem // in the order of the publisher
-	labels       map[string]string      // of categories, by slug
-	menus        menus
-	addresses    *markdown.Addresses              // of the links and pictures in texts
-	comparisons  map[string][]*catalog.Comparison // by slug of either tool, newest first
-	retiredPlace map[string]int                   // by slug, in the list of all retired tools
-	reasons      map[catalog.Reason]int           // number of retired tools
-	changes      []change                         // the latest, newest first, as the records tell
+	snap        *snapshot.Snapshot
+	demo        bool
+	updatedAt   string // "" before the first publication
+	stats       catalog.Stats
+	categories  []catalog.CategoryItem // in the order of the publisher
+	labels      map[string]string      // of categories, by slug
+	menus       menus
+	addresses   *markdown.Addresses              // of the links and pictures in texts
+	comparisons map[string][]*catalog.Comparison // by slug of either tool, newest first
+	reasons     map[catalog.Reason]int           // number of retired tools
+	changes     []change                         // the latest, newest first, as the records tell
 	// the same as the events tell; as the records for a catalogue without events
 	feedChanges []change
 	pages       *cache.Cache[string, *response]
@@ -57,10 +56,9 @@ func (s *Site) Prepare(snap *snapshot.Snapshot) (show func()) {
 func newView(snap *snapshot.Snapshot, demo bool) *view {
 	v := &view{
 		snap: snap, demo: demo, pages: newPageCache(), responses: web.NewResponses(),
-		labels:       map[string]string{},
-		comparisons:  map[string][]*catalog.Comparison{},
-		retiredPlace: map[string]int{},
-		reasons:      map[catalog.Reason]int{},
+		labels:      map[string]string{},
+		comparisons: map[string][]*catalog.Comparison{},
+		reasons:     map[catalog.Reason]int{},
 
 		categoryAliases: map[string]string{},
 	}
@@ -73,17 +71,14 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	decode(snap.Categories().Body(), &list)
 	v.setCategories(list.Data)
 	v.menus = newMenus(snap.Catalog)
-	v.addresses = &markdown.Addresses{Catalog: snap.Catalog, Retired: v.retiredHref}
+	v.addresses = &markdown.Addresses{Catalog: snap.Catalog}
 	for _, i := range snap.Comparisons("", firstItems(len(snap.Published))).IDs() {
 		x := snap.Published[i]
 		v.comparisons[x.ToolA] = append(v.comparisons[x.ToolA], x)
 		v.comparisons[x.ToolB] = append(v.comparisons[x.ToolB], x)
 	}
-	retired := snap.Catalog.Retired
-	for place, i := range snap.Retired("", "", firstItems(len(retired))).IDs() {
-		t := &retired[i]
-		v.retiredPlace[t.Slug] = place
-		v.reasons[t.Reason]++
+	for i := range snap.Catalog.Retired {
+		v.reasons[snap.Catalog.Retired[i].Reason]++
 	}
 	v.changes = v.recordChanges()
 	v.feedChanges = v.changes
@@ -141,7 +136,7 @@ func (v *view) label(category string) string {
 }
 
 // tool returns the tool of a page, or a redirect: from an alias to the current
-// slug, from a retired tool to its entry in the list of retired tools.
+// slug, from a retired tool to its page.
 func (r *request) tool(prefix string) (*catalog.Tool, *response, error) {
 	given := r.PathValue("slug")
 	if t := r.snap.Catalog.Tool(given); t != nil {
@@ -155,7 +150,7 @@ func (r *request) tool(prefix string) (*catalog.Tool, *response, error) {
 			return nil, redirect(r.sameForm(prefix+slug), r.URL.RawQuery), nil
 		}
 		if r.snap.RetiredTool(slug) != nil {
-			return nil, redirectTo(r.sameForm(r.retiredHref(slug))), nil
+			return nil, redirectTo(r.sameForm(retiredPath + slug)), nil
 		}
 	}
 	f := notFound("Aucun outil n’est connu sous ce nom. La recherche le retrouvera peut-être sous un autre.")
@@ -163,7 +158,7 @@ func (r *request) tool(prefix string) (*catalog.Tool, *response, error) {
 	if t := r.snap.Catalog.Tool(near); t != nil {
 		f.suggest(link{prefix + near, t.Name})
 	} else if t := r.snap.RetiredTool(near); t != nil {
-		f.suggest(link{r.retiredHref(near), t.Name})
+		f.suggest(link{retiredPath + near, t.Name})
 	}
 	return nil, nil, f
 }

@@ -192,7 +192,11 @@ func orderRetired(c *catalog.Catalog) map[retiredKey][]int32 {
 	orders := map[retiredKey][]int32{}
 	for _, i := range ids {
 		r := &c.Retired[i]
-		for _, key := range []retiredKey{{}, {category: r.Category}, {reason: r.Reason}, {r.Category, r.Reason}} {
+		keys := []retiredKey{{}, {category: r.Category}, {reason: r.Reason}, {r.Category, r.Reason}}
+		if r.Reason == "" { // of a draft
+			keys = keys[:2]
+		}
+		for _, key := range keys {
 			orders[key] = append(orders[key], i)
 		}
 	}

@@ -35,6 +35,27 @@ func (m *generator) addTests(c *catalog.Catalog) {
 			r.LastScore, r.LastPrice = m.figure(58), m.offer().price
 		}
 	}
+	for i := range c.Retired {
+		m.addPast(byCategory[c.Retired[i].Category], &c.Retired[i])
+	}
+}
+
+// addPast adds what a retired tool had, and how its users leave.
+func (m *generator) addPast(k *catalog.Category, r *catalog.Retired) {
+	if m.chance(50) {
+		r.Leaving = "L’export complet reste ouvert trois mois, en JSON et en CSV."
+	}
+	for _, u := range k.Usages {
+		if m.chance(40) {
+			r.Usages = append(r.Usages, u.Slug)
+		}
+	}
+	if m.chance(50) {
+		r.PriceHistory = m.history(m.offer(), 1000)
+	}
+	if r.LastScore != nil && m.chance(30) {
+		r.ScoreHistory = []catalog.ScoreChange{{ChangedAt: m.days[900], OldScore: m.figure(60), NewScore: r.LastScore}}
+	}
 }
 
 var (

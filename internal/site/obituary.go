@@ -1,0 +1,104 @@
+package site
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"palmares/internal/catalog"
+	"palmares/internal/chart"
+	"palmares/internal/french"
+	"palmares/internal/markdown"
+)
+
+// retiredPath begins the addresses of retired tools.
+const retiredPath = "/cimetiere/"
+
+// obituaryPage is the page of one retired tool. Each part is there only if it is known.
+type obituaryPage struct {
+	Page         page
+	Tool         retiredTool
+	Why          string // what its reason means
+	Score        string // the last one
+	Rank         string // CSS class of the score
+	Price        string // the last one
+	Leaving      string
+	History      []pastChange
+	Alternatives []alternative
+	Compare      string // the address that compares them; "" if there are too few
+	Data         string // the address of the record; "" if it is not given away
+}
+
+// A pastChange is a line of the history of a retired tool.
+type pastChange struct{ Date, What, Before, After, Note string }
+
+func (s *Site) showRetired(r *request) (*response, error) {
+	t := r.snap.RetiredTool(r.PathValue("slug"))
+	if t == nil {
+		living, elsewhere, err := r.tool("/outils/")
+		if living != nil {
+			return redirect(r.sameForm("/outils/"+living.Slug), r.URL.RawQuery), nil
+		}
+		return elsewhere, err
+	}
+	data := obituaryPage{
+		Tool: r.retiredTool(t), Why: reasonTexts[t.Reason], Leaving: markdown.NoBreak(t.Leaving),
+		Price: french.Price(t.LastPrice), History: history(t),
+	}
+	data.Tool.Note, data.Tool.Body = r.html("cimetiere", t.Body, ""), r.bodyOf("cimetiere", t.Body)
+	if t.LastScore != nil {
+		data.Score, data.Rank = french.Figure(*t.LastScore), scoreClass(*t.LastScore)
+	}
+	data.addAlternatives(r, t)
+	if r.snap.Catalog.HasDataset() {
+		data.Data = "/data/v1/records/cimetiere?slug=" + t.Slug
+	}
+	data.Page = s.page(r, t.Name+"\u00a0: outil disparu", t.Name+" a quitté le catalogue le "+french.Date(t.RetiredAt)+
+		"\u00a0: ce qui s’est passé, et par quoi le remplacer.", retiredPath+t.Slug)
+	data.Page.Draft, data.Page.Article = t.Draft, true
+	data.Page.JSONLD = []any{
+		r.jsonldObituary(t), r.crumbs(link{"/cimetiere", "Cimetière"}, t.Category, t.Name, data.Page.Canonical),
+	}
+	return render(r, "obituary", data.Page, data), nil
+}
+
+// addAlternatives adds what can take the place of a tool, besides the successor, which the page
+// names itself.
+func (p *obituaryPage) addAlternatives(r *request, t *catalog.Retired) {
+	was := &catalog.Tool{Score: t.LastScore, Price: t.LastPrice}
+	var slugs []string
+	for _, other := range r.snap.Replacements(t, toolAlternatives+1) {
+		if other.Slug == t.Successor || len(p.Alternatives) == toolAlternatives {
+			continue
+		}
+		var differences []string
+		if t.LastScore != nil {
+			differences = append(differences, scoreDifference(was, other))
+		}
+		if d := priceDifference(was, other); d != "" {
+			differences = append(differences, d)
+		}
+		p.Alternatives = append(p.Alternatives, alternative{Row: r.row(other), Differences: differences})
+		slugs = append(slugs, other.Slug)
+	}
+	if len(slugs) > 1 {
+		p.Compare = comparePath + "?outils=" + strings.Join(slugs, ",")
+	}
+}
+
+// history returns what is known of the life of a retired tool, newest first.
+func history(t *catalog.Retired) []pastChange {
+	list := []pastChange{{Date: t.RetiredAt, What: "Quitte le catalogue", After: reasonNames[t.Reason]}}
+	for _, e := range t.PriceHistory {
+		list = append(list, pastChange{
+			Date: e.ChangedAt, What: "Prix", Before: chart.Price(e.OldPricing, e.OldPrice), After: chart.Price(e.NewPricing, e.NewPrice),
+		})
+	}
+	for _, e := range t.ScoreHistory {
+		if e.ChangesScore() {
+			list = append(list, pastChange{e.ChangedAt, "Note", figure(e.OldScore), figure(e.NewScore), markdown.NoBreak(e.Note)})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b pastChange) int { return cmp.Compare(b.Date, a.Date) })
+	return list
+}
