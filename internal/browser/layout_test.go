@@ -300,7 +300,7 @@ func TestNothingCoversAnythingOnPaper(t *testing.T) {
 	paper := screen{"paper", 718, 1040, false} // A4 without its margins
 	b := newTab(t, paper)
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
-	for _, path := range []string{"/avis/babilune", "/outils/babilune", "/comparatifs/mandibule-vs-escouade", "/comparer?outils=babilune,varlope,trusquin", "/categories/agents"} {
+	for _, path := range []string{"/avis/babilune", "/outils/babilune", "/comparatifs/mandibule-vs-escouade", "/comparer?outils=babilune,varlope,trusquin", "/categories/agents", "/carte", "/tendances", "/cimetiere/helice-flux"} {
 		b.goTo(path)
 		if got := eval[string](b, `[...document.querySelectorAll("main h2")].filter(e => e.offsetHeight && /^(Changer de choix|Comparer )/.test(e.innerText)).map(e => e.innerText).join()`); got != "" {
 			t.Errorf("%s: a form that is not printed has its heading: %s", path, got)
@@ -310,6 +310,12 @@ func TestNothingCoversAnythingOnPaper(t *testing.T) {
 		}
 		if eval[bool](b, `[...document.querySelectorAll(".without")].some(e => e.offsetHeight)`) {
 			t.Errorf("%s: links that remove a column are printed", path)
+		}
+		if eval[bool](b, `[...document.querySelectorAll("details > :not(summary)")].some(e => !e.checkVisibility({ contentVisibilityAuto: true }) || !e.getBoundingClientRect().height)`) {
+			t.Errorf("%s: something that folds is not printed", path)
+		}
+		if got := eval[string](b, `document.querySelector(".printed").innerText`); !strings.Contains(got, strings.Split(path, "?")[0]) || !strings.Contains(got, "2026") {
+			t.Errorf("%s: the foot has the address and the date %q", path, got)
 		}
 		for _, problem := range b.layoutProblems(paper) {
 			if !strings.Contains(problem, "is broken") {

@@ -17,8 +17,7 @@ import (
 // a public page with a strict content security policy. It has no state.
 var pageRenderer = renderer.NewRenderer(renderer.WithNodeRenderers(
 	util.Prioritized(goldhtml.NewRenderer(), 1000),
-	// Alignment as an attribute: the policy forbids style attributes.
-	util.Prioritized(extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), 500),
+	util.Prioritized(extension.NewTableHTMLRenderer(), 500),
 	util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500),
 	util.Prioritized(safeNodes{}, 100),
 ))
@@ -30,6 +29,7 @@ type safeNodes struct{}
 // RegisterFuncs implements renderer.NodeRenderer.
 func (safeNodes) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(ast.KindText, renderText)
+	reg.Register(extast.KindTableCell, renderTableCell)
 	reg.Register(ast.KindHeading, renderHeading)
 	reg.Register(ast.KindParagraph, renderParagraph)
 	reg.Register(ast.KindTextBlock, renderTextBlock)
@@ -47,6 +47,23 @@ func (safeNodes) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 }
 
 // The functions that render nodes write to memory, so their write errors are ignored.
+
+// renderTableCell gives cells a class for their alignment: the policy forbids style attributes.
+func renderTableCell(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	cell, tag := n.(*extast.TableCell), "td"
+	if n.Parent().Kind() == extast.KindTableHeader {
+		tag = "th"
+	}
+	switch {
+	case !entering:
+		_, _ = w.WriteString("</" + tag + ">\n")
+	case cell.Alignment == extast.AlignNone:
+		_, _ = w.WriteString("<" + tag + ">")
+	default:
+		_, _ = w.WriteString("<" + tag + ` class="align-` + cell.Alignment.String() + `">`)
+	}
+	return ast.WalkContinue, nil
+}
 
 func renderText(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {

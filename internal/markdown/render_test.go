@@ -50,7 +50,7 @@ func TestMarkdownIsRenderedAsSafeHTML(t *testing.T) {
 		}
 	}
 	table := page("| a | b |\n|---|--:|\n| 1 | 2 |\n")
-	for _, part := range []string{`<div class="wide" role="region" aria-label="Tableau" tabindex="0"><table>`, `<th align="right">b</th>`, `<td>1</td>`, "</table></div>"} {
+	for _, part := range []string{`<div class="wide" role="region" aria-label="Tableau" tabindex="0"><table>`, `<th class="align-right">b</th>`, `<td>1</td>`, "</table></div>"} {
 		if !strings.Contains(table, part) {
 			t.Errorf("a table is rendered without %s:\n%s", part, table)
 		}

@@ -54,6 +54,7 @@ type page struct {
 	Article     bool     // og:type article rather than website
 	UpdatedAt   string   // "" before the first publication
 	Style       string
+	PrintStyle  string
 	Script      string
 	MoreStyle   string // of this page only; "" for none
 	MoreScript  string
@@ -101,7 +102,7 @@ func (s *Site) page(r *request, title, description, path string) page {
 		Service: name, Edition: edition, Title: title, Description: description,
 		Canonical: c.URL + path, Section: "/" + section, Path: r.URL.Path,
 		NoIndex: r.demo, Demo: r.demo, UpdatedAt: r.updatedAt,
-		Style: s.assets.paths["site.css"], Script: s.assets.paths["site.js"],
+		Style: s.assets.paths["site.css"], PrintStyle: s.assets.paths["print.css"], Script: s.assets.paths["site.js"],
 		Icon:  icon{s.assets.paths["icon.svg"], "image/svg+xml"},
 		Menus: r.menus, Credit: c.CreditLine(), Markdown: s.alternateMarkdown(r),
 		Logo: r.brand(c.Settings.Logo), Image: r.shared(c.Settings.Logo), Contact: contact(c.Settings.Contact),

@@ -151,7 +151,7 @@ func TestAssetsAreCachedForAYear(t *testing.T) {
 		v.get("/static/" + name + ".000000000000" + ext[strings.LastIndex(ext, "."):]).answers(404)
 		v.get("/static/" + name + ext[strings.LastIndex(ext, "."):]).answers(404)
 	}
-	if seen != 3 {
+	if seen != 4 {
 		t.Errorf("the page has %d assets", seen)
 	}
 }
