@@ -61,3 +61,25 @@ func TestTheMapCanBeSkipped(t *testing.T) {
 		t.Errorf("after the map, Tab leads to %s", at)
 	}
 }
+
+func TestAMarkIsFoundByItsNameAndShownByAFirstTap(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, phone)
+	b.goTo("/carte")
+	b.do(chromedp.SendKeys(chromedp.CSS("[id='page.trouver']"), "septuor"+kb.Tab))
+	b.await(`document.activeElement.closest(".plot a")?.ariaLabel.startsWith("Septuor, ")`)
+	taps := eval[[]bool](b, `["/outils/septuor", "/outils/septuor", "/outils/faribolin"].map((href, i) => {
+		const mark = [...document.querySelectorAll(".plot a")].find(a => a.getAttribute("href") === href && a.checkVisibility());
+		let follows; // what is left to the browser, which is then stopped
+		addEventListener("click", event => { follows = !event.defaultPrevented; event.preventDefault(); }, { once: true });
+		mark.dispatchEvent(new PointerEvent("click", { pointerType: "touch", bubbles: true, cancelable: true }));
+		return follows;
+	})`)
+	if len(taps) != 3 || taps[0] || !taps[1] || taps[2] {
+		t.Errorf("of two taps on a mark and one on another, these follow a link: %v", taps)
+	}
+	small := eval[[]string](b, `[...document.querySelectorAll(".plot a")].filter(mark => mark.checkVisibility() && mark.getBoundingClientRect().width < 24).map(mark => mark.ariaLabel)`)
+	if len(small) > 0 {
+		t.Errorf("too small to hit: %q", small)
+	}
+}

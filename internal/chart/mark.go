@@ -2,6 +2,7 @@ package chart
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -20,7 +21,8 @@ func (a *axes) marks(points []market.Point, l *layout) []Mark {
 		if p.Frontier {
 			list = &top
 		}
-		if i > 0 && points[i-1].Euros == p.Euros && points[i-1].Score == p.Score {
+		isShared := p.Euros > 0 || p.Frontier // the lane of free tools has room for others
+		if i > 0 && isShared && points[i-1].Euros == p.Euros && points[i-1].Score == p.Score {
 			(*list)[len(*list)-1].Others++
 			continue
 		}
@@ -40,6 +42,7 @@ func (a *axes) marks(points []market.Point, l *layout) []Mark {
 		rest = bin(rest, cells, cells)
 	}
 	all := append(rest, top...)
+	a.swarm(all, l)
 	a.spread(all)
 	return all
 }
@@ -69,29 +72,55 @@ func bin(marks []Mark, columns, rows float64) []Mark {
 	return list
 }
 
-// spread moves marks at the same place beside each other: by shares of the width where the
-// place means nothing, in the lane of free tools, and by a few pixels elsewhere.
+// swarm moves the marks in the lane of free tools, where the place across means nothing, beside each
+// other: each as near to the middle as the ones before it leave room.
+func (a *axes) swarm(marks []Mark, l *layout) {
+	const apart = 13 // pixels between the middles of two marks
+	step, width := apart/l.least.width, laneWidth
+	if !a.paid {
+		width = 1
+	}
+	var placed []*Mark
+	for i := range marks {
+		m := &marks[i]
+		if m.Point.Euros > 0 {
+			continue
+		}
+		middle, side := m.x, 0.0
+		isFree := func() bool {
+			return !slices.ContainsFunc(placed, func(o *Mark) bool {
+				return math.Hypot((m.x-o.x)*l.least.width, (m.y-o.y)*l.least.height) < apart-1
+			})
+		}
+		for !isFree() {
+			if side = -side; side >= 0 {
+				side += step
+			}
+			if math.Abs(side) > width/2-5.5/l.least.width { // 5.5: about the radius of a mark
+				m.x = middle // there is no room: it lies on others
+				break
+			}
+			m.x = middle + side
+		}
+		placed = append(placed, m)
+	}
+}
+
+// spread moves marks with the same price and score beside each other by a few pixels.
 func (a *axes) spread(marks []Mark) {
 	type place struct{ x, y int }
 	at := map[place][]int{}
 	for i := range marks {
-		m := &marks[i]
-		key := place{int(m.x * 500), int(math.Round(m.y * 200))}
-		at[key] = append(at[key], i)
-	}
-	width := laneWidth
-	if !a.paid {
-		width = 1
+		if m := &marks[i]; m.Point.Euros > 0 {
+			key := place{int(m.x * 500), int(math.Round(m.y * 200))}
+			at[key] = append(at[key], i)
+		}
 	}
 	for _, group := range at {
 		n := float64(len(group))
 		for k, i := range group {
-			m := &marks[i]
-			side := float64(k) - (n-1)/2
-			if m.Point.Euros == 0 {
-				m.x += side * min(0.04, 0.8*width/n)
-			} else if n > 1 {
-				m.shift = math.Round(side * min(8, 40/n))
+			if m := &marks[i]; n > 1 {
+				m.shift = math.Round((float64(k) - (n-1)/2) * min(8, 40/n))
 				m.Shift = "translate(" + coordinate(m.shift) + ")"
 			}
 		}

@@ -1,9 +1,7 @@
 package site
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/csv"
 	"maps"
 	"math"
 	"slices"
@@ -27,12 +25,14 @@ type mapPage struct {
 	Total     int         // tools that were chosen
 	Plot      *chart.Plot // nil without tools on the map
 	Frontier  []mapRow
+	IsMixed   bool     // tools of several categories, each with tests of its own, are on the map
 	Rows      []mapRow // of the table: one for each tool, or for each mark if they are many
 	Apart     []mapRow // prices that are not per month
 	MoreApart int      // that are not in Apart
 	Unscored  int
 	Neither   int    // of Unscored, whose price is not per month either
 	JSON, CSV string // addresses of the data; "" if they are not given away
+	Begins    string // label of the category that is shown because there are too many tools; "" for none
 }
 
 // A mapRow is a mark of the map in a table.
@@ -70,16 +70,56 @@ func (s *Site) showMap(r *request) (*response, error) {
 	if moved := f.renamedCategory(r); moved != nil {
 		return moved, nil
 	}
-	category, pricing := f.category(r.view), f.pricing()
+	first := f.beginWith(r.view)
+	category, pricing := cmp.Or(f.mapCategory(r.view), first), f.pricing()
 	if len(f.Problems) > 0 { // anybody can invent such addresses: nothing is drawn for them
-		return s.renderMap(r, f, &market.Map{}), nil
+		return s.renderMap(r, f, &market.Map{}, ""), nil
 	}
-	build := func() (*response, error) { return s.renderMap(r, f, r.maps().Of(category, pricing)), nil }
+	build := func() (*response, error) { return s.renderMap(r, f, r.maps().Of(category, pricing), first), nil }
 	// There are few maps, and each is made of the whole catalogue.
 	if _, known := r.labels[category]; r.query == "" || !known && category != "" {
 		return build()
 	}
 	return r.cachedPage("map "+f.with("", ""), build)
+}
+
+// crowd is how many tools make a cloud of a map: one of so many begins with a category.
+const crowd = 150
+
+// everything is the category that stands for all of them on such a map. No slug is written so.
+const everything = "_toutes"
+
+// beginWith returns the category that a map begins with; "" if one is chosen, or all tools are few.
+func (f *filters) beginWith(v *view) string {
+	if f.values.Get("category") != "" || len(v.maps().Of("", "").Points) < crowd {
+		return ""
+	}
+	for _, c := range v.categories {
+		if len(v.maps().Of(c.Slug, "").Points) > 0 {
+			return c.Slug
+		}
+	}
+	return ""
+}
+
+// mapCategory reads the category of a map; "" for all, or for none given.
+func (f *filters) mapCategory(v *view) string {
+	if f.values.Get("category") != everything {
+		return f.category(v)
+	}
+	f.values.Del("category")
+	f.category(v)
+	f.given.Set("category", everything)
+	return ""
+}
+
+// selectCategory selects an option of the category, and lets one choose all of them.
+func (f *filters) selectCategory(slug string) {
+	options := f.Fields[0].Options
+	options[0].Value = everything
+	for i := range options {
+		options[i].Selected = options[i].Value == slug
+	}
 }
 
 // renamedCategory returns the redirect from a former slug of a category, or nil.
@@ -102,7 +142,7 @@ func (f *filters) pricing() catalog.Pricing {
 	return catalog.Pricing(f.choice("pricing", "Modèle", options...))
 }
 
-func (s *Site) renderMap(r *request, f *filters, m *market.Map) *response {
+func (s *Site) renderMap(r *request, f *filters, m *market.Map, first string) *response {
 	data := mapPage{Filters: f, Total: m.Len(), Plot: chart.NewPlot(m, false), Unscored: len(m.Unscored)}
 	for _, p := range m.Frontier() {
 		if len(data.Frontier) < mapFrontier {
@@ -110,6 +150,7 @@ func (s *Site) renderMap(r *request, f *filters, m *market.Map) *response {
 		}
 	}
 	if data.Plot != nil {
+		data.IsMixed = slices.ContainsFunc(m.Points, func(p market.Point) bool { return p.Tool.Category != m.Points[0].Tool.Category })
 		data.Rows = r.markRows(data.Plot.Marks())
 		if len(m.Points) <= mapRows {
 			data.Rows = r.markRows(marksOf(m.Points))
@@ -127,7 +168,17 @@ func (s *Site) renderMap(r *request, f *filters, m *market.Map) *response {
 		}
 	}
 	if r.snap.Catalog.HasDataset() {
-		data.JSON, data.CSV = f.at(mapPath+".json"), f.at(mapPath+".csv")
+		shown := &filters{given: maps.Clone(f.given)}
+		if first != "" {
+			shown.given.Set("category", first)
+		}
+		data.JSON, data.CSV = shown.at(mapPath+".json"), shown.at(mapPath+".csv")
+	}
+	if first != "" {
+		data.Begins = r.label(first)
+		f.selectCategory(first)
+	} else if f.given.Get("category") == everything {
+		f.selectCategory(everything)
 	}
 	data.Page = s.page(r, "Carte", "Ce que vaut chaque outil et ce qu’il coûte par mois, sur une carte\u00a0: "+
 		"les outils qu’aucun autre ne bat en note et en prix.", mapPath)
@@ -213,7 +264,7 @@ func (s *Site) mapFile(r *request, write func(*mapData) *response) (*response, e
 	if moved := f.renamedCategory(r); moved != nil {
 		return moved, nil
 	}
-	category, pricing := f.category(r.view), f.pricing()
+	category, pricing := f.mapCategory(r.view), f.pricing()
 	if len(f.Problems) > 0 {
 		a := newResponse(jsonType,
 			web.Invalid("pricing", "Cette valeur n’existe pas\u00a0: gratuit, freemium ou payant.").JSON())
@@ -300,27 +351,15 @@ func (s *Site) mapJSON(r *request) (*response, error) {
 func (s *Site) mapCSV(r *request) (*response, error) {
 	return s.mapFile(r, func(data *mapData) *response {
 		rows := [][]string{{"slug", "name", "category", "pricing", "price", "score", "euros_per_month", "frontier"}}
-		number := func(x *float64) string {
-			if x == nil {
-				return ""
-			}
-			return strconv.FormatFloat(*x, 'f', -1, 64)
-		}
 		for _, list := range [][]mapRecord{data.Tools, data.NotMonthly, data.NotScored} {
 			for i := range list {
 				t := &list[i]
 				rows = append(rows, []string{
 					t.Slug, dataset.Cell(t.Name), dataset.Cell(t.Category), t.Pricing, t.Price,
-					number(t.Score), number(t.Monthly), strconv.FormatBool(t.Frontier),
+					csvNumber(t.Score), csvNumber(t.Monthly), strconv.FormatBool(t.Frontier),
 				})
 			}
 		}
-		var b bytes.Buffer
-		out := csv.NewWriter(&b)
-		out.UseCRLF = true
-		if err := out.WriteAll(rows); err != nil {
-			panic(err) // a buffer takes everything
-		}
-		return newResponse(csvType, b.Bytes())
+		return newCSV(rows)
 	})
 }

@@ -100,6 +100,7 @@ func New(cfg Config) *Site {
 	s.handleData("/carte.csv", s.mapCSV, true)
 	s.handleBoth("/tendances", s.showTrends)
 	s.handleData("/tendances.json", s.trendsJSON, false)
+	s.handleData("/tendances.csv", s.trendsCSV, false)
 	s.handleList("/cimetiere", s.listRetired)
 	s.handle(retiredPath+"{slug}", s.showRetired)
 	s.handleBoth(reference.Path, s.docs)

@@ -42,6 +42,9 @@ type source struct {
 const toolAlternatives = 3
 
 func (s *Site) showTool(r *request) (*response, error) {
+	if slug, ok := strings.CutSuffix(r.PathValue("slug"), csvSuffix); ok {
+		return r.toolCSV(slug)
+	}
 	t, redirect, err := r.tool("/outils/")
 	if t == nil {
 		return redirect, err

@@ -319,3 +319,26 @@
     }, 180);
   });
 })();
+
+// Where there is no pointer to rest on a mark of a map, a first tap shows its tools, and a second one
+// follows the link.
+document.addEventListener("click", (event) => {
+  const mark = event.target.closest?.(".plot a");
+  if (!mark || event.pointerType !== "touch" || mark.dataset.shown) return;
+  event.preventDefault();
+  document.querySelector(".plot [data-shown]")?.removeAttribute("data-shown");
+  mark.dataset.shown = "yes";
+  mark.focus();
+});
+
+// A tool of a map is found by its name.
+(() => {
+  const field = document.querySelector("[data-find]");
+  if (!field) return;
+  field.hidden = false;
+  const input = field.querySelector("input"), names = field.querySelector("datalist");
+  const marks = () => [...document.querySelectorAll(".plot a")].filter((mark) => mark.checkVisibility());
+  const nameOf = (mark) => mark.ariaLabel.replace(/, \d+,\d+ sur 10.*/, "");
+  input.addEventListener("focus", () => names.replaceChildren(...marks().map((mark) => new Option(nameOf(mark)))));
+  input.addEventListener("change", () => marks().find((mark) => nameOf(mark).toLowerCase() === input.value.trim().toLowerCase())?.focus());
+})();
