@@ -240,6 +240,52 @@ func (n *Names) Near(key string) (near []string) {
 	return near
 }
 
+// Matcher returns whether a text, such as a title, has all words of a query that say something.
+func Matcher(query string) func(text string) bool {
+	french, _, _ := translate(keyWords(truncate(query, maxQuery)))
+	stem := newStemmer()
+	var wanted []string
+	for _, word := range french {
+		if !isStop(word) && !fillers[word] {
+			wanted = append(wanted, rootOf(stem.stem(word)))
+		}
+	}
+	return func(text string) bool {
+		roots := map[string]bool{}
+		for _, word := range keyWords(text) {
+			roots[rootOf(stem.stem(word))] = true
+		}
+		return len(wanted) > 0 && !slices.ContainsFunc(wanted, func(root string) bool { return !roots[root] })
+	}
+}
+
+// NearNames returns the tools, most at most, whose names are written nearly like a text, the nearest
+// first, and then those whose names begin like it.
+func (x *Index) NearNames(text string, most int) (tools []int) {
+	const begun = 3 // letters
+	key, _ := nameKey(text)
+	if len(key) < begun || len(key) > maxWord {
+		return nil
+	}
+	add := func(tool int) {
+		if len(tools) < most && !slices.Contains(tools, tool) {
+			tools = append(tools, tool)
+		}
+	}
+	near := x.names.near(key, typoLimit, false, nil)
+	slices.SortStableFunc(near, func(a, b neighbour) int { return int(a.distance) - int(b.distance) })
+	for _, n := range near {
+		add(int(x.nameOf[n.word]))
+	}
+	for length := len(key); length >= begun && len(tools) < most; length-- {
+		first, end := x.names.prefixed(key[:length])
+		for i := first; i < min(end, first+most); i++ {
+			add(int(x.nameOf[i]))
+		}
+	}
+	return tools
+}
+
 // Knows reports whether a word, as Words returns it, is in the index or an everyday word.
 func (x *Index) Knows(word string) bool {
 	stem := newStemmer()

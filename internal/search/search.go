@@ -179,8 +179,27 @@ func (x *Index) collectMeant(w *workspace, q Query) Result {
 	return r
 }
 
-// collect sets the keys of all tools that match a query, in no order.
+// collect sets the keys of all tools that match a query, in no order: those of the query without its
+// filter that the filter keeps, so that filters narrow a search, or else what matches best among what
+// it keeps.
 func (x *Index) collect(w *workspace, q Query) Result {
+	keep := q.Keep
+	if keep == nil {
+		return x.collectAll(w, q)
+	}
+	q.Keep = nil
+	r := x.collectAll(w, q)
+	w.keys = slices.DeleteFunc(w.keys, func(key uint64) bool { return !keep(toolOf(key)) })
+	if r.Total = len(w.keys); r.Total == 0 {
+		q.Keep = keep
+		return x.collectAll(w, q)
+	}
+	return r
+}
+
+// collectAll sets the keys of all tools that match a query, which a filter may restrict from the
+// start.
+func (x *Index) collectAll(w *workspace, q Query) Result {
 	w.query = q
 	x.bar(w)
 	m := x.match(w)
@@ -263,8 +282,12 @@ func (x *Index) match(w *workspace) matching {
 	most := x.dropExcluded(w)
 	if len(w.query.Constraints) > 0 && !slices.ContainsFunc(w.words, func(q queryWord) bool { return !fillers[q.text] }) {
 		x.rate(w, 0)
+		isInstead := slices.ContainsFunc(w.query.Constraints, func(c Constraint) bool { return c.Instead != "" })
 		for i := range x.tools {
 			x.addCandidate(w, i)
+			if score := x.tools[i].Score; isInstead && score != nil && w.score[i] > 0 { // as the page of alternatives
+				w.score[i] += float32(*score) * 100
+			}
 		}
 		return matching{everything: true}
 	}

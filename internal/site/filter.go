@@ -22,6 +22,7 @@ type filters struct {
 	Action   string
 	Search   *field // nil for a list without search
 	Fields   []field
+	More     []field // that most visitors do without
 	Problems []string
 	given    url.Values // valid and not empty
 	values   url.Values // as received
@@ -146,6 +147,11 @@ func (f *filters) Active() bool {
 		}
 	}
 	return false
+}
+
+// Detailed reports whether one of the fields in More is chosen.
+func (f *filters) Detailed() bool {
+	return slices.ContainsFunc(f.More, func(one field) bool { return one.Value != "" })
 }
 
 // href returns the address of another page of the list, with the same filters.

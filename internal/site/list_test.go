@@ -2,7 +2,11 @@ package site_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -91,12 +95,93 @@ func TestInvalidFiltersAreReported(t *testing.T) {
 		"obsolescence_max=NaN": "«\u00a0Obsolescence max.\u00a0» attend un nombre",
 		"sort=au-hasard":       "«\u00a0Trier par\u00a0»",
 		"page=0":               "Le numéro de page doit être un entier de 1 à",
+		"pricing=cher":         "«\u00a0Modèle\u00a0»\u00a0: cette valeur n’existe pas.",
+		"price_max=beaucoup":   "«\u00a0Prix max.\u00a0» attend un nombre d’euros",
+		"price_max=-1":         "«\u00a0Prix max.\u00a0» attend un nombre d’euros",
+		"usage=voler":          "«\u00a0Usage\u00a0»\u00a0: cette valeur n’existe pas.",
+		"criterion=beau":       "«\u00a0Critère\u00a0»\u00a0: cette valeur n’existe pas.",
+		"icp=moi":              "«\u00a0Pour qui\u00a0»\u00a0: cette valeur n’existe pas.",
+		"tested_since=hier":    "«\u00a0Testé depuis\u00a0» attend une date",
 		"limit=201":            "Le nombre par page doit être un entier de 1 à 200",
 	} {
 		r := v.get("/outils?"+query).answers(400).is("Cache-Control", "no-store").says(`role="alert"`, words)
 		equal(t, query, r.lists(), []string{"abeille", "bourdon", "drosophile", "cigale"})
 	}
 	v.get("/cimetiere?reason=ennui").answers(400).says("«\u00a0Raison\u00a0»")
+}
+
+var (
+	selects = regexp.MustCompile(`(?s)<select id="page\.(\w+)" name="\w+">(.*?)</select>`)
+	counted = regexp.MustCompile(`<option value="([^"]+)"[^>]*>[^<]*\((\d+)\)</option>`)
+)
+
+func TestAFacetSaysHowManyToolsItShows(t *testing.T) {
+	v := openDemo(t)
+	seen := map[string]bool{}
+	for _, query := range []string{"", "category=image", "pricing=freemium&price_max=20", "q=image", "q=image+gratuit&usage=creer", "category=chat&criterion=hors-ligne", "score_min=7&sort=price_asc"} {
+		for _, choice := range selects.FindAllStringSubmatch(v.get("/outils?"+query).ok().body, -1) {
+			for _, o := range counted.FindAllStringSubmatch(choice[2], -1) {
+				seen[choice[1]] = true
+				values, _ := url.ParseQuery(query)
+				values.Set(choice[1], o[1])
+				n, _ := strconv.Atoi(o[2])
+				v.get("/outils?" + values.Encode()).ok().says(">" + plural(n, "outil"))
+			}
+		}
+	}
+	for _, name := range []string{"pricing", "price_max", "usage", "tested_since", "icp", "criterion"} {
+		if !seen[name] {
+			t.Errorf("no value of %s is counted", name)
+		}
+	}
+}
+
+func TestTheListIsSortedByPriceTestAndChange(t *testing.T) {
+	v := openDemo(t)
+	c := v.live.Load().Catalog
+	for sort, figure := range map[string]func(t *catalog.Tool) string{
+		"price_asc": func(t *catalog.Tool) string {
+			euros, ok := catalog.Monthly(t.Pricing, t.Price)
+			if !ok {
+				return "last"
+			}
+			return fmt.Sprintf("%09.2f", euros)
+		},
+		"tested_desc":  func(t *catalog.Tool) string { return t.TestedAt },
+		"updated_desc": func(t *catalog.Tool) string { return t.UpdatedAt },
+	} {
+		var figures []string
+		for _, slug := range v.get("/outils?limit=200&sort=" + sort).ok().lists() {
+			figures = append(figures, figure(c.Tool(slug)))
+		}
+		if strings.HasSuffix(sort, "_desc") {
+			slices.Reverse(figures)
+		}
+		if len(figures) != len(c.Tools) || !slices.IsSorted(figures) {
+			t.Errorf("%s: %d tools, %q", sort, len(figures), figures)
+		}
+	}
+}
+
+func TestASearchAlsoFindsComparisonsCategoriesAndPages(t *testing.T) {
+	v := openDemo(t)
+	v.get("/outils?q=Ocrelune+ou+Mirabelle+Pixel").ok().says("Face à face", `<a href="/comparatifs/ocrelune-vs-mirabelle-pixel">`)
+	v.get("/outils?q=ocrelune+vs+babilune").ok().says(`<a href="/comparer?outils=ocrelune,babilune">Comparer Ocrelune et Babilune</a>`)
+	v.get("/outils?q=image").ok().says(">Catégories</h2>", `<a href="/categories/image">`, ">Comparatifs</h2>")
+	v.get("/outils?q=m%C3%A9thode").ok().says(">Pages</h2>", `<a href="/methode">`)
+	v.get("/outils?q=mandi+zzzz&exact=1").ok().says("Aucun outil", ">Noms proches</h2>", `<a href="/outils/mandibule">Mandibule</a>`, "proposez-le-nous", ">Catégories</h2>")
+	v.get("/outils.md?q=image").ok().says("## Catégories")
+}
+
+func TestEveryPageHasASearch(t *testing.T) {
+	v := openDemo(t)
+	for _, path := range []string{"/", "/outils", "/outils/ocrelune", "/avis/ocrelune", "/comparatifs", "/carte", "/methode", "/docs", "/nulle-part"} {
+		_, header, _ := strings.Cut(v.get(path).body, "<header")
+		header, _, _ = strings.Cut(header, "</header>")
+		if !strings.Contains(header, `action="/outils" method="get"><input type="search" name="q"`) {
+			t.Errorf("%s has no search in its header", path)
+		}
+	}
 }
 
 func TestPageLinksKeepTheFilters(t *testing.T) {

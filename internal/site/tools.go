@@ -1,6 +1,8 @@
 package site
 
 import (
+	"slices"
+
 	"palmares/internal/french"
 	"palmares/internal/search"
 	"palmares/internal/snapshot"
@@ -22,6 +24,8 @@ type toolsPage struct {
 	Understood string      // what was searched for instead of Query, or ""
 	Typed      string      // what Understood replaces
 	Verbatim   string      // address of the search for Query as it is typed
+	Versus     *link       // the comparison of two tools that Query names; nil for none
+	Groups     []group     // what else the search finds
 }
 
 // A condition is a filter that a search states in words, such as « gratuit ».
@@ -30,37 +34,45 @@ type condition struct {
 	Href  string // of the search without it
 }
 
-var sortLabels = [...]string{
-	snapshot.ScoreDesc: "Meilleure note",
-	snapshot.ScoreAsc:  "Note croissante",
-	snapshot.NameAsc:   "Nom, de A à Z",
-	snapshot.NameDesc:  "Nom, de Z à A",
+// sorts are the orders of the list, by their names in addresses.
+var sorts = []struct {
+	name, label string
+	sort        snapshot.Sort
+}{
+	{snapshot.Sorts[snapshot.ScoreDesc], "Meilleure note", snapshot.ScoreDesc},
+	{snapshot.Sorts[snapshot.ScoreAsc], "Note croissante", snapshot.ScoreAsc},
+	{"price_asc", "Prix croissant", snapshot.PriceAsc},
+	{"tested_desc", "Test le plus récent", snapshot.TestedDesc},
+	{"updated_desc", "Dernière modification", snapshot.UpdatedDesc},
+	{snapshot.Sorts[snapshot.NameAsc], "Nom, de A à Z", snapshot.NameAsc},
+	{snapshot.Sorts[snapshot.NameDesc], "Nom, de Z à A", snapshot.NameDesc},
 }
 
 func (s *Site) listTools(r *request) (*response, error) {
 	f := readFilters(r)
 	text := f.search()
-	q := snapshot.ToolQuery{
-		Category:        f.category(r.view),
-		ScoreMin:        f.number("score_min", "Note min."),
-		ObsolescenceMax: f.number("obsolescence_max", "Obsolescence max."),
-	}
+	q := snapshot.SearchQuery{Text: text, Verbatim: f.value("exact") != ""}
+	q.Category = f.category(r.view)
+	f.readFacets(r.view, &q)
+	q.ScoreMin, q.ObsolescenceMax = f.number("score_min", "Note min."), f.number("obsolescence_max", "Obsolescence max.")
 	chosen := f.sort(text != "")
-	for sort, name := range snapshot.Sorts {
-		if name == chosen {
-			q.Sort = snapshot.Sort(sort)
+	q.IsSorted = text == "" || chosen != ""
+	for _, one := range sorts {
+		if one.name == chosen {
+			q.Sort = one.sort
 		}
 	}
 	at := f.paging()
+	q.Offset, q.Limit = at.Offset(len(r.snap.Catalog.Tools)), at.Limit
 
 	data := toolsPage{Filters: f, Query: text, First: (at.Number-1)*int64(at.Limit) + 1}
-	if text == "" {
-		list := r.snap.Tools(q, at)
-		data.Rows, data.Total = r.rows(list.IDs()), list.Total
-	} else {
-		data.search(r, q, at, chosen == "")
-	}
+	found := r.snap.Search(q)
+	data.show(r, found)
+	f.addFacets(r.view, found, &q)
 	data.Pager = f.pager(at, data.Total)
+	if text != "" && at.Number == 1 {
+		data.showOthers(r, found)
+	}
 
 	title, description := "Tous les outils", "Tous les outils du catalogue, avec leur note et leur prix."
 	switch {
@@ -78,28 +90,31 @@ func (s *Site) listTools(r *request) (*response, error) {
 // sort reads the order of the list. Empty means relevance for a search and the score
 // otherwise; forms without a script also send it with a new search.
 func (f *filters) sort(searching bool) string {
-	options := []option{{Label: sortLabels[snapshot.ScoreDesc]}}
-	if searching {
-		options = []option{
-			{Label: "Pertinence"}, {Value: snapshot.Sorts[snapshot.ScoreDesc], Label: sortLabels[snapshot.ScoreDesc]},
-		}
-	} else if f.values.Get("sort") == snapshot.Sorts[snapshot.ScoreDesc] {
-		f.values.Del("sort") // it is the default
+	var options []option
+	for _, one := range sorts {
+		options = append(options, option{Value: one.name, Label: one.label})
 	}
-	for sort := snapshot.ScoreAsc; int(sort) < len(sortLabels); sort++ {
-		options = append(options, option{Value: snapshot.Sorts[sort], Label: sortLabels[sort]})
+	if searching {
+		options = slices.Insert(options, 0, option{Label: "Pertinence"})
+	} else {
+		if f.values.Get("sort") == options[0].Value {
+			f.values.Del("sort") // it is the default
+		}
+		options[0].Value = ""
 	}
 	return f.choice("sort", "Trier par", options...)
 }
 
-// search sets the rows of the tools that match the query of the page, best first or in the order of
-// q, and what the page says about them.
-func (p *toolsPage) search(r *request, q snapshot.ToolQuery, at snapshot.Paging, byRelevance bool) {
-	found := r.snap.Search(snapshot.SearchQuery{
-		Text: p.Query, ToolQuery: q, IsSorted: !byRelevance, Verbatim: p.Filters.value("exact") != "",
-		Offset: at.Offset(len(r.snap.Catalog.Tools)), Limit: at.Limit,
-	})
-	p.Total, p.Partial, p.Notices = found.Total, found.Partial, r.notices(p.Query, found.Retired)
+// show sets the rows of the tools that were found, and what the page says about them.
+func (p *toolsPage) show(r *request, found *snapshot.Found) {
+	p.Total, p.Partial = found.Total, found.Partial
+	if p.Query == "" {
+		for _, hit := range found.Hits {
+			p.Rows = append(p.Rows, r.row(r.snap.Catalog.Tools[hit.Tool]))
+		}
+		return
+	}
+	p.Notices = r.notices(p.Query, found.Retired)
 	for i := range found.Request.Constraints {
 		p.Conditions = append(p.Conditions, condition{conditionLabel(&found.Request, i), p.Filters.with("q", found.Request.Without(i))})
 	}

@@ -38,6 +38,8 @@ type Found struct {
 	Retired []*catalog.Retired // tools that Text names, the longest names first
 
 	snap     *Snapshot
+	query    search.Query // what was asked of the index
+	filters  SearchQuery
 	passages *search.Passages // nil until they are needed
 }
 
@@ -84,18 +86,48 @@ func (s *Snapshot) search(q SearchQuery) *Found {
 		q.IsSorted, query.Near = true, true
 		q.Sort = map[search.Sort]Sort{search.ByPrice: PriceAsc, search.ByScore: ScoreDesc, search.ByTest: TestedDesc}[wish]
 	}
-	if query.Text == "" && len(query.Constraints) == 0 {
+	f.query, f.filters = query, q
+	switch {
+	case query.Text == "" && len(query.Constraints) == 0:
 		s.listFound(f, &q, query.Keep)
-		return f
-	}
-	if !q.IsSorted {
+	case q.IsSorted:
+		var set []uint64
+		set, f.Result = s.Index.Matches(query)
+		s.listFound(f, &q, func(i int) bool { return set[i/64]&(1<<(i%64)) != 0 })
+	default:
 		f.Result = s.Index.Search(query)
-		return f
 	}
-	set, result := s.Index.Matches(query)
-	f.Result = result
-	s.listFound(f, &q, func(i int) bool { return set[i/64]&(1<<(i%64)) != 0 })
 	return f
+}
+
+// Count calls visit for every tool that matches the text of the query and passes all its filters, or
+// all but one, whose name it is given: what choosing another value of that filter would show.
+func (f *Found) Count(visit func(tool int, but string)) {
+	s := f.snap
+	var set []uint64 // nil for all
+	if query := f.query; query.Text != "" || len(query.Constraints) > 0 {
+		query.Keep = nil
+		if f.Suggestion != "" {
+			query.Text, query.Verbatim = f.Suggestion, true
+		}
+		set, _ = s.Index.Matches(query)
+	}
+	checks := s.checks(&f.filters)
+	for i, t := range s.Catalog.Tools {
+		if set != nil && set[i/64]&(1<<(i%64)) == 0 {
+			continue
+		}
+		failed, but := 0, ""
+		for _, c := range checks {
+			if !c.passes(i, t) {
+				failed++
+				but = c.name
+			}
+		}
+		if failed < 2 {
+			visit(i, but)
+		}
+	}
 }
 
 // listFound sets the hits and their number: the tools for which has returns true, in the order of a
@@ -137,7 +169,7 @@ func (s *Snapshot) checks(q *SearchQuery) (all []check) {
 		}
 	}
 	add(q.Category != "", "category", func(_ int, t *catalog.Tool) bool { return t.Category == q.Category })
-	add(q.ExcludeCategory != "", "", func(_ int, t *catalog.Tool) bool { return t.Category != q.ExcludeCategory })
+	add(q.ExcludeCategory != "", "exclude_category", func(_ int, t *catalog.Tool) bool { return t.Category != q.ExcludeCategory })
 	add(q.ScoreMin != nil, "score_min", func(_ int, t *catalog.Tool) bool { return t.Score != nil && *t.Score >= *q.ScoreMin })
 	add(q.ObsolescenceMax != nil, "obsolescence_max", func(_ int, t *catalog.Tool) bool {
 		return t.Obsolescence != nil && *t.Obsolescence <= *q.ObsolescenceMax
@@ -158,7 +190,7 @@ func (s *Snapshot) checks(q *SearchQuery) (all []check) {
 		} else if t := s.RetiredTool(slug); t != nil {
 			category = t.Category
 		}
-		add(true, "", func(_ int, t *catalog.Tool) bool { return t.Category == category && t.Slug != slug })
+		add(true, "alternatives_to", func(_ int, t *catalog.Tool) bool { return t.Category == category && t.Slug != slug })
 	}
 	return all
 }
