@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -61,13 +62,17 @@ func (c *copier) run() (output string, requests int64) {
 	return strings.TrimSpace(string(out)), c.requests.Load() - before
 }
 
-// retag changes the taglines of the first n tools of a folder.
-func retag(t *testing.T, dir string, n int) {
+// replace replaces the first n matches of a pattern in the tools of a folder.
+func replace(t *testing.T, dir, pattern, by string, n int) {
 	t.Helper()
 	file := filepath.Join(dir, "outils.jsonl")
 	lines, err := os.ReadFile(file)
 	if err == nil {
-		err = os.WriteFile(file, bytes.Replace(lines, []byte(`"tagline":"`), []byte(`"tagline":"Ici, `), n), 0o600)
+		matches := regexp.MustCompile(pattern).FindAllIndex(lines, n)
+		for _, at := range slices.Backward(matches) {
+			lines = slices.Replace(lines, at[0], at[1], []byte(by)...)
+		}
+		err = os.WriteFile(file, lines, 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -79,6 +84,7 @@ func TestTheDocumentedProgramKeepsAnExactCopyWithFewRequests(t *testing.T) {
 	database := "sqlite:" + filepath.Join(t.TempDir(), "palmares.db")
 	dir := filepath.Join(t.TempDir(), "catalogue")
 	must(t, "generate", dir, "--tools", "1500")
+	replace(t, dir, `"obsolescence":[0-9.]+`, `"obsolescence":0.00002`, 1) // which Python would write in another way
 	must(t, "publish", dir, "--database", database)
 	p := serveProcess(t, "--database", database)
 	must(t, "account", "create", "ada@example.org", "--database", database)
@@ -106,7 +112,7 @@ func TestTheDocumentedProgramKeepsAnExactCopyWithFewRequests(t *testing.T) {
 	expect(keyed, all, 8)
 	expect(keyed, 0, 1)
 
-	retag(t, dir, 33)
+	replace(t, dir, `"tagline":"`, `"tagline":"Ici, `, 33)
 	must(t, "publish", dir, "--database", database)
 	p.until("/api/v1/stats", func(r *http.Response, _ string) bool { return r.Header.Get("X-Service-Version") == "2" })
 	expect(plain, 33, 1)

@@ -58,13 +58,13 @@ def follow(server, db, known):
     after, feed, changed = known.get("next", 0), known.get("feed", ""), 0
     while True:
         query = f"?after={after}" + (f"&feed={feed}" if feed else "")
-        page = json.loads(get(server + "/data/v1/changes" + query))
+        page = json.loads(get(server + "/data/v1/changes" + query), parse_float=Number)
         for change in page["data"]:
             if change["deleted"]:
                 db.execute("DELETE FROM records WHERE kind = ? AND slug = ?", (change["kind"], change["slug"]))
                 continue
             # Parsed and written again in the same order, a record has the same bytes.
-            record = json.dumps(change["record"], ensure_ascii=False, separators=(",", ":"))
+            record = write(change["record"])
             if digest(record.encode()) != change["hash"]:
                 sys.exit(f"{change['kind']} {change['slug']} has another hash than announced; nothing was stored")
             db.execute("INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)", (change["kind"], change["slug"], change["hash"], record))
@@ -72,6 +72,20 @@ def follow(server, db, known):
         if not meta["more"]:
             return meta, changed
         after, feed = meta["next"], meta["feed"]
+
+
+class Number(str):
+    """A number as it is written: Python would write 0.00002 in another way."""
+
+
+def write(value):
+    if isinstance(value, Number):
+        return value
+    if isinstance(value, dict):
+        return "{" + ",".join(write(name) + ":" + write(member) for name, member in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(write, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def state(db):

@@ -1,6 +1,6 @@
 // Package assistant is /mcp: the catalogue for assistants, by the Model Context Protocol.
 //
-// It has five tools that only read, from one Snapshot and from memory. Responses are
+// It has six tools that only read, from one Snapshot and from memory. Responses are
 // small, because models pay for every word; what a caller did wrong is a sentence in an
 // ordinary response, because models read those and correct themselves. The protocol itself
 // is the official SDK's. Every request stands alone: there are no sessions.
@@ -85,7 +85,7 @@ const maxBody = 64 << 10
 // maxArguments is the length of the longest arguments that a request has room for.
 const maxArguments = maxBody - 2<<10
 
-// New returns the handler of the five tools.
+// New returns the handler of the six tools.
 func New(cfg Config) *Handler {
 	h := &Handler{cfg: cfg}
 	h.init(func(*http.Request) *mcp.Server { return h.offered() })

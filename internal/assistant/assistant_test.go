@@ -167,7 +167,7 @@ func TestTheToolsAreListedInFewBytes(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	if !slices.Equal(names, []string{"changes", "compare", "fetch", "prices", "search"}) {
+	if !slices.Equal(names, []string{"categories", "changes", "compare", "fetch", "prices", "search"}) {
 		t.Errorf("%q", names)
 	}
 	if b, _ := json.Marshal(list); len(b) > 6000 {
@@ -294,6 +294,11 @@ func TestWhatIsWrongIsSaidInASentence(t *testing.T) {
 	for _, c := range [][3]string{
 		{"search", `{}`, "query"},
 		{"search", `{"query": " "}`, "query"},
+		{"search", `{"query": "a", "sort": "date"}`, "sort doit être relevance, score ou price."},
+		{"search", `{"usage": "coudre"}`, "Aucun usage n’a l’identifiant «\u00a0coudre\u00a0»"},
+		{"search", `{"alternatives_to": "dictafraze"}`, "dictaphrase"},
+		{"categories", `{"category": "cod"}`, "code"},
+		{"fetch", `{"id": "/cimetiere/helice-flux"}`, "Pour le remplacer\u00a0: tuyauterie, "},
 		{"search", `{"query": 3}`, "L’argument query de search doit être un texte (string), et non ce nombre."},
 		{"search", `{"query": "a", "price_max": "20"}`, "L’argument price_max de search doit être un nombre (number), sans guillemets, et non un texte."},
 		{"search", `{"query": "a", "limit": "5"}`, "L’argument limit de search doit être un nombre entier (integer), sans guillemets, et non un texte."},
@@ -568,5 +573,74 @@ func TestARenamedToolIsNotSaidToBeRemoved(t *testing.T) {
 	})
 	if !renamed {
 		t.Errorf("%v", list)
+	}
+}
+
+func TestASearchNeedsNoWords(t *testing.T) {
+	d := open(t, assistant.Config{})
+	for arguments, want := range map[string]func(row map[string]any) bool{
+		`{"sort": "price", "score_min": 7, "category": "code"}`:                               func(row map[string]any) bool { return row["score"].(float64) >= 7 },
+		`{"usage": "Relier deux services"}`:                                                   func(row map[string]any) bool { return row["id"] != "" },
+		`{"category": "https://essai.example/categories/automatisation", "limit": 20}`:        func(row map[string]any) bool { return row["id"] != "" },
+		`{"exclude_category": "Automatisation", "pricing": "gratuit"}`:                        func(row map[string]any) bool { return row["euros_per_month"] == 0.0 || row["price"] != "" },
+		`{"alternatives_to": "Hélice Flux"}`:                                                  func(row map[string]any) bool { return row["id"] != "helice-flux" },
+		`{"alternatives_to": "https://essai.example/outils/tuyauterie", "sort": "relevance"}`: func(row map[string]any) bool { return row["id"] != "tuyauterie" },
+	} {
+		results := rows(d.ok("search", arguments), "results")
+		for _, row := range results {
+			if !want(row.(map[string]any)) {
+				t.Errorf("%s: %v", arguments, row)
+			}
+		}
+		if len(results) == 0 {
+			t.Errorf("%s finds nothing", arguments)
+		}
+	}
+	last := -1.0
+	for _, row := range rows(d.ok("search", `{"sort": "price", "category": "code", "limit": 20}`), "results") {
+		euros, isMonthly := row.(map[string]any)["euros_per_month"].(float64)
+		if isMonthly && euros < last || !isMonthly && last < 0 {
+			t.Errorf("%v after %v €", row, last)
+		}
+		if last = 1e9; isMonthly {
+			last = euros
+		}
+	}
+}
+
+func TestCategoriesHaveTheirUsagesAndCriteria(t *testing.T) {
+	d := open(t, assistant.Config{})
+	var got []string
+	d.each("categories", `{"next": %v}`, 0, func(answer map[string]any) {
+		for _, row := range rows(answer, "categories") {
+			one := row.(map[string]any)
+			got = append(got, one["id"].(string))
+			if len(rows(one, "usages")) == 0 || len(rows(one, "criteria")) == 0 || one["tools"].(float64) < 1 {
+				t.Errorf("%v", one)
+			}
+		}
+	})
+	if len(got) != 9 || !slices.IsSorted(got) {
+		t.Errorf("%q", got)
+	}
+	one := rows(d.ok("categories", `{"category": "Agents autonomes"}`), "categories")
+	text := fmt.Sprint(one)
+	if len(one) != 1 || !strings.Contains(text, "label:Erreurs non signalées") || !strings.Contains(text, "better:lower") || !strings.Contains(text, "unit:%") {
+		t.Errorf("%v", one)
+	}
+}
+
+func TestWhatATestFoundIsInResponses(t *testing.T) {
+	d := open(t, assistant.Config{})
+	found := d.ok("fetch", `{"id": "Babilune"}`)["metadata"].(map[string]any)
+	for _, field := range []string{"summary", "pros", "cons", "usages", "criteria", "tested_version", "tested_plan", "access", "euros_per_month"} {
+		if found[field] == nil {
+			t.Errorf("fetch has no %s: %v", field, found)
+		}
+	}
+	for _, row := range rows(d.ok("compare", `{"tools": ["babilune", "murmurine"]}`), "tools") {
+		if tool := row.(map[string]any); tool["summary"] == nil || tool["criteria"] == nil {
+			t.Errorf("compare has no test: %v", tool)
+		}
 	}
 }

@@ -118,7 +118,7 @@ func TestAnAssistantStartsWhileTheServerIsAway(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close() // nothing listens there any more
 	session := throughBridge(t, server.URL)
-	if list, err := session.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 5 {
+	if list, err := session.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 6 {
 		t.Errorf("%v, %v", list, err)
 	}
 	if text := session.InitializeResult().Instructions; !strings.Contains(text, "fetch") {

@@ -288,21 +288,59 @@ func (c *call) nearest(slug string) (near []string) {
 	return near
 }
 
-// category returns the slug of the category that has a slug, or had it; "" for "".
-func (c *call) category(slug string) (string, error) {
-	if slug == "" {
+// anyTool returns the slug of the tool, active or retired, that an id names; "" for "".
+func (c *call) anyTool(id string) (string, error) {
+	if id == "" {
 		return "", nil
 	}
+	slug, _ := c.cutID(id)
+	if c.snap.RetiredTool(slug) != nil {
+		return slug, nil
+	}
+	t, err := c.tool(id)
+	if err != nil {
+		return "", err
+	}
+	return t.Slug, nil
+}
+
+// category returns the slug of the category that has a slug or had it, a label or an address; "" for
+// "".
+func (c *call) category(given string) (string, error) {
+	if given == "" {
+		return "", nil
+	}
+	slug := given
+	if _, rest, isAddress := strings.Cut(slug, "/categories/"); isAddress {
+		slug = strings.TrimSuffix(rest, ".md")
+	}
 	for i := range c.snap.Catalog.Categories {
-		if one := &c.snap.Catalog.Categories[i]; one.Slug == slug || slices.Contains(one.Aliases, slug) {
+		one := &c.snap.Catalog.Categories[i]
+		if one.Slug == slug || slices.Contains(one.Aliases, slug) || search.Key(one.Label) == search.Key(slug) {
 			return one.Slug, nil
 		}
 	}
-	text := "Aucune catégorie n’a l’identifiant «\u00a0" + shorten(slug) + "\u00a0»."
+	text := "Aucune catégorie n’a l’identifiant «\u00a0" + shorten(given) + "\u00a0»."
 	if all := c.categories(); all != "" {
 		text += " Les catégories\u00a0: " + all + "."
 	}
 	return "", refuse(text)
+}
+
+// usage returns the slug of the usage that has a slug or a label; "" for "".
+func (c *call) usage(given string) (string, error) {
+	if given == "" {
+		return "", nil
+	}
+	for i := range c.snap.Catalog.Categories {
+		for _, u := range c.snap.Catalog.Categories[i].Usages {
+			if u.Slug == given || search.Key(u.Label) == search.Key(given) {
+				return u.Slug, nil
+			}
+		}
+	}
+	return "", refuse("Aucun usage n’a l’identifiant «\u00a0" + shorten(given) + "\u00a0»\u00a0: " +
+		"l’outil categories donne ceux de chaque catégorie.")
 }
 
 // categories lists the slugs of the categories, as many as a sentence can have.

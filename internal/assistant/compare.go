@@ -11,6 +11,7 @@ type comparedTool struct {
 	Name   string            `json:"name"`
 	URL    string            `json:"url"`
 	*facts                   // nil where a response goes on
+	*test                    // of the response that has room for it
 	Plans  []catalog.PlanRow `json:"plans,omitempty"`
 }
 
@@ -25,12 +26,12 @@ type compareResult struct {
 	Tools    []comparedTool `json:"tools"`
 	Verdicts []verdict      `json:"verdicts"`
 	Unknown  []unknown      `json:"unknown,omitempty"`
-	Next     *int           `json:"next"` // how many verdicts and plans were given
+	Next     *int           `json:"next"` // how many verdicts, tests and plans were given
 	Credit   string         `json:"credit"`
 }
 
-// compareTools puts tools side by side: what is known of each, the verdicts, then the
-// plans.
+// compareTools puts tools side by side: what is known of each, the verdicts, what the tests found,
+// then the plans.
 func compareTools(c *call) (any, error) {
 	var args struct {
 		Tools []string `json:"tools"`
@@ -65,7 +66,7 @@ func compareTools(c *call) (any, error) {
 	return result, nil
 }
 
-// fill adds as many verdicts and plans as there is room for, after those that earlier
+// fill adds as many verdicts, tests and plans as there is room for, after those that earlier
 // responses gave.
 func (r *compareResult) fill(verdicts []verdict, compared []*catalog.Tool, given int) {
 	room, n := newRoom(r), 0
@@ -83,6 +84,12 @@ func (r *compareResult) fill(verdicts []verdict, compared []*catalog.Tool, given
 	}
 	for _, v := range verdicts {
 		if !takes(v, func() { r.Verdicts = append(r.Verdicts, v) }) {
+			return
+		}
+	}
+	for i, t := range compared {
+		found := testOf(t)
+		if found != nil && !takes(found, func() { r.Tools[i].test = found }) {
 			return
 		}
 	}

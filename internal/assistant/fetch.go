@@ -2,6 +2,7 @@ package assistant
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,7 @@ type fetchResult struct {
 // metadata says what is known of a tool besides its review.
 type metadata struct {
 	*facts
+	*test
 	Sections []string          `json:"sections,omitempty"` // the ids of the first ones
 	Renamed  map[string]string `json:"renamed,omitempty"`  // the former id that was asked for, and the present one
 	Credit   string            `json:"credit"`
@@ -38,6 +40,7 @@ type facts struct {
 	Tagline       string          `json:"tagline"`
 	Pricing       catalog.Pricing `json:"pricing"`
 	Price         string          `json:"price"`
+	Monthly       *float64        `json:"euros_per_month"`
 	Score         *float64        `json:"score"`
 	Verifiability *float64        `json:"verifiability"`
 	Obsolescence  *float64        `json:"obsolescence"`
@@ -46,10 +49,44 @@ type facts struct {
 	PriceChecked  string          `json:"price_checked_at,omitempty"`
 }
 
+// A test is what the test of a tool found. Criteria are by slug; the tool categories explains them.
+type test struct {
+	Summary   string         `json:"summary,omitempty"`
+	Pros      []string       `json:"pros,omitempty"`
+	Cons      []string       `json:"cons,omitempty"`
+	Usages    []string       `json:"usages,omitempty"`
+	Criteria  catalog.Values `json:"criteria,omitempty"`
+	Protocol  string         `json:"protocol,omitempty"`
+	Version   string         `json:"tested_version,omitempty"`
+	Plan      string         `json:"tested_plan,omitempty"`
+	Access    catalog.Access `json:"access,omitempty"`
+	Interests string         `json:"interests,omitempty"`
+}
+
+// testOf returns what the test of a tool found, or nil if nothing is said about it.
+func testOf(t *catalog.Tool) *test {
+	found := &test{
+		Summary: clip(t.Summary, 300), Pros: clipAll(t.Pros), Cons: clipAll(t.Cons), Usages: t.Usages, Criteria: t.Criteria,
+		Protocol: clip(t.Protocol, 60), Version: clip(t.TestedVersion, 60), Plan: clip(t.TestedPlan, 60), Access: t.Access,
+		Interests: clip(t.Interests, 200),
+	}
+	if reflect.ValueOf(*found).IsZero() {
+		return nil
+	}
+	return found
+}
+
+func clipAll(lines []string) (list []string) {
+	for _, line := range lines {
+		list = append(list, clip(line, 90))
+	}
+	return list
+}
+
 func (c *call) facts(t *catalog.Tool) *facts {
 	return &facts{
 		Category: t.Category, Tagline: clip(t.Tagline, 240), Pricing: t.Pricing, Price: priceOf(t.Pricing, t.Price),
-		Score: t.Score, Verifiability: t.Verifiability,
+		Monthly: t.EurosPerMonth(), Score: t.Score, Verifiability: t.Verifiability,
 		Obsolescence: t.Obsolescence, UpdatedAt: t.UpdatedAt, TestedAt: t.TestedAt, PriceChecked: t.PriceCheckedAt,
 	}
 }
@@ -75,6 +112,9 @@ func fetchText(c *call) (any, error) {
 	result := fetchResult{
 		ID: id, Title: nameOf(t), Text: clip(t.Tagline, 240), URL: c.snap.Catalog.CanonicalURLOf(t),
 		Metadata: metadata{facts: c.facts(t), Credit: c.credit()},
+	}
+	if place == "" {
+		result.Metadata.test = testOf(t)
 	}
 	if slug != t.Slug {
 		result.Metadata.Renamed = map[string]string{slug: t.Slug}

@@ -1,6 +1,7 @@
 package assistant
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -22,6 +23,7 @@ type searchHit struct {
 	URL     string   `json:"url"`
 	Score   *float64 `json:"score"`
 	Price   string   `json:"price"`
+	Monthly *float64 `json:"euros_per_month"` // null if it cannot be said
 	Snippet string   `json:"snippet"`
 }
 
@@ -52,40 +54,59 @@ func (c *call) departures(retired []*catalog.Retired) (list []departure) {
 	return list
 }
 
+// searchArguments are what a caller wants to find.
+type searchArguments struct {
+	Query           string          `json:"query"`
+	Category        string          `json:"category"`
+	ExcludeCategory string          `json:"exclude_category"`
+	Usage           string          `json:"usage"`
+	AlternativesTo  string          `json:"alternatives_to"`
+	ScoreMin        *float64        `json:"score_min"`
+	PriceMax        *float64        `json:"price_max"`
+	Pricing         catalog.Pricing `json:"pricing"`
+	Sort            string          `json:"sort"`
+	Limit           integer         `json:"limit"`
+	Next            integer         `json:"next"`
+}
+
+// isWithoutFilters reports whether nothing but query says which tools are meant, and in which order.
+func (a *searchArguments) isWithoutFilters() bool {
+	return a.Category == "" && a.ExcludeCategory == "" && a.Usage == "" && a.AlternativesTo == "" && a.ScoreMin == nil &&
+		a.PriceMax == nil && a.Pricing == "" && a.Sort == ""
+}
+
 // searchTools finds tools by words, as the site does.
 func searchTools(c *call) (any, error) {
-	var args struct {
-		Query    string          `json:"query"`
-		Category string          `json:"category"`
-		PriceMax *float64        `json:"price_max"`
-		Pricing  catalog.Pricing `json:"pricing"`
-		Limit    integer         `json:"limit"`
-		Next     integer         `json:"next"`
-	}
+	var args searchArguments
 	args.Limit = defaultLimit
 	if err := c.read(&args); err != nil {
 		return nil, err
 	}
 	switch {
-	case strings.TrimSpace(args.Query) == "" || utf8.RuneCountInString(args.Query) > maxQuery:
+	case utf8.RuneCountInString(args.Query) > maxQuery:
 		return nil, refuse("query doit dire ce que l’on cherche, en 500 caractères au plus.")
+	case strings.TrimSpace(args.Query) == "" && args.isWithoutFilters():
+		return nil, refuse("Donnez query, ce que l’on cherche, ou un filtre.")
 	case args.Limit < 1 || args.Limit > maxLimit:
 		return nil, refuse("limit doit être un entier de 1 à 20.")
 	case args.Next < 0:
 		return nil, refuse(wrongNext)
 	}
-	category, err := c.category(args.Category)
-	if err != nil {
-		return nil, err
-	}
-	limits, err := limitsOf(args.Pricing, args.PriceMax)
-	if err != nil {
-		return nil, err
-	}
-	found := c.snap.Search(snapshot.SearchQuery{
-		Text: args.Query, ToolQuery: snapshot.ToolQuery{Category: category}, Limits: limits,
+	q := snapshot.SearchQuery{
+		Text: strings.TrimSpace(args.Query), ToolQuery: snapshot.ToolQuery{ScoreMin: args.ScoreMin},
 		Offset: int(args.Next), Limit: int(args.Limit),
-	})
+	}
+	var limitsErr, categoryErr, excludedErr, usageErr, toolErr, sortErr error
+	q.Limits, limitsErr = limitsOf(args.Pricing, args.PriceMax)
+	q.Category, categoryErr = c.category(args.Category)
+	q.ExcludeCategory, excludedErr = c.category(args.ExcludeCategory)
+	q.Usage, usageErr = c.usage(args.Usage)
+	q.AlternativesTo, toolErr = c.anyTool(args.AlternativesTo)
+	q.Sort, q.IsSorted, sortErr = sortOf(args.Sort)
+	if err := cmp.Or(limitsErr, categoryErr, excludedErr, usageErr, toolErr, sortErr); err != nil {
+		return nil, err
+	}
+	found := c.snap.Search(q)
 	result := searchResult{
 		Results: []searchHit{}, Total: found.Total, Partial: found.Partial, Suggestion: clip(found.Suggestion, 600),
 		Retired: c.departures(found.Retired), Credit: c.credit(),
@@ -106,6 +127,19 @@ func searchTools(c *call) (any, error) {
 		result.Next = &end
 	}
 	return result, nil
+}
+
+// sortOf returns the order that an argument names, and reports whether it is another than best first.
+func sortOf(name string) (order snapshot.Sort, isSorted bool, err error) {
+	switch name {
+	case "", "relevance":
+		return order, false, nil
+	case "score":
+		return snapshot.ScoreDesc, true, nil
+	case "price":
+		return snapshot.PriceAsc, true, nil
+	}
+	return order, false, refuse("sort doit être relevance, score ou price.")
 }
 
 // limitsOf returns the conditions that arguments state.
@@ -129,7 +163,10 @@ func limitsOf(pricing catalog.Pricing, priceMax *float64) (limits []search.Const
 func (c *call) hit(found *snapshot.Found, i int) searchHit {
 	t := c.snap.Catalog.Tools[i]
 	best, url := found.Passage(i)
-	hit := searchHit{ID: t.Slug, Title: nameOf(t), URL: url, Score: t.Score, Price: priceOf(t.Pricing, t.Price), Snippet: best.Snippet}
+	hit := searchHit{
+		ID: t.Slug, Title: nameOf(t), URL: url, Score: t.Score, Price: priceOf(t.Pricing, t.Price), Monthly: t.EurosPerMonth(),
+		Snippet: best.Snippet,
+	}
 	if best.Section != "" {
 		hit.ID += "#" + best.Section
 	}

@@ -25,6 +25,15 @@ func verbose() *catalog.Catalog {
 			Slug: fmt.Sprintf("outil-%d-%s", i, strings.Repeat("x", 80)), Name: fmt.Sprintf("Outil %d ", i) + strings.Repeat(`é"`, 200),
 			Category: "code", ICP: catalog.EveryICP, Pricing: "payant", Price: "19,99 €/mois", Tagline: strings.Repeat(`Un outil "verbeux" `, 60), Tier: 1,
 			UpdatedAt: "2026-11-01", TestedAt: "2026-11-01", PriceCheckedAt: "2026-11-01",
+			Summary: strings.Repeat(`Il "dure". `, 27), Interests: strings.Repeat("é", 300), TestedVersion: strings.Repeat("é", 100), TestedPlan: strings.Repeat("é", 100),
+			Protocol: strings.Repeat("é", 100), Access: "offered",
+		}
+		for n := range 8 {
+			t.Pros = append(t.Pros, fmt.Sprint(n, strings.Repeat(` "oui"`, 100)))
+			t.Cons = append(t.Cons, fmt.Sprint(n, strings.Repeat(` "non"`, 100)))
+		}
+		for n := range 12 {
+			t.Criteria = append(t.Criteria, catalog.Value{Name: fmt.Sprintf("critere-%02d-%s", n, strings.Repeat("x", 20)), Number: 123456.789})
 		}
 		for n := range 40 {
 			t.Plans = append(t.Plans, catalog.PlanRow{Name: fmt.Sprintf("Formule %d-%d", i, n), Price: "19,99 €/mois", Note: strings.Repeat("à l’année, ", 8)})

@@ -23,14 +23,19 @@ var tools = []tool{
 		description: "Cherche des outils par une demande en français\u00a0: un besoin, une tâche, un nom, " +
 			"une catégorie. Renvoie les meilleurs d’abord, avec l’extrait qui répond\u202f; lisez la suite avec fetch.",
 		input: `{
-			"query": {"type": "string", "description": "La demande, par exemple «\u00a0transcrire une réunion\u00a0»."},
-			"category": {"type": "string", "description": "Identifiant d’une catégorie."},
+			"query": {"type": "string", "description": "La demande, par exemple «\u00a0transcrire une réunion\u00a0»\u202f; sans elle, les filtres seuls."},
+			"category": {"type": "string", "description": "Une catégorie, voir categories."},
+			"exclude_category": {"type": "string", "description": "Une catégorie à écarter."},
+			"usage": {"type": "string", "description": "Un usage, voir categories."},
+			"alternatives_to": {"type": "string", "description": "L’outil à remplacer, même disparu."},
+			"score_min": {"type": "number", "description": "Note sur 10 au moins."},
 			"price_max": {"type": "number", "description": "Euros par mois au plus."},
+			"sort": {"type": "string", "enum": ["relevance", "score", "price"]},
 			"pricing": {"type": "string", "enum": ["gratuit", "freemium", "payant"], "description": "«\u00a0gratuit\u00a0» comprend les formules gratuites."},
 			"limit": {"type": "integer", "minimum": 1, "maximum": 20, "default": 8},
 			"next": {"type": "integer", "description": "Le next de la réponse précédente, pour la suite."}
 		}`,
-		required: []string{"query"}, call: searchTools,
+		call: searchTools,
 	},
 	{
 		name: "fetch", title: "Lire un avis",
@@ -40,6 +45,15 @@ var tools = []tool{
 			"id": {"type": "string", "description": "Un id de search\u00a0: «\u00a0outil\u00a0» ou «\u00a0outil#section\u00a0»\u202f; ou le nom d’un outil, ou son adresse."}
 		}`,
 		required: []string{"id"}, call: fetchText,
+	},
+	{
+		name: "categories", title: "Catégories, usages et critères",
+		description: "Donne les catégories, leurs usages, et les critères de leurs essais avec leurs unités.",
+		input: `{
+			"category": {"type": "string", "description": "Une seule."},
+			"next": {"type": "integer", "description": "Le next de la réponse précédente."}
+		}`,
+		call: listCategories,
 	},
 	{
 		name: "compare", title: "Comparer des outils",
@@ -90,7 +104,7 @@ const instructions = "un catalogue d’outils essayés et notés sur 10 par une 
 	"avec leurs prix en euros. " +
 	"Pour répondre à «\u00a0quel outil pour…\u00a0», appelez search avec le besoin en quelques mots, " +
 	"puis fetch sur les meilleurs id pour vérifier\u202f; compare met côte à côte, " +
-	"prices donne les prix et leur histoire, changes ce qui a changé. " +
+	"prices donne les prix et leur histoire, categories les catégories et leurs critères, changes ce qui a changé. " +
 	"score est la note sur 10, null si l’outil n’est pas essayé. " +
 	"Citez l’adresse (url) de ce que vous reprenez, et la ligne credit."
 

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -94,6 +95,29 @@ func Monthly(pricing Pricing, price string) (euros float64, ok bool) {
 		return 0, euros == 0
 	}
 	return euros * share[0] / share[1], true
+}
+
+// EurosPerMonth returns what a tool costs per month as data has it, see Cents; nil if that cannot be said.
+func (t *Tool) EurosPerMonth() *float64 {
+	euros, ok := Monthly(t.Pricing, t.Price)
+	if !ok {
+		return nil
+	}
+	euros = Cents(euros)
+	return &euros
+}
+
+// Cents rounds an amount to the cent, or to two digits if it is less than that: what costs
+// something is not free.
+func Cents(euros float64) float64 {
+	if euros <= 0 || euros >= 0.01 {
+		return math.Round(euros*100) / 100
+	}
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(euros, 'e', 1, 64), 64)
+	if err != nil {
+		panic(err) // it was formatted by us
+	}
+	return rounded
 }
 
 // Amount splits a price of the catalogue, such as 1 200,50 €/mois, and reports whether it is

@@ -21,15 +21,33 @@ const (
 	queryAllowed = "ce que l’on cherche, en 200 caractères au plus"
 )
 
-var searchParams = []string{"q", "category", "score_min", "pricing", "price_max", "limit", "page"}
+var searchParams = []string{
+	"q", "category", "exclude_category", "usage", "score_min", "pricing", "price_max", "alternatives_to", "sort", "limit", "page",
+}
+
+// searchSorts are the orders of a search, the default first.
+var searchSorts = []string{"relevance", "score", "price"}
 
 // readSearch reads the parameters of a search.
-func readSearch(p *web.Params) (q snapshot.SearchQuery, at snapshot.Paging) {
-	q.Text = p.Required("q", queryAllowed)
-	if p.Err() == nil && (strings.TrimSpace(q.Text) == "" || utf8.RuneCountInString(q.Text) > maxQuery) {
+func readSearch(p *web.Params, snap *snapshot.Snapshot) (q snapshot.SearchQuery, at snapshot.Paging) {
+	const categoryAllowed = "l’identifiant d’une catégorie, voir /api/v1/categories"
+	q.Text = p.Text("q", queryAllowed)
+	if q.Text != "" && (strings.TrimSpace(q.Text) == "" || utf8.RuneCountInString(q.Text) > maxQuery) {
 		p.Refuse("q", q.Text, queryAllowed)
 	}
-	q.Category = p.Text("category", "l’identifiant d’une catégorie, voir /api/v1/categories")
+	q.Category = p.Text("category", categoryAllowed)
+	q.ExcludeCategory = p.Text("exclude_category", categoryAllowed)
+	q.Usage = p.Text("usage", "l’identifiant d’un usage d’une catégorie")
+	q.AlternativesTo = p.Matching("alternatives_to", "l’identifiant d’un outil, ou d’un outil disparu", func(slug string) bool {
+		_, isAlias := snap.Aliases[slug]
+		return isAlias || snap.Catalog.Tool(slug) != nil || snap.RetiredTool(slug) != nil
+	})
+	switch web.Choice(p, "sort", searchSorts) {
+	case "score":
+		q.IsSorted = true
+	case "price":
+		q.IsSorted, q.Sort = true, snapshot.PriceAsc
+	}
 	q.ScoreMin = p.Number("score_min")
 	q.Pricing = web.Choice(p, "pricing", catalog.Pricings)
 	q.PriceMax = p.Number("price_max")
@@ -46,6 +64,7 @@ type hit struct {
 	Section *section        `json:"section"` // null if Snippet is the tagline
 	URL     string          `json:"url"`
 	Snippet string          `json:"snippet"`
+	Monthly *float64        `json:"euros_per_month"` // null if it cannot be said
 }
 
 // A section is one of a review.
@@ -74,10 +93,11 @@ type departure struct {
 	URL       string  `json:"url"`
 }
 
-// searchTools returns the tools that match a query, best first, as on the site.
+// searchTools returns the tools that match a query, best first, as on the site. Without words it
+// returns all that pass the filters, by score.
 func searchTools(r *request) (web.Response, error) {
 	p := web.ParseParams(r.URL.RawQuery, func(name string) bool { return slices.Contains(searchParams, name) })
-	q, at := readSearch(p)
+	q, at := readSearch(p, r.Snapshot)
 	if err := p.Err(); err != nil {
 		return web.Response{}, err
 	}
@@ -107,7 +127,8 @@ func hits(snap *snapshot.Snapshot, found *snapshot.Found) []hit {
 	list := make([]hit, len(found.Hits))
 	for n, f := range found.Hits {
 		best, url := found.Passage(f.Tool)
-		list[n] = hit{Record: head(snap, snap.Catalog.Tools[f.Tool]), URL: url, Snippet: best.Snippet}
+		t := snap.Catalog.Tools[f.Tool]
+		list[n] = hit{Record: head(snap, t), URL: url, Snippet: best.Snippet, Monthly: t.EurosPerMonth()}
 		if best.Section != "" {
 			list[n].Section = &section{best.Section, best.Heading}
 		}

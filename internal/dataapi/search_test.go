@@ -36,6 +36,7 @@ type found struct {
 		Section *struct{ ID, Heading string }
 		URL     string
 		Snippet string
+		Euros   *float64 `json:"euros_per_month"`
 	}
 	Meta struct {
 		Total, Page, Limit, Pages int
@@ -193,7 +194,8 @@ func TestASearchHasPages(t *testing.T) {
 func TestASearchIsRefusedForWhatIsWrong(t *testing.T) {
 	s := serve(t, searchable(), nil)
 	for query, param := range map[string]string{
-		"": "q", "q=": "q", "q=+": "q", "q=%ff": "q", "q=a&q=b": "q", "q=" + strings.Repeat("%C3%A9", 201): "q", "category=code": "q",
+		"q=": "q", "q=+": "q", "q=%ff": "q", "q=a&q=b": "q", "q=" + strings.Repeat("%C3%A9", 201): "q",
+		"sort=date": "sort", "usage=": "usage", "exclude_category=": "exclude_category", "alternatives_to=absent": "alternatives_to",
 		"q=a&category=": "category", "q=a&score_min=x": "score_min", "q=a&score_min=NaN": "score_min", "q=a&pricing=cher": "pricing", "q=a&price_max=20%E2%82%AC": "price_max", "q=a&price_max=-1": "price_max",
 		"q=a&limit=0": "limit", "q=a&limit=201": "limit", "q=a&page=0": "page", "q=a&page=1.5": "page",
 	} {
@@ -225,5 +227,38 @@ func TestASearchIsOfTheVersionThatIsServed(t *testing.T) {
 	s.get("/data/v1/search?q=transcription", "If-None-Match: "+before).OK()
 	if _, slugs := s.search("q=transcription"); len(slugs) != 2 {
 		t.Errorf("%q", slugs)
+	}
+}
+
+func TestASearchWithoutWordsListsWhatTheFiltersKeep(t *testing.T) {
+	c := searchable()
+	c.Categories[len(c.Categories)-1].Usages = []catalog.Usage{{Slug: "noter", Label: "Noter"}}
+	c.Tools[slices.IndexFunc(c.Tools, func(x *catalog.Tool) bool { return x.Slug == "scribe" })].Usages = []string{"noter"}
+	s := serve(t, c, nil)
+	all := len(c.Tools)
+	for query, want := range map[string]string{
+		"usage=noter":                  "scribe",
+		"usage=absent":                 "",
+		"category=audio":               "greffier scribe",
+		"alternatives_to=scribe":       "greffier",
+		"score_min=8":                  "greffier",
+		"category=audio&sort=price":    "scribe greffier",
+		"category=audio&sort=score":    "greffier scribe",
+		"q=transcription&sort=price":   "scribe stenotype greffier",
+		"q=transcription&usage=noter":  "scribe",
+		"category=son&pricing=gratuit": "scribe",
+	} {
+		if _, slugs := s.search(query); strings.Join(slugs, " ") != want {
+			t.Errorf("%q finds %q, not %q", query, slugs, want)
+		}
+	}
+	if f, _ := s.search(""); f.Meta.Total != all {
+		t.Errorf("%d tools, not all %d", f.Meta.Total, all)
+	}
+	if f, _ := s.search("exclude_category=audio"); f.Meta.Total != all-2 {
+		t.Errorf("%d tools are not of a category, of %d", f.Meta.Total, all)
+	}
+	if f, _ := s.search("q=stenotype"); f.Data[0].Euros == nil || *f.Data[0].Euros != 8.33 {
+		t.Errorf("100 € a year are %v a month", f.Data[0].Euros)
 	}
 }

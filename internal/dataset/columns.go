@@ -36,8 +36,11 @@ func columnsOf(fields []catalog.Field) (names []string) {
 // criteriaPrefix begins the names of the columns of the CSV table that have the values of a criterion.
 const criteriaPrefix = "criteria/"
 
+// monthlyColumn is what a tool costs per month, which no field of its record says.
+const monthlyColumn = "euros_per_month"
+
 // csvColumns returns the columns of the table of tools: neither pictures nor long texts, a column
-// for each criterion of the catalogue, and addresses last.
+// for each criterion of the catalogue, addresses, and what is computed last.
 func csvColumns(c *catalog.Catalog) []string {
 	names, addresses := []string{"slug"}, []string(nil)
 	for i := range catalog.ToolFields {
@@ -58,7 +61,7 @@ func csvColumns(c *catalog.Catalog) []string {
 			names = append(names, f.Name)
 		}
 	}
-	return append(names, addresses...)
+	return append(append(names, addresses...), monthlyColumn)
 }
 
 // A recordTable is a table of records in the SQLite file. title and summary are the fields
@@ -85,8 +88,12 @@ var histories = slices.DeleteFunc(slices.Clone(catalog.ToolFields), func(f catal
 func createTables() (statements []string) {
 	for _, kind := range record.Kinds {
 		if t, ok := recordTables[kind]; ok {
+			last := []string{"hash TEXT NOT NULL", "record TEXT NOT NULL"}
+			if kind == record.Tool {
+				last = append(last, monthlyColumn+" REAL")
+			}
 			statements = append(statements, createTable(t.name, []string{"id INTEGER PRIMARY KEY", "slug TEXT NOT NULL UNIQUE"},
-				record.Tables[kind], "hash TEXT NOT NULL", "record TEXT NOT NULL"))
+				record.Tables[kind], last...))
 		}
 	}
 	for _, f := range histories {

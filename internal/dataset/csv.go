@@ -36,9 +36,14 @@ func (t *table) addRow(cells ...string) error {
 }
 
 // addTool writes the line of a tool.
-func (t *table) addTool(r *row) error {
+func (t *table) addTool(r *row, tool *catalog.Tool) error {
 	cells := make([]string, len(t.columns))
 	for i, name := range t.columns {
+		if name == monthlyColumn {
+			monthly := tool.EurosPerMonth()
+			cells[i] = csvValue(&monthly)
+			continue
+		}
 		if criterion, ok := strings.CutPrefix(name, criteriaPrefix); ok {
 			if v, ok := r.Value("criteria").(*catalog.Values).Of(criterion); ok {
 				cells[i] = v.String()

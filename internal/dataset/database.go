@@ -123,6 +123,10 @@ func (d *database) add(r *row) error {
 		d.args = append(d.args, sqlValue(r.Value(column)))
 	}
 	d.args = append(d.args, r.change.Hash, string(r.canonical))
+	if r.Kind == record.Tool {
+		monthly := d.w.snap.Catalog.Tool(r.change.Slug).EurosPerMonth()
+		d.args = append(d.args, sqlValue(&monthly))
+	}
 	err := d.insert(t.name, d.args...)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -219,6 +220,13 @@ func TestTablesAreForSpreadsheets(t *testing.T) {
 		if tool.Score != nil {
 			score = fmt.Sprint(*tool.Score)
 		}
+		monthly := ""
+		if euros := tool.EurosPerMonth(); euros != nil {
+			monthly = strconv.FormatFloat(*euros, 'f', -1, 64)
+		}
+		if row[column("euros_per_month")] != monthly {
+			t.Errorf("%s costs %q a month, not %q", tool.Slug, row[column("euros_per_month")], monthly)
+		}
 		if row[0] != tool.Slug || row[column("score")] != score || row[column("mainstream")] != fmt.Sprint(tool.Mainstream) {
 			t.Errorf("%q; want the tool %+v", row, tool)
 		}
@@ -314,6 +322,11 @@ func TestTheDatabaseHasTablesAndWords(t *testing.T) {
 	tool := s.Catalog.Tools[slices.IndexFunc(s.Catalog.Tools, func(t *catalog.Tool) bool { return len(t.PriceHistory) > 1 })]
 	if n := query[int](t, db, `SELECT count(*) FROM price_history WHERE tool = ? AND new_price = ?`, tool.Slug, tool.PriceHistory[0].NewPrice); n == 0 {
 		t.Error("no price history")
+	}
+	for _, x := range s.Catalog.Tools[:50] {
+		if got, want := query[*float64](t, db, `SELECT euros_per_month FROM tools WHERE slug = ?`, x.Slug), x.EurosPerMonth(); (got == nil) != (want == nil) || got != nil && *got != *want {
+			t.Errorf("%s costs %v a month, not %v", x.Slug, got, want)
+		}
 	}
 	if n := query[int](t, db, `SELECT count(*) FROM categories`); n != len(s.Catalog.Categories) {
 		t.Errorf("%d categories", n)

@@ -103,10 +103,11 @@ func (w *writer) writeRecords() error {
 			if err := db.add(r); err != nil || kind != record.Tool {
 				return err
 			}
-			if err := tools.addTool(r); err != nil {
+			tool := w.snap.Catalog.Tool(r.change.Slug)
+			if err := tools.addTool(r, tool); err != nil {
 				return err
 			}
-			return prices.addPrices(w.snap.Catalog.Tool(r.change.Slug))
+			return prices.addPrices(tool)
 		})
 		if err != nil {
 			return err

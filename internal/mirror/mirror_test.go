@@ -58,6 +58,9 @@ func TestTheFirstCopyIsTheExportAndLaterOnesAreTheFeed(t *testing.T) {
 	})
 }
 
+// tested are the fields of a test, without its figures.
+const tested = "summary: Sûr.\npros: [Net]\ncons: [Lent]\nusages: [relire]\ntested_at: 2026-02-03\ntested_version: \"3.2\"\ntested_plan: Équipe\naccess: paid\ninterests: Aucun.\nprotocol: \"1\"\n"
+
 func TestEveryKindOfChangeIsCopied(t *testing.T) {
 	databases.Each(t, func(t *testing.T, st *testdb.DB) {
 		o := newOrigin(t)
@@ -88,6 +91,19 @@ func TestEveryKindOfChangeIsCopied(t *testing.T) {
 				setTool(files, "outil-6", "price: 6 €/mois", "verifiability: 3\nscore_note: Revu.\n")
 			},
 			func() { setTool(files, "outil-6", "price: 6 €/mois", "verifiability: 4\nscore_note: Revu encore.\n") },
+			func() { // what tests found
+				write(files, "catalogue.yaml", "name: Origine\nurl: https://origine.example\nlogo: images/logo.png\ncategories:\n  - slug: code\n    label: Code\n"+
+					"    usages: [{slug: relire, label: Relire}]\n    protocol: {version: \"2\", since: 2026-01-01}\n    profiles: [{label: Pressé, weights: {latence: 2}}]\n"+
+					"    criteria: [{slug: exactitude, label: Exactitude}, {slug: latence, label: Latence, unit: s, worst: 10, best: 0.5}, {slug: local, label: Local, kind: yesno}]\n")
+				setTool(files, "outil-7", "price: 7 €/mois", tested+"criteria: {exactitude: 8.5, latence: 0.00002, local: true}\n")
+			},
+			func() { // other figures, which have a history
+				setTool(files, "outil-7", "price: 8 €/mois", tested+"criteria: {exactitude: 7, local: false}\nverifiability: 2\n")
+			},
+			func() { // a retirement that remembers them
+				delete(files, "outils/outil-7.md")
+				write(files, "cimetiere/outil-7.md", "---\nname: Sept\ncategory: code\nreason: mort\nretired_at: 2026-11-02\nleaving: Par l’export.\n---\nFini.\n")
+			},
 			func() { files["images/logo.png"] = &fstest.MapFile{Data: drawing(16, 77)} }, // which changes the catalogue's record only
 			func() { // a jpeg by name that is a PNG
 				write(files, "pages/autre.md", "---\ntitle: Autre\nimage: images/sous/x.jpeg\n---\nTexte.\n")
@@ -108,6 +124,10 @@ func TestEveryKindOfChangeIsCopied(t *testing.T) {
 			change()
 			o.publish(files)
 			m.syncs(o)
+		}
+		retired := shown(t, st.CatalogDB).RetiredTool("outil-7")
+		if retired.LastPrice != "8 €/mois" || len(retired.PriceHistory) != 2 || len(retired.ScoreHistory) != 1 || retired.Leaving == "" {
+			t.Errorf("a mirror knows of a retired tool only %+v", retired)
 		}
 		if c := shown(t, st.CatalogDB).Catalog; len(c.Comparisons) != 0 || c.Tools[0].Body != "" || c.Settings.Dataset != "head" {
 			t.Error("a mirror has more than its origin gives away")

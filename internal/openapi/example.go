@@ -11,12 +11,13 @@ var first = snapshot.Paging{Number: 1, Limit: 1}
 func Examples(snap *snapshot.Snapshot) map[string]string {
 	c := snap.Catalog
 	values := map[string]string{
-		"CategoryParam": "", "ToolSlugParam": "", "SlugsParam": "", "EmbeddingsSlugParam": snap.EmbeddingsSlug,
+		"CategoryParam": "", "ToolSlugParam": "", "SlugsParam": "", "AlternativesToParam": "", "UsageParam": "", "EmbeddingsSlugParam": snap.EmbeddingsSlug,
 		"CategoryOfEitherParam": "", "ComparatifSlugParam": "", "ReasonParam": "", "CategoryOfRetiredParam": "",
 	}
 	for _, i := range snap.Tools(snapshot.ToolQuery{}, first).IDs() {
 		t := c.Tools[i]
 		values["CategoryParam"], values["ToolSlugParam"], values["SlugsParam"] = t.Category, t.Slug, t.Slug
+		values["AlternativesToParam"] = t.Slug
 	}
 	for _, i := range snap.Comparisons("", first).IDs() {
 		x := snap.Published[i]

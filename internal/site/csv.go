@@ -96,7 +96,7 @@ func (s *Site) trendsCSV(r *request) (*response, error) {
 	}
 	for i := range y.Medians {
 		for _, p := range y.Medians[i].Points {
-			euros := cents(p.Euros)
+			euros := catalog.Cents(p.Euros)
 			rows = append(rows, []string{"median_euros_per_month", y.Medians[i].Category, p.Day, csvNumber(&euros)})
 		}
 	}

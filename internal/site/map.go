@@ -3,7 +3,6 @@ package site
 import (
 	"cmp"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 
@@ -296,15 +295,10 @@ func newMapData(c *catalog.Catalog, m *market.Map) *mapData {
 			return
 		}
 		room--
-		one := mapRecord{
+		*to = append(*to, mapRecord{
 			Slug: t.Slug, Name: t.Name, Category: t.Category, Pricing: string(t.Pricing), Price: t.Price, Score: t.Score,
-			Frontier: frontier,
-		}
-		if euros, ok := catalog.Monthly(t.Pricing, t.Price); ok {
-			euros = cents(euros)
-			one.Monthly = &euros
-		}
-		*to = append(*to, one)
+			Monthly: t.EurosPerMonth(), Frontier: frontier,
+		})
 	}
 	points := slices.Clone(m.Points)
 	slices.SortStableFunc(points, func(a, b market.Point) int { return cmp.Compare(b.Score, a.Score) })
@@ -327,19 +321,6 @@ func newMapData(c *catalog.Catalog, m *market.Map) *mapData {
 		data.BestFree = &p.Tool.Slug
 	}
 	return data
-}
-
-// cents rounds an amount to the cent, or to two digits if it is less than that: what costs
-// something is not free.
-func cents(euros float64) float64 {
-	if euros <= 0 || euros >= 0.01 {
-		return math.Round(euros*100) / 100
-	}
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(euros, 'e', 1, 64), 64)
-	if err != nil {
-		panic(err) // it was formatted by us
-	}
-	return rounded
 }
 
 // mapJSON is the map for programs: its tools by score, then those beside it.

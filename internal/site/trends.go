@@ -381,11 +381,11 @@ func newTrendMedian(m *market.Median) trendMedian {
 		one.Category = &m.Category
 	}
 	if m.Tools > 0 {
-		euros := cents(m.Euros)
+		euros := catalog.Cents(m.Euros)
 		one.Euros = &euros
 	}
 	for _, p := range m.Points {
-		one.Points = append(one.Points, trendPoint{p.Day, p.Tools, cents(p.Euros)})
+		one.Points = append(one.Points, trendPoint{p.Day, p.Tools, catalog.Cents(p.Euros)})
 	}
 	return one
 }

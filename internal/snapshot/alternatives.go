@@ -25,7 +25,6 @@ func (s *Snapshot) Alternatives(t *catalog.Tool, limit int) (list []*catalog.Too
 // the score weighs as much as a price that is twice or half of what the retired tool cost. Only the
 // best of the category are looked at: there may be very many.
 func (s *Snapshot) Replacements(r *catalog.Retired, limit int) []*catalog.Tool {
-	const most = 200
 	type candidate struct {
 		*catalog.Tool
 		shared int
@@ -36,7 +35,7 @@ func (s *Snapshot) Replacements(r *catalog.Retired, limit int) []*catalog.Tool {
 	if successor != nil {
 		list = append(list, candidate{Tool: successor, shared: math.MaxInt})
 	}
-	for _, i := range s.Tools(ToolQuery{Category: r.Category}, Paging{Number: 1, Limit: most}).IDs() {
+	for _, i := range s.Tools(ToolQuery{Category: r.Category}, Paging{Number: 1, Limit: mostReplacements}).IDs() {
 		if t := s.Catalog.Tools[i]; t != successor {
 			list = append(list, candidate{t, sharedUsages(t, r), points(t, r)})
 		}
@@ -49,6 +48,19 @@ func (s *Snapshot) Replacements(r *catalog.Retired, limit int) []*catalog.Tool {
 		tools[i] = list[i].Tool
 	}
 	return tools
+}
+
+// mostReplacements is how many tools of a category are looked at.
+const mostReplacements = 200
+
+// replacementsFirst returns an order of all tools with the replacements of a retired one first.
+func (s *Snapshot) replacementsFirst(r *catalog.Retired, order []int32) []int32 {
+	var first []int32
+	for _, t := range s.Replacements(r, mostReplacements) {
+		first = append(first, s.toolBySlug[t.Slug])
+	}
+	rest := slices.DeleteFunc(slices.Clone(order), func(i int32) bool { return slices.Contains(first, i) })
+	return append(first, rest...)
 }
 
 func sharedUsages(t *catalog.Tool, r *catalog.Retired) (n int) {

@@ -134,7 +134,11 @@ func (f *Found) Count(visit func(tool int, but string)) {
 // query.
 func (s *Snapshot) listFound(f *Found, q *SearchQuery, has func(i int) bool) {
 	f.Total = 0
-	for _, i := range s.inOrder(q.Sort) {
+	order := s.inOrder(q.Sort)
+	if r := s.RetiredTool(q.AlternativesTo); r != nil && !q.IsSorted {
+		order = s.replacementsFirst(r, order)
+	}
+	for _, i := range order {
 		if !has(int(i)) {
 			continue
 		}
