@@ -24,8 +24,12 @@ func hostile() *catalog.Catalog {
 	picture := "![" + escaped + "](../images/x.png \"" + escaped + "\")"
 	c := &catalog.Catalog{
 		Name: poison, URL: "https://hostile.example",
-		Settings:   catalog.Settings{Headline: word, Introduction: poison, Description: word, Contact: "javascript:alert(8)", Publisher: word, Logo: "images/x.png"},
-		Categories: []catalog.Category{{Slug: "chat", Label: poison, Description: poison}},
+		Settings: catalog.Settings{Headline: word, Introduction: poison, Description: word, Contact: "javascript:alert(8)", Publisher: word, Logo: "images/x.png"},
+		Categories: []catalog.Category{{
+			Slug: "chat", Label: poison, Description: poison, Usages: []catalog.Usage{{Slug: "u", Label: word}},
+			Criteria: []catalog.Criterion{{Slug: "a", Label: word, Description: word}, {Slug: "b", Label: poison, Unit: poison, Worst: number(0), Best: number(9)}},
+			Profiles: []catalog.Profile{{Label: word, Weights: catalog.Values{{Name: "a", Number: 2}}}},
+		}},
 		Pages: []catalog.Page{
 			{Slug: "a", Title: word, Menu: "header", Description: word, Image: "images/x.png", Body: poison + "\n\n" + picture},
 			{Slug: "licence", Title: word, Menu: "footer", Body: poison},
@@ -41,6 +45,8 @@ func hostile() *catalog.Catalog {
 				"## Suite {#suite onclick=\"alert(7)\"}\n\n| a |\n|---|\n| " + poison + " |\n\n" + picture + "\n\nNote[^1]\n\n[^1]: " + poison + "\n",
 			PriceDisplay: word, Plans: []catalog.PlanRow{{Name: word, Price: poison, Note: word}}, Authors: []string{word, poison},
 			Logo: "images/x.png", Image: "images/x.png", ScoreNote: word,
+			Summary: word, Pros: []string{word}, Cons: []string{poison}, Usages: []string{"u"}, Interests: poison, TestedPlan: poison, TestedVersion: poison,
+			Criteria:     catalog.Values{{Name: "b", Number: float64(i)}},
 			ScoreHistory: []catalog.ScoreChange{{ChangedAt: "2026-09-01", OldScore: number(7), NewScore: number(8), Note: word}},
 			PriceHistory: []catalog.PriceChange{{ChangedAt: "2026-01-01", OldPricing: "payant", OldPrice: "8 €/mois", NewPricing: "payant", NewPrice: "10 €/mois"}},
 		})
@@ -64,7 +70,7 @@ func TestHostileTextStaysText(t *testing.T) {
 	}
 	for _, path := range []string{
 		"/", "/outils", "/outils?q=alert", "/outils?q=%3Cscript%3Ealert(1)%3C%2Fscript%3E&category=%22%3E%3Cb%3E&score_min=%22%3E%3Cb%3E&sort=%3Cb%3E",
-		"/outils/outil-0", "/avis/outil-0", "/alternatives/outil-0", "/categories/chat", "/comparatifs", "/comparatifs/duel",
+		"/outils/outil-0", "/avis/outil-0", "/alternatives/outil-0", "/categories/chat", "/categories/chat?poids=a:2,b:1", "/categories/chat?poids=%3Cscript%3E:%3Cb%3E", "/comparatifs", "/comparatifs/duel",
 		"/comparer", "/comparer?outils=outil-0,outil-1,outil-2", "/comparer?outils=mort,%3Cscript%3Ealert(1)%3C%2Fscript%3E,outil-0",
 		"/a", "/prix", "/tendances", "/carte", "/carte?pricing=%22%3E%3Cb%3E&category=%22%3E%3Cb%3E", "/cimetiere", "/cimetiere/mort", "/docs", "/docs/outils", "/docs/embeddings", "/docs/donnees", "/docs/webhooks", "/donnees", "/tarifs", "/licence", "/confidentialite", "/%3Cscript%3Ealert(1)%3C%2Fscript%3E",
 	} {

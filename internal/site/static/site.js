@@ -64,6 +64,9 @@
     document.dispatchEvent(new Event("results")); // new boxes to tick
     document.querySelector("[data-tally]").textContent = page.querySelector("[data-tally]").textContent;
     document.querySelector("[data-clear]").hidden = page.querySelector("[data-clear]").hidden;
+    for (const part of page.querySelectorAll("[data-also]")) { // what goes with the results elsewhere
+      document.querySelector(`[data-also=${part.dataset.also}]`)?.replaceWith(document.adoptNode(part));
+    }
     const alert = page.querySelector(".problem");
     document.querySelector(".problem")?.remove();
     if (alert) form.parentElement.before(document.adoptNode(alert));
