@@ -74,7 +74,7 @@ func TestAFilterIsChosenWithTheKeyboardAlone(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, desktop)
 	b.goTo("/outils")
-	b.do(chromedp.Focus(chromedp.CSS(`[name=q]`)), chromedp.KeyEvent("murmurine"))
+	b.do(chromedp.Focus(chromedp.CSS(`form[data-live] [name=q]`)), chromedp.KeyEvent("murmurine"))
 	b.await(`location.search === "?q=murmurine"`)
 	if name := eval[string](b, `document.activeElement.name + "=" + document.activeElement.value`); name != "q=murmurine" {
 		t.Errorf("after typing, the focus is on %s", name)

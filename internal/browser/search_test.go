@@ -122,13 +122,13 @@ func TestFiltersAnswerWithoutReloading(t *testing.T) {
 	b.back("/outils?page=2", "66 outils, page 2 sur 2", second)
 	b.back("/outils", "66 outils, page 1 sur 2", all)
 	b.back("/outils?category=code&score_min=7&sort=name_desc", "N outils", backwards)
-	if form := formValues(b.tab); form != "q= category=code score_min=7 obsolescence_max= sort=name_desc" {
+	if form := formValues(b.tab); form != "q= category=code pricing= price_max= score_min=7 sort=name_desc usage= criterion= tested_since= icp= obsolescence_max=" {
 		t.Errorf("back, the form says %s", form)
 	}
 	b.back("/outils?category=code&score_min=7", "N outils", good)
 	b.back("/outils?category=code", "9 outils", code)
 	b.back("/outils", "66 outils, page 1 sur 2", all)
-	if form := formValues(b.tab); form != "q= category= score_min= obsolescence_max= sort=" {
+	if form := formValues(b.tab); form != "q= category= pricing= price_max= score_min= sort= usage= criterion= tested_since= icp= obsolescence_max=" {
 		t.Errorf("back at the beginning, the form says %s", form)
 	}
 }
@@ -197,7 +197,7 @@ func TestFiltersWorkWithoutScripts(t *testing.T) {
 	if said := b.text(tally); len(good) == 0 || said != fmt.Sprintf("%d outils", len(good)) {
 		t.Errorf("%q for %q", said, good)
 	}
-	if form := formValues(b); form != "q= category=code score_min=7 obsolescence_max= sort=" {
+	if form := formValues(b); form != "q= category=code pricing= price_max= score_min=7 sort= usage= criterion= tested_since= icp= obsolescence_max=" {
 		t.Errorf("the form forgets what was chosen: %s", form)
 	}
 	b.leave(chromedp.SetValue(field("sort"), "name_desc"), submit)

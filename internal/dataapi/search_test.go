@@ -262,3 +262,21 @@ func TestASearchWithoutWordsListsWhatTheFiltersKeep(t *testing.T) {
 		t.Errorf("100 € a year are %v a month", f.Data[0].Euros)
 	}
 }
+
+func TestASearchSaysWhichWishesItRead(t *testing.T) {
+	s := serve(t, searchable(), nil)
+	for query, want := range map[string]struct{ constraints, slugs string }{
+		"transcription pas Scribe":               {`{"pricing":null,"price_max":null,"without":["scribe"]}`, "stenotype greffier"},
+		"alternative à Greffier":                 {`{"pricing":null,"price_max":null,"alternatives_to":"Greffier"}`, "scribe"},
+		"transcription la moins chère":           {`{"pricing":null,"price_max":null,"sort":"price"}`, "scribe stenotype greffier"},
+		"meeting transcription over $10":         {`{"pricing":null,"price_max":null,"price_min":10}`, "greffier"},
+		"transcription note supérieure à 7":      {`{"pricing":null,"price_max":null,"score_min":7}`, "greffier"},
+		"transcrption gratiute moins de 20 €":    {`{"pricing":"gratuit","price_max":20}`, "stenotype scribe"},
+		"transcription testée en 2019 pas audio": {`{"pricing":null,"price_max":null,"tested_from":"2019-01-01","tested_to":"2019-12-31","without":["audio"]}`, ""},
+	} {
+		body := s.get("/data/v1/search?q=" + url.QueryEscape(query)).OK().Body
+		if _, slugs := s.search("q=" + url.QueryEscape(query)); strings.Join(slugs, " ") != want.slugs || !strings.Contains(body, `"constraints":`+want.constraints+`,`) {
+			t.Errorf("%q finds %q; want %q and %s:\n%s", query, slugs, want.slugs, want.constraints, body[strings.LastIndex(body, `"meta"`):])
+		}
+	}
+}

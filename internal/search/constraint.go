@@ -110,13 +110,20 @@ func (r *Request) Sort() Sort {
 	return sort
 }
 
-// Limits are what the constraints of a request allow; nil for anything.
+// Limits are what the constraints of a request allow, for programs; nil or empty for anything.
 type Limits struct {
-	Pricing  *catalog.Pricing `json:"pricing"`
-	PriceMax *float64         `json:"price_max"` // euros a month
+	Pricing    *catalog.Pricing `json:"pricing"`
+	PriceMax   *float64         `json:"price_max"` // euros a month
+	PriceMin   float64          `json:"price_min,omitempty"`
+	ScoreMin   float64          `json:"score_min,omitempty"`
+	TestedFrom string           `json:"tested_from,omitempty"`
+	TestedTo   string           `json:"tested_to,omitempty"`
+	Without    []string         `json:"without,omitempty"` // words
+	Instead    string           `json:"alternatives_to,omitempty"`
+	Sort       string           `json:"sort,omitempty"`
 }
 
-// Limits returns the model and the highest price that the request allows.
+// Limits returns what the request allows. Of most kinds, it states one constraint at most.
 func (r *Request) Limits() (l Limits) {
 	for i := range r.Constraints {
 		c := &r.Constraints[i]
@@ -125,6 +132,12 @@ func (r *Request) Limits() (l Limits) {
 		}
 		if c.limitsPrice() {
 			l.PriceMax = &c.PriceMax
+		}
+		l.PriceMin, l.ScoreMin = max(l.PriceMin, c.PriceMin), max(l.ScoreMin, c.ScoreMin)
+		l.TestedFrom, l.TestedTo = l.TestedFrom+c.TestedFrom, l.TestedTo+c.TestedTo
+		l.Sort += [...]string{ByRelevance: "", ByPrice: "price", ByScore: "score", ByTest: "tested"}[c.Sort]
+		if l.Instead += c.Instead; c.Without != "" && c.Instead == "" {
+			l.Without = append(l.Without, c.Without)
 		}
 	}
 	return l

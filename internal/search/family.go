@@ -14,16 +14,16 @@ var things = set(`alternative app appli application applications applis apps art
 // fillers are everyday words of a request that say little about what is wanted: « je
 // cherche un outil pour faire… ». They count little and are not required, unless a query
 // has no other words.
-var fillers = set(`afin ai aide aider aimerais ainsi aller alternative app appli application applications applis apps apres
+var fillers = set(`actuellement afin ai aide aider aimerais aurait ainsi aller alternative app appli application applications applis apps apres
 	artificielle assistant aupres aussi automatique automatiquement automatiques autre avant avez avis avoir
-	beaucoup besoin bien bon bonne bons cela cher cherche chercher chez choisir comment concernant concevoir connaissez construire
+	beaucoup besoin bien bon bonne bonjour bons bonsoir cela cher cherche chercher chez choisir comment concernant concevoir connaissez conseillez construire
 	creation cree creer devoir dois donne donner efficace encore entre etre existe fabriquer facile facilement faire fais fait
 	faites faut fonctionne grace gratuit gratuite gratuitement ia ici ideal intelligence intelligent leur
-	ligne liste logiciel logiciels lors ma meilleur meilleure meilleures meilleurs mes mieux mise moi moins
-	mon moyen nouveau nouveaux nouvelle obtenir on outil outils parmi partir pas pendant permet permettant
-	permettre personnel peut peux plateforme plus plusieurs possible pouvoir prix propose puis puisse quand
+	ligne liste logiciel logiciels lors ma meilleur meilleure meilleures meilleurs merci mes mieux mise moi moins
+	mon moyen nouveau nouveaux nouvelle obtenir on outil outils parmi partir pas pendant perdons perdre permet permettant
+	permettre personnel peut peux plateforme plus plusieurs possible pourrait pourriez pouvoir prix propose puis puisse quand
 	quel quelle quelles quelqu quelque quels quoi rapide rapidement realiser recommandez sans savoir selon
-	sert simple simplement solution solutions souhaite souhaiterais tarif tool top tous tout toute toutes
+	sert salut simple simplement solution solutions sommes souhaite souhaiterais suis svp tarif temps tool top tous tout toute toutes
 	tres trouver type utile utilisation utilise utiliser va vers veut veux via vite vois voudrais vraiment
 	vue`)
 

@@ -234,8 +234,8 @@ func TestQuestionsInEnglishFindFrenchTools(t *testing.T) {
 	}
 	for i, name := range []string{"tuned", "held out"} {
 		t.Logf("search, English, %s: %s", name, parts[i])
-		if parts[i].mean() < 0.85 {
-			t.Errorf("%s: got %s; want at least 0.85", name, parts[i])
+		if parts[i].mean() < 0.9 {
+			t.Errorf("%s: got %s; want at least 0.9", name, parts[i])
 		}
 	}
 }
@@ -279,7 +279,7 @@ func TestTheAnswersToJudgedQueriesAreGood(t *testing.T) {
 		got    quality
 		ndcg   float64
 		missed int
-	}{{"tuned", tuned, 0.92, 7}, {"held out", heldOut, 0.91, 3}} {
+	}{{"tuned", tuned, 0.93, 7}, {"held out", heldOut, 0.93, 3}} {
 		t.Logf("search, all, %s: %s", part.name, part.got)
 		if part.got.mean() < part.ndcg || part.got.missed > part.missed {
 			t.Errorf("%s: got %s; want at least %.2f and at most %d", part.name, part.got, part.ndcg, part.missed)
@@ -319,6 +319,11 @@ func TestTheDemoAnswersWithTheRightToolFirst(t *testing.T) {
 		"fond transparent":                        "detourix",
 		"changer le fond d'une photo":             "detourix",
 		"enlever le fond d'une photo":             "detourix",
+
+		// Long questions are reduced to what they ask for.
+		"bonjour, je suis graphiste indépendante et je cherche de quoi détourer des photos de produits pour mes clients, merci d’avance":                 "detourix",
+		"nous sommes une équipe de cinq personnes et nous perdons beaucoup de temps à rédiger les comptes rendus de nos réunions, que conseillez-vous ?": "calepin-bavard",
+		"I run a small podcast from home and my recordings have a lot of background noise, what should I use?":                                           "souffle-coupe",
 	} {
 		if answers := ask(x, query); len(answers) == 0 || c.catalog.Tools[answers[0]].Slug != want {
 			t.Errorf("%q: got %s; want %s first", query, c.describe(answers), want)

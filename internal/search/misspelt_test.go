@@ -75,6 +75,26 @@ func TestWordsThatAreMeantAsTypedAreNotCorrected(t *testing.T) {
 	}
 }
 
+func TestEnglishIsTranslatedAndNeverCorrected(t *testing.T) {
+	x := among(t,
+		tool("Scribe", "La transcription de réunions", ""), tool("Tableau", "Des formules de tableur", ""), tool("Détoureur", "Supprime le fond d’une photo", ""),
+		tool("Légende", "Le mythe et la forme", "Il a son for intérieur, my et the compris."), tool("Écoute", "Whisper dans un navigateur", ""),
+	)
+	for query, want := range map[string]string{
+		"transcribe my meetings": "Scribe", "speech to text": "Scribe", "transcibe meetings": "Scribe", "spreadsheet formulas": "Tableau",
+		"removing the backgrounds of photos": "Détoureur", "outil de background removal": "Détoureur", "whisper in a browser": "Écoute",
+	} {
+		if r := x.Search(Query{Text: query, Limit: 5}); r.Total == 0 || x.tools[r.Hits[0].Tool].Name != want || r.Suggestion != "" {
+			t.Errorf("%q finds %q, for %q", query, find(x, query), r.Suggestion)
+		}
+	}
+	for _, query := range []string{"my the for with", "the best of my own", "grandmother knitting with my cat"} {
+		if got := find(x, query); len(got) > 0 {
+			t.Errorf("%q finds %q", query, got)
+		}
+	}
+}
+
 func TestATrackingLinkIsNoSnippet(t *testing.T) {
 	x := among(t, tool("Dictaphrase", "La dictée au bureau", "Un début.\n\n## Essayer\n\n"+
 		"Dictaphrase est sur https://www.dictaphrase.example/essai?utm_source=palmares&ref=12, avec la dictée.\n"))

@@ -42,7 +42,7 @@ func (x *Index) parse(w *workspace, text string) {
 			words = append(words, string(word))
 		}
 	}}
-	split.split(text)
+	split.split(question(text))
 	last := ""
 	if len(words) > 0 {
 		last = words[len(words)-1]

@@ -48,7 +48,11 @@ func (x *Index) ReadRequest(text string, retired func(key string) *catalog.Retir
 	isExcluded := func(tool int) bool { return !x.meetsAll(tool, r.Constraints) }
 	var named []int
 	others := x.namesWithin(r.Text, func(tool uint32) { named = append(named, int(tool)) })
-	if !others && slices.ContainsFunc(named, isExcluded) || slices.ContainsFunc(r.Versus, isExcluded) {
+	isAskedAbout := func(tool int) bool { // a tool called « Montage » is not, by « montage gratuit »
+		words := keyWords(x.tools[tool].Name)
+		return isExcluded(tool) && (len(words) != 1 || !isOrdinary(newStemmer(), words[0]))
+	}
+	if !others && slices.ContainsFunc(named, isAskedAbout) || slices.ContainsFunc(r.Versus, isExcluded) {
 		return Request{Text: text, Versus: r.Versus, whole: text}
 	}
 	return r
@@ -163,6 +167,40 @@ func (r *Request) readOrder() {
 			return
 		}
 	}
+}
+
+// wishWords are words of conditions that people misspell.
+var wishWords = newLexicon(strings.Fields("alternative alternatives euros freemium gratuit gratuite gratuitement gratuites gratuits inferieur maximum minimum payant payante superieur superieure"))
+
+// CorrectWishes returns a text with the words of conditions that are misspelt in it, such as
+// « gratiut », as they are meant.
+func (x *Index) CorrectWishes(text string) string {
+	for _, word := range readTokens(text) {
+		if maxTypos(len(word.key)) > 0 && len(word.key) <= maxWord && !x.Knows(word.key) {
+			if near := wishWords.near(word.key, 1, false, nil); len(near) > 0 {
+				text = replaceWord(text, word.key, wishWords.at(near[0].word))
+			}
+		}
+	}
+	return text
+}
+
+// circumstances are what people say about themselves before they ask.
+var circumstances = pattern(`(?i)(?:^|[.,;!?]\s*|\s(?:et|and)\s+)(?:(?:je|nous|on|i|we)\s+(?:suis|sommes|est|travaille|travaillons|g[èe]re|am|are|run|work)|i['’]m|we['’]re)\s[^,.;!?]*?(?:[,.;!?]|\s(?:et|qui|mais|and|but|who)\s)`)
+
+// question returns what a long text asks for, without what it says about who asks.
+func question(text string) string {
+	const long = 10 // words
+	if len(keyWords(text)) < long {
+		return text
+	}
+	asked := circumstances.ReplaceAllString(text, " ")
+	for _, word := range keyWords(asked) {
+		if !isStop(word) && !fillers[word] && !englishWords[word] {
+			return asked
+		}
+	}
+	return text
 }
 
 // A token is a word of a query, with its place.

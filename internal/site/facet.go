@@ -119,13 +119,12 @@ func (f *filters) addFacets(v *view, found *snapshot.Found, q *snapshot.SearchQu
 		years = append(years, option{Value: q.TestedSince, Label: french.Date(q.TestedSince)})
 	}
 	usages, criteria := v.declared(q.Category)
-	main := slices.Concat(f.facet("pricing", "Modèle", "Tous", models, counts), f.facet("price_max", "Prix max.", "Tous", prices, counts))
-	order := len(f.Fields) - 1
-	f.More = slices.Concat(
-		f.facet("usage", "Usage", "Tous", usages, counts), f.facet("criterion", "Critère", "Tous", criteria, counts),
+	category, score, obsolescence, order := f.Fields[0], f.Fields[1], f.Fields[2], f.Fields[3]
+	f.Fields = slices.Concat([]field{category}, f.facet("pricing", "Modèle", "Tous", models, counts),
+		f.facet("price_max", "Prix max.", "Tous", prices, counts), []field{score, order})
+	f.More = slices.Concat(f.facet("usage", "Usage", "Tous", usages, counts), f.facet("criterion", "Critère", "Tous", criteria, counts),
 		f.facet("tested_since", "Testé depuis", "Toujours", years, counts), f.facet("icp", "Pour qui", "Tous", profiles, counts),
-		f.Fields[1:order])
-	f.Fields = slices.Concat(f.Fields[:1], main, f.Fields[order:])
+		[]field{obsolescence})
 }
 
 func priceValue(euros float64) string { return strconv.FormatFloat(euros, 'f', -1, 64) }

@@ -47,12 +47,15 @@ type Found struct {
 // API and assistants. A misspelt condition, such as « gratiut », is one all the same.
 func (s *Snapshot) Search(q SearchQuery) *Found {
 	f := s.search(q)
-	meant := s.readRequest(f.Suggestion)
-	if len(meant.Constraints) == 0 {
+	meant := cmp.Or(f.Suggestion, f.Typed)
+	if !q.Verbatim {
+		meant = s.Index.CorrectWishes(meant)
+	}
+	if meant == f.Typed || len(s.readRequest(meant).Constraints) == 0 {
 		return f
 	}
 	typed := f.Typed
-	q.Text, q.Verbatim = f.Request.Stated()+" "+f.Suggestion, true
+	q.Text, q.Verbatim = f.Request.Stated()+" "+meant, true
 	f = s.search(q)
 	f.Suggestion, f.Typed = f.Request.Text, typed
 	return f
