@@ -10,7 +10,8 @@ const validator = new HtmlValidate({ extends: ["html-validate:standard"] });
 const sitemap = await (await fetch(`${base}/sitemap.xml`)).text();
 const paths = [...sitemap.matchAll(/<loc>https?:\/\/[^/<]*([^<]*)<\/loc>/g)].map((m) => m[1] || "/");
 paths.push(
-  "/outils?q=agent&sort=name_asc", "/outils?q=xyzzy", "/outils?page=2", "/comparer", "/comparer?outils=babilune,varlope,mandibule",
+  "/outils?q=agent&sort=name_asc", "/outils?q=xyzzy", "/outils?page=2", "/comparer", "/comparer?outils=babilune,varlope,mandibule", "/comparer?outils=babilune,murmurine",
+  "/categories/chat?poids=exactitude:3,latence:1", "/categories/chat?poids=exactitude:x", "/categories/chat?tri=latence",
   "/comparer?outils=babilune,jaserin,x", "/carte?category=code", "/carte?pricing=beaucoup", "/cimetiere?reason=mort", "/nulle-part",
   "/avis/babilun", "/compte",
 );
