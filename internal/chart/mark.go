@@ -23,15 +23,20 @@ func (a *axes) marks(points []market.Point, l *layout) []Mark {
 		}
 		isShared := p.Euros > 0 || p.Frontier // the lane of free tools has room for others
 		if i > 0 && isShared && points[i-1].Euros == p.Euros && points[i-1].Score == p.Score {
-			(*list)[len(*list)-1].Others++
+			last := &(*list)[len(*list)-1]
+			last.Others++
+			last.names = append(last.names, p.Tool.Name)
 			continue
 		}
-		*list = append(*list, Mark{Point: p, x: a.x(p.Euros), y: a.y(p.Score), Frontier: p.Frontier})
+		*list = append(*list, Mark{
+			Point: p, x: a.x(p.Euros), y: a.y(p.Score), Frontier: p.Frontier, names: []string{p.Tool.Name},
+		})
 	}
 	if len(top) > l.marks {
 		last := &top[l.marks-1]
 		for _, m := range top[l.marks:] {
 			last.Others += 1 + m.Others
+			last.names = append(last.names, m.names...)
 		}
 		last.near, top = true, top[:l.marks]
 	}
@@ -64,7 +69,7 @@ func bin(marks []Mark, columns, rows float64) []Mark {
 		b := &list[i]
 		had, has := float64(1+b.Others), float64(1+m.Others)
 		b.x, b.y = (b.x*had+m.x*has)/(had+has), (b.y*had+m.y*has)/(had+has)
-		b.Others, b.near = b.Others+1+m.Others, true
+		b.Others, b.near, b.names = b.Others+1+m.Others, true, append(b.names, m.names...)
 		if m.Point.Score > b.Point.Score || m.Point.Score == b.Point.Score && m.Point.Euros < b.Point.Euros {
 			b.Point = m.Point
 		}
@@ -145,7 +150,7 @@ func (m *Mark) describe() {
 	}
 	if m.Others > 0 {
 		m.radius = math.Round(min(m.radius+1.2*math.Sqrt(float64(m.Others)), 14))
-		m.Lines = append(m.Lines, "et "+french.Plural(m.Others, "autre", "autres"))
+		m.Lines = append(m.Lines, m.others(t.Name)...)
 		if others := french.Plural(m.Others, "autre outil", "autres outils"); m.near {
 			m.Label += ", et " + others + " tout près"
 		} else {
@@ -161,6 +166,23 @@ func (m *Mark) describe() {
 	default:
 		m.Place = m.at(Place{"mid", 0, -12})
 	}
+}
+
+// otherNames is how many of the other tools of a mark are named on focus.
+const otherNames = 3
+
+// others names the tools of a mark besides the one that it is named after, and says how many more there
+// are.
+func (m *Mark) others(name string) (lines []string) {
+	for _, other := range m.names {
+		if other != name && len(lines) < otherNames {
+			lines = append(lines, shorten(other, longestLabel))
+		}
+	}
+	if more := m.Others - len(lines); more > 0 {
+		lines = append(lines, "et "+french.Plural(more, "autre", "autres"))
+	}
+	return lines
 }
 
 // at returns a place beside a small mark as one beside this mark.

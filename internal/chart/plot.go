@@ -47,7 +47,8 @@ type Mark struct {
 	Point  market.Point
 	Others int // tools that the mark stands for besides Point
 
-	near   bool // some of Others are elsewhere, but close
+	names  []string // of the tools that the mark stands for
+	near   bool     // some of Others are elsewhere, but close
 	named  bool
 	x, y   float64
 	shift  float64 // pixels
