@@ -27,7 +27,7 @@ async function use(name, c, transport) {
   ];
   const wrong = await call('fetch', { id: 'rien-de-tel' });
   const isSame = (a) => !a.isError && JSON.stringify(a.structuredContent) === a.content[0].text;
-  if (tools.length !== 5 || !answers.every(isSame) || !wrong.isError || answers[1].structuredContent.id !== first) {
+  if (tools.length !== 6 || !answers.every(isSame) || !wrong.isError || answers[1].structuredContent.id !== first) {
     throw new Error(`${name}: ${JSON.stringify({ tools, answers, wrong })}`);
   }
   await c.close();
@@ -38,7 +38,7 @@ function inspect(url) {
   const run = (...args) => JSON.parse(execFileSync(process.execPath, [bin('mcp-inspector'), '--cli', url, '--transport', 'http', ...args], { encoding: 'utf8' }));
   const { tools } = run('--method', 'tools/list');
   const { structuredContent } = run('--method', 'tools/call', '--tool-name', 'fetch', '--tool-arg', 'id=calepin-bavard');
-  if (tools.length !== 5 || structuredContent.id !== 'calepin-bavard') throw new Error(`inspector: ${JSON.stringify({ tools, structuredContent })}`);
+  if (tools.length !== 6 || structuredContent.id !== 'calepin-bavard') throw new Error(`inspector: ${JSON.stringify({ tools, structuredContent })}`);
   console.log(`@modelcontextprotocol/inspector: ${tools.length} tools listed, 1 called`);
 }
 
