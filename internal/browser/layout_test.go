@@ -249,10 +249,16 @@ func TestNoPageScrollsSidewaysWhateverItsWords(t *testing.T) {
 	tool := func(name, more string) string {
 		return fmt.Sprintf("---\nname: %s%s\ndomain: %s.example\ncategory: code\npricing: payant\nprice: 9 €/%s\nprice_display: %s\ntagline: https://%s\nauthor: %s\nscore: 8\ntested_at: 2026-01-02\nsources: [https://exemple.fr/%s]\nplans:\n  - name: %s\n    price: %s\n    note: %s\n%s---\n%s", name, word(110), word(60), word(60), word(80), word(190), word(100), word(200), word(80), word(80), word(200), more, text)
 	}
+	settings := fmt.Sprintf("name: %s\nurl: https://essais.example\nheadline: %[1]s\nintroduction: %[1]s\ndescription: %[1]s\ncategories:\n  - slug: code\n    label: %[1]s\n    description: %[1]s\n"+
+		"    usages: [{slug: u, label: %[1]s}]\n    protocol: {version: %[2]s}\n    criteria: [{slug: m, label: %[1]s, description: %[1]s}, {slug: n, label: %[1]sn, unit: %[2]s, worst: 9, best: 0}]\n", word(100), word(60))
+	for i := range 68 { // as many categories as a large catalogue has
+		settings += fmt.Sprintf("  - {slug: c-%d, label: %d%s}\n", i, i, word(60))
+	}
+	found := fmt.Sprintf("summary: %s\npros: [%[1]s]\ncons: [%[1]s]\nusages: [u]\ncriteria: {m: 5, n: 123456.789}\naccess: paid\ntested_version: %[2]s\ntested_plan: %[2]s\ninterests: %[1]s\n", word(200), word(60))
 	for name, content := range map[string]string{
-		"catalogue.yaml":      fmt.Sprintf("name: %s\nurl: https://essais.example\nheadline: %[1]s\nintroduction: %[1]s\ndescription: %[1]s\ncategories:\n  - slug: code\n    label: %[1]s\n    description: %[1]s\n", word(100)),
-		"outils/plume.md":     tool("P", "price_history:\n  - changed_at: 2026-01-01\n    old_pricing: gratuit\n    old_price: 0 €/mois\n    new_pricing: payant\n    new_price: 9 €/"+word(60)+"\n"),
-		"outils/scie.md":      tool("S", ""),
+		"catalogue.yaml":      settings,
+		"outils/plume.md":     tool("P", found+"price_history:\n  - changed_at: 2026-01-01\n    old_pricing: gratuit\n    old_price: 0 €/mois\n    new_pricing: payant\n    new_price: 9 €/"+word(60)+"\n"),
+		"outils/scie.md":      tool("S", found),
 		"comparatifs/duel.md": fmt.Sprintf("---\ntitle: %[1]s\ntool_a: plume\ntool_b: scie\nwinner: plume\nwinner_note: %[1]s\n---\n%[2]s", word(200), text),
 		"cimetiere/vieux.md":  fmt.Sprintf("---\nname: V%s\ncategory: code\nreason: mort\nretired_at: 2026-01-01\nsuccessor: plume\nlast_price: 9 €/%s\nlast_score: 3\nleaving: %s\nscore_history:\n  - {changed_at: 2025-01-01, new_score: 3, note: %[3]s}\n---\n%s\n", word(110), word(60), word(200), word(200)),
 		"pages/methode.md":    fmt.Sprintf("---\ntitle: %s\nmenu: header\n---\n%s", word(200), text),
