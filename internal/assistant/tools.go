@@ -20,7 +20,7 @@ type tool struct {
 var tools = []tool{
 	{
 		name: "search", title: "Chercher des outils",
-		description: "Cherche des outils par une demande en français\u00a0: un besoin, une tâche, un nom, " +
+		description: "Cherche des outils par une demande en français ou en anglais\u00a0: un besoin, une tâche, un nom, " +
 			"une catégorie. Renvoie les meilleurs d’abord, avec l’extrait qui répond\u202f; lisez la suite avec fetch.",
 		input: `{
 			"query": {"type": "string", "description": "La demande, par exemple «\u00a0transcrire une réunion\u00a0»\u202f; sans elle, les filtres seuls."},

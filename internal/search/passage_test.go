@@ -45,6 +45,8 @@ func FuzzPassagesAndRequests(f *testing.F) {
 	f.Add("mot", strings.Repeat("x", 500)+" mot "+strings.Repeat("\u00e9 ", 200))
 	f.Add("pas plus de 1\u202f000,50 € par an, sans version gratuite", "")
 	f.Add("entre €5 et vingt euros/mois < 3 € l’heure", "")
+	f.Add("alternative gratuite à Un, pas Un ni un, testé en mars 2026, le moins cher, 8/10 et plus, mais pas pour\u00a0adultes", "")
+	f.Add("free tools like Un under $5 a month, not for kids, rated above 8, cheapest", "")
 	f.Fuzz(func(t *testing.T, query, body string) {
 		x, _ := index(t, tool("Un", "mot "+body, body))
 		r := x.ReadRequest(query, nil)

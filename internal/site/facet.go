@@ -95,7 +95,11 @@ func (f *filters) addFacets(v *view, found *snapshot.Found, q *snapshot.SearchQu
 	}
 	if v.snap.HasProfiles {
 		for _, icp := range catalog.ICPs {
-			profiles = append(profiles, option{Value: string(icp), Label: audiences[icp]})
+			label := audiences[icp]
+			if icp == catalog.EveryICP {
+				label = "Les deux profils"
+			}
+			profiles = append(profiles, option{Value: string(icp), Label: label})
 		}
 	}
 	for _, euros := range priceSteps {
@@ -163,9 +167,13 @@ func (f *filters) facet(name, label, all string, options []option, counts tally)
 	if len(options) == 0 {
 		return nil
 	}
+	const longest = 24 // characters, which fit on the narrowest phone
 	given := f.given.Get(name)
 	shown := []option{{Label: all}}
 	for _, o := range options {
+		if label := []rune(o.Label); len(label) > longest {
+			o.Label = strings.TrimRight(string(label[:longest-1]), " ") + "…"
+		}
 		if n := counts[[2]string{name, o.Value}]; n > 0 {
 			o.Label += "\u00a0(" + french.Count(n) + ")"
 		} else if o.Value != given {

@@ -230,7 +230,7 @@ func TestASearchCanBeFilteredAndSorted(t *testing.T) {
 
 func FuzzListsAnswerAnyQuery(f *testing.F) {
 	v := open(f, small())
-	for _, seed := range []string{"", "q=a&sort=name_asc&page=2", "score_min=1e400&limit=200&category=chat", "page=9007199254740991&limit=200&q=ab", "%ff=%00&q=%ff&&;", "q=\x00", "category=chat&pricing=payant", "pricing=%ff&pricing=gratuit"} {
+	for _, seed := range []string{"", "q=a&sort=name_asc&page=2", "score_min=1e400&limit=200&category=chat", "page=9007199254740991&limit=200&q=ab", "%ff=%00&q=%ff&&;", "q=\x00", "category=chat&pricing=payant", "pricing=%ff&pricing=gratuit", "usage=%00&criterion=a&tested_since=2026-13-45&icp=x&price_max=1e309", "q=pas+abeille+ni+bourdon+ou+cigale"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, query string) {
