@@ -14,7 +14,7 @@ type parts []*builder
 
 // index makes the index of a catalogue, all of whose tools have been read.
 func (p parts) index(c *catalog.Catalog, categories map[string]string) *Index {
-	x := &Index{tools: c.Tools, categories: categories, labels: labelWords(c), reviews: p.reviews()}
+	x := &Index{tools: c.Tools, categories: categories, labels: labelWords(c), slugs: categorySlugs(c), reviews: p.reviews()}
 	x.workspaces.New = x.newWorkspace
 	stems, terms := p.indexWords(x)
 	x.inHeadings = make([]uint32, len(stems))
@@ -25,12 +25,23 @@ func (p parts) index(c *catalog.Catalog, categories map[string]string) *Index {
 	wait.Go(func() { x.indexKin(stems) })
 	x.boost = make([]float32, len(x.tools))
 	x.pricing = make([]uint8, len(x.tools))
+	x.group = make([]uint16, len(x.tools))
 	x.monthly = make([]float32, len(x.tools))
 	for i := range x.tools {
 		x.indexFigures(i)
 	}
 	wait.Wait()
 	return x
+}
+
+// categorySlugs returns the slugs of the categories, sorted.
+func categorySlugs(c *catalog.Catalog) []string {
+	slugs := []string{}
+	for i := range c.Categories {
+		slugs = append(slugs, c.Categories[i].Slug)
+	}
+	slices.Sort(slugs)
+	return slugs
 }
 
 // labelWords returns the words of the labels of categories.
@@ -50,6 +61,8 @@ func (x *Index) indexFigures(tool int) {
 	t := x.tools[tool]
 	x.boost[tool] = boostOf(t)
 	x.pricing[tool] = pricingNumber(t.Pricing)
+	group, _ := slices.BinarySearch(x.slugs, t.Category)
+	x.group[tool] = uint16(group)
 	x.monthly[tool] = float32(math.Inf(1))
 	if euros, ok := catalog.Monthly(t.Pricing, t.Price); ok {
 		x.monthly[tool] = float32(toCents(euros))

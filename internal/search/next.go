@@ -38,7 +38,7 @@ func (x *Index) Next(ctx context.Context, c *catalog.Catalog, s Step) (*Index, e
 	if err := n.read(ctx, c); err != nil {
 		return nil, err
 	}
-	n.Index = &Index{tools: c.Tools, categories: x.categories, labels: x.labels}
+	n.Index = &Index{tools: c.Tools, categories: x.categories, labels: x.labels, slugs: x.slugs}
 	n.workspaces.New = n.newWorkspace
 	n.mergeForms()
 	n.mergeStems()
@@ -377,10 +377,12 @@ func (n *next) mergeKin() {
 func (n *next) copyFigures() {
 	n.boost = make([]float32, len(n.tools))
 	n.pricing = make([]uint8, len(n.tools))
+	n.group = make([]uint16, len(n.tools))
 	n.monthly = make([]float32, len(n.tools))
 	for tool, to := range n.moved {
 		if to >= 0 {
 			n.boost[to], n.pricing[to], n.monthly[to] = n.old.boost[tool], n.old.pricing[tool], n.old.monthly[tool]
+			n.group[to] = n.old.group[tool]
 		}
 	}
 	for _, tool := range n.fresh {

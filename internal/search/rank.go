@@ -141,19 +141,19 @@ const (
 // weighCategories lowers the ratings of tools whose categories few of the best have: what most good
 // answers have in common is what is asked for.
 func (x *Index) weighCategories(w *workspace) {
-	votes := map[string]float32{}
+	votes := make([]float32, len(x.slugs)+1)
 	most, top := float32(0), float32(0)
 	for _, key := range best(w.keys, min(voters, len(w.keys))) {
-		category, rating := x.tools[toolOf(key)].Category, w.score[toolOf(key)]
-		votes[category] += rating
-		most, top = max(most, votes[category]), max(top, rating)
+		group, rating := x.group[toolOf(key)], w.score[toolOf(key)]
+		votes[group] += rating
+		most, top = max(most, votes[group]), max(top, rating)
 	}
-	if len(votes) < 2 {
+	if most == 0 {
 		return
 	}
 	for n, key := range w.keys {
 		if i := toolOf(key); w.score[i] >= top*worthWeighed {
-			w.score[i] *= foreign + (1-foreign)*votes[x.tools[i].Category]/most
+			w.score[i] *= foreign + (1-foreign)*votes[x.group[i]]/most
 			w.keys[n] = sortKey(w.level[i], w.score[i], i)
 		}
 	}

@@ -53,9 +53,11 @@ type Index struct {
 
 	categories map[string]string // what is indexed of each, by slug
 	labels     map[string]bool   // words of their labels
+	slugs      []string          // of categories, sorted
 
 	boost   []float32 // by tool, a factor that breaks near ties
 	pricing []uint8   // by tool, see pricingNumber
+	group   []uint16  // by tool, the place of its category in slugs, or where it would be
 	monthly []float32 // by tool, euros; infinite if it depends on the use or is not public
 
 	workspaces sync.Pool // of *workspace
