@@ -19,9 +19,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -122,12 +124,12 @@ func (l *Lane) SetKeepAlives(enabled bool) {
 // ends reports whether connections are closed after each answer.
 func (l *Lane) ends() bool { return l.closing.Load() || l.closes.Load() }
 
-// closeIdle closes connections that wait for a request. Those that have not sent anything have
+// closeIdle ends connections that wait for a request. Those that have not sent anything have
 // five seconds from their start, as when net/http shuts down.
 func (l *Lane) closeIdle() {
 	for c := range l.conns.Range {
-		if c := c.(*conn); c.idle.CompareAndSwap(true, false) {
-			_ = c.Close() // nobody waits for anything
+		if c := c.(*conn); c.idle.Load() {
+			_ = c.SetReadDeadline(time.Now()) // await looks once more; it fails if it is closed
 		} else if !c.heard.Load() {
 			_ = c.SetReadDeadline(c.born.Add(5 * time.Second)) // it fails if it is closed
 		}
@@ -147,7 +149,7 @@ type conn struct {
 	remote string
 	born   time.Time
 	heard  atomic.Bool    // it has sent something
-	idle   atomic.Bool    // it waits for its next request, and may be closed
+	idle   atomic.Bool    // it waits for its next request, and may be ended
 	in     [4 << 10]byte  // what has arrived; a request that does not fit is not plain
 	given  requestHeaders // of the last request
 	header http.Header    // of the answer
@@ -245,17 +247,26 @@ func (c *conn) renew() {
 	}
 }
 
+// lastLook is for bytes that have arrived, but not been read, when a connection is to be closed.
+const lastLook = 20 * time.Millisecond
+
 // await reads the next bytes. It returns false if the connection is to be closed.
 func (c *conn) await(buffer []byte) (int, bool) {
-	c.idle.Store(true)
-	if c.lane.ends() { // closeIdle may have come just before
-		return 0, false
-	}
 	if c.second == 0 { // the answer had a deadline of its own, and may have taken long
 		c.renew()
 	}
+	c.idle.Store(true)
+	if c.lane.ends() { // closeIdle may have come just before
+		_ = c.SetReadDeadline(time.Now()) // if it fails, so does Read
+	}
 	n, err := c.Read(buffer)
-	return n, c.idle.CompareAndSwap(true, false) && n > 0 && err == nil
+	c.idle.Store(false)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		c.second = 0 // for another deadline before the answer
+		_ = c.SetReadDeadline(time.Now().Add(lastLook))
+		n, err = c.Read(buffer)
+	}
+	return n, n > 0 && err == nil
 }
 
 // answer has the handler answer one request, and reports whether the connection stays open.

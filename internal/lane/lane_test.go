@@ -412,6 +412,35 @@ func TestAConnectionThatSaysNothingDoesNotDelayTheEnd(t *testing.T) {
 	}
 }
 
+func TestARequestThatHasArrivedIsAnsweredBeforeTheEnd(t *testing.T) {
+	for range 200 {
+		l, address := listen(t, newServer(echo))
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		answers := bufio.NewReader(conn)
+		for _, last := range []bool{false, true} {
+			if _, err := io.WriteString(conn, plainRequests[0]); err != nil {
+				t.Fatal(err)
+			}
+			if last {
+				if err := errors.Join(l.Close(), l.Wait(t.Context())); err != nil {
+					t.Fatal(err)
+				}
+			}
+			resp, err := http.ReadResponse(answers, nil)
+			if err != nil {
+				t.Fatalf("last: %t, %v", last, err)
+			}
+			if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 func TestAReaderThatReadsNothingIsCutOff(t *testing.T) {
 	failure := make(chan error, 1)
 	endless := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
