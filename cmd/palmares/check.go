@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"palmares/internal/billing"
 	"palmares/internal/catalog"
 	"palmares/internal/certificate"
@@ -31,13 +33,13 @@ type checkCommand struct {
 
 // Run prints what was looked at, one line each, and fails if something is wrong. What it writes
 // to find out whether that is possible, it takes back.
-func (c *checkCommand) Run(inv *invocation) error {
+func (c *checkCommand) Run(inv *invocation, parsed *kong.Context) error {
 	if err := installed.become(inv.stderr); err != nil {
 		return err
 	}
 	server, serving := c.askServer(inv)
 	c.files = server.files
-	found := []sqldb.Finding{c.settings(inv), serving}
+	found := []sqldb.Finding{c.settings(inv, parsed.Flags()), serving}
 	tools := int64(0)
 	if isAbsent(inv.database) {
 		found = append(found, sqldb.Finding{
@@ -105,11 +107,16 @@ func finding(subject string, err error, text string) sqldb.Finding {
 	return sqldb.Finding{Subject: subject, Text: text}
 }
 
-func (c *checkCommand) settings(inv *invocation) sqldb.Finding {
+func (c *checkCommand) settings(inv *invocation, options []*kong.Flag) sqldb.Finding {
+	known := []string{"PALMARES_MIRROR_KEY"}
+	for _, option := range options {
+		known = append(known, option.Envs...)
+	}
 	if c.BaseURL == "" {
 		c.BaseURL = "http://localhost" // as serve derives it
 	}
 	_, err := c.config(inv)
+	err = cmp.Or(err, installed.check(known))
 	return finding("settings", err, "all options and variables can be used")
 }
 
@@ -120,7 +127,7 @@ func (c *checkCommand) secrets(inv *invocation) sqldb.Finding {
 		some, err := c.Webhooks.keySource(inv.database).Usable(inv.ctx, st.Endpoints)
 		text = "it opens the secrets of all webhooks"
 		if !some {
-			text = "nothing is sealed yet"
+			text = "there are no webhooks whose secrets it could open"
 		}
 		return err
 	})
@@ -140,7 +147,7 @@ func (c *checkCommand) certificates(inv *invocation) sqldb.Finding {
 		case err != nil:
 			return err
 		case expiry.IsZero():
-			return errors.New("not every domain has one: the log of the server says why")
+			return errors.New("not every domain has one yet: if that is so a minute after the start, the log of the server says why")
 		}
 		text = "the first one expires on " + catalog.Day(expiry)
 		return judgeExpiry(inv.now(), expiry, "the log of the server says why it is not renewed")
@@ -258,6 +265,10 @@ func (c *checkCommand) askServer(inv *invocation) (facts serverFacts, found sqld
 		return facts, found
 	}
 	metrics, err := c.scrape(inv)
+	if errors.Is(err, context.DeadlineExceeded) && inv.ctx.Err() == nil {
+		found.Text, found.Wrong = "it hangs: "+c.OpsListen+" does not answer; `systemctl restart palmares` ends that", true
+		return facts, found
+	}
 	if err != nil {
 		found.Text = fmt.Sprintf("none answers on %s (%v): if one should run, `systemctl status palmares` says more; "+
 			"the limits below are those of this command", c.OpsListen, err)

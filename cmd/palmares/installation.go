@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -15,10 +16,11 @@ import (
 // An installation is the server that a package, or somebody who followed deploy/palmares.service,
 // has installed on this machine.
 type installation struct {
-	settings string // the file with the environment of the server
-	user     string // that the server runs as
-	folder   string // that it runs in
-	adopted  bool   // this command has its settings
+	settings string   // the file with the environment of the server
+	user     string   // that the server runs as
+	folder   string   // that it runs in
+	adopted  bool     // this command has its settings
+	names    []string // of the settings in the file
 }
 
 // installed is where the unit has it.
@@ -39,6 +41,7 @@ func (i *installation) adopt(args []string) error {
 		return err
 	}
 	values := parseSettings(string(text))
+	i.names = slices.Sorted(maps.Keys(values))
 	database := values["PALMARES_DATABASE"]
 	if database == "" {
 		database = "sqlite:palmares.db" // as in the unit
@@ -59,7 +62,18 @@ func (i *installation) adopt(args []string) error {
 	return nil
 }
 
-// parseSettings returns the variables in the text of a file that systemd and shells can read, too:
+// check returns an error if the file has a setting that the server does not know, and ignores.
+func (i *installation) check(known []string) error {
+	for _, name := range i.names {
+		if strings.Contains(name, "PALMARES_") && !slices.Contains(known, name) {
+			return fmt.Errorf("%s: %q is no setting, and is ignored: correct it; `palmares serve --help` shows all of them",
+				i.settings, name)
+		}
+	}
+	return nil
+}
+
+// parseSettings returns the variables in the text of a file that shells can read, as systemd does:
 // NAME=VALUE, with or without quotes.
 func parseSettings(text string) map[string]string {
 	values := map[string]string{}
@@ -75,7 +89,7 @@ func parseSettings(text string) map[string]string {
 				break
 			}
 		}
-		values[strings.TrimSpace(strings.TrimPrefix(name, "export "))] = value
+		values[strings.TrimSpace(name)] = value
 	}
 	return values
 }

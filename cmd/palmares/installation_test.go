@@ -36,12 +36,21 @@ func TestCommandsHaveTheSettingsOfTheInstallationUnlessTheyNameADatabase(t *test
 		"":                                     "sqlite:/var/lib/palmares/palmares.db",
 		"PALMARES_DATABASE=sqlite:x.db\n":      "sqlite:/var/lib/palmares/x.db",
 		"PALMARES_DATABASE='sqlite:/srv/x.db'": "sqlite:/srv/x.db",
-		"# PALMARES_DATABASE=sqlite:no\n; no=1\nexport PALMARES_DATABASE=\"postgres://a:b=c@db.example/x\"": "postgres://a:b=c@db.example/x",
+		"# PALMARES_DATABASE=sqlite:no\n; no=1\nPALMARES_DATABASE=\"postgres://a:b=c@db.example/x\"": "postgres://a:b=c@db.example/x",
+		"export PALMARES_DATABASE=sqlite:x.db":                                                       "sqlite:/var/lib/palmares/palmares.db", // as systemd reads it
 	} {
 		writeFile(t, i.settings, []byte(text+"\nPALMARES_SMTP=smtp://mail.example\nPALMARES_DOMAIN=catalogue.example\n"))
 		want := map[string]string{"database": database, "smtp": "smtp://mail.example", "domain": "given.example"}
 		if got := adopts("account", "list"); !maps.Equal(got, want) {
 			t.Errorf("%q: %v; want %v", text, got, want)
+		}
+	}
+	known := []string{"PALMARES_DATABASE", "PALMARES_SMTP", "PALMARES_DOMAIN"}
+	for text, want := range map[string]bool{"KEEP_DAYS=3": true, "PALMARES_DOMIAN=a": false, "export PALMARES_DOMAIN=a": false} {
+		writeFile(t, i.settings, []byte(text+"\nPALMARES_SMTP=smtp://mail.example\n"))
+		adopts("check")
+		if err := i.check(known); (err == nil) != want {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 	if got := adopts("account", "list", "--database", "sqlite:x.db"); got != nil {

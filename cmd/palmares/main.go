@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"palmares/internal/systemd"
 )
 
 func main() {
@@ -139,6 +141,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	if err != nil {
 		text := withoutSecrets(err.Error(), args)
+		if manager, err := systemd.FromEnvironment(); err == nil {
+			manager.Fail(text)
+		}
 		if isInvalidValue(err) {
 			fmt.Fprintf(stderr, "palmares: %s\n", text)
 			return exitFailure

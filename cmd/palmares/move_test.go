@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -278,6 +279,14 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 	out, _ = check("--database", large, "--ops-listen", ops, "--memory", "2GiB")
 	if strings.Join(lines(out, "WRONG"), " ") != "memory" || !strings.Contains(out, "the limit is 260 MiB") || !strings.Contains(out, "of 77 connections") || !strings.Contains(out, "version 1 of the catalogue") {
 		t.Errorf("beside a server:\n%s", out)
+	}
+	hangs, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hangs.Close()
+	if out, _ := check("--database", large, "--ops-listen", hangs.Addr().String()); strings.Join(lines(out, "WRONG"), " ") != "node" {
+		t.Errorf("beside a server that hangs:\n%s", out)
 	}
 	must(t, "backup", t.TempDir()+"/backup.db", "--database", large)
 	note := strings.TrimPrefix(large, "sqlite:") + "-backup"

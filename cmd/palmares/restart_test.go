@@ -169,3 +169,14 @@ func TestARestartUnderLoadWithAHangingWebhookFailsNoRequest(t *testing.T) {
 		t.Errorf("restarts count against the endpoint:\n%s", text)
 	}
 }
+
+func TestAServerThatCannotStartSaysWhyWhereSystemctlShowsIt(t *testing.T) {
+	t.Parallel()
+	for setting, want := range map[string]string{"--drain=long": `STATUS=--drain: "long" is not`, "--secret-key=short": "STATUS="} {
+		s := newSupervisor(t)
+		node := s.serve(setting, "--database", databases.SQLite(t))
+		node.killed = true
+		<-node.ended
+		testkit.Until(t, want, func() bool { return s.said.Contains(want) })
+	}
+}

@@ -105,7 +105,7 @@ func (c *serveCommand) Run(inv *invocation) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			manager.Forget()
+			manager.Fail(message(err))
 		}
 	}()
 	listener, inherited, err := c.open(inv, manager, c.address(), "--listen")

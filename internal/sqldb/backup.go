@@ -23,14 +23,18 @@ func Backup(ctx context.Context, d *DB, file string, also func(Queryer) error) (
 		return 0, fmt.Errorf("%s exists: choose another name, or move it away", file)
 	}
 	beside := filepath.Dir(file)
-	if err := osfile.RemoveLeftovers(beside); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return 0, fmt.Errorf("what a backup that was killed has left in %s cannot be removed: %w", beside, err)
-	}
 	dir, err := osfile.TempDir(beside)
+	if errors.Is(err, fs.ErrPermission) {
+		return 0, fmt.Errorf("permission denied to write in %s: choose another folder, or have your shell write the "+
+			"file: `palmares backup - >FILE`", beside)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("nothing can be written beside %s: %w", file, err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := osfile.RemoveLeftovers(beside); err != nil {
+		return 0, fmt.Errorf("what a backup that was killed has left in %s cannot be removed: %w", beside, err)
+	}
 	draft := filepath.Join(dir, "draft.db")
 	if err := os.WriteFile(draft, nil, 0o600); err != nil { // whatever the umask is
 		return 0, err

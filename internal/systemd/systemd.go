@@ -76,6 +76,13 @@ func (m *Manager) Forget() {
 	}
 }
 
+// Fail says why the service ends, where `systemctl status` shows it, and forgets all sockets.
+func (m *Manager) Fail(why string) {
+	m.CloseRest()
+	m.Forget()
+	m.Notify("STATUS=" + strings.ReplaceAll(why, "\n", " "))
+}
+
 // Watchdog returns how long systemd waits for a sign of life, "WATCHDOG=1", before it restarts the
 // service; 0 if it waits for none.
 func (m *Manager) Watchdog() time.Duration { return m.watchdog }

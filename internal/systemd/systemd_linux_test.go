@@ -78,9 +78,11 @@ func TestASocketThatSystemdKeepsIsTheSameUntilItIsForgotten(t *testing.T) {
 	if err != nil || accepted.RemoteAddr().String() != waiting.LocalAddr().String() {
 		t.Errorf("%v, %v", accepted, err)
 	}
-	m.Forget()
-	if said, _ := hear(); said != "FDSTOREREMOVE=1\nFDNAME="+name {
-		t.Errorf("%q", said)
+	m.Fail("it cannot\nstart")
+	for _, want := range []string{"FDSTOREREMOVE=1\nFDNAME=" + name, "STATUS=it cannot start"} {
+		if said, _ := hear(); said != want {
+			t.Errorf("%q, not %q", said, want)
+		}
 	}
 }
 
