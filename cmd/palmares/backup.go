@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"palmares/internal/node"
 	"palmares/internal/osfile"
@@ -20,9 +21,12 @@ func (c *backupCommand) Run(inv *invocation) error {
 	if c.File == "-" && isTerminal(inv.stdout) {
 		return errors.New("a backup is no text for a terminal: redirect it to a file or a program")
 	}
+	if !strings.HasPrefix(inv.database, "sqlite:") {
+		return errors.New("the database is not a SQLite file: make a backup with pg_dump")
+	}
 	return inv.withExisting(func(st *node.Database) error {
 		file, said := c.File, inv.stdout
-		if c.File == "-" && !st.SQL.Shared() {
+		if c.File == "-" {
 			beside := filepath.Dir(st.SQL.Name()) // which has room, and is on a disk
 			dir, err := osfile.TempDir(beside)
 			if err != nil {

@@ -39,6 +39,9 @@ func (c *copyCommand) Run(inv *invocation) (err error) {
 	if err != nil {
 		return err
 	}
+	if _, err := keys.Sealer(); err == nil {
+		secrets = true // certificates are sealed, too
+	}
 	to, err := node.OpenOffline(inv.ctx, c.To)
 	if err != nil {
 		return err

@@ -99,6 +99,19 @@ func TestTheKeyOfWebhookSecretsGoesAlong(t *testing.T) {
 		t.Errorf("%v %s", err, out)
 	}
 
+	other := "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
+	for _, args := range [][]string{
+		{"publish", marked(t, "A", 3), "--database", "sqlite:data/plain.db"},
+		{"copy", "sqlite:data/plain.db", "sqlite:data/plain2.db", "--secret-key", other}, // certificates may need it
+	} {
+		if out, err := run(args...); err != nil {
+			t.Fatalf("%v: %v %s", args, err, out)
+		}
+	}
+	if key, err := os.ReadFile(dir + "/data/plain2.key"); strings.TrimSpace(string(key)) != other {
+		t.Errorf("the key beside the copy is %q, %v", key, err)
+	}
+
 	postgres := testkit.Postgres(t)
 	if out, err := run("copy", "sqlite:data/palmares.db", "sqlite:./data/palmares.db"); err == nil || !strings.Contains(out, "FROM and TO are the same database") {
 		t.Errorf("a copy of a database onto itself: %v %s", err, out)
@@ -111,7 +124,6 @@ func TestTheKeyOfWebhookSecretsGoesAlong(t *testing.T) {
 	if err == nil || !strings.Contains(out, "--secret-key is missing") {
 		t.Errorf("%v %s", err, out)
 	}
-	other := "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 	if out, err = run("copy", postgres, "sqlite:data/third.db", "--secret-key", other); err == nil || !strings.Contains(out, "which is not in --secret-key") {
 		t.Errorf("%v %s", err, out)
 	}

@@ -126,9 +126,11 @@ func (m *Manager) Expiry() (first time.Time) {
 	return first
 }
 
-// Read returns what Expiry returns of the certificates in a database.
+// Read returns what Expiry returns of the certificates in a database. It also reads the account, which
+// is needed only when they are renewed.
 func (m *Manager) Read(ctx context.Context, store Store, sealer Sealer) (first time.Time, err error) {
 	m.values.open(store, sealer)
+	_, err = m.account(ctx)
 	for _, domain := range m.cfg.Domains {
 		err = errors.Join(err, m.load(ctx, domain))
 	}

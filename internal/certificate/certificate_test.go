@@ -370,6 +370,18 @@ func TestAFormerKeyOpensWhatItSealedAndTheNewOneSealsIt(t *testing.T) {
 			t.Errorf("with %d keys: %q, %v", len(keys)/44, got, err)
 		}
 	}
+	v.Open(store, newSealer(t, oldKey))
+	if err := v.Put(t.Context(), "account ", "secret"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Read(t.Context(), store, newSealer(t, key)); err == nil {
+		t.Error("nothing is said of an account that another key sealed")
+	}
+	for _, keys := range []string{key + "," + oldKey, key} { // a server that starts reads it, long before it is needed
+		if _, err := v.Read(t.Context(), store, newSealer(t, keys)); err != nil {
+			t.Errorf("with %d keys: %v", len(keys)/44, err)
+		}
+	}
 }
 
 // A countingStore counts how often it is read.

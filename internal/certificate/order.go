@@ -233,15 +233,14 @@ func (m *Manager) finish(ctx context.Context, client *acme.Client, o *acme.Order
 // client returns a client of the authority with the account of this installation, whose key it makes if
 // there is none.
 func (m *Manager) client(ctx context.Context) (*acme.Client, error) {
-	name := "account " + m.cfg.Directory
-	text, err := m.values.get(ctx, name)
+	text, err := m.account(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("the account at the authority cannot be read from the database: %w", err)
+		return nil, err
 	}
 	if text == "" {
 		_, text, err = newKey()
 		if err == nil {
-			err = m.values.put(ctx, name, text)
+			err = m.values.put(ctx, m.accountName(), text)
 		}
 		if err != nil {
 			return nil, err
@@ -254,6 +253,17 @@ func (m *Manager) client(ctx context.Context) (*acme.Client, error) {
 		HTTPClient: &http.Client{Transport: m.transport, Timeout: 30 * time.Second},
 	}, err
 }
+
+// account returns the key of the account at the authority, "" if there is none.
+func (m *Manager) account(ctx context.Context) (string, error) {
+	text, err := m.values.get(ctx, m.accountName())
+	if err != nil {
+		return "", fmt.Errorf("the account at the authority cannot be read from the database: %w", err)
+	}
+	return text, nil
+}
+
+func (m *Manager) accountName() string { return "account " + m.cfg.Directory }
 
 // backoff returns how long to wait before a request that was refused is sent again, for the nth time.
 func backoff(n int, _ *http.Request, resp *http.Response) time.Duration {
