@@ -16,7 +16,7 @@ type exportCommand struct {
 // Run writes the published catalogue as a content folder.
 func (c *exportCommand) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
-		published, err := st.Catalogue.Load(inv.ctx)
+		published, err := st.Catalogue.LoadAll(inv.ctx)
 		if err != nil {
 			return err
 		}

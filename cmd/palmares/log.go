@@ -16,6 +16,7 @@ import (
 type logCommand struct {
 	Version int64 `arg:"" optional:"" help:"Version whose changes to list (default: list the versions)."`
 	Limit   int   `help:"How many versions to list." default:"20" env:"PALMARES_LIMIT"`
+	Planned bool  `help:"List what is to come instead: scheduled records and announced changes." env:"PALMARES_PLANNED"`
 	JSON    bool  `help:"Print JSON lines." env:"PALMARES_JSON"`
 }
 
@@ -25,6 +26,9 @@ func (c *logCommand) Run(inv *invocation) error {
 		return fmt.Errorf("--limit %d: give a number of versions, such as 20", c.Limit)
 	}
 	return inv.withExisting(func(st *node.Database) error {
+		if c.Planned {
+			return c.planned(inv, st)
+		}
 		if c.Version != 0 {
 			return c.one(inv, st)
 		}
@@ -32,7 +36,7 @@ func (c *logCommand) Run(inv *invocation) error {
 		if err != nil {
 			return err
 		}
-		out := newTable(inv.stdout, c.JSON, "version", "published_at", "by", "token", "revision", "changes")
+		out := newTable(inv.stdout, c.JSON, "version", "published_at", "by", "token", "revision", "changes", "due")
 		for _, v := range versions {
 			revision := v.Revision
 			if !c.JSON {
@@ -41,7 +45,7 @@ func (c *logCommand) Run(inv *invocation) error {
 			if v.Revision != "" && !v.Clean {
 				revision += "+"
 			}
-			out.row(v.Number, timestamp(v.PublishedAt), v.Author, v.Token, revision, counts(&v))
+			out.row(v.Number, timestamp(v.PublishedAt), v.Author, v.Token, revision, counts(&v), v.Due)
 		}
 		return out.flush()
 	})
@@ -62,6 +66,19 @@ func counts(v *catalogdb.Version) string {
 		list = append(list, "settings")
 	}
 	return strings.Join(list, ", ")
+}
+
+// planned lists what is to come.
+func (c *logCommand) planned(inv *invocation, st *node.Database) error {
+	list, err := st.Catalogue.Planned(inv.ctx)
+	if err != nil {
+		return err
+	}
+	out := newTable(inv.stdout, c.JSON, "due", "record", "what", "problem")
+	for _, p := range list {
+		out.row(p.Due, p.Name, p.What, p.Problem)
+	}
+	return out.flush()
 }
 
 // one prints what a version changed.

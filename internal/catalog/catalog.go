@@ -29,6 +29,11 @@ type Catalog struct {
 	Pages       []Page
 	Pictures    map[string]Picture // by path (images/logo.png); only those in use
 
+	// Scheduled has the records that are not public yet, and Held, by path, the pictures that only
+	// they use. What is served has neither.
+	Scheduled []Scheduled
+	Held      map[string]Picture
+
 	// Past holds, by slug, what is kept of tools that are no longer active, in case
 	// they return.
 	Past map[string]PastTool
@@ -67,6 +72,7 @@ type Settings struct {
 	Contact      string // mail address or URL
 	Publisher    string // name, for legal pages
 	Logo         string // path of a picture
+	Timezone     string // IANA name of the zone of its times; "" means DefaultZone
 	Pro          string // ProHide, or "" if the site may mention the Pro plan
 	Dataset      string // DatasetHead, DatasetOff, or "" if everything is given away in bulk
 }
@@ -104,6 +110,8 @@ type Page struct {
 	Image       string // path of a picture
 	Body        string // Markdown
 	Draft       bool
+	PublishAt   string // see Tool
+	UnpublishAt string // when it ends, as FormatTime returns it; "" for never
 }
 
 // Menu says where the site links to a page.
@@ -122,7 +130,7 @@ var Menus = []Menu{MenuHeader, MenuFooter, MenuNone}
 // reservedPages are the first parts of the site's own addresses, now or soon. Pages
 // may replace licence, confidentialite and tarifs.
 var reservedPages = []string{
-	"alternatives", "api", "apple-touch-icon", "avis", "carte", "categories", "cimetiere", "comparatifs", "comparer",
+	"a-venir", "alternatives", "api", "apple-touch-icon", "avis", "calendrier", "carte", "categories", "cimetiere", "comparatifs", "comparer",
 	"compte", "data", "docs", "donnees", "favicon", "flux", "healthz", "hooks", "llms", "mcp", "media", "opensearch",
 	"outils", "prix", "publish", "readyz", "robots", "site", "sitemap", "static", "tendances", "webhooks",
 }
@@ -205,6 +213,7 @@ type Tool struct {
 	Obsolescence     *float64
 	Tier             int // 1 is the highest
 	Mainstream       bool
+	Draft            bool   // only in a catalogue read with its drafts
 	UpdatedAt        string // YYYY-MM-DD; "" until CarryOver sets it
 	CanonicalURL     string
 	ReviewURL        string
@@ -229,7 +238,8 @@ type Tool struct {
 	ScoreNote        string        // why the score changed
 	ScoreHistory     []ScoreChange // newest first
 	Body             string        // the review, Markdown; "" without one
-	Draft            bool          // only in a catalogue read with its drafts
+	Announced        []Announcement
+	PublishAt        string // as FormatTime returns it; "" in a catalogue, whose Scheduled has the hours
 }
 
 // A PlanRow is one line of the table of plans of a tool. Price is free text.
@@ -297,7 +307,8 @@ type Comparison struct {
 	Aliases    []string // former slugs, sorted
 	Image      string   // path of a picture
 	Body       string
-	Draft      bool // only in a catalogue read with its drafts
+	Draft      bool   // only in a catalogue read with its drafts
+	PublishAt  string // see Tool
 }
 
 // A Retired is a tool that is no longer active, with the note that says why.
@@ -317,9 +328,10 @@ type Retired struct {
 	PriceHistory []PriceChange
 	ScoreHistory []ScoreChange
 
-	Body  string // Markdown, as written
-	Note  string // Body as plain text, which is what the API shows
-	Draft bool   // only in a catalogue read with its drafts
+	Body      string // Markdown, as written
+	Note      string // Body as plain text, which is what the API shows
+	Draft     bool   // only in a catalogue read with its drafts
+	PublishAt string // see Tool
 }
 
 // Sort sorts the records of every kind by slug.

@@ -18,6 +18,7 @@ type Diff struct {
 	Comparisons RecordChanges
 	Retired     RecordChanges
 	Pages       RecordChanges
+	Scheduled   RecordChanges // see CompareScheduled
 
 	// Parts holds, by file without suffix (outils/plume), what changed in records and
 	// in SettingsFile that no event reports.
@@ -38,7 +39,7 @@ type RecordChanges struct {
 // Empty reports whether publishing would change nothing at all.
 func (d *Diff) Empty() bool {
 	return !d.Metadata && !d.Past && !d.Pictures && d.Tools.empty() && d.Comparisons.empty() && d.Retired.empty() &&
-		d.Pages.empty()
+		d.Pages.empty() && d.Scheduled.empty()
 }
 
 func (r *RecordChanges) empty() bool { return len(r.Added)+len(r.Changed)+len(r.Removed) == 0 }

@@ -35,6 +35,8 @@ const (
 	Domain                 // a host name
 	Price                  // see IsPrice
 	Date                   // YYYY-MM-DD
+	Time                   // an instant, as FormatTime returns it
+	Zone                   // the name of a time zone
 	Link                   // the URL of a page
 	Site                   // the URL of the catalogue's site
 	Contact                // a mail address or a URL
@@ -47,6 +49,7 @@ const (
 	Tier                   // 1, 2 or 3 (int)
 	Flag                   // false unless given (bool)
 	Draft                  // a Flag: the public does not see the record
+	PublishAt              // a Time before which the public does not see the record
 	Published              // true unless given (bool): the public sees the record
 	Names                  // a Name, or a list of them ([]string)
 	Links                  // a list of URLs ([]string)
@@ -60,7 +63,7 @@ const (
 )
 
 // IsStatus reports whether a field only says if the public sees the record.
-func (f Form) IsStatus() bool { return f == Draft || f == Published }
+func (f Form) IsStatus() bool { return f == Draft || f == PublishAt || f == Published }
 
 // IsList reports whether values are lists or objects.
 func (f Form) IsList() bool { return f >= Names }

@@ -51,7 +51,9 @@ var ToolFields = []Field{
 	NewField("score_note", Prose, 0, func(t *Tool) any { return &t.ScoreNote }),
 	NewList("score_history", 0, func(t *Tool) *[]ScoreChange { return &t.ScoreHistory }, scoreChangeFields),
 	NewList("criteria_history", 0, func(t *Tool) *[]CriteriaChange { return &t.CriteriaHistory }, criteriaChangeFields),
+	NewList("announced", 0, func(t *Tool) *[]Announcement { return &t.Announced }, announcementFields),
 	NewField("draft", Draft, 0, func(t *Tool) any { return &t.Draft }),
+	NewField("publish_at", PublishAt, 0, func(t *Tool) any { return &t.PublishAt }),
 	NewField("body", Body, 0, func(t *Tool) any { return &t.Body }),
 }
 
@@ -75,6 +77,16 @@ var priceChangeFields = []Field{
 	oneOf(NewField("new_pricing", Enum, Required, func(e *PriceChange) any { return (*string)(&e.NewPricing) }),
 		"", Pricings...),
 	NewField("new_price", Price, Required, func(e *PriceChange) any { return &e.NewPrice }),
+}
+
+var announcementFields = []Field{
+	NewField("from", Date, Required, func(a *Announcement) any { return &a.From }),
+	oneOf(NewField("pricing", Enum, 0, func(a *Announcement) any { return (*string)(&a.Pricing) }), "", Pricings...),
+	NewField("price", Price, 0, func(a *Announcement) any { return &a.Price }),
+	NewField("price_display", Short, 0, func(a *Announcement) any { return &a.PriceDisplay }),
+	oneOf(NewField("retire", Enum, 0, func(a *Announcement) any { return (*string)(&a.Retire) }), "", Reasons...),
+	NewField("successor", ToolSlug, 0, func(a *Announcement) any { return &a.Successor }),
+	NewField("source", Link, 0, func(a *Announcement) any { return &a.Source }),
 }
 
 var scoreChangeFields = []Field{
@@ -101,6 +113,7 @@ var ComparisonFields = []Field{
 	NewField("aliases", Slugs, 0, func(x *Comparison) any { return &x.Aliases }),
 	NewField("image", Image, 0, func(x *Comparison) any { return &x.Image }),
 	NewField("draft", Draft, 0, func(x *Comparison) any { return &x.Draft }),
+	NewField("publish_at", PublishAt, 0, func(x *Comparison) any { return &x.PublishAt }),
 	NewField("published", Published, 0, func(x *Comparison) any { return &x.Published }),
 	NewField("body", Body, 0, func(x *Comparison) any { return &x.Body }),
 }
@@ -120,6 +133,7 @@ var RetiredFields = []Field{
 	NewList("price_history", 0, func(r *Retired) *[]PriceChange { return &r.PriceHistory }, priceChangeFields),
 	NewList("score_history", 0, func(r *Retired) *[]ScoreChange { return &r.ScoreHistory }, scoreChangeFields),
 	NewField("draft", Draft, 0, func(r *Retired) any { return &r.Draft }),
+	NewField("publish_at", PublishAt, 0, func(r *Retired) any { return &r.PublishAt }),
 	NewField("body", Body, 0, func(r *Retired) any { return &r.Body }),
 }
 
@@ -131,6 +145,8 @@ var PageFields = []Field{
 	NewField("description", Line, 0, func(p *Page) any { return &p.Description }),
 	NewField("image", Image, 0, func(p *Page) any { return &p.Image }),
 	NewField("draft", Draft, 0, func(p *Page) any { return &p.Draft }),
+	NewField("publish_at", PublishAt, 0, func(p *Page) any { return &p.PublishAt }),
+	NewField("unpublish_at", Time, 0, func(p *Page) any { return &p.UnpublishAt }),
 	NewField("body", Body, 0, func(p *Page) any { return &p.Body }),
 }
 
@@ -145,6 +161,7 @@ var CatalogueFields = []Field{
 	NewField("contact", Contact, 0, func(c *Catalog) any { return &c.Settings.Contact }),
 	NewField("publisher", Name, 0, func(c *Catalog) any { return &c.Settings.Publisher }),
 	NewField("logo", Image, 0, func(c *Catalog) any { return &c.Settings.Logo }),
+	NewField("timezone", Zone, 0, func(c *Catalog) any { return &c.Settings.Timezone }),
 	oneOf(NewField("pro", Option, 0, func(c *Catalog) any { return &c.Settings.Pro }), "", "show", ProHide),
 	oneOf(NewField("dataset", Option, 0, func(c *Catalog) any { return &c.Settings.Dataset }),
 		"", "full", DatasetHead, DatasetOff),

@@ -5,10 +5,12 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
+	"time"
 
 	"palmares/internal/account"
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
+	"palmares/internal/record"
 	"palmares/internal/sqldb"
 	"palmares/internal/webhook"
 	"palmares/internal/wire"
@@ -29,28 +31,36 @@ func (s *Catalogue) Publish(ctx context.Context, next *catalog.Catalog, opts Pub
 		if err := p.compare(ctx); err != nil {
 			return err
 		}
-		done = Publication{Version: p.old.Version, Sequence: p.old.sequence, Diff: p.diff}
 		if !p.changes() {
+			done = Publication{Version: p.old.Version, Sequence: p.old.sequence, Diff: p.diff}
 			return p.stand(ctx)
 		}
-		done.Version++
-		done.Sequence += int64(len(p.diff.Changes))
-		if opts.DryRun {
-			return errRollback
-		}
-		if err := p.write(ctx, done); err != nil {
-			return err
-		}
-		progress := func(done, total int) { p.progress("deliveries", done, total) }
-		if err := s.deliver(ctx, p.tx, p.old.sequence, done.Sequence, p.now, progress); err != nil {
-			return err
-		}
-		return s.db.Notify(ctx, p.tx)
+		var err error
+		done, err = s.commit(ctx, p)
+		return err
 	})
 	if err != nil {
 		return Publication{}, err
 	}
 	return done, nil
+}
+
+// commit makes a version of what was compared, unless that is only a dry run.
+func (s *Catalogue) commit(ctx context.Context, p *publication) (done Publication, err error) {
+	done = Publication{
+		Version: p.old.Version + 1, Sequence: p.old.sequence + int64(len(p.diff.Changes)), Diff: p.diff,
+	}
+	if p.opts.DryRun {
+		return done, errRollback
+	}
+	if err := p.write(ctx, done); err != nil {
+		return done, err
+	}
+	progress := func(done, total int) { p.progress("deliveries", done, total) }
+	if err := s.deliver(ctx, p.tx, p.old.sequence, done.Sequence, p.now, progress); err != nil {
+		return done, err
+	}
+	return done, s.db.Notify(ctx, p.tx)
 }
 
 // publish runs fn as one publication.
@@ -99,18 +109,16 @@ func (p *publication) compare(ctx context.Context) (err error) {
 	}
 	p.progress("load", 0, 1)
 	p.next.Sort()
+	if err := p.advance(ctx); err != nil {
+		return err
+	}
 	if err := p.load(ctx); err != nil {
 		return err
 	}
 	p.progress("load", 1, 1)
 	p.progress("compare", 0, 1)
 	today := catalog.Day(p.now)
-	p.complete(today)
-	gone := catalog.Removals(p.old.Catalog, p.next)
-	p.diff = catalog.Compare(p.old.Catalog, p.next, markdown.Sections)
-	if p.changesDate() {
-		p.diff.Report(p.next)
-	}
+	gone := p.judge(today)
 	switch {
 	case p.refused != nil && p.changes():
 		return p.refused
@@ -124,11 +132,39 @@ func (p *publication) compare(ctx context.Context) (err error) {
 	return nil
 }
 
+// advance makes what has come due since the folder was read happen in it: another node may have made
+// a version of that meanwhile. It is by the clock of the database that hours come.
+func (p *publication) advance(ctx context.Context) error {
+	if p.opts.Mirror != nil {
+		return nil
+	}
+	clock, err := (&Catalogue{db: p.db}).clock(ctx, p.tx, func() time.Time { return p.now })
+	if err == nil && p.next.Advance(clock) {
+		record.HoldPictures(p.next)
+	}
+	return err
+}
+
+// judge completes next and computes what it changes. It returns the tools that would be lost.
+func (p *publication) judge(today string) (gone []string) {
+	p.complete(today)
+	gone = catalog.Removals(p.old.Catalog, p.next)
+	p.diff = catalog.Compare(p.old.Catalog, p.next, markdown.Sections)
+	p.diff.Scheduled = catalog.CompareScheduled(p.old.Catalog.Scheduled, p.next.Scheduled, p.now)
+	if p.changesDate() || !p.diff.Empty() {
+		p.diff.Report(p.next)
+	}
+	return gone
+}
+
 // write stores what changed as the version of done.
 func (p *publication) write(ctx context.Context, done Publication) error {
 	at := sqldb.FormatTime(p.now)
 	feed, err := p.writeRecords(ctx, done.Version)
 	if err != nil {
+		return err
+	}
+	if err := p.writeScheduled(ctx); err != nil {
 		return err
 	}
 	if err := p.writePictureFiles(ctx, done.Version); err != nil {
@@ -143,10 +179,10 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 	from := p.opts.Source
 	_, err = p.tx.ExecContext(ctx, `
 		INSERT INTO publications (version, published_at, first_sequence, last_sequence, changes,
-			revision, author, token, clean, records)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+			revision, author, token, clean, records, due)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 		done.Version, at, p.old.sequence+1, done.Sequence, string(wire.AppendJSON(nil, counts)),
-		from.Revision, from.Author, from.Token, from.Clean, recordsOf(&p.diff))
+		from.Revision, from.Author, from.Token, from.Clean, recordsOf(&p.diff), p.hour())
 	if err != nil {
 		return err
 	}

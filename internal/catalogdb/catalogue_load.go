@@ -30,8 +30,19 @@ type Published struct {
 	url      string // of the site
 }
 
-// Load reads the catalogue as one publication left it.
+// Load reads the catalogue as one publication left it, without what is scheduled: nobody sees that.
 func (s *Catalogue) Load(ctx context.Context) (*Published, error) {
+	return s.loadWith(ctx, func(*sql.Tx, *catalog.Catalog) error { return nil })
+}
+
+// LoadAll is Load with what is scheduled.
+func (s *Catalogue) LoadAll(ctx context.Context) (*Published, error) {
+	return s.loadWith(ctx, func(tx *sql.Tx, c *catalog.Catalog) error { return loadScheduled(ctx, tx, c) })
+}
+
+func (s *Catalogue) loadWith(
+	ctx context.Context, also func(*sql.Tx, *catalog.Catalog) error,
+) (*Published, error) {
 	return sqldb.Read(ctx, s.db, func(tx *sql.Tx) (*Published, error) {
 		p, err := loadHead(ctx, tx)
 		if err != nil {
@@ -42,6 +53,9 @@ func (s *Catalogue) Load(ctx context.Context) (*Published, error) {
 			return nil, err
 		}
 		p.Catalog = &all.Catalog
+		if err := also(tx, p.Catalog); err != nil {
+			return nil, err
+		}
 		p.Feed, err = feedHead(ctx, tx)
 		if err != nil {
 			return nil, err

@@ -35,6 +35,9 @@ func (p *publication) load(ctx context.Context) error {
 		return err
 	}
 	all.Unchanged = unchanged
+	if err := loadScheduled(ctx, p.tx, &all.Catalog); err != nil {
+		return err
+	}
 	old.Catalog = &all.Catalog
 	p.old = old
 	return nil
@@ -45,6 +48,10 @@ func (p *publication) know(r *row) {
 	if r.public {
 		p.feed.Before(&r.Change)
 	}
+	p.knowPrivate(r)
+}
+
+func (p *publication) knowPrivate(r *row) {
 	if r.private != "" || !r.public && !r.Deleted {
 		p.stored[rowKey{r.Kind, r.Slug, r.public}] = storedRow{r.Hash, privateDigest(r.private)}
 	}

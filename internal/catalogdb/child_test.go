@@ -11,6 +11,16 @@ import (
 // run their own binary again as one of these children.
 var children = map[string]func(){
 	"publish": publishChild,
+	"advance": func() {
+		s, err := openDB(context.Background(), os.Getenv("PALMARES_STORE_DSN"))
+		if err == nil {
+			err = advanceChild(context.Background(), s)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	},
 }
 
 // childCommand returns a command that runs this binary as a child.

@@ -47,6 +47,14 @@ func Examine(ctx context.Context, q sqldb.Queryer, now time.Time) (all []sqldb.F
 		all = append(all, sqldb.Finding{Subject: "clock", Wrong: true, Text: fmt.Sprintf(
 			"the last publication is %s in the future: set the clock of this machine", ahead.Round(time.Second))})
 	}
+	stuck, err := sqldb.Value[int64](ctx, q, countStuck)
+	if err != nil {
+		return nil, 0, err
+	}
+	if stuck > 0 {
+		all = append(all, sqldb.Finding{Subject: "calendar", Wrong: true, Text: fmt.Sprintf("%d scheduled records could not be "+
+			"published at their hour: `palmares log --planned` says why; correct the folder and publish it", stuck)})
+	}
 	damaged, err := findDamaged(ctx, q)
 	if damaged != "" {
 		all = append(all, sqldb.Finding{Subject: "documents", Wrong: true, Text: damaged +

@@ -32,8 +32,13 @@ func (s *Pictures) Known(ctx context.Context) (func(source string) (catalog.Pict
 		if err != nil {
 			return err
 		}
-		for _, p := range all.Pictures {
-			known[p.Source], known[p.Hash] = p, p
+		if err := loadScheduled(ctx, tx, &all.Catalog); err != nil {
+			return err
+		}
+		for _, pictures := range []map[string]catalog.Picture{all.Pictures, all.Held} {
+			for _, p := range pictures {
+				known[p.Source], known[p.Hash] = p, p
+			}
 		}
 		return nil
 	})
@@ -46,11 +51,13 @@ func (s *Pictures) Known(ctx context.Context) (func(source string) (catalog.Pict
 // writePictureFiles stores the bytes that are new in a version, and removes those that left
 // keptVersions ago.
 func (p *publication) writePictureFiles(ctx context.Context, version int64) error {
-	if p.diff.Pictures {
+	if p.diff.Pictures || len(p.next.Held)+len(p.old.Catalog.Held) > 0 {
 		used := map[string]bool{}
-		for _, picture := range p.next.Pictures {
-			for name := range picture.Names() {
-				used[name] = true
+		for _, pictures := range []map[string]catalog.Picture{p.next.Pictures, p.next.Held} {
+			for _, picture := range pictures {
+				for name := range picture.Names() {
+					used[name] = true
+				}
 			}
 		}
 		stored, err := p.markFiles(ctx, used, version)

@@ -106,6 +106,7 @@ type publication struct {
 
 	opts    PublishOptions
 	now     time.Time
+	dueAt   time.Time // the hour that has come; zero if somebody publishes
 	head    Head
 	refused error // of the guard, if something would change
 	old     *Published
@@ -121,10 +122,21 @@ func (p *publication) changes() bool { return len(p.diff.Changes) > 0 }
 
 // day returns the day of the catalogue's last update.
 func (p *publication) day() string {
-	if p.opts.Mirror != nil {
+	switch {
+	case p.opts.Mirror != nil:
 		return p.opts.Mirror.Origin.UpdatedAt
+	case !p.dueAt.IsZero():
+		return max(p.old.ChangedOn, catalog.Day(p.dueAt))
 	}
 	return catalog.Day(p.now)
+}
+
+// hour returns the hour at which the version makes itself; "" if somebody publishes it.
+func (p *publication) hour() string {
+	if p.dueAt.IsZero() {
+		return ""
+	}
+	return catalog.FormatTime(p.dueAt)
 }
 
 // writeRows writes n rows to a table and reports the progress.

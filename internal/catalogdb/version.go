@@ -29,6 +29,12 @@ type Head struct {
 	Author   string // of Revision
 	Clean    bool   // what was published was Revision, without other changes
 	Earlier  bool   // Revision is that of an earlier version
+	Since    int64  // the last version that did not make itself: those after it change nobody's work
+}
+
+// Is reports whether a version is the published one, but for what happened by itself since.
+func (h Head) Is(version int64) bool {
+	return version == h.Version || h.Since <= version && version < h.Version
 }
 
 // ErrNoVersion: there is no such version.
@@ -38,6 +44,7 @@ var ErrNoVersion = fmt.Errorf("version %w", sqldb.ErrNotFound)
 type Version struct {
 	Number      int64
 	PublishedAt time.Time
+	Due         string // the hour at which it made itself; "" if somebody published it
 	Source
 	Changes  map[string]int // how many events of each type
 	Pages    int            // how many pages were added, changed or removed
@@ -54,8 +61,9 @@ func head(ctx context.Context, tx *sql.Tx) (h Head, err error) {
 	if err != nil {
 		return h, err
 	}
-	err = tx.QueryRowContext(ctx, `SELECT COALESCE(NULLIF(author, ''), token) FROM publications WHERE version = $1`,
-		h.Version).Scan(&h.By)
+	err = tx.QueryRowContext(ctx, `SELECT COALESCE(NULLIF(author, ''), token),
+			COALESCE((SELECT max(version) FROM publications WHERE due = ''), 0) FROM publications WHERE version = $1`,
+		h.Version).Scan(&h.By, &h.Since)
 	if errors.Is(err, sql.ErrNoRows) {
 		return h, nil
 	}
@@ -77,13 +85,14 @@ var ErrRevisionStays = errors.New("the published revision stays on record")
 
 // Versions returns the last publications, newest first.
 func (s *Catalogue) Versions(ctx context.Context, limit int) ([]Version, error) {
-	return sqldb.List(ctx, s.db, `SELECT version, published_at, revision, author, token, clean, changes, records
+	return sqldb.List(ctx, s.db, `SELECT version, published_at, revision, author, token, clean, changes, records, due
 		FROM publications ORDER BY version DESC LIMIT $1`, scanVersion, limit)
 }
 
 func scanVersion(scan sqldb.Scanner, v *Version) error {
 	var changes, records string
-	err := scan(&v.Number, sqldb.Time(&v.PublishedAt), &v.Revision, &v.Author, &v.Token, &v.Clean, &changes, &records)
+	err := scan(&v.Number, sqldb.Time(&v.PublishedAt), &v.Revision, &v.Author, &v.Token, &v.Clean, &changes, &records,
+		&v.Due)
 	if err != nil {
 		return err
 	}
@@ -140,6 +149,7 @@ type recordChanges struct {
 	Comparisons catalog.RecordChanges `json:"comparisons,omitzero"`
 	Retired     catalog.RecordChanges `json:"retired,omitzero"`
 	Pages       catalog.RecordChanges `json:"pages,omitzero"`
+	Scheduled   catalog.RecordChanges `json:"scheduled,omitzero"`
 
 	Parts map[string][]catalog.Part `json:"parts,omitempty"`
 }
@@ -157,7 +167,7 @@ func recordsOf(d *catalog.Diff) string {
 	return string(wire.AppendJSON(nil, recordChanges{
 		Metadata: d.Metadata, Pictures: d.Pictures, Tools: catalog.RecordChanges{Changed: capped(d.Tools).Changed},
 		Comparisons: capped(d.Comparisons), Retired: catalog.RecordChanges{Changed: capped(d.Retired).Changed},
-		Pages: capped(d.Pages),
+		Pages: capped(d.Pages), Scheduled: capped(d.Scheduled),
 		Parts: d.Parts,
 	}))
 }
@@ -165,6 +175,6 @@ func recordsOf(d *catalog.Diff) string {
 func (r *recordChanges) diff() catalog.Diff {
 	return catalog.Diff{
 		Metadata: r.Metadata, Pictures: r.Pictures, Tools: r.Tools, Comparisons: r.Comparisons, Retired: r.Retired,
-		Pages: r.Pages, Parts: r.Parts,
+		Pages: r.Pages, Scheduled: r.Scheduled, Parts: r.Parts,
 	}
 }

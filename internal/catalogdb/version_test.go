@@ -71,11 +71,11 @@ func TestAGuardSeesWhatWouldBeReplacedAndCanRefuse(t *testing.T) {
 		if err := try("3 €/mois", 3, Source{Revision: "r3"}, refused); !errors.Is(err, refused) {
 			t.Errorf("got %v", err)
 		}
-		want := []Head{{}, {1, "Ada", "r1", "Ada", true, false}, {2, "", "r1", "Ada", true, true}}
+		want := []Head{{}, {1, "Ada", "r1", "Ada", true, false, 1}, {2, "", "r1", "Ada", true, true, 2}}
 		if diff := cmp.Diff(want, heads); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		if h, err := s.Catalogue.Head(t.Context()); h != (Head{2, "", "r1", "Ada", true, true}) || err != nil {
+		if h, err := s.Catalogue.Head(t.Context()); h != (Head{2, "", "r1", "Ada", true, true, 2}) || err != nil {
 			t.Errorf("after the refusal: %+v, %v", h, err)
 		}
 	})
@@ -101,11 +101,11 @@ func TestAFolderThatChangesNothingIsOnRecordWithItsRevisionOnly(t *testing.T) {
 			dryRun bool
 			want   Head
 		}{
-			{ada, nil, true, Head{1, "Ada", "r1", "Ada", false, false}},
-			{ada, nil, false, Head{1, "Ada", "r2", "Ada", true, false}},
-			{Source{}, nil, false, Head{1, "Ada", "r2", "Ada", true, false}},
-			{bob, fmt.Errorf("%w: %w", refused, ErrRevisionStays), false, Head{1, "Ada", "r2", "Ada", true, false}},
-			{bob, refused, false, Head{1, "Bob", "r3", "Bob", false, false}}, // it would undo nothing
+			{ada, nil, true, Head{1, "Ada", "r1", "Ada", false, false, 1}},
+			{ada, nil, false, Head{1, "Ada", "r2", "Ada", true, false, 1}},
+			{Source{}, nil, false, Head{1, "Ada", "r2", "Ada", true, false, 1}},
+			{bob, fmt.Errorf("%w: %w", refused, ErrRevisionStays), false, Head{1, "Ada", "r2", "Ada", true, false, 1}},
+			{bob, refused, false, Head{1, "Bob", "r3", "Bob", false, false, 1}}, // it would undo nothing
 		} {
 			err := try("1 €/mois", i+1, test.source, test.answer, test.dryRun)
 			if h, headErr := s.Catalogue.Head(t.Context()); h != test.want || err != nil || headErr != nil {

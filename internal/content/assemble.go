@@ -55,37 +55,45 @@ func (x *index) active(slug string) *record {
 	return nil
 }
 
-// assemble builds the catalogue and checks its records against each other, in
-// reading order: of two records that collide, the later one is the problem. It returns nil if
-// there are so many problems that not all records were read.
-func (f *folder) assemble() *catalog.Catalog {
-	c := new(f.catalogue) // f has all records, which must not live as long as the catalogue
-	x := index{map[string]claim{}, map[string]claim{}, map[string]claim{}}
+// assemble builds the catalogue as it is now, and checks it as it is and as it will be. It returns
+// nil if there are so many problems that not all records were read.
+func (f *folder) assemble(now string) *catalog.Catalog {
 	for _, b := range f.batches {
 		keep(&f.problems, b.problems...)
 		keep(&f.warnings, b.warnings...)
 		b.problems, b.warnings = nil, nil
-		for i := range b.records {
-			r := &b.records[i]
-			f.claimSlugs(&x, b.kind, r)
-		}
+	}
+	c := f.assembleAt(now)
+	f.checkFiles(now)
+	if len(f.problems) == maxFindings {
+		return nil
+	}
+	f.checkFuture(now)
+	return c
+}
+
+// assembleAt builds the catalogue of an instant and checks its records against each other, in
+// reading order: of two records that collide, the later one is the problem.
+func (f *folder) assembleAt(at string) *catalog.Catalog {
+	f.settle(at)
+	c := new(f.catalogue) // f has all records, which must not live as long as the catalogue
+	x := index{map[string]claim{}, map[string]claim{}, map[string]claim{}}
+	for k, r := range f.present() {
+		f.claimSlugs(&x, k, r)
 	}
 	if len(f.problems) == maxFindings {
 		return nil
 	}
-	for _, b := range f.batches {
-		for i := range b.records {
-			r := &b.records[i]
-			switch {
-			case r.comparison != nil:
-				f.checkSides(r, &x)
-			case r.retired != nil:
-				f.checkSuccessor(r, &x)
-			}
-			// A comparison that is complete and not published is stored.
-			if !r.isDraft() || r.comparison != nil && !r.comparison.Draft {
-				add(c, r)
-			}
+	for _, r := range f.present() {
+		switch {
+		case r.comparison != nil:
+			f.checkSides(r, &x)
+		case r.retired != nil:
+			f.checkSuccessor(r, &x)
+		}
+		// A comparison that is complete and not published is stored.
+		if !r.isHidden && (!r.isDraft() || r.comparison != nil && !r.comparison.Draft) {
+			add(c, r)
 		}
 	}
 	f.checkProtocols(&x)
@@ -108,13 +116,16 @@ func add(c *catalog.Catalog, r *record) {
 	}
 }
 
-// addDrafts adds the records that assemble left out.
+// addDrafts adds the records that assemble left out. Of a record and the text that will replace it,
+// that is the record itself.
 func (f *folder) addDrafts(c *catalog.Catalog) {
-	for _, b := range f.batches {
-		for i := range b.records {
-			if r := &b.records[i]; r.isDraft() && (r.comparison == nil || r.comparison.Draft) {
-				add(c, r)
+	for _, r := range f.present() {
+		if r.isDraft() && (r.comparison == nil || r.comparison.Draft || r.isHidden) {
+			if r.isHidden {
+				_, isDraft := r.value()
+				*isDraft = true
 			}
+			add(c, r)
 		}
 	}
 }
@@ -162,9 +173,11 @@ func (f *folder) checkProtocols(x *index) {
 		return
 	}
 	for _, ref := range f.settings.refs {
-		if _, known := x.pages[ref.slug]; !known {
+		if page, known := x.pages[ref.slug]; !known {
 			f.problem(f.settings.file, ref.line, "page %q of the protocol is not in pages/; write pages/%s.md, or correct the name",
 				ref.slug, ref.slug)
+		} else if page.by.page != nil && page.by.page.UnpublishAt != "" {
+			f.problem(page.by.file, page.by.line, "the page of a protocol cannot have unpublish_at; delete it")
 		}
 	}
 }
@@ -177,12 +190,12 @@ func (f *folder) checkSides(r *record, x *index) {
 		isActive, tool := isTaken && other.as == activeTool, other.by
 		switch {
 		case isActive && tool.isDraft():
-			if r.comparison.Published && !r.comparison.Draft {
-				f.problem(r.file, ref.line, "%s %q is a draft (%s:%d); publish it first, or make the comparison a draft",
-					ref.field, ref.slug, tool.file, tool.line)
+			if !r.isDraft() {
+				f.problem(r.file, ref.line, "%s %q is %s (%s:%d); publish it first, or make the comparison a draft",
+					ref.field, ref.slug, tool.status(), tool.file, tool.line)
 			}
-			r.comparison.Draft = true
-		case isActive && r.comparison.Draft:
+			r.isHidden = true
+		case isActive && (r.comparison.Draft || r.isHidden):
 		case isActive && tool.tool != nil && !tool.tested:
 			f.problem(r.file, ref.line, "%s %q has no score (%s:%d); only tested tools are compared",
 				ref.field, ref.slug, tool.file, tool.line)
@@ -207,7 +220,8 @@ func (f *folder) checkSuccessor(r *record, x *index) {
 		case ref.slug == r.slug:
 			f.problem(r.file, ref.line, "successor must be a tool other than %q itself", r.slug)
 		case x.active(ref.slug) != nil && x.active(ref.slug).isDraft() && !r.isDraft():
-			f.problem(r.file, ref.line, "successor %q is a draft; publish it first, or remove the successor", ref.slug)
+			f.problem(r.file, ref.line, "successor %q is %s; publish it first, or remove the successor", ref.slug,
+				x.active(ref.slug).status())
 		case !known && !f.isCopy:
 			f.problem(r.file, ref.line, "successor %q is not a tool in this folder", ref.slug)
 		}

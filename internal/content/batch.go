@@ -137,6 +137,7 @@ func (r *producer) markdown(ctx context.Context, k kind) error {
 			continue
 		}
 		slug, isMarkdown := strings.CutSuffix(e.Name(), ".md")
+		slug = strings.TrimSuffix(slug, nextSuffix)
 		switch {
 		case e.IsDir():
 			r.problem(name, 1, "this folder is not read; records must be directly in %s/", k.folder)
@@ -278,7 +279,7 @@ func (b *batch) readMarkdown(f *folder, name string) {
 func decodeMarkdown(on basis, k kind, name, text, failure string) *decoded {
 	file := &decoded{name: name, text: text}
 	d := decoder{file: name, line: 1, basis: on, problems: &file.problems, warnings: &file.warnings, isMarkdown: true}
-	d.slug = strings.TrimSuffix(name[strings.IndexByte(name, '/')+1:], ".md")
+	d.slug, d.isNext = strings.CutSuffix(strings.TrimSuffix(name[strings.IndexByte(name, '/')+1:], ".md"), nextSuffix)
 	if failure != "" {
 		d.report(1, "%s", failure)
 	} else if text, ok := d.utf8(text); ok {
@@ -291,7 +292,7 @@ func decodeMarkdown(on basis, k kind, name, text, failure string) *decoded {
 // record decodes the fields, if they could be parsed.
 func (d *decoder) record(k kind) record {
 	if !d.parsed || d.isMisplaced(k) {
-		return record{file: d.file, line: d.line, slug: d.slug, references: noReferences}
+		return record{file: d.file, line: d.line, slug: d.slug, isNext: d.isNext, references: noReferences}
 	}
 	r := k.decode(d)
 	r.links, r.pictures, r.fieldPictures = d.links, d.pictures, d.fieldPictures

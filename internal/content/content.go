@@ -34,8 +34,10 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"palmares/internal/catalog"
+	canonical "palmares/internal/record"
 )
 
 // The limits of a folder. The one of YAML is lower than that of the file around
@@ -73,6 +75,8 @@ type Options struct {
 	// Progress may be nil; it is called from time to time, never concurrently, with
 	// the number of records read so far.
 	Progress func(records int)
+	// Now says which hours have passed; zero for none of them, as in a copy of Records.
+	Now time.Time
 	// Today is the UTC day, for warnings about dates; "" for none of them.
 	Today string
 	// MaxAge is how many days old tests and price checks may be without a warning; 0
@@ -152,6 +156,11 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 		f.maxLine = maxRecord
 	}
 	f.days = newCalendar(opts.Today, opts.MaxAge)
+	f.zone = f.catalogue.Zone()
+	now := ""
+	if !opts.Now.IsZero() && !opts.Records {
+		now = catalog.FormatTime(opts.Now.Add(-settled))
+	}
 	f.settings.references = noReferences
 	r := &Result{Pictures: &Pictures{}}
 	if opts.InMemory {
@@ -161,7 +170,7 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 		return nil, errors.Join(err, r.Close())
 	}
 	f.memory.replace(f.basis, f.batches)
-	c := f.assemble()
+	c := f.assemble(now)
 	if c != nil {
 		if err := f.readPictures(ctx, opts, c, r.Pictures); err != nil {
 			return nil, errors.Join(err, r.Close())
@@ -172,8 +181,11 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 	if len(f.problems) > 0 {
 		return r, r.Close()
 	}
+	f.schedule(c, now)
 	if opts.Drafts {
 		f.addDrafts(c)
+	} else {
+		canonical.HoldPictures(c)
 	}
 	c.Sort()
 	r.Catalog, r.updateDates = c, f.updateDates()

@@ -26,6 +26,7 @@ type decoder struct {
 
 	isMarkdown bool
 	slug       string // from the file name
+	isNext     bool   // from the file name
 	body       string
 	bodyLine   int
 	checkBody  func(string) markdown.Report // nil for markdown.Check

@@ -66,8 +66,10 @@ type folder struct {
 	batches   []*batch // in reading order
 	images    map[string]*image
 	settings  record // the links and pictures of catalogue.yaml
-	problems  []Problem
-	warnings  []Warning
+
+	obituaries map[string]*record // by slug, those with an hour
+	problems   []Problem
+	warnings   []Warning
 }
 
 func (f *folder) problem(file string, line int, format string, args ...any) {
@@ -216,7 +218,7 @@ func (f *folder) readCatalogue() {
 		if v, ok := d.settings(text); ok {
 			d.fields = v.fields
 			f.catalogue, f.declared = d.catalogue()
-			f.site = f.catalogue.URL
+			f.site, f.zone = f.catalogue.URL, f.catalogue.Zone()
 			f.headsOnly = f.isCopy && f.catalogue.Settings.Dataset == catalog.DatasetHead
 			d.warnPictures()
 			f.settings = record{

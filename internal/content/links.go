@@ -86,13 +86,11 @@ func (f *folder) checkMentions(c *catalog.Catalog) []pictureUse {
 		}
 	}
 	check(&f.settings, "", published)
-	for _, b := range f.batches {
-		for i := range b.records {
-			if r := &b.records[i]; r.isDraft() {
-				check(r, b.kind.folder, drafts)
-			} else {
-				check(r, b.kind.folder, published)
-			}
+	for k, r := range f.present() {
+		if r.isDraft() {
+			check(r, k.folder, drafts)
+		} else {
+			check(r, k.folder, published)
 		}
 	}
 	return f.existing(uses)
@@ -114,16 +112,13 @@ func (f *folder) existing(uses []pictureUse) []pictureUse {
 // addresses returns what the links of the folder may lead to.
 func (f *folder) addresses(c *catalog.Catalog) *markdown.Addresses {
 	a := &markdown.Addresses{Catalog: c, Drafts: map[string]bool{}, Unread: map[string]bool{}}
-	for _, b := range f.batches {
-		for i := range b.records {
-			r := &b.records[i]
-			file := b.kind.folder + "/" + r.slug
-			switch {
-			case !r.isRead():
-				a.Unread[file] = true
-			case r.isDraft():
-				a.Drafts[file] = true
-			}
+	for k, r := range f.present() {
+		file := k.folder + "/" + r.slug
+		switch {
+		case !r.isRead():
+			a.Unread[file] = true
+		case r.isDraft():
+			a.Drafts[file] = true
 		}
 	}
 	return a
@@ -137,6 +132,8 @@ func (r *record) isRead() bool {
 // isDraft reports whether visitors do not see a record.
 func (r *record) isDraft() bool {
 	switch {
+	case r.isHidden:
+		return true
 	case r.tool != nil:
 		return r.tool.Draft
 	case r.comparison != nil:
@@ -147,4 +144,15 @@ func (r *record) isDraft() bool {
 		return r.page.Draft
 	}
 	return false
+}
+
+// status says why visitors do not see a record.
+func (r *record) status() string {
+	switch {
+	case r.isHidden && r.publishAt != "":
+		return "not public before " + r.publishAt
+	case r.isHidden && r.page != nil:
+		return "not public any more"
+	}
+	return "a draft"
 }

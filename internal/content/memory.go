@@ -2,6 +2,7 @@ package content
 
 import (
 	"maps"
+	"time"
 
 	"palmares/internal/catalog"
 )
@@ -19,6 +20,7 @@ type Memory struct {
 type basis struct {
 	declared categories
 	days     calendar
+	zone     *time.Location
 	site     string // the address of the catalogue
 
 	headsOnly bool // bodies were left out
@@ -26,7 +28,7 @@ type basis struct {
 
 func (b basis) equal(o basis) bool {
 	return maps.EqualFunc(b.declared, o.declared, (*catalog.Category).Same) && (b.declared == nil) == (o.declared == nil) && b.days == o.days &&
-		b.site == o.site && b.headsOnly == o.headsOnly
+		b.zone.String() == o.zone.String() && b.site == o.site && b.headsOnly == o.headsOnly
 }
 
 // A decoded is what became of a Markdown file.

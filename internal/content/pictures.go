@@ -111,10 +111,8 @@ func (f *folder) markPictures(bodies []pictureUse) {
 		f.mark(use.path, use.record.isDraft())
 	}
 	f.useFields(&f.settings)
-	for _, b := range f.batches {
-		for i := range b.records {
-			f.useFields(&b.records[i])
-		}
+	for _, r := range f.present() {
+		f.useFields(r)
 	}
 }
 

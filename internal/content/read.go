@@ -20,7 +20,7 @@ func (d *decoder) readRecord(fields []catalog.Field, to any) {
 	for i := range fields {
 		if f := &fields[i]; f.Form.IsStatus() {
 			d.readField(f, to)
-			d.isDraft = d.isDraft || !f.IsEmpty(to)
+			d.isDraft = d.isDraft || f.Form != catalog.PublishAt && !f.IsEmpty(to)
 		}
 	}
 	d.read(fields, to)
@@ -84,6 +84,8 @@ func (d *decoder) text(f *catalog.Field) string {
 		return value
 	case catalog.Price:
 		return d.price(at, v)
+	case catalog.Time, catalog.PublishAt:
+		return d.time(at, v)
 	case catalog.InCategory:
 		return d.category(at, v)
 	case catalog.Prose:
@@ -127,6 +129,7 @@ var (
 		catalog.UsageSlugs: slugs,
 		catalog.Domain:     {isDomain, "a host name such as outil.example"},
 		catalog.Date:       {catalog.IsDate, "an existing date, written YYYY-MM-DD"},
+		catalog.Zone:       {catalog.IsZone, "the name of a time zone, such as Europe/Paris"},
 		catalog.Contact:    {isContact, "a mail address or an http or https URL"},
 		catalog.Image:      {isImagePath, "the path of a picture from the root of the folder, such as images/logo.png"},
 		catalog.Digest:     {isDigest, "a SHA-256 in hexadecimal, 64 digits in lower case"},
@@ -369,6 +372,8 @@ func (d *decoder) object(f *catalog.Field, list any, v *value, at label) {
 		d.declare(object, entry)
 	case *catalog.Criterion:
 		entry.checkCriterion(object)
+	case *catalog.Announcement:
+		entry.checkAnnouncement(object)
 	case *catalog.Protocol:
 		d.pages = append(d.pages, entry.reference("page", object.Page)...)
 	}

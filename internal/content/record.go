@@ -17,6 +17,11 @@ type record struct {
 	slug string // "" if it has no valid one
 	*references
 
+	publishAt string // its hour; "" for none
+	isNext    bool   // it replaces another record at its hour
+	isAbsent  bool   // see folder.settle
+	isHidden  bool   // visitors do not see it; see folder.settle
+
 	tested bool // a score is given, valid or not
 
 	keyLine     int // of the domain of a tool, of the winner of a comparison
@@ -59,6 +64,7 @@ func (d *decoder) tool() record {
 	t := &catalog.Tool{}
 	d.readRecord(catalog.ToolFields, t)
 	d.checkTest(t)
+	d.checkAnnounced(t)
 	return d.newRecord(record{slug: t.Slug, tool: t, tested: d.isGiven("score"), references: &references{refs: d.former}})
 }
 
@@ -110,7 +116,9 @@ func (d *decoder) reference(field, slug string) []reference {
 
 // newRecord completes a record that was read.
 func (d *decoder) newRecord(r record) record {
-	r.file, r.line = d.file, d.line
+	r.file, r.line, r.isNext = d.file, d.line, d.isNext
+	hour := r.hour()
+	r.publishAt, *hour = *hour, ""
 	return r
 }
 

@@ -155,7 +155,7 @@ func objectForm(fields []catalog.Field) *schemaNode {
 		if f.Use.Has(catalog.Required) {
 			object.Required = append(object.Required, f.Name)
 		}
-		if f.Form.IsStatus() { // required fields may be missing
+		if f.Form.IsStatus() && f.Form != catalog.PublishAt { // required fields may be missing
 			hidden := &properties{}
 			hidden.add(f.Name, &schemaNode{Enum: []any{f.Form == catalog.Draft}})
 			object.mayLackWhen = append(object.mayLackWhen, &schemaNode{Required: []string{f.Name}, Properties: hidden})
@@ -309,12 +309,16 @@ var (
 
 // The parts of the patterns. tooMuch is an amount above maxPrice.
 const (
-	slugPattern    = `^[a-z0-9]+(?:-[a-z0-9]+)*$`
-	hostLabel      = `[\p{L}\p{Nd}](?:[\p{L}\p{Nd}-]{0,61}[\p{L}\p{Nd}])?`
-	longMonth      = `(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])`
-	shortMonth     = `(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)`
-	february       = `02-(?:0[1-9]|1[0-9]|2[0-8])`
-	leapDay        = `(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`
+	slugPattern = `^[a-z0-9]+(?:-[a-z0-9]+)*$`
+	hostLabel   = `[\p{L}\p{Nd}](?:[\p{L}\p{Nd}-]{0,61}[\p{L}\p{Nd}])?`
+	longMonth   = `(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])`
+	shortMonth  = `(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)`
+	february    = `02-(?:0[1-9]|1[0-9]|2[0-8])`
+	leapDay     = `(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`
+	anyDay      = `(?:[0-9]{4}-(?:` + longMonth + `|` + shortMonth + `|` + february + `)|` + leapDay + `)`
+	twoDigits   = `:[0-5][0-9]`
+	timePattern = `^` + anyDay + `(?:[Tt](?:[01][0-9]|2[0-3])` + twoDigits + `(?:` + twoDigits + `(?:[.,][0-9]+)?)?` +
+		`(?:[Zz]|[+-](?:[01][0-9]|2[0-4])` + twoDigits + `)?)?$`
 	beforeSelector = `[\p{S}\p{P}0-9]`
 	control        = `\u0000-\u001f\u007f-\u009f`
 	// A carriage return before a line feed is part of the line ending.
@@ -337,7 +341,10 @@ var patterns = map[catalog.Form]string{
 	catalog.Weights:    slugPattern,
 	catalog.Domain:     `^(?:` + hostLabel + `\.)+(?![0-9])` + hostLabel + `$`,
 	catalog.Price:      `^(?!` + tooMuch + `)` + amount + ` €/\p{L}+(?:/\p{L}+)*$`,
-	catalog.Date:       `^(?:[0-9]{4}-(?:` + longMonth + `|` + shortMonth + `|` + february + `)|` + leapDay + `)$`,
+	catalog.Date:       `^` + anyDay + `$`,
+	catalog.Time:       timePattern,
+	catalog.PublishAt:  timePattern,
+	catalog.Zone:       `^[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*$`,
 	catalog.Links:      urlStart + `!#$&-;=?-\[\]_a-z~` + urlEnd,
 	catalog.Link:       urlStart + `!$&-;=?-\[\]_a-z~` + urlEnd,
 	catalog.Site:       urlStart + `!$&-;=@-\[\]_a-z~` + urlEnd,

@@ -27,7 +27,10 @@ func validRecord(t *testing.T, kind string) map[string]any {
 		t.Fatal(err)
 	}
 	for _, f := range canonical.Tables[canonical.Kind(kind)] {
-		if f.Form.IsStatus() {
+		switch {
+		case f.Form == catalog.PublishAt:
+			record[f.Name] = "2026-12-01T09:00"
+		case f.Form.IsStatus():
 			record[f.Name] = f.Form == catalog.Published
 		}
 	}
@@ -54,6 +57,7 @@ var strange = []any{
 	"\ufeff",
 	map[string]any{},
 	map[string]any{"x": 1},
+	"2026-12-01T09:00:00+01:00", "2026-12-01t09:00z", "2026-12-01T9:00", "2026-12-01T24:00", "2026-12-01T09:60", "2026-12-01 09:00", "2026-12-01T09:00:00.5Z", "2026-12-01T09:00+1:00", "2026-02-29T09:00", "2028-02-29T09:00",
 	"2026-02-29", "2026-13-01", "2026-1-1", "1900-02-29", "2000-02-29", "19 €/mois", "19€/mois", "19,5 €/an/", "1 20 €/mois", "1 234 567 €/mois", "0 €/mois",
 	"https://x.example/a b", "https://x.example/#y", "https://x.example/?y", "ftp://x.example", "//x.example", "https://", "HTTPS://X.EXAMPLE", "x.example", "x", "x.1a", "-x.example", "é.example",
 	"images/x.png", "images/../x.png", "images/", "autre/x.png", "images//x.png", "images/.x", "Code", "code", "a", "b", "a--b", "-a", "payant", "gratuit", "Payant", "mort", "header", "show", "hide", "add", "mixte",
@@ -103,7 +107,7 @@ var elsewhere = []string{
 	"two different tools", "winner must be tool_a or tool_b", "is not declared in", "is not a tool in this folder", "is taken", "former slug", "has no score",
 	"is not in the folder", "is not a picture", "must be a tool other than", "is a draft", "declared twice", "the note is empty", "nothing at", "is given twice", "level-1",
 	"is not in pages/", "is not a criterion", "is not declared for the category", "in criteria must be", "which needs worst and best", "the same worst and best",
-	"but its best is", "which has no unit",
+	"but its best is", "which has no unit", "must be the name of a time zone", "are two announcements", "say what changes", "needs retire", "items of announced", "after the retirement",
 }
 
 var schemaFolders = map[string]string{"outil": "outils", "comparatif": "comparatifs", "cimetiere": "cimetiere", "page": "pages"}

@@ -49,6 +49,11 @@ func (d *decoder) warnAbout(r *record) {
 	if r.isDraft() {
 		return
 	}
+	if r.publishAt != "" && d.days.today != "" { // until then, no day is in the future
+		if hour, err := time.Parse(time.RFC3339, r.publishAt); err == nil {
+			d.days.today = max(d.days.today, hour.In(d.zone).Format(time.DateOnly))
+		}
+	}
 	switch {
 	case r.tool != nil:
 		d.warnTool(r.tool)
@@ -198,24 +203,22 @@ func (v *value) textOf(name string) string {
 func (f *folder) warnTogether(x *index) {
 	domains := map[string]*record{}
 	pairs := map[[2]string]*record{}
-	for _, b := range f.batches {
-		for i := range b.records {
-			r := &b.records[i]
-			switch {
-			case r.isDraft():
-			case r.tool != nil && x.active(r.slug) == r && r.tool.Domain != "":
-				domain := strings.ToLower(r.tool.Domain)
-				if first, ok := domains[domain]; ok {
-					f.warn(r.file, r.keyLine, "domain %q is also that of %q (%s, line %d); correct one of them, "+
-						"or make one tool an alias of the other",
-						domain, first.slug, first.file, first.keyLine)
-					continue
-				}
-				domains[domain] = r
-			case r.comparison != nil:
-				f.warnWinner(r, x)
-				f.warnPair(r, pairs)
+	for _, r := range f.present() {
+		switch {
+		case r.isDraft():
+		case r.tool != nil && x.active(r.slug) == r:
+			f.checkRetirement(r, x)
+			domain := strings.ToLower(r.tool.Domain)
+			if first, ok := domains[domain]; ok && domain != "" {
+				f.warn(r.file, r.keyLine, "domain %q is also that of %q (%s, line %d); correct one of them, "+
+					"or make one tool an alias of the other",
+					domain, first.slug, first.file, first.keyLine)
+				continue
 			}
+			domains[domain] = r
+		case r.comparison != nil:
+			f.warnWinner(r, x)
+			f.warnPair(r, pairs)
 		}
 	}
 }
@@ -264,12 +267,10 @@ type updatedAt struct {
 // updateDates returns the updated_at of the records by folder, for WarnUndated.
 func (f *folder) updateDates() map[string][]updatedAt {
 	found := map[string][]updatedAt{}
-	for _, b := range f.batches {
-		for i := range b.records {
-			if r := &b.records[i]; r.updatedLine > 0 {
-				found[b.kind.folder] = append(found[b.kind.folder],
-					updatedAt{r.slug, r.updatedLine, strings.HasSuffix(r.file, ".jsonl")})
-			}
+	for k, r := range f.present() {
+		if r.updatedLine > 0 {
+			found[k.folder] = append(found[k.folder],
+				updatedAt{r.slug, r.updatedLine, strings.HasSuffix(r.file, ".jsonl")})
 		}
 	}
 	return found

@@ -144,6 +144,9 @@ func (w *folderWriter) write(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := w.writeScheduled(); err != nil {
+		return err
+	}
 	if w.progress != nil {
 		w.progress(w.written)
 	}
@@ -152,9 +155,13 @@ func (w *folderWriter) write(ctx context.Context) error {
 
 // writePictures writes the pictures as they are served.
 func (w *folderWriter) writePictures(ctx context.Context, opts WriteOptions) error {
-	c := w.catalogue
-	for _, name := range slices.Sorted(maps.Keys(c.Pictures)) {
-		content, err := opts.Pictures.Read(ctx, c.Pictures[name].Hash)
+	pictures := maps.Clone(w.catalogue.Held)
+	if pictures == nil {
+		pictures = map[string]catalog.Picture{}
+	}
+	maps.Copy(pictures, w.catalogue.Pictures)
+	for _, name := range slices.Sorted(maps.Keys(pictures)) {
+		content, err := opts.Pictures.Read(ctx, pictures[name].Hash)
 		if err != nil {
 			return fmt.Errorf("the picture %s cannot be read: %w", name, err)
 		}

@@ -205,7 +205,7 @@ func sample() *catalog.Catalog {
 var examples = map[catalog.Form]string{
 	catalog.Line: "L’outil : « oui »", catalog.Name: "L’outil", catalog.Short: "Sur devis, dès 400 €/mois", catalog.Prose: "Plus lent.\nEt plus cher.",
 	catalog.Markdown: "De *quoi*\n\nécouter.", catalog.Body: "Nous *essayons*.", catalog.Price: "19,99 €/mois",
-	catalog.Summary: "Le plus sûr : payez-le.", catalog.Date: "2026-01-02", catalog.Link: "https://a.example/1", catalog.Contact: "redaction@essai.example",
+	catalog.Summary: "Le plus sûr : payez-le.", catalog.Date: "2026-01-02", catalog.Time: "2026-12-01T08:00:00Z", catalog.Zone: "America/New_York", catalog.Link: "https://a.example/1", catalog.Contact: "redaction@essai.example",
 }
 
 // fill gives every field that is empty a value.
@@ -258,12 +258,19 @@ func complete() *catalog.Catalog {
 	c.Categories = append(c.Categories, catalog.Category{
 		Slug: "audio", Label: "Audio", Description: "De *quoi*\n\nécouter.", Aliases: []string{"son", "voix"}, Position: 1,
 	})
-	c.Pages = []catalog.Page{{Slug: "methode"}}
+	c.Pages = []catalog.Page{{Slug: "methode"}, {Slug: "salon"}}
+	c.Tools[0].Announced = []catalog.Announcement{
+		{From: "2027-01-01", Pricing: "payant", Price: "25 €/mois", PriceDisplay: "Dès 25 €/mois", Source: "https://a.example/prix"},
+		{From: "2027-03-31", Retire: "absorbe", Successor: "calame"},
+	}
 	addPictures(c)
 	fill(catalog.ToolFields, c.Tools[0])
 	fill(catalog.ComparisonFields, &c.Comparisons[0])
 	fill(catalog.RetiredFields, &c.Retired[0])
 	fill(catalog.PageFields, &c.Pages[0])
+	c.Pages[1].Image = c.Pages[0].Image
+	fill(catalog.PageFields, &c.Pages[1])
+	c.Pages[0].UnpublishAt = "" // as it is the page of a protocol
 	fill(catalog.CatalogueFields, c)
 	c.Sort()
 	return c

@@ -32,10 +32,11 @@ const (
 	EndpointFailing  Kind = "endpoint_failing"  // the endpoint's id
 	PaymentFailed    Kind = "payment_failed"    // the day on which Pro ends, 2026-12-06
 	PlanEnded        Kind = "plan_ended"        // the day on which keys above the plan's number are suspended
+	ScheduleStuck    Kind = "schedule_stuck"    // the record and its hour: pages/tarifs 2026-12-06T08:00:00Z
 )
 
 // kinds lists all kinds, in the order above.
-var kinds = []Kind{SignIn, ConfirmDeletion, EndpointDisabled, EndpointFailing, PaymentFailed, PlanEnded}
+var kinds = []Kind{SignIn, ConfirmDeletion, EndpointDisabled, EndpointFailing, PaymentFailed, PlanEnded, ScheduleStuck}
 
 // Known reports whether the kind exists.
 func (k Kind) Known() bool { return slices.Contains(kinds, k) }

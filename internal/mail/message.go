@@ -36,6 +36,7 @@ type data struct {
 	Failure  string // the last one, "" if it is unknown
 	FailedAt string // 6 décembre 2026 à 09:30 UTC
 	Day      string // 6 décembre 2026
+	Record   string // pages/tarifs
 }
 
 // parseTemplates panics if one of the embedded templates is broken, which every test
@@ -72,6 +73,15 @@ func (q *Queue) write(ctx context.Context, c Claim, now time.Time) (Message, err
 		d.Day, err = day(c.About)
 		if err == nil {
 			err = q.cfg.Outbox.Check(ctx, c.Request)
+		}
+	case ScheduleStuck:
+		var due time.Time
+		var hour string
+		d.Record, hour, _ = strings.Cut(c.About, " ")
+		due, err = time.Parse(time.RFC3339, hour)
+		if err == nil {
+			d.Day, err = day(isoDay(due))
+			d.Day += due.UTC().Format(" à 15:04 UTC")
 		}
 	default:
 		err = fmt.Errorf("unknown kind of mail %q", c.Kind)

@@ -80,6 +80,7 @@ var samples = []struct {
 		},
 	},
 	{name: "payment_failed", request: Request{To: "ada@example.org", Kind: PaymentFailed, About: "2026-12-06"}},
+	{name: "schedule_stuck", request: Request{To: "redaction@example.org", Kind: ScheduleStuck, About: "pages/tarifs 2026-12-06T08:00:00Z"}},
 	{name: "plan_ended", request: Request{To: "ada@example.org", Kind: PlanEnded, About: "2027-01-01"}},
 }
 

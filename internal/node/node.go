@@ -67,6 +67,7 @@ type node struct {
 	published    atomic.Int64 // the version that was loaded last, 0 for none
 	demo         demoCatalogue
 	follower     *mirror.Follower // nil unless this is a mirror
+	calendar     *calendar
 
 	// Background loops end after the server and before the database is closed: the last
 	// requests are still counted and logged.

@@ -51,6 +51,10 @@ func (n *node) open(ctx context.Context) (d dependencies, err error) {
 	if err != nil {
 		return d, err
 	}
+	n.calendar = &calendar{store: n.store, now: n.cfg.Now, log: n.log}
+	if err := n.calendar.advance(ctx); err != nil { // run tries again
+		n.log.Error("what is scheduled cannot be published now", "error", err)
+	}
 	n.exports = dataset.New(dataset.Config{
 		Dir: n.cfg.ExportDir, Space: n.cfg.ExportSpace, Release: n.cfg.Release, Log: n.log,
 	})
@@ -164,6 +168,9 @@ func (n *node) start(
 		n.metrics.Gauge("palmares_clock_offset_seconds",
 			"How far the clock of this machine is ahead of the database's; negative if it is behind.", clock.ahead)
 	}
+	n.run(n.calendar.run)
+	n.metrics.Gauge("palmares_scheduled_stuck", "Scheduled records that could not be published at their hour.",
+		func() float64 { return float64(n.calendar.stuck.Load()) })
 	n.metrics.Catalogue(d.live)
 	n.metrics.Flag("palmares_catalogue_behind",
 		"1 while the published version cannot be loaded and an older one is served.", watch.Behind)

@@ -191,7 +191,7 @@ func (p *Preview) read(ctx context.Context) {
 	next := &edition{number: last.number + 1, snapshot: last.snapshot, replaced: make(chan struct{})}
 	today := catalog.Day(p.cfg.Now())
 	read, err := content.Read(ctx, p.cfg.Dir, content.Options{
-		Today: today, Drafts: true, Known: p.spools.known, Memory: &p.memory,
+		Now: p.cfg.Now(), Today: today, Drafts: true, Known: p.spools.known, Memory: &p.memory,
 	})
 	switch {
 	case ctx.Err() != nil:

@@ -70,7 +70,7 @@ func (j *Job) Read(ctx context.Context) (*content.Result, error) {
 	defer root.Close()
 	read, err := content.ReadFS(ctx, root.FS(), content.Options{
 		Progress: func(n int) { j.Sink.Progress("reading", n, 0) },
-		Today:    catalog.Day(j.Now()), MaxAge: j.MaxAge, Known: j.Known, Elsewhere: j.Elsewhere,
+		Now:      j.Now(), Today: catalog.Day(j.Now()), MaxAge: j.MaxAge, Known: j.Known, Elsewhere: j.Elsewhere,
 	})
 	if err != nil {
 		return nil, err
@@ -126,9 +126,15 @@ func (j *Job) Publish(ctx context.Context, to *catalogdb.Catalogue, read *conten
 	next := read.Catalog
 	if to == nil {
 		old := &catalog.Catalog{}
+		next.Advance(j.Now())
 		catalog.CarryOver(old, next, catalog.Day(j.Now()))
 		diff := catalog.Compare(old, next, func(string) []catalog.Section { return nil }) // a report does not show them
 		return 1, j.Sink.Report(j.report(next, catalogdb.Publication{Diff: diff, Version: 1}))
+	}
+	if !j.DryRun { // what was due before
+		if _, err := to.Advance(ctx, j.Now); err != nil {
+			return 0, err
+		}
 	}
 	done, err := to.Publish(ctx, next, catalogdb.PublishOptions{
 		AllowRemovals: j.AllowRemovals, DryRun: j.DryRun, Now: j.Now, Source: j.Source, Guard: j.Guard,

@@ -153,7 +153,7 @@ func TestWhatKeepsAFolderFromBeingPublishedIsShown(t *testing.T) {
 		if !errors.Is(err, stale) {
 			t.Errorf("error: %v; want that of the guard", err)
 		}
-		if head, err := st.Catalogue.Head(t.Context()); err != nil || cmp.Diff(catalogdb.Head{Version: 1}, head) != "" {
+		if head, err := st.Catalogue.Head(t.Context()); err != nil || cmp.Diff(catalogdb.Head{Version: 1, Since: 1}, head) != "" {
 			t.Errorf("%+v is published, %v", head, err)
 		}
 	})

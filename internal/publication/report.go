@@ -21,10 +21,11 @@ const maxLines = 50
 func (j *Job) report(next *catalog.Catalog, p catalogdb.Publication) string {
 	r := newChangeReport()
 	if p.Diff.Empty() {
-		return fmt.Sprintf("nothing changed: version %d stands, %s\n", p.Version, Counts(next))
+		return fmt.Sprintf("nothing changed: version %d stands, %s\n%s", p.Version, Counts(next), dueNext(next))
 	}
 	r.published(&p.Diff, next.Comparisons)
 	r.unpublished(&p.Diff, next)
+	r.scheduled(&p.Diff)
 	if p.Version > 1 {
 		r.settings(&p.Diff)
 	}
@@ -36,8 +37,28 @@ func (j *Job) report(next *catalog.Catalog, p catalogdb.Publication) string {
 	if totals == "" {
 		totals = "only the stored data of former tools changed"
 	}
-	fmt.Fprintf(&r.out, "%s version %d: %s; now %s\n", verb, p.Version, totals, Counts(next))
+	fmt.Fprintf(&r.out, "%s version %d: %s; now %s\n%s", verb, p.Version, totals, Counts(next), dueNext(next))
 	return r.out.String()
+}
+
+// dueNext says what happens by itself next.
+func dueNext(c *catalog.Catalog) string {
+	for _, p := range c.Planned() {
+		if p.Problem == "" {
+			return fmt.Sprintf("due next: %s (%s), on %s\n", p.Name, p.What, p.Due)
+		}
+	}
+	return ""
+}
+
+// scheduled lists what was scheduled and what was cancelled.
+func (r *changeReport) scheduled(d *catalog.Diff) {
+	for _, name := range slices.Concat(d.Scheduled.Added, d.Scheduled.Changed) {
+		r.line("scheduled", name, "")
+	}
+	for _, name := range d.Scheduled.Removed {
+		r.line("cancelled", name, "")
+	}
 }
 
 // WriteChanges writes what a version changed, as far as it is known, one line per record.
@@ -46,6 +67,7 @@ func WriteChanges(w io.Writer, d *catalog.Diff) error {
 	r.most = math.MaxInt
 	r.published(d, nil)
 	r.unpublished(d, nil)
+	r.scheduled(d)
 	r.settings(d)
 	r.totals()
 	_, err := io.WriteString(w, r.out.String())
@@ -254,7 +276,7 @@ func (r *changeReport) unpublished(d *catalog.Diff, next *catalog.Catalog) {
 // totals returns the number of changes by verb, and lists how many were left out.
 func (r *changeReport) totals() []string {
 	var list []string
-	for _, verb := range []string{"added", "changed", "restored", "retired", "removed"} {
+	for _, verb := range []string{"added", "changed", "restored", "retired", "removed", "scheduled", "cancelled"} {
 		n := r.lines[verb]
 		if n == 0 {
 			continue

@@ -139,7 +139,7 @@ func (e *staleError) Is(target error) bool { return e.stays && target == catalog
 func (r *Revision) Guard(c *Checkout) func(catalogdb.Head) error {
 	return func(published catalogdb.Head) error {
 		switch {
-		case r.Expect != nil && *r.Expect != published.Version:
+		case r.Expect != nil && !published.Is(*r.Expect):
 			return &staleError{fmt.Sprintf("version %d is published, not %d: see `palmares log %d`, "+
 				"take over what it changed, and publish with --expect %d",
 				published.Version, *r.Expect, published.Version, published.Version), true}

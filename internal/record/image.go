@@ -88,3 +88,32 @@ func (r Record) mentions() (paths, texts []string) {
 	}
 	return paths, texts
 }
+
+// HoldPictures moves the pictures that only scheduled records use from Pictures to Held, and those
+// that others use back; it drops pictures that no record uses. c need not be sorted.
+func HoldPictures(c *catalog.Catalog) {
+	if len(c.Scheduled)+len(c.Held) == 0 {
+		return
+	}
+	all := *c
+	all.Pictures = maps.Clone(c.Pictures)
+	if all.Pictures == nil {
+		all.Pictures = map[string]catalog.Picture{}
+	}
+	maps.Copy(all.Pictures, c.Held)
+	c.Pictures, c.Held = map[string]catalog.Picture{}, map[string]catalog.Picture{}
+	for _, kind := range Kinds {
+		for i := range Count(c, kind) {
+			for _, image := range Of(c, At(c, kind, i)).Images(&all) {
+				c.Pictures[image.Path] = all.Pictures[image.Path]
+			}
+		}
+	}
+	for i := range c.Scheduled {
+		for _, image := range Of(c, c.Scheduled[i].Record).Images(&all) {
+			if _, isPublic := c.Pictures[image.Path]; !isPublic {
+				c.Held[image.Path] = all.Pictures[image.Path]
+			}
+		}
+	}
+}

@@ -118,7 +118,7 @@ func parseJob(q url.Values) (*publication.Job, error) {
 		switch {
 		case unchanged:
 			return errChanged
-		case hasWant && head.Version != want:
+		case hasWant && !head.Is(want):
 			return &movedError{head, want}
 		}
 		return nil

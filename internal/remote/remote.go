@@ -66,6 +66,7 @@ type published struct {
 	Author   string `json:"author"`
 	Clean    bool   `json:"clean"`
 	Earlier  bool   `json:"earlier"` // see catalogdb.Head
+	Since    int64  `json:"since"`
 }
 
 // A message is one line of a response. It has one field.

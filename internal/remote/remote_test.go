@@ -202,7 +202,7 @@ func TestAFolderIsPublishedWithWhereItComesFrom(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer client.Close()
-		if head, err := client.Head(t.Context()); err != nil || head != (catalogdb.Head{Version: 1, By: "Ada", Revision: "0123abc", Author: "Ada", Clean: true}) {
+		if head, err := client.Head(t.Context()); err != nil || head != (catalogdb.Head{Version: 1, By: "Ada", Revision: "0123abc", Author: "Ada", Clean: true, Since: 1}) {
 			t.Errorf("head: %+v, %v", head, err)
 		}
 		if n.log.String() != "" {

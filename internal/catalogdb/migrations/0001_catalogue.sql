@@ -14,7 +14,8 @@ CREATE TABLE catalogue (
 	feed_format     INTEGER NOT NULL, -- of the hashed records
 	feed_position   BIGINT  NOT NULL, -- the highest ever used
 	feed_state      TEXT    NOT NULL, -- of this version
-	tools_view      TEXT    NOT NULL  -- the query of the view of that name
+	tools_view      TEXT    NOT NULL, -- the query of the view of that name
+	due             TEXT    NOT NULL  -- when something happens by itself next: YYYY-MM-DDTHH:MM:SSZ, or ""
 );
 
 -- The records of the catalogue, which are the feed of their changes as well. Rows of public
@@ -67,7 +68,18 @@ CREATE TABLE publications (
 	author         TEXT    NOT NULL,
 	token          TEXT    NOT NULL, -- name of the token it was published with
 	clean          BOOLEAN NOT NULL, -- the work tree was the revision
-	records        TEXT    NOT NULL  -- a JSON object: what of the version no event tells
+	records        TEXT    NOT NULL, -- a JSON object: what of the version no event tells
+	due            TEXT    NOT NULL  -- the hour at which the version made itself; "" if somebody published it
+);
+
+-- The records that are not public before their hour, and what the pictures are that only they use.
+CREATE TABLE scheduled (
+	kind     TEXT NOT NULL,
+	slug     TEXT NOT NULL,
+	due      TEXT NOT NULL, -- as in catalogue; "" for a picture
+	document TEXT NOT NULL, -- JSON, as in records
+	problem  TEXT NOT NULL, -- why it is not public although its hour has passed; "" for none
+	PRIMARY KEY (kind, slug, due)
 );
 
 CREATE TABLE events (
@@ -97,4 +109,4 @@ CREATE TABLE mirror (
 	node_until TEXT    NOT NULL  -- another one may take over then
 );
 
-INSERT INTO catalogue VALUES (1, '', 0, 0, 0, '', '', '', 0, 0, '', '');
+INSERT INTO catalogue VALUES (1, '', 0, 0, 0, '', '', '', 0, 0, '', '', '');

@@ -1,0 +1,278 @@
+package catalog
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// An Announcement is a change of a tool that its maker has announced. A price changes by itself on
+// its day; a tool is retired when its obituary is published.
+type Announcement struct {
+	From         string // YYYY-MM-DD, in the zone of the catalogue
+	Pricing      Pricing
+	Price        string
+	PriceDisplay string
+	Retire       Reason // "" for a change of the price
+	Successor    string // slug or ""
+	Source       string // URL or ""
+}
+
+// A Scheduled is a record that is not public before its hour.
+type Scheduled struct {
+	Due     string // in UTC, as FormatTime returns it
+	Record  any    // a *Tool, *Comparison, *Retired or *Page
+	Problem string // why it is not public although its hour has passed; "" for none
+}
+
+// Name returns the name of the file of the record without its suffix: pages/tarifs.
+func (s *Scheduled) Name() string {
+	switch r := s.Record.(type) {
+	case *Tool:
+		return "outils/" + r.Slug
+	case *Comparison:
+		return "comparatifs/" + r.Slug
+	case *Retired:
+		return "cimetiere/" + r.Slug
+	}
+	return "pages/" + s.Record.(*Page).Slug
+}
+
+func (s *Scheduled) isSame(o *Scheduled) bool {
+	if s.Due != o.Due || s.Problem != o.Problem || s.Name() != o.Name() {
+		return false
+	}
+	switch r := s.Record.(type) {
+	case *Tool:
+		return isSame(ToolFields, r, o.Record, "")
+	case *Comparison:
+		return isSame(ComparisonFields, r, o.Record, "")
+	case *Retired:
+		return isSame(RetiredFields, r, o.Record, "")
+	}
+	return isSame(PageFields, s.Record, o.Record, "")
+}
+
+// CompareScheduled returns what was scheduled, scheduled otherwise and cancelled between two lists,
+// by name and hour. What was due by now has happened.
+func CompareScheduled(old, next []Scheduled, now time.Time) (r RecordChanges) {
+	before := map[string]*Scheduled{}
+	name := func(s *Scheduled) string { return s.Name() + " (" + s.Due + ")" }
+	for i := range old {
+		before[name(&old[i])] = &old[i]
+	}
+	for i := range next {
+		s := &next[i]
+		if prior := before[name(s)]; prior == nil {
+			r.Added = append(r.Added, name(s))
+		} else if !s.isSame(prior) {
+			r.Changed = append(r.Changed, name(s))
+		}
+		delete(before, name(s))
+	}
+	for _, key := range slices.Sorted(maps.Keys(before)) {
+		if before[key].Due > FormatTime(now) {
+			r.Removed = append(r.Removed, key)
+		}
+	}
+	return r
+}
+
+// A Planned is something that is to come.
+type Planned struct {
+	Due     string // in UTC, as FormatTime returns it
+	Name    string // of the record, as in Scheduled
+	What    string // that happens then
+	Problem string // why it does not; "" for none
+}
+
+// Planned returns what is to come, by hour and name.
+func (c *Catalog) Planned() (list []Planned) {
+	for i := range c.Scheduled {
+		s := &c.Scheduled[i]
+		list = append(list, Planned{s.Due, s.Name(), "published", s.Problem})
+	}
+	for i := range c.Pages {
+		if p := &c.Pages[i]; p.UnpublishAt != "" {
+			list = append(list, Planned{p.UnpublishAt, "pages/" + p.Slug, "unpublished", ""})
+		}
+	}
+	zone := c.Zone()
+	for _, t := range c.Tools {
+		for i := range t.Announced {
+			a := &t.Announced[i]
+			p := Planned{FormatTime(FirstMinute(a.From, zone)), "outils/" + t.Slug, "", ""}
+			switch {
+			case a.Retire == "":
+				p.What = "price " + cmp.Or(a.Price, a.PriceDisplay, string(a.Pricing))
+			case c.hasObituary(t.Slug):
+				continue // which is listed itself
+			default:
+				p.What, p.Problem = "retired", "there is no cimetiere/"+t.Slug+".md with publish_at"
+			}
+			list = append(list, p)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Planned) int {
+		return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}
+
+// hasObituary reports whether the obituary of a tool is scheduled.
+func (c *Catalog) hasObituary(slug string) bool {
+	return slices.ContainsFunc(c.Scheduled, func(s Scheduled) bool { return s.Name() == "cimetiere/"+slug })
+}
+
+// NextDue returns when something happens by itself next; "" for never.
+func (c *Catalog) NextDue() string {
+	for _, p := range c.Planned() {
+		if p.Problem == "" {
+			return p.Due
+		}
+	}
+	return ""
+}
+
+// Advance makes everything happen that is due at an instant, and reports whether there was anything.
+// What no longer fits the catalogue stays scheduled, with its problem. Records are replaced, never
+// changed in place, and c is sorted afterwards.
+func (c *Catalog) Advance(at time.Time) bool {
+	due := FormatTime(at)
+	if next := c.NextDue(); next == "" || next > due {
+		return false
+	}
+	c.Scheduled = slices.Clone(c.Scheduled)
+	SortScheduled(c.Scheduled)
+	left := c.Scheduled[:0:0]
+	for _, s := range c.Scheduled {
+		if s.Due <= due {
+			s.Problem = c.enter(s.Record)
+		}
+		if s.Due > due || s.Problem != "" {
+			left = append(left, s)
+		}
+	}
+	c.Scheduled = left
+	c.Pages = slices.DeleteFunc(c.Pages, func(p Page) bool { return p.UnpublishAt != "" && p.UnpublishAt <= due })
+	zone := c.Zone()
+	for i, t := range c.Tools {
+		c.Tools[i] = t.advance(at, zone)
+	}
+	return true
+}
+
+// SortScheduled sorts records by their hours. Those of one hour are in the order of their kinds, as
+// comparisons need their tools, and obituaries the end of comparisons.
+func SortScheduled(list []Scheduled) {
+	rank := func(s *Scheduled) int {
+		return slices.Index([]string{"outils", "comparatifs", "cimetiere", "pages"}, s.Name()[:strings.IndexByte(s.Name(), '/')])
+	}
+	slices.SortFunc(list, func(a, b Scheduled) int {
+		return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(rank(&a), rank(&b)), cmp.Compare(a.Name(), b.Name()))
+	})
+}
+
+// enter makes a record public, instead of one of the same name, or returns why it cannot be.
+func (c *Catalog) enter(record any) (problem string) {
+	switch r := record.(type) {
+	case *Tool:
+		if c.retiredBySlug()[r.Slug] != nil {
+			return "the tool was retired meanwhile"
+		}
+		if !c.declares(r.Category) {
+			return "its category " + r.Category + " is not declared any more"
+		}
+		c.Tools = put(c.Tools, r, func(t **Tool) string { return (*t).Slug }, r.Slug)
+	case *Comparison:
+		for _, side := range []string{r.ToolA, r.ToolB} {
+			if t := c.Tool(side); r.Published && (t == nil || t.Score == nil) {
+				return side + " is not an active, tested tool any more"
+			}
+		}
+		c.Comparisons = put(c.Comparisons, *r, func(x *Comparison) string { return x.Slug }, r.Slug)
+	case *Retired:
+		if !c.declares(r.Category) {
+			return "its category " + r.Category + " is not declared any more"
+		}
+		for i := range c.Comparisons {
+			if x := &c.Comparisons[i]; x.Published && (x.ToolA == r.Slug || x.ToolB == r.Slug) {
+				return "comparatifs/" + x.Slug + " still compares the tool"
+			}
+		}
+		c.Tools = slices.DeleteFunc(c.Tools, func(t *Tool) bool { return t.Slug == r.Slug })
+		c.Retired = put(c.Retired, *r, func(o *Retired) string { return o.Slug }, r.Slug)
+	case *Page:
+		c.Pages = put(c.Pages, *r, func(p *Page) string { return p.Slug }, r.Slug)
+	}
+	return ""
+}
+
+func (c *Catalog) declares(category string) bool {
+	return slices.ContainsFunc(c.Categories, func(d Category) bool { return d.Slug == category })
+}
+
+// put returns a sorted list with a record, instead of that of the same slug.
+func put[T any](list []T, record T, slugOf func(*T) string, slug string) []T {
+	i, found := slices.BinarySearchFunc(list, slug, func(r T, s string) int { return cmp.Compare(slugOf(&r), s) })
+	if found {
+		list[i] = record
+		return list
+	}
+	return slices.Insert(list, i, record)
+}
+
+// advance returns the tool with the announced prices that are in effect at an instant. The entries of
+// its history have the announced days.
+func (t *Tool) advance(at time.Time, zone *time.Location) *Tool {
+	isDue := func(a Announcement) bool { return a.Retire == "" && !FirstMinute(a.From, zone).After(at) }
+	if !slices.ContainsFunc(t.Announced, isDue) {
+		return t
+	}
+	next := *t
+	next.Announced = nil
+	for _, a := range t.Announced {
+		if !isDue(a) {
+			next.Announced = append(next.Announced, a)
+			continue
+		}
+		was := PriceChange{
+			ChangedAt: a.From, Automatic: true, OldPricing: next.Pricing, OldPrice: next.Price,
+			NewPricing: cmp.Or(a.Pricing, next.Pricing), NewPrice: cmp.Or(a.Price, next.Price),
+		}
+		next.Pricing, next.Price, next.PriceDisplay = was.NewPricing, was.NewPrice, a.PriceDisplay
+		if !was.isNothing() {
+			next.PriceHistory = mergeHistory([]PriceChange{was}, next.PriceHistory)
+		}
+		if next.UpdatedAt != "" {
+			next.UpdatedAt = max(next.UpdatedAt, a.From)
+		}
+	}
+	return &next
+}
+
+// Apart returns the catalogue as the previous one of next, which was made of it by Advance: the two
+// share the tools that are the same.
+func (c *Catalog) Apart(next *Catalog) *Catalog {
+	old := *c
+	old.Unchanged = NewUnchanged(next)
+	old.Tools = nil
+	for _, t := range c.Tools {
+		if i, found := next.find(t.Slug); found && next.Tools[i] == t {
+			old.Unchanged.is[i] = true
+		} else {
+			old.Tools = append(old.Tools, t)
+		}
+	}
+	return &old
+}
+
+// Clone returns a catalogue that Advance may change without changing c.
+func (c *Catalog) Clone() *Catalog {
+	next := *c
+	next.Tools, next.Comparisons = slices.Clone(c.Tools), slices.Clone(c.Comparisons)
+	next.Retired, next.Pages = slices.Clone(c.Retired), slices.Clone(c.Pages)
+	return &next
+}

@@ -1,0 +1,263 @@
+package catalogdb
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"palmares/internal/catalog"
+	"palmares/internal/record"
+	"palmares/internal/sqldb"
+	"palmares/internal/wire"
+)
+
+// An Advance is what Catalogue.Advance did.
+type Advance struct {
+	Versions []Publication       // that made themselves, oldest first
+	Stuck    []catalog.Scheduled // what was due and could not be published, which nobody was told before
+	Contact  string              // of the catalogue
+}
+
+// Advance makes the versions that are due, one for each hour, oldest first. Any number of nodes may
+// call it at once: each hour is settled by one of them, in one transaction. It does nothing on a
+// mirror, which gets its versions from its origin.
+func (s *Catalogue) Advance(ctx context.Context, now func() time.Time) (done Advance, err error) {
+	for {
+		at, err := s.due(ctx, s.db.Reads(), now)
+		if err != nil || at.IsZero() {
+			return done, s.db.Explain(ctx, err)
+		}
+		version, stuck, contact, err := s.advance(ctx, now)
+		if err != nil {
+			return done, err
+		}
+		done.Stuck, done.Contact = append(done.Stuck, stuck...), contact
+		if version.Version > 0 {
+			done.Versions = append(done.Versions, version)
+		}
+	}
+}
+
+// clock returns the time by which hours are judged: that of the database if nodes share it.
+func (s *Catalogue) clock(ctx context.Context, q sqldb.Queryer, now func() time.Time) (time.Time, error) {
+	if !s.db.Shared() {
+		return now(), nil
+	}
+	return sqldb.Value[time.Time](ctx, q, `SELECT clock_timestamp()`)
+}
+
+// due returns the hour that has come and is not settled; zero for none.
+func (s *Catalogue) due(ctx context.Context, q sqldb.Queryer, now func() time.Time) (at time.Time, err error) {
+	text, err := sqldb.Value[string](ctx, q, `SELECT due FROM catalogue
+		WHERE NOT EXISTS (SELECT 1 FROM mirror WHERE origin <> '' OR permitted)`)
+	if errors.Is(err, sql.ErrNoRows) {
+		return at, nil
+	}
+	if err != nil || text == "" {
+		return at, err
+	}
+	clock, err := s.clock(ctx, q, now)
+	if err != nil || text > catalog.FormatTime(clock) {
+		return at, err
+	}
+	at, err = time.Parse(time.RFC3339, text)
+	if err != nil {
+		return at, fmt.Errorf("catalogue.due is damaged: publish again (%w)", err)
+	}
+	return at, nil
+}
+
+// advance settles the next hour that has come, if another node has not.
+func (s *Catalogue) advance(
+	ctx context.Context, now func() time.Time,
+) (done Publication, stuck []catalog.Scheduled, contact string, err error) {
+	err = s.publish(ctx, nil, PublishOptions{Now: now, AllowRemovals: true}, func(p *publication) error {
+		done, stuck = Publication{}, nil
+		at, err := s.due(ctx, p.tx, now)
+		if err == nil && at.IsZero() {
+			return errRollback
+		}
+		if err != nil {
+			return err
+		}
+		if err := p.loadDue(ctx, at); err != nil {
+			return err
+		}
+		contact = p.next.Settings.Contact
+		for i := range p.next.Scheduled {
+			if s := &p.next.Scheduled[i]; s.Problem != "" && !slices.ContainsFunc(p.old.Catalog.Scheduled,
+				func(o catalog.Scheduled) bool {
+					return o.Name() == s.Name() && o.Due == s.Due && o.Problem == s.Problem
+				}) {
+				stuck = append(stuck, *s)
+			}
+		}
+		p.judge(catalog.Day(at))
+		if !p.changes() { // all of it is stuck
+			return p.writeScheduled(ctx)
+		}
+		done, err = s.commit(ctx, p)
+		return err
+	})
+	return done, stuck, contact, err
+}
+
+// loadDue makes next what the stored catalogue is from an hour on.
+func (p *publication) loadDue(ctx context.Context, at time.Time) (err error) {
+	p.dueAt = at
+	p.head, err = head(ctx, p.tx)
+	if err != nil {
+		return err
+	}
+	err = p.tx.QueryRowContext(ctx, `SELECT revision, author, token, clean FROM publications WHERE version = $1`,
+		p.head.Version).Scan(&p.opts.Source.Revision, &p.opts.Source.Author, &p.opts.Source.Token, &p.opts.Source.Clean)
+	if err != nil {
+		return err
+	}
+	p.old, err = loadHead(ctx, p.tx)
+	if err != nil {
+		return err
+	}
+	feed, err := feedHead(ctx, p.tx)
+	if err != nil {
+		return err
+	}
+	p.stored = map[rowKey]storedRow{}
+	var public []record.Change
+	all, err := gather(ctx, p.tx, gathering{url: p.old.url, each: func(r *row) {
+		if r.public {
+			public = append(public, r.Change)
+		}
+		p.knowPrivate(r)
+	}}, "")
+	if err != nil {
+		return err
+	}
+	stored := &all.Catalog
+	if err := loadScheduled(ctx, p.tx, stored); err != nil {
+		return err
+	}
+	p.next = stored.Clone()
+	p.next.Advance(at)
+	record.HoldPictures(p.next)
+	p.feed = feed.Step(p.next, p.old.Version+1, sqldb.FormatTime(p.now))
+	for i := range public {
+		p.feed.Before(&public[i])
+	}
+	p.old.Catalog = stored.Apart(p.next)
+	return nil
+}
+
+// loadScheduled adds what is scheduled to a catalogue.
+func loadScheduled(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) error {
+	type row struct {
+		kind, slug, due, document, problem string
+	}
+	rows, err := sqldb.Rows(ctx, tx, `SELECT kind, slug, due, document, problem FROM scheduled`,
+		func(scan sqldb.Scanner, r *row) error { return scan(&r.kind, &r.slug, &r.due, &r.document, &r.problem) })
+	if err != nil {
+		return err
+	}
+	var decoder record.Decoder
+	for _, r := range rows {
+		s := catalog.Scheduled{Due: r.due, Problem: r.problem}
+		switch record.Kind(r.kind) {
+		case pictureKind:
+			var p catalog.Picture
+			if err := json.Unmarshal([]byte(r.document), &p); err != nil {
+				return err
+			}
+			if c.Held == nil {
+				c.Held = map[string]catalog.Picture{}
+			}
+			c.Held[r.slug] = p
+			continue
+		case record.Tool:
+			t := &catalog.Tool{}
+			_, err = decoder.Tool([]byte(r.document), t)
+			c.DropDefaultURLs(t)
+			s.Record = t
+		case record.Comparison:
+			x := &catalog.Comparison{}
+			_, err = decoder.Comparison([]byte(r.document), x)
+			s.Record = x
+		case record.Retired:
+			o := &catalog.Retired{}
+			_, err = decoder.Retired([]byte(r.document), o)
+			s.Record = o
+		case record.Page:
+			p := &catalog.Page{}
+			_, err = decoder.Page([]byte(r.document), p)
+			s.Record = p
+		default:
+			continue // of a later release
+		}
+		if err != nil {
+			return fmt.Errorf("the scheduled record %s is damaged: publish again (%w)", r.slug, err)
+		}
+		c.Scheduled = append(c.Scheduled, s)
+	}
+	catalog.SortScheduled(c.Scheduled)
+	return nil
+}
+
+var scheduledTable = sqldb.Table{Name: "scheduled", Columns: []string{"kind", "slug", "due", "document", "problem"}}
+
+// writeScheduled stores what is scheduled, and when something happens next.
+func (p *publication) writeScheduled(ctx context.Context) error {
+	due := ""
+	if p.opts.Mirror == nil {
+		due = p.next.NextDue()
+	}
+	if err := sqldb.Exec(ctx, p.tx, `UPDATE catalogue SET due = $1`, due); err != nil {
+		return err
+	}
+	if err := sqldb.Exec(ctx, p.tx, `DELETE FROM scheduled`); err != nil {
+		return err
+	}
+	rows := sqldb.NewBatch(p.tx, scheduledTable, p.db.Placeholders())
+	for i := range p.next.Scheduled {
+		s := &p.next.Scheduled[i]
+		r := record.Of(p.next, s.Record)
+		if err := rows.Add(ctx, string(r.Kind), r.Slug, s.Due, string(r.Append(nil, nil)), s.Problem); err != nil {
+			return err
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(p.next.Held)) {
+		document := string(wire.AppendJSON(nil, p.next.Held[path]))
+		if err := rows.Add(ctx, string(pictureKind), path, "", document, ""); err != nil {
+			return err
+		}
+	}
+	return rows.Flush(ctx)
+}
+
+// Planned returns what is to come, by hour and name.
+func (s *Catalogue) Planned(ctx context.Context) ([]catalog.Planned, error) {
+	return sqldb.Read(ctx, s.db, func(tx *sql.Tx) ([]catalog.Planned, error) { return planned(ctx, tx) })
+}
+
+func planned(ctx context.Context, tx *sql.Tx) ([]catalog.Planned, error) {
+	all, err := gather(ctx, tx, gathering{}, `NOT deleted AND (kind = $1 OR kind = $2 AND document LIKE '%"announced":%'
+		OR kind = $3 AND document LIKE '%"unpublish_at":%')`, string(record.Catalogue), string(record.Tool), string(record.Page))
+	if err != nil {
+		return nil, err
+	}
+	if err := loadScheduled(ctx, tx, &all.Catalog); err != nil {
+		return nil, err
+	}
+	return all.Catalog.Planned(), nil
+}
+
+// Stuck returns how many records are not public although their hour has passed.
+func (s *Catalogue) Stuck(ctx context.Context) (int64, error) {
+	n, err := sqldb.Value[int64](ctx, s.db.Reads(), countStuck)
+	return n, s.db.Explain(ctx, err)
+}
+
+const countStuck = `SELECT count(*) FROM scheduled WHERE problem <> ''`

@@ -1,0 +1,326 @@
+package content
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"palmares/internal/catalog"
+	canonical "palmares/internal/record"
+)
+
+// What a folder says about the future. Records with an hour that has not come wait: they are read like
+// others and hidden like drafts. So that nothing is wrong at its hour, the records are checked against
+// each other once for every hour to come, as the catalogue will be then.
+
+const (
+	// maxHours is how many hours to come a folder may have: each is checked.
+	maxHours = 100
+	// nextSuffix is the end of the name of a file that replaces a record at its hour.
+	nextSuffix = ".next"
+	// settled is how long ago an hour must be to be taken for passed here. What came later is left to
+	// the publication, as the clock of the database may differ.
+	settled = time.Hour
+)
+
+// time returns the instant of a field.
+func (d *decoder) time(at label, v *value) string {
+	s, ok := d.textOf(at, v, "a time such as 2026-12-01T09:00")
+	if !ok {
+		return ""
+	}
+	t, err := catalog.ParseTime(s, d.zone)
+	if err != nil {
+		d.report(v.line, "%s %s, not %s", at, err, quoted(s))
+		return ""
+	}
+	return catalog.FormatTime(t)
+}
+
+// checkAnnouncement checks that the parts of an announced change fit together.
+func (d *decoder) checkAnnouncement(a *catalog.Announcement) {
+	isPrice := a.Price != "" || a.Pricing != "" || a.PriceDisplay != ""
+	switch {
+	case isPrice && a.Retire != "":
+		d.report(d.line, "a change of the price and a retirement are two announcements%s; make two items of them", d.within)
+	case !isPrice && a.Retire == "" && len(d.known) > 0:
+		d.report(d.line, "price, pricing, price_display or retire is missing%s; say what changes", d.within)
+	case a.Successor != "" && a.Retire == "":
+		d.report(d.lineOf("successor"), "successor%s needs retire", d.within)
+	}
+}
+
+// maxAnnounced is how many changes of a tool may be announced.
+const maxAnnounced = 12
+
+// checkAnnounced sorts the announced changes of a tool, and checks that each has its day.
+func (d *decoder) checkAnnounced(t *catalog.Tool) {
+	line := d.lineOf("announced")
+	if len(t.Announced) > maxAnnounced {
+		d.report(line, "announced has %d items; keep at most %d", len(t.Announced), maxAnnounced)
+	}
+	slices.SortStableFunc(t.Announced, func(a, b catalog.Announcement) int { return strings.Compare(a.From, b.From) })
+	for i := 1; i < len(t.Announced); i++ {
+		if a := t.Announced[i]; a.From != "" && a.From == t.Announced[i-1].From {
+			d.report(line, "two items of announced are from %s; make one of them, or correct a day", a.From)
+		}
+		if t.Announced[i-1].Retire != "" {
+			d.report(line, "something is announced for a day after the retirement of %s; delete it, or correct a day",
+				t.Announced[i-1].From)
+		}
+	}
+}
+
+// hour returns the publish_at of what was read; nil if nothing was.
+func (r *record) hour() *string {
+	switch {
+	case r.tool != nil:
+		return &r.tool.PublishAt
+	case r.comparison != nil:
+		return &r.comparison.PublishAt
+	case r.retired != nil:
+		return &r.retired.PublishAt
+	case r.page != nil:
+		return &r.page.PublishAt
+	}
+	return nil
+}
+
+// value returns what was read, as catalog.Scheduled has it, and its mark as a draft.
+func (r *record) value() (of any, isDraft *bool) {
+	switch {
+	case r.tool != nil:
+		return r.tool, &r.tool.Draft
+	case r.comparison != nil:
+		return r.comparison, &r.comparison.Draft
+	case r.retired != nil:
+		return r.retired, &r.retired.Draft
+	default:
+		return r.page, &r.page.Draft
+	}
+}
+
+// isWaiting reports whether a record becomes public by itself after an instant.
+func (r *record) isWaiting(at string) bool {
+	if !r.isRead() || r.publishAt <= at {
+		return false
+	}
+	_, isDraft := r.value()
+	return !*isDraft
+}
+
+// all yields all records with their kinds.
+func (f *folder) all() iter.Seq2[kind, *record] {
+	return func(yield func(kind, *record) bool) {
+		for _, b := range f.batches {
+			for i := range b.records {
+				if !yield(b.kind, &b.records[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// present yields the records that there are at the instant of settle.
+func (f *folder) present() iter.Seq2[kind, *record] {
+	return func(yield func(kind, *record) bool) {
+		for k, r := range f.all() {
+			if !r.isAbsent && !yield(k, r) {
+				return
+			}
+		}
+	}
+}
+
+// settle decides which records there are at an instant, and which of them visitors see.
+func (f *folder) settle(at string) {
+	replaced := map[string]bool{} // files without suffix
+	f.obituaries = map[string]*record{}
+	for k, r := range f.all() {
+		if r.publishAt == "" || !r.isRead() {
+			continue
+		}
+		if r.retired != nil {
+			f.obituaries[r.slug] = r
+		}
+		if r.publishAt <= at && r.isNext {
+			replaced[k.folder+"/"+r.slug] = true
+		}
+		if r.publishAt <= at && r.retired != nil {
+			replaced["outils/"+r.slug] = true
+		}
+	}
+	for k, r := range f.all() {
+		isPast := r.publishAt <= at
+		r.isAbsent = r.isNext && !isPast || !r.isNext && replaced[k.folder+"/"+r.slug]
+		r.isHidden = !isPast || r.page != nil && r.page.UnpublishAt != "" && r.page.UnpublishAt <= at
+	}
+}
+
+// hours returns the instants after one at which the records that visitors see change.
+func (f *folder) hours(after string) []string {
+	found := map[string]bool{}
+	for _, r := range f.all() {
+		if r.isWaiting(after) {
+			found[r.publishAt] = true
+		}
+		if r.page != nil && r.page.UnpublishAt > after {
+			found[r.page.UnpublishAt] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// checkFuture checks the records against each other at every hour to come, and reports what is not
+// wrong yet.
+func (f *folder) checkFuture(now string) {
+	hours := f.hours(now)
+	if len(hours) == 0 {
+		return
+	}
+	if len(hours) > maxHours {
+		f.problem(catalogueFile, 1, "the records of the folder have %d different hours in publish_at and unpublish_at to come; "+
+			"give several of them one hour, so that there are at most %d", len(hours), maxHours)
+		hours = nil
+	}
+	known := map[Problem]bool{}
+	for _, p := range f.problems {
+		known[p] = true
+	}
+	problems, warnings := f.problems, f.warnings
+	for _, at := range hours {
+		f.problems, f.warnings = nil, nil
+		f.assembleAt(at)
+		for _, p := range f.problems {
+			if !known[p] {
+				known[p] = true
+				p.Text += " (from " + at + " on)"
+				keep(&problems, p)
+			}
+		}
+	}
+	f.assembleAt(now)
+	f.problems, f.warnings = problems, warnings
+}
+
+// checkFiles checks the files that stand beside the record that they replace.
+func (f *folder) checkFiles(now string) {
+	own := map[string]*record{}
+	for k, r := range f.all() {
+		if !r.isNext {
+			own[k.folder+"/"+r.slug] = r
+		}
+	}
+	for k, r := range f.all() {
+		if !r.isNext || !catalog.IsSlug(r.slug) {
+			continue
+		}
+		file := k.folder + "/" + r.slug
+		base := own[file]
+		switch {
+		case base == nil:
+			f.problem(r.file, r.line, "there is no record %q that this file could replace; rename it to %s.md", r.slug, file)
+		case !r.isRead():
+		case r.publishAt == "":
+			f.problem(r.file, r.line, "publish_at is missing; say when this text replaces %s", base.file)
+		case r.publishAt == base.publishAt:
+			f.problem(r.file, r.line, "this text and %s have the same publish_at; keep one of them", base.file)
+		case r.publishAt <= now:
+			f.warn(r.file, r.line, "this text has replaced %s since %s; move it there, without publish_at, and delete this file",
+				base.file, r.publishAt)
+		}
+	}
+	for slug, r := range f.obituaries {
+		if tool := own["outils/"+slug]; tool != nil && r.publishAt <= now {
+			f.warn(tool.file, tool.line, "the tool is retired since %s (%s); delete this file", r.publishAt, r.file)
+		}
+	}
+}
+
+// checkRetirement checks the successor of an announced retirement, and warns if that would not happen.
+func (f *folder) checkRetirement(r *record, x *index) {
+	for _, a := range r.tool.Announced {
+		if a.Retire == "" || f.isCopy {
+			continue
+		}
+		if _, known := x.tools[a.Successor]; a.Successor != "" && !known {
+			f.problem(r.file, r.line, "successor %q in announced is not a tool in this folder", a.Successor)
+		}
+		switch o := f.obituaries[r.slug]; {
+		case o == nil:
+			f.warn(r.file, r.line, "the retirement that is announced for %s will not happen: there is no cimetiere/%s.md with publish_at",
+				a.From, r.slug)
+		case o.publishAt < catalog.FormatTime(catalog.FirstMinute(a.From, f.zone)):
+			f.warn(o.file, o.line, "publish_at is %s, before the announced day, %s (%s); correct one of them",
+				o.publishAt, a.From, r.file)
+		}
+	}
+}
+
+// schedule adds the records that wait.
+func (f *folder) schedule(c *catalog.Catalog, now string) {
+	for _, r := range f.all() {
+		if !r.isWaiting(now) {
+			continue
+		}
+		if r.tool != nil {
+			c.DropDefaultURLs(r.tool)
+		}
+		of, _ := r.value()
+		c.Scheduled = append(c.Scheduled, catalog.Scheduled{Due: r.publishAt, Record: of})
+	}
+	catalog.SortScheduled(c.Scheduled)
+}
+
+// writeScheduled writes the records that wait, as files: beside the record that they replace, if there
+// is one.
+func (w *folderWriter) writeScheduled() error {
+	taken := map[string]bool{}
+	for _, k := range kinds {
+		for i := range canonical.Count(w.catalogue, k.of) {
+			taken[k.folder+"/"+canonical.Of(w.catalogue, canonical.At(w.catalogue, k.of, i)).Slug] = true
+		}
+	}
+	for i := range w.catalogue.Scheduled {
+		s := &w.catalogue.Scheduled[i]
+		folder, file, _ := strings.Cut(s.Name(), "/")
+		if taken[s.Name()] {
+			file += nextSuffix
+		}
+		taken[s.Name()] = true
+		b, yaml := appendMarkdown(nil, canonical.Tables[canonical.Of(w.catalogue, s.Record).Kind], withHour(s))
+		if len(b) > maxFile || yaml > maxYAML {
+			return fmt.Errorf("the scheduled record %s %w", s.Name(), errTooLarge)
+		}
+		if err := w.writeFile(folder, file, b); err != nil {
+			return err
+		}
+		w.written++
+	}
+	return nil
+}
+
+// withHour returns a copy of a scheduled record with its hour.
+func withHour(s *catalog.Scheduled) any {
+	switch r := s.Record.(type) {
+	case *catalog.Tool:
+		r = new(*r)
+		r.PublishAt = s.Due
+		return r
+	case *catalog.Comparison:
+		r = new(*r)
+		r.PublishAt = s.Due
+		return r
+	case *catalog.Retired:
+		r = new(*r)
+		r.PublishAt = s.Due
+		return r
+	}
+	p := new(*s.Record.(*catalog.Page))
+	p.PublishAt = s.Due
+	return p
+}

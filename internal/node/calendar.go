@@ -1,0 +1,73 @@
+package node
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"palmares/internal/mail"
+)
+
+// A calendar makes the versions of the catalogue that are due.
+type calendar struct {
+	store *Database
+	now   func() time.Time
+	log   *slog.Logger
+	stuck atomic.Int64 // records that are not public although their hour has passed
+}
+
+// calendarInterval is how often the calendar looks what is due, which costs one small query.
+const calendarInterval = 2 * time.Second
+
+// run looks until ctx ends.
+func (c *calendar) run(ctx context.Context) error {
+	tick := time.NewTicker(calendarInterval)
+	defer tick.Stop()
+	for logged := ""; ; {
+		err := c.advance(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err == nil:
+			logged = ""
+		case err.Error() != logged:
+			logged = err.Error()
+			c.log.Error("what is scheduled cannot be published now; trying again", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// advance makes all versions that are due.
+func (c *calendar) advance(ctx context.Context) error {
+	done, err := c.store.Catalogue.Advance(ctx, c.now)
+	for _, v := range done.Versions {
+		c.log.Info("what was scheduled is published", "version", v.Version, "events", len(v.Diff.Changes))
+	}
+	for i := range done.Stuck {
+		s := &done.Stuck[i]
+		c.log.Error("a scheduled record could not be published: correct the folder and publish it again",
+			"record", s.Name(), "due", s.Due, "problem", s.Problem)
+		if !strings.Contains(done.Contact, "@") || strings.Contains(done.Contact, "/") {
+			continue // an address of a page, or none
+		}
+		about := mail.Request{To: done.Contact, Kind: mail.ScheduleStuck, About: s.Name() + " " + s.Due}
+		if err := c.store.Mails.Queue(ctx, about, c.now()); err != nil {
+			c.log.Error("the mail about it could not be queued", "error", err)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	stuck, err := c.store.Catalogue.Stuck(ctx)
+	if err == nil {
+		c.stuck.Store(stuck)
+	}
+	return err
+}
