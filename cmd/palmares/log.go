@@ -36,7 +36,7 @@ func (c *logCommand) Run(inv *invocation) error {
 		if err != nil {
 			return err
 		}
-		out := newTable(inv.stdout, c.JSON, "version", "published_at", "by", "token", "revision", "changes", "due")
+		out := newTable(inv.stdout, c.JSON, "version", "published_at", "due", "by", "token", "revision", "changes")
 		for _, v := range versions {
 			revision := v.Revision
 			if !c.JSON {
@@ -45,7 +45,7 @@ func (c *logCommand) Run(inv *invocation) error {
 			if v.Revision != "" && !v.Clean {
 				revision += "+"
 			}
-			out.row(v.Number, timestamp(v.PublishedAt), v.Author, v.Token, revision, counts(&v), v.Due)
+			out.row(v.Number, timestamp(v.PublishedAt), v.Due, v.Author, v.Token, revision, counts(&v))
 		}
 		return out.flush()
 	})

@@ -84,6 +84,13 @@ func (d *decoder) text(f *catalog.Field) string {
 		return value
 	case catalog.Price:
 		return d.price(at, v)
+	case catalog.Zone:
+		zone := d.checked(f.Form, at, v)
+		if zone != "" && !catalog.IsZone(zone) {
+			d.report(v.line, "%s %q is in no list of time zones; write the name of a city as in Europe/Paris", at, zone)
+			return ""
+		}
+		return zone
 	case catalog.Time, catalog.PublishAt:
 		return d.time(at, v)
 	case catalog.InCategory:
@@ -129,7 +136,7 @@ var (
 		catalog.UsageSlugs: slugs,
 		catalog.Domain:     {isDomain, "a host name such as outil.example"},
 		catalog.Date:       {catalog.IsDate, "an existing date, written YYYY-MM-DD"},
-		catalog.Zone:       {catalog.IsZone, "the name of a time zone, such as Europe/Paris"},
+		catalog.Zone:       {zoneName.MatchString, "the name of a time zone, such as Europe/Paris"},
 		catalog.Contact:    {isContact, "a mail address or an http or https URL"},
 		catalog.Image:      {isImagePath, "the path of a picture from the root of the folder, such as images/logo.png"},
 		catalog.Digest:     {isDigest, "a SHA-256 in hexadecimal, 64 digits in lower case"},
@@ -238,6 +245,9 @@ func (d *decoder) price(at label, v *value) string {
 	}
 	return s
 }
+
+// zoneName is the form of the names of time zones.
+var zoneName = regexp.MustCompile(zonePattern)
 
 // maxPrice is the highest amount that is not taken for a mistake, in euros.
 const maxPrice = 10_000_000

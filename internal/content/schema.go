@@ -316,6 +316,7 @@ const (
 	february    = `02-(?:0[1-9]|1[0-9]|2[0-8])`
 	leapDay     = `(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`
 	anyDay      = `(?:[0-9]{4}-(?:` + longMonth + `|` + shortMonth + `|` + february + `)|` + leapDay + `)`
+	zonePattern = `^[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*$`
 	twoDigits   = `:[0-5][0-9]`
 	timePattern = `^` + anyDay + `(?:[Tt](?:[01][0-9]|2[0-3])` + twoDigits + `(?:` + twoDigits + `(?:[.,][0-9]+)?)?` +
 		`(?:[Zz]|[+-](?:[01][0-9]|2[0-4])` + twoDigits + `)?)?$`
@@ -344,7 +345,7 @@ var patterns = map[catalog.Form]string{
 	catalog.Date:       `^` + anyDay + `$`,
 	catalog.Time:       timePattern,
 	catalog.PublishAt:  timePattern,
-	catalog.Zone:       `^[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*$`,
+	catalog.Zone:       zonePattern,
 	catalog.Links:      urlStart + `!#$&-;=?-\[\]_a-z~` + urlEnd,
 	catalog.Link:       urlStart + `!$&-;=?-\[\]_a-z~` + urlEnd,
 	catalog.Site:       urlStart + `!$&-;=@-\[\]_a-z~` + urlEnd,

@@ -44,6 +44,9 @@ func (s *Site) showPage(r *request) (*response, error) {
 	if other := slugOf(slug); r.custom(other) != nil {
 		return redirect(r.sameForm("/"+other), r.URL.RawQuery), nil
 	}
+	if r.ended()[slug] {
+		return nil, gone()
+	}
 	return s.notFound(r)
 }
 

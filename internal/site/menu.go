@@ -28,6 +28,7 @@ var product = menus{
 	Footer: []link{
 		{comparePath, "Comparer des outils"},
 		{trendsPath, "Tendances"},
+		{upcomingPath, "À venir"},
 		{"/docs", "Documentation de l’API"},
 		{datasetPath, "Données à télécharger"},
 		{"/tarifs", "Tarifs de l’API"},

@@ -103,6 +103,8 @@ func New(cfg Config) *Site {
 	s.handleData("/tendances.csv", s.trendsCSV, false)
 	s.handleList("/cimetiere", s.listRetired)
 	s.handle(retiredPath+"{slug}", s.showRetired)
+	s.handleBoth(upcomingPath, s.upcoming)
+	s.handle(calendarPath, s.icalendar)
 	s.handleBoth(reference.Path, s.docs)
 	for _, p := range s.reference.Pages() {
 		s.handleBoth(p.Path, s.docs)

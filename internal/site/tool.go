@@ -30,6 +30,7 @@ type toolPage struct {
 	Alternatives []alternative
 	Comparisons  []comparisonRow
 	Verdict      verdict
+	Announced    []announcement
 }
 
 // A source is where a fact comes from. Href is "" unless it is a valid URL.
@@ -56,7 +57,7 @@ func (s *Site) showTool(r *request) (*response, error) {
 		History: t.PriceHistory, Chart: chart.OfPrice(t, r.snap.UpdatedAt, chart.Large),
 		Plans: plans(t), PlanNotes: slices.ContainsFunc(t.Plans, func(p catalog.PlanRow) bool { return p.Note != "" }),
 		Scores: newScoreHistory(t, r.snap.UpdatedAt), Comparisons: r.comparisonsWith(t),
-		Verdict: r.verdict(t),
+		Verdict: r.verdict(t), Announced: r.announcements(t),
 	}
 	data.Alternatives, _ = r.alternatives(t, toolAlternatives)
 	data.Page = s.page(r, t.Name+"\u00a0: note, prix et fiche", markdown.NoBreak(t.Name+" : "+t.Tagline),

@@ -41,6 +41,9 @@ type view struct {
 	maps     func() *market.Maps
 	medians  func() map[[2]string]catalog.Value // of criteria, by category and criterion
 	trends   func() *market.Trends
+	ended    func() map[string]bool // see endedPages
+
+	announced func() []announcement
 }
 
 // Show replaces the version that the pages show. The snapshot must have its search index.
@@ -85,6 +88,9 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	if snap.Events != nil {
 		v.feedChanges = v.eventChanges()
 	}
+	v.announced = sync.OnceValue(v.allAnnounced)
+	v.feedChanges = withAnnounced(v.feedChanges, v.announced())
+	v.ended = sync.OnceValue(v.endedPages)
 	v.sitemaps = sync.OnceValue(v.buildSitemaps)
 	v.trends = sync.OnceValue(func() *market.Trends { return market.NewTrends(snap.Catalog, snap.UpdatedAt) })
 	v.maps = sync.OnceValue(func() *market.Maps { return market.NewMaps(snap.Catalog) })

@@ -91,6 +91,9 @@ func (m *generator) addURLs(t *catalog.Tool) {
 			t.Sources = append(t.Sources, source)
 		}
 	}
+	if m.chance(1) { // so far ahead that it does not happen
+		t.Announced = []catalog.Announcement{{From: "2099-01-01", Price: "99 €/mois", Source: "https://" + t.Domain + "/prix"}}
+	}
 }
 
 // figure returns a figure from 0 to 10 with one decimal, roughly normally

@@ -1,0 +1,174 @@
+package site
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"palmares/internal/catalog"
+	"palmares/internal/chart"
+	"palmares/internal/french"
+	"palmares/internal/markdown"
+	"palmares/internal/record"
+)
+
+// upcomingPath is the page of what is announced, and calendarPath the same for calendars.
+const (
+	upcomingPath = "/a-venir"
+	calendarPath = "/calendrier.ics"
+)
+
+// maxUpcoming is how many announcements a page and the calendar show.
+const maxUpcoming = 1000
+
+// kindAnnounced is the kind of a change that has not happened yet.
+const kindAnnounced = "Annonce"
+
+// An announcement is a change of a tool that its maker has announced, in words.
+type announcement struct {
+	Tool   *catalog.Tool
+	Date   string
+	Words  string // 25 €/mois
+	Text   string // À partir du 1er janvier 2027 : 25 €/mois
+	Source string // URL or ""
+	is     *catalog.Announcement
+}
+
+// upcomingPage is the list of announced changes.
+type upcomingPage struct {
+	Page  page
+	All   []announcement
+	Total int
+}
+
+// announcements describes what is announced for a tool, by day.
+func (v *view) announcements(t *catalog.Tool) (list []announcement) {
+	for i := range t.Announced {
+		a := &t.Announced[i]
+		one := announcement{Tool: t, Date: a.From, Source: a.Source, is: a}
+		if a.Retire != "" {
+			one.Words = "fin annoncée (" + reasonNames[a.Retire] + ")"
+			one.Text = "Fin annoncée pour le " + french.Date(a.From) + "\u00a0: " + reasonNames[a.Retire]
+			if next := v.snap.Catalog.Tool(a.Successor); next != nil {
+				one.Words += ", remplacé par " + next.Name
+				one.Text += ", remplacé par " + next.Name
+			}
+		} else {
+			pricing := cmp.Or(a.Pricing, t.Pricing)
+			one.Words = cmp.Or(markdown.NoBreak(a.PriceDisplay), chart.Price(pricing, cmp.Or(a.Price, t.Price)))
+			if pricing != t.Pricing {
+				one.Words += " (" + string(pricing) + ")"
+			}
+			one.Text = "À partir du " + french.Date(a.From) + "\u00a0: " + one.Words
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// allAnnounced returns what is announced, by day and name.
+func (v *view) allAnnounced() (list []announcement) {
+	for _, t := range v.snap.Catalog.Tools {
+		if len(t.Announced) > 0 {
+			list = append(list, v.announcements(t)...)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b announcement) int {
+		return cmp.Or(cmp.Compare(a.Date, b.Date), cmp.Compare(a.Tool.Slug, b.Tool.Slug))
+	})
+	return list
+}
+
+func (s *Site) upcoming(r *request) (*response, error) {
+	all := r.announced()
+	data := upcomingPage{All: all[:min(len(all), maxUpcoming)], Total: len(all)}
+	data.Page = s.page(r, "À venir", "Les changements de prix et les fermetures que les éditeurs ont annoncés, par date.",
+		upcomingPath)
+	data.Page.Markdown = upcomingPath + markdownSuffix
+	return render(r, "upcoming", data.Page, data), nil
+}
+
+// withAnnounced returns changes, newest first, with what is announced, dated as the record that says it.
+func withAnnounced(changes []change, all []announcement) []change {
+	if len(all) == 0 {
+		return changes
+	}
+	list := slices.Clone(changes)
+	for _, a := range all[:min(len(all), maxUpcoming)] {
+		list = append(list, change{
+			Date: a.Tool.UpdatedAt, Kind: kindAnnounced, Title: a.Tool.Name + "\u00a0: " + a.Words + ", dès le " + french.Date(a.Date),
+			Path: "/outils/" + a.Tool.Slug, id: "annonce-" + a.Tool.Slug + "-" + a.Date, record: a.is, summary: a.Text,
+			authors: a.Tool.Authors, in: []string{a.Tool.Category},
+		})
+	}
+	slices.SortStableFunc(list, func(a, b change) int { return cmp.Compare(b.Date, a.Date) })
+	return list
+}
+
+// icalendar serves what is announced as a calendar (RFC 5545), one day for each. The identifiers do not
+// change while an announcement stands.
+func (s *Site) icalendar(r *request) (*response, error) {
+	c := r.snap.Catalog
+	host := c.URL
+	if u, err := url.Parse(c.URL); err == nil {
+		host = u.Host
+	}
+	var b strings.Builder
+	line := func(name, value string) { writeFolded(&b, name+":"+value) }
+	line("BEGIN", "VCALENDAR")
+	line("VERSION", "2.0")
+	line("PRODID", "-//"+icalText(c.Name)+"//Palmares//FR")
+	line("X-WR-CALNAME", icalText(c.Name+"\u00a0: à venir"))
+	all := r.announced()
+	for _, a := range all[:min(len(all), maxUpcoming)] {
+		line("BEGIN", "VEVENT")
+		line("UID", a.Tool.Slug+"-"+a.Date+"@"+host)
+		line("DTSTAMP", strings.ReplaceAll(a.Tool.UpdatedAt, "-", "")+"T000000Z")
+		line("DTSTART;VALUE=DATE", strings.ReplaceAll(a.Date, "-", ""))
+		line("TRANSP", "TRANSPARENT")
+		line("SUMMARY", icalText(a.Tool.Name+"\u00a0: "+a.Words))
+		line("URL", c.CanonicalURLOf(a.Tool))
+		line("END", "VEVENT")
+	}
+	line("END", "VCALENDAR")
+	return newResponse("text/calendar; charset=utf-8", []byte(b.String())), nil
+}
+
+var icalText = strings.NewReplacer(`\`, `\\`, ";", `\;`, ",", `\,`, "\n", `\n`, "\r", "").Replace
+
+// writeFolded writes a line of a calendar, which has at most 75 bytes; what follows begins with a space.
+func writeFolded(b *strings.Builder, text string) {
+	for most := 75; len(text) > most; most = 74 {
+		end := most
+		for !utf8.RuneStart(text[end]) {
+			end--
+		}
+		b.WriteString(text[:end] + "\r\n ")
+		text = text[end:]
+	}
+	b.WriteString(text + "\r\n")
+}
+
+// endedPages returns the slugs of the pages that were public and are no longer.
+func (v *view) endedPages() map[string]bool {
+	ended := map[string]bool{}
+	if v.snap.Feed == nil {
+		return ended
+	}
+	for i := range v.snap.Feed.Changes {
+		if c := &v.snap.Feed.Changes[i]; c.Kind == record.Page && c.Deleted {
+			ended[c.Slug] = true
+		}
+	}
+	return ended
+}
+
+func gone() *failure {
+	return &failure{
+		status: http.StatusGone, title: "Page retirée", cache: cacheNotFound,
+		text: "Cette page a été en ligne et ne l’est plus\u00a0: la rédaction l’a retirée.",
+	}
+}
