@@ -166,7 +166,7 @@ func (v *view) endedPages() map[string]bool {
 	return ended
 }
 
-func gone() *failure {
+func pageGone() *failure {
 	return &failure{
 		status: http.StatusGone, title: "Page retirée", cache: cacheNotFound,
 		text: "Cette page a été en ligne et ne l’est plus\u00a0: la rédaction l’a retirée.",

@@ -45,7 +45,7 @@ func (s *Site) showPage(r *request) (*response, error) {
 		return redirect(r.sameForm("/"+other), r.URL.RawQuery), nil
 	}
 	if r.ended()[slug] {
-		return nil, gone()
+		return nil, pageGone()
 	}
 	return s.notFound(r)
 }
