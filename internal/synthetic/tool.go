@@ -91,7 +91,8 @@ func (m *generator) addURLs(t *catalog.Tool) {
 			t.Sources = append(t.Sources, source)
 		}
 	}
-	if m.chance(1) { // so far ahead that it does not happen
+	// So far ahead that it does not happen, and without a draw, as others follow.
+	if len(t.Sources) == 3 && len(t.Slug)%16 == 0 {
 		t.Announced = []catalog.Announcement{{From: "2099-01-01", Price: "99 €/mois", Source: "https://" + t.Domain + "/prix"}}
 	}
 }
