@@ -47,6 +47,8 @@ type facts struct {
 	UpdatedAt     string          `json:"updated_at"`
 	TestedAt      string          `json:"tested_at,omitempty"`
 	PriceChecked  string          `json:"price_checked_at,omitempty"`
+
+	Announced []catalog.Announcement `json:"announced,omitempty"`
 }
 
 // A test is what the test of a tool found. Criteria are by slug; the tool categories explains them.
@@ -88,6 +90,7 @@ func (c *call) facts(t *catalog.Tool) *facts {
 		Category: t.Category, Tagline: clip(t.Tagline, 240), Pricing: t.Pricing, Price: priceOf(t.Pricing, t.Price),
 		Monthly: t.EurosPerMonth(), Score: t.Score, Verifiability: t.Verifiability,
 		Obsolescence: t.Obsolescence, UpdatedAt: t.UpdatedAt, TestedAt: t.TestedAt, PriceChecked: t.PriceCheckedAt,
+		Announced: announced(t),
 	}
 }
 

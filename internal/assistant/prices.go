@@ -10,6 +10,8 @@ type pricedTool struct {
 	Price     string                `json:"price"`
 	CheckedAt string                `json:"checked_at,omitempty"`
 	History   []catalog.PriceChange `json:"history"` // newest first
+
+	Announced []catalog.Announcement `json:"announced,omitempty"`
 }
 
 type priceChange struct {
@@ -77,6 +79,15 @@ func (r *pricesResult) list(c *call, since string, given int) {
 	}
 }
 
+// announced returns the next changes that are announced for a tool.
+func announced(t *catalog.Tool) (list []catalog.Announcement) {
+	for _, a := range t.Announced[:min(len(t.Announced), 3)] {
+		a.Source = clip(a.Source, 200)
+		list = append(list, a)
+	}
+	return list
+}
+
 // inWords returns a change in which prices that are not public are words.
 func inWords(change catalog.PriceChange) catalog.PriceChange {
 	change.OldPrice = priceOf(change.OldPricing, change.OldPrice)
@@ -101,7 +112,7 @@ func (r *pricesResult) show(c *call, listed []*catalog.Tool, given int) {
 		}
 		p := pricedTool{
 			ID: t.Slug, Name: nameOf(t), URL: c.snap.Catalog.CanonicalURLOf(t), Pricing: t.Pricing,
-			Price: priceOf(t.Pricing, t.Price), CheckedAt: t.PriceCheckedAt,
+			Price: priceOf(t.Pricing, t.Price), CheckedAt: t.PriceCheckedAt, Announced: announced(t),
 			History: append([]catalog.PriceChange{}, rest[:min(1, len(rest))]...),
 		}
 		if !room.takes(p) {

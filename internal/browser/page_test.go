@@ -49,6 +49,7 @@ var kinds = []pageKind{
 	{name: "map of a category", path: "/carte?category=code"},
 	{name: "refused map", path: "/carte?pricing=beaucoup", status: 400},
 	{name: "trends", path: "/tendances"},
+	{name: "upcoming", path: "/a-venir"},
 	{name: "cemetery", path: "/cimetiere"},
 	{name: "retired tool", path: "/cimetiere/helice-flux"},
 	{name: "page", path: "/methode"},

@@ -11,13 +11,13 @@ import (
 // An Announcement is a change of a tool that its maker has announced. A price changes by itself on
 // its day; a tool is retired when its obituary is published.
 type Announcement struct {
-	From         string // YYYY-MM-DD, in the zone of the catalogue
-	Pricing      Pricing
-	Price        string
-	PriceDisplay string
-	Retire       Reason // "" for a change of the price
-	Successor    string // slug or ""
-	Source       string // URL or ""
+	From         string  `json:"from"` // YYYY-MM-DD, in the zone of the catalogue
+	Pricing      Pricing `json:"pricing,omitempty"`
+	Price        string  `json:"price,omitempty"`
+	PriceDisplay string  `json:"price_display,omitempty"`
+	Retire       Reason  `json:"retire,omitempty"`    // "" for a change of the price
+	Successor    string  `json:"successor,omitempty"` // slug or ""
+	Source       string  `json:"source,omitempty"`    // URL or ""
 }
 
 // A Scheduled is a record that is not public before its hour.

@@ -1,0 +1,47 @@
+package site_test
+
+import (
+	"strings"
+	"testing"
+
+	"palmares/internal/catalog"
+)
+
+func TestWhatIsAnnouncedIsToldEverywhere(t *testing.T) {
+	c := small()
+	tool := c.Tools[0]
+	tool.Announced = []catalog.Announcement{
+		{From: "2027-01-01", Price: "25 €/mois", Source: "https://plume.example/prix"},
+		{From: "2027-03-31", Retire: "mort", Successor: c.Tools[1].Slug},
+	}
+	v := open(t, c)
+	page := v.get("/outils/" + tool.Slug).ok().body
+	for _, want := range []string{"À partir du 1er\u00a0janvier 2027\u00a0: 25\u00a0€/mois", "https://plume.example/prix", "Fin annoncée pour le 31\u00a0mars 2027\u00a0: mort, remplacé par " + c.Tools[1].Name} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page of the tool does not say %q", want)
+		}
+	}
+	for _, path := range []string{"/a-venir", "/a-venir.md", "/outils/" + tool.Slug + ".md", "/flux.atom", "/categories/" + tool.Category + ".atom"} {
+		if body := v.get(path).ok().body; !strings.Contains(body, "25\u00a0€/mois") || !strings.Contains(body, "1er\u00a0janvier 2027") {
+			t.Errorf("%s does not tell the price: %s", path, body)
+		}
+	}
+	if strings.Contains(v.get("/sitemap.xml").ok().body, "/a-venir<") == false {
+		t.Error("the sitemap has no /a-venir")
+	}
+	calendar := v.get("/calendrier.ics").ok().is("Content-Type", "text/calendar; charset=utf-8").body
+	for line := range strings.SplitAfterSeq(strings.TrimSuffix(calendar, "\r\n"), "\r\n") {
+		if len(strings.TrimSuffix(line, "\r\n")) > 75 || strings.Contains(strings.TrimSuffix(line, "\r\n"), "\n") {
+			t.Errorf("a line of the calendar is %q", line)
+		}
+	}
+	unfolded := strings.ReplaceAll(calendar, "\r\n ", "")
+	for _, want := range []string{"\r\nUID:" + tool.Slug + "-2027-01-01@", "\r\nDTSTART;VALUE=DATE:20270101\r\n", "\r\nDTSTART;VALUE=DATE:20270331\r\n", "fin annoncée (mort)\\, remplacé par"} {
+		if !strings.Contains(unfolded, want) {
+			t.Errorf("the calendar has no %q: %s", want, unfolded)
+		}
+	}
+	if body := open(t, small()).get("/a-venir").ok().body; !strings.Contains(body, "Aucun changement n’est annoncé") {
+		t.Errorf("got %s", body)
+	}
+}
