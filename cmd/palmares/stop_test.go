@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -9,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"palmares/internal/testkit"
 )
@@ -20,6 +23,36 @@ func TestSIGHUPStopsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.stop() // with status 0, as only SIGTERM can
+}
+
+// A slow caller of the only node must not keep the others waiting when it is restarted.
+func TestASlowRequestDoesNotEndTheServiceOfOthersWhileItIsFinished(t *testing.T) {
+	t.Parallel()
+	s := serveProcess(t, "--database", databases.SQLite(t))
+	slow, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	const body = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	fmt.Fprintf(slow, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"+
+		"Accept: application/json, text/event-stream\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", len(body))
+	answers := bufio.NewReader(slow)
+	if line, err := answers.ReadString('\n'); !strings.Contains(line, "100 Continue") { // so it is under way
+		t.Fatalf("%q, %v", line, err)
+	}
+	s.signal()
+	s.until("/readyz", func(r *http.Response, _ string) bool { return r.StatusCode == http.StatusServiceUnavailable })
+	for begin := time.Now(); time.Since(begin) < 2*time.Second; <-time.After(50 * time.Millisecond) {
+		if resp, _ := s.get("/api/v1/stats"); resp.StatusCode != http.StatusOK {
+			t.Fatal(resp.Status)
+		}
+	}
+	fmt.Fprint(slow, body)
+	if rest, err := io.ReadAll(answers); !strings.Contains(string(rest), "200 OK") {
+		t.Errorf("%v, %q", err, rest)
+	}
+	s.stop()
 }
 
 func TestStoppingWithoutADatabaseIsClean(t *testing.T) {

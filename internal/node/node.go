@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -36,6 +37,9 @@ const (
 	// settleTimeout is for what is under way in the background: longer than webhooks and mails
 	// take to be sent or given back.
 	settleTimeout = 10 * time.Second
+	// aloneTimeout is how long requests in flight may take when a node that is alone no longer accepts
+	// connections: everybody waits for that. Those that began before it was asked to stop had longer.
+	aloneTimeout = 5 * time.Second
 	// holdTimeout is how long callers wait for a node that starts, before they are told that it
 	// is not ready.
 	holdTimeout = 30 * time.Second
@@ -213,6 +217,9 @@ func (n *node) hold(ctx context.Context) {
 // certificates.
 func (n *node) listening() (http.Handler, server.Options) {
 	options := server.Options{Limit: n.connections}
+	if strings.HasPrefix(n.cfg.Database, "sqlite:") {
+		options.Stop = aloneTimeout
+	}
 	if n.cfg.FrontLane {
 		options.Front = n.public.InFrontLane
 	}
@@ -256,13 +263,15 @@ func (n *node) end() error {
 }
 
 // drain keeps serving for a while, so that callers and load balancers notice, and until what was
-// under way in the background has ended. A second signal ends it.
+// under way in the background has ended; on a node that is alone, slow requests, too. A second signal
+// ends it.
 func (n *node) drain() {
 	if !n.public.Ready() {
 		return // no load balancer sends requests here yet
 	}
 	var rest time.Duration
 	isLeft := func() bool { return false }
+	slow := func() bool { return !n.store.SQL.Shared() && n.public.Early() > 0 }
 	switch {
 	case n.cfg.Drain != nil:
 		rest = *n.cfg.Drain
@@ -286,13 +295,15 @@ func (n *node) drain() {
 	look := time.NewTicker(10 * time.Millisecond)
 	defer look.Stop()
 	last := time.After(rest + settleTimeout)
-	for begin := time.Now(); settled != nil || time.Since(begin) < rest && !isLeft(); {
+	for begin := time.Now(); settled != nil || slow() || time.Since(begin) < rest && !isLeft(); {
 		select {
 		case <-look.C:
 		case <-settled:
 			settled = nil
 		case <-last:
-			n.log.Warn("what is under way in the background does not end: not waiting any longer")
+			if settled != nil {
+				n.log.Warn("what is under way in the background does not end: not waiting any longer")
+			}
 			return
 		case <-again:
 			n.log.Info("asked to stop again: not waiting any longer")

@@ -23,6 +23,7 @@ type PhasedHandler struct {
 	starting *server
 	handler  atomic.Pointer[http.Handler]
 	draining atomic.Bool
+	early    atomic.Int64 // requests under way that began before Drain
 }
 
 // NewPhasedHandler returns a handler that is not open yet. Of cfg it uses only Log,
@@ -52,6 +53,9 @@ func (p *PhasedHandler) Open(h http.Handler) { p.handler.Store(&h) }
 // the client's next one goes to another node once the load balancer has noticed.
 func (p *PhasedHandler) Drain() { p.draining.Store(true) }
 
+// Early returns how many requests are under way that began before Drain.
+func (p *PhasedHandler) Early() int64 { return p.early.Load() }
+
 // InFrontLane reports whether plain requests for a path may be served without net/http,
 // which knows best how to end connections.
 func (p *PhasedHandler) InFrontLane(path string) bool { return p.Ready() && p.starting.at(path).inLane }
@@ -59,6 +63,9 @@ func (p *PhasedHandler) InFrontLane(path string) bool { return p.Ready() && p.st
 func (p *PhasedHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if p.draining.Load() {
 		w.Header().Set("Connection", "close")
+	} else {
+		p.early.Add(1)
+		defer p.early.Add(-1)
 	}
 	if h := p.handler.Load(); h != nil {
 		(*h).ServeHTTP(w, r)

@@ -137,7 +137,6 @@ const (
 	writeTimeout = 60 * time.Second
 	idleTimeout  = 2 * time.Minute
 	maxHeader    = 32 << 10
-	stopTimeout  = 15 * time.Second
 	maxStreams   = 100 // requests at once of a connection of HTTP/2
 )
 
@@ -146,10 +145,11 @@ type Options struct {
 	Limit *Connections           // of open connections; nil for none
 	Front func(path string) bool // which paths take the front lane; nil for none
 	TLS   *tls.Config            // nil for plain HTTP
+	Stop  time.Duration          // how long requests in flight may take after the end; 0 for 15 seconds
 }
 
 // Run serves handler on l until ctx ends. Then it stops accepting connections and waits for the
-// requests in flight, for at most 15 seconds.
+// requests in flight.
 func Run(ctx context.Context, l net.Listener, handler http.Handler, o Options, log *slog.Logger) error {
 	srv := &http.Server{
 		Handler:        handler,
@@ -182,7 +182,8 @@ func Run(ctx context.Context, l net.Listener, handler http.Handler, o Options, l
 		return err
 	case <-ctx.Done():
 	}
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	limit := cmp.Or(o.Stop, 15*time.Second)
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	var err error
 	if limited.lane != nil { // which may still have requests for srv
@@ -195,7 +196,7 @@ func Run(ctx context.Context, l net.Listener, handler http.Handler, o Options, l
 	closed(stopping)
 	err = errors.Join(err, srv.Shutdown(stopping))
 	if errors.Is(err, context.DeadlineExceeded) {
-		log.Warn("some requests did not finish before shutdown and were aborted", "limit", stopTimeout.String())
+		log.Warn("some requests did not finish before shutdown and were aborted", "limit", limit.String())
 		err = srv.Close()
 	}
 	return err
