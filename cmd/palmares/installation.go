@@ -20,6 +20,7 @@ type installation struct {
 	user     string   // that the server runs as
 	folder   string   // that it runs in
 	adopted  bool     // this command has its settings
+	denied   bool     // this command would have them, if its user might read the file
 	names    []string // of the settings in the file
 }
 
@@ -34,7 +35,8 @@ func (i *installation) adopt(args []string) error {
 		return nil
 	}
 	text, err := os.ReadFile(i.settings)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+	i.denied = errors.Is(err, fs.ErrPermission)
+	if i.denied || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
@@ -97,6 +99,11 @@ func parseSettings(text string) map[string]string {
 // become makes root the user of the server, so that no file of the database belongs to root, and
 // says whose settings are used.
 func (i *installation) become(stderr io.Writer) error {
+	if i.denied {
+		i.denied = false // it is said once
+		fmt.Fprintf(stderr, "palmares: this is not about the server of this machine: for that, run it as root, who may read %s\n",
+			i.settings)
+	}
 	if !i.adopted || os.Geteuid() != 0 {
 		return nil
 	}
@@ -114,7 +121,7 @@ func (i *installation) become(stderr io.Writer) error {
 
 // hint returns how to use the installation, if there is one that this user may not read.
 func (i *installation) hint() string {
-	if _, err := os.ReadFile(i.settings); errors.Is(err, fs.ErrPermission) {
+	if i.denied {
 		return "; for the server of this machine run it as root, who may read " + i.settings
 	}
 	return ""

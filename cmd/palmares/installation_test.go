@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -44,6 +46,11 @@ func TestCommandsHaveTheSettingsOfTheInstallationUnlessTheyNameADatabase(t *test
 		if got := adopts("account", "list"); !maps.Equal(got, want) {
 			t.Errorf("%q: %v; want %v", text, got, want)
 		}
+	}
+	var said strings.Builder
+	other := installation{denied: true}
+	if err := errors.Join(other.become(&said), other.become(&said)); err != nil || strings.Count(said.String(), "run it as root") != 1 {
+		t.Errorf("%v, %q", err, said.String())
 	}
 	known := []string{"PALMARES_DATABASE", "PALMARES_SMTP", "PALMARES_DOMAIN"}
 	for text, want := range map[string]bool{"KEEP_DAYS=3": true, "PALMARES_DOMIAN=a": false, "export PALMARES_DOMAIN=a": false} {

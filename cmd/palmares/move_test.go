@@ -314,7 +314,9 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 	if out, _ := check("--database", large, "--smtp", "smtp://"+freeAddress(t), "--base-url", "https://"+freeAddress(t), "--mail-from", "a@example.org"); strings.Join(lines(out, "WRONG"), " ") != "certificate mail" {
 		t.Errorf("without what is in front and its mail server:\n%s", out)
 	}
-	if out, err := check("--database", "postgres://nobody@127.0.0.1:1/none"); err == nil || !strings.Contains(strings.Join(lines(out, "WRONG"), " "), "database") {
-		t.Errorf("%v %s", err, out)
+	for _, database := range []string{"postgres://nobody@127.0.0.1:1/none", "postgres://%zz", "mysql://x", large + "/x/y.db"} {
+		if out, err := check("--database", database); err == nil || !strings.Contains(strings.Join(lines(out, "WRONG"), " "), "database") {
+			t.Errorf("%s: %v %s", database, err, out)
+		}
 	}
 }

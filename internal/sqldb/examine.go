@@ -29,6 +29,9 @@ func Examine(
 	ctx context.Context, dsn string, cfg Config, also func(context.Context, Queryer) ([]Finding, error),
 ) (all []Finding, current bool) {
 	d, err := connect(ctx, dsn, cfg, false)
+	if d.dialect == nil { // it has not come to that
+		return []Finding{{"database", err.Error(), true}}, false
+	}
 	e := &examination{DB: d}
 	if err == nil {
 		err = e.run(ctx, also)
