@@ -39,7 +39,7 @@ const (
 	settleTimeout = 10 * time.Second
 	// aloneTimeout is how long requests in flight may take when a node that is alone no longer accepts
 	// connections: everybody waits for that. Those that began before it was asked to stop had longer.
-	aloneTimeout = 5 * time.Second
+	aloneTimeout = 2 * time.Second
 	// holdTimeout is how long callers wait for a node that starts, before they are told that it
 	// is not ready.
 	holdTimeout = 30 * time.Second
