@@ -1,23 +1,24 @@
 package main
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"os"
 	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
 	"palmares/internal/node"
 	"palmares/internal/publication"
+	"palmares/internal/remote"
 )
 
 type logCommand struct {
-	Version int64 `arg:"" optional:"" help:"Version whose changes to list (default: list the versions)."`
-	Limit   int   `help:"How many versions to list." default:"20" env:"PALMARES_LIMIT"`
-	Planned bool  `help:"List what is to come instead: scheduled records and announced changes." env:"PALMARES_PLANNED"`
-	JSON    bool  `help:"Print JSON lines." env:"PALMARES_JSON"`
+	Version int64   `arg:"" optional:"" help:"Version whose changes to list (default: list the versions)."`
+	Limit   int     `help:"How many versions to list." default:"20" env:"PALMARES_LIMIT"`
+	Planned bool    `help:"List what is to come instead: scheduled records and announced changes." env:"PALMARES_PLANNED"`
+	Server  baseURL `help:"Ask this server, with the token in PALMARES_TOKEN, instead of the database." env:"PALMARES_SERVER" placeholder:"URL"`
+	JSON    bool    `help:"Print JSON lines." env:"PALMARES_JSON"`
 }
 
 // Run lists the published versions, or what one of them changed.
@@ -25,35 +26,62 @@ func (c *logCommand) Run(inv *invocation) error {
 	if c.Limit < 1 {
 		return fmt.Errorf("--limit %d: give a number of versions, such as 20", c.Limit)
 	}
+	one := publication.Log{Version: c.Version, JSON: c.JSON}
+	if c.Server != "" && c.Planned {
+		return errors.New("--planned is about the database, not about a server: see /a-venir there, or leave out --server")
+	}
+	if c.Server != "" {
+		client, err := remote.NewClient(string(c.Server), os.Getenv("PALMARES_TOKEN"))
+		if err != nil {
+			return err
+		}
+		defer client.Close()
+		if c.Version != 0 {
+			return client.WriteChanges(inv.ctx, inv.stdout, one)
+		}
+		versions, err := client.Versions(inv.ctx, c.Limit)
+		if err != nil {
+			return err
+		}
+		return c.list(inv, versions)
+	}
 	return inv.withExisting(func(st *node.Database) error {
 		if c.Planned {
 			return c.planned(inv, st)
 		}
 		if c.Version != 0 {
-			return c.one(inv, st)
+			return one.Write(inv.ctx, st.Catalogue, inv.stdout)
 		}
 		versions, err := st.Catalogue.Versions(inv.ctx, c.Limit)
 		if err != nil {
 			return err
 		}
-		out := newTable(inv.stdout, c.JSON, "version", "published_at", "due", "by", "token", "revision", "changes")
-		for _, v := range versions {
-			revision := v.Revision
-			if !c.JSON {
-				revision = revision[:min(len(revision), 12)]
-			}
-			if v.Revision != "" && !v.Clean {
-				revision += "+"
-			}
-			out.row(v.Number, timestamp(v.PublishedAt), v.Due, v.Author, v.Token, revision, counts(&v))
-		}
-		return out.flush()
+		return c.list(inv, versions)
 	})
+}
+
+// list prints versions.
+func (c *logCommand) list(inv *invocation, versions []catalogdb.Version) error {
+	out := newTable(inv.stdout, c.JSON, "version", "published_at", "due", "by", "token", "revision", "changes")
+	for _, v := range versions {
+		revision := v.Revision
+		if !c.JSON {
+			revision = revision[:min(len(revision), 12)]
+		}
+		if v.Revision != "" && !v.Clean {
+			revision += "+"
+		}
+		out.row(v.Number, timestamp(v.PublishedAt), v.Due, v.Author, v.Token, revision, counts(&v))
+	}
+	return out.flush()
 }
 
 // counts lists how many events of each type a version has, and what else it changed.
 func counts(v *catalogdb.Version) string {
 	var list []string
+	if v.Undoes > 0 {
+		list = append(list, fmt.Sprintf("undoes version %d", v.Undoes))
+	}
 	for _, t := range catalog.ChangeTypes {
 		if n := v.Changes[t]; n > 0 {
 			list = append(list, fmt.Sprintf("%d %s", n, t))
@@ -79,51 +107,4 @@ func (c *logCommand) planned(inv *invocation, st *node.Database) error {
 		out.row(p.Due, p.Name, p.What, p.Problem)
 	}
 	return out.flush()
-}
-
-// one prints what a version changed.
-func (c *logCommand) one(inv *invocation, st *node.Database) error {
-	diff, isKept, err := st.Catalogue.Changes(inv.ctx, c.Version)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return c.lines(inv, &diff)
-	}
-	if !isKept {
-		err = inv.printf("The events of version %d are no longer kept; what follows is the rest.\n", c.Version)
-		if err != nil {
-			return err
-		}
-	}
-	return publication.WriteChanges(inv.stdout, &diff)
-}
-
-// lines prints the events of a version for programs, then the changes that no event
-// tells.
-func (c *logCommand) lines(inv *invocation, d *catalog.Diff) error {
-	out := json.NewEncoder(inv.stdout)
-	out.SetEscapeHTML(false)
-	for _, change := range d.Changes {
-		err := out.Encode(struct {
-			Type     string         `json:"type"`
-			Slug     string         `json:"slug"`
-			Changed  []string       `json:"changed"`
-			Previous map[string]any `json:"previous"`
-			Object   catalog.Object `json:"object"`
-		}{change.Type, change.Slug, change.Changed, change.Previous, change.Object})
-		if err != nil {
-			return err
-		}
-	}
-	for _, record := range slices.Sorted(maps.Keys(d.Parts)) {
-		err := out.Encode(struct {
-			Record string         `json:"record"`
-			Parts  []catalog.Part `json:"parts"`
-		}{record, d.Parts[record]})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -49,6 +49,7 @@ type commands struct {
 	Validate validateCommand `cmd:"" help:"Read a content folder and print every problem as file:line: message."`
 	Preview  previewCommand  `cmd:"" help:"Show a content folder with its drafts, and reload the page when a file changes."`
 	Publish  publishCommand  `cmd:"" help:"Replace the catalogue with a content folder, in one transaction."`
+	Revert   revertCommand   `cmd:"" help:"Undo a version: publish what there was before it, for what nobody changed since."`
 	Log      logCommand      `cmd:"" help:"List the published versions, or what one of them changed."`
 	Export   exportCommand   `cmd:"" help:"Write the published catalogue as a content folder."`
 	Import   importCommand   `cmd:"" help:"Write a content folder from a spreadsheet."`

@@ -96,6 +96,9 @@ func (p *publication) begin(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if p.opts.Undo != nil {
+		return p.beginUndo(ctx)
+	}
 	if p.opts.Guard != nil {
 		p.refused = p.opts.Guard(p.head)
 	}
@@ -182,7 +185,7 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 			revision, author, token, clean, records, due)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 		done.Version, at, p.old.sequence+1, done.Sequence, string(wire.AppendJSON(nil, counts)),
-		from.Revision, from.Author, from.Token, from.Clean, recordsOf(&p.diff), p.hour())
+		from.Revision, from.Author, from.Token, from.Clean, recordsOf(&p.diff, p.undoes()), p.hour())
 	if err != nil {
 		return err
 	}
@@ -216,6 +219,9 @@ func (p *publication) writeEvents(ctx context.Context, version int64, at string,
 func (p *publication) stand(ctx context.Context) error {
 	if p.opts.Mirror != nil {
 		return p.standCopy(ctx)
+	}
+	if p.opts.Undo != nil {
+		return errRollback
 	}
 	from := p.opts.Source
 	h := &p.head

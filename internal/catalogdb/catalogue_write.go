@@ -28,7 +28,7 @@ func (p *publication) load(ctx context.Context) error {
 	unchanged := catalog.NewUnchanged(p.next)
 	all, err := gather(ctx, p.tx, gathering{
 		url: old.url, each: p.know, keep: func(t *catalog.Tool) bool {
-			return !unchanged.Settle(t, p.opts.Mirror != nil, catalog.Day(p.now))
+			return !unchanged.Settle(t, p.isExact(), catalog.Day(p.now))
 		},
 	}, "")
 	if err != nil {

@@ -173,11 +173,12 @@ func (p *publication) checkMirror(ctx context.Context) error {
 // complete gives next what records do not say. A copy only keeps what is known of tools
 // that are no longer active.
 func (p *publication) complete(today string) {
-	if p.opts.Mirror != nil {
+	switch {
+	case p.opts.Mirror != nil:
 		catalog.KeepPast(p.old.Catalog, p.next)
-		return
+	case !p.isExact():
+		catalog.CarryOver(p.old.Catalog, p.next, today)
 	}
-	catalog.CarryOver(p.old.Catalog, p.next, today)
 }
 
 // changesDate reports whether a copy only has another date than what is stored. That is a

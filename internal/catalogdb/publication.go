@@ -67,6 +67,9 @@ type PublishOptions struct {
 	Check func(old *catalog.Catalog, diff *catalog.Diff, today string) error
 	// Mirror makes the publication a copy of an origin; nil for one of this database's own.
 	Mirror *MirrorCopy
+	// Undo takes a version back: it is what is published, as it is, with the revision that is
+	// on record. ErrUndoMoved: it no longer fits. It may be nil.
+	Undo *Undo
 }
 
 // Progress is how far a publication is.
@@ -119,6 +122,17 @@ type publication struct {
 
 // changes reports whether there will be a new version.
 func (p *publication) changes() bool { return len(p.diff.Changes) > 0 }
+
+// isExact reports whether next has everything already, and is stored as it is.
+func (p *publication) isExact() bool { return p.opts.Mirror != nil || p.opts.Undo != nil }
+
+// undoes returns the version that is taken back; 0 for none.
+func (p *publication) undoes() int64 {
+	if p.opts.Undo == nil {
+		return 0
+	}
+	return p.opts.Undo.Version
+}
 
 // day returns the day of the catalogue's last update.
 func (p *publication) day() string {

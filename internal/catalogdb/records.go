@@ -247,6 +247,15 @@ func (w *recordWriter) finish(ctx context.Context) error {
 	if err := w.flush(ctx); err != nil {
 		return err
 	}
+	// Undo must know which rows the version wrote, also those that replaced nothing.
+	if w.version > 1 {
+		if err := sqldb.Exec(ctx, w.tx, `
+			INSERT INTO former_records (until, kind, slug, public, hash, document, private)
+			SELECT written, kind, slug, public, '', '', '' FROM records WHERE written = $1 ON CONFLICT DO NOTHING`,
+			w.version); err != nil {
+			return err
+		}
+	}
 	for _, statement := range []string{
 		`DELETE FROM former_records WHERE until <= $1`,
 		`DELETE FROM records WHERE NOT public AND deleted AND written <= $1`,

@@ -49,6 +49,7 @@ type Version struct {
 	Changes  map[string]int // how many events of each type
 	Pages    int            // how many pages were added, changed or removed
 	Settings bool           // catalogue.yaml changed
+	Undoes   int64          // the version that it took back; 0 for none
 }
 
 // Head returns what the next publication replaces.
@@ -85,9 +86,10 @@ var ErrRevisionStays = errors.New("the published revision stays on record")
 
 // Versions returns the last publications, newest first.
 func (s *Catalogue) Versions(ctx context.Context, limit int) ([]Version, error) {
-	return sqldb.List(ctx, s.db, `SELECT version, published_at, revision, author, token, clean, changes, records, due
-		FROM publications ORDER BY version DESC LIMIT $1`, scanVersion, limit)
+	return sqldb.List(ctx, s.db, selectVersions+` ORDER BY version DESC LIMIT $1`, scanVersion, limit)
 }
+
+const selectVersions = `SELECT version, published_at, revision, author, token, clean, changes, records, due FROM publications`
 
 func scanVersion(scan sqldb.Scanner, v *Version) error {
 	var changes, records string
@@ -102,6 +104,7 @@ func scanVersion(scan sqldb.Scanner, v *Version) error {
 	var r recordChanges
 	err = json.Unmarshal([]byte(records), &r)
 	v.Pages, v.Settings = len(r.Pages.Added)+len(r.Pages.Changed)+len(r.Pages.Removed), r.Metadata
+	v.Undoes = r.Undoes
 	return err
 }
 
@@ -143,6 +146,7 @@ func (s *Catalogue) Changes(ctx context.Context, version int64) (d catalog.Diff,
 
 // recordChanges is the part of a catalog.Diff that no event tells.
 type recordChanges struct {
+	Undoes      int64                 `json:"undoes,omitempty"` // the version that was taken back
 	Metadata    bool                  `json:"metadata,omitempty"`
 	Pictures    bool                  `json:"pictures,omitempty"`
 	Tools       catalog.RecordChanges `json:"tools,omitzero"`
@@ -157,7 +161,7 @@ type recordChanges struct {
 // maxRecorded is how many records of a list are kept in recordChanges.
 const maxRecorded = 1000
 
-func recordsOf(d *catalog.Diff) string {
+func recordsOf(d *catalog.Diff, undoes int64) string {
 	capped := func(r catalog.RecordChanges) catalog.RecordChanges {
 		return catalog.RecordChanges{
 			Added: r.Added[:min(len(r.Added), maxRecorded)], Changed: r.Changed[:min(len(r.Changed), maxRecorded)],
@@ -165,6 +169,7 @@ func recordsOf(d *catalog.Diff) string {
 		}
 	}
 	return string(wire.AppendJSON(nil, recordChanges{
+		Undoes:   undoes,
 		Metadata: d.Metadata, Pictures: d.Pictures, Tools: catalog.RecordChanges{Changed: capped(d.Tools).Changed},
 		Comparisons: capped(d.Comparisons), Retired: catalog.RecordChanges{Changed: capped(d.Retired).Changed},
 		Pages: capped(d.Pages), Scheduled: capped(d.Scheduled),

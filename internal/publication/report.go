@@ -276,7 +276,7 @@ func (r *changeReport) unpublished(d *catalog.Diff, next *catalog.Catalog) {
 // totals returns the number of changes by verb, and lists how many were left out.
 func (r *changeReport) totals() []string {
 	var list []string
-	for _, verb := range []string{"added", "changed", "restored", "retired", "removed", "scheduled", "cancelled"} {
+	for _, verb := range []string{"added", "changed", "restored", "retired", "removed", "scheduled", "cancelled", "left"} {
 		n := r.lines[verb]
 		if n == 0 {
 			continue

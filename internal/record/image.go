@@ -66,6 +66,19 @@ func (r Record) Images(c *catalog.Catalog) []Image {
 	return images
 }
 
+// Pictures reports, by path, which pictures of c its records use.
+func Pictures(c *catalog.Catalog) map[string]bool {
+	used := map[string]bool{}
+	for _, kind := range Kinds {
+		for i := range Count(c, kind) {
+			for _, image := range Of(c, At(c, kind, i)).Images(c) {
+				used[image.Path] = true
+			}
+		}
+	}
+	return used
+}
+
 // mentions returns the paths of pictures that fields of the record name, and its texts in
 // Markdown.
 func (r Record) mentions() (paths, texts []string) {

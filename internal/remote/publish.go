@@ -45,17 +45,10 @@ func (h *Handler) servePublication(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, err)
 		return
 	}
-	select {
-	case h.uploads <- struct{}{}:
-		defer func() { <-h.uploads }()
-	default:
-		h.fail(w, r, errUnavailable(fmt.Sprintf("the server is receiving %d other folders: try again in a minute; "+
-			"nothing was changed", maxUploads), "60"))
+	if !h.enter(w, r, token) {
 		return
 	}
-	if err := h.Tokens.MarkUsed(r.Context(), token.ID, h.Now()); err != nil && r.Context().Err() == nil {
-		h.Log.Warn("could not store that a token was used", "token", token.ID, "error", err)
-	}
+	defer func() { <-h.uploads }()
 	job.Now, job.Source.Token = h.Now, token.Name
 	out := &responseSink{w: w, control: http.NewResponseController(w)}
 	job.Sink = out
@@ -66,6 +59,22 @@ func (h *Handler) servePublication(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out.finish(version, h.explain(r, err))
+}
+
+// enter lets a publication in, and notes that its token was used. It reports false if others are in
+// the way, and has said so.
+func (h *Handler) enter(w http.ResponseWriter, r *http.Request, token account.PublishToken) bool {
+	select {
+	case h.uploads <- struct{}{}:
+	default:
+		h.fail(w, r, errUnavailable(fmt.Sprintf("the server is receiving %d other folders: try again in a minute; "+
+			"nothing was changed", maxUploads), "60"))
+		return false
+	}
+	if err := h.Tokens.MarkUsed(r.Context(), token.ID, h.Now()); err != nil && r.Context().Err() == nil {
+		h.Log.Warn("could not store that a token was used", "token", token.ID, "error", err)
+	}
+	return true
 }
 
 // drain reads some more of a body whose response is known, as a client that is still
@@ -212,7 +221,7 @@ func (h *Handler) explain(r *http.Request, err error) *refusal {
 	if errors.Is(err, errChanged) {
 		return &refusal{http.StatusPreconditionFailed, errChanged.Error()}
 	}
-	if errors.Is(err, catalogdb.ErrMirror) {
+	if errors.Is(err, catalogdb.ErrMirror) || errors.Is(err, catalogdb.ErrUndoMoved) {
 		return &refusal{http.StatusConflict, err.Error()}
 	}
 	if errors.Is(err, sqldb.ErrBusy) {

@@ -28,6 +28,8 @@ const (
 	prefix        = "/publish/"
 	cataloguePath = prefix + "v1/catalogue"
 	picturesPath  = prefix + "v1/pictures"
+	versionsPath  = prefix + "v1/versions" // and versionsPath/N, what a version changed
+	revertPath    = prefix + "v1/revert"
 )
 
 // linesType is the type of the response to a publication.

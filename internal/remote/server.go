@@ -74,7 +74,12 @@ func NewHandler(cfg Config) *Handler {
 	h.routes.HandleFunc("GET "+cataloguePath, h.serveCatalogue)
 	h.routes.HandleFunc("POST "+cataloguePath, h.servePublication)
 	h.routes.HandleFunc("POST "+picturesPath, h.servePictures)
-	for path, methods := range map[string]string{cataloguePath: "GET, HEAD, POST", picturesPath: "POST"} {
+	h.routes.HandleFunc("GET "+versionsPath, h.serveVersions)
+	h.routes.HandleFunc("GET "+versionsPath+"/{version}", h.serveChanges)
+	h.routes.HandleFunc("POST "+revertPath, h.serveRevert)
+	for path, methods := range map[string]string{
+		cataloguePath: "GET, HEAD, POST", picturesPath: "POST", versionsPath: "GET, HEAD", revertPath: "POST",
+	} {
 		h.routes.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			e := web.NewError(web.CodeMethodNotAllowed,
 				fmt.Sprintf("%s does not answer %s: use %s", path, web.Shorten(r.Method), methods))

@@ -46,7 +46,7 @@ CREATE TABLE former_records (
 	slug     TEXT    NOT NULL,
 	public   BOOLEAN NOT NULL,
 	hash     TEXT    NOT NULL,
-	document TEXT    NOT NULL,
+	document TEXT    NOT NULL, -- "" if the version wrote a row that held nothing before
 	private  TEXT    NOT NULL,
 	PRIMARY KEY (until, kind, slug, public)
 );

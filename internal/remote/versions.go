@@ -1,0 +1,181 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/catalogdb"
+	"palmares/internal/publication"
+	"palmares/internal/web"
+)
+
+// The parameters of versions and of undoing one.
+const (
+	paramVersion = "version"
+	paramForce   = "force"
+	paramLimit   = "limit"
+	paramFormat  = "format" // of what a version changed: text, or JSON lines without it
+)
+
+// maxVersions is how many versions one request may list, and defaultVersions how many it lists.
+const (
+	maxVersions     = 1000
+	defaultVersions = 20
+)
+
+// A version is one publication.
+type version struct {
+	Version     int64          `json:"version"`
+	PublishedAt time.Time      `json:"published_at"`
+	Due         string         `json:"due"` // the hour at which it made itself; "" if somebody published it
+	Revision    string         `json:"revision"`
+	Author      string         `json:"author"`
+	Token       string         `json:"token"`
+	Clean       bool           `json:"clean"`
+	Changes     map[string]int `json:"changes"` // how many events of each type
+	Pages       int            `json:"pages"`
+	Settings    bool           `json:"settings"`
+	Undoes      int64          `json:"undoes"` // 0 for none
+}
+
+// serveVersions lists the last versions, newest first.
+func (h *Handler) serveVersions(w http.ResponseWriter, r *http.Request) {
+	p := params{q: r.URL.Query()}
+	limit := p.number(paramLimit)
+	if !p.q.Has(paramLimit) {
+		limit = defaultVersions
+	}
+	if limit < 1 || limit > maxVersions {
+		p.refuse(paramLimit, "a whole number from 1 to "+strconv.Itoa(maxVersions))
+	}
+	if p.err != nil {
+		h.fail(w, r, p.err)
+		return
+	}
+	all, err := h.Store.Catalogue.Versions(r.Context(), int(limit))
+	if err != nil {
+		h.fail(w, r, err)
+		return
+	}
+	list := make([]version, len(all))
+	for i, v := range all {
+		list[i] = version{
+			v.Number, v.PublishedAt, v.Due, v.Revision, v.Author, v.Token, v.Clean, v.Changes, v.Pages, v.Settings, v.Undoes,
+		}
+	}
+	writeJSON(w, list)
+}
+
+// serveChanges sends what a version changed, as `palmares log VERSION` prints it.
+func (h *Handler) serveChanges(w http.ResponseWriter, r *http.Request) {
+	p := params{q: r.URL.Query()}
+	p.q.Set(paramVersion, r.PathValue("version"))
+	number, format := p.number(paramVersion), p.text(paramFormat)
+	if format != "" && format != "text" {
+		p.refuse(paramFormat, "text, or left out for JSON lines")
+	}
+	if p.err != nil {
+		h.fail(w, r, p.err)
+		return
+	}
+	var out strings.Builder
+	err := publication.Log{Version: number, JSON: format == ""}.Write(r.Context(), h.Store.Catalogue, &out)
+	if errors.Is(err, catalogdb.ErrNoVersion) {
+		err = web.Invalid(paramVersion, err.Error())
+	}
+	if err != nil {
+		h.fail(w, r, err)
+		return
+	}
+	header := w.Header()
+	header.Set("Content-Type", linesType)
+	if format != "" {
+		header.Set("Content-Type", "text/plain; charset=utf-8")
+	}
+	header.Set("Cache-Control", "no-store")
+	extend(w)
+	_, _ = io.WriteString(w, out.String()) // fails only if the client has disconnected
+}
+
+// serveRevert undoes a version.
+func (h *Handler) serveRevert(w http.ResponseWriter, r *http.Request) {
+	token := r.Context().Value(tokenKey{}).(account.PublishToken)
+	p := params{q: r.URL.Query()}
+	out := &responseSink{w: w, control: http.NewResponseController(w)}
+	undo := publication.Undo{
+		Version: p.number(paramVersion), Force: p.flag(paramForce), DryRun: p.flag(paramDryRun),
+		Token: token.Name, Now: h.Now, TempDir: h.TempDir, Sink: out,
+	}
+	if undo.Version == 0 {
+		p.refuse(paramVersion, "the number of a version, such as 12")
+	}
+	if p.err != nil {
+		h.fail(w, r, p.err)
+		return
+	}
+	if !h.enter(w, r, token) {
+		return
+	}
+	defer func() { <-h.uploads }()
+	published, err := undo.Run(r.Context(), h.Store.Catalogue)
+	out.finish(published, h.explain(r, err))
+}
+
+// Versions returns the last publications, newest first.
+func (c *Client) Versions(ctx context.Context, limit int) ([]catalogdb.Version, error) {
+	var list []version
+	err := c.ask(ctx, http.MethodGet, versionsPath+"?limit="+strconv.Itoa(min(limit, maxVersions)), nil, &list)
+	all := make([]catalogdb.Version, len(list))
+	for i, v := range list {
+		all[i] = catalogdb.Version{
+			Number: v.Version, PublishedAt: v.PublishedAt, Due: v.Due, Changes: v.Changes, Pages: v.Pages, Settings: v.Settings, Undoes: v.Undoes,
+			Source: catalogdb.Source{Revision: v.Revision, Author: v.Author, Token: v.Token, Clean: v.Clean},
+		}
+	}
+	return all, err
+}
+
+// WriteChanges writes what a version changed, as text or as JSON lines.
+func (c *Client) WriteChanges(ctx context.Context, w io.Writer, log publication.Log) error {
+	path := versionsPath + "/" + strconv.FormatInt(log.Version, 10)
+	if !log.JSON {
+		path += "?" + paramFormat + "=text"
+	}
+	resp, err := c.send(ctx, http.MethodGet, path, http.Header{}, http.NoBody)
+	if err != nil {
+		return c.unreachable(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return c.refused(resp)
+	}
+	_, err = io.Copy(w, resp.Body)
+	return err
+}
+
+// Revert undoes a version and shows what the server says about it. Of the undo it uses Version,
+// Force, DryRun and Sink.
+func (c *Client) Revert(ctx context.Context, undo *publication.Undo) error {
+	q := url.Values{paramVersion: {strconv.FormatInt(undo.Version, 10)}}
+	for name, isSet := range map[string]bool{paramForce: undo.Force, paramDryRun: undo.DryRun} {
+		if isSet {
+			q.Set(name, "true")
+		}
+	}
+	resp, err := c.send(ctx, http.MethodPost, revertPath+"?"+q.Encode(), http.Header{}, http.NoBody)
+	if err != nil {
+		return c.unreachable(err)
+	}
+	defer resp.Body.Close()
+	if !strings.HasPrefix(resp.Header.Get("Content-Type"), linesType) {
+		return c.refused(resp)
+	}
+	return c.show(resp, undo.Sink)
+}
