@@ -1,6 +1,21 @@
 package catalog
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
+
+// Forget removes what is due at an instant from records: what they announce, and when they end.
+func (c *Catalog) Forget(at time.Time, zone *time.Location) {
+	for _, t := range c.Tools {
+		t.Announced = slices.DeleteFunc(t.Announced, func(a Announcement) bool { return !FirstMinute(a.From, zone).After(at) })
+	}
+	for i := range c.Pages {
+		if p := &c.Pages[i]; p.UnpublishAt <= FormatTime(at) {
+			p.UnpublishAt = ""
+		}
+	}
+}
 
 // MoveBack makes records of c, which has what an earlier version had, aliases of what now calls
 // them: whoever has their present addresses finds them under the former ones again. Both catalogues

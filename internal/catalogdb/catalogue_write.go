@@ -53,7 +53,7 @@ func (p *publication) know(r *row) {
 
 func (p *publication) knowPrivate(r *row) {
 	if r.private != "" || !r.public && !r.Deleted {
-		p.stored[rowKey{r.Kind, r.Slug, r.public}] = storedRow{r.Hash, privateDigest(r.private)}
+		p.stored[r.key()] = storedRow{r.Hash, privateDigest(r.private)}
 	}
 }
 

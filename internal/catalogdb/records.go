@@ -33,6 +33,8 @@ var recordTable = sqldb.Table{Name: "records", Key: "kind, slug, public", Column
 	"document", "private", "written",
 }}
 
+func (r *row) key() rowKey { return rowKey{r.Kind, r.Slug, r.public} }
+
 // values returns what a version writes.
 func (r *row) values(version int64) []any {
 	return []any{

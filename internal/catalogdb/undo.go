@@ -1,12 +1,16 @@
 package catalogdb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"palmares/internal/catalog"
 	"palmares/internal/record"
@@ -24,7 +28,8 @@ type Undo struct {
 	Next *catalog.Catalog
 	Left []Left // what was changed since, and stays as it is; by name
 
-	base int64 // the version that Next was made from
+	base int64     // the version that Next was made from
+	due  time.Time // when Version made itself; zero if somebody published it
 }
 
 // A Left is a record that an Undo leaves as it is.
@@ -73,22 +78,32 @@ func findUndo(ctx context.Context, tx *sql.Tx, version int64) (*Undo, error) {
 	all, err := sqldb.Rows(ctx, tx, selectVersions+` WHERE version = $1`, scanVersion, version)
 	if err == nil && len(all) > 0 {
 		u.Source, u.Undid = all[0].Source, all[0].Undoes
+		if all[0].Due != "" {
+			u.due, err = time.Parse(time.RFC3339, all[0].Due)
+		}
 	}
 	return u, err
 }
 
-// A touched is a row that the version wrote.
+// A touched is a row that the version wrote, or a later one.
 type touched struct {
 	before row   // as the version found it; Deleted if there was none
-	after  row   // as the version left it
+	isOurs bool  // the version wrote it
 	since  int64 // the last later version that wrote it; 0 for none
 	isSame bool  // it is now as it was before
 }
 
+// touchedRows are the rows that the version or a later one wrote.
+type touchedRows struct {
+	rows map[rowKey]*touched
+	url  string // of the site before the version; "" for the present one
+	kin  groups
+}
+
 // make compares what was before the version with what is published.
 func (u *Undo) make(ctx context.Context, tx *sql.Tx, force bool) error {
-	rows, url, err := u.touchedRows(ctx, tx)
-	if err != nil {
+	all := touchedRows{rows: map[rowKey]*touched{}, kin: groups{}}
+	if err := all.read(ctx, tx, u.Version); err != nil {
 		return err
 	}
 	head, err := loadHead(ctx, tx)
@@ -96,70 +111,49 @@ func (u *Undo) make(ctx context.Context, tx *sql.Tx, force bool) error {
 		return err
 	}
 	now, err := gather(ctx, tx, gathering{url: head.url, each: func(r *row) {
-		t := rows[rowKey{r.Kind, r.Slug, r.public}]
-		if t == nil {
-			return
+		if t := all.rows[r.key()]; t != nil {
+			t.isSame = t.before.Hash == r.Hash && t.before.private == r.private
+			all.kin.join(r)
 		}
-		if t.since == 0 {
-			t.after = *r
-		}
-		t.isSame = t.before.Hash == r.Hash && t.before.private == r.private
 	}}, "")
 	if err != nil {
 		return err
 	}
-	if !force {
-		err = u.leave(rows)
+	if err := loadScheduled(ctx, tx, &now.Catalog); err != nil {
+		return err
 	}
-	if err == nil {
-		err = u.replace(&now.Catalog, rows, url)
-	}
-	return err
+	u.choose(&all, force)
+	return u.replace(&now.Catalog, all.rows, cmp.Or(all.url, head.url))
 }
 
-// touchedRows returns the rows that the version wrote, and the URL of the site before it.
-func (u *Undo) touchedRows(ctx context.Context, tx *sql.Tx) (rows map[rowKey]*touched, url string, err error) {
-	type former struct {
-		row
-		until int64
-	}
-	all, err := sqldb.Rows(ctx, tx, `
-		SELECT until, kind, slug, public, hash, document, private FROM former_records
-		WHERE until >= $1 AND (kind = $2 OR (kind, slug, public) IN
-			(SELECT kind, slug, public FROM former_records WHERE until = $1)) ORDER BY until`,
-		func(scan sqldb.Scanner, f *former) error {
-			err := scan(&f.until, &f.Kind, &f.Slug, &f.public, &f.Hash, &f.document, &f.private)
-			f.Deleted = f.document == ""
-			return err
-		}, u.Version, string(record.Catalogue))
-	if err != nil {
-		return nil, "", err
-	}
-	rows = map[rowKey]*touched{}
-	var then gathered // the catalogue before the version, as far as it is not the present one
-	for i := range all {
-		f := &all[i]
-		if f.Kind == record.Catalogue && then.URL == "" {
-			err = decodeRows(&then, "", f.row)
-		}
-		key := rowKey{f.Kind, f.Slug, f.public}
-		t := rows[key]
-		switch {
-		case f.until == u.Version:
-			rows[key] = &touched{before: f.row}
-		case t != nil && t.since == 0:
-			t.after, t.since = f.row, f.until
-		case t != nil:
-			t.since = f.until
-		}
+// read reads what the version and later ones replaced.
+func (a *touchedRows) read(ctx context.Context, tx *sql.Tx, version int64) error {
+	_, err := sqldb.Rows(ctx, tx, `SELECT until, kind, slug, public, hash, document, private FROM former_records
+		WHERE until >= $1 ORDER BY until`, func(scan sqldb.Scanner, _ *struct{}) error {
+		var r row
+		var until int64
+		err := scan(&until, &r.Kind, &r.Slug, &r.public, &r.Hash, &r.document, &r.private)
 		if err != nil {
-			return nil, "", err
+			return err
 		}
-	}
-	if then.URL == "" {
-		then.URL, err = sqldb.Value[string](ctx, tx, `SELECT url FROM catalogue`)
-	}
-	return rows, then.URL, err
+		r.Deleted = r.document == ""
+		t := a.rows[r.key()]
+		if t == nil {
+			t = &touched{before: r, isOurs: until == version}
+			a.rows[r.key()] = t
+			if r.Kind == record.Catalogue {
+				var then gathered
+				err = decodeRows(&then, "", r)
+				a.url = then.URL
+			}
+		}
+		if until > version {
+			t.since = until
+		}
+		a.kin.join(&r)
+		return err
+	}, version)
+	return err
 }
 
 // decodeRows adds what rows hold.
@@ -175,59 +169,61 @@ func decodeRows(to *gathered, url string, rows ...row) error {
 
 // undoFolders are the folders of the kinds that have files.
 var undoFolders = map[record.Kind]string{
-	record.Tool: "outils/", record.Comparison: "comparatifs/", record.Retired: "cimetiere/", record.Page: "pages/", pictureKind: "",
+	record.Tool: "outils/", record.Comparison: "comparatifs/", record.Retired: "cimetiere/", record.Page: "pages/",
 }
 
-// leave removes the rows that stay as they are. Records whose names are related go together: a tool
-// and what it was renamed to or absorbed by, and what became of it when it was retired.
-func (u *Undo) leave(rows map[rowKey]*touched) error {
-	g := groups{}
-	for _, t := range rows {
-		for _, r := range []row{t.before, t.after} {
-			if r.Deleted || r.Kind != record.Tool && r.Kind != record.Comparison {
-				continue
-			}
-			var one gathered
-			if err := decodeRows(&one, "", r); err != nil {
-				return err
-			}
-			for _, tool := range one.Tools {
-				g.join(r.Kind, r.Slug, tool.Aliases)
-			}
-			for _, x := range one.Comparisons {
-				g.join(r.Kind, r.Slug, x.Aliases)
-			}
-		}
+// choose keeps the rows that are to be as they were before. Rows whose names are related go together:
+// a tool and what it was renamed to or absorbed by, and what became of it when it was retired.
+func (u *Undo) choose(all *touchedRows, force bool) {
+	type kin struct {
+		isOurs, differs bool
+		since           int64
 	}
-	since := map[rowKey]int64{} // by group
-	for key, t := range rows {
-		if t.since > 0 && !t.isSame {
-			since[g.of(key)] = max(since[g.of(key)], t.since)
+	groups, named := map[rowKey]*kin{}, map[string]bool{}
+	for key, t := range all.rows {
+		group := groups[all.kin.of(key)]
+		if group == nil {
+			group = &kin{}
+			groups[all.kin.of(key)] = group
 		}
+		group.isOurs, group.differs = group.isOurs || t.isOurs, group.differs || !t.isSame
+		group.since = max(group.since, t.since)
+		named[undoName(key)] = named[undoName(key)] || t.isOurs // as a draft, or as a public record
 	}
 	left := map[string]int64{}
-	for key, t := range rows {
-		last, isLeft := since[g.of(key)]
-		if !isLeft {
+	for key, t := range all.rows {
+		group := groups[all.kin.of(key)]
+		if group.isOurs && (force || group.since == 0 || !group.differs) {
 			continue
 		}
-		delete(rows, key)
-		if folder, ok := undoFolders[key.kind]; ok && !t.isSame {
-			left[folder+key.slug] = last
-		} else if key.kind == record.Catalogue {
-			left[catalog.SettingsFile] = last
+		delete(all.rows, key)
+		if name := undoName(key); name != "" && named[name] && !t.isSame {
+			left[name] = group.since
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(left)) {
 		u.Left = append(u.Left, Left{name, left[name]})
 	}
-	return nil
 }
 
-// groups are records that go together, each by the one that stands for it.
+// undoName returns the name of the file of a row without its suffix; "" if it has none.
+func undoName(key rowKey) string {
+	switch key.kind {
+	case record.Catalogue:
+		return catalog.SettingsFile
+	case pictureKind:
+		return key.slug
+	}
+	if folder, ok := undoFolders[key.kind]; ok {
+		return folder + key.slug
+	}
+	return ""
+}
+
+// groups are records that go together: each leads to another one of its group, or to none.
 type groups map[rowKey]rowKey
 
-// of returns the group of a row.
+// of returns the record that stands for the group of a row.
 func (g groups) of(key rowKey) rowKey {
 	if key.public = false; key.kind == record.Retired || key.kind == pastKind {
 		key.kind = record.Tool
@@ -242,10 +238,14 @@ func (g groups) of(key rowKey) rowKey {
 }
 
 // join makes a record and its aliases one group.
-func (g groups) join(kind record.Kind, slug string, aliases []string) {
-	for _, alias := range aliases {
-		a, b := g.of(rowKey{kind, slug, false}), g.of(rowKey{kind, alias, false})
-		if a != b {
+func (g groups) join(r *row) {
+	if r.Kind != record.Tool && r.Kind != record.Comparison || !strings.Contains(r.document, `"aliases"`) {
+		return
+	}
+	var names struct{ Aliases []string }
+	_ = json.Unmarshal([]byte(r.document), &names) // what is damaged is found when it is decoded
+	for _, alias := range names.Aliases {
+		if a, b := g.of(r.key()), g.of(rowKey{r.Kind, alias, false}); a != b {
 			g[a] = b
 		}
 	}
@@ -268,14 +268,15 @@ func (u *Undo) replace(now *catalog.Catalog, rows map[rowKey]*touched, url strin
 		return err
 	}
 	n.fresh.Sort()
-	u.Next, _ = n.replace()
-	u.Next.MoveBack(now)
-	used := record.Pictures(u.Next)
-	u.Next.Pictures = maps.Clone(u.Next.Pictures)
-	maps.DeleteFunc(u.Next.Pictures, func(path string, _ catalog.Picture) bool { return !used[path] })
-	if len(u.Next.Pictures) == 0 {
-		u.Next.Pictures = nil
+	if !u.due.IsZero() {
+		n.fresh.Forget(u.due, now.Zone()) // or it would happen again at once
 	}
+	u.Next, _ = n.replace()
+	if u.Undid == 0 { // what an undo replaced has its aliases
+		u.Next.MoveBack(now)
+	}
+	u.Next.Scheduled, u.Next.Held = now.Scheduled, now.Held
+	record.SettlePictures(u.Next)
 	return nil
 }
 

@@ -66,19 +66,6 @@ func (r Record) Images(c *catalog.Catalog) []Image {
 	return images
 }
 
-// Pictures reports, by path, which pictures of c its records use.
-func Pictures(c *catalog.Catalog) map[string]bool {
-	used := map[string]bool{}
-	for _, kind := range Kinds {
-		for i := range Count(c, kind) {
-			for _, image := range Of(c, At(c, kind, i)).Images(c) {
-				used[image.Path] = true
-			}
-		}
-	}
-	return used
-}
-
 // mentions returns the paths of pictures that fields of the record name, and its texts in
 // Markdown.
 func (r Record) mentions() (paths, texts []string) {
@@ -105,9 +92,14 @@ func (r Record) mentions() (paths, texts []string) {
 // HoldPictures moves the pictures that only scheduled records use from Pictures to Held, and those
 // that others use back; it drops pictures that no record uses. c need not be sorted.
 func HoldPictures(c *catalog.Catalog) {
-	if len(c.Scheduled)+len(c.Held) == 0 {
-		return
+	if len(c.Scheduled)+len(c.Held) > 0 {
+		SettlePictures(c)
 	}
+}
+
+// SettlePictures is HoldPictures for a catalogue that may have pictures that no record uses, also if
+// nothing is scheduled.
+func SettlePictures(c *catalog.Catalog) {
 	all := *c
 	all.Pictures = maps.Clone(c.Pictures)
 	if all.Pictures == nil {
