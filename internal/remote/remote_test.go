@@ -355,7 +355,9 @@ func TestStrangersDoNotWaitForADatabaseThatHangs(t *testing.T) {
 
 func TestAnotherMethodIsAnsweredWithThoseOfThePath(t *testing.T) {
 	n := serve(t, databases.OpenDSN(t, databases.SQLite(t)))
-	for path, allow := range map[string]string{cataloguePath: "GET, HEAD, POST", picturesPath: "POST"} {
+	for path, allow := range map[string]string{
+		cataloguePath: "GET, HEAD, POST", picturesPath: "POST", versionsPath: "GET, HEAD", revertPath: "POST",
+	} {
 		for _, method := range []string{http.MethodPut, http.MethodDelete} {
 			testkit.Send(t, testkit.NewRequest(t, method, n.url+path, "", "Authorization: Bearer "+n.token)).
 				Fails(405, "method_not_allowed", "use "+allow).HasHeader("Allow", allow)
