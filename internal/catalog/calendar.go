@@ -149,10 +149,12 @@ func (c *Catalog) Advance(at time.Time) bool {
 	left := c.Scheduled[:0:0]
 	for _, s := range c.Scheduled {
 		if s.Due <= due {
-			s.Problem = c.enter(s.Record)
+			s.Problem = c.refuses(s.Record)
 		}
 		if s.Due > due || s.Problem != "" {
 			left = append(left, s)
+		} else {
+			c.Put(s.Record)
 		}
 	}
 	c.Scheduled = left
@@ -175,8 +177,8 @@ func SortScheduled(list []Scheduled) {
 	})
 }
 
-// enter makes a record public, instead of one of the same name, or returns why it cannot be.
-func (c *Catalog) enter(record any) (problem string) {
+// refuses returns why a record cannot be public, "" if it can.
+func (c *Catalog) refuses(record any) (problem string) {
 	switch r := record.(type) {
 	case *Tool:
 		if c.retiredBySlug()[r.Slug] != nil {
@@ -185,14 +187,12 @@ func (c *Catalog) enter(record any) (problem string) {
 		if !c.declares(r.Category) {
 			return "its category " + r.Category + " is not declared any more"
 		}
-		c.Tools = put(c.Tools, r, func(t **Tool) string { return (*t).Slug }, r.Slug)
 	case *Comparison:
 		for _, side := range []string{r.ToolA, r.ToolB} {
 			if t := c.Tool(side); r.Published && (t == nil || t.Score == nil) {
 				return side + " is not an active, tested tool any more"
 			}
 		}
-		c.Comparisons = put(c.Comparisons, *r, func(x *Comparison) string { return x.Slug }, r.Slug)
 	case *Retired:
 		if !c.declares(r.Category) {
 			return "its category " + r.Category + " is not declared any more"
@@ -202,12 +202,24 @@ func (c *Catalog) enter(record any) (problem string) {
 				return "comparatifs/" + x.Slug + " still compares the tool"
 			}
 		}
+	}
+	return ""
+}
+
+// Put adds a *Tool, *Comparison, *Retired or *Page to a sorted catalogue, instead of that of the same
+// slug, and instead of the tool if it is retired.
+func (c *Catalog) Put(record any) {
+	switch r := record.(type) {
+	case *Tool:
+		c.Tools = put(c.Tools, r, func(t **Tool) string { return (*t).Slug }, r.Slug)
+	case *Comparison:
+		c.Comparisons = put(c.Comparisons, *r, func(x *Comparison) string { return x.Slug }, r.Slug)
+	case *Retired:
 		c.Tools = slices.DeleteFunc(c.Tools, func(t *Tool) bool { return t.Slug == r.Slug })
 		c.Retired = put(c.Retired, *r, func(o *Retired) string { return o.Slug }, r.Slug)
 	case *Page:
 		c.Pages = put(c.Pages, *r, func(p *Page) string { return p.Slug }, r.Slug)
 	}
-	return ""
 }
 
 func (c *Catalog) declares(category string) bool {

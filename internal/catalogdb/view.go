@@ -19,6 +19,9 @@ func toolsQuery(db *sqldb.DB) string {
 	}
 	var columns []string
 	for _, f := range catalog.ToolFields {
+		if f.Form == catalog.PublishAt {
+			continue // what is published has none
+		}
 		value := fmt.Sprintf("%s ->> '%s'", document, f.Name)
 		switch f.Form {
 		case catalog.Figure:

@@ -116,8 +116,8 @@ func add(c *catalog.Catalog, r *record) {
 	}
 }
 
-// addDrafts adds the records that assemble left out. Of a record and the text that will replace it,
-// that is the record itself.
+// addDrafts adds the records that assemble left out, and shows texts that wait instead of those that
+// they will replace.
 func (f *folder) addDrafts(c *catalog.Catalog) {
 	for _, r := range f.present() {
 		if r.isDraft() && (r.comparison == nil || r.comparison.Draft || r.isHidden) {
@@ -126,6 +126,14 @@ func (f *folder) addDrafts(c *catalog.Catalog) {
 				*isDraft = true
 			}
 			add(c, r)
+		}
+	}
+	c.Sort()
+	for _, r := range f.all() {
+		if r.isNext && r.isAbsent && r.isRead() {
+			of, isDraft := r.value()
+			*isDraft = true
+			c.Put(of)
 		}
 	}
 }

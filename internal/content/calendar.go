@@ -22,8 +22,8 @@ const (
 	// nextSuffix is the end of the name of a file that replaces a record at its hour.
 	nextSuffix = ".next"
 	// settled is how long ago an hour must be to be taken for passed here. What came later is left to
-	// the publication, as the clock of the database may differ.
-	settled = time.Hour
+	// the publication: it is by the clock of the database that hours come, and this one may be wrong.
+	settled = 24 * time.Hour
 )
 
 // time returns the instant of a field.

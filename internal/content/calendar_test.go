@@ -59,6 +59,10 @@ func TestWhatIsToComeIsReadAndWrittenBack(t *testing.T) {
 	if len(c.Tools) != 2 || c.Tools[0].Name != "Calame" || len(c.Pages) != 1 || len(c.Comparisons)+len(c.Retired)+len(c.Pictures) > 0 || len(c.Held) != 1 {
 		t.Errorf("public are %+v", c)
 	}
+	shown := readAll(t, folderOf(planned()), Options{InMemory: true, Now: calendarDay, Drafts: true}).Catalog
+	if next := shown.Tool("calame"); next.Name != "Stylo" || !next.Draft || shown.Tool("plume").Draft || !shown.Tool("stylet").Draft {
+		t.Errorf("authors see %+v", next)
+	}
 	for name, format := range formats {
 		dir := filepath.Join(t.TempDir(), "export")
 		if err := Write(t.Context(), dir, c, WriteOptions{Format: format, Pictures: read.Pictures}); err != nil {

@@ -168,7 +168,7 @@ func (n *node) start(
 		n.metrics.Gauge("palmares_clock_offset_seconds",
 			"How far the clock of this machine is ahead of the database's; negative if it is behind.", clock.ahead)
 	}
-	n.run(n.calendar.run)
+	n.runUntilStop(n.calendar.run)
 	n.metrics.Gauge("palmares_scheduled_stuck", "Scheduled records that could not be published at their hour.",
 		func() float64 { return float64(n.calendar.stuck.Load()) })
 	n.metrics.Catalogue(d.live)
