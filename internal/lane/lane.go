@@ -247,8 +247,12 @@ func (c *conn) renew() {
 	}
 }
 
-// lastLook is for bytes that have arrived, but not been read, when a connection is to be closed.
-const lastLook = 20 * time.Millisecond
+// lastLook is for bytes that have arrived, but not been read, when a connection is to be closed. On a
+// busy machine a deadline may end before they are noticed, so there are a few.
+const (
+	lastLook  = 10 * time.Millisecond
+	lastLooks = 3
+)
 
 // await reads the next bytes. It returns false if the connection is to be closed.
 func (c *conn) await(buffer []byte) (int, bool) {
@@ -261,7 +265,7 @@ func (c *conn) await(buffer []byte) (int, bool) {
 	}
 	n, err := c.Read(buffer)
 	c.idle.Store(false)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	for i := 0; i < lastLooks && errors.Is(err, os.ErrDeadlineExceeded); i++ {
 		c.second = 0 // for another deadline before the answer
 		_ = c.SetReadDeadline(time.Now().Add(lastLook))
 		n, err = c.Read(buffer)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"time"
 
 	"palmares/internal/lane"
+	"palmares/internal/testkit"
 )
 
 // A server is an http.Server with a lane before it, or without.
@@ -355,13 +357,14 @@ func FuzzTheLaneAnswersAsNetHTTPWould(f *testing.F) {
 }
 
 // listen starts a lane without an http.Server.
-func listen(t *testing.T, srv *http.Server) (l *lane.Lane, address string) {
+func listen(t *testing.T, srv *http.Server, encrypted *tls.Config) (l *lane.Lane, address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	l = lane.New(listener, srv, func(string) bool { return true })
+	l.TLS = encrypted
 	go l.Accept() //nolint:errcheck // it returns the failure of the listener
 	return l, listener.Addr().String()
 }
@@ -369,7 +372,7 @@ func listen(t *testing.T, srv *http.Server) (l *lane.Lane, address string) {
 // dial starts a lane without an http.Server, and sends it a plain request.
 func dial(t *testing.T, srv *http.Server) net.Conn {
 	t.Helper()
-	l, address := listen(t, srv)
+	l, address := listen(t, srv, nil)
 	t.Cleanup(func() {
 		if err := errors.Join(l.Close(), l.Wait(context.WithoutCancel(t.Context()))); err != nil {
 			t.Error(err)
@@ -396,7 +399,7 @@ func TestAConnectionThatWaitsIsClosedInTime(t *testing.T) {
 }
 
 func TestAConnectionThatSaysNothingDoesNotDelayTheEnd(t *testing.T) {
-	l, address := listen(t, newServer(echo)) // which gives it a minute
+	l, address := listen(t, newServer(echo), nil) // which gives it a minute
 	silent, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)
@@ -413,13 +416,18 @@ func TestAConnectionThatSaysNothingDoesNotDelayTheEnd(t *testing.T) {
 }
 
 func TestARequestThatHasArrivedIsAnsweredBeforeTheEnd(t *testing.T) {
-	for range 200 {
-		l, address := listen(t, newServer(echo))
+	own, roots := testkit.NewRoot(t, time.Now().Add(-time.Hour))
+	for n := range 200 {
+		encrypted := []*tls.Config{nil, {Certificates: []tls.Certificate{own}}}[n%2]
+		l, address := listen(t, newServer(echo), encrypted)
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer conn.Close()
+		if encrypted != nil {
+			conn = tls.Client(conn, &tls.Config{RootCAs: roots, ServerName: "127.0.0.1"})
+		}
 		answers := bufio.NewReader(conn)
 		for _, last := range []bool{false, true} {
 			if _, err := io.WriteString(conn, plainRequests[0]); err != nil {
