@@ -144,7 +144,7 @@ func (p *publication) loadDue(ctx context.Context, at time.Time) (err error) {
 	}
 	p.next = stored.Clone()
 	p.next.Advance(at)
-	record.HoldPictures(p.next)
+	record.SettlePictures(p.next)
 	p.feed = feed.Step(p.next, p.old.Version+1, sqldb.FormatTime(p.now))
 	for i := range public {
 		p.feed.Before(&public[i])

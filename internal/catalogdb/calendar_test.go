@@ -191,11 +191,24 @@ func TestAToolIsRetiredByItsObituary(t *testing.T) {
 	obituary := retired("a")
 	c.Scheduled = []catalog.Scheduled{{Due: "2026-12-01T08:00:00Z", Record: &obituary}}
 	c.Pages = []catalog.Page{*page("salon", "Salon")}
-	c.Pages[0].UnpublishAt = "2026-12-01T08:00:00Z"
-	publish(t, s, c, day(0))
+	c.Pages[0].UnpublishAt, c.Pages[0].Image = "2026-12-01T08:00:00Z", "images/salon.png"
+	c.Pictures = map[string]catalog.Picture{"images/salon.png": picture("images/salon.png", "one")}
+	next := *tool("b", "1 €/mois")
+	next.Image = "images/neuf.png"
+	c.Scheduled = append(c.Scheduled, catalog.Scheduled{Due: "2026-12-01T08:00:00Z", Record: &next})
+	c.Held = map[string]catalog.Picture{"images/neuf.png": picture("images/neuf.png", "two")}
+	if _, err := s.Catalogue.Publish(t.Context(), c, PublishOptions{Now: at(day(0)), Pictures: files{"one": "1", "two": "2"}}); err != nil {
+		t.Fatal(err)
+	}
+	if held := loaded(t, s).Catalog.Pictures; len(held) != 1 {
+		t.Errorf("the public sees %v", held)
+	}
 	advance(t, s, day(30))
 	p := loaded(t, s)
-	if types(events(t, s), 2) != "tool.retired a\ncatalog.updated" || len(p.Catalog.Tools) != 1 || p.Catalog.Retired[0].LastPrice != "20 €/mois" || len(p.Catalog.Pages) > 0 {
+	if _, err := s.Pictures.Read(t.Context(), "two"); err != nil || len(p.Catalog.Pictures) != 1 || p.Catalog.Pictures["images/neuf.png"].Hash != "two" {
+		t.Errorf("the pictures are %v, %v", p.Catalog.Pictures, err)
+	}
+	if types(events(t, s), 2) != "tool.updated b\ntool.retired a\ncatalog.updated" || len(p.Catalog.Tools) != 1 || p.Catalog.Retired[0].LastPrice != "20 €/mois" || len(p.Catalog.Pages) > 0 {
 		t.Errorf("%s: %+v", types(events(t, s), 2), p.Catalog)
 	}
 }

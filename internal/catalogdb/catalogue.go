@@ -143,7 +143,7 @@ func (p *publication) advance(ctx context.Context) error {
 	}
 	clock, err := (&Catalogue{db: p.db}).clock(ctx, p.tx, func() time.Time { return p.now })
 	if err == nil && p.next.Advance(clock) {
-		record.HoldPictures(p.next)
+		record.SettlePictures(p.next)
 	}
 	return err
 }

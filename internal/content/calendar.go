@@ -138,7 +138,7 @@ func (f *folder) present() iter.Seq2[kind, *record] {
 
 // settle decides which records there are at an instant, and which of them visitors see.
 func (f *folder) settle(at string) {
-	replaced := map[string]bool{} // files without suffix
+	replaced, retired := map[string]bool{}, map[string]bool{} // files without suffix, slugs of tools
 	f.obituaries = map[string]*record{}
 	for k, r := range f.all() {
 		if r.publishAt == "" || !r.isRead() {
@@ -151,12 +151,12 @@ func (f *folder) settle(at string) {
 			replaced[k.folder+"/"+r.slug] = true
 		}
 		if r.publishAt <= at && r.retired != nil {
-			replaced["outils/"+r.slug] = true
+			retired[r.slug] = true
 		}
 	}
 	for k, r := range f.all() {
 		isPast := r.publishAt <= at
-		r.isAbsent = r.isNext && !isPast || !r.isNext && replaced[k.folder+"/"+r.slug]
+		r.isAbsent = r.isNext && !isPast || !r.isNext && replaced[k.folder+"/"+r.slug] || k.of == canonical.Tool && retired[r.slug]
 		r.isHidden = !isPast || r.page != nil && r.page.UnpublishAt != "" && r.page.UnpublishAt <= at
 	}
 }

@@ -184,8 +184,8 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 	f.schedule(c, now)
 	if opts.Drafts {
 		f.addDrafts(c)
-	} else {
-		canonical.HoldPictures(c)
+	} else if len(c.Scheduled) > 0 {
+		canonical.SettlePictures(c)
 	}
 	c.Sort()
 	r.Catalog, r.updateDates = c, f.updateDates()

@@ -25,7 +25,7 @@ import (
 
 // Format is the number of the form of the files. Whatever changes their bytes needs a new
 // one.
-const Format = 3
+const Format = 4
 
 // Path is where exports are served.
 const Path = "/data/v1/export"

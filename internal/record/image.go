@@ -89,17 +89,12 @@ func (r Record) mentions() (paths, texts []string) {
 	return paths, texts
 }
 
-// HoldPictures moves the pictures that only scheduled records use from Pictures to Held, and those
+// SettlePictures moves the pictures that only scheduled records use from Pictures to Held, and those
 // that others use back; it drops pictures that no record uses. c need not be sorted.
-func HoldPictures(c *catalog.Catalog) {
-	if len(c.Scheduled)+len(c.Held) > 0 {
-		SettlePictures(c)
-	}
-}
-
-// SettlePictures is HoldPictures for a catalogue that may have pictures that no record uses, also if
-// nothing is scheduled.
 func SettlePictures(c *catalog.Catalog) {
+	if len(c.Pictures)+len(c.Held) == 0 {
+		return
+	}
 	all := *c
 	all.Pictures = maps.Clone(c.Pictures)
 	if all.Pictures == nil {
