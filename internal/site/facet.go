@@ -31,9 +31,17 @@ func (f *filters) readFacets(v *view, q *snapshot.SearchQuery) {
 		return slices.Contains(catalog.Pricings, catalog.Pricing(value))
 	}))
 	q.ICP = catalog.ICP(among("icp", "Pour qui", func(value string) bool { return slices.Contains(catalog.ICPs, catalog.ICP(value)) }))
-	usages, criteria := v.declared("")
-	q.Usage = among("usage", "Usage", func(value string) bool { return hasValue(usages, value) })
-	q.Criterion = among("criterion", "Critère", func(value string) bool { return hasValue(criteria, value) })
+	f.usages, f.criteria = v.declared()
+	declared := func(name, label string, all *meanings) (slug string, categories []string) {
+		chosen := all.find(among(name, label, func(value string) bool { return all.find(value, "") != nil }), q.Category)
+		if chosen == nil {
+			return "", nil
+		}
+		f.given.Set(name, chosen.Value)
+		return chosen.slug, chosen.categories
+	}
+	q.Usage, q.UsageIn = declared("usage", "Usage", &f.usages)
+	q.Criterion, q.CriterionIn = declared("criterion", "Critère", &f.criteria)
 	if given := f.value("price_max"); given != "" {
 		if most, ok := web.ParseNumber(strings.Replace(given, ",", ".", 1)); ok && most >= 0 {
 			q.PriceMax = &most
@@ -55,32 +63,6 @@ func hasValue(options []option, value string) bool {
 	return slices.ContainsFunc(options, func(o option) bool { return o.Value == value })
 }
 
-// declared returns the usages, and the criteria that are answered with yes or no, of a category, or of
-// all: one option for each slug.
-func (v *view) declared(category string) (usages, criteria []option) {
-	add := func(options []option, slug, label string) []option {
-		if hasValue(options, slug) {
-			return options
-		}
-		return append(options, option{Value: slug, Label: label})
-	}
-	for i := range v.snap.Catalog.Categories {
-		c := &v.snap.Catalog.Categories[i]
-		if category != "" && c.Slug != category {
-			continue
-		}
-		for _, usage := range c.Usages {
-			usages = add(usages, usage.Slug, usage.Label)
-		}
-		for k := range c.Criteria {
-			if one := &c.Criteria[k]; one.Is() == catalog.KindYesNo {
-				criteria = add(criteria, one.Slug, one.Label)
-			}
-		}
-	}
-	return usages, criteria
-}
-
 // A tally holds how many tools each value of a filter would show, by filter and value.
 type tally map[[2]string]int
 
@@ -88,7 +70,7 @@ type tally map[[2]string]int
 // Those that most visitors do without are apart.
 func (f *filters) addFacets(v *view, found *snapshot.Found, q *snapshot.SearchQuery) {
 	counts := tally{}
-	found.Count(func(i int, but string) { counts.add(v, i, but) })
+	found.Count(func(i int, but string) { counts.add(v, f, i, but) })
 	var models, profiles, prices, years []option
 	for _, model := range catalog.Pricings {
 		models = append(models, option{Value: string(model), Label: french.Capital(string(model))})
@@ -122,7 +104,8 @@ func (f *filters) addFacets(v *view, found *snapshot.Found, q *snapshot.SearchQu
 	if q.TestedSince != "" && !hasValue(years, q.TestedSince) {
 		years = append(years, option{Value: q.TestedSince, Label: french.Date(q.TestedSince)})
 	}
-	usages, criteria := v.declared(q.Category)
+	usages := f.usages.options(q.Category, f.given.Get("usage"))
+	criteria := f.criteria.options(q.Category, f.given.Get("criterion"))
 	category, score, obsolescence, order := f.Fields[0], f.Fields[1], f.Fields[2], f.Fields[3]
 	f.Fields = slices.Concat([]field{category}, f.facet("pricing", "Modèle", "Tous", models, counts),
 		f.facet("price_max", "Prix max.", "Tous", prices, counts), []field{score, order})
@@ -134,7 +117,7 @@ func (f *filters) addFacets(v *view, found *snapshot.Found, q *snapshot.SearchQu
 func priceValue(euros float64) string { return strconv.FormatFloat(euros, 'f', -1, 64) }
 
 // add counts a tool that passes all filters, or all but one.
-func (c tally) add(v *view, i int, but string) {
+func (c tally) add(v *view, f *filters, i int, but string) {
 	t := v.snap.Catalog.Tools[i]
 	add := func(name, value string) {
 		if but == "" || but == name {
@@ -147,11 +130,13 @@ func (c tally) add(v *view, i int, but string) {
 		add("tested_since", t.TestedAt[:4]+"-01-01")
 	}
 	for _, usage := range t.Usages {
-		add("usage", usage)
+		if o := f.usages.of(t.Category, usage); o != nil {
+			add("usage", o.Value)
+		}
 	}
 	for _, value := range t.Criteria {
-		if value.IsFlag && value.Number == 1 {
-			add("criterion", value.Name)
+		if o := f.criteria.of(t.Category, value.Name); o != nil && value.IsFlag && value.Number == 1 {
+			add("criterion", o.Value)
 		}
 	}
 	for _, euros := range priceSteps {

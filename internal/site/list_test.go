@@ -136,6 +136,29 @@ func TestAFacetSaysHowManyToolsItShows(t *testing.T) {
 	}
 }
 
+// The same slug may mean something else in another category: a filter shows only the tools of which
+// what it is called is true.
+func TestAFacetMeansOneThing(t *testing.T) {
+	v := openDemo(t)
+	for _, c := range []struct{ query, value, label, shows, hides string }{
+		{"", "usage=voix.nettoyer", "Nettoyer un enregistr", "souffle-coupe", "chiffonnier"},
+		{"", "usage=donnees.nettoyer", "Nettoyer un fichier", "chiffonnier", "souffle-coupe"},
+		{"", "criterion=code.hors-ligne", "Peut rester sur la mac", "bigorneau", "dictaphrase"},
+		{"", "criterion=hors-ligne", "Fonctionne hors ligne", "dictaphrase", "bigorneau"},
+		{"category=code&", "criterion=hors-ligne", "Peut rester sur la mac", "bigorneau", "dictaphrase"},
+		{"", "usage=transcrire", "Dicter ou transcrire", "dictaphrase", "souffle-coupe"},
+	} {
+		r := v.get("/outils?" + c.query + c.value).ok()
+		if list := r.lists(); !slices.Contains(list, c.shows) || slices.Contains(list, c.hides) {
+			t.Errorf("%s%s shows %q", c.query, c.value, list)
+		}
+		if !regexp.MustCompile(` selected>` + c.label + `[^<]*\(\d+\)`).MatchString(r.body) {
+			t.Errorf("%s%s is not shown as « %s »", c.query, c.value, c.label)
+		}
+	}
+	v.get("/outils?usage=voix.transcrire.zzz").says("«\u00a0Usage\u00a0»\u00a0: cette valeur n’existe pas.")
+}
+
 func TestTheListIsSortedByPriceTestAndChange(t *testing.T) {
 	v := openDemo(t)
 	c := v.live.Load().Catalog

@@ -21,9 +21,11 @@ type SearchQuery struct {
 	Pricing         catalog.Pricing
 	PriceMax        *float64 // euros a month
 	Usage           string   // slug
+	UsageIn         []string // categories that mean the same by it; nil for all
 	ICP             catalog.ICP
-	TestedSince     string // YYYY-MM-DD
-	Criterion       string // slug of one that is answered with yes
+	TestedSince     string   // YYYY-MM-DD
+	Criterion       string   // slug of one that is answered with yes
+	CriterionIn     []string // as UsageIn
 	ExcludeCategory string
 	AlternativesTo  string // slug of a tool, active or retired: others of its category
 
@@ -185,10 +187,10 @@ func (s *Snapshot) checks(q *SearchQuery) (all []check) {
 	add(q.PriceMax != nil, "price_max", func(i int, _ *catalog.Tool) bool {
 		return s.Index.Meets(i, search.Constraint{PriceMax: *q.PriceMax})
 	})
-	add(q.Usage != "", "usage", func(_ int, t *catalog.Tool) bool { return slices.Contains(t.Usages, q.Usage) })
+	add(q.Usage != "", "usage", func(_ int, t *catalog.Tool) bool { return isIn(t, q.UsageIn) && slices.Contains(t.Usages, q.Usage) })
 	add(q.ICP != "", "icp", func(_ int, t *catalog.Tool) bool { return t.ICP == q.ICP })
 	add(q.TestedSince != "", "tested_since", func(_ int, t *catalog.Tool) bool { return t.TestedAt >= q.TestedSince })
-	add(q.Criterion != "", "criterion", func(_ int, t *catalog.Tool) bool { return saysYes(t, q.Criterion) })
+	add(q.Criterion != "", "criterion", func(_ int, t *catalog.Tool) bool { return isIn(t, q.CriterionIn) && saysYes(t, q.Criterion) })
 	if q.AlternativesTo != "" {
 		slug := cmp.Or(s.Aliases[q.AlternativesTo], q.AlternativesTo)
 		category := ""
@@ -209,6 +211,10 @@ func (s *Snapshot) filter(q *SearchQuery) func(i int) bool {
 		t := s.Catalog.Tools[i]
 		return !slices.ContainsFunc(checks, func(c check) bool { return !c.passes(i, t) })
 	}
+}
+
+func isIn(t *catalog.Tool, categories []string) bool {
+	return categories == nil || slices.Contains(categories, t.Category)
 }
 
 // saysYes reports whether the answer of a tool to a criterion is yes.
