@@ -35,8 +35,7 @@ type comparePage struct {
 	Tools     []comparedTool // none if the choice cannot be shown
 	Contrasts []string       // how each two of them differ, in a sentence
 	IsFair    bool           // they share a category: some can be better than others
-	Lines     []comparisonLine
-	HasMedian bool // some of Lines have the median of the category
+	Lines     comparisonLines
 	Same      []sameLine
 	Only      bool            // Same is left out
 	Toggle    string          // address of the page with Same, or without
@@ -127,7 +126,6 @@ func (p *comparePage) show(r *request, chosen *choice) {
 			p.Same = append(p.Same, sameLine{line.Label, text})
 		} else {
 			p.Lines = append(p.Lines, line)
-			p.HasMedian = p.HasMedian || len(line.Criteria) > 0 && line.Criteria[0].Median >= 0
 		}
 	}
 	for i, a := range tools {

@@ -83,7 +83,7 @@ func (s *Site) listComparisons(r *request) (*response, error) {
 type comparisonPage struct {
 	Page       page
 	Comparison comparisonRow
-	Lines      []comparisonLine
+	Lines      comparisonLines
 	Image      *img      // nil for none
 	Sections   []section // the text
 	Body       string    // the text in Markdown
@@ -99,6 +99,13 @@ type comparisonLine struct {
 	Words       []string
 	Points      []reviewPart
 	Links       []link
+}
+
+type comparisonLines []comparisonLine
+
+// HasMedian reports whether a line shows the median of the category.
+func (l comparisonLines) HasMedian() bool {
+	return slices.ContainsFunc(l, func(line comparisonLine) bool { return len(line.Criteria) > 0 && line.Criteria[0].Median >= 0 })
 }
 
 // same returns what all cells say, and reports whether they say the same.

@@ -13,6 +13,13 @@ type group struct {
 	Links []link
 }
 
+// A versus is what a search between two tools asks for: the published comparison with its verdict, or
+// the page that compares them and how they differ.
+type versus struct {
+	link
+	Said string
+}
+
 const (
 	maxGroup  = 3  // links of a group
 	maxPaired = 10 // tools among which comparisons are looked for
@@ -25,9 +32,10 @@ const (
 func (p *toolsPage) showOthers(r *request, found *snapshot.Found) {
 	if two := found.Request.Versus; len(two) == 2 {
 		a, b := r.snap.Catalog.Tools[two[0]], r.snap.Catalog.Tools[two[1]]
-		p.Versus = &link{"/comparer?outils=" + a.Slug + "," + b.Slug, "Comparer " + a.Name + " et " + b.Name}
+		p.Versus = &versus{link{"/comparer?outils=" + a.Slug + "," + b.Slug, "Comparer " + a.Name + " et " + b.Name}, r.contrast(a, b)}
 		if slug := r.comparisonOf(a, b); slug != "" {
-			p.Versus = &link{"/comparatifs/" + slug, r.comparison(slug).Title}
+			row := r.comparisonRow(r.comparison(slug))
+			p.Versus = &versus{link{"/comparatifs/" + slug, row.Title}, "Vainqueur\u00a0: " + row.Winner + ". " + row.Note}
 		}
 	}
 	add := func(title string, links []link) {

@@ -188,8 +188,8 @@ func TestTheListIsSortedByPriceTestAndChange(t *testing.T) {
 
 func TestASearchAlsoFindsComparisonsCategoriesAndPages(t *testing.T) {
 	v := openDemo(t)
-	v.get("/outils?q=Ocrelune+ou+Mirabelle+Pixel").ok().says("Face à face", `<a href="/comparatifs/ocrelune-vs-mirabelle-pixel">`)
-	v.get("/outils?q=ocrelune+vs+babilune").ok().says(`<a href="/comparer?outils=ocrelune,babilune">Comparer Ocrelune et Babilune</a>`)
+	v.get("/outils?q=Ocrelune+ou+Mirabelle+Pixel").ok().says("Face à face", `<a href="/comparatifs/ocrelune-vs-mirabelle-pixel">`, "Vainqueur\u00a0: Ocrelune. ")
+	v.get("/outils?q=ocrelune+vs+babilune").ok().says(`<a href="/comparer?outils=ocrelune,babilune">Comparer Ocrelune et Babilune</a>. Babilune face à Ocrelune`).saysNot("ne réunit")
 	v.get("/outils?q=image").ok().says(">Catégories</h2>", `<a href="/categories/image">`, ">Comparatifs</h2>")
 	v.get("/outils?q=m%C3%A9thode").ok().says(">Pages</h2>", `<a href="/methode">`)
 	v.get("/outils?q=mandi+zzzz&exact=1").ok().says("Aucun outil", ">Noms proches</h2>", `<a href="/outils/mandibule">Mandibule</a>`, "proposez-le-nous", ">Catégories</h2>")
@@ -338,7 +338,7 @@ func TestASearchForARetiredOrRenamedToolShowsANotice(t *testing.T) {
 	v := open(t, c)
 	const notice = "Hélice Flux a quitté le catalogue\u00a0: <a href=\"/cimetiere/fantome-59\">sa notice</a>"
 	for _, q := range []string{"helice flux", "HÉLICE-FLUX", "avis sur Hélice Flux", "fantome-59"} {
-		v.get("/outils?q=" + url.QueryEscape(q)).ok().says(notice)
+		v.get("/outils?q=" + url.QueryEscape(q)).ok().says(notice).saysNot("Rien ne correspond")
 	}
 	v.get("/outils.md?q=helice+flux").ok().says("Hélice Flux a quitté le catalogue\u00a0: [sa notice](/cimetiere/fantome-59.md).")
 	for _, q := range []string{"flux", "hélice", "", "!!!", strings.Repeat("a ", 100)} {

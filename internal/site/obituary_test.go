@@ -30,9 +30,9 @@ func TestThePageOfARetiredToolSaysWhatIsKnownAndWhatReplacesIt(t *testing.T) {
 	body := plain(page.body)
 	at := 0
 	for _, want := range []string{
-		"Outil disparu le 3 février 2026. Une autre société l’a racheté", "Parti.", "Les causes", "Comment en partir", "L’export est ouvert.", "À sa place : aube",
+		"Outil disparu le 3 février 2026. Une autre société l’a racheté", "Parti.", "Les causes", "Comment en partir", "L’export est ouvert.",
 		// The same usage first; then, of two with the same score, the one with the nearer price.
-		"Par quoi le remplacer", "cime", "Moins bien noté de 1,5 point · Plus cher de 2 €/mois", "brume", "dune", "Les comparer",
+		"Par quoi le remplacer", "À sa place : aube, ou bien :", "cime", "Moins bien noté de 1,5 point · Plus cher de 2 €/mois", "brume", "dune", "Les comparer",
 		"3 février 2026Quitte le catalogue : acquis", "6 juin 2025Note : 7,0 → 6,5. Plus lent.", "5 mai 2025Prix : Sur devis → 10 €/mois",
 		"Dernière note6,5 sur 10", "Dernier prix10 €/mois",
 	} {

@@ -24,7 +24,7 @@ type toolsPage struct {
 	Understood string      // what was searched for instead of Query, or ""
 	Typed      string      // what Understood replaces
 	Verbatim   string      // address of the search for Query as it is typed
-	Versus     *link       // the comparison of two tools that Query names; nil for none
+	Versus     *versus     // the two tools that Query names; nil for none
 	Groups     []group     // what else the search finds
 }
 
@@ -107,7 +107,7 @@ func (f *filters) sort(searching bool) string {
 
 // show sets the rows of the tools that were found, and what the page says about them.
 func (p *toolsPage) show(r *request, found *snapshot.Found) {
-	p.Total, p.Partial = found.Total, found.Partial
+	p.Total, p.Partial = found.Total, found.Partial && len(found.Request.Versus) == 0
 	if p.Query == "" {
 		for _, hit := range found.Hits {
 			p.Rows = append(p.Rows, r.row(r.snap.Catalog.Tools[hit.Tool]))

@@ -16,6 +16,7 @@ import (
 // what it found. Each part is there only if it is known.
 type verdict struct {
 	Word      string // the score in a word
+	Range     string // the scores that have this word
 	Legend    string // path of the page that explains scores; "" for none
 	Summary   string
 	Movement  string // of the price: +20 % depuis mars 2026
@@ -46,6 +47,7 @@ func (v *view) verdict(t *catalog.Tool) verdict {
 	}
 	if t.Score != nil {
 		d.Word = scoreWord(*t.Score)
+		d.Range = scoreRanges[d.Word]
 	}
 	c := v.category(t.Category)
 	if c == nil {
@@ -75,6 +77,11 @@ func scoreWord(score float64) string {
 	default:
 		return "faible"
 	}
+}
+
+// scoreRanges says which scores have a word.
+var scoreRanges = map[string]string{
+	"excellent": "à partir de 8,5", "bon": "de 7 à moins de 8,5", "correct": "de 5,5 à moins de 7", "faible": "moins de 5,5",
 }
 
 func noBreak(texts []string) []string {

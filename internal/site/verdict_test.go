@@ -56,7 +56,7 @@ func TestThePageOfAToolSaysWhatDecidesFirst(t *testing.T) {
 	body := plain(s.get("/outils/aube").body)
 	at := 0
 	for _, want := range []string{
-		"Excellent", "Comment nous notons", "À prendre : sûre.", "12 €/mois", "+20 % depuis mars 2026",
+		"Excellent à partir de 8,5.", "Comment nous notons", "À prendre : sûre.", "12 €/mois", "+20 % depuis mars 2026",
 		"Testé le 12 octobre 2026, version 3.2, offre Équipe, payée par nous, par Camille Roux.", "Aucun contrat.",
 		"Points forts", "Juste <b>", "Points faibles", "Lente",
 		"Exactitude", "8 sur 10", "médiane de la catégorie : 7 sur 10", "Latence", "2,5 s", "Hors ligne", "oui", "Protocole 2026-2",
