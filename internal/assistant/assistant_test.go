@@ -258,6 +258,10 @@ func TestToolsAreComparedWithTheVerdict(t *testing.T) {
 	if verdicts := answer["verdicts"].([]any); len(verdicts) != 1 || verdicts[0].(map[string]any)["note"] == "" {
 		t.Errorf("%v", verdicts)
 	}
+	other := d.ok("compare", `{"tools": ["mandibule", "castafiole"]}`)
+	if warning, _ := other["warning"].(string); answer["warning"] != nil || !strings.Contains(warning, "bancs d’essai différents") {
+		t.Errorf("tools of one category: %v; of two: %q", answer["warning"], warning)
+	}
 }
 
 func TestPricesAndChangesGoOn(t *testing.T) {

@@ -24,6 +24,7 @@ type verdict struct {
 
 type compareResult struct {
 	Tools    []comparedTool `json:"tools"`
+	Warning  string         `json:"warning,omitempty"`
 	Verdicts []verdict      `json:"verdicts"`
 	Unknown  []unknown      `json:"unknown,omitempty"`
 	Next     *int           `json:"next"` // how many verdicts, tests and plans were given
@@ -61,6 +62,9 @@ func compareTools(c *call) (any, error) {
 			row.facts = c.facts(t)
 		}
 		result.Tools = append(result.Tools, row)
+		if t.Category != compared[0].Category {
+			result.Warning = "Notes de bancs d’essai différents\u00a0: chaque catégorie a le sien, et elles ne se comparent pas."
+		}
 	}
 	result.fill(c.verdicts(compared), compared, int(args.Next))
 	return result, nil

@@ -79,6 +79,8 @@ func (d *decoder) values(f *catalog.Field) (all catalog.Values) {
 		case !catalog.IsSlug(given.name):
 			d.report(given.line, "%s is not the slug of a criterion; it must be %s", quoted(given.name), slugs.want)
 		case given.value.isEmpty():
+		case given.value.kind == isText && f.Form == catalog.Marks && withPoint(&given.value, -maxNumber, maxNumber) == "":
+			d.report(given.line, "%s must be a number, or true or false, not %s", at, given.value.describe())
 		case given.value.kind == isBool && f.Form == catalog.Marks:
 			flag := catalog.Value{Name: given.name, IsFlag: true}
 			if given.value.text == "true" {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"palmares/internal/catalog"
 )
@@ -149,8 +150,8 @@ var orders = []struct {
 	words interface{ FindStringIndex(string) []int }
 	sort  Sort
 }{
-	{pattern(`(?i)(?:(?:est|sont)\s+)?(?:le|la|les|au)?\s*(?:moins\s+ch(?:ers?|[èe]res?)|plus\s+(?:abordable|[ée]conomique)s?|prix\s+le\s+plus\s+bas|meilleur\s+prix)|(?:the\s+)?(?:cheapest|least\s+expensive|lowest\s+price|most\s+affordable)`), ByPrice},
-	{pattern(`(?i)(?:(?:le|la|les)\s+)?(?:mieux\s+not[ée]e?s?|meilleures?\s+notes?)|(?:the\s+)?(?:best|highest|top)(?:\s|-)rated`), ByScore},
+	{pattern(`(?i)(?:(?:^|\s)(?:(?:est|sont)\s+)?(?:(?:le|la|les|au)\s+)?)?(?:moins\s+ch(?:ers?|[èe]res?)|plus\s+(?:abordable|[ée]conomique)s?|prix\s+le\s+plus\s+bas|meilleur\s+prix)|(?:the\s+)?(?:cheapest|least\s+expensive|lowest\s+price|most\s+affordable)`), ByPrice},
+	{pattern(`(?i)(?:(?:^|\s)(?:le|la|les)\s+)?(?:mieux\s+not[ée]e?s?|meilleures?\s+notes?)|(?:the\s+)?(?:best|highest|top)(?:\s|-)rated`), ByScore},
 	{pattern(`(?i)test[ée]e?s?\s+r[ée]cemment|r[ée]cemment\s+test[ée]e?s?|derniers?\s+test[ée]?s|recently\s+(?:tested|reviewed)`), ByTest},
 }
 
@@ -159,10 +160,12 @@ var thanAfter = pattern(`(?i)^\s+(?:que|qu['’]|than)`)
 // readOrder finds the order that a query asks for.
 func (r *Request) readOrder() {
 	for _, o := range orders {
-		if m := o.words.FindStringIndex(r.whole); m != nil && isWord(r.whole, m[0], m[1]) && !thanAfter.MatchString(r.whole[m[1]:]) {
-			for m[0] < m[1] && r.whole[m[0]] == ' ' {
-				m[0]++
-			}
+		m := o.words.FindStringIndex(r.whole)
+		if m == nil {
+			continue
+		}
+		m[0] = m[1] - len(strings.TrimLeftFunc(r.whole[m[0]:m[1]], unicode.IsSpace))
+		if isWord(r.whole, m[0], m[1]) && !thanAfter.MatchString(r.whole[m[1]:]) {
 			r.add(Constraint{Sort: o.sort, start: m[0], end: m[1]})
 			return
 		}

@@ -127,6 +127,8 @@ func TestWhatASentenceSaysIsUnderstood(t *testing.T) {
 		"crm 8/10 et plus":                                 "crm|note>8",
 		"prendre des notes de 8 réunions":                  "prendre des notes de 8 réunions",
 		"note inférieure à 5":                              "note inférieure à 5",
+		"un modèle moins cher":                             "un modèle|trié 1",
+		"une table mieux notée":                            "une table|trié 2",
 		"montage vidéo le moins cher":                      "montage vidéo|trié 1",
 		"le logiciel de dictée le moins cher":              "le logiciel de dictée|trié 1",
 		"chatbot au meilleur prix":                         "chatbot|trié 1",
