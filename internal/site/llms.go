@@ -30,6 +30,7 @@ func (s *Site) llms(r *request) (*response, error) {
 		"paramètres category, pricing ; aussi en JSON et en CSV")
 	l.link("Tendances", trendsPath+markdownSuffix, "douze mois de prix, de notes, d’arrivées et de départs ; "+
 		"aussi en JSON")
+	l.link("À venir", upcomingPath+markdownSuffix, "les prix et les fermetures que les éditeurs ont annoncés, par date")
 	l.link("Cimetière", "/cimetiere.md", "les outils disparus, pourquoi, et vers quoi se tourner")
 	if len(r.categories) > 0 {
 		l.section("Catégories")
