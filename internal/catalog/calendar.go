@@ -41,7 +41,7 @@ func (s *Scheduled) Name() string {
 }
 
 func (s *Scheduled) isSame(o *Scheduled) bool {
-	if s.Due != o.Due || s.Problem != o.Problem || s.Name() != o.Name() {
+	if s.Due != o.Due || s.Name() != o.Name() {
 		return false
 	}
 	switch r := s.Record.(type) {

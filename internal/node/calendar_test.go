@@ -49,6 +49,9 @@ func TestWhatCannotBePublishedAtItsHourIsSaidOnceByLogMailAndMetric(t *testing.T
 	if want := "redaction@essai.example schedule_stuck outils/plume 2026-12-01T08:00:00Z"; err != nil || len(mails) != 1 || mails[0] != want {
 		t.Errorf("got %q, %v", mails, err)
 	}
+	if head, err := st.Catalogue.Head(t.Context()); head.Version != 1 || err != nil {
+		t.Errorf("version %d was made of nothing, %v", head.Version, err)
+	}
 	if said := strings.Count(out.String(), "its category perdue is not declared any more"); said != 1 || calendar.stuck.Load() != 1 {
 		t.Errorf("said %d times, %d are stuck: %s", said, calendar.stuck.Load(), &out)
 	}
