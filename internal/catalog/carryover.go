@@ -159,7 +159,8 @@ func (t *Tool) Past() PastTool {
 	return PastTool{
 		Name: t.Name, Category: t.Category, Pricing: t.Pricing, Price: t.Price,
 		Score: t.Score, Verifiability: t.Verifiability, Obsolescence: t.Obsolescence,
-		PriceHistory: t.PriceHistory, PriceHistoryMode: t.PriceHistoryMode, ScoreHistory: t.ScoreHistory,
+		PriceHistory: t.PriceHistory, PriceHistoryMode: t.PriceHistoryMode,
+		ScoreHistory: t.ScoreHistory, ScoreHistoryMode: t.ScoreHistoryMode,
 		Usages: t.Usages, Criteria: t.Criteria, CriteriaHistory: t.CriteriaHistory,
 	}
 }
@@ -177,25 +178,31 @@ func (t *Tool) extendPrices(before *PastTool, known bool, today string) {
 		now = nil
 	}
 	if t.PriceHistoryMode == HistoryReplace {
-		if before.PriceHistoryMode != HistoryReplace {
-			stored, now = nil, nil // the list is the whole history, this change included
-		} else {
-			stored = unlisted(before.PriceHistory, t.PriceHistory, today)
-		}
+		stored, now = replaceHistory(before.PriceHistoryMode, stored, t.PriceHistory, now, today)
 	}
 	t.PriceHistory = extendHistory(stored, t.PriceHistory, now, today)
+}
+
+// replaceHistory returns what is left of the stored entries and of the change of a publication, if
+// the written entries are the whole history. was is what they were before.
+func replaceHistory[E change[E]](was HistoryMode, stored, written []E, now *E, today string) ([]E, *E) {
+	if was != HistoryReplace {
+		return nil, nil // this change is in the list, or nowhere
+	}
+	return unlisted(stored, written, today), now
 }
 
 // unlisted returns the automatic entries that were added since the file replaces the
 // history, except those it lists by now. Those of today stay automatic: they may still
 // change.
-func unlisted(stored, written []PriceChange, today string) []PriceChange {
-	automatic := slices.DeleteFunc(slices.Clone(stored), func(e PriceChange) bool { return !e.Automatic })
-	var kept []PriceChange
+func unlisted[E change[E]](stored, written []E, today string) []E {
+	automatic := slices.DeleteFunc(slices.Clone(stored), func(e E) bool { return !e.isAutomatic() })
+	var kept []E
 	listed := unmatched(automatic, written)
 	rest := unmatched(listed, written) // the written entries that are automatic ones
 	for _, e := range automatic {
-		if i := slices.IndexFunc(rest, e.same); i >= 0 && e.ChangedAt != today {
+		i := slices.IndexFunc(rest, func(o E) bool { return o.key() == e.key() })
+		if i >= 0 && e.day() != today {
 			rest = slices.Delete(rest, i, i+1)
 			continue
 		}
@@ -228,6 +235,9 @@ func (t *Tool) extendScores(before *PastTool, known bool, today string) {
 			now.Note = ""
 		}
 	}
+	if t.ScoreHistoryMode == HistoryReplace {
+		stored, now = replaceHistory(before.ScoreHistoryMode, stored, t.ScoreHistory, now, today)
+	}
 	t.ScoreHistory = extendHistory(stored, t.ScoreHistory, now, today)
 }
 
@@ -258,7 +268,7 @@ func (x *Comparison) equalExceptDate(o *Comparison) bool {
 
 func (p PastTool) equal(o PastTool) bool {
 	return p.Name == o.Name && p.Category == o.Category && p.Pricing == o.Pricing && p.Price == o.Price &&
-		p.PriceHistoryMode == o.PriceHistoryMode &&
+		p.PriceHistoryMode == o.PriceHistoryMode && p.ScoreHistoryMode == o.ScoreHistoryMode &&
 		sameFigure(p.Score, o.Score) && sameFigure(p.Verifiability, o.Verifiability) &&
 		sameFigure(p.Obsolescence, o.Obsolescence) &&
 		slices.EqualFunc(p.PriceHistory, o.PriceHistory, PriceChange.same) &&

@@ -57,6 +57,7 @@ type PastTool struct {
 	PriceHistory     []PriceChange `json:"price_history,omitempty"`
 	PriceHistoryMode HistoryMode   `json:"price_history_mode,omitempty"`
 	ScoreHistory     []ScoreChange `json:"score_history,omitempty"`
+	ScoreHistoryMode HistoryMode   `json:"score_history_mode,omitempty"`
 
 	Usages          []string         `json:"usages,omitempty"`
 	Criteria        Values           `json:"criteria,omitempty"`
@@ -237,7 +238,8 @@ type Tool struct {
 	PriceHistoryMode HistoryMode
 	ScoreNote        string        // why the score changed
 	ScoreHistory     []ScoreChange // newest first
-	Body             string        // the review, Markdown; "" without one
+	ScoreHistoryMode HistoryMode
+	Body             string // the review, Markdown; "" without one
 	Announced        []Announcement
 	PublishAt        string // as FormatTime returns it; "" in a catalogue, whose Scheduled has the hours
 }
@@ -249,7 +251,7 @@ type PlanRow struct {
 	Note  string `json:"note"`
 }
 
-// HistoryMode says what the price history in a file means.
+// HistoryMode says what the history of prices or scores in a file means.
 type HistoryMode string
 
 // HistoryAdd, the default, adds the entries of the file to the stored ones;

@@ -24,7 +24,7 @@ type Diff struct {
 	// in SettingsFile that no event reports.
 	Parts map[string][]Part
 
-	// Listed lists the tools whose price history is the same, but whose file now lists
+	// Listed lists the tools whose histories are the same, but whose file now lists
 	// an entry that was automatic. That is stored without a new version.
 	Listed []string
 }
@@ -134,7 +134,7 @@ func (d *Diff) compareTools(old, next *Catalog) {
 		case !same:
 			d.Tools.Changed = append(d.Tools.Changed, t.Slug)
 			d.compareParts("outils/"+t.Slug, len(d.Tools.Changed), ToolFields, prior, t)
-		case !slices.Equal(t.PriceHistory, prior.PriceHistory):
+		case !t.hasMarksOf(prior):
 			d.Listed = append(d.Listed, t.Slug)
 		}
 		if prior == nil {

@@ -49,6 +49,8 @@ var ToolFields = []Field{
 		"", "add", HistoryReplace),
 	NewList("price_history", 0, func(t *Tool) *[]PriceChange { return &t.PriceHistory }, priceChangeFields),
 	NewField("score_note", Prose, 0, func(t *Tool) any { return &t.ScoreNote }),
+	oneOf(NewField("score_history_mode", Option, 0, func(t *Tool) any { return (*string)(&t.ScoreHistoryMode) }),
+		"", "add", HistoryReplace),
 	NewList("score_history", 0, func(t *Tool) *[]ScoreChange { return &t.ScoreHistory }, scoreChangeFields),
 	NewList("criteria_history", 0, func(t *Tool) *[]CriteriaChange { return &t.CriteriaHistory }, criteriaChangeFields),
 	NewList("announced", 0, func(t *Tool) *[]Announcement { return &t.Announced }, announcementFields),

@@ -71,6 +71,9 @@ func (e ScoreChange) until(later ScoreChange) ScoreChange {
 // Same reports whether two entries say the same, whoever wrote them.
 func (e ScoreChange) Same(o ScoreChange) bool { return e.key() == o.key() && e.Note == o.Note }
 
+// isEqual reports whether two entries say the same and were written by the same.
+func (e ScoreChange) isEqual(o ScoreChange) bool { return e.Same(o) && e.Automatic == o.Automatic }
+
 // HasDatedPrice reports whether the newest entry of the price history says since when the
 // tool has its price. Editors may have written a history that does not lead to it.
 func (t *Tool) HasDatedPrice() bool {

@@ -226,6 +226,36 @@ func TestScoreHistories(t *testing.T) {
 	}
 }
 
+func TestAFileMayReplaceTheScoreHistory(t *testing.T) {
+	listed := func(day string, from, to float64) []ScoreChange {
+		return []ScoreChange{{ChangedAt: day, OldScore: fig(from), NewScore: fig(to), OldVerifiability: fig(6), NewVerifiability: fig(6)}}
+	}
+	now := &Catalog{}
+	for _, s := range []struct {
+		day     string
+		score   float64
+		mode    HistoryMode
+		written []ScoreChange
+		want    string
+	}{
+		{"2026-01-01", 8, HistoryAdd, listed("2025-01-01", 7, 8), "2025-01-01 7 > 8"},
+		{"2026-03-01", 3, HistoryAdd, nil, "2026-03-01 8 > 3, 2025-01-01 7 > 8"},
+		{"2026-03-02", 8, HistoryAdd, nil, "2026-03-02 3 > 8, 2026-03-01 8 > 3, 2025-01-01 7 > 8"},
+		{"2026-03-03", 8, HistoryReplace, listed("2025-01-01", 7, 8), "2025-01-01 7 > 8"},
+		{"2026-03-04", 8, HistoryReplace, nil, ""},
+		{"2026-03-05", 9, HistoryReplace, nil, "2026-03-05 8 > 9"},
+		{"2026-03-06", 9, HistoryReplace, listed("2026-03-05", 8, 9), "2026-03-05 8 > 9"},
+		{"2026-03-07", 9, HistoryReplace, nil, ""},
+	} {
+		next := with(tool("a", func(t *Tool) { t.Score, t.ScoreHistoryMode, t.ScoreHistory = &s.score, s.mode, s.written }))
+		publish(t, now, next, s.day)
+		if got := scores(next, "a"); got != s.want {
+			t.Fatalf("on %s: %q, want %q", s.day, got, s.want)
+		}
+		now = next
+	}
+}
+
 func TestVerifiabilityAndObsolescenceBelongToTheScoreHistory(t *testing.T) {
 	first := with(tool("a"))
 	publish(t, &Catalog{}, first, "2026-01-01")

@@ -32,15 +32,14 @@ func (u *Unchanged) Settle(prior *Tool, isCopy bool, today string) bool {
 		before := prior.Past()
 		t.carryOver(&before, true, prior, today)
 	}
-	if t.UpdatedAt != prior.UpdatedAt || !t.equalExceptDate(prior) || !slices.Equal(t.PriceHistory, prior.PriceHistory) {
+	if t.UpdatedAt != prior.UpdatedAt || !t.equalExceptDate(prior) || !t.hasMarksOf(prior) {
 		return false
 	}
 	// The same histories, without keeping those of prior.
 	if slices.Equal(t.PriceHistory, written.PriceHistory) {
 		t.PriceHistory = written.PriceHistory
 	}
-	if slices.EqualFunc(t.ScoreHistory, written.ScoreHistory,
-		func(a, b ScoreChange) bool { return a.Same(b) && a.Automatic == b.Automatic }) {
+	if slices.EqualFunc(t.ScoreHistory, written.ScoreHistory, ScoreChange.isEqual) {
 		t.ScoreHistory = written.ScoreHistory
 	}
 	if slices.EqualFunc(t.CriteriaHistory, written.CriteriaHistory,
@@ -52,6 +51,13 @@ func (u *Unchanged) Settle(prior *Tool, isCopy bool, today string) bool {
 	written.CriteriaHistory = t.CriteriaHistory
 	u.is[i] = true
 	return true
+}
+
+// hasMarksOf reports whether the histories of prices and scores of two tools are the same, with the
+// same automatic entries.
+func (t *Tool) hasMarksOf(o *Tool) bool {
+	return slices.Equal(t.PriceHistory, o.PriceHistory) &&
+		slices.EqualFunc(t.ScoreHistory, o.ScoreHistory, ScoreChange.isEqual)
 }
 
 // isEmpty reports whether there are none.

@@ -128,6 +128,7 @@ func anyCatalogue(t *rapid.T) *catalog.Catalog {
 			x.Authors = rapid.SampledFrom([][]string{nil, {"Ada"}, {"Ada", `B "x" \ é`}}).Draw(t, "authors")
 			x.Plans = rapid.SampledFrom([][]catalog.PlanRow{nil, {{Name: "Solo", Price: "3 $/M"}, {Name: "\"É\"", Price: "x", Note: "y"}}}).Draw(t, "plans")
 			x.PriceHistoryMode = rapid.SampledFrom([]catalog.HistoryMode{catalog.HistoryAdd, catalog.HistoryReplace}).Draw(t, "mode")
+			x.ScoreHistoryMode = rapid.SampledFrom([]catalog.HistoryMode{catalog.HistoryAdd, catalog.HistoryReplace}).Draw(t, "score mode")
 			if rapid.Bool().Draw(t, "history") {
 				x.PriceHistory = []catalog.PriceChange{change("2025-06-01", "1", "2"), change("2025-02-01", "2", "1")}
 			}

@@ -98,4 +98,7 @@ func (m *generator) addEditorialFields(t *catalog.Tool) {
 		change.Note = t.ScoreNote
 	}
 	t.ScoreHistory = []catalog.ScoreChange{change}
+	if len(t.Slug)%16 == 0 { // without another draw, as others follow
+		t.ScoreHistoryMode = catalog.HistoryReplace
+	}
 }
