@@ -55,9 +55,9 @@ type PastTool struct {
 	Verifiability    *float64      `json:"verifiability,omitempty"`
 	Obsolescence     *float64      `json:"obsolescence,omitempty"`
 	PriceHistory     []PriceChange `json:"price_history,omitempty"`
-	PriceHistoryMode HistoryMode   `json:"price_history_mode,omitempty"`
+	PriceHistoryMode HistoryMode   `json:"price_history_replaced,omitempty"`
 	ScoreHistory     []ScoreChange `json:"score_history,omitempty"`
-	ScoreHistoryMode HistoryMode   `json:"score_history_mode,omitempty"`
+	ScoreHistoryMode HistoryMode   `json:"score_history_replaced,omitempty"`
 
 	Usages          []string         `json:"usages,omitempty"`
 	Criteria        Values           `json:"criteria,omitempty"`
@@ -214,7 +214,9 @@ type Tool struct {
 	Obsolescence     *float64
 	Tier             int // 1 is the highest
 	Mainstream       bool
-	Draft            bool   // only in a catalogue read with its drafts
+	Draft            bool // only in a catalogue read with its drafts
+	PriceHistoryMode HistoryMode
+	ScoreHistoryMode HistoryMode
 	UpdatedAt        string // YYYY-MM-DD; "" until CarryOver sets it
 	CanonicalURL     string
 	ReviewURL        string
@@ -235,11 +237,9 @@ type Tool struct {
 	Sources          []string
 	Aliases          []string      // former slugs, sorted
 	PriceHistory     []PriceChange // newest first
-	PriceHistoryMode HistoryMode
 	ScoreNote        string        // why the score changed
 	ScoreHistory     []ScoreChange // newest first
-	ScoreHistoryMode HistoryMode
-	Body             string // the review, Markdown; "" without one
+	Body             string        // the review, Markdown; "" without one
 	Announced        []Announcement
 	PublishAt        string // as FormatTime returns it; "" in a catalogue, whose Scheduled has the hours
 }
@@ -252,14 +252,25 @@ type PlanRow struct {
 }
 
 // HistoryMode says what the history of prices or scores in a file means.
-type HistoryMode string
+type HistoryMode bool
 
 // HistoryAdd, the default, adds the entries of the file to the stored ones;
 // HistoryReplace makes them the whole history.
 const (
-	HistoryAdd     HistoryMode = ""
-	HistoryReplace HistoryMode = "replace"
+	HistoryAdd     HistoryMode = false
+	HistoryReplace HistoryMode = true
 )
+
+// historyModes are their names in a file, the default first.
+var historyModes = []string{"add", "replace"}
+
+// String returns the name of a mode that is not the default, and "" for that one.
+func (m HistoryMode) String() string {
+	if m == HistoryAdd {
+		return ""
+	}
+	return historyModes[1]
+}
 
 // A Section is one part of a review: one anchor on the page, one chunk in the
 // embeddings document. Package markdown splits a Body into sections.

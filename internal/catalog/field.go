@@ -81,7 +81,7 @@ const (
 func (u Use) Has(some Use) bool { return u&some == some }
 
 // NewField returns a field of the records of a type. of returns a pointer to its value:
-// a *string, *bool, *int, **float64, *[]string or *Values, as the form says.
+// a *string, *bool, *HistoryMode, *int, **float64, *[]string or *Values, as the form says.
 func NewField[T any](name string, form Form, use Use, of func(*T) any) Field {
 	return Field{Name: name, Form: form, Use: use, of: func(record any) any { return of(record.(*T)) }}
 }
@@ -107,6 +107,8 @@ func (f *Field) IsEmpty(record any) bool {
 		return *p == ""
 	case *bool:
 		return *p == (f.Form == Published)
+	case *HistoryMode:
+		return *p == HistoryAdd
 	case **float64:
 		return *p == nil
 	case *[]string:
@@ -127,6 +129,8 @@ func (f *Field) isSame(record, other any) bool {
 		return *a == *f.of(other).(*string)
 	case *bool:
 		return *a == *f.of(other).(*bool)
+	case *HistoryMode:
+		return *a == *f.of(other).(*HistoryMode)
 	case *int:
 		return *a == *f.of(other).(*int)
 	case **float64:

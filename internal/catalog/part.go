@@ -65,6 +65,8 @@ func (f *Field) lineText(record any) string {
 		text = *p
 	case *bool:
 		text = strconv.FormatBool(*p)
+	case *HistoryMode:
+		text = p.String()
 	case *int:
 		text = strconv.Itoa(*p)
 	case **float64:

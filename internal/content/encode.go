@@ -47,6 +47,8 @@ func appendYAML(b []byte, fields []catalog.Field, record any, indent string) []b
 			b = appendYAMLText(append(b, ' '), *p)
 		case **float64:
 			b = strconv.AppendFloat(append(b, ' '), **p, 'f', -1, 64) // YAML may not know exponents
+		case *catalog.HistoryMode:
+			b = append(append(b, ' '), p.String()...)
 		case *int:
 			b = strconv.AppendInt(append(b, ' '), int64(*p), 10)
 		case *bool:

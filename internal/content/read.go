@@ -50,6 +50,8 @@ func (d *decoder) readField(f *catalog.Field, to any) {
 		*p = d.values(f)
 	case *int:
 		*p = d.tier(f)
+	case *catalog.HistoryMode:
+		*p = d.text(f) != ""
 	case *bool:
 		*p = d.boolean(f)
 	default:

@@ -135,6 +135,10 @@ func sqlValue(p any) any {
 		if *p != nil {
 			return **p
 		}
+	case *catalog.HistoryMode:
+		if *p != catalog.HistoryAdd {
+			return p.String()
+		}
 	case *int:
 		return *p
 	case *bool:

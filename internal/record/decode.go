@@ -141,6 +141,10 @@ func (d *Decoder) value(f *catalog.Field, record any) (err error) {
 			*p = append(*p, s)
 			return err
 		})
+	case *catalog.HistoryMode:
+		s, err := d.string(f.Form)
+		*p = s != ""
+		return err
 	case *bool, *int, **float64:
 		return d.scalar(f, p)
 	case *catalog.Values:

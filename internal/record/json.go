@@ -46,6 +46,8 @@ func appendField(b []byte, start int, f *catalog.Field, record any) []byte {
 		return appendString(b, *p)
 	case *bool:
 		return strconv.AppendBool(b, *p)
+	case *catalog.HistoryMode:
+		return appendString(b, p.String())
 	case *int:
 		return strconv.AppendInt(b, int64(*p), 10)
 	case **float64:
