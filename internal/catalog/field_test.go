@@ -68,6 +68,8 @@ func setExample(f *Field, record any) {
 	switch p := f.In(record).(type) {
 	case *string:
 		*p = "x"
+	case *HistoryMode:
+		*p = !*p
 	case *bool:
 		*p = !*p
 	case *int:

@@ -231,6 +231,8 @@ func fill(fields []catalog.Field, record any) {
 		case **float64:
 			x := 7.5
 			*p = &x
+		case *catalog.HistoryMode:
+			*p = catalog.HistoryReplace
 		case *bool:
 			*p = true
 		default:

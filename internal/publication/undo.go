@@ -123,6 +123,12 @@ func (u *Undo) report(undo *catalogdb.Undo, done catalogdb.Publication) string {
 	r.published(&done.Diff, undo.Next.Comparisons)
 	r.unpublished(&done.Diff, undo.Next)
 	r.settings(&done.Diff)
+	for i := range done.Diff.Changes {
+		c := &done.Diff.Changes[i]
+		if name, ok := c.Previous["slug"].(string); ok && c.Type == catalog.ToolUpdated && undo.Undid == 0 {
+			r.line("alias", "outils/"+c.Slug, ": "+name+" leads there; list it in the file, or it ends with the next publication")
+		}
+	}
 	for _, left := range undo.Left {
 		r.line("left", left.Name, fmt.Sprintf(": changed since, in version %d; --force takes it back, too", left.Since))
 	}

@@ -98,6 +98,8 @@ func give(f *catalog.Field, to any) {
 	switch p := f.In(to).(type) {
 	case *string:
 		*p = `x "é"` + "\n"
+	case *catalog.HistoryMode:
+		*p = catalog.HistoryReplace
 	case *bool:
 		*p = !*p
 	case *int:
