@@ -147,7 +147,7 @@ func TestAnExportIsTheSameCatalogueInEveryDatabase(t *testing.T) {
 	original.slugs = []string{"plume-ide", "stylo", "lime", "lime-ou-scie", "scie-ou-plume", "futur", "nul"} // aliases, a draft, nothing
 	original.start = []string{
 		"/outils?q=plume", "/outils?q=relit+texte", "/outils/lime", "/categories/redaction", "/comparatifs/scie-ou-plume", "/comparatifs/lime-ou-scie.md", "/outils/varlope",
-		"/outils/futur", "/equipe", "/api/v1/tools?sort=name_desc&limit=2", "/api/v1/tools?score_min=7&obsolescence_max=5", "/api/v1/tools?category=code&limit=1",
+		"/outils/futur", "/api/v1/tools?sort=name_desc&limit=2", "/api/v1/tools?score_min=7&obsolescence_max=5", "/api/v1/tools?category=code&limit=1",
 		"/api/v1/comparatifs?category=image", "/api/v1/pricing?limit=2&page=2", "/api/v1/cimetiere?reason=mort",
 	}
 	var others []*crawler

@@ -41,7 +41,7 @@ func TestAssistantsAskOverHTTPAndStandardInput(t *testing.T) {
 	overHTTP := connect(t, &mcp.StreamableClientTransport{Endpoint: p.url + "/mcp", DisableStandaloneSSE: true})
 	onInput := connect(t, &mcp.CommandTransport{Command: palmares(t.Context(), "mcp", "--server", p.url)})
 	for _, session := range []*mcp.ClientSession{overHTTP, onInput} {
-		if list, err := session.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 5 {
+		if list, err := session.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 6 {
 			t.Errorf("%v, %v", list, err)
 		}
 		if text := session.InitializeResult().Instructions; !strings.Contains(text, "fetch") {

@@ -34,6 +34,9 @@ type Catalog struct {
 	Scheduled []Scheduled
 	Held      map[string]Picture
 
+	// Ended has the slugs of pages of a folder whose unpublish_at had passed when it was read.
+	Ended []string
+
 	// Past holds, by slug, what is kept of tools that are no longer active, in case
 	// they return.
 	Past map[string]PastTool

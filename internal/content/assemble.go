@@ -94,6 +94,8 @@ func (f *folder) assembleAt(at string) *catalog.Catalog {
 		// A comparison that is complete and not published is stored.
 		if !r.isHidden && (!r.isDraft() || r.comparison != nil && !r.comparison.Draft) {
 			add(c, r)
+		} else if r.hasEnded && !r.page.Draft {
+			c.Ended = append(c.Ended, r.slug)
 		}
 	}
 	f.checkProtocols(&x)

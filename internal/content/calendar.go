@@ -157,7 +157,8 @@ func (f *folder) settle(at string) {
 	for k, r := range f.all() {
 		isPast := r.publishAt <= at
 		r.isAbsent = r.isNext && !isPast || !r.isNext && replaced[k.folder+"/"+r.slug] || k.of == canonical.Tool && retired[r.slug]
-		r.isHidden = !isPast || r.page != nil && r.page.UnpublishAt != "" && r.page.UnpublishAt <= at
+		r.hasEnded = isPast && r.page != nil && r.page.UnpublishAt != "" && r.page.UnpublishAt <= at
+		r.isHidden = !isPast || r.hasEnded
 	}
 }
 

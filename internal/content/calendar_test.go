@@ -97,7 +97,7 @@ func TestHoursThatHavePassed(t *testing.T) {
 		t.Error(diff, read.Problems)
 	}
 	c := read.Catalog
-	if len(c.Tools) != 1 || c.Tools[0].Name != "Stylo" || len(c.Retired) != 1 || len(c.Pages) != 0 || len(c.Pictures) != 1 {
+	if len(c.Tools) != 1 || c.Tools[0].Name != "Stylo" || len(c.Retired) != 1 || len(c.Pages) != 0 || len(c.Ended) != 1 || len(c.Pictures) != 1 {
 		t.Errorf("public are %+v", c)
 	}
 }

@@ -21,6 +21,7 @@ type record struct {
 	isNext    bool   // it replaces another record at its hour
 	isAbsent  bool   // see folder.settle
 	isHidden  bool   // visitors do not see it; see folder.settle
+	hasEnded  bool   // its unpublish_at has passed
 
 	tested bool // a score is given, valid or not
 

@@ -91,6 +91,7 @@ type Step struct {
 	before  map[key]*known
 	former  map[key]*known // by current slug, of records that had another one; nil before the first Next
 	alive   []stateLine
+	ended   []string // slugs of pages
 }
 
 // A known is what a step must know of a change of the feed before.
@@ -107,7 +108,7 @@ type known struct {
 func (f *Feed) Step(next *catalog.Catalog, version int64, at string) *Step {
 	return &Step{
 		feed: Feed{ID: f.ID, Format: Format, Last: f.Last}, version: version, at: at,
-		aliases: aliasesOf(next), before: map[key]*known{},
+		aliases: aliasesOf(next), before: map[key]*known{}, ended: next.Ended,
 	}
 }
 
@@ -167,9 +168,9 @@ func (s *Step) formerSlugs() map[key]*known {
 	return former
 }
 
-// Finish returns the changes of the records that the public no longer sees, and of those
-// deleted before whose slug has become, or is no longer, an alias; and the feed after the
-// publication, without its changes.
+// Finish returns the changes of the records that the public no longer sees, of those deleted before
+// whose slug has become, or is no longer, an alias, and of pages that had ended before they were
+// first published here; and the feed after the publication, without its changes.
 func (s *Step) Finish() (deleted []*Change, after *Feed) {
 	for k, was := range s.before {
 		renamedTo := s.aliases[k]
@@ -177,6 +178,11 @@ func (s *Step) Finish() (deleted []*Change, after *Feed) {
 			deleted = append(deleted, &Change{
 				Kind: k.kind, Slug: k.slug, Deleted: true, RenamedTo: renamedTo, FirstPosition: was.firstPosition, FirstAt: was.firstAt,
 			})
+		}
+	}
+	for _, slug := range s.ended {
+		if s.before[key{Page, slug}] == nil {
+			deleted = append(deleted, &Change{Kind: Page, Slug: slug, Deleted: true, FirstPosition: s.feed.Last + 1, FirstAt: s.at})
 		}
 	}
 	slices.SortFunc(deleted, func(a, b *Change) int { return byName(a.Kind, a.Slug, b.Kind, b.Slug) })
