@@ -406,3 +406,33 @@ func TestAnyHistoryOfPublicationsAndUndosIsWhatItsVersionsWere(t *testing.T) {
 		})
 	})
 }
+
+func TestWhatHappenedByItselfIsUndoneForGood(t *testing.T) {
+	s := open(t, databases.SQLite(t)) // the clock of the test decides there
+	first := scheduled("2026-11-19T23:00:00Z", later)
+	first.Tools[0].Announced = []catalog.Announcement{{From: "2026-11-20", Price: "9 €/mois"}, {From: "2099-01-01", Price: "10 €/mois"}}
+	first.Pages = []catalog.Page{*page("salon", "Salon")}
+	first.Pages[0].UnpublishAt = "2026-11-19T23:00:00Z" // midnight in Paris
+	publish(t, s, first, day(0))
+	before := loaded(t, s).Catalog
+	if done := advance(t, s, day(5)); len(done.Versions) != 1 {
+		t.Fatalf("%+v", done)
+	}
+	made := loaded(t, s).Catalog
+	if len(made.Pages) != 1 || made.Pages[0].Slug != "page-0" || made.Tools[0].Price != "9 €/mois" {
+		t.Fatalf("made: %+v", made)
+	}
+	undo(t, s, 2, false, 6)
+	if done := advance(t, s, day(7)); len(done.Versions) > 0 {
+		t.Errorf("happened again: %+v", done)
+	}
+	want := *before
+	a, salon := *before.Tools[0], before.Pages[0]
+	a.Announced, salon.UnpublishAt = a.Announced[1:], ""
+	want.Tools, want.Pages = []*catalog.Tool{&a}, []catalog.Page{salon}
+	sameRecords(t, "undone", &want, loaded(t, s).Catalog)
+	planned, err := s.Catalogue.Planned(t.Context())
+	if err != nil || len(planned) != 2 || planned[1].Name != "pages/page-1" && planned[0].Name != "pages/page-1" {
+		t.Errorf("planned: %+v, %v", planned, err)
+	}
+}

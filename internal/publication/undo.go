@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,6 +33,11 @@ const undoAttempts = 5
 // Run makes a version without what Version changed, and reports that. It returns the version that
 // is published then.
 func (u *Undo) Run(ctx context.Context, to *catalogdb.Catalogue) (version int64, err error) {
+	if !u.DryRun { // what was due before
+		if _, err := to.Advance(ctx, u.Now); err != nil {
+			return 0, err
+		}
+	}
 	for range undoAttempts {
 		version, err = u.run(ctx, to)
 		if !errors.Is(err, catalogdb.ErrUndoMoved) {
@@ -71,12 +77,15 @@ func (u *Undo) check(ctx context.Context, undo *catalogdb.Undo) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	bare := *undo.Next
-	bare.Pictures = nil // they have been checked, and are named by empty files
+	bare.Pictures, bare.Held = nil, nil // they have been checked, and are named by empty files
 	if err := content.Write(ctx, dir, &bare, content.WriteOptions{}); err != nil {
 		return err
 	}
+	pictures := map[string]catalog.Picture{}
+	maps.Copy(pictures, undo.Next.Pictures)
+	maps.Copy(pictures, undo.Next.Held)
 	known, elsewhere := map[string]catalog.Picture{}, map[string]string{}
-	for path, p := range undo.Next.Pictures {
+	for path, p := range pictures {
 		known[p.Source], elsewhere[path] = p, p.Source
 		file := filepath.Join(dir, filepath.FromSlash(path))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, nil, 0o666)); err != nil {
