@@ -17,6 +17,7 @@ type revertCommand struct {
 
 // Run makes a version without what another one changed, and prints what that changes.
 func (c *revertCommand) Run(inv *invocation) error {
+	node.LimitGarbage()
 	out := (&checkOptions{Format: "text"}).newPrinter(inv, ".", inv.stderr)
 	defer out.progress.done()
 	undo := &publication.Undo{Version: c.Version, Force: c.Force, DryRun: c.DryRun, Now: inv.now, Sink: out}

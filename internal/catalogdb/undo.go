@@ -21,6 +21,7 @@ import (
 // since, it has what there was before.
 type Undo struct {
 	Version int64  // that is taken back
+	Base    int64  // that Next is made from
 	Source  Source // of Version
 	Undid   int64  // the version that Version took back itself; 0 for none
 	// Next is what is to be published, exactly as it is: histories and dates are as before, so
@@ -28,8 +29,7 @@ type Undo struct {
 	Next *catalog.Catalog
 	Left []Left // what was changed since, and stays as it is; by name
 
-	base int64     // the version that Next was made from
-	due  time.Time // when Version made itself; zero if somebody published it
+	due time.Time // when Version made itself; zero if somebody published it
 }
 
 // A Left is a record that an Undo leaves as it is.
@@ -62,12 +62,12 @@ func (s *Catalogue) Undo(ctx context.Context, version int64, force bool) (*Undo,
 func findUndo(ctx context.Context, tx *sql.Tx, version int64) (*Undo, error) {
 	u := &Undo{Version: version}
 	var err error
-	u.base, err = sqldb.Value[int64](ctx, tx, VersionQuery)
+	u.Base, err = sqldb.Value[int64](ctx, tx, VersionQuery)
 	if err != nil {
 		return nil, err
 	}
-	switch first := max(2, u.base-keptVersions+1); {
-	case version < 1 || version > u.base:
+	switch first := max(2, u.Base-keptVersions+1); {
+	case version < 1 || version > u.Base:
 		return nil, sqldb.Problem(ErrNoVersion, nil, "there is no version %d: see `palmares log`", version)
 	case version == 1:
 		return nil, sqldb.Problem(ErrCannotUndo, nil, "there is nothing before version 1 to return to")
@@ -283,15 +283,15 @@ func (u *Undo) replace(now *catalog.Catalog, rows map[rowKey]*touched, url strin
 // beginUndo makes sure that an undo fits what is published, whose revision stays on record.
 func (p *publication) beginUndo(ctx context.Context) error {
 	u := p.opts.Undo
-	if p.head.Version != u.base {
+	if p.head.Version != u.Base {
 		return sqldb.Problem(ErrUndoMoved, nil, "version %d was published in the meantime: try again; nothing was changed",
 			p.head.Version)
 	}
 	s := &p.opts.Source
-	err := p.tx.QueryRowContext(ctx, `SELECT revision, author, clean FROM publications WHERE version = $1`, u.base).
+	err := p.tx.QueryRowContext(ctx, `SELECT revision, author, clean FROM publications WHERE version = $1`, u.Base).
 		Scan(&s.Revision, &s.Author, &s.Clean)
 	if err != nil {
-		return fmt.Errorf("version %d: %w", u.base, err)
+		return fmt.Errorf("version %d: %w", u.Base, err)
 	}
 	return nil
 }

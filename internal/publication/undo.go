@@ -58,6 +58,14 @@ func (u *Undo) run(ctx context.Context, to *catalogdb.Catalogue) (int64, error) 
 	if err != nil {
 		return 0, err
 	}
+	checked := undo.Base
+	undo, err = to.Undo(ctx, u.Version, u.Force)
+	if err == nil && undo.Base != checked {
+		err = catalogdb.ErrUndoMoved
+	}
+	if err != nil {
+		return 0, err
+	}
 	done, err := to.Publish(ctx, undo.Next, catalogdb.PublishOptions{
 		Now: u.Now, AllowRemovals: true, DryRun: u.DryRun, Undo: undo, Source: catalogdb.Source{Token: u.Token},
 		Progress: func(p catalogdb.Progress) { u.Sink.Progress(p.Stage, p.Done, p.Total) },
@@ -69,7 +77,7 @@ func (u *Undo) run(ctx context.Context, to *catalogdb.Catalogue) (int64, error) 
 }
 
 // check refuses a catalogue that could not be published as a folder: what was changed since may need
-// something that the version added.
+// something that the version added. It removes Next, so that large catalogues are in memory once.
 func (u *Undo) check(ctx context.Context, undo *catalogdb.Undo) (err error) {
 	dir, err := osfile.TempDir(u.TempDir)
 	if err != nil {
@@ -92,6 +100,7 @@ func (u *Undo) check(ctx context.Context, undo *catalogdb.Undo) (err error) {
 			return err
 		}
 	}
+	undo.Next = nil
 	job := Job{
 		Dir: dir, Name: "what would be published", Now: u.Now, Elsewhere: elsewhere, Sink: problemsOf{u.Sink},
 		Known: func(source string) (catalog.Picture, bool) { p, ok := known[source]; return p, ok },
