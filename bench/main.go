@@ -56,7 +56,7 @@ func main() {
 		"how long in all to repeat rounds that the host of this virtual machine disturbed")
 	only := flag.String("only", "", "measure only these: some of rates,tls,pages,readers,size")
 	nodes := flag.Bool("nodes", false, "measure one to three nodes on both databases, and nothing else")
-	accounts := flag.Int("accounts", 2000, "how many Developer accounts, of a thousand requests each, the nodes serve")
+	accounts := flag.Int("accounts", 4000, "how many Developer accounts, of a thousand requests each, the nodes serve")
 	bare := flag.String("bare", "", "be the bare handler: send the response in this file")
 	flag.Parse()
 	var err error
