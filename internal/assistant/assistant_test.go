@@ -606,7 +606,8 @@ func TestASearchNeedsNoWords(t *testing.T) {
 		if isMonthly && euros < last || !isMonthly && last < 0 {
 			t.Errorf("%v after %v €", row, last)
 		}
-		if last = 1e9; isMonthly {
+		last = 1e9
+		if isMonthly {
 			last = euros
 		}
 	}

@@ -225,7 +225,8 @@ type groups map[rowKey]rowKey
 
 // of returns the record that stands for the group of a row.
 func (g groups) of(key rowKey) rowKey {
-	if key.public = false; key.kind == record.Retired || key.kind == pastKind {
+	key.public = false
+	if key.kind == record.Retired || key.kind == pastKind {
 		key.kind = record.Tool
 	}
 	for {

@@ -98,7 +98,8 @@ func (a *axes) swarm(marks []Mark, l *layout) {
 			})
 		}
 		for !isFree() {
-			if side = -side; side >= 0 {
+			side = -side
+			if side >= 0 {
 				side += step
 			}
 			if math.Abs(side) > width/2-5.5/l.least.width { // 5.5: about the radius of a mark

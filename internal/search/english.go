@@ -92,7 +92,8 @@ func (t *englishTable) find(stems ...string) []string { return t.french[strings.
 // stands for. Expressions are translated in any request, single words in one that is in English.
 func translate(words []string) (french []string, typed map[string]string, isEnglish bool) {
 	t, s := englishTables(), newEnglishStemmer()
-	if isEnglish = t.isEnglish(words, s.stems(words)); isEnglish {
+	isEnglish = t.isEnglish(words, s.stems(words))
+	if isEnglish {
 		words = slices.DeleteFunc(slices.Clone(words), func(word string) bool { return determiners[word] })
 	}
 	stems := s.stems(words)

@@ -210,7 +210,8 @@ func TestQuestionsInEnglishFindFrenchTools(t *testing.T) {
 	collections := map[string]collection{"demo": demoCollection(t), "topics": generatedCollection(t)}
 	indexes := map[string]*Index{}
 	for name, c := range collections {
-		if indexes[name], err = Build(t.Context(), c.catalog); err != nil {
+		indexes[name], err = Build(t.Context(), c.catalog)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

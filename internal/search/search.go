@@ -192,7 +192,8 @@ func (x *Index) collect(w *workspace, q Query) Result {
 	q.Keep = nil
 	r := x.collectAll(w, q)
 	w.keys = slices.DeleteFunc(w.keys, func(key uint64) bool { return !keep(toolOf(key)) })
-	if r.Total = len(w.keys); r.Total == 0 {
+	r.Total = len(w.keys)
+	if r.Total == 0 {
 		q.Keep = keep
 		return x.collectAll(w, q)
 	}

@@ -20,7 +20,7 @@ type verdict struct {
 	Legend    string // path of the page that explains scores; "" for none
 	Summary   string
 	Movement  string // of the price: +20 % depuis mars 2026
-	Tested    string // a sentence: when, in which version, at whose expense, by whom
+	Tested    string // a sentence: when, which version, who paid, and the author
 	Interests string
 	Pros      []string
 	Cons      []string
