@@ -46,7 +46,7 @@ func openWith(ctx context.Context, dsn string, cfg sqldb.Config) (*kit, error) {
 		return nil, err
 	}
 	s := New(db)
-	return &kit{db, s, catalogdb.New(db, s.Deliveries.Deliver)}, nil
+	return &kit{db, s, catalogdb.New(db, s.Deliveries.Deliver, s.Mails.QueueStuck)}, nil
 }
 
 // Close closes the database.

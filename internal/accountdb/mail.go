@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/catalog"
 	"palmares/internal/mail"
 	"palmares/internal/sqldb"
 )
@@ -47,6 +48,15 @@ func (s *Mails) Check(ctx context.Context, r mail.Request) error {
 // Queue queues a mail. ErrInvalid: the address or the kind.
 func (s *Mails) Queue(ctx context.Context, r mail.Request, now time.Time) error {
 	return s.db.Write(ctx, func(tx *sql.Tx) error { return queueMail(ctx, tx, r, now) })
+}
+
+// QueueStuck queues a mail about a record that cannot be published at its hour, in the transaction that
+// stores why. Contacts that are no mail address get none.
+func (s *Mails) QueueStuck(ctx context.Context, tx *sql.Tx, contact string, r *catalog.Scheduled, now time.Time) error {
+	if _, err := account.NormalizeEmail(contact); err != nil {
+		return nil // the address of a page, or none
+	}
+	return queueMail(ctx, tx, mail.Request{To: contact, Kind: mail.ScheduleStuck, About: r.Name() + " " + r.Due}, now)
 }
 
 // queueMail is Queue inside the transaction of what the mail is about, so that neither

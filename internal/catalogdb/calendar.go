@@ -20,7 +20,6 @@ import (
 type Advance struct {
 	Versions []Publication       // that made themselves, oldest first
 	Stuck    []catalog.Scheduled // what was due and could not be published, which nobody was told before
-	Contact  string              // of the catalogue
 }
 
 // Advance makes the versions that are due, one for each hour, oldest first. Any number of nodes may
@@ -32,11 +31,11 @@ func (s *Catalogue) Advance(ctx context.Context, now func() time.Time) (done Adv
 		if err != nil || at.IsZero() {
 			return done, s.db.Explain(ctx, err)
 		}
-		version, stuck, contact, err := s.advance(ctx, now)
+		version, stuck, err := s.advance(ctx, now)
 		if err != nil {
 			return done, err
 		}
-		done.Stuck, done.Contact = append(done.Stuck, stuck...), contact
+		done.Stuck = append(done.Stuck, stuck...)
 		if version.Version > 0 {
 			done.Versions = append(done.Versions, version)
 		}
@@ -75,7 +74,7 @@ func (s *Catalogue) due(ctx context.Context, q sqldb.Queryer, now func() time.Ti
 // advance settles the next hour that has come, if another node has not.
 func (s *Catalogue) advance(
 	ctx context.Context, now func() time.Time,
-) (done Publication, stuck []catalog.Scheduled, contact string, err error) {
+) (done Publication, stuck []catalog.Scheduled, err error) {
 	err = s.publish(ctx, nil, PublishOptions{Now: now, AllowRemovals: true}, func(p *publication) error {
 		done, stuck = Publication{}, nil
 		at, err := s.due(ctx, p.tx, now)
@@ -88,13 +87,10 @@ func (s *Catalogue) advance(
 		if err := p.loadDue(ctx, at); err != nil {
 			return err
 		}
-		contact = p.next.Settings.Contact
-		for i := range p.next.Scheduled {
-			if s := &p.next.Scheduled[i]; s.Problem != "" && !slices.ContainsFunc(p.old.Catalog.Scheduled,
-				func(o catalog.Scheduled) bool {
-					return o.Name() == s.Name() && o.Due == s.Due && o.Problem == s.Problem
-				}) {
-				stuck = append(stuck, *s)
+		stuck = p.newlyStuck()
+		for i := range stuck {
+			if err := s.tellStuck(ctx, p.tx, p.next.Settings.Contact, &stuck[i], p.now); err != nil {
+				return err
 			}
 		}
 		p.judge(catalog.Day(at))
@@ -104,7 +100,20 @@ func (s *Catalogue) advance(
 		done, err = s.commit(ctx, p)
 		return err
 	})
-	return done, stuck, contact, err
+	return done, stuck, err
+}
+
+// newlyStuck returns what cannot be published for a reason that was not stored before.
+func (p *publication) newlyStuck() (list []catalog.Scheduled) {
+	for _, s := range p.next.Scheduled {
+		isKnown := func(o catalog.Scheduled) bool {
+			return o.Name() == s.Name() && o.Due == s.Due && o.Problem == s.Problem
+		}
+		if s.Problem != "" && !slices.ContainsFunc(p.old.Catalog.Scheduled, isKnown) {
+			list = append(list, s)
+		}
+	}
+	return list
 }
 
 // loadDue makes next what the stored catalogue is from an hour on.

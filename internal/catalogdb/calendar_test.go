@@ -223,8 +223,18 @@ func TestWhatDoesNotFitAnyMoreStaysScheduledAndIsSaid(t *testing.T) {
 		publish(t, s, c, day(0))
 		moveHours(t, s, 2)
 		execute(t, s, `UPDATE scheduled SET document = replace(document, '"image"', '"perdue"'), due = $1`, passed(0))
+		tell := s.Catalogue.tellStuck
+		s.Catalogue.tellStuck = func(context.Context, *sql.Tx, string, *catalog.Scheduled, time.Time) error { return context.DeadlineExceeded }
+		if _, err := s.Catalogue.Advance(t.Context(), at(day(1))); err == nil { // the node ends before its mail is queued
+			t.Error("the hour is settled without a mail")
+		}
+		s.Catalogue.tellStuck = tell
 		done := advance(t, s, day(1))
-		if len(done.Versions) != 1 || len(done.Stuck) != 1 || done.Stuck[0].Name() != "outils/page-1" || done.Contact == "" || !strings.Contains(done.Stuck[0].Problem, "perdue") {
+		mails, err := sqldb.List(t.Context(), s.SQL, `SELECT address || ' ' || about FROM mails`, sqldb.ScanText)
+		if want := []string{"redaction@example.org outils/page-1 " + passed(0)}; err != nil || !slices.Equal(mails, want) {
+			t.Errorf("mails %q, %v; want %q", mails, err, want)
+		}
+		if len(done.Versions) != 1 || len(done.Stuck) != 1 || done.Stuck[0].Name() != "outils/page-1" || !strings.Contains(done.Stuck[0].Problem, "perdue") {
 			t.Errorf("got %+v", done)
 		}
 		if again := advance(t, s, day(2)); len(again.Versions)+len(again.Stuck) > 0 {

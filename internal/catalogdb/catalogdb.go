@@ -20,6 +20,7 @@ import (
 	"database/sql"
 	"time"
 
+	"palmares/internal/catalog"
 	"palmares/internal/sqldb"
 )
 
@@ -36,8 +37,8 @@ type Store struct {
 }
 
 // New returns the tables of the catalogue in a database.
-func New(db *sqldb.DB, deliver Deliver) *Store {
-	return &Store{Catalogue: &Catalogue{db, deliver}, Pictures: &Pictures{db}, Events: &Events{db}, Mirror: &Mirror{db}}
+func New(db *sqldb.DB, deliver Deliver, stuck TellStuck) *Store {
+	return &Store{Catalogue: &Catalogue{db, deliver, stuck}, Pictures: &Pictures{db}, Events: &Events{db}, Mirror: &Mirror{db}}
 }
 
 // CountTools is a query for the number of published tools.
@@ -45,8 +46,9 @@ const CountTools = `SELECT count(*) FROM records WHERE kind = 'outil' AND public
 
 // Catalogue is the published catalogue. Only Publish changes it.
 type Catalogue struct {
-	db      *sqldb.DB
-	deliver Deliver
+	db        *sqldb.DB
+	deliver   Deliver
+	tellStuck TellStuck
 }
 
 // Deliver writes the deliveries of the events of a publication, those after a sequence up to
@@ -54,6 +56,10 @@ type Catalogue struct {
 type Deliver func(
 	ctx context.Context, tx *sql.Tx, after, last int64, now time.Time, progress func(done, total int),
 ) error
+
+// TellStuck queues a mail to the contact of the catalogue, if that is an address, about a scheduled
+// record that cannot be published, in the transaction in which its hour comes.
+type TellStuck func(ctx context.Context, tx *sql.Tx, contact string, s *catalog.Scheduled, now time.Time) error
 
 // Pictures are the bytes of the published pictures. Only Catalogue.Publish changes
 // them.

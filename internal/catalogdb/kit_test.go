@@ -51,7 +51,7 @@ func openWith(ctx context.Context, dsn string, cfg sqldb.Config) (*kit, error) {
 		return nil, err
 	}
 	a := accountdb.New(db)
-	return &kit{db, a, New(db, a.Deliveries.Deliver)}, nil
+	return &kit{db, a, New(db, a.Deliveries.Deliver, a.Mails.QueueStuck)}, nil
 }
 
 // Close closes the database.

@@ -3,11 +3,8 @@ package node
 import (
 	"context"
 	"log/slog"
-	"strings"
 	"sync/atomic"
 	"time"
-
-	"palmares/internal/mail"
 )
 
 // A calendar makes the versions of the catalogue that are due.
@@ -54,13 +51,6 @@ func (c *calendar) advance(ctx context.Context) error {
 		s := &done.Stuck[i]
 		c.log.Error("a scheduled record could not be published: correct the folder and publish it again",
 			"record", s.Name(), "due", s.Due, "problem", s.Problem)
-		if !strings.Contains(done.Contact, "@") || strings.Contains(done.Contact, "/") {
-			continue // an address of a page, or none
-		}
-		about := mail.Request{To: done.Contact, Kind: mail.ScheduleStuck, About: s.Name() + " " + s.Due}
-		if err := c.store.Mails.Queue(ctx, about, c.now()); err != nil {
-			c.log.Error("the mail about it could not be queued", "error", err)
-		}
 	}
 	if err != nil {
 		return err

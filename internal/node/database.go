@@ -53,7 +53,7 @@ func OpenOffline(ctx context.Context, dsn string) (*Database, error) {
 // its own transaction.
 func join(db *sqldb.DB) *Database {
 	a := accountdb.New(db)
-	return &Database{db, a, catalogdb.New(db, a.Deliveries.Deliver)}
+	return &Database{db, a, catalogdb.New(db, a.Deliveries.Deliver, a.Mails.QueueStuck)}
 }
 
 // Close waits for running transactions and closes every connection.

@@ -31,7 +31,7 @@ func Open(ctx context.Context, dsn string) (*DB, error) {
 		return nil, err
 	}
 	a := accountdb.New(db)
-	return &DB{db, a, catalogdb.New(db, a.Deliveries.Deliver)}, nil
+	return &DB{db, a, catalogdb.New(db, a.Deliveries.Deliver, a.Mails.QueueStuck)}, nil
 }
 
 // Close closes the database.
