@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -27,15 +26,16 @@ func (c *logCommand) Run(inv *invocation) error {
 		return fmt.Errorf("--limit %d: give a number of versions, such as 20", c.Limit)
 	}
 	one := publication.Log{Version: c.Version, JSON: c.JSON}
-	if c.Server != "" && c.Planned {
-		return errors.New("--planned is about the database, not about a server: see /a-venir there, or leave out --server")
-	}
 	if c.Server != "" {
 		client, err := remote.NewClient(string(c.Server), os.Getenv("PALMARES_TOKEN"))
 		if err != nil {
 			return err
 		}
 		defer client.Close()
+		if c.Planned {
+			list, err := client.Planned(inv.ctx)
+			return c.planned(inv, list, err)
+		}
 		if c.Version != 0 {
 			return client.WriteChanges(inv.ctx, inv.stdout, one)
 		}
@@ -47,7 +47,8 @@ func (c *logCommand) Run(inv *invocation) error {
 	}
 	return inv.withExisting(func(st *node.Database) error {
 		if c.Planned {
-			return c.planned(inv, st)
+			list, err := st.Catalogue.Planned(inv.ctx)
+			return c.planned(inv, list, err)
 		}
 		if c.Version != 0 {
 			return one.Write(inv.ctx, st.Catalogue, inv.stdout)
@@ -96,9 +97,8 @@ func counts(v *catalogdb.Version) string {
 	return strings.Join(list, ", ")
 }
 
-// planned lists what is to come.
-func (c *logCommand) planned(inv *invocation, st *node.Database) error {
-	list, err := st.Catalogue.Planned(inv.ctx)
+// planned lists what is to come, unless that could not be read.
+func (c *logCommand) planned(inv *invocation, list []catalog.Planned, err error) error {
 	if err != nil {
 		return err
 	}

@@ -105,6 +105,11 @@ func TestPublishingFromElsewherePrintsWhatTheCommandPrints(t *testing.T) {
 	if out := same(); !strings.Contains(out, "publish with --expect 5") {
 		t.Error(out)
 	}
+	write("pages/salon.md", "---\ntitle: Salon\npublish_at: 2099-01-04T09:00\n---\nVenez.\n")
+	same("--force")
+	if out := must(t, "log", "--planned", "--server", server.url); !strings.Contains(out, "pages/salon") || out != must(t, "log", "--planned", "--database", dsn) {
+		t.Error(out)
+	}
 	if out := must(t, "log", "--database", dsn); !strings.Contains(out, "  ci  ") {
 		t.Error(out)
 	}

@@ -82,10 +82,10 @@ func CompareScheduled(old, next []Scheduled, now time.Time) (r RecordChanges) {
 
 // A Planned is something that is to come.
 type Planned struct {
-	Due     string // in UTC, as FormatTime returns it
-	Name    string // of the record, as in Scheduled
-	What    string // that happens then
-	Problem string // why it does not; "" for none
+	Due     string `json:"due"`     // in UTC, as FormatTime returns it
+	Name    string `json:"record"`  // as Scheduled.Name returns it
+	What    string `json:"what"`    // that happens then
+	Problem string `json:"problem"` // why it does not; "" for none
 }
 
 // Planned returns what is to come, by hour and name.

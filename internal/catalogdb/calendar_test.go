@@ -224,7 +224,9 @@ func TestWhatDoesNotFitAnyMoreStaysScheduledAndIsSaid(t *testing.T) {
 		moveHours(t, s, 2)
 		execute(t, s, `UPDATE scheduled SET document = replace(document, '"image"', '"perdue"'), due = $1`, passed(0))
 		tell := s.Catalogue.tellStuck
-		s.Catalogue.tellStuck = func(context.Context, *sql.Tx, string, *catalog.Scheduled, time.Time) error { return context.DeadlineExceeded }
+		s.Catalogue.tellStuck = func(context.Context, *sql.Tx, string, *catalog.Scheduled, time.Time) error {
+			return context.DeadlineExceeded
+		}
 		if _, err := s.Catalogue.Advance(t.Context(), at(day(1))); err == nil { // the node ends before its mail is queued
 			t.Error("the hour is settled without a mail")
 		}

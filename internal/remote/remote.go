@@ -29,6 +29,7 @@ const (
 	cataloguePath = prefix + "v1/catalogue"
 	picturesPath  = prefix + "v1/pictures"
 	versionsPath  = prefix + "v1/versions" // and versionsPath/N, what a version changed
+	plannedPath   = prefix + "v1/planned"
 	revertPath    = prefix + "v1/revert"
 )
 

@@ -76,9 +76,11 @@ func NewHandler(cfg Config) *Handler {
 	h.routes.HandleFunc("POST "+picturesPath, h.servePictures)
 	h.routes.HandleFunc("GET "+versionsPath, h.serveVersions)
 	h.routes.HandleFunc("GET "+versionsPath+"/{version}", h.serveChanges)
+	h.routes.HandleFunc("GET "+plannedPath, h.servePlanned)
 	h.routes.HandleFunc("POST "+revertPath, h.serveRevert)
 	for path, methods := range map[string]string{
-		cataloguePath: "GET, HEAD, POST", picturesPath: "POST", versionsPath: "GET, HEAD", revertPath: "POST",
+		cataloguePath: "GET, HEAD, POST", picturesPath: "POST", versionsPath: "GET, HEAD", plannedPath: "GET, HEAD",
+		revertPath: "POST",
 	} {
 		h.routes.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			e := web.NewError(web.CodeMethodNotAllowed,

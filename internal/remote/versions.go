@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
 	"palmares/internal/publication"
 	"palmares/internal/web"
@@ -28,6 +29,8 @@ const (
 const (
 	maxVersions     = 1000
 	defaultVersions = 20
+	// maxPlanned is how much of what is to come is listed.
+	maxPlanned = 10_000
 )
 
 // A version is one publication.
@@ -104,6 +107,16 @@ func (h *Handler) serveChanges(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, out.String()) // fails only if the client has disconnected
 }
 
+// servePlanned lists what is to come.
+func (h *Handler) servePlanned(w http.ResponseWriter, r *http.Request) {
+	list, err := h.Store.Catalogue.Planned(r.Context())
+	if err != nil {
+		h.fail(w, r, err)
+		return
+	}
+	writeJSON(w, append([]catalog.Planned{}, list[:min(len(list), maxPlanned)]...))
+}
+
 // serveRevert undoes a version.
 func (h *Handler) serveRevert(w http.ResponseWriter, r *http.Request) {
 	token := r.Context().Value(tokenKey{}).(account.PublishToken)
@@ -140,6 +153,12 @@ func (c *Client) Versions(ctx context.Context, limit int) ([]catalogdb.Version, 
 		}
 	}
 	return all, err
+}
+
+// Planned returns what is to come, by hour and name.
+func (c *Client) Planned(ctx context.Context) (list []catalog.Planned, err error) {
+	err = c.ask(ctx, http.MethodGet, plannedPath, nil, &list)
+	return list, err
 }
 
 // WriteChanges writes what a version changed, as text or as JSON lines.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
 	"palmares/internal/publication"
 	"palmares/internal/testkit"
@@ -18,7 +19,7 @@ func TestVersionsAreListedAndUndoneFromElsewhere(t *testing.T) {
 	databases.Each(t, func(t *testing.T, st *testdb.DB) {
 		n := serve(t, st)
 		for _, tagline := range []string{"Coupe.", "Coupé."} {
-			if _, err := n.publish(folder(t, "outils/scie.md", tool(tagline)), nil, func(j *publication.Job) {
+			if _, err := n.publish(folder(t, "outils/scie.md", tool(tagline), "pages/salon.md", "---\ntitle: Salon\npublish_at: 2099-01-04T09:00\n---\nVenez.\n"), nil, func(j *publication.Job) {
 				j.Source = catalogdb.Source{Revision: "0123abc", Author: "Ada", Clean: true}
 			}); err != nil {
 				t.Fatal(err)
@@ -58,6 +59,10 @@ func TestVersionsAreListedAndUndoneFromElsewhere(t *testing.T) {
 		there, err := client.Versions(t.Context(), 2)
 		if diff := cmp.Diff(here, there); err != nil || diff != "" {
 			t.Errorf("versions (-here +there): %v\n%s", err, diff)
+		}
+		planned, err := client.Planned(t.Context())
+		if want := (catalog.Planned{Due: "2099-01-04T08:00:00Z", Name: "pages/salon", What: "published"}); err != nil || len(planned) != 1 || planned[0] != want {
+			t.Errorf("planned: %+v, %v", planned, err)
 		}
 		for _, log := range []publication.Log{{Version: 3}, {Version: 3, JSON: true}} {
 			var here, there bytes.Buffer
