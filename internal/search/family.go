@@ -124,6 +124,7 @@ programmation code coder codage
 voiceover voixoff
 transcrire ~compte-rendu
 veille surveiller
+organiser ranger trier
 local hors-ligne sans-internet sans-reseau sans-connexion tourne-machine tourne-chez
 `
 

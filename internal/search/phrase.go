@@ -44,6 +44,10 @@ hors ligne = sans internet = sans réseau = sans connexion = tourne machine = to
 revue presse*
 revue code* = relecture code = pull request = merge request ~ relecture
 réseau social*
+trouver client = nouveau client = prospection
+répondre téléphone = répondre appel = prendre appel = téléphonique
+répondre email = répondre courriel = répondre mail ~ messagerie ~ boîte réception
+sans filmer = sans tournage = sans caméra ~ avatar
 bac sable
 mise page*
 bande son

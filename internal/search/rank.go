@@ -133,19 +133,20 @@ func (x *Index) favour(w *workspace, tool uint32, score float32) float32 {
 }
 
 const (
-	voters       = 20  // tools that say which categories a query is about
-	foreign      = 0.9 // the rating of a tool of a category that none of them has
-	worthWeighed = 0.4 // of the best rating
+	voters       = 20      // tools that say which categories a query is about
+	foreign      = 0.9     // the rating of a tool of a category that none of them has
+	asMany       = 2.0 / 3 // of the votes for the first category: a query may be about two
+	worthWeighed = 0.4     // of the best rating
 )
 
 // weighCategories lowers the ratings of tools whose categories few of the best have: what most good
-// answers have in common is what is asked for.
+// answers have in common is what is asked for. It does not choose between categories that many have.
 func (x *Index) weighCategories(w *workspace) {
 	votes := make([]float32, len(x.slugs)+1)
 	most, top := float32(0), float32(0)
 	for _, key := range best(w.keys, min(voters, len(w.keys))) {
 		group, rating := x.group[toolOf(key)], w.score[toolOf(key)]
-		votes[group] += rating
+		votes[group] += rating * rating
 		most, top = max(most, votes[group]), max(top, rating)
 	}
 	if most == 0 {
@@ -153,7 +154,7 @@ func (x *Index) weighCategories(w *workspace) {
 	}
 	for n, key := range w.keys {
 		if i := toolOf(key); w.score[i] >= top*worthWeighed {
-			w.score[i] *= foreign + (1-foreign)*votes[x.group[i]]/most
+			w.score[i] *= foreign + (1-foreign)*min(1, votes[x.group[i]]/(most*asMany))
 			w.keys[n] = sortKey(w.level[i], w.score[i], i)
 		}
 	}
