@@ -33,7 +33,7 @@ func TestAConditionThatIsReadHoldsForEveryResult(t *testing.T) {
 		}
 		condition := rapid.SampledFrom([]string{
 			"gratuit", "payant", "freemium", "moins de 20 €", "max 5 €", "gratuit à moins de 9 €", "", "plus de 10 €",
-			"mais pas carnet", "sauf photo", "autre que logo rank", "alternative à carnet", "note supérieure à 8", "free", "under $20", "not photo",
+			"mais pas carnet", "sauf photo", "autre que logo rank", "alternative à carnet", "alternative moins chère à logo", "note supérieure à 8", "free", "under $20", "not photo",
 		})
 		query := strings.Join([]string{text.Draw(t, "before"), condition.Draw(t, "condition"), text.Draw(t, "after")}, " ")
 

@@ -14,6 +14,8 @@ func describe(x *Index, r *Request) string {
 	parts := []string{r.Text}
 	for _, c := range r.Constraints {
 		switch {
+		case c.Instead != "":
+			parts = append(parts, strings.TrimSuffix(fmt.Sprintf("au lieu de %s %s<%g", c.Instead, c.Pricing, c.PriceMax), " <0"))
 		case c.Pricing != "":
 			parts = append(parts, string(c.Pricing))
 		case c.ScoreMin > 0:
@@ -24,8 +26,6 @@ func describe(x *Index, r *Request) string {
 			parts = append(parts, fmt.Sprintf(">%g", c.PriceMin))
 		case c.TestedFrom+c.TestedTo != "":
 			parts = append(parts, strings.Join([]string{"testé", orDash(c.TestedFrom), orDash(c.TestedTo)}, " "))
-		case c.Instead != "":
-			parts = append(parts, "au lieu de "+c.Instead)
 		case c.About:
 			parts = append(parts, "sans* "+c.Without)
 		case c.Without != "":
@@ -52,7 +52,9 @@ func orDash(text string) string {
 }
 
 func TestWhatASentenceSaysIsUnderstood(t *testing.T) {
-	x, _ := index(t, tool("Gratuit Pro", "", ""), tool("Autre", "", ""), tool("Ocrelune", "", ""), tool("Carnet Rank", "", ""))
+	dear, free := tool("Hublot", "", ""), tool("Libelle", "", "")
+	dear.Pricing, dear.Price, free.Pricing = "payant", "199 €/an", "gratuit"
+	x, _ := index(t, tool("Gratuit Pro", "", ""), tool("Autre", "", ""), tool("Ocrelune", "", ""), tool("Carnet Rank", "", ""), dear, free)
 	gone := func(key string) *catalog.Retired {
 		if key == "jaserin" {
 			return &catalog.Retired{Slug: "jaserin", Name: "Jaserin"}
@@ -147,6 +149,13 @@ func TestWhatASentenceSaysIsUnderstood(t *testing.T) {
 		"outil comme Ocrelune":                             "outil|au lieu de Ocrelune",
 		"alternative à Jaserin":                            "|au lieu de Jaserin",
 		"alternative à notion":                             "alternative à notion",
+		"alternative à Hublot moins cher":                  "|au lieu de Hublot <16.57|trié 1",
+		"une alternative moins chère à hublot":             "une|trié 1|au lieu de Hublot <16.57",
+		"crm moins cher que Hublot":                        "crm|au lieu de Hublot <16.57",
+		"cheaper than hublot":                              "|au lieu de Hublot <16.57",
+		"alternative à Libelle moins cher":                 "|au lieu de Libelle gratuit<0|trié 1",
+		"alternative à Ocrelune moins cher":                "|au lieu de Ocrelune|trié 1", // whose price is not known
+		"alternative à Hublot":                             "|au lieu de Hublot",
 		"images mais pas Ocrelune":                         "images|sans ocrelune",
 		"images pas ocrelune":                              "images|sans ocrelune",
 		"autre que Ocrelune":                               "|sans ocrelune",

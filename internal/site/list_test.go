@@ -94,7 +94,7 @@ func TestInvalidFiltersAreReported(t *testing.T) {
 		"score_min=0x1p3":      "«\u00a0Note min.\u00a0» attend un nombre",
 		"obsolescence_max=NaN": "«\u00a0Obsolescence max.\u00a0» attend un nombre",
 		"sort=au-hasard":       "«\u00a0Trier par\u00a0»",
-		"page=0":               "Le numéro de page doit être un entier de 1 à",
+		"page=0":               "Le numéro de page doit être un entier, 1 ou plus.",
 		"pricing=cher":         "«\u00a0Modèle\u00a0»\u00a0: cette valeur n’existe pas.",
 		"price_max=beaucoup":   "«\u00a0Prix max.\u00a0» attend un nombre d’euros",
 		"price_max=-1":         "«\u00a0Prix max.\u00a0» attend un nombre d’euros",
@@ -295,6 +295,9 @@ func TestConditionsOfASearchAreFiltersThatCanBeRemoved(t *testing.T) {
 		`<a href="/outils?category=chat&amp;q=outil&#43;%C3%A0&#43;moins&#43;de&#43;20&#43;%E2%82%AC" rel="nofollow"><span class="sr">Retirer le filtre «`,
 		`<a href="/outils?category=chat&amp;q=outil&#43;gratuit" rel="nofollow">`, `value="outil gratuit à moins de 20`,
 	)
+	r = v.get("/outils?q=alternative+%C3%A0+bourdon+moins+cher").ok().says("Alternatives moins chères que Bourdon", "Les moins chers d’abord")
+	equal(t, "cheaper ones", r.lists(), []string{"cigale", "abeille"})
+	equal(t, "cheaper than a free one", v.get("/outils?q=alternative+%C3%A0+cigale+moins+cher").ok().says("Alternatives à Cigale avec une formule gratuite").lists(), []string{"bourdon"})
 	v.get("/outils?q=gratuit").ok().says(`<a href="/outils" rel="nofollow"><span class="sr">Retirer`)
 	v.get("/outils?q=abeille").ok().saysNot("dans votre recherche")
 	v.get("/outils.md?q=outil+gratuit").ok().says("Filtre lu dans la recherche\u00a0: Gratuit ou avec une formule gratuite.", "- [Bourdon](/outils/bourdon.md)")
@@ -355,5 +358,6 @@ func TestAPagePastTheEndSaysSoAndIsNotIndexed(t *testing.T) {
 		v.get(path + ".md?page=9").ok().says("Cette page n’existe pas\u00a0: la liste en compte " + pages + ".")
 		v.get(path).ok().saysNot("noindex", "n’existe pas")
 	}
+	v.get("/outils?page=" + strings.Repeat("9", 40)).ok().says("Cette page n’existe pas\u00a0: la liste en compte 1.")
 	v.get("/cimetiere?page=2").ok().saysNot("noindex")
 }

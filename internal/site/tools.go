@@ -139,6 +139,12 @@ var orderLabels = map[search.Sort]string{
 // their own words is quoted.
 func conditionLabel(r *search.Request, i int) string {
 	switch c := r.Constraints[i]; {
+	case c.Instead != "" && c.PriceMax > 0:
+		return "Alternatives moins chères que " + c.Instead
+	case c.Instead != "" && c.Pricing != "":
+		return "Alternatives à " + c.Instead + " avec une formule gratuite"
+	case c.Instead != "":
+		return "Alternatives à " + c.Instead
 	case c.Pricing == "gratuit":
 		return "Gratuit ou avec une formule gratuite"
 	case c.Pricing != "":
@@ -149,8 +155,6 @@ func conditionLabel(r *search.Request, i int) string {
 		return "De " + french.Euros(c.PriceMin) + " à " + french.Euros(c.PriceMax) + " par mois"
 	case c.PriceMin > 0:
 		return french.Euros(c.PriceMin) + " par mois au moins"
-	case c.Instead != "":
-		return "Alternatives à " + c.Instead
 	case c.Sort != search.ByRelevance:
 		return orderLabels[c.Sort]
 	case c.Without != "" || c.TestedFrom != "" || c.TestedTo != "":
