@@ -16,6 +16,8 @@ const (
 	EndpointID = "whk_"
 	EventID    = "evt_"
 	DeliveryID = "dlv_"
+	CopyID     = "cop_"
+	ShareID    = "shr_"
 )
 
 // idLength is the length of 128 bits in base 32.

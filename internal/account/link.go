@@ -27,27 +27,31 @@ const tokenBytes = 32
 
 // NewToken returns the secret of a link or a session: 32 random bytes in an alphabet that
 // needs no escaping in URLs and cookies. It panics if rand fails, as NewKey does.
-func NewToken(rand io.Reader) string {
-	var random [tokenBytes]byte
-	if _, err := io.ReadFull(rand, random[:]); err != nil {
+func NewToken(rand io.Reader) string { return newToken(tokenBytes, rand) }
+
+func newToken(size int, rand io.Reader) string {
+	random := make([]byte, size)
+	if _, err := io.ReadFull(rand, random); err != nil {
 		panic(fmt.Sprintf("account: no random bytes for a token: %v", err))
 	}
-	return base64.RawURLEncoding.EncodeToString(random[:])
+	return base64.RawURLEncoding.EncodeToString(random)
 }
 
 // HasTokenForm reports whether s can be a token at all, so that most made-up tokens are
 // refused without asking the store.
-func HasTokenForm(s string) bool {
-	if len(s) != base64.RawURLEncoding.EncodedLen(tokenBytes) {
+func HasTokenForm(s string) bool { return hasTokenForm(tokenBytes, s) }
+
+func hasTokenForm(size int, s string) bool {
+	if len(s) != base64.RawURLEncoding.EncodedLen(size) {
 		return false
 	}
 	decoded, err := base64.RawURLEncoding.DecodeString(s)
 	// Decoding skips line breaks, and ignores bits that do not fit in the last byte.
-	return err == nil && len(decoded) == tokenBytes && base64.RawURLEncoding.EncodeToString(decoded) == s
+	return err == nil && len(decoded) == size && base64.RawURLEncoding.EncodeToString(decoded) == s
 }
 
 // HashToken is the only form in which a token is stored. A plain SHA-256 is enough
-// for 256 random bits, as it is for a key.
+// for 128 random bits and more, as it is for a key.
 func HashToken(s string) [sha256.Size]byte { return sha256.Sum256([]byte(s)) }
 
 // A MailLimit limits mails in sliding windows of time.

@@ -1,6 +1,6 @@
 // Package accountdb keeps accounts and what belongs to them: keys, usage, webhook endpoints
 // and their deliveries, mails, subscriptions, sign-in links and sessions; the tokens for
-// publishing; and the site's certificates.
+// publishing; the site's certificates; and the people of the desk with their working copies.
 //
 // A Store has one field per noun (Keys, Deliveries, …), each a small type in files of its name.
 //
@@ -39,6 +39,9 @@ type Store struct {
 	Sessions      *Sessions
 	Tokens        *Tokens
 	Certificates  *Certificates
+	Editors       *Editors
+	Copies        *Copies
+	Shares        *Shares
 }
 
 // New returns the tables of accounts in a database.
@@ -55,5 +58,8 @@ func New(db *sqldb.DB) *Store {
 		Sessions:      &Sessions{db},
 		Tokens:        &Tokens{db},
 		Certificates:  &Certificates{db},
+		Editors:       &Editors{db},
+		Copies:        &Copies{db},
+		Shares:        &Shares{db},
 	}
 }

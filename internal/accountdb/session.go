@@ -85,8 +85,8 @@ func noSession() error {
 // that it has expired.
 const linkMemory = time.Hour
 
-// Prune deletes what has expired: sessions, links, the times of mails sent and the keys
-// of their pseudonyms.
+// Prune deletes what has expired: sessions, links, private links to working copies, the times
+// of mails sent and the keys of their pseudonyms.
 func (s *Sessions) Prune(ctx context.Context, now time.Time) error {
 	// Yesterday's is kept: a limit reaches back a day.
 	yesterday := now.UTC().AddDate(0, 0, -1).Format(time.DateOnly)
@@ -104,6 +104,7 @@ func (s *Sessions) Prune(ctx context.Context, now time.Time) error {
 		{"link_requests", "subject", now},
 		{"links", "hash", now.Add(-linkMemory)},
 		{"sessions", "hash", now},
+		{"shares", "hash", now},
 	} {
 		err := sqldb.DeleteRows(ctx, s.db, `DELETE FROM `+t.table+` WHERE `+t.key+` IN (
 			SELECT `+t.key+` FROM `+t.table+` WHERE expires_at <= $1 LIMIT $2`+lock+`)`, sqldb.FormatTime(t.before))

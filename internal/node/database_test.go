@@ -52,7 +52,7 @@ var (
 )
 
 // references are columns whose value is that of a row of another table.
-var references = map[string]string{"account_id": "accounts.id", "endpoint_id": "endpoints.id", "delivery_id": "deliveries.id", "version": "publications.version"}
+var references = map[string]string{"account_id": "accounts.id", "endpoint_id": "endpoints.id", "delivery_id": "deliveries.id", "copy_id": "working_copies.id", "version": "publications.version"}
 
 // fill writes rows to every table of an empty database, with a value in every column that
 // differs from row to row.

@@ -1,0 +1,306 @@
+package accountdb
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"palmares/internal/account"
+	"palmares/internal/sqldb"
+)
+
+// ErrNoCopy: there is no such working copy.
+var ErrNoCopy = fmt.Errorf("working copy %w", sqldb.ErrNotFound)
+
+// The bounds of working copies.
+const (
+	MaxCopies     = 500      // of everybody
+	MaxCopyBytes  = 1 << 20  // of one, as of a file of the content folder
+	MaxCopyNote   = 4000     // characters
+	MaxCopyFiles  = 20       // pictures of one
+	MaxFileBytes  = 10 << 20 // of a picture
+	MaxFilesBytes = 64 << 20 // of all pictures of one
+	maxCopyPath   = 250      // bytes
+)
+
+// The states of a working copy.
+const (
+	CopyInProgress = "en-cours"
+	CopyForReview  = "a-relire"
+	CopyReady      = "prete" // approved
+	CopyScheduled  = "programmee"
+)
+
+var copyStates = []string{CopyInProgress, CopyForReview, CopyReady, CopyScheduled}
+
+// A WorkingCopy is a file of the content folder that somebody changes, before it is published.
+type WorkingCopy struct {
+	ID        string
+	Path      string // in the content folder: outils/plume.md
+	Replaces  string // the path of a file that the publication removes; "" for none
+	Author    string // the address of who writes it, perhaps of a former editor
+	Base      string // hex SHA-256 of Original; "" for a new record
+	Original  []byte // the file it started from; nil for a new record
+	Data      []byte // as it is now
+	State     string
+	PublishAt string // RFC 3339; "" for at once
+	Note      string // to the reviewer, or back to the author
+	Revision  int64  // rises with every save
+	CreatedAt time.Time
+	SavedAt   time.Time
+}
+
+// Copies are the working copies of everybody at the desk. Deleting an account leaves them.
+type Copies struct{ db *sqldb.DB }
+
+// Create stores a new working copy, of which it takes Path, Replaces, Author, Original and Data. If
+// the author has one of this path already, it returns that. ErrInvalid; ErrTooMany: there are
+// MaxCopies.
+func (s *Copies) Create(ctx context.Context, c WorkingCopy, now time.Time) (WorkingCopy, error) {
+	author, err := account.NormalizeEmail(c.Author)
+	if err != nil {
+		return WorkingCopy{}, sqldb.Problem(sqldb.ErrInvalid, err, "%v", err)
+	}
+	if err := cmp.Or(checkPath(c.Path), checkSize(c.Original), checkSize(c.Data)); err != nil {
+		return WorkingCopy{}, err
+	}
+	if c.Replaces != "" {
+		if err := checkPath(c.Replaces); err != nil {
+			return WorkingCopy{}, err
+		}
+	}
+	return sqldb.Write(ctx, s.db, func(tx *sql.Tx) (WorkingCopy, error) {
+		// Copies are created one after the other, so that there are never too many.
+		if err := sqldb.LockRows(ctx, s.db, tx, `SELECT id FROM account_state`, "FOR UPDATE"); err != nil {
+			return WorkingCopy{}, err
+		}
+		n, err := sqldb.ExecRows(ctx, tx, `
+			INSERT INTO working_copies (id, path, replaces, author, base, original, data, state, publish_at, note, revision, created_at, saved_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', '', 1, $9, $9) ON CONFLICT (path, author) DO NOTHING`,
+			account.NewID(account.CopyID, now, rand.Reader), c.Path, c.Replaces, author, baseOf(c.Original), stored(c.Original),
+			stored(c.Data), CopyInProgress, sqldb.FormatTime(now))
+		if err == nil && n > 0 {
+			err = atMost(ctx, tx, MaxCopies, "working copies: publish or delete some first", `working_copies`)
+		}
+		if err != nil {
+			return WorkingCopy{}, err
+		}
+		return sqldb.Row(ctx, tx, selectWholeCopies+`WHERE path = $1 AND author = $2`, scanWholeCopy, c.Path, author)
+	})
+}
+
+// Find returns a working copy. ErrNotFound: there is none of that id.
+func (s *Copies) Find(ctx context.Context, id string) (WorkingCopy, error) {
+	c, err := findCopy(ctx, s.db.Reads(), selectWholeCopies, scanWholeCopy, id)
+	return c, s.db.Explain(ctx, err)
+}
+
+// List lists all working copies without their bytes, those saved last first.
+func (s *Copies) List(ctx context.Context) ([]WorkingCopy, error) {
+	return sqldb.List(ctx, s.db, selectCopies+newestCopies, scanCopy, MaxCopies)
+}
+
+// ListOf lists the working copies of a file, and those that replace it, as List does.
+func (s *Copies) ListOf(ctx context.Context, path string) ([]WorkingCopy, error) {
+	if checkPath(path) != nil {
+		return nil, nil
+	}
+	return sqldb.List(ctx, s.db, selectCopies+`WHERE path = $2 OR replaces = $2 `+newestCopies, scanCopy, MaxCopies, path)
+}
+
+// Save stores what somebody wrote on the basis of a revision, and returns the new one. The same
+// bytes again change nothing, so that a save may be repeated. What was ready or scheduled is in
+// progress again. ErrNotFound; ErrInvalid: it is too long; ErrChanged: there is another revision.
+func (s *Copies) Save(ctx context.Context, id string, revision int64, data []byte, now time.Time) (int64, error) {
+	if err := checkSize(data); err != nil {
+		return 0, err
+	}
+	return s.write(ctx, id, revision, data, now, ``)
+}
+
+// Rebase is Save for somebody who has seen that the file changed meanwhile: original is the file as
+// it is now.
+func (s *Copies) Rebase(
+	ctx context.Context, id string, revision int64, original, data []byte, now time.Time,
+) (int64, error) {
+	if err := cmp.Or(checkSize(original), checkSize(data)); err != nil {
+		return 0, err
+	}
+	return s.write(ctx, id, revision, data, now, `, original = $6, base = $7`, stored(original), baseOf(original))
+}
+
+// write saves a working copy, and what else is set.
+func (s *Copies) write(
+	ctx context.Context, id string, revision int64, data []byte, now time.Time, set string, more ...any,
+) (int64, error) {
+	return sqldb.Write(ctx, s.db, func(tx *sql.Tx) (int64, error) {
+		if err := lockCopy(ctx, s.db, tx, id); err != nil {
+			return 0, err
+		}
+		c, err := findCopy(ctx, tx, selectWholeCopies, scanWholeCopy, id)
+		if err != nil || set == "" && string(c.Data) == string(data) {
+			return c.Revision, err
+		}
+		if c.Revision != revision {
+			return 0, copyChanged(id)
+		}
+		if c.State != CopyForReview {
+			c.State = CopyInProgress
+		}
+		return revision + 1, sqldb.Exec(ctx, tx, `UPDATE working_copies
+			SET data = $1, revision = $2, saved_at = $3, state = $4`+set+` WHERE id = $5`,
+			append([]any{stored(data), revision + 1, sqldb.FormatTime(now), c.State, id}, more...)...)
+	})
+}
+
+// A CopyStep is a change of the state of a working copy.
+type CopyStep struct {
+	State     string
+	PublishAt string // RFC 3339; "" for at once, unless State is CopyScheduled
+	Note      string // to the reviewer, or back to the author
+	By        string // the address of who makes the change
+}
+
+// SetState changes the state of the revision that somebody has seen. ErrNotFound; ErrInvalid;
+// ErrChanged: there is another revision.
+func (s *Copies) SetState(ctx context.Context, id string, revision int64, step CopyStep, now time.Time) error {
+	if err := step.check(); err != nil {
+		return err
+	}
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
+		if err := lockCopy(ctx, s.db, tx, id); err != nil {
+			return err
+		}
+		c, err := findCopy(ctx, tx, selectCopies, scanCopy, id)
+		if err != nil {
+			return err
+		}
+		if c.Revision != revision {
+			return copyChanged(id)
+		}
+		return sqldb.Exec(ctx, tx, `UPDATE working_copies SET state = $1, publish_at = $2, note = $3 WHERE id = $4`,
+			step.State, step.PublishAt, step.Note, id)
+	})
+}
+
+func (step CopyStep) check() error {
+	_, err := time.Parse(time.RFC3339, step.PublishAt)
+	switch {
+	case !slices.Contains(copyStates, step.State):
+		return sqldb.Problem(sqldb.ErrInvalid, nil, "%q is not a state of a working copy: choose one of %s", step.State,
+			strings.Join(copyStates, ", "))
+	case err != nil && (step.PublishAt != "" || step.State == CopyScheduled):
+		return sqldb.Problem(sqldb.ErrInvalid, err, "%q is not a time: write it as in 2026-12-06T08:00:00Z", step.PublishAt)
+	case !isText(step.Note) || utf8.RuneCountInString(step.Note) > MaxCopyNote:
+		return sqldb.Problem(sqldb.ErrInvalid, nil, "the note is not text, or has more than %d characters: shorten it",
+			MaxCopyNote)
+	}
+	return nil
+}
+
+// Delete deletes a working copy, its pictures and its private links, unless it was saved since the
+// revision that was published or seen. ErrNotFound; ErrChanged.
+func (s *Copies) Delete(ctx context.Context, id string, revision int64) error {
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
+		n, err := sqldb.ExecRows(ctx, tx, `DELETE FROM working_copies WHERE id = $1 AND revision = $2`, knownCopy(id), revision)
+		if err != nil || n > 0 {
+			return err
+		}
+		if _, err := findCopy(ctx, tx, selectCopies, scanCopy, id); err != nil {
+			return err
+		}
+		return copyChanged(id)
+	})
+}
+
+// lockCopy locks the row of a working copy, if there is one, until the end of the transaction.
+func lockCopy(ctx context.Context, db *sqldb.DB, tx *sql.Tx, id string) error {
+	return sqldb.LockRows(ctx, db, tx, `SELECT id FROM working_copies WHERE id = $1`, "FOR UPDATE", knownCopy(id))
+}
+
+func findCopy(
+	ctx context.Context, q sqldb.Queryer, query string, read func(sqldb.Scanner, *WorkingCopy) error, id string,
+) (WorkingCopy, error) {
+	c, err := sqldb.Row(ctx, q, query+`WHERE id = $1`, read, knownCopy(id))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = sqldb.ProblemWith(id, ErrNoCopy, "there is no working copy %q", id)
+	}
+	return c, err
+}
+
+// knownCopy returns the id of a working copy, "" for a text that cannot be one.
+func knownCopy(id string) string {
+	if !account.IsID(account.CopyID, id) {
+		return ""
+	}
+	return id
+}
+
+func copyChanged(id string) error {
+	return sqldb.ProblemWith(id, ErrChanged, "the working copy %s was saved meanwhile: load it again", id)
+}
+
+const (
+	copyColumns       = `id, path, replaces, author, base, state, publish_at, note, revision, created_at, saved_at`
+	selectCopies      = `SELECT ` + copyColumns + ` FROM working_copies `
+	selectWholeCopies = `SELECT ` + copyColumns + `, original, data FROM working_copies `
+	newestCopies      = `ORDER BY saved_at DESC, id DESC LIMIT $1`
+)
+
+func scanCopy(scan sqldb.Scanner, c *WorkingCopy) error { return scan(c.fields()...) }
+
+func scanWholeCopy(scan sqldb.Scanner, c *WorkingCopy) error {
+	err := scan(append(c.fields(), &c.Original, &c.Data)...)
+	if c.Base == "" {
+		c.Original = nil
+	}
+	return err
+}
+
+func (c *WorkingCopy) fields() []any {
+	return []any{
+		&c.ID, &c.Path, &c.Replaces, &c.Author, &c.Base, &c.State, &c.PublishAt, &c.Note, &c.Revision,
+		sqldb.Time(&c.CreatedAt), sqldb.Time(&c.SavedAt),
+	}
+}
+
+// baseOf returns the hash of the file that a working copy starts from, "" for none.
+func baseOf(original []byte) string {
+	if original == nil {
+		return ""
+	}
+	hash := sha256.Sum256(original)
+	return hex.EncodeToString(hash[:])
+}
+
+// stored returns bytes that are never NULL.
+func stored(b []byte) []byte { return append([]byte{}, b...) }
+
+// isText reports whether PostgreSQL can store a text.
+func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
+
+// checkPath returns ErrInvalid for what cannot be a file of the content folder.
+func checkPath(path string) error {
+	if !fs.ValidPath(path) || path == "." || len(path) > maxCopyPath || !isText(path) {
+		return sqldb.Problem(sqldb.ErrInvalid, nil, "%.300q is not a file of the content folder: "+
+			"expected a path of at most %d bytes, as in outils/plume.md", path, maxCopyPath)
+	}
+	return nil
+}
+
+func checkSize(data []byte) error {
+	if len(data) > MaxCopyBytes {
+		return sqldb.Problem(sqldb.ErrInvalid, nil, "the file has %d bytes; the maximum is %d", len(data), MaxCopyBytes)
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package accountdb
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"palmares/internal/sqldb"
+)
+
+// A CopyFile is a picture that a working copy adds to the content folder.
+type CopyFile struct {
+	Path string // in the content folder
+	Data []byte
+}
+
+// PutFile stores a picture of a working copy, or replaces it. ErrNotFound: there is no such copy;
+// ErrInvalid: the path, or it is too large; ErrTooMany: there are MaxCopyFiles, or they have more
+// than MaxFilesBytes.
+func (s *Copies) PutFile(ctx context.Context, id string, f CopyFile) error {
+	if err := checkPath(f.Path); err != nil {
+		return err
+	}
+	if len(f.Data) > MaxFileBytes {
+		return sqldb.Problem(sqldb.ErrInvalid, nil, "the picture has %d bytes; the maximum is %d", len(f.Data), MaxFileBytes)
+	}
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
+		if err := lockCopy(ctx, s.db, tx, id); err != nil {
+			return err
+		}
+		if _, err := findCopy(ctx, tx, selectCopies, scanCopy, id); err != nil {
+			return err
+		}
+		err := sqldb.Exec(ctx, tx, `INSERT INTO copy_files (copy_id, path, bytes) VALUES ($1, $2, $3)
+			ON CONFLICT (copy_id, path) DO UPDATE SET bytes = excluded.bytes`, id, f.Path, stored(f.Data))
+		if err != nil {
+			return err
+		}
+		if err := atMost(ctx, tx, MaxCopyFiles, "pictures in the working copy: remove some first",
+			`copy_files WHERE copy_id = $1`, id); err != nil {
+			return err
+		}
+		size, err := sqldb.Value[int64](ctx, tx, `SELECT sum(length(bytes)) FROM copy_files WHERE copy_id = $1`, id)
+		if err == nil && size > MaxFilesBytes {
+			err = sqldb.Problem(ErrTooMany, nil, "the pictures of the working copy would have %d bytes; the maximum is %d: "+
+				"remove some first, or make them smaller", size, MaxFilesBytes)
+		}
+		return err
+	})
+}
+
+// Files returns the pictures of a working copy, by path.
+func (s *Copies) Files(ctx context.Context, id string) ([]CopyFile, error) {
+	all, err := sqldb.List(ctx, s.db, `SELECT path, bytes FROM copy_files WHERE copy_id = $1 LIMIT $2`,
+		func(scan sqldb.Scanner, f *CopyFile) error { return scan(&f.Path, &f.Data) }, knownCopy(id), MaxCopyFiles)
+	slices.SortFunc(all, func(a, b CopyFile) int { return strings.Compare(a.Path, b.Path) })
+	return all, err
+}
+
+// RemoveFile removes a picture of a working copy, if there is one.
+func (s *Copies) RemoveFile(ctx context.Context, id, path string) error {
+	if err := checkPath(path); err != nil {
+		return err
+	}
+	return sqldb.WriteOnce(ctx, s.db, `DELETE FROM copy_files WHERE copy_id = $1 AND path = $2`, knownCopy(id), path)
+}

@@ -1,0 +1,106 @@
+package accountdb
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/sqldb"
+)
+
+// ErrNoEditor: nobody of that address is at the desk.
+var ErrNoEditor = fmt.Errorf("editor %w", sqldb.ErrNotFound)
+
+// MaxEditors is how many people may be at the desk.
+const MaxEditors = 200
+
+// An Editor is somebody who writes at the desk, whatever the role. The address need not have an
+// account yet: the first sign-in creates it.
+type Editor struct {
+	Email   string // as returned by account.NormalizeEmail
+	Name    string // what is published is signed with it
+	Role    account.Role
+	AddedAt time.Time
+}
+
+// Editors are the people of the desk.
+type Editors struct{ db *sqldb.DB }
+
+// Add adds somebody, or changes the name and the role of somebody who is there. ErrInvalid: the
+// address, the name or the role. ErrTooMany: there are MaxEditors.
+func (s *Editors) Add(ctx context.Context, e Editor, now time.Time) (Editor, error) {
+	email, invalidEmail := account.NormalizeEmail(e.Email)
+	name, invalidName := account.NormalizeEditorName(e.Name)
+	role, invalidRole := account.ParseRole(string(e.Role))
+	if err := cmp.Or(invalidEmail, invalidName, invalidRole); err != nil {
+		return Editor{}, sqldb.Problem(sqldb.ErrInvalid, err, "%v", err)
+	}
+	return sqldb.Write(ctx, s.db, func(tx *sql.Tx) (Editor, error) {
+		added, err := sqldb.Row(ctx, tx, `INSERT INTO editors (email, name, role, added_at) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (email) DO UPDATE SET name = excluded.name, role = excluded.role
+			RETURNING email, name, role, added_at`, scanEditor, email, name, string(role), sqldb.FormatTime(now))
+		if err != nil {
+			return Editor{}, err
+		}
+		return added, atMost(ctx, tx, MaxEditors, "people at the desk: remove somebody first", `editors`)
+	})
+}
+
+// atMost returns ErrTooMany if a transaction leaves more than so many rows.
+func atMost(ctx context.Context, tx *sql.Tx, most int, what, from string, args ...any) error {
+	n, err := sqldb.Value[int](ctx, tx, `SELECT count(*) FROM `+from, args...)
+	if err == nil && n > most {
+		err = sqldb.Problem(ErrTooMany, nil, "there are %d %s", most, what)
+	}
+	return err
+}
+
+// List lists everybody, by name.
+func (s *Editors) List(ctx context.Context) ([]Editor, error) {
+	all, err := sqldb.List(ctx, s.db, selectEditors+`LIMIT $1`, scanEditor, MaxEditors)
+	slices.SortFunc(all, func(a, b Editor) int {
+		return strings.Compare(strings.ToLower(a.Name)+"\x00"+a.Email, strings.ToLower(b.Name)+"\x00"+b.Email)
+	})
+	return all, err
+}
+
+// Find returns who has an address. ErrNotFound: nobody at the desk.
+func (s *Editors) Find(ctx context.Context, email string) (Editor, error) {
+	normal, err := account.NormalizeEmail(email)
+	if err != nil {
+		return Editor{}, noEditor(email)
+	}
+	e, err := sqldb.Row(ctx, s.db.Reads(), selectEditors+`WHERE email = $1`, scanEditor, normal)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = noEditor(email)
+	}
+	return e, s.db.Explain(ctx, err)
+}
+
+// Remove ends a role at once. The working copies stay, for editors. ErrNotFound: nobody at the desk
+// has the address.
+func (s *Editors) Remove(ctx context.Context, email string) error {
+	normal, err := account.NormalizeEmail(email)
+	if err != nil {
+		return noEditor(email)
+	}
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
+		return sqldb.ExecSome(ctx, tx, noEditor(email), `DELETE FROM editors WHERE email = $1`, normal)
+	})
+}
+
+func noEditor(email string) error {
+	return sqldb.ProblemWith(email, ErrNoEditor, "%q is not at the desk", email)
+}
+
+const selectEditors = `SELECT email, name, role, added_at FROM editors `
+
+func scanEditor(scan sqldb.Scanner, e *Editor) error {
+	return scan(&e.Email, &e.Name, (*string)(&e.Role), sqldb.Time(&e.AddedAt))
+}

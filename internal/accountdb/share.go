@@ -1,0 +1,111 @@
+package accountdb
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/sqldb"
+)
+
+// ErrNoShare: there is no such private link.
+var ErrNoShare = fmt.Errorf("private link %w", sqldb.ErrNotFound)
+
+// MaxShares is how many private links a working copy may have.
+const MaxShares = 20
+
+// A Share is a private link to a working copy, for somebody who is not at the desk.
+type Share struct {
+	ID        string
+	CopyID    string
+	CreatedAt time.Time
+	ExpiresAt time.Time
+	Views     int64
+}
+
+// Shares are the private links to working copies.
+type Shares struct{ db *sqldb.DB }
+
+// Create creates a link, which works for account.ShareLife, and returns its token in plain text.
+// Only its hash is stored. ErrNotFound: there is no such copy; ErrTooMany: it has MaxShares.
+func (s *Shares) Create(ctx context.Context, copyID string, now time.Time) (string, Share, error) {
+	token := account.NewShareToken(rand.Reader)
+	share, err := sqldb.Write(ctx, s.db, func(tx *sql.Tx) (Share, error) {
+		if err := lockCopy(ctx, s.db, tx, copyID); err != nil {
+			return Share{}, err
+		}
+		if _, err := findCopy(ctx, tx, selectCopies, scanCopy, copyID); err != nil {
+			return Share{}, err
+		}
+		err := sqldb.Exec(ctx, tx, `DELETE FROM shares WHERE copy_id = $1 AND expires_at <= $2`, copyID, sqldb.FormatTime(now))
+		if err != nil {
+			return Share{}, err
+		}
+		created, err := sqldb.Row(ctx, tx, `INSERT INTO shares (hash, id, copy_id, created_at, expires_at, views)
+			VALUES ($1, $2, $3, $4, $5, 0) RETURNING `+shareColumns, scanShare, tokenHash(token),
+			account.NewID(account.ShareID, now, rand.Reader), copyID, sqldb.FormatTime(now),
+			sqldb.FormatTime(now.Add(account.ShareLife)))
+		if err != nil {
+			return Share{}, err
+		}
+		return created, atMost(ctx, tx, MaxShares, "private links to the working copy: revoke some first",
+			`shares WHERE copy_id = $1`, copyID)
+	})
+	if err != nil {
+		return "", Share{}, err
+	}
+	return token, share, nil
+}
+
+// Find returns the link of a token. It changes nothing: see CountView. ErrNotFound: it never
+// existed, has expired, was revoked, or its working copy is gone.
+func (s *Shares) Find(ctx context.Context, token string, now time.Time) (share Share, err error) {
+	if !account.HasShareForm(token) {
+		return Share{}, noShare()
+	}
+	err = s.db.Lookup(ctx, func(pool *sql.DB) error {
+		share, err = sqldb.Row(ctx, pool, `SELECT `+shareColumns+` FROM shares WHERE hash = $1 AND expires_at > $2`, scanShare,
+			tokenHash(token), sqldb.FormatTime(now))
+		return err
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		err = noShare()
+	}
+	return share, err
+}
+
+// CountView counts a view of a link. It does not wait long: somebody waits for the page.
+func (s *Shares) CountView(ctx context.Context, id string) error {
+	return sqldb.WriteOnce(ctx, sqldb.WithWriteWait(s.db, extendWait), `UPDATE shares SET views = views + 1 WHERE id = $1`, id)
+}
+
+// List lists the links to a working copy that work, newest first.
+func (s *Shares) List(ctx context.Context, copyID string, now time.Time) ([]Share, error) {
+	return sqldb.List(ctx, s.db, `SELECT `+shareColumns+` FROM shares WHERE copy_id = $1 AND expires_at > $2
+		ORDER BY id DESC LIMIT $3`, scanShare, knownCopy(copyID), sqldb.FormatTime(now), MaxShares)
+}
+
+// Revoke ends a link to a working copy at once. ErrNotFound: it has none of that id.
+func (s *Shares) Revoke(ctx context.Context, copyID, id string) error {
+	if !account.IsID(account.ShareID, id) {
+		return noShare()
+	}
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
+		return sqldb.ExecSome(ctx, tx, noShare(), `DELETE FROM shares WHERE copy_id = $1 AND id = $2`, knownCopy(copyID), id)
+	})
+}
+
+// noShare does not repeat the token: errors are logged.
+func noShare() error {
+	return sqldb.Problem(ErrNoShare, nil, "there is no such private link: it has expired or was revoked")
+}
+
+const shareColumns = `id, copy_id, created_at, expires_at, views`
+
+func scanShare(scan sqldb.Scanner, share *Share) error {
+	return scan(&share.ID, &share.CopyID, sqldb.Time(&share.CreatedAt), sqldb.Time(&share.ExpiresAt), &share.Views)
+}

@@ -1,0 +1,92 @@
+package accountdb
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/sqldb"
+)
+
+func TestAPrivateLinkWorksForFourteenDaysUnlessItIsRevoked(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		ctx := t.Context()
+		c, other := workingCopy(t, s, "ada@example.org", "outils/plume.md"), workingCopy(t, s, "ada@example.org", "outils/autre.md")
+		token, share, err := s.Shares.Create(ctx, c.ID, monday)
+		if err != nil || len(token) != 22 || share.CopyID != c.ID || !share.ExpiresAt.Equal(day(14)) {
+			t.Fatalf("%d characters, %+v, %v", len(token), share, err)
+		}
+		if stored := atRest(t, s); bytes.Contains(stored, []byte(token)) || !bytes.Contains(stored, []byte(share.ID)) {
+			t.Error("the token is stored, or nothing is")
+		}
+		for range 3 {
+			if got, err := s.Shares.Find(ctx, token, day(14).Add(-time.Millisecond)); got.ID != share.ID || err != nil {
+				t.Fatalf("found %+v, %v", got, err)
+			}
+			if err := s.Shares.CountView(ctx, share.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if all, err := s.Shares.List(ctx, c.ID, monday); len(all) != 1 || all[0].Views != 3 || err != nil {
+			t.Errorf("listed %+v, %v", all, err)
+		}
+		for _, wrong := range []string{"", "\x00", strings.ToUpper(token), token[:21], token + "A", account.NewToken(strings.NewReader(strings.Repeat("x", 32)))} {
+			_, err := s.Shares.Find(ctx, wrong, monday)
+			fails(t, err, ErrNoShare)
+			if wrong != "" && strings.Contains(err.Error(), wrong) {
+				t.Errorf("%v repeats the token", err)
+			}
+		}
+		_, err = s.Shares.Find(ctx, token, day(14))
+		fails(t, err, sqldb.ErrNotFound, "expired")
+
+		fails(t, s.Shares.Revoke(ctx, other.ID, share.ID), ErrNoShare)
+		fails(t, s.Shares.Revoke(ctx, c.ID, "shr_\x00"), ErrNoShare)
+		if err := s.Shares.Revoke(ctx, c.ID, share.ID); err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Shares.Find(ctx, token, monday)
+		fails(t, err, ErrNoShare)
+	})
+}
+
+func TestPrivateLinksAreFewAndGoWithTheirCopyOrTheirTime(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		ctx := t.Context()
+		c := workingCopy(t, s, "ada@example.org", "outils/plume.md")
+		create := func(now time.Time) (string, error) {
+			token, _, err := s.Shares.Create(ctx, c.ID, now)
+			return token, err
+		}
+		for range MaxShares {
+			if _, err := create(monday); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := create(day(13))
+		fails(t, err, ErrTooMany, "20 private links")
+		token, err := create(day(14)) // those are over
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, s, "shares"); n != 1 {
+			t.Errorf("%d links are kept", n)
+		}
+		if err := s.Sessions.Prune(ctx, day(28)); err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, s, "shares"); n != 0 {
+			t.Errorf("%d links outlive their time", n)
+		}
+		if token, err = create(day(28)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Copies.Delete(ctx, c.ID, c.Revision); err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Shares.Find(ctx, token, day(28))
+		fails(t, err, ErrNoShare)
+	})
+}
