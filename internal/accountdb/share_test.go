@@ -67,8 +67,7 @@ func TestPrivateLinksAreFewAndGoWithTheirCopyOrTheirTime(t *testing.T) {
 		}
 		_, err := create(day(13))
 		fails(t, err, ErrTooMany, "20 private links")
-		token, err := create(day(14)) // those are over
-		if err != nil {
+		if _, err := create(day(14)); err != nil { // those are over
 			t.Fatal(err)
 		}
 		if n := count(t, s, "shares"); n != 1 {
@@ -80,7 +79,8 @@ func TestPrivateLinksAreFewAndGoWithTheirCopyOrTheirTime(t *testing.T) {
 		if n := count(t, s, "shares"); n != 0 {
 			t.Errorf("%d links outlive their time", n)
 		}
-		if token, err = create(day(28)); err != nil {
+		token, err := create(day(28))
+		if err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Copies.Delete(ctx, c.ID, c.Revision); err != nil {
