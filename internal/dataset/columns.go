@@ -12,12 +12,12 @@ import (
 )
 
 // isColumn reports whether tables have a column for a field beside slug: it says something about
-// the record, and is neither a list of addresses or names nor one of objects.
+// the record, and is neither a list of addresses nor one of objects.
 func isColumn(f *catalog.Field) bool {
 	switch f.Form {
 	case catalog.OwnSlug, catalog.Body, catalog.Option:
 		return false
-	case catalog.Lines, catalog.UsageSlugs, catalog.Marks:
+	case catalog.Lines, catalog.Names, catalog.UsageSlugs, catalog.Marks:
 		return true
 	}
 	return !f.Form.IsList() && !f.Form.IsStatus()

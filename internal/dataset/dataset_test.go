@@ -227,7 +227,8 @@ func TestTablesAreForSpreadsheets(t *testing.T) {
 		if row[column("euros_per_month")] != monthly {
 			t.Errorf("%s costs %q a month, not %q", tool.Slug, row[column("euros_per_month")], monthly)
 		}
-		if row[0] != tool.Slug || row[column("score")] != score || row[column("mainstream")] != fmt.Sprint(tool.Mainstream) {
+		if row[0] != tool.Slug || row[column("score")] != score || row[column("mainstream")] != fmt.Sprint(tool.Mainstream) ||
+			row[column("author")] != strings.Join(tool.Authors, " ; ") {
 			t.Errorf("%q; want the tool %+v", row, tool)
 		}
 	}
@@ -326,6 +327,9 @@ func TestTheDatabaseHasTablesAndWords(t *testing.T) {
 	for _, x := range s.Catalog.Tools[:50] {
 		if got, want := query[*float64](t, db, `SELECT euros_per_month FROM tools WHERE slug = ?`, x.Slug), x.EurosPerMonth(); (got == nil) != (want == nil) || got != nil && *got != *want {
 			t.Errorf("%s costs %v a month, not %v", x.Slug, got, want)
+		}
+		if got, want := query[string](t, db, `SELECT coalesce(author, '') FROM tools WHERE slug = ?`, x.Slug), strings.Join(x.Authors, `","`); strings.Trim(got, `["]`) != want {
+			t.Errorf("%s is by %s, not by %s", x.Slug, got, want)
 		}
 	}
 	if n := query[int](t, db, `SELECT count(*) FROM categories`); n != len(s.Catalog.Categories) {
