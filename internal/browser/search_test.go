@@ -42,6 +42,27 @@ func TestSearchForgivesATypoAndAMissingAccent(t *testing.T) {
 	}
 }
 
+func TestFiltersAreFoldedOnAPhoneOnly(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, phone)
+	b.withoutScripts()
+	b.goTo("/outils?pricing=freemium")
+	const isShown = `document.querySelector("form[data-live] [name=category]").checkVisibility({ contentVisibilityAuto: true })`
+	if top := eval[float64](b, `document.querySelector("main .row").getBoundingClientRect().top`); eval[bool](b, isShown) || top > 650 {
+		t.Errorf("on a phone the first result is at %v", top)
+	}
+	if said := b.text(".folded > summary"); said != "Filtres et tri (1)" {
+		t.Errorf("the fold says %q", said)
+	}
+	b.do(chromedp.Click(chromedp.CSS(".folded > summary")))
+	b.await(isShown)
+	b.show(desktop)
+	b.goTo("/outils")
+	if !eval[bool](b, isShown) {
+		t.Error("a wide page folds the filters")
+	}
+}
+
 // A liveList is the list of tools in a tab that must never reload.
 type liveList struct{ *tab }
 

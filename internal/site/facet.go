@@ -152,13 +152,9 @@ func (f *filters) facet(name, label, all string, options []option, counts tally)
 	if len(options) == 0 {
 		return nil
 	}
-	const longest = 24 // characters, which fit on the narrowest phone
 	given := f.given.Get(name)
 	shown := []option{{Label: all}}
 	for _, o := range options {
-		if label := []rune(o.Label); len(label) > longest {
-			o.Label = strings.TrimRight(string(label[:longest-1]), " ") + "…"
-		}
 		if n := counts[[2]string{name, o.Value}]; n > 0 {
 			o.Label += "\u00a0(" + french.Count(n) + ")"
 		} else if o.Value != given {

@@ -150,13 +150,16 @@ func (f *filters) paging() snapshot.Paging {
 func (f *filters) Limit() string { return f.given.Get("limit") }
 
 // Active reports whether anything but the page was chosen.
-func (f *filters) Active() bool {
+func (f *filters) Active() bool { return f.Chosen() > 0 || f.given.Get("q") != "" }
+
+// Chosen returns how many filters are, apart from the search.
+func (f *filters) Chosen() (n int) {
 	for name := range f.given {
-		if name != "page" && name != "limit" {
-			return true
+		if name != "page" && name != "limit" && name != "q" && name != "exact" {
+			n++
 		}
 	}
-	return false
+	return n
 }
 
 // Detailed reports whether one of the fields in More is chosen.
