@@ -1,0 +1,294 @@
+package content
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"palmares/internal/catalog"
+	canonical "palmares/internal/record"
+)
+
+// A Document is the file of one record, or catalogue.yaml, that a form edits. What is not changed
+// keeps its bytes: a change rewrites the lines of its own field only.
+type Document struct {
+	path string
+	kind canonical.Kind
+
+	mark       string   // the byte order mark, or ""
+	lines      []string // with their ends
+	newline    string   // of new lines
+	first, end int      // lines[first:end] are the YAML
+	text       int      // where the lines of the body begin; len(lines) if there is none
+	body       string
+	fields     []field
+	spans      []span // of fields
+	indent     int    // of fields
+}
+
+// A span is a range of lines, by index.
+type span struct{ from, to int }
+
+// A Value is what a form shows of a field: Text for one value, as people write it (19 €/mois, 7.5,
+// true, 2026-11-01), Items for lists of texts, Rows for lists of objects, by the names of columns. A
+// mapping such as criteria is rows with the columns name and value. What a form cannot show so is
+// YAML, as Text.
+type Value struct {
+	Text  string
+	Items []string
+	Rows  []map[string]string
+}
+
+// An EditError says why a form cannot open or change a file.
+type EditError struct {
+	Line            int // from 1; 0 for none
+	French, English string
+}
+
+func (e *EditError) Error() string { return e.English }
+
+// OpenDocument returns a file to edit, by its path in the folder. The error is an EditError.
+func OpenDocument(path string, data []byte) (*Document, error) {
+	kind, _, err := kindOf(path)
+	if err != nil {
+		return nil, err
+	}
+	d := &Document{path: path, kind: kind}
+	return d, d.parse(string(data))
+}
+
+// NewDocument returns an empty record, with a line for each field that it must have.
+func NewDocument(kind canonical.Kind) *Document {
+	var b strings.Builder
+	for i := range canonical.Tables[kind] {
+		if f := &canonical.Tables[kind][i]; f.Use.Has(catalog.Required) && f.Form != catalog.OwnSlug {
+			b.WriteString(f.Name + ":\n")
+		}
+	}
+	d := &Document{kind: kind, path: catalogueFile}
+	text := b.String()
+	if kind != canonical.Catalogue {
+		d.path, text = "", "---\n"+text+"---\n"
+	}
+	if err := d.parse(text); err != nil {
+		panic(err)
+	}
+	return d
+}
+
+// PathOf returns the path of the file of a record.
+func PathOf(kind canonical.Kind, slug string) string {
+	for _, k := range kinds {
+		if k.of == kind {
+			return k.folder + "/" + slug + ".md"
+		}
+	}
+	return catalogueFile
+}
+
+// kindOf returns the kind and the slug of the record that a file has.
+func kindOf(path string) (canonical.Kind, string, error) {
+	if path == catalogueFile {
+		return canonical.Catalogue, string(canonical.Catalogue), nil
+	}
+	folder, name, _ := strings.Cut(path, "/")
+	slug, isMarkdown := strings.CutSuffix(name, ".md")
+	slug = strings.TrimSuffix(slug, nextSuffix)
+	for _, k := range kinds {
+		switch {
+		case path == k.folder+".jsonl":
+			return "", "", &EditError{
+				French:  "Les fiches d’un fichier .jsonl se lisent ici, mais ne se modifient pas.",
+				English: "records in a .jsonl file cannot be edited by form",
+			}
+		case folder == k.folder && isMarkdown && catalog.IsSlug(slug):
+			return k.of, slug, nil
+		}
+	}
+	return "", "", &EditError{
+		French:  fmt.Sprintf("Le fichier « %s » n’est pas une fiche.", path),
+		English: fmt.Sprintf("%s is not the file of a record", path),
+	}
+}
+
+// parse makes the document that of a text, or returns an error and leaves it as it is.
+func (d *Document) parse(text string) error {
+	var problems []Problem
+	reader := decoder{file: d.path, line: 1, problems: &problems, isMarkdown: true}
+	if len(text) > maxFile {
+		return &EditError{
+			French:  "Le fichier dépasse 1 Mio ; raccourcissez-le.",
+			English: "the file is larger than 1 MiB; shorten it",
+		}
+	}
+	if plain, ok := reader.utf8(text); ok && d.kind == canonical.Catalogue {
+		var v value
+		v, _ = reader.settings(plain)
+		reader.fields = v.fields
+	} else if ok {
+		reader.frontMatter(plain)
+	}
+	if len(problems) > 0 {
+		return &EditError{
+			Line: problems[0].Line,
+			French: fmt.Sprintf("Les champs du fichier ne se lisent pas (ligne %d) ; corrigez-le dans un éditeur de texte.",
+				problems[0].Line),
+			English: problems[0].Text,
+		}
+	}
+	next := Document{path: d.path, kind: d.kind, body: reader.body, fields: reader.fields, newline: "\n"}
+	rest, hasMark := strings.CutPrefix(text, byteOrderMark)
+	if hasMark {
+		next.mark = byteOrderMark
+	}
+	next.lines = slices.Collect(strings.Lines(rest))
+	if strings.Count(text, "\r\n")*2 > len(next.lines) {
+		next.newline = "\r\n"
+	}
+	next.end, next.text = len(next.lines), len(next.lines)
+	if d.kind != canonical.Catalogue {
+		next.first = 1
+		next.end = 1 + slices.IndexFunc(next.lines[1:], func(line string) bool {
+			return strings.TrimRight(normalizeNewlines(line), " \t\n") == "---"
+		})
+		next.text = next.end + 1
+	}
+	if reader.isRecord || !next.findSpans() {
+		return &EditError{
+			French:  "Les champs du fichier ne sont pas écrits un par ligne ; modifiez-le dans un éditeur de texte.",
+			English: "the fields of the file are not written one per line; edit it as text",
+		}
+	}
+	*d = next
+	return nil
+}
+
+// findSpans finds the lines of the fields, and reports whether each field has its own.
+func (d *Document) findSpans() bool {
+	if len(d.fields) == 0 {
+		return true
+	}
+	e := editor{lines: d.lines}
+	d.spans, d.indent = e.spans(span{d.first, d.end}, len(d.fields), func(i int) (int, string) {
+		return d.fields[i].line - 1, d.fields[i].name
+	})
+	return d.spans != nil
+}
+
+// Bytes returns the file.
+func (d *Document) Bytes() []byte { return []byte(d.mark + strings.Join(d.lines, "")) }
+
+// Kind returns the kind of the record.
+func (d *Document) Kind() canonical.Kind { return d.kind }
+
+// Path returns the path of the file in its folder; "" for a record that has no slug yet.
+func (d *Document) Path() string { return d.path }
+
+// Slug returns the slug of the record; "" if it has none yet.
+func (d *Document) Slug() string {
+	_, slug, _ := kindOf(d.path)
+	return slug
+}
+
+// FieldAt returns the name of the field at a line, from 1: "body" in the body, "" where there is none.
+func (d *Document) FieldAt(line int) string {
+	if d.kind != canonical.Catalogue && line > d.text {
+		return "body"
+	}
+	for i, s := range d.spans {
+		if line > s.from && line <= s.to {
+			return d.fields[i].name
+		}
+	}
+	return ""
+}
+
+// field returns the field of a record by its name.
+func (d *Document) field(name string) *catalog.Field {
+	table := canonical.Tables[d.kind]
+	i := slices.IndexFunc(table, func(f catalog.Field) bool { return f.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &table[i]
+}
+
+// index returns where a field is in the file, or -1.
+func (d *Document) index(name string) int {
+	return slices.IndexFunc(d.fields, func(f field) bool { return f.name == name })
+}
+
+// Value returns the value of a field that is in effect; the zero Value if there is no such field.
+func (d *Document) Value(name string) Value {
+	f, i := d.field(name), d.index(name)
+	switch {
+	case f == nil:
+		return Value{}
+	case f.Form == catalog.OwnSlug:
+		return Value{Text: d.Slug()}
+	case f.Form == catalog.Body:
+		return Value{Text: d.body}
+	case i < 0 || d.fields[i].value.isEmpty():
+		return Value{Text: defaultText(f)}
+	}
+	if v, ok := shown(f, &d.fields[i].value); ok {
+		return v
+	}
+	return Value{Text: d.raw(i)}
+}
+
+// Body returns the Markdown below the fields.
+func (d *Document) Body() string { return d.body }
+
+// SetBody replaces the Markdown below the fields. Lines that stay, at both ends, keep their bytes, and
+// so do blank lines around the text.
+func (d *Document) SetBody(text string) {
+	text, _ = trimBlankLines(normalizeNewlines(text))
+	if text == d.body || d.kind == canonical.Catalogue {
+		return
+	}
+	isBlank := func(line string) bool { return strings.TrimSpace(line) == "" }
+	old := d.lines[d.text:]
+	above := slices.IndexFunc(old, func(line string) bool { return !isBlank(line) })
+	if above < 0 {
+		above = len(old)
+	}
+	old = old[above:]
+	for len(old) > 0 && isBlank(old[len(old)-1]) {
+		old = old[:len(old)-1]
+	}
+	from := d.text + above
+	lines := strings.Split(text, "\n")
+	if text == "" {
+		lines = nil
+	}
+	isKept := func(i, j int) bool { return strings.TrimSuffix(normalizeNewlines(old[i]), "\n") == lines[j] }
+	head, tail := 0, 0
+	for head < min(len(old), len(lines)) && isKept(head, head) {
+		head++
+	}
+	for tail < min(len(old), len(lines))-head && isKept(len(old)-1-tail, len(lines)-1-tail) {
+		tail++
+	}
+	var added []string
+	for _, line := range lines[head : len(lines)-tail] {
+		added = append(added, line+d.newline)
+	}
+	next := d.splice(span{from + head, from + len(old) - tail}, added)
+	d.lines, d.body = next, text
+}
+
+// splice returns the lines with others instead of a span. A file keeps or lacks the end of its last line.
+func (d *Document) splice(old span, lines []string) []string {
+	all := slices.Concat(d.lines[:old.from], lines, d.lines[old.to:])
+	hadEnd := len(d.lines) == 0 || strings.HasSuffix(d.lines[len(d.lines)-1], "\n")
+	for i := range all {
+		switch hasEnd := strings.HasSuffix(all[i], "\n"); {
+		case i < len(all)-1 && !hasEnd:
+			all[i] += d.newline
+		case i == len(all)-1 && !hadEnd:
+			all[i] = strings.TrimRight(all[i], "\r\n")
+		}
+	}
+	return all
+}

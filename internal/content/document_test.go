@@ -1,0 +1,515 @@
+package content
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"palmares/demo"
+	"palmares/internal/catalog"
+	canonical "palmares/internal/record"
+	"palmares/internal/synthetic"
+	"palmares/starter"
+)
+
+// editable returns the files of records, and catalogue.yaml, of a folder.
+func editable(t *testing.T, fsys fs.FS) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := fs.WalkDir(fsys, ".", func(name string, e fs.DirEntry, err error) error {
+		if _, _, kindErr := kindOf(name); err != nil || e.IsDir() || kindErr != nil {
+			return err
+		}
+		text, err := fs.ReadFile(fsys, name)
+		files[name] = string(text)
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		t.Fatal(len(files), err)
+	}
+	return files
+}
+
+func opened(t interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}, name, text string,
+) *Document {
+	t.Helper()
+	d, err := OpenDocument(name, []byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v in\n%s", name, err, text)
+	}
+	return d
+}
+
+// pick returns one of some texts.
+func pick(r *rand.Rand, texts ...string) string { return texts[r.IntN(len(texts))] }
+
+// oddScalar writes a text without special characters as the value of a field, after its colon, in any
+// style.
+func oddScalar(r *rand.Rand, text string) string {
+	first, rest, _ := strings.Cut(text, " ")
+	styles := []string{
+		" " + text, "   " + text + "  ", " '" + text + "'", ` "` + text + `" # a "comment"`, " " + text + " # comment: [a, b]",
+		"\n  " + text, "\n    # inside\n    '" + text + "'",
+	}
+	if rest != "" {
+		styles = append(styles, " >-\n  "+first+"\n  "+rest, " |\n   "+text, " > # folded\n  "+text+"\n\n", "\n  "+first+"\n  "+rest,
+			` "`+first+"\n  "+rest+`"`, " '"+first+"\n  "+rest+"'")
+	}
+	return pick(r, styles...) + "\n"
+}
+
+// oddItems writes a list of texts in any style.
+func oddItems(r *rand.Rand, items ...string) string {
+	var b strings.Builder
+	switch r.IntN(4) {
+	case 0:
+		return pick(r, " [", "  [ ") + strings.Join(items, ", ") + pick(r, "]", " , ] # flow") + "\n"
+	case 1:
+		b.WriteString(" [ # over lines\n")
+		for _, item := range items {
+			b.WriteString("  " + item + ", " + pick(r, "# about "+item+"\n", "\n", "\n\n"))
+		}
+		return b.String() + "  ]\n"
+	}
+	b.WriteString(pick(r, "\n", " # a list\n", "\n\n  # its first\n"))
+	indent := pick(r, "", "  ", "      ")
+	for _, item := range items {
+		b.WriteString(indent + pick(r, "- ", "-   ") + pick(r, item, "'"+item+"'", `"`+item+`"`) + pick(r, "\n", " # about "+item+"\n", "\n\n", "\n"+indent+"# below\n", "\n"+indent+"   # inside\n"))
+	}
+	return b.String()
+}
+
+// oddRows writes a list of objects, or a mapping, in any style.
+func oddRows(r *rand.Rand, isList bool, rows ...string) string {
+	if !isList {
+		if r.IntN(3) == 0 {
+			return " {" + strings.Join(strings.Split(rows[0], "; "), ", ") + "} # flow\n"
+		}
+		return pick(r, "\n", " # a mapping\n  # first\n") + "  " + strings.ReplaceAll(rows[0], "; ", pick(r, "\n  ", " # said\n  # next\n  ", "\n\n  ")) + "\n"
+	}
+	text := pick(r, "\n", " # rows\n")
+	indent := pick(r, "", "  ")
+	for i, row := range rows {
+		if i > 0 && r.IntN(3) == 0 {
+			text += indent + "# above\n"
+		}
+		switch r.IntN(4) {
+		case 0:
+			text += indent + "- {" + strings.ReplaceAll(row, "; ", ", ") + "}" + pick(r, "\n", " # flow\n")
+		case 1:
+			text += indent + "-\n" + indent + "  " + strings.ReplaceAll(row, "; ", "\n"+indent+"  ") + "\n"
+		default:
+			text += indent + "-   " + strings.ReplaceAll(row, "; ", pick(r, "\n"+indent+"    ", " # cell\n"+indent+"    # more\n"+indent+"    ")) + "\n"
+		}
+	}
+	return text
+}
+
+// oddTool writes a valid tool as hardly anybody would.
+func oddTool(r *rand.Rand) string {
+	fields := map[string]string{
+		"name": oddScalar(r, "Boréal Deux"), "domain": oddScalar(r, "boreal.example"), "category": oddScalar(r, "code"),
+		"pricing": oddScalar(r, "payant"), "price": oddScalar(r, "19,99 €/mois"), "tagline": oddScalar(r, "Il relit tout"),
+		"icp": pick(r, oddScalar(r, "vibe-coder"), "\n", " ''\n"), "author": pick(r, oddScalar(r, "Camille Roux"), oddItems(r, "Camille Roux", "Jo Lin")),
+		"plans": oddRows(r, true, "name: Un; price: 3 euros", "name: Deux; price: rien; note:", "name: Trois; note: \"a: b\"; price: 'sur devis'"),
+		"score": pick(r, " 8.50 # prudent\n", " 7\n", "\n  9.0\n"), "tier": pick(r, " 1\n", "\n", " 3\n"), "mainstream": pick(r, " true\n", " false # no\n", " ~\n"),
+		"tested_at": oddScalar(r, "2026-01-02"), "summary": oddScalar(r, "Un verdict bref"), "score_note": oddScalar(r, "Il se trompe moins"),
+		"pros": oddItems(r, "vite", "bien fait", "simple"), "cons": pick(r, " []\n", " # none\n", oddItems(r, "cher")),
+		"usages": oddItems(r, "relire"), "criteria": oddRows(r, false, "latence: 1.9; exactitude: 8; hors-ligne: true"),
+		"sources": oddItems(r, "https://a.example/1", "https://a.example/2", "https://a.example/3"), "aliases": oddItems(r, "vieux", "ancien"),
+		"price_history": oddRows(r, true, "changed_at: 2025-01-01; old_pricing: gratuit; old_price: 0 €/an; new_pricing: payant; new_price: 2 €/an"),
+		"score_history": oddRows(r, true, "changed_at: 2025-01-01; old_score: 5.0; note: mieux", "changed_at: 2024-01-01; new_score: 6"),
+		"announced":     oddRows(r, true, "from: 2030-01-01; price: 3 €/mois", "from: 2031-01-01; retire: mort; successor: autre"),
+		"draft":         pick(r, " false\n", "\n"),
+	}
+	if r.IntN(8) == 0 {
+		fields["sources"] = oddItems(r, slices.Repeat([]string{"https://a.example/long"}, 300)...)
+	}
+	names := slices.Sorted(maps.Keys(fields))
+	r.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	required := []string{"name", "domain", "category", "pricing", "price", "tagline"}
+	var b strings.Builder
+	b.WriteString(pick(r, "---\n", "--- \n", "---\n# top\n", "---\n\n"))
+	for _, name := range names {
+		if r.IntN(3) > 0 || slices.Contains(required, name) {
+			b.WriteString(pick(r, "", "", "\n", "# before "+name+"\n", "\n# before\n\n") + pick(r, name, name, name+" ", `"`+name+`"`) + ":" + fields[name])
+		}
+	}
+	b.WriteString(pick(r, "", "# at the end\n", "\n") + pick(r, "---\n", "---\t\n"))
+	b.WriteString(pick(r, "", "\n", "\n \n\n") + pick(r, "", "Un **avis**.\n\n## Prix\n\n- a  \n- b\n", "Une ligne") + pick(r, "", "\n", "\n\n\n"))
+	text := b.String()
+	if r.IntN(3) == 0 {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	if r.IntN(4) == 0 {
+		text = byteOrderMark + text
+	}
+	if r.IntN(4) == 0 {
+		text = strings.TrimRight(text, "\r\n")
+	}
+	return text
+}
+
+const oddFiles = 200
+
+func oddFolder(t *testing.T) map[string]string {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	files := map[string]string{}
+	for i := range oddFiles {
+		name := fmt.Sprintf("outils/odd-%d.md", i)
+		files[name] = oddTool(r)
+		decoded := decodeMarkdown(basis{zone: time.UTC}, kinds[0], name, files[name], "")
+		for _, p := range decoded.problems {
+			t.Fatalf("%s in\n%s", p, files[name])
+		}
+	}
+	return files
+}
+
+// saved returns a document after a form has shown all of its fields and was sent as it was.
+func saved(t *testing.T, name, text string) string {
+	t.Helper()
+	d := opened(t, name, text)
+	for _, g := range Form(d.Kind()) {
+		for _, f := range g.Fields {
+			v := d.Value(f.Name)
+			v.Text = strings.ReplaceAll(v.Text, "\n", "\r\n")
+			if f.Input == InputRows {
+				for _, row := range v.Rows {
+					for _, c := range f.Columns {
+						row[c.Name] += "" // forms send empty cells
+					}
+				}
+				v.Rows = append(v.Rows, map[string]string{}) // and the empty row for another one
+			}
+			if err := d.Set(f.Name, v); err != nil && f.Name != "slug" {
+				t.Errorf("%s: %s: %v", name, f.Name, err)
+			}
+		}
+	}
+	return string(d.Bytes())
+}
+
+func TestAFileThatIsOpenedAndSavedUnchangedKeepsItsBytes(t *testing.T) {
+	dir := t.TempDir() + "/synthetic"
+	if err := Write(t.Context(), dir, synthetic.Catalog(2000, 1), WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for from, files := range map[string]map[string]string{
+		"demo": editable(t, demo.Folder), "starter": editable(t, starter.Folder()), "odd": oddFolder(t), "synthetic": editable(t, os.DirFS(dir)),
+	} {
+		t.Logf("%s: %d files", from, len(files))
+		for name, text := range files {
+			if diff := cmp.Diff(text, saved(t, name, text)); diff != "" {
+				t.Errorf("%s: %s", name, diff)
+			}
+		}
+	}
+}
+
+// valueFor draws a valid value of a field, or none.
+func valueFor(t *rapid.T, f *catalog.Field) Value {
+	text := func(form catalog.Form, f *catalog.Field) string {
+		var g *rapid.Generator[string]
+		switch form {
+		case catalog.Name, catalog.Line, catalog.Names, catalog.Lines, catalog.Summary, catalog.Short:
+			g = rapid.Map(oneLine.Filter(isShort), strings.TrimSpace)
+		case catalog.Prose:
+			g = rapid.Map(prose, strings.TrimSpace)
+		case catalog.Markdown:
+			g = rapid.Map(notes, strings.TrimSpace)
+		case catalog.Body:
+			g = bodies
+		case catalog.Domain:
+			g = domains
+		case catalog.Price:
+			g = prices
+		case catalog.Date:
+			g = days
+		case catalog.Time, catalog.PublishAt:
+			g = rapid.Map(days, func(day string) string { return day + "T09:30" })
+		case catalog.Zone:
+			g = rapid.SampledFrom([]string{"Europe/Paris", "Asia/Tokyo"})
+		case catalog.Link, catalog.Site, catalog.Links:
+			g = rapid.SampledFrom([]string{"https://a.example", "http://a.example:8080/b", "https://a.example/~b/(c);d,e"})
+		case catalog.Contact:
+			g = rapid.SampledFrom([]string{"a@b.example", "https://a.example/?b#c"})
+		case catalog.Image:
+			g = rapid.SampledFrom([]string{"images/a.png", "images/é/b c.png"})
+		case catalog.Enum, catalog.Option:
+			g = rapid.SampledFrom(f.Values)
+		case catalog.Figure, catalog.Number, catalog.Tier, catalog.Marks:
+			g = rapid.SampledFrom([]string{"1", "2", "3"})
+			if form != catalog.Tier {
+				g = rapid.SampledFrom([]string{"0", "8.50", "7,5", "10"})
+			}
+		case catalog.Flag, catalog.Draft, catalog.Published:
+			g = rapid.SampledFrom([]string{"true", "false"})
+		default: // slugs
+			g = rapid.SampledFrom([]string{"a", "no", "12", "true", "mon-outil-2", "null"})
+		}
+		return g.Draw(t, f.Name)
+	}
+	if !f.Use.Has(catalog.Required) && rapid.IntRange(0, 4).Draw(t, "none") == 0 {
+		return Value{}
+	}
+	var v Value
+	n := rapid.IntRange(1, 4).Draw(t, "n")
+	switch {
+	case f.Form == catalog.Marks:
+		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"latence", "12", "no", "exactitude"}), 1, 4, rapid.ID[string]).Draw(t, "names") {
+			v.Rows = append(v.Rows, map[string]string{"name": name, "value": text(f.Form, f)})
+		}
+	case f.Form == catalog.Objects:
+		for range n {
+			row := map[string]string{}
+			for i := range f.List.Fields {
+				if g := &f.List.Fields[i]; g.Use.Has(catalog.Required) || rapid.Bool().Draw(t, "cell") {
+					row[g.Name] = text(g.Form, g)
+				}
+			}
+			v.Rows = append(v.Rows, row)
+		}
+	case f.Form.IsList():
+		for range n {
+			if item := text(f.Form, f); !slices.Contains(v.Items, item) {
+				v.Items = append(v.Items, item)
+			}
+		}
+	default:
+		v.Text = text(f.Form, f)
+	}
+	return v
+}
+
+// changed returns a value that a person would make of another one: an item more or less, one moved, one
+// cell different.
+func changed(t *rapid.T, old, drawn Value) Value {
+	if len(old.Items) == 0 && len(old.Rows) == 0 {
+		return drawn
+	}
+	i := rapid.IntRange(0, max(len(old.Items), len(old.Rows))-1).Draw(t, "i")
+	next := Value{Items: slices.Clone(old.Items)}
+	for _, row := range old.Rows {
+		next.Rows = append(next.Rows, maps.Clone(row))
+	}
+	how := rapid.SampledFrom([]string{"anew", "remove", "swap", "change", "add"}).Draw(t, "how")
+	switch {
+	case how == "anew":
+		return drawn
+	case how == "remove" && len(old.Items) > 1:
+		next.Items = slices.Delete(next.Items, i, i+1)
+	case how == "remove" && len(old.Rows) > 1:
+		next.Rows = slices.Delete(next.Rows, i, i+1)
+	case how == "swap" && len(old.Items) > 0:
+		next.Items[i], next.Items[0] = next.Items[0], next.Items[i]
+	case how == "swap":
+		next.Rows[i], next.Rows[0] = next.Rows[0], next.Rows[i]
+	case how == "change" && len(old.Items) > 0 && len(drawn.Items) > 0:
+		next.Items[i] = drawn.Items[0]
+	case how == "change" && len(drawn.Rows) > 0 && drawn.Rows[0]["value"] == "":
+		maps.Copy(next.Rows[i], drawn.Rows[0])
+	case how == "change" && len(drawn.Rows) > 0:
+		next.Rows[i]["value"] = drawn.Rows[0]["value"]
+	case how == "add" && len(drawn.Items) > 0 && !slices.Contains(next.Items, drawn.Items[0]):
+		next.Items = append(next.Items, drawn.Items[0])
+	case how == "add" && len(drawn.Rows) > 0 && drawn.Rows[0]["value"] == "":
+		next.Rows = append(next.Rows, drawn.Rows[0])
+	}
+	return next
+}
+
+// wantRead checks that a value that was read is the one that a form gave.
+func wantRead(f *catalog.Field, given Value, read any) error {
+	var want any
+	text := given.Text
+	if text == "" {
+		text = defaultText(f)
+	}
+	number := func(s string) *float64 {
+		x, err := strconv.ParseFloat(strings.Replace(s, ",", ".", 1), 64)
+		if err != nil {
+			return nil
+		}
+		return &x
+	}
+	switch read := read.(type) {
+	case *string:
+		if f.Form == catalog.Option && text == f.Values[0] {
+			text = ""
+		}
+		if (f.Form == catalog.Time || f.Form == catalog.PublishAt) && text != "" {
+			text += ":00Z"
+		}
+		want = &text
+	case *[]string:
+		items := slices.Clone(given.Items)
+		if f.Form == catalog.Slugs {
+			slices.Sort(items)
+		}
+		want = &items
+	case **float64:
+		want = new(number(text))
+	case *int:
+		n, _ := strconv.Atoi(text)
+		want = &n
+	case *bool:
+		want = new(text == "true")
+	case *catalog.HistoryMode:
+		want = new(catalog.HistoryMode(text == "replace"))
+	case *catalog.Values:
+		values := catalog.Values{}
+		for _, row := range given.Rows {
+			x := catalog.Value{Name: row["name"], IsFlag: row["value"] == "true" || row["value"] == "false"}
+			if row["value"] == "true" {
+				x.Number = 1
+			} else if !x.IsFlag {
+				x.Number = *number(row["value"])
+			}
+			values = append(values, x)
+		}
+		slices.SortFunc(values, catalog.Value.Compare)
+		want = &values
+	default:
+		if n := f.List.Len(read); n != len(given.Rows) {
+			return fmt.Errorf("%s has %d rows, want %d", f.Name, n, len(given.Rows))
+		}
+		rows := given.Rows
+		if f.Name == "announced" {
+			rows = slices.Clone(rows)
+			slices.SortStableFunc(rows, func(a, b map[string]string) int { return strings.Compare(a["from"], b["from"]) })
+		}
+		for i, row := range rows {
+			for j := range f.List.Fields {
+				g := &f.List.Fields[j]
+				if err := wantRead(g, Value{Text: row[g.Name]}, g.In(f.List.At(read, i))); err != nil {
+					return fmt.Errorf("%s: row %d: %w", f.Name, i, err)
+				}
+			}
+		}
+		return nil
+	}
+	if diff := cmp.Diff(want, read, cmpopts.EquateEmpty()); diff != "" {
+		return fmt.Errorf("%s: %s", f.Name, diff)
+	}
+	return nil
+}
+
+// readBack decodes a file of a record, or catalogue.yaml.
+func readBack(kind canonical.Kind, name, text string) (record any, publishAt string, problems []Problem) {
+	on := basis{zone: time.UTC}
+	if kind == canonical.Catalogue {
+		d := decoder{file: name, line: 1, basis: on, problems: &problems, warnings: new([]Warning)}
+		plain, _ := d.utf8(text)
+		v, _ := d.settings(plain)
+		d.fields = v.fields
+		c, _ := d.catalogue()
+		return &c, "", problems
+	}
+	i := slices.IndexFunc(kinds, func(k fileKind) bool { return k.of == kind })
+	r := decodeMarkdown(on, kinds[i], name, text, "")
+	record, _ = r.record.value()
+	return record, r.record.publishAt, r.problems
+}
+
+type fileKind = kind
+
+// wantOneChange checks that only the lines of a field differ.
+func wantOneChange(before, after *Document, name string) error {
+	at := span{-1, -1}
+	if i := before.index(name); i >= 0 {
+		at = before.spans[i]
+	} else if i := after.index(name); i >= 0 {
+		at = span{after.spans[i].from, after.spans[i].from}
+	}
+	if name == "body" {
+		at = span{before.text, len(before.lines)}
+	}
+	if at.from < 0 {
+		if string(before.Bytes()) != string(after.Bytes()) {
+			return fmt.Errorf("%s is absent before and after, and the file differs", name)
+		}
+		return nil
+	}
+	plain := func(lines []string) string { return strings.TrimRight(strings.Join(lines, ""), "\r\n") }
+	tail := len(before.lines) - at.to
+	if len(after.lines) < at.from+tail || plain(before.lines[:at.from]) != plain(after.lines[:at.from]) ||
+		plain(before.lines[at.to:]) != plain(after.lines[len(after.lines)-tail:]) || before.mark != after.mark {
+		return fmt.Errorf("lines outside of %s, lines %d to %d, differ: %s", name, at.from+1, at.to, cmp.Diff(before.lines, after.lines))
+	}
+	isCRLF := before.newline == "\r\n"
+	for i, line := range after.lines {
+		if i < len(after.lines)-1 && strings.HasSuffix(line, "\r\n") != isCRLF {
+			return fmt.Errorf("line %d has another end than the others: %q", i+1, line)
+		}
+	}
+	return nil
+}
+
+func TestAChangedFieldChangesItsOwnLinesOnly(t *testing.T) {
+	files := oddFolder(t)
+	maps.Copy(files, editable(t, demo.Folder))
+	maps.Copy(files, editable(t, starter.Folder()))
+	names := slices.Sorted(maps.Keys(files))
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.SampledFrom(names).Draw(t, "file")
+		d := opened(t, name, files[name])
+		for range 4 {
+			table := canonical.Tables[d.Kind()]
+			f := &table[rapid.IntRange(0, len(table)-1).Draw(t, "field")]
+			if f.Form == catalog.OwnSlug || isNested(f) {
+				continue
+			}
+			before := opened(t, name, string(d.Bytes()))
+			given := changed(t, before.Value(f.Name), valueFor(t, f))
+			text := before.Bytes()
+			if err := d.Set(f.Name, given); err != nil {
+				t.Fatalf("%s: %s is set to %q: %v in\n%s", name, f.Name, given, err, text)
+			}
+			fail := func(err error) {
+				if err != nil {
+					t.Fatalf("%s: %s is set to %q: %v in\n%s\nbecomes\n%s", name, f.Name, given, err, text, d.Bytes())
+				}
+			}
+			fail(wantOneChange(before, opened(t, name, string(d.Bytes())), f.Name))
+			old, oldHour, was := readBack(d.Kind(), name, string(text))
+			read, hour, problems := readBack(d.Kind(), name, string(d.Bytes()))
+			for i := range table {
+				switch g := &table[i]; {
+				case g.Form == catalog.PublishAt && g.Name == f.Name:
+					fail(wantRead(g, given, &hour))
+				case g.Name == f.Name:
+					fail(wantRead(g, given, g.In(read)))
+				case g.Form == catalog.PublishAt && hour != oldHour:
+					fail(fmt.Errorf("publish_at is %s, and was %s", hour, oldHour))
+				case g.Form == catalog.Draft && path.Dir(name) == "comparatifs": // depends on what is missing
+				case !cmp.Equal(g.In(old), g.In(read)):
+					fail(fmt.Errorf("%s: %s", g.Name, cmp.Diff(g.In(old), g.In(read))))
+				}
+			}
+			if f.Name != "announced" && f.Name != "body" && d.Kind() != canonical.Comparison && f.Name != "draft" && len(was) == 0 && len(problems) > 0 {
+				fail(fmt.Errorf("problems: %v", problems))
+			}
+			again := string(d.Bytes())
+			if err := d.Set(f.Name, given); err != nil || string(d.Bytes()) != again {
+				t.Fatalf("%s is set to %q twice: %v\n%s", f.Name, given, err, cmp.Diff(again, string(d.Bytes())))
+			}
+		}
+	})
+}

@@ -1,0 +1,479 @@
+package content
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/token"
+
+	"palmares/internal/catalog"
+	canonical "palmares/internal/record"
+)
+
+// Set changes a field: only its own lines, of which those that say what they said before stay. A field
+// that was absent is added where the table of fields has it; the lines of an optional one without a
+// value are removed. A value that is the present one, or stands for it, changes nothing. The error is
+// an EditError, and nothing is changed then.
+func (d *Document) Set(name string, v Value) error {
+	f := d.field(name)
+	if f == nil || f.Form == catalog.OwnSlug {
+		return &EditError{
+			French:  fmt.Sprintf("Le champ « %s » ne se modifie pas ainsi.", name),
+			English: fmt.Sprintf("the field %s cannot be set", name),
+		}
+	}
+	if f.Form == catalog.Body {
+		d.SetBody(v.Text)
+		return nil
+	}
+	v = v.tidy(f)
+	if v.same(d.Value(name).tidy(f)) {
+		return nil
+	}
+	if v.Text != "" && f.Form.IsList() {
+		return d.setRaw(f, v.Text)
+	}
+	return d.set(f, v.wanted(f))
+}
+
+// set makes a value that of a field. Its lines are edited, or written anew if that fails.
+func (d *Document) set(f *catalog.Field, want value) error {
+	e := newEditor(d)
+	i := d.index(f.Name)
+	isRemoved := want.kind == isNull && !f.Use.Has(catalog.Required)
+	if i < 0 {
+		at := d.place(f.Name)
+		return d.replace(f, &want, span{at, at}, e.write(strings.Repeat(" ", d.indent)+f.Name+":", d.indent, &want))
+	}
+	at := d.spans[i]
+	if isRemoved {
+		return d.replace(f, &want, at, nil)
+	}
+	err := d.replace(f, &want, at, e.entry(at, keyEnd(e.lines[at.from], f.Name), &d.fields[i].value, &want))
+	if err != nil {
+		err = d.replace(f, &want, at, newEditor(d).rewrite(at, keyEnd(d.lines[at.from], f.Name), &want))
+	}
+	return err
+}
+
+// place returns where the lines of a field that is absent belong: after the last field that the table
+// has before it, or else before the first one that it has after it.
+func (d *Document) place(name string) int {
+	after, before, isAfter := -1, d.end, false
+	for i := range canonical.Tables[d.kind] {
+		other := canonical.Tables[d.kind][i].Name
+		j := d.index(other)
+		switch {
+		case other == name:
+			isAfter = true
+		case j >= 0 && !isAfter:
+			after = d.spans[j].to
+		case j >= 0:
+			before = min(before, d.spans[j].from)
+		}
+	}
+	if after >= 0 {
+		return after
+	}
+	return before
+}
+
+// replace replaces the lines of a field, if the file then says what is wanted and otherwise what it said.
+func (d *Document) replace(f *catalog.Field, want *value, old span, lines []string) error {
+	next := Document{path: d.path, kind: d.kind}
+	err := next.parse(d.mark + strings.Join(d.splice(old, lines), ""))
+	if err != nil {
+		return err
+	}
+	isSame := next.body == d.body
+	for _, pair := range [][2]*Document{{d, &next}, {&next, d}} {
+		for i := range pair[0].fields {
+			own := &pair[0].fields[i]
+			j := pair[1].index(own.name)
+			isSame = isSame && (own.name == f.Name || j >= 0 && sameValue(&own.value, &pair[1].fields[j].value))
+		}
+	}
+	i := next.index(f.Name)
+	if want != nil {
+		isSame = isSame && (i >= 0 && sameValue(&next.fields[i].value, want) || i < 0 && want.kind == isNull)
+	}
+	if !isSame {
+		return &EditError{
+			French: fmt.Sprintf("La valeur de « %s » ne s’écrit pas dans ce fichier ; simplifiez-la, ou modifiez le fichier "+
+				"dans un éditeur de texte.", f.Name),
+			English: fmt.Sprintf("the value of %s cannot be written to this file; simplify it, or edit the file as text", f.Name),
+		}
+	}
+	*d = next
+	return nil
+}
+
+// sameValue reports whether two values say the same, wherever they are. Empty items and fields count
+// as absent.
+func sameValue(a, b *value) bool {
+	if a.isEmpty() || b.isEmpty() {
+		return a.isEmpty() && b.isEmpty()
+	}
+	given := func(v value) bool { return !v.isEmpty() }
+	isThere := func(f field) bool { return !f.value.isEmpty() }
+	switch {
+	case a.kind != b.kind || a.text != b.text:
+		return false
+	case a.kind == isList:
+		return slices.EqualFunc(filter(a.items, given), filter(b.items, given), func(a, b value) bool { return sameValue(&a, &b) })
+	}
+	own, others := filter(a.fields, isThere), filter(b.fields, isThere)
+	return len(own) == len(others) && !slices.ContainsFunc(own, func(f field) bool {
+		return !slices.ContainsFunc(others, func(o field) bool { return o.name == f.name && sameValue(&f.value, &o.value) })
+	})
+}
+
+func filter[E any](list []E, isKept func(E) bool) []E {
+	return slices.DeleteFunc(slices.Clone(list), func(e E) bool { return !isKept(e) })
+}
+
+// An editor edits lines of YAML.
+type editor struct {
+	lines    []string
+	newline  string
+	comments map[int]string // by index of the line
+}
+
+func newEditor(d *Document) *editor {
+	e := &editor{lines: slices.Clone(d.lines), newline: d.newline, comments: map[int]string{}}
+	yaml := normalizeNewlines(strings.Join(d.lines[d.first:d.end], ""))
+	for _, t := range lexer.Tokenize(yaml) {
+		if t.Type == token.CommentType {
+			e.comments[d.first+t.Position.Line-1] = "#" + t.Value
+		}
+	}
+	return e
+}
+
+// keyEnd returns where the value begins on a line that begins with a key, or with the dash of an item
+// if name is "-"; -1 if the line does not begin so.
+func keyEnd(line, name string) int {
+	rest := strings.TrimLeft(line, " ")
+	at := len(line) - len(rest)
+	if name == "-" {
+		if after, isItem := strings.CutPrefix(rest, "-"); isItem && strings.TrimLeft(after, " \r\n") != after {
+			return at + 1
+		}
+		return -1
+	}
+	for _, key := range []string{name, `"` + name + `"`, `'` + name + `'`} {
+		after, isKey := strings.CutPrefix(rest, key)
+		spaces := len(after) - len(strings.TrimLeft(after, " "))
+		if isKey && strings.HasPrefix(after[spaces:], ":") {
+			return at + len(key) + spaces + 1
+		}
+	}
+	return -1
+}
+
+func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+
+// isBetween reports whether a line is blank, or a comment that is not indented more than something.
+func isBetween(line string, indent int) bool {
+	text := strings.TrimSpace(line)
+	return text == "" || text[0] == '#' && indentOf(line) <= indent
+}
+
+// spans returns the lines of n entries in a range, given the line and the key of each, and their common
+// indentation; nil if they do not have lines of their own. Comments and blank lines before an entry are
+// between the spans.
+func (e *editor) spans(within span, n int, entry func(i int) (line int, name string)) (all []span, indent int) {
+	for i := range n {
+		at, name := entry(i)
+		if at < within.from || at >= within.to || i > 0 && at <= all[i-1].from || keyEnd(e.lines[at], name) < 0 {
+			return nil, 0
+		}
+		if i == 0 {
+			indent = indentOf(e.lines[at])
+		}
+		if indentOf(e.lines[at]) != indent {
+			return nil, 0
+		}
+		all = append(all, span{at, within.to})
+		if i > 0 {
+			all[i-1].to = at
+		}
+	}
+	for i := range all {
+		for isBetween(e.lines[all[i].to-1], indent) {
+			all[i].to--
+		}
+	}
+	return all, indent
+}
+
+// entry returns the lines of a field or an item with another value, which begins at head in its first line.
+func (e *editor) entry(at span, head int, old, want *value) []string {
+	if sameValue(old, want) {
+		return e.lines[at.from:at.to]
+	}
+	given, _ := e.inFirstLine(at.from, head)
+	isFlow := given != "" && strings.Contains("[{", given[:1])
+	switch {
+	case at.to == at.from+1 && (want.kind < isList && !strings.Contains(want.text, "\n") || want.kind >= isList && isFlow):
+		return []string{e.inline(at.from, head, want, isFlow)}
+	case old.kind != want.kind || isFlow || want.kind < isList:
+	case given == "":
+		if lines := e.entries(span{at.from + 1, at.to}, old, want); lines != nil {
+			return append([]string{e.lines[at.from]}, lines...)
+		}
+	case want.kind == isMapping: // of a list, on the line of its dash
+		dash := head - 1
+		first := e.lines[at.from]
+		e.lines[at.from] = first[:dash] + " " + first[head:]
+		lines := slices.Clone(e.entries(at, old, want))
+		e.lines[at.from] = first
+		i := slices.IndexFunc(lines, func(line string) bool { return !isBetween(line, len(line)) })
+		if i >= 0 {
+			lines[i] = lines[i][:dash] + "-" + lines[i][dash+1:]
+			return lines
+		}
+	}
+	return e.rewrite(at, head, want)
+}
+
+// inFirstLine returns what the first line of an entry has of the value, and its comment with the space
+// before it.
+func (e *editor) inFirstLine(line, head int) (given, comment string) {
+	rest := strings.TrimRight(e.lines[line][head:], " \t\r\n")
+	if c, ok := e.comments[line]; ok {
+		rest = strings.TrimSuffix(rest, strings.TrimRight(c, " \t\r\n"))
+	}
+	given = strings.TrimRight(rest, " \t")
+	return strings.TrimLeft(given, " \t"), e.lines[line][head+len(given):]
+}
+
+// inline returns a line with another value.
+func (e *editor) inline(line, head int, want *value, isFlow bool) string {
+	given, after := e.inFirstLine(line, head)
+	if _, hasComment := e.comments[line]; !hasComment {
+		after = after[len(strings.TrimRight(after, "\r\n")):]
+	}
+	before := e.lines[line][:head]
+	if given == "" {
+		before += " "
+	} else {
+		rest := e.lines[line][head:]
+		before += rest[:strings.Index(rest, given)]
+	}
+	switch {
+	case isFlow && want.kind >= isList:
+		return before + flow(want) + after
+	case want.kind == isNull:
+		return strings.TrimRight(before, " ") + after
+	}
+	return before + plainText(want) + after
+}
+
+// rewrite returns the lines of an entry, written anew. Comments that were in it are above it.
+func (e *editor) rewrite(at span, head int, want *value) (lines []string) {
+	indent := indentOf(e.lines[at.from])
+	for i := at.from; i < at.to; i++ {
+		if c, ok := e.comments[i]; ok {
+			lines = append(lines, strings.Repeat(" ", indent)+strings.TrimRight(c, " \t\r\n")+e.newline)
+		}
+	}
+	return append(lines, e.write(e.lines[at.from][:head], indent, want)...)
+}
+
+// entries returns the lines of a block list or mapping with other entries, or nil if the old ones do not
+// have lines of their own. Entries that are in both keep their lines, with the comments above them.
+func (e *editor) entries(within span, old, want *value) (lines []string) {
+	olds, wants := entriesOf(old), entriesOf(want)
+	at, indent := e.spans(within, len(olds), func(i int) (int, string) { return olds[i].line - 1, olds[i].name })
+	if at == nil {
+		return nil
+	}
+	from := matches(olds, wants)
+	for i, w := range wants {
+		j := from[i]
+		if j < 0 {
+			name := w.name
+			if old.kind == isMapping {
+				name = string(appendYAMLText(nil, name)) + ":"
+			}
+			lines = append(lines, e.write(strings.Repeat(" ", indent)+name, indent, &w.value)...)
+			continue
+		}
+		above := within.from
+		if j > 0 {
+			above = at[j-1].to
+		}
+		lines = append(lines, e.lines[above:at[j].from]...)
+		lines = append(lines, e.entry(at[j], keyEnd(e.lines[at[j].from], olds[j].name), &olds[j].value, &w.value)...)
+	}
+	return append(lines, e.lines[at[len(at)-1].to:within.to]...)
+}
+
+// entriesOf returns the fields of a mapping, or the items of a list as fields.
+func entriesOf(v *value) []field {
+	if v.kind == isMapping {
+		return v.fields
+	}
+	var all []field
+	for _, item := range v.items {
+		all = append(all, field{"-", item.line, item})
+	}
+	return all
+}
+
+// matches returns, for each entry that is wanted, the index of the old one that it keeps or changes, or
+// -1: the field of the same name, an equal item, or the item in the same place.
+func matches(olds, wants []field) []int {
+	taken := make([]bool, len(olds))
+	found := make([]int, len(wants))
+	match := func(isMatch func(i, j int) bool) {
+		for i := range wants {
+			for j := 0; j < len(olds) && found[i] < 0; j++ {
+				if !taken[j] && isMatch(i, j) {
+					found[i], taken[j] = j, true
+				}
+			}
+		}
+	}
+	for i := range found {
+		found[i] = -1
+	}
+	match(func(i, j int) bool {
+		return wants[i].name == olds[j].name && (wants[i].name != "-" || sameValue(&wants[i].value, &olds[j].value))
+	})
+	match(func(i, j int) bool { return i == j && wants[i].name == olds[j].name })
+	return found
+}
+
+// write returns the lines of a value after a prefix: a key or a dash, which is indented.
+func (e *editor) write(prefix string, indent int, v *value) (lines []string) {
+	within := strings.Repeat(" ", indent+2)
+	switch {
+	case v.kind == isNull:
+		return []string{prefix + e.newline}
+	case v.kind == isList:
+		lines = append(lines, prefix+e.newline)
+		for i := range v.items {
+			lines = append(lines, e.write(within+"-", indent+2, &v.items[i])...)
+		}
+	case v.kind == isMapping:
+		isItem := strings.HasSuffix(prefix, "-")
+		if !isItem {
+			lines = append(lines, prefix+e.newline)
+		}
+		for i := range v.fields {
+			before := within
+			if isItem && i == 0 {
+				before = prefix + " "
+			}
+			key := string(appendYAMLText(nil, v.fields[i].name))
+			lines = append(lines, e.write(before+key+":", indent+2, &v.fields[i].value)...)
+		}
+	case isLiteral(v.text):
+		lines = append(lines, prefix+" |-"+e.newline)
+		for line := range strings.Lines(v.text) {
+			line = strings.TrimSuffix(line, "\n")
+			if line != "" {
+				line = within + line
+			}
+			lines = append(lines, line+e.newline)
+		}
+	default:
+		lines = append(lines, prefix+" "+plainText(v)+e.newline)
+	}
+	return lines
+}
+
+// isLiteral reports whether a text of several lines can be written as a block.
+func isLiteral(s string) bool {
+	first, _, isLong := strings.Cut(s, "\n")
+	_, hasControl := controlCharacter(s, "\n")
+	return isLong && first == strings.TrimSpace(first) && first != "" && !hasControl && !strings.ContainsAny(s, "\u0085\u2028\u2029\ufeff")
+}
+
+func plainText(v *value) string {
+	switch v.kind {
+	case isNull:
+		return ""
+	case isText:
+		return string(appendYAMLText(nil, v.text))
+	default:
+		return v.text
+	}
+}
+
+// flow returns a value on one line.
+func flow(v *value) string {
+	var parts []string
+	switch v.kind {
+	case isList:
+		for i := range v.items {
+			parts = append(parts, flow(&v.items[i]))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case isMapping:
+		for i := range v.fields {
+			name := value{kind: isText, text: v.fields[i].name}
+			parts = append(parts, flow(&name)+": "+flow(&v.fields[i].value))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	text := plainText(v)
+	if v.kind == isText && text == v.text && strings.ContainsAny(text, ",[]{}") {
+		return `"` + text + `"`
+	}
+	return text
+}
+
+// raw returns the YAML of a field, without its name and its indentation.
+func (d *Document) raw(i int) string {
+	e, at := newEditor(d), d.spans[i]
+	given, _ := e.inFirstLine(at.from, keyEnd(d.lines[at.from], d.fields[i].name))
+	return strings.TrimSpace(given + "\n" + shift(d.lines[at.from+1:at.to], 0))
+}
+
+// shift returns lines with another indentation.
+func shift(lines []string, indent int) string {
+	least := -1
+	for _, line := range lines {
+		if strings.TrimSpace(line) != "" && (least < 0 || indentOf(line) < least) {
+			least = indentOf(line)
+		}
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		line = strings.TrimRight(line, "\r\n")
+		if strings.TrimSpace(line) != "" {
+			b.WriteString(strings.Repeat(" ", indent) + line[least:])
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// setRaw makes a text in YAML the value of a field.
+func (d *Document) setRaw(f *catalog.Field, text string) error {
+	head := strings.Repeat(" ", d.indent) + f.Name + ":"
+	at := span{d.place(f.Name), d.place(f.Name)}
+	if i := d.index(f.Name); i >= 0 {
+		at = d.spans[i]
+		end := keyEnd(d.lines[at.from], f.Name)
+		head = d.lines[at.from][:end]
+		if given, comment := newEditor(d).inFirstLine(at.from, end); given == "" {
+			head += strings.TrimRight(comment, "\r\n")
+		}
+	}
+	if strings.Contains("[{\"'|>", text[:1]) {
+		head += " " + text + "\n"
+	} else {
+		head += "\n" + shift(slices.Collect(strings.Lines(text)), d.indent+2)
+	}
+	var lines []string
+	for line := range strings.Lines(head) {
+		lines = append(lines, strings.TrimSuffix(line, "\n")+d.newline)
+	}
+	return d.replace(f, nil, at, lines)
+}

@@ -1,0 +1,87 @@
+package content
+
+import (
+	"strings"
+	"testing"
+
+	"palmares/demo"
+	canonical "palmares/internal/record"
+)
+
+// wantWords checks that a field of a form says in French what it is for.
+func wantWords(t *testing.T, f FormField, needsRule bool) {
+	t.Helper()
+	if f.Label == "" || needsRule && !strings.HasSuffix(f.Rule, ".") && !strings.HasSuffix(f.Rule, "?") {
+		t.Errorf("%s has the label %q and the rule %q", f.Name, f.Label, f.Rule)
+	}
+	for _, bad := range []string{" :", " ;", " ?", "« ", " »", "'"} {
+		if strings.Contains(f.Label+f.Rule, bad) {
+			t.Errorf("%s: %q has bad typography: %q", f.Name, f.Rule, bad)
+		}
+	}
+	for _, c := range f.Choices {
+		if c.Label == "" && c.Value != "" {
+			t.Errorf("%s: the choice %q has no label", f.Name, c.Value)
+		}
+	}
+	if f.Input == InputRows && len(f.Columns) == 0 || f.Input == InputReference && f.Of == "" ||
+		f.Input == InputSelect && f.From == "" && len(f.Choices) < 2 && f.Name != nameColumn {
+		t.Errorf("%s cannot be filled in: %+v", f.Name, f)
+	}
+	for _, c := range f.Columns {
+		wantWords(t, c, false)
+	}
+}
+
+func TestEveryFieldOfARecordIsInItsFormOnce(t *testing.T) {
+	for _, kind := range canonical.Kinds {
+		found := map[string]int{}
+		for _, g := range Form(kind) {
+			for _, f := range g.Fields {
+				found[f.Name]++
+				wantWords(t, f, true)
+			}
+		}
+		for _, texts := range formTexts[kind] {
+			for _, text := range texts.fields {
+				if found[text.name] == 0 {
+					t.Errorf("%s has no field %q", kind, text.name)
+				}
+			}
+		}
+		for _, f := range canonical.Tables[kind] {
+			if found[f.Name] != 1 {
+				t.Errorf("%s: %s is %d times in the form", kind, f.Name, found[f.Name])
+			}
+		}
+	}
+}
+
+func TestAFormKnowsTheLimitsOfItsFieldsAndTheChoicesOfTheCatalogue(t *testing.T) {
+	fields := map[string]FormField{}
+	c, _ := read(t, demo.Folder)
+	form := Form(canonical.Tool)
+	Complete(form, c, "voix")
+	for _, g := range form {
+		for _, f := range g.Fields {
+			fields[f.Name] = f
+		}
+	}
+	for name, ok := range map[string]bool{
+		"name":             fields["name"].MaxLength == 120 && fields["name"].Required && fields["name"].Input == InputText,
+		"author":           fields["author"].MaxLength == 120 && fields["author"].Input == InputLines,
+		"pros":             fields["pros"].MaxItems == 8 && fields["pros"].MaxLength == 300,
+		"score":            *fields["score"].Min == 0 && *fields["score"].Max == 10 && fields["score"].Input == InputNumber,
+		"announced":        fields["announced"].MaxItems == maxAnnounced && len(fields["announced"].Columns) == 7,
+		"pricing":          fields["pricing"].Choices[0] == Choice{"gratuit", "Gratuit"},
+		"access":           fields["access"].Choices[0] == Choice{},
+		"category":         fields["category"].Choices[0] == Choice{"agents", "Agents autonomes"},
+		"usages":           fields["usages"].Choices[0] == Choice{"lire", "Faire parler un texte"},
+		"criteria":         fields["criteria"].Columns[0].Choices[0] == Choice{"diction", "Phrases lues sans faute"},
+		"criteria_history": fields["criteria_history"].Input == InputYAML,
+	} {
+		if !ok {
+			t.Errorf("%s is %+v", name, fields[name])
+		}
+	}
+}
