@@ -42,6 +42,8 @@ func advice(problem *sqldb.Error) string {
 			int(webhook.Keep.Hours())/24)
 	case is(accountdb.ErrNoToken):
 		return ": see `palmares token list`"
+	case is(accountdb.ErrNoEditor):
+		return ": see `palmares editor list`"
 	case is(catalogdb.ErrNoVersion):
 		return ": see `palmares log`"
 	case is(sqldb.ErrForeignFile):

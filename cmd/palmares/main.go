@@ -62,6 +62,7 @@ type commands struct {
 	Key      keyCommand      `cmd:"" help:"API keys: create, list, find, revoke."`
 	Usage    usageCommand    `cmd:"" help:"List who sent the most requests on a day."`
 	Token    tokenCommand    `cmd:"" help:"Tokens for publishing from elsewhere: create, list, revoke."`
+	Editor   editorCommand   `cmd:"" help:"Who may write at the desk: add, list, remove."`
 	Webhook  webhookCommand  `cmd:"" help:"Webhooks: add, list, deliveries, resend, pause, resume, delete."`
 	Feed     feedCommand     `cmd:"" help:"The feed of changes under /data/v1: renew."`
 	Mirror   mirrorCommand   `cmd:"" help:"Mirrors: reset."`

@@ -1,6 +1,9 @@
 package account
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"strings"
 	"time"
 )
@@ -21,6 +24,14 @@ type Session struct {
 	CreatedAt time.Time
 	SeenOn    string // the UTC day of its last use, 2026-11-15: no finer, so that a visit writes once a day
 	ExpiresAt time.Time
+}
+
+// FormToken returns what the forms of a session carry, from the secret in its cookie. It does not
+// lead back to the secret.
+func FormToken(secret string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte("form"))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:shareBytes])
 }
 
 // Substrings of a User-Agent and what they mean; the first match counts. Browsers include

@@ -81,7 +81,7 @@ func TestFewRequestsWriteAtOnceAndFewWait(t *testing.T) {
 		whileNobodyWrites(t, s, func() {
 			for i := range 100 {
 				all.Go(func() {
-					_, err := s.Links.Request(ctx, fmt.Sprintf("a%d@example.org", i), account.LinkSignIn, manyNetworks(i), monday)
+					_, err := s.Links.Request(ctx, fmt.Sprintf("a%d@example.org", i), account.LinkSignIn, "", manyNetworks(i), monday)
 					ended.Add(1)
 					if errors.Is(err, sqldb.ErrBusy) && ctx.Err() == nil {
 						refused.Add(1)
@@ -106,7 +106,7 @@ func TestAllMailsTogetherHaveACeilingThatMadeUpAddressesCannotUseUpForOwners(t *
 		s.Links.ceiling = account.MailLimit{{Most: 5, During: time.Hour}}
 		create(t, s, "ada@example.org", account.Developer)
 		for i := range 7 {
-			queued, err := s.Links.Request(t.Context(), fmt.Sprintf("a%d@example.org", i), account.LinkSignIn, manyNetworks(i), monday)
+			queued, err := s.Links.Request(t.Context(), fmt.Sprintf("a%d@example.org", i), account.LinkSignIn, "", manyNetworks(i), monday)
 			if want := i < 5; queued != want || errors.Is(err, ErrCeiling) == want {
 				t.Errorf("mail %d to a stranger: %t, %v", i, queued, err)
 			}
@@ -155,7 +155,7 @@ func TestAColumnThatWasChangedByHandIsAnErrorAndNoPanic(t *testing.T) {
 		for _, text := range []string{"", "0", "00ff", "zz", fmt.Sprintf("%0100d", 0)} {
 			exec(t, s, `DELETE FROM link_keys`)
 			exec(t, s, `INSERT INTO link_keys (day, key) VALUES ($1, $2)`, "2026-11-16", text)
-			if _, err := s.Links.Request(t.Context(), "ada@example.org", account.LinkSignIn, home, monday); err == nil {
+			if _, err := s.Links.Request(t.Context(), "ada@example.org", account.LinkSignIn, "", home, monday); err == nil {
 				t.Errorf("the key %q is accepted", text)
 			}
 		}

@@ -37,7 +37,8 @@ const (
 // ErrCeiling means that too many mails with links were requested by everybody together.
 var ErrCeiling = errors.New("too many mails with links")
 
-// Request queues the mail with a link, unless the address, the network or everybody
+// Request queues the mail with a link, which leads to a destination once somebody has signed in
+// (see accountsite; "" for the account), unless the address, the network or everybody
 // together has reached its limit, and reports whether it did. The result and ErrCeiling
 // must not be shown to the caller. ErrInvalid: the address. ErrBusy: too many requests at
 // once.
@@ -46,7 +47,8 @@ var ErrCeiling = errors.New("too many mails with links")
 // only reads, so that a flood of them keeps nobody from writing; the time
 // it takes tells only that too many were made.
 func (s *Links) Request(
-	ctx context.Context, email string, purpose account.LinkPurpose, network netip.Prefix, now time.Time,
+	ctx context.Context, email string, purpose account.LinkPurpose, destination string, network netip.Prefix,
+	now time.Time,
 ) (bool, error) {
 	email, err := account.NormalizeEmail(email)
 	if err != nil {
@@ -56,7 +58,7 @@ func (s *Links) Request(
 	if err != nil {
 		return false, err
 	}
-	r := s.newRequest(keys, network, mail.Request{To: email, Kind: linkMails[purpose]}, now)
+	r := s.newRequest(keys, network, mail.Request{To: email, Kind: linkMails[purpose], About: destination}, now)
 	err = s.db.Read(ctx, func(tx *sql.Tx) error { return r.look(ctx, tx) })
 	if err != nil || !r.allowed() {
 		return false, cmp.Or(err, r.refusal())

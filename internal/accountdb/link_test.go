@@ -40,7 +40,7 @@ func signIn(t testing.TB, s *kit, email string, now time.Time) string {
 
 func request(t testing.TB, s *kit, email string, network netip.Prefix, now time.Time) bool {
 	t.Helper()
-	queued, err := s.Links.Request(t.Context(), email, account.LinkSignIn, network, now)
+	queued, err := s.Links.Request(t.Context(), email, account.LinkSignIn, "", network, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestMailLimitsAreExactUnderConcurrency(t *testing.T) {
 				}
 				var ok bool
 				if err := whileBusy(func() (err error) {
-					ok, err = nodes[i/2%2].Links.Request(t.Context(), email, account.LinkSignIn, network, monday)
+					ok, err = nodes[i/2%2].Links.Request(t.Context(), email, account.LinkSignIn, "", network, monday)
 					return err
 				}); err != nil {
 					t.Error(err)
@@ -269,7 +269,7 @@ func TestMailLimitsAreExactUnderConcurrency(t *testing.T) {
 func TestALinkOfEachPurposeIsMailed(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		for _, purpose := range []account.LinkPurpose{account.LinkSignIn, account.LinkDeletion} {
-			if ok, err := s.Links.Request(t.Context(), "ada@example.org", purpose, home, monday); !ok || err != nil {
+			if ok, err := s.Links.Request(t.Context(), "ada@example.org", purpose, "", home, monday); !ok || err != nil {
 				t.Fatal(ok, err)
 			}
 		}
@@ -282,7 +282,7 @@ func TestALinkOfEachPurposeIsMailed(t *testing.T) {
 			t.Errorf("the mails are %+v", mails)
 		}
 		for _, bad := range []string{"", "ada", "ada@example.org\nBcc: eve@example.org", "ada@example.org, eve@example.org"} {
-			_, err := s.Links.Request(t.Context(), bad, account.LinkSignIn, home, monday)
+			_, err := s.Links.Request(t.Context(), bad, account.LinkSignIn, "", home, monday)
 			fails(t, err, sqldb.ErrInvalid)
 		}
 	})

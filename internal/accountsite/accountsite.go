@@ -65,12 +65,13 @@ type Config struct {
 	Outage func() error
 }
 
-// LinkURL returns the address of the link in a mail. The token in it is a secret.
-func LinkURL(base string, purpose account.LinkPurpose, token string) string {
+// LinkURL returns the address of the link in a mail, which signs in to a destination: a word of
+// SignInPath, or "". The token in it is a secret.
+func LinkURL(base string, purpose account.LinkPurpose, destination, token string) string {
 	if purpose == account.LinkDeletion {
 		return base + deletionPath + "?jeton=" + token
 	}
-	return base + signInPath + "?jeton=" + token
+	return base + withDestination(signInPath+"?jeton="+token, destination)
 }
 
 const (
@@ -91,8 +92,14 @@ const (
 	goodbyePath    = "/compte/adieu"
 )
 
-// New returns the handler of /compte and everything below it.
-func New(cfg Config) http.Handler {
+// A Handler is the handler of /compte and everything below it.
+type Handler struct {
+	http.Handler
+	pages *pages
+}
+
+// New returns the pages.
+func New(cfg Config) *Handler {
 	p := &pages{
 		Config: cfg, mux: http.NewServeMux(), local: isLocal(cfg.BaseURL), waiting: make(chan struct{}, maxWaiting),
 		strangers: web.NewLimit(maxStrangers, strangerWait),
@@ -150,5 +157,5 @@ func New(cfg Config) http.Handler {
 		}
 	}
 	guard.SetDenyHandler(p.handle(func(*request) (*response, error) { return nil, crossOrigin() }))
-	return guard.Handler(p.mux)
+	return &Handler{guard.Handler(p.mux), p}
 }

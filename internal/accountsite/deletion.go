@@ -44,7 +44,7 @@ func (p *pages) showDeletion(r *request) (*response, error) {
 
 // requestDeletion mails the link: access to a browser must not be enough to delete.
 func (p *pages) requestDeletion(r *request) (*response, error) {
-	queued, err := p.Store.Links.Request(r.Context(), r.owner.Account.Email, account.LinkDeletion, p.network(r), r.now)
+	queued, err := p.Store.Links.Request(r.Context(), r.owner.Account.Email, account.LinkDeletion, "", p.network(r), r.now)
 	if err := p.belowCeiling(err); err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func TestAnAccountIsDeletedByTheLinkInTheMail(t *testing.T) {
 		h.get("/compte/suppression?fait=suppression").Is(200).Contains("Rien n’est encore supprimé")
 
 		token := p.deletionLink("ada@example.org")
-		if got := accountsite.LinkURL(publicURL, account.LinkDeletion, token); got != publicURL+"/compte/suppression?jeton="+token {
+		if got := accountsite.LinkURL(publicURL, account.LinkDeletion, "", token); got != publicURL+"/compte/suppression?jeton="+token {
 			t.Errorf("the link is %s", got)
 		}
 		// Mail scanners open it, without a cookie.

@@ -119,7 +119,7 @@ func (p *pages) failure(r *request, err error) *response {
 	data := failurePage{page: r.page(f.title), Text: f.text}
 	data.Notice = ""
 	if f.form && r.owner == nil {
-		data.Form = p.form("", "")
+		data.Form = p.form(r, "", "")
 	}
 	a := render("failure", data)
 	a.status, a.allow = f.status, f.allow

@@ -26,6 +26,9 @@ func (p *pages) home(r *request) (*response, error) {
 	if r.owner == nil {
 		return p.welcome(r, "", ""), nil
 	}
+	if to := pathOf(r.destination()); to != "" {
+		return seeOther(to, ""), nil
+	}
 	a := r.owner.Account
 	data := homePage{page: r.page("Votre compte"), Account: a, Since: day(a.CreatedAt), MaxKeys: account.MaxKeys(a.Plan)}
 	keys, err := p.Store.Keys.List(r.Context(), a.Email)

@@ -32,7 +32,7 @@ var monday = time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
 // A server is the account pages over a real store.
 type server struct {
 	t       testing.TB
-	handler http.Handler
+	handler *accountsite.Handler
 	store   *testdb.DB
 	snap    *snapshot.Snapshot
 	now     time.Time

@@ -9,7 +9,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -46,15 +45,9 @@ func isLocal(base string) bool {
 type request struct {
 	*http.Request
 	now   time.Time
-	owner *owner // nil if nobody is signed in
+	owner *Guest // nil if nobody is signed in
 	offer bool   // the Pro plan may be mentioned
 	guide bool   // the site has /docs/webhooks
-}
-
-// An owner is an account owner who is signed in.
-type owner struct {
-	Account account.Account
-	Session account.Session
 }
 
 // A pageFunc returns a response or an error; it writes nothing itself.
@@ -128,29 +121,12 @@ func (p *pages) run(w http.ResponseWriter, r *request, page pageFunc) (*response
 			return nil, unreadableForm()
 		}
 	}
-	if p.Outage != nil {
-		if err := p.Outage(); err != nil {
-			return nil, outage(err)
-		}
-	}
-	secret := ""
-	if c, err := r.Cookie(p.cookieName()); err == nil {
-		secret = c.Value
-	}
-	leave := func() {}
-	if _, known := p.known.Get(account.HashToken(secret)); !known {
-		if err := p.strangers.Enter(r.Context(), 1); err != nil {
-			return nil, unavailable
-		}
-		leave = sync.OnceFunc(func() { p.strangers.Leave(1) })
-		defer leave()
-	}
-	if err := p.authenticate(w, r, secret); err != nil {
+	owner, leave, err := p.identify(w, r.Request, r.now)
+	if err != nil {
 		return nil, err
 	}
-	if r.owner != nil {
-		leave()
-	}
+	defer leave()
+	r.owner = owner
 	r.guide = p.Site.OffersPro()
 	// A publisher who hides Pro hides it from those who do not have it.
 	r.offer = r.guide || r.owner != nil && r.owner.Account.Plan == account.Pro

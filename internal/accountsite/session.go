@@ -1,8 +1,10 @@
 package accountsite
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"palmares/internal/account"
@@ -31,30 +33,76 @@ func (p *pages) cookie(secret string) *http.Cookie {
 	return c
 }
 
-// authenticate finds the session of a request. A session is extended on the first
-// visit of a day; if that fails, it keeps its end.
-func (p *pages) authenticate(w http.ResponseWriter, r *request, secret string) error {
-	if secret == "" {
-		return nil
+// A Guest is somebody who is signed in.
+type Guest struct {
+	Account account.Account
+	Session account.Session
+	// FormToken is for the forms of this session: another site cannot know it.
+	FormToken string
+}
+
+// Guest returns who sent a request to other pages of the site, nil if nobody is signed in. It
+// extends the session as the pages of the account do. An error means that this cannot be known at
+// the moment.
+func (h *Handler) Guest(w http.ResponseWriter, r *http.Request) (*Guest, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
+	defer cancel()
+	guest, leave, err := h.pages.identify(w, r.WithContext(ctx), h.pages.Now())
+	leave()
+	return guest, err
+}
+
+// identify returns who sent a request, nil for a stranger, who has one of the places for strangers
+// until leave is called.
+func (p *pages) identify(
+	w http.ResponseWriter, r *http.Request, now time.Time,
+) (guest *Guest, leave func(), err error) {
+	leave = func() {}
+	if p.Outage != nil {
+		if err := p.Outage(); err != nil {
+			return nil, leave, outage(err)
+		}
 	}
-	session, who, err := p.Store.Sessions.Find(r.Context(), secret, r.now)
+	secret := ""
+	if c, err := r.Cookie(p.cookieName()); err == nil {
+		secret = c.Value
+	}
+	if _, known := p.known.Get(account.HashToken(secret)); !known {
+		if err := p.strangers.Enter(r.Context(), 1); err != nil {
+			return nil, leave, unavailable
+		}
+		leave = sync.OnceFunc(func() { p.strangers.Leave(1) })
+	}
+	guest, err = p.authenticate(w, r, secret, now)
+	if guest != nil || err != nil {
+		leave()
+	}
+	return guest, leave, err
+}
+
+// authenticate finds the session of a secret. A session is extended on the first
+// visit of a day; if that fails, it keeps its end.
+func (p *pages) authenticate(w http.ResponseWriter, r *http.Request, secret string, now time.Time) (*Guest, error) {
+	if secret == "" {
+		return nil, nil
+	}
+	session, who, err := p.Store.Sessions.Find(r.Context(), secret, now)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		http.SetCookie(w, p.cookie(""))
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p.known.Put(account.HashToken(secret), struct{}{})
-	r.owner = &owner{Account: who, Session: session}
-	extended, err := p.Store.Sessions.Extend(r.Context(), session, r.now)
+	extended, err := p.Store.Sessions.Extend(r.Context(), session, now)
 	if err != nil {
 		p.Log.Warn("could not extend a session", "error", err)
 	}
 	if extended {
 		http.SetCookie(w, p.cookie(secret))
 	}
-	return nil
+	return &Guest{Account: who, Session: session, FormToken: account.FormToken(secret)}, nil
 }
 
 // signOut ends the session of this browser, if there is one.

@@ -1,6 +1,7 @@
 package accountsite
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/netip"
@@ -15,14 +16,15 @@ import (
 // signInForm is the form to sign up and to sign in.
 type signInForm struct {
 	Email   string // as typed
+	To      string // a destination, "" for the account
 	Problem string // "" for none
 	InLog   bool   // links are in the log, which the visitor can read
 	NeedTLS bool   // browsers will reject the cookie
 }
 
-func (p *pages) form(email, problem string) *signInForm {
+func (p *pages) form(r *request, email, problem string) *signInForm {
 	return &signInForm{
-		Email: email, Problem: problem, InLog: p.inLog(),
+		Email: email, To: r.destination(), Problem: problem, InLog: p.inLog(),
 		NeedTLS: !p.local && !strings.HasPrefix(p.BaseURL, "https://"),
 	}
 }
@@ -35,7 +37,7 @@ type welcomePage struct {
 }
 
 func (p *pages) welcome(r *request, email, problem string) *response {
-	return render("welcome", welcomePage{page: r.page("Compte"), Form: p.form(email, problem)})
+	return render("welcome", welcomePage{page: r.page("Compte"), Form: p.form(r, email, problem)})
 }
 
 // requestLink mails a link. The response must not reveal whether the account exists: it
@@ -45,7 +47,7 @@ func (p *pages) requestLink(r *request) (*response, error) {
 	if strings.TrimSpace(typed) == "" {
 		return p.rejectEmail(r, typed, "Indiquez votre adresse électronique."), nil
 	}
-	queued, err := p.Store.Links.Request(r.Context(), typed, account.LinkSignIn, p.network(r), r.now)
+	queued, err := p.Store.Links.Request(r.Context(), typed, account.LinkSignIn, r.destination(), p.network(r), r.now)
 	if errors.Is(err, sqldb.ErrInvalid) {
 		return p.rejectEmail(r, typed,
 			"Cette adresse n’en est pas une\u00a0: écrivez-la seule, comme ada@example.org."), nil
@@ -100,6 +102,7 @@ type linkPage struct {
 	page
 	Email string
 	Token string
+	To    string // a destination, "" for the account
 }
 
 // showLink shows the button that uses a link. Opening the link does not: mail
@@ -110,7 +113,7 @@ func (p *pages) showLink(r *request) (*response, error) {
 	if err != nil {
 		return p.linkFailure(r, err)
 	}
-	return render("link", linkPage{page: r.page("Connexion"), Email: email, Token: token}), nil
+	return render("link", linkPage{page: r.page("Connexion"), Email: email, Token: token, To: r.destination()}), nil
 }
 
 func (p *pages) useLink(r *request) (*response, error) {
@@ -124,6 +127,9 @@ func (p *pages) useLink(r *request) (*response, error) {
 		return p.linkFailure(r, err)
 	}
 	a := seeOther(homePath, "connexion")
+	if to := pathOf(r.destination()); to != "" {
+		a = seeOther(to, "")
+	}
 	a.cookie = p.cookie(secret)
 	return a, nil
 }
@@ -133,7 +139,7 @@ func (p *pages) useLink(r *request) (*response, error) {
 func (p *pages) linkFailure(r *request, err error) (*response, error) {
 	switch {
 	case errors.Is(err, accountdb.ErrLinkUsed) && r.owner != nil:
-		return seeOther(homePath, ""), nil
+		return seeOther(cmp.Or(pathOf(r.destination()), homePath), ""), nil
 	case errors.Is(err, sqldb.ErrNotFound):
 		return nil, &failure{
 			status: http.StatusNotFound, title: "Lien inconnu", form: true,

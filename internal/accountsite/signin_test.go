@@ -31,7 +31,7 @@ func TestSigningUpInAndOut(t *testing.T) {
 			t.Fatalf("the mails are %v, %v; the queue was woken %d times", mails, err, p.woken.Load())
 		}
 		token := p.link(mails[0].To)
-		if got := accountsite.LinkURL(publicURL, account.LinkSignIn, token); got != publicURL+"/compte/connexion?jeton="+token {
+		if got := accountsite.LinkURL(publicURL, account.LinkSignIn, "", token); got != publicURL+"/compte/connexion?jeton="+token {
 			t.Errorf("the link is %s", got)
 		}
 		b.get("/compte/connexion?jeton="+token).Is(200).Contains("ada@example.org", `name="jeton" value="`+token+`"`, `action="/compte/connexion" method="post"`, "Se connecter")

@@ -26,7 +26,7 @@ type Kind string
 
 // The kinds, and what Request.About holds for each.
 const (
-	SignIn           Kind = "sign_in"           // ""; the link is created when it is sent
+	SignIn           Kind = "sign_in"           // where the link leads, "" for the account; the link is created when it is sent
 	ConfirmDeletion  Kind = "confirm_deletion"  // ""; the link is created when it is sent
 	EndpointDisabled Kind = "endpoint_disabled" // the endpoint's id
 	EndpointFailing  Kind = "endpoint_failing"  // the endpoint's id

@@ -59,7 +59,7 @@ func (q *Queue) write(ctx context.Context, c Claim, now time.Time) (Message, err
 	var err error
 	switch c.Kind {
 	case SignIn, ConfirmDeletion:
-		d.Link, err = q.cfg.Content.Link(ctx, c.To, c.Kind)
+		d.Link, err = q.cfg.Content.Link(ctx, c.Request)
 	case EndpointDisabled:
 		var e webhook.Endpoint
 		e, err = q.cfg.Content.Endpoint(ctx, c.About)

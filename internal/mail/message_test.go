@@ -39,7 +39,7 @@ func written(t *testing.T, r Request, e webhook.Endpoint) (Message, error) {
 // fakeContent has one link and one endpoint.
 type fakeContent struct{ endpoint webhook.Endpoint }
 
-func (fakeContent) Link(context.Context, string, Kind) (string, error) { return link, nil }
+func (fakeContent) Link(context.Context, Request) (string, error) { return link, nil }
 func (c fakeContent) Endpoint(context.Context, string) (webhook.Endpoint, error) {
 	return c.endpoint, nil
 }

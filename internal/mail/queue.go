@@ -29,7 +29,7 @@ type Outbox interface {
 // ErrObsolete if there is no reason to send it any more.
 type Content interface {
 	// Link creates the link of a mail. One that does not arrive expires unused.
-	Link(ctx context.Context, to string, kind Kind) (string, error)
+	Link(ctx context.Context, r Request) (string, error)
 	// Endpoint finds a webhook endpoint.
 	Endpoint(ctx context.Context, id string) (webhook.Endpoint, error)
 }

@@ -89,12 +89,12 @@ func (o nodeOutbox) Finish(ctx context.Context, c mail.Claim, v mail.Verdict) er
 // nodeContent numbers its links, and knows no endpoints.
 type nodeContent struct{ node *node }
 
-func (c nodeContent) Link(_ context.Context, to string, _ mail.Kind) (string, error) {
-	if strings.HasPrefix(to, "gone") {
+func (c nodeContent) Link(_ context.Context, r mail.Request) (string, error) {
+	if strings.HasPrefix(r.To, "gone") {
 		return "", mail.ErrObsolete
 	}
-	if strings.HasPrefix(to, "broken") {
-		return "", fmt.Errorf("no link for %s", to)
+	if strings.HasPrefix(r.To, "broken") {
+		return "", fmt.Errorf("no link for %s", r.To)
 	}
 	return fmt.Sprintf("%ssecret-%d", linkURL, c.node.links.Add(1)), nil
 }

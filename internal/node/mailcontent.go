@@ -21,16 +21,16 @@ type mailContent struct {
 }
 
 // Link creates the link in a mail.
-func (c *mailContent) Link(ctx context.Context, to string, kind mail.Kind) (string, error) {
+func (c *mailContent) Link(ctx context.Context, r mail.Request) (string, error) {
 	purpose := account.LinkSignIn
-	if kind == mail.ConfirmDeletion {
+	if r.Kind == mail.ConfirmDeletion {
 		purpose = account.LinkDeletion
 	}
-	token, err := c.store.Links.Create(ctx, to, purpose, c.now())
+	token, err := c.store.Links.Create(ctx, r.To, purpose, c.now())
 	if err != nil {
 		return "", obsoleteIfNotFound(err)
 	}
-	return accountsite.LinkURL(c.baseURL, purpose, token), nil
+	return accountsite.LinkURL(c.baseURL, purpose, r.About, token), nil
 }
 
 // Endpoint finds the endpoint that a mail is about.

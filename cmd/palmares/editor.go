@@ -1,0 +1,76 @@
+package main
+
+import (
+	"palmares/internal/account"
+	"palmares/internal/accountdb"
+	"palmares/internal/node"
+)
+
+type editorCommand struct {
+	Add    editorAdd    `cmd:"" help:"Add somebody, or change the name and the role."`
+	List   editorList   `cmd:"" help:"List who may write."`
+	Remove editorRemove `cmd:"" help:"Remove somebody; what was begun stays, for editors."`
+}
+
+type editorAdd struct {
+	Email string `arg:"" help:"E-mail address to sign in with."`
+	Name  string `help:"What is published is signed with it." required:"" env:"PALMARES_NAME"`
+	Role  role   `help:"author: writes, shares, asks for review. editor: also publishes." required:"" env:"PALMARES_ROLE"`
+}
+
+// role is what somebody may do at the desk.
+type role account.Role
+
+// UnmarshalText reads a role.
+func (r *role) UnmarshalText(b []byte) error {
+	parsed, err := account.ParseRole(string(b))
+	if err != nil {
+		return &invalidValue{err.Error()}
+	}
+	*r = role(parsed)
+	return nil
+}
+
+// Run adds somebody to the desk.
+func (c *editorAdd) Run(inv *invocation) error {
+	return inv.withStore(func(st *node.Database) error {
+		e, err := st.Editors.Add(inv.ctx, accountdb.Editor{Email: c.Email, Name: c.Name, Role: account.Role(c.Role)}, inv.now())
+		if err != nil {
+			return err
+		}
+		return inv.printf("%s  %s  %s\n", e.Email, e.Name, e.Role)
+	})
+}
+
+type editorList struct {
+	JSON bool `name:"json" help:"Print JSON lines." env:"PALMARES_JSON"`
+}
+
+// Run lists the people of the desk.
+func (c *editorList) Run(inv *invocation) error {
+	return inv.withExisting(func(st *node.Database) error {
+		editors, err := st.Editors.List(inv.ctx)
+		if err != nil {
+			return err
+		}
+		t := newTable(inv.stdout, c.JSON, "email", "name", "role", "added_at")
+		for _, e := range editors {
+			t.row(e.Email, e.Name, string(e.Role), timestamp(e.AddedAt))
+		}
+		return t.flush()
+	})
+}
+
+type editorRemove struct {
+	Email string `arg:"" help:"E-mail address, from editor list."`
+}
+
+// Run removes somebody from the desk.
+func (c *editorRemove) Run(inv *invocation) error {
+	return inv.withExisting(func(st *node.Database) error {
+		if err := st.Editors.Remove(inv.ctx, c.Email); err != nil {
+			return err
+		}
+		return inv.printf("%s is removed\n", c.Email)
+	})
+}
