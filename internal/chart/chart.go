@@ -130,18 +130,23 @@ func labelWidth(label string) float64 {
 	return math.Ceil(8 + 6.5*float64(utf8.RuneCountInString(label)))
 }
 
-// name decides which values are written beside their dots: the latest, and others where there is room.
+// dotWidth is how much wider a value beside a dot is than TextWidth: it is bold, and larger on a phone.
+const dotWidth = 1.3
+
+// name decides which values are written beside their dots: the latest, and others where there is room
+// and the line steps.
 func (c *Chart) name(f *frame) {
-	next := float64(f.width)
-	for i := len(c.Dots) - 1; i >= 0 && f.labelled; i-- {
+	next, last := float64(f.width), len(c.Dots)-1
+	for i := last; i >= 0 && f.labelled; i-- {
 		d := &c.Dots[i]
-		from := d.x
-		if width := labelWidth(d.Text); from+width > float64(f.width) {
-			d.Anchor, from = "end", from-width
-		} else if from+width > next {
-			continue
+		from, to := d.x, d.x+4+dotWidth*TextWidth(d.Text)
+		if to > float64(f.width) {
+			d.Anchor, from, to = "end", d.x-(to-d.x), d.x
 		}
-		d.IsNamed, next = true, from
+		isStep := i == 0 || i == last || c.Dots[i-1].Text != d.Text
+		if isStep && to <= next {
+			d.IsNamed, next = true, from
+		}
 	}
 }
 

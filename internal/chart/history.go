@@ -203,8 +203,8 @@ func (c *Chart) trace(steps []step, end time.Time, x func(time.Time) float64, f 
 	c.Line, c.Area = line.String(), area.String()
 }
 
-// monthWidth is the width of a label such as sept. 2026.
-const monthWidth = 62
+// monthWidth is the width of a label such as sept. 2026, as large as on a phone.
+const monthWidth = 78
 
 // changeTicks labels the changes on the time axis, newest first. A label that would
 // overlap the next one is left out.

@@ -217,10 +217,14 @@ func (m Mark) Up() string {
 	return ""
 }
 
-// shorten cuts a text that is too long for a label.
+// shorten cuts a text that is too long for a label, after a word if there are several.
 func shorten(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s
 	}
-	return string([]rune(s)[:most-1]) + "…"
+	cut := string([]rune(s)[:most-1])
+	if end := strings.LastIndexAny(cut, " -"); end > 0 {
+		cut = cut[:end]
+	}
+	return cut + "…"
 }

@@ -19,7 +19,7 @@ func NoBreak(s string) string {
 		rest := s[i+1:]
 		before := rest != "" &&
 			(strings.IndexByte(":;!?%", rest[0]) >= 0 || strings.HasPrefix(rest, "»") || strings.HasPrefix(rest, "€"))
-		if before || strings.HasSuffix(s[:i], "«") {
+		if before || strings.HasSuffix(s[:i], "«") || isThousands(s[:i], rest) {
 			b.WriteString(s[done:i])
 			b.WriteString(space)
 			done = i + 1
@@ -27,6 +27,14 @@ func NoBreak(s string) string {
 	}
 	b.WriteString(s[done:])
 	return narrow.Replace(b.String())
+}
+
+// isThousands reports whether a space is inside a number, such as 12 345: up to three digits before it,
+// three after it.
+func isThousands(before, after string) bool {
+	digits := func(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
+	left := len(before) - len(strings.TrimRight(before, "0123456789"))
+	return 0 < left && left <= 3 && digits(after) == 3
 }
 
 var narrow = strings.NewReplacer("\u00a0;", "\u202f;", "\u00a0!", "\u202f!", "\u00a0?", "\u202f?")
