@@ -66,6 +66,7 @@ func read(t testing.TB, fsys fs.FS) (*catalog.Catalog, []Problem) {
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
+	wantFrench(t, r)
 	return r.Catalog, r.Problems
 }
 
@@ -76,5 +77,6 @@ func readDir(t testing.TB, dir string) (*catalog.Catalog, []Problem, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	wantFrench(t, r)
 	return r.Catalog, r.Problems, r.Close()
 }

@@ -84,6 +84,7 @@ func readAll(t *testing.T, fsys fstest.MapFS, opts Options) *Result {
 			t.Error(err)
 		}
 	})
+	wantFrench(t, r)
 	return r
 }
 

@@ -35,6 +35,7 @@ func TestEveryWarningOfAFolderIsReportedWithFileAndLine(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.Close()
+			wantFrench(t, r)
 			for _, p := range r.Problems {
 				t.Error(p)
 			}
