@@ -47,6 +47,26 @@ type EditError struct {
 
 func (e *EditError) Error() string { return e.English }
 
+// The reasons why a form cannot open a file.
+var (
+	errJSONL = &EditError{
+		French:  "Les fiches d’un fichier .jsonl se lisent ici, mais ne se modifient pas.",
+		English: "records in a .jsonl file cannot be edited by form",
+	}
+	errNoRecord = &EditError{
+		French:  "Ce fichier n’est pas celui d’une fiche.",
+		English: "this is not the file of a record",
+	}
+	errTooLong = &EditError{
+		French:  "Le fichier dépasse 1 Mio ; raccourcissez-le.",
+		English: "the file is larger than 1 MiB; shorten it",
+	}
+	errNoLines = &EditError{
+		French:  "Les champs du fichier ne sont pas écrits un par ligne ; modifiez-le dans un éditeur de texte.",
+		English: "the fields of the file are not written one per line; edit it as text",
+	}
+)
+
 // OpenDocument returns a file to edit, by its path in the folder. The error is an EditError.
 func OpenDocument(path string, data []byte) (*Document, error) {
 	kind, _, err := kindOf(path)
@@ -76,16 +96,6 @@ func NewDocument(kind canonical.Kind) *Document {
 	return d
 }
 
-// PathOf returns the path of the file of a record.
-func PathOf(kind canonical.Kind, slug string) string {
-	for _, k := range kinds {
-		if k.of == kind {
-			return k.folder + "/" + slug + ".md"
-		}
-	}
-	return catalogueFile
-}
-
 // kindOf returns the kind and the slug of the record that a file has.
 func kindOf(path string) (canonical.Kind, string, error) {
 	if path == catalogueFile {
@@ -97,18 +107,12 @@ func kindOf(path string) (canonical.Kind, string, error) {
 	for _, k := range kinds {
 		switch {
 		case path == k.folder+".jsonl":
-			return "", "", &EditError{
-				French:  "Les fiches d’un fichier .jsonl se lisent ici, mais ne se modifient pas.",
-				English: "records in a .jsonl file cannot be edited by form",
-			}
+			return "", "", errJSONL
 		case folder == k.folder && isMarkdown && catalog.IsSlug(slug):
 			return k.of, slug, nil
 		}
 	}
-	return "", "", &EditError{
-		French:  fmt.Sprintf("Le fichier « %s » n’est pas une fiche.", path),
-		English: fmt.Sprintf("%s is not the file of a record", path),
-	}
+	return "", "", errNoRecord
 }
 
 // parse makes the document that of a text, or returns an error and leaves it as it is.
@@ -116,10 +120,7 @@ func (d *Document) parse(text string) error {
 	var problems []Problem
 	reader := decoder{file: d.path, line: 1, problems: &problems, isMarkdown: true}
 	if len(text) > maxFile {
-		return &EditError{
-			French:  "Le fichier dépasse 1 Mio ; raccourcissez-le.",
-			English: "the file is larger than 1 MiB; shorten it",
-		}
+		return errTooLong
 	}
 	if plain, ok := reader.utf8(text); ok && d.kind == canonical.Catalogue {
 		var v value
@@ -131,7 +132,7 @@ func (d *Document) parse(text string) error {
 	if len(problems) > 0 {
 		return &EditError{
 			Line: problems[0].Line,
-			French: fmt.Sprintf("Les champs du fichier ne se lisent pas (ligne %d) ; corrigez-le dans un éditeur de texte.",
+			French: fmt.Sprintf("Les champs du fichier ne se lisent pas (ligne %d) ; corrigez-le dans un éditeur de texte.",
 				problems[0].Line),
 			English: problems[0].Text,
 		}
@@ -153,26 +154,12 @@ func (d *Document) parse(text string) error {
 		})
 		next.text = next.end + 1
 	}
-	if reader.isRecord || !next.findSpans() {
-		return &EditError{
-			French:  "Les champs du fichier ne sont pas écrits un par ligne ; modifiez-le dans un éditeur de texte.",
-			English: "the fields of the file are not written one per line; edit it as text",
-		}
+	next.spans, next.indent = (&editor{lines: next.lines}).spans(span{next.first, next.end}, next.fields)
+	if reader.isRecord || len(next.spans) != len(next.fields) {
+		return errNoLines
 	}
 	*d = next
 	return nil
-}
-
-// findSpans finds the lines of the fields, and reports whether each field has its own.
-func (d *Document) findSpans() bool {
-	if len(d.fields) == 0 {
-		return true
-	}
-	e := editor{lines: d.lines}
-	d.spans, d.indent = e.spans(span{d.first, d.end}, len(d.fields), func(i int) (int, string) {
-		return d.fields[i].line - 1, d.fields[i].name
-	})
-	return d.spans != nil
 }
 
 // Bytes returns the file.
@@ -213,6 +200,17 @@ func (d *Document) field(name string) *catalog.Field {
 	return &table[i]
 }
 
+// Missing returns the names of the fields that the record must have and does not.
+func (d *Document) Missing() (names []string) {
+	for i := range canonical.Tables[d.kind] {
+		f := &canonical.Tables[d.kind][i]
+		if v := d.Value(f.Name); f.Use.Has(catalog.Required) && v.Text == "" && len(v.Items)+len(v.Rows) == 0 {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
 // index returns where a field is in the file, or -1.
 func (d *Document) index(name string) int {
 	return slices.IndexFunc(d.fields, func(f field) bool { return f.name == name })
@@ -240,54 +238,36 @@ func (d *Document) Value(name string) Value {
 // Body returns the Markdown below the fields.
 func (d *Document) Body() string { return d.body }
 
-// SetBody replaces the Markdown below the fields. Lines that stay, at both ends, keep their bytes, and
-// so do blank lines around the text.
+// SetBody replaces the Markdown below the fields. Blank lines around it stay.
 func (d *Document) SetBody(text string) {
 	text, _ = trimBlankLines(normalizeNewlines(text))
 	if text == d.body || d.kind == canonical.Catalogue {
 		return
 	}
 	isBlank := func(line string) bool { return strings.TrimSpace(line) == "" }
-	old := d.lines[d.text:]
-	above := slices.IndexFunc(old, func(line string) bool { return !isBlank(line) })
-	if above < 0 {
-		above = len(old)
+	at := span{d.text, len(d.lines)}
+	for at.from < at.to && isBlank(d.lines[at.from]) {
+		at.from++
 	}
-	old = old[above:]
-	for len(old) > 0 && isBlank(old[len(old)-1]) {
-		old = old[:len(old)-1]
+	for at.from < at.to && isBlank(d.lines[at.to-1]) {
+		at.to--
 	}
-	from := d.text + above
-	lines := strings.Split(text, "\n")
-	if text == "" {
-		lines = nil
+	var lines []string
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.TrimSuffix(line, "\n")+d.newline)
 	}
-	isKept := func(i, j int) bool { return strings.TrimSuffix(normalizeNewlines(old[i]), "\n") == lines[j] }
-	head, tail := 0, 0
-	for head < min(len(old), len(lines)) && isKept(head, head) {
-		head++
-	}
-	for tail < min(len(old), len(lines))-head && isKept(len(old)-1-tail, len(lines)-1-tail) {
-		tail++
-	}
-	var added []string
-	for _, line := range lines[head : len(lines)-tail] {
-		added = append(added, line+d.newline)
-	}
-	next := d.splice(span{from + head, from + len(old) - tail}, added)
-	d.lines, d.body = next, text
+	d.lines, d.body = d.splice(at, lines), text
 }
 
 // splice returns the lines with others instead of a span. A file keeps or lacks the end of its last line.
 func (d *Document) splice(old span, lines []string) []string {
 	all := slices.Concat(d.lines[:old.from], lines, d.lines[old.to:])
-	hadEnd := len(d.lines) == 0 || strings.HasSuffix(d.lines[len(d.lines)-1], "\n")
+	lacksEnd := len(d.lines) > 0 && !strings.HasSuffix(d.lines[len(d.lines)-1], "\n")
 	for i := range all {
-		switch hasEnd := strings.HasSuffix(all[i], "\n"); {
-		case i < len(all)-1 && !hasEnd:
-			all[i] += d.newline
-		case i == len(all)-1 && !hadEnd:
+		if i == len(all)-1 && lacksEnd {
 			all[i] = strings.TrimRight(all[i], "\r\n")
+		} else if !strings.HasSuffix(all[i], "\n") {
+			all[i] += d.newline
 		}
 	}
 	return all

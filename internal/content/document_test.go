@@ -1,6 +1,7 @@
 package content
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -198,7 +199,7 @@ func saved(t *testing.T, name, text string) string {
 				}
 				v.Rows = append(v.Rows, map[string]string{}) // and the empty row for another one
 			}
-			if err := d.Set(f.Name, v); err != nil && f.Name != "slug" {
+			if err := d.Set(f.Name, v); err != nil {
 				t.Errorf("%s: %s: %v", name, f.Name, err)
 			}
 		}
@@ -321,7 +322,7 @@ func changed(t *rapid.T, old, drawn Value) Value {
 		next.Items[i], next.Items[0] = next.Items[0], next.Items[i]
 	case how == "swap":
 		next.Rows[i], next.Rows[0] = next.Rows[0], next.Rows[i]
-	case how == "change" && len(old.Items) > 0 && len(drawn.Items) > 0:
+	case how == "change" && len(drawn.Items) > 0 && len(old.Items) > 0 && !slices.Contains(next.Items, drawn.Items[0]):
 		next.Items[i] = drawn.Items[0]
 	case how == "change" && len(drawn.Rows) > 0 && drawn.Rows[0]["value"] == "":
 		maps.Copy(next.Rows[i], drawn.Rows[0])
@@ -512,4 +513,231 @@ func TestAChangedFieldChangesItsOwnLinesOnly(t *testing.T) {
 			}
 		}
 	})
+}
+
+func set(t *testing.T, d *Document, name string, v Value) {
+	t.Helper()
+	if err := d.Set(name, v); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}
+
+func TestCommentsOrderAndStyleStay(t *testing.T) {
+	const before = `---
+# Relu par Jo.
+tagline: 'Il relit' # à revoir
+name: Boréal
+
+domain: boreal.example
+category: code
+pricing: payant
+price: 19 €/mois   # avec la TVA
+aliases: [vieux, ancien] # du temps de Nord
+# Les sources, dans l’ordre.
+sources: # lues en mai
+  # le site
+  - https://a.example/1 # bon
+  - https://a.example/2
+
+  # un journal
+  - https://b.example
+plans:
+  - {name: Un, price: 3 €} # vérifié
+  # celle de Jo
+  - name: Deux # sic
+    price: 5 €
+criteria:
+  latence: 1.9 # s
+  # jugé à deux
+  exactitude: 8
+score_note: >-
+  Il se trompe
+  moins.
+inconnu: [reste]
+---
+
+Un avis.
+
+`
+	d := opened(t, "outils/boreal.md", before)
+	set(t, d, "tagline", Value{Text: "Il relit, et il écrit"})
+	set(t, d, "price", Value{Text: "20 €/mois"})
+	set(t, d, "aliases", Value{Items: []string{"vieux", "nord"}})
+	set(t, d, "sources", Value{Items: []string{"https://b.example", "https://c.example", "https://a.example/1"}})
+	set(t, d, "plans", Value{Rows: []map[string]string{{"name": "Un", "price": "4 €"}, {"name": "Deux", "price": "5 €", "note": "par an"}, {"name": "Trois", "price": "sur devis"}}})
+	set(t, d, "criteria", Value{Rows: []map[string]string{{"name": "latence", "value": "2,5"}, {"name": "exactitude", "value": "8"}, {"name": "hors-ligne", "value": "true"}}})
+	set(t, d, "score_note", Value{Text: "Il se trompe.\r\n\r\nEncore : # non"})
+	set(t, d, "score", Value{Text: "8,5"})
+	set(t, d, "draft", Value{Text: "true"})
+	set(t, d, "domain", Value{})
+	d.SetBody("Un avis.\r\n\r\n## Prix\r\n")
+	const after = `---
+# Relu par Jo.
+tagline: Il relit, et il écrit # à revoir
+name: Boréal
+
+domain:
+category: code
+pricing: payant
+price: 20 €/mois   # avec la TVA
+aliases: [vieux, nord] # du temps de Nord
+# Les sources, dans l’ordre.
+sources: # lues en mai
+
+  # un journal
+  - https://b.example
+  - https://c.example
+  # le site
+  - https://a.example/1 # bon
+plans:
+  - {name: Un, price: "4 €"} # vérifié
+  # celle de Jo
+  - name: Deux # sic
+    price: 5 €
+    note: par an
+  - name: Trois
+    price: sur devis
+criteria:
+  latence: 2.5 # s
+  # jugé à deux
+  exactitude: 8
+  hors-ligne: true
+score_note: |-
+  Il se trompe.
+
+  Encore : # non
+draft: true
+inconnu: [reste]
+---
+
+Un avis.
+
+## Prix
+
+`
+	// The score belongs before what the table has after it, behind the nearest field before it.
+	if diff := cmp.Diff(strings.Replace(after, "tagline: Il relit, et il écrit # à revoir\n", "tagline: Il relit, et il écrit # à revoir\nscore: 8.5\n", 1), string(d.Bytes())); diff != "" {
+		t.Error(diff)
+	}
+	if got := d.Missing(); !slices.Equal(got, []string{"domain"}) {
+		t.Errorf("%q are missing", got)
+	}
+	lines := strings.Split(string(d.Bytes()), "\n")
+	for text, want := range map[string]string{"---": "", "# Relu": "", "price: 20": "price", "  - https://c": "sources", "    note": "plans", "  Encore": "score_note", "## Prix": "body"} {
+		i := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, text) })
+		if got := d.FieldAt(i + 1); got != want {
+			t.Errorf("line %d, %q, is of %q, not of %q", i+1, lines[i], got, want)
+		}
+	}
+	if got := d.FieldAt(len(lines) + 1); got != "body" {
+		t.Errorf("the end is of %q", got)
+	}
+}
+
+func TestSettingsTooDeepForAFormAreEditedAsYAML(t *testing.T) {
+	text, err := fs.ReadFile(demo.Folder, catalogueFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := opened(t, catalogueFile, string(text))
+	yaml := d.Value("categories").Text
+	if !strings.HasPrefix(yaml, "- slug: agents\n  label: Agents autonomes\n") {
+		t.Fatalf("categories are %.80q", yaml)
+	}
+	set(t, d, "categories", Value{Text: strings.ReplaceAll(strings.Replace(yaml, "label: Agents autonomes", "label: Agents # seuls", 1), "\n", "\r\n")})
+	if want := strings.Replace(string(text), "label: Agents autonomes", "label: Agents # seuls", 1); string(d.Bytes()) != want {
+		t.Error(cmp.Diff(want, string(d.Bytes())))
+	}
+	before := string(d.Bytes())
+	for yaml, line := range map[string]int{"- slug: a\n  label: b: c": 2, "- {a": 1, "[{a: b}]\nname: Autre": 1, "- &a b": 1, "- a\n- \"b": 2} {
+		err := d.Set("categories", Value{Text: yaml})
+		if e, ok := errors.AsType[*EditError](err); !ok || e.Line != line || !strings.Contains(e.French, "categories") || string(d.Bytes()) != before {
+			t.Errorf("%q: %v on line %v", yaml, err, e)
+		}
+	}
+	set(t, d, "categories", Value{Text: "[{slug: a, label: b}]"})
+	if !strings.HasSuffix(string(d.Bytes()), "\ncategories: [{slug: a, label: b}]\n") {
+		t.Errorf("the file is %s", d.Bytes())
+	}
+}
+
+func TestFilesThatFormsCannotEditSayWhy(t *testing.T) {
+	for _, test := range []struct{ path, text, english string }{
+		{"outils.jsonl", someLine, "records in a .jsonl file cannot be edited by form"},
+		{"README.md", "# a", "this is not the file of a record"},
+		{"outils/Boréal.md", someTool, "this is not the file of a record"},
+		{"outils/a.md", "name: b\n", "the file must begin with a line ---, followed by the fields of the record"},
+		{"outils/a.md", "---\nname: b: c\n---\n", "the YAML is not valid: mapping value is not allowed in this context; put a value that contains a colon and a space in quotes"},
+		{"outils/a.md", "---\nname: b\nname: c\n---\n", `field "name" is given twice, first on line 2; keep one`},
+		{"outils/a.md", "---\n{name: b, domain: c}\n---\n", "the fields of the file are not written one per line; edit it as text"},
+		{"outils/a.md", "---\nname: \xff\n---\n", "the text is not valid UTF-8; save the file as UTF-8"},
+		{"outils/a.md", "---\nname: b\n---\n" + strings.Repeat("a", maxFile), "the file is larger than 1 MiB; shorten it"},
+		{catalogueFile, `{"slug":"catalogue","name":"a","url":"https://a.example","categories":[{"slug":"a","label":"b"}]}`, "the fields of the file are not written one per line; edit it as text"},
+	} {
+		_, err := OpenDocument(test.path, []byte(test.text))
+		if e, ok := errors.AsType[*EditError](err); !ok || e.English != test.english || e.French == "" {
+			t.Errorf("%s: %v", test.path, err)
+		}
+	}
+}
+
+func TestANewRecordIsFilledInByItsForm(t *testing.T) {
+	for _, kind := range canonical.Kinds {
+		d := NewDocument(kind)
+		var required []string
+		for _, f := range canonical.Tables[kind] {
+			if f.Use.Has(catalog.Required) {
+				required = append(required, f.Name)
+			}
+		}
+		if got := d.Missing(); !slices.Equal(got, required) {
+			t.Errorf("%s: %q are missing, not %q", kind, got, required)
+		}
+	}
+	d, err := NewDocument(canonical.Tool).Rename("boreal")
+	if err != nil || d.Path() != "outils/boreal.md" {
+		t.Fatal(d.Path(), err)
+	}
+	for name, text := range map[string]string{"tagline": "Il relit", "name": "Boréal", "price": "19,99 €/mois", "icp": "mixte", "domain": "boreal.example", "category": "code", "pricing": "freemium"} {
+		set(t, d, name, Value{Text: text})
+	}
+	d.SetBody("Un avis.")
+	want := "---\nname: Boréal\ndomain: boreal.example\ncategory: code\npricing: freemium\nprice: 19,99 €/mois\ntagline: Il relit\n---\nUn avis.\n"
+	if diff := cmp.Diff(want, string(d.Bytes())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestARecordIsRenamedDuplicatedAndRetired(t *testing.T) {
+	const fields = "aliases: [vieux] # bon\nscore: 8.5\nusages: [relire]\ndraft: true\nupdated_at: 2026-01-01\nprice_history:\n  # vu en mai\n  - changed_at: 2025-01-01\n    old_pricing: gratuit\n    old_price: 0 €/an\n    new_pricing: payant\n    new_price: 2 €/an\n"
+	tool := opened(t, "outils/boreal.md", "---\n"+someFields+fields+"---\nUn avis.\n")
+	file := func(d *Document, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Path() + "\n" + string(d.Bytes())
+	}
+	for want, got := range map[string]string{
+		"outils/nord.md\n---\n" + someFields + strings.Replace(fields, "[vieux]", "[vieux, boreal]", 1) + "---\nUn avis.\n": file(tool.Rename("nord")),
+		"outils/vieux.md\n---\n" + someFields + strings.Replace(fields, "[vieux]", "[boreal]", 1) + "---\nUn avis.\n":       file(tool.Rename("vieux")),
+		"outils/nord.md\n---\n" + someFields + "score: 8.5\nusages: [relire]\ndraft: true\n---\nUn avis.\n":                 file(tool.Duplicate("nord")),
+		"cimetiere/boreal.md\n---\nname: Boréal\ncategory: code\nreason: mort\nretired_at: 2026-11-01\nsuccessor: scie\nlast_score: 8.5\nlast_price: 19,99 €/mois\nusages:\n  - relire\n" +
+			strings.Replace(fields[strings.Index(fields, "price_history"):], "  # vu en mai\n", "", 1) + "---\nIl n’est plus.\n": file(Retire(tool, "mort", "2026-11-01", "scie", "Il n’est plus.\n")),
+	} {
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	next := opened(t, "outils/boreal.next.md", "---\n"+someFields+"---\n")
+	if d, err := next.Rename("nord"); err != nil || d.Path() != "outils/nord.next.md" || d.Path() != NextPath(PathOf(canonical.Tool, "nord")) {
+		t.Error(d.Path(), err)
+	}
+	other := opened(t, "outils/scie.md", "---\n"+someFields+"announced:\n  - {from: 2030-01-01, retire: mort, successor: boreal} # sûr\n---\n")
+	if is, err := other.ReplaceTool("boreal", "nord"); !is || err != nil || !strings.Contains(string(other.Bytes()), "  - {from: 2030-01-01, retire: mort, successor: nord} # sûr\n") {
+		t.Errorf("%v %v %s", is, err, other.Bytes())
+	}
+	if is, err := other.ReplaceTool("boreal", "nord"); is || err != nil {
+		t.Error(is, err)
+	}
 }

@@ -18,13 +18,13 @@ import (
 // an EditError, and nothing is changed then.
 func (d *Document) Set(name string, v Value) error {
 	f := d.field(name)
-	if f == nil || f.Form == catalog.OwnSlug {
+	switch {
+	case f == nil || f.Form == catalog.OwnSlug && v.Text != d.Slug():
 		return &EditError{
-			French:  fmt.Sprintf("Le champ « %s » ne se modifie pas ainsi.", name),
+			French:  fmt.Sprintf("Le champ « %s » ne se modifie pas ainsi.", name),
 			English: fmt.Sprintf("the field %s cannot be set", name),
 		}
-	}
-	if f.Form == catalog.Body {
+	case f.Form == catalog.Body:
 		d.SetBody(v.Text)
 		return nil
 	}
@@ -35,73 +35,63 @@ func (d *Document) Set(name string, v Value) error {
 	if v.Text != "" && f.Form.IsList() {
 		return d.setRaw(f, v.Text)
 	}
-	return d.set(f, v.wanted(f))
-}
-
-// set makes a value that of a field. Its lines are edited, or written anew if that fails.
-func (d *Document) set(f *catalog.Field, want value) error {
-	e := newEditor(d)
-	i := d.index(f.Name)
-	isRemoved := want.kind == isNull && !f.Use.Has(catalog.Required)
-	if i < 0 {
-		at := d.place(f.Name)
-		return d.replace(f, &want, span{at, at}, e.write(strings.Repeat(" ", d.indent)+f.Name+":", d.indent, &want))
+	want := v.wanted(f)
+	e, at := newEditor(d), d.place(f.Name)
+	if at.from == at.to {
+		return d.replace(f, &want, at, e.write(strings.Repeat(" ", d.indent)+f.Name+":", d.indent, &want))
 	}
-	at := d.spans[i]
-	if isRemoved {
+	if want.kind == isNull && !f.Use.Has(catalog.Required) {
 		return d.replace(f, &want, at, nil)
 	}
-	err := d.replace(f, &want, at, e.entry(at, keyEnd(e.lines[at.from], f.Name), &d.fields[i].value, &want))
-	if err != nil {
-		err = d.replace(f, &want, at, newEditor(d).rewrite(at, keyEnd(d.lines[at.from], f.Name), &want))
+	head := keyEnd(d.lines[at.from], f.Name)
+	err := d.replace(f, &want, at, e.entry(at, head, &d.fields[d.index(name)].value, &want))
+	if err != nil { // the lines are too odd to be edited
+		return d.replace(f, &want, at, newEditor(d).rewrite(at, head, &want))
 	}
-	return err
+	return nil
 }
 
-// place returns where the lines of a field that is absent belong: after the last field that the table
-// has before it, or else before the first one that it has after it.
-func (d *Document) place(name string) int {
-	after, before, isAfter := -1, d.end, false
+// place returns the lines of a field, or where those of one that is absent belong: after the last field
+// that the table has before it, or else before the first one that it has after it.
+func (d *Document) place(name string) span {
+	if i := d.index(name); i >= 0 {
+		return d.spans[i]
+	}
+	at, isPast := -1, false
 	for i := range canonical.Tables[d.kind] {
 		other := canonical.Tables[d.kind][i].Name
 		j := d.index(other)
+		isPast = isPast || other == name
 		switch {
-		case other == name:
-			isAfter = true
-		case j >= 0 && !isAfter:
-			after = d.spans[j].to
-		case j >= 0:
-			before = min(before, d.spans[j].from)
+		case j >= 0 && !isPast:
+			at = d.spans[j].to
+		case j >= 0 && at < 0:
+			at = d.spans[j].from
 		}
 	}
-	if after >= 0 {
-		return after
+	if at < 0 {
+		at = d.end
 	}
-	return before
+	return span{at, at}
 }
 
-// replace replaces the lines of a field, if the file then says what is wanted and otherwise what it said.
+// replace replaces the lines of a field, if the file then says what is wanted, and of the rest
+// what it said.
 func (d *Document) replace(f *catalog.Field, want *value, old span, lines []string) error {
 	next := Document{path: d.path, kind: d.kind}
-	err := next.parse(d.mark + strings.Join(d.splice(old, lines), ""))
-	if err != nil {
+	if err := next.parse(d.mark + strings.Join(d.splice(old, lines), "")); err != nil {
 		return err
 	}
-	isSame := next.body == d.body
-	for _, pair := range [][2]*Document{{d, &next}, {&next, d}} {
-		for i := range pair[0].fields {
-			own := &pair[0].fields[i]
-			j := pair[1].index(own.name)
-			isSame = isSame && (own.name == f.Name || j >= 0 && sameValue(&own.value, &pair[1].fields[j].value))
-		}
+	others := func(d *Document) *value {
+		return &value{kind: isMapping, fields: filter(d.fields, func(o field) bool { return o.name != f.Name })}
 	}
-	i := next.index(f.Name)
-	if want != nil {
-		isSame = isSame && (i >= 0 && sameValue(&next.fields[i].value, want) || i < 0 && want.kind == isNull)
+	own := value{}
+	if i := next.index(f.Name); i >= 0 {
+		own = next.fields[i].value
 	}
-	if !isSame {
+	if next.body != d.body || !sameValue(others(d), others(&next)) || !sameValue(&own, want) {
 		return &EditError{
-			French: fmt.Sprintf("La valeur de « %s » ne s’écrit pas dans ce fichier ; simplifiez-la, ou modifiez le fichier "+
+			French: fmt.Sprintf("La valeur de « %s » ne s’écrit pas dans ce fichier ; simplifiez-la, ou modifiez le fichier "+
 				"dans un éditeur de texte.", f.Name),
 			English: fmt.Sprintf("the value of %s cannot be written to this file; simplify it, or edit the file as text", f.Name),
 		}
@@ -181,25 +171,25 @@ func isBetween(line string, indent int) bool {
 	return text == "" || text[0] == '#' && indentOf(line) <= indent
 }
 
-// spans returns the lines of n entries in a range, given the line and the key of each, and their common
-// indentation; nil if they do not have lines of their own. Comments and blank lines before an entry are
-// between the spans.
-func (e *editor) spans(within span, n int, entry func(i int) (line int, name string)) (all []span, indent int) {
-	for i := range n {
-		at, name := entry(i)
-		if at < within.from || at >= within.to || i > 0 && at <= all[i-1].from || keyEnd(e.lines[at], name) < 0 {
+// spans returns the lines of entries in a range and their common indentation; nil if they do not have
+// lines of their own. Comments and blank lines before an entry are between the spans.
+func (e *editor) spans(within span, entries []field) (all []span, indent int) {
+	before := within.from - 1
+	for i, entry := range entries {
+		at := entry.line - 1
+		if at <= before || at >= within.to || keyEnd(e.lines[at], entry.name) < 0 {
 			return nil, 0
 		}
 		if i == 0 {
 			indent = indentOf(e.lines[at])
+		} else {
+			all[i-1].to = at
 		}
 		if indentOf(e.lines[at]) != indent {
 			return nil, 0
 		}
 		all = append(all, span{at, within.to})
-		if i > 0 {
-			all[i-1].to = at
-		}
+		before = at
 	}
 	for i := range all {
 		for isBetween(e.lines[all[i].to-1], indent) {
@@ -287,7 +277,7 @@ func (e *editor) rewrite(at span, head int, want *value) (lines []string) {
 // have lines of their own. Entries that are in both keep their lines, with the comments above them.
 func (e *editor) entries(within span, old, want *value) (lines []string) {
 	olds, wants := entriesOf(old), entriesOf(want)
-	at, indent := e.spans(within, len(olds), func(i int) (int, string) { return olds[i].line - 1, olds[i].name })
+	at, indent := e.spans(within, olds)
 	if at == nil {
 		return nil
 	}
@@ -456,24 +446,34 @@ func shift(lines []string, indent int) string {
 
 // setRaw makes a text in YAML the value of a field.
 func (d *Document) setRaw(f *catalog.Field, text string) error {
-	head := strings.Repeat(" ", d.indent) + f.Name + ":"
-	at := span{d.place(f.Name), d.place(f.Name)}
-	if i := d.index(f.Name); i >= 0 {
-		at = d.spans[i]
-		end := keyEnd(d.lines[at.from], f.Name)
-		head = d.lines[at.from][:end]
-		if given, comment := newEditor(d).inFirstLine(at.from, end); given == "" {
-			head += strings.TrimRight(comment, "\r\n")
+	text = " " + text
+	if !strings.Contains("[{\"'|>", text[1:2]) {
+		text = "\n" + shift(slices.Collect(strings.Lines(text[1:])), d.indent+2)
+	}
+	var problems []Problem
+	parsed, _ := parseYAML(f.Name+":"+text, 0, func(line int, format string, args ...any) {
+		problems = append(problems, Problem{"", max(line-strings.Count(text[:1], "\n"), 1), fmt.Sprintf(format, args...)})
+	})
+	if len(problems) > 0 || len(parsed.fields) != 1 {
+		problems = append(problems, Problem{"", 1, "the text is not the YAML of one field"})
+		return &EditError{
+			Line: problems[0].Line,
+			French: fmt.Sprintf("Le YAML de « %s » ne se lit pas (ligne %d du champ) ; corrigez-le.",
+				f.Name, problems[0].Line),
+			English: problems[0].Text,
 		}
 	}
-	if strings.Contains("[{\"'|>", text[:1]) {
-		head += " " + text + "\n"
-	} else {
-		head += "\n" + shift(slices.Collect(strings.Lines(text)), d.indent+2)
+	head, at := strings.Repeat(" ", d.indent)+f.Name+":", d.place(f.Name)
+	if at.from < at.to {
+		end := keyEnd(d.lines[at.from], f.Name)
+		head = d.lines[at.from][:end]
+		if given, comment := newEditor(d).inFirstLine(at.from, end); given == "" && text[0] == '\n' {
+			head += strings.TrimRight(comment, " \t\r\n")
+		}
 	}
 	var lines []string
-	for line := range strings.Lines(head) {
+	for line := range strings.Lines(head + text) {
 		lines = append(lines, strings.TrimSuffix(line, "\n")+d.newline)
 	}
-	return d.replace(f, nil, at, lines)
+	return d.replace(f, &parsed.fields[0].value, at, lines)
 }

@@ -1,6 +1,11 @@
 package content
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
 	"palmares/internal/catalog"
 	canonical "palmares/internal/record"
 )
@@ -72,7 +77,11 @@ func Form(kind canonical.Kind) []FormGroup {
 
 func formField(f *catalog.Field, t fieldText) FormField {
 	field := FormField{
-		Name: f.Name, Label: t.label, Rule: t.rule, Input: inputOf(f), Required: f.Use.Has(catalog.Required),
+		Name: f.Name, Label: t.label, Rule: t.rule, Input: cmp.Or(inputs[f.Form], InputText),
+		Required: f.Use.Has(catalog.Required),
+	}
+	if isNested(f) {
+		field.Input = InputYAML
 	}
 	form := formOf(f)
 	if len(form.AnyOf) > 0 && f.Form == catalog.Names {
@@ -120,35 +129,47 @@ func formField(f *catalog.Field, t fieldText) FormField {
 	return field
 }
 
-// inputOf returns what a field is filled in with.
-func inputOf(f *catalog.Field) Input {
-	if isNested(f) {
-		return InputYAML
+// inputs are what the fields of a form are filled in with; the others with a text.
+var inputs = map[catalog.Form]Input{
+	catalog.Summary: InputArea, catalog.Prose: InputArea, catalog.Markdown: InputArea, catalog.Body: InputArea,
+	catalog.Figure: InputNumber, catalog.Number: InputNumber, catalog.Date: InputDate, catalog.Time: InputTime,
+	catalog.PublishAt: InputTime, catalog.InCategory: InputSelect, catalog.Enum: InputSelect, catalog.Option: InputSelect,
+	catalog.Tier: InputSelect, catalog.Flag: InputCheckbox, catalog.Draft: InputCheckbox, catalog.Published: InputCheckbox,
+	catalog.Image: InputPicture, catalog.ToolSlug: InputReference, catalog.PageSlug: InputReference,
+	catalog.Names: InputLines, catalog.Links: InputLines, catalog.Slugs: InputLines, catalog.Lines: InputLines,
+	catalog.UsageSlugs: InputLines, catalog.Marks: InputRows, catalog.Weights: InputRows, catalog.Objects: InputRows,
+	catalog.Single: InputYAML,
+}
+
+// InputFor returns the input that can show a value as it is: that of the field, or one for any text.
+// Browsers drop what their own inputs for numbers and times cannot show.
+func (f *FormField) InputFor(v Value) Input {
+	isShown := true
+	switch f.Input {
+	case InputLines, InputRows:
+		if v.Text != "" {
+			return InputYAML
+		}
+	case InputYAML, InputArea:
+	case InputNumber:
+		isShown = isPlainNumber(v.Text)
+	case InputDate:
+		isShown = catalog.IsDate(v.Text)
+	case InputTime:
+		_, err := time.Parse("2006-01-02T15:04", v.Text)
+		isShown = err == nil
+	case InputSelect:
+		isShown = slices.ContainsFunc(f.Choices, func(c Choice) bool { return c.Value == v.Text })
+	case InputCheckbox:
+		isShown = v.Text == "true" || v.Text == "false"
 	}
-	switch f.Form {
-	case catalog.Summary, catalog.Prose, catalog.Markdown, catalog.Body:
+	switch {
+	case strings.Contains(v.Text, "\n") && f.Input != InputYAML:
 		return InputArea
-	case catalog.Figure, catalog.Number:
-		return InputNumber
-	case catalog.Date:
-		return InputDate
-	case catalog.Time, catalog.PublishAt:
-		return InputTime
-	case catalog.InCategory, catalog.Enum, catalog.Option, catalog.Tier:
-		return InputSelect
-	case catalog.Flag, catalog.Draft, catalog.Published:
-		return InputCheckbox
-	case catalog.Image:
-		return InputPicture
-	case catalog.ToolSlug, catalog.PageSlug:
-		return InputReference
-	case catalog.Names, catalog.Links, catalog.Slugs, catalog.Lines, catalog.UsageSlugs:
-		return InputLines
-	case catalog.Marks, catalog.Weights, catalog.Objects:
-		return InputRows
-	default:
+	case v.Text != "" && !isShown:
 		return InputText
 	}
+	return f.Input
 }
 
 // Complete fills in the choices that a catalogue decides, for a record of a category, which may be "".

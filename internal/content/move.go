@@ -1,0 +1,109 @@
+package content
+
+import (
+	"slices"
+	"strings"
+
+	"palmares/internal/catalog"
+	canonical "palmares/internal/record"
+)
+
+// What makes one record of another.
+
+// PathOf returns the path of the file of a record.
+func PathOf(kind canonical.Kind, slug string) string {
+	for _, k := range kinds {
+		if k.of == kind {
+			return k.folder + "/" + slug + ".md"
+		}
+	}
+	return catalogueFile
+}
+
+// NextPath returns the path of the file that replaces another one at its hour.
+func NextPath(path string) string { return strings.TrimSuffix(path, ".md") + nextSuffix + ".md" }
+
+// Rename returns the record with another slug. The former one becomes an alias, if its kind has them;
+// what refers to a tool must then be changed, too: see ReplaceTool.
+func (d *Document) Rename(slug string) (*Document, error) {
+	next, old := *d, d.Slug()
+	next.path = PathOf(d.kind, slug)
+	if strings.HasSuffix(d.path, nextSuffix+".md") {
+		next.path = NextPath(next.path)
+	}
+	if d.field("aliases") == nil || old == "" || old == slug {
+		return &next, nil
+	}
+	aliases := slices.DeleteFunc(d.Value("aliases").Items, func(alias string) bool { return alias == slug || alias == old })
+	return &next, next.Set("aliases", Value{Items: append(aliases, old)})
+}
+
+// ReplaceTool replaces the slug of a tool wherever the fields of a record name it, and reports whether
+// they do.
+func (d *Document) ReplaceTool(old, slug string) (isChanged bool, err error) {
+	table := canonical.Tables[d.kind]
+	for i := 0; i < len(table) && err == nil; i++ {
+		f, v := &table[i], d.Value(table[i].Name)
+		isNamed := f.Form == catalog.ToolSlug && v.Text == old
+		if isNamed {
+			v.Text = slug
+		}
+		for _, row := range v.Rows {
+			for name, cell := range row {
+				if cell == old && f.List != nil && isToolColumn(f, name) {
+					row[name], isNamed = slug, true
+				}
+			}
+		}
+		if isNamed {
+			isChanged, err = true, d.Set(f.Name, v)
+		}
+	}
+	return isChanged, err
+}
+
+func isToolColumn(f *catalog.Field, name string) bool {
+	return slices.ContainsFunc(f.List.Fields, func(g catalog.Field) bool { return g.Name == name && g.Form == catalog.ToolSlug })
+}
+
+// ownFields are those that a copy of a record does not have: they say what happened to this one.
+var ownFields = []string{
+	"updated_at", "canonical_url", "avis_url", "alternatives_url", "aliases", "price_history", "price_history_mode", "score_note",
+	"score_history", "score_history_mode", "criteria_history", "announced", "publish_at", "unpublish_at",
+}
+
+// Duplicate returns a copy of a record with another slug, without what happened to the record.
+func (d *Document) Duplicate(slug string) (*Document, error) {
+	next := *d
+	next.path = PathOf(d.kind, slug)
+	for _, name := range ownFields {
+		if next.index(name) >= 0 && next.field(name) != nil {
+			if err := next.Set(name, Value{}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return &next, nil
+}
+
+// Retire returns the obituary of a tool, with what belongs to it: its name, category, usages and
+// histories, its last score and price.
+func Retire(tool *Document, reason, day, successor, text string) (*Document, error) {
+	d := NewDocument(canonical.Retired)
+	d.path = PathOf(canonical.Retired, tool.Slug())
+	values := map[string]Value{
+		"reason": {Text: reason}, "retired_at": {Text: day}, "successor": {Text: successor}, "body": {Text: text},
+		"last_score": tool.Value("score"), "last_price": tool.Value("price"),
+	}
+	for _, name := range []string{"name", "category", "usages", "price_history", "score_history"} {
+		values[name] = tool.Value(name)
+	}
+	for i := range catalog.RetiredFields {
+		if name := catalog.RetiredFields[i].Name; name != "slug" {
+			if err := d.Set(name, values[name]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return d, nil
+}
