@@ -22,7 +22,7 @@ type Constraint struct {
 	Instead    string // name of a tool whose alternatives are meant, which Without excludes
 	Sort       Sort
 
-	category   string // of Instead
+	group      uint16 // of the category of Instead
 	start, end int    // in the query
 }
 
@@ -48,17 +48,24 @@ var free, freemium = pricingNumber("gratuit"), pricingNumber("freemium")
 
 func pricingNumber(p catalog.Pricing) uint8 { return uint8(slices.Index(catalog.Pricings, p) + 1) }
 
+// Pricing returns the model of a tool, by its index in the catalogue, or "".
+func (x *Index) Pricing(tool int) catalog.Pricing {
+	if n := x.pricing[tool]; n > 0 {
+		return catalog.Pricings[n-1]
+	}
+	return ""
+}
+
 // Meets reports whether a tool, by its index in the catalogue, meets a constraint, apart from what it
 // is without; see bar.
-func (x *Index) Meets(tool int, c Constraint) bool {
+func (x *Index) Meets(tool int, c *Constraint) bool {
 	t, euros := x.tools[tool], float64(x.monthly[tool])
-	isTested := t.TestedAt != "" && t.TestedAt >= c.TestedFrom && (c.TestedTo == "" || t.TestedAt <= c.TestedTo)
 	switch {
 	case c.limitsPrice() && x.monthly[tool] > float32(c.PriceMax),
 		c.PriceMin > 0 && (x.monthly[tool] < float32(c.PriceMin) || math.IsInf(euros, 1)),
 		c.ScoreMin > 0 && (t.Score == nil || *t.Score < c.ScoreMin),
-		(c.TestedFrom != "" || c.TestedTo != "") && !isTested,
-		c.Instead != "" && t.Category != c.category:
+		c.TestedFrom != "" && t.TestedAt < c.TestedFrom, c.TestedTo != "" && (t.TestedAt == "" || t.TestedAt > c.TestedTo),
+		c.Instead != "" && x.group[tool] != c.group:
 		return false
 	}
 	switch c.Pricing {
@@ -71,7 +78,12 @@ func (x *Index) Meets(tool int, c Constraint) bool {
 }
 
 func (x *Index) meetsAll(tool int, all []Constraint) bool {
-	return !slices.ContainsFunc(all, func(c Constraint) bool { return !x.Meets(tool, c) })
+	for i := range all {
+		if !x.Meets(tool, &all[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // A Request is a query as a person types it, with the constraints that it states. Text is

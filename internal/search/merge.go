@@ -55,14 +55,21 @@ func labelWords(c *catalog.Catalog) map[string]bool {
 	return labels
 }
 
+// groupOf returns the number of a category: its place in slugs, or else their number.
+func (x *Index) groupOf(category string) uint16 {
+	if at, ok := slices.BinarySearch(x.slugs, category); ok {
+		return uint16(at)
+	}
+	return uint16(len(x.slugs))
+}
+
 // indexFigures keeps what queries compare of a tool, which would be slow to parse for every
 // tool of a large catalogue.
 func (x *Index) indexFigures(tool int) {
 	t := x.tools[tool]
 	x.boost[tool] = boostOf(t)
 	x.pricing[tool] = pricingNumber(t.Pricing)
-	group, _ := slices.BinarySearch(x.slugs, t.Category)
-	x.group[tool] = uint16(group)
+	x.group[tool] = x.groupOf(t.Category)
 	x.monthly[tool] = float32(math.Inf(1))
 	if euros, ok := catalog.Monthly(t.Pricing, t.Price); ok {
 		x.monthly[tool] = float32(toCents(euros))

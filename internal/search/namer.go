@@ -136,7 +136,7 @@ func (n *namer) readInstead(r *Request) {
 			continue
 		}
 		c := Constraint{
-			Instead: m.name, Without: n.text(at, m.words, " "), category: m.category,
+			Instead: m.name, Without: n.text(at, m.words, " "), group: n.x.groupOf(m.category),
 			start: n.words[from].start, end: n.words[at+m.words-1].end,
 		}
 		if m.tool >= 0 && (r.Sort() == ByPrice || cheaper[n.words[i].key]) {

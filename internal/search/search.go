@@ -57,7 +57,7 @@ type Index struct {
 
 	boost   []float32 // by tool, a factor that breaks near ties
 	pricing []uint8   // by tool, see pricingNumber
-	group   []uint16  // by tool, the place of its category in slugs, or where it would be
+	group   []uint16  // by tool, see groupOf
 	monthly []float32 // by tool, euros; infinite if it depends on the use or is not public
 
 	workspaces sync.Pool // of *workspace
@@ -288,8 +288,8 @@ func (x *Index) match(w *workspace) matching {
 		isInstead := slices.ContainsFunc(w.query.Constraints, func(c Constraint) bool { return c.Instead != "" })
 		for i := range x.tools {
 			x.addCandidate(w, i)
-			if score := x.tools[i].Score; isInstead && score != nil && w.score[i] > 0 { // as the page of alternatives
-				w.score[i] += float32(*score) * 100
+			if isInstead && w.score[i] > 0 && x.tools[i].Score != nil { // as the page of alternatives
+				w.score[i] += float32(*x.tools[i].Score) * 100
 			}
 		}
 		return matching{everything: true}

@@ -31,7 +31,7 @@ func (f *filters) readFacets(v *view, q *snapshot.SearchQuery) {
 		return slices.Contains(catalog.Pricings, catalog.Pricing(value))
 	}))
 	q.ICP = catalog.ICP(among("icp", "Pour qui", func(value string) bool { return slices.Contains(catalog.ICPs, catalog.ICP(value)) }))
-	f.usages, f.criteria = v.declared()
+	all := v.facets()
 	declared := func(name, label string, all *meanings) (slug string, categories []string) {
 		chosen := all.find(among(name, label, func(value string) bool { return all.find(value, "") != nil }), q.Category)
 		if chosen == nil {
@@ -40,8 +40,8 @@ func (f *filters) readFacets(v *view, q *snapshot.SearchQuery) {
 		f.given.Set(name, chosen.Value)
 		return chosen.slug, chosen.categories
 	}
-	q.Usage, q.UsageIn = declared("usage", "Usage", &f.usages)
-	q.Criterion, q.CriterionIn = declared("criterion", "Critère", &f.criteria)
+	q.Usage, q.UsageIn = declared("usage", "Usage", &all.usages)
+	q.Criterion, q.CriterionIn = declared("criterion", "Critère", &all.criteria)
 	if given := f.value("price_max"); given != "" {
 		if most, ok := web.ParseNumber(strings.Replace(given, ",", ".", 1)); ok && most >= 0 {
 			q.PriceMax = &most
@@ -69,8 +69,8 @@ type tally map[[2]string]int
 // addFacets adds the fields of these filters, with the number of tools that each value would show.
 // Those that most visitors do without are apart.
 func (f *filters) addFacets(v *view, found *snapshot.Found, q *snapshot.SearchQuery) {
-	counts := tally{}
-	found.Count(func(i int, but string) { counts.add(v, f, i, but) })
+	all := v.facets()
+	counts := all.count(found)
 	var models, profiles, prices, years []option
 	for _, model := range catalog.Pricings {
 		models = append(models, option{Value: string(model), Label: french.Capital(string(model))})
@@ -104,8 +104,8 @@ func (f *filters) addFacets(v *view, found *snapshot.Found, q *snapshot.SearchQu
 	if q.TestedSince != "" && !hasValue(years, q.TestedSince) {
 		years = append(years, option{Value: q.TestedSince, Label: french.Date(q.TestedSince)})
 	}
-	usages := f.usages.options(q.Category, f.given.Get("usage"))
-	criteria := f.criteria.options(q.Category, f.given.Get("criterion"))
+	usages := all.usages.options(q.Category, f.given.Get("usage"))
+	criteria := all.criteria.options(q.Category, f.given.Get("criterion"))
 	category, score, obsolescence, order := f.Fields[0], f.Fields[1], f.Fields[2], f.Fields[3]
 	f.Fields = slices.Concat([]field{category}, f.facet("pricing", "Modèle", "Tous", models, counts),
 		f.facet("price_max", "Prix max.", "Tous", prices, counts), []field{score, order})
@@ -116,34 +116,71 @@ func (f *filters) addFacets(v *view, found *snapshot.Found, q *snapshot.SearchQu
 
 func priceValue(euros float64) string { return strconv.FormatFloat(euros, 'f', -1, 64) }
 
-// add counts a tool that passes all filters, or all but one.
-func (c tally) add(v *view, f *filters, i int, but string) {
-	t := v.snap.Catalog.Tools[i]
+// facets are the values of filters that tools have: numbered, so that a hundred thousand of them are
+// counted in milliseconds.
+type facets struct {
+	usages, criteria meanings
+	values           [][2]string // filter and value
+	start            []uint32    // those of tool i are of[start[i]:start[i+1]]
+	of               []uint32
+}
+
+func (v *view) newFacets() *facets {
+	f := &facets{start: make([]uint32, 1, len(v.snap.Catalog.Tools)+1)}
+	f.usages, f.criteria = v.declared()
+	numbers := map[[2]string]uint32{}
 	add := func(name, value string) {
-		if but == "" || but == name {
-			c[[2]string{name, value}]++
+		key := [2]string{name, value}
+		n, ok := numbers[key]
+		if !ok {
+			n = uint32(len(f.values))
+			numbers[key], f.values = n, append(f.values, key)
+		}
+		f.of = append(f.of, n)
+	}
+	for i, t := range v.snap.Catalog.Tools {
+		add("pricing", string(t.Pricing))
+		add("icp", string(t.ICP))
+		if t.TestedAt != "" {
+			add("tested_since", t.TestedAt[:4]+"-01-01")
+		}
+		for _, usage := range t.Usages {
+			if o := f.usages.of(t.Category, usage); o != nil {
+				add("usage", o.Value)
+			}
+		}
+		for _, value := range t.Criteria {
+			if o := f.criteria.of(t.Category, value.Name); o != nil && value.IsFlag && value.Number == 1 {
+				add("criterion", o.Value)
+			}
+		}
+		for _, euros := range priceSteps {
+			if v.snap.Index.Meets(i, &search.Constraint{PriceMax: euros}) {
+				add("price_max", priceValue(euros))
+			}
+		}
+		f.start = append(f.start, uint32(len(f.of)))
+	}
+	return f
+}
+
+// count returns how many tools each value would show.
+func (f *facets) count(found *snapshot.Found) tally {
+	counts := make([]int, len(f.values))
+	found.Count(func(i int, but string) {
+		for _, n := range f.of[f.start[i]:f.start[i+1]] {
+			if but == "" || f.values[n][0] == but {
+				counts[n]++
+			}
+		}
+	})
+	all := tally{}
+	for n, count := range counts {
+		if count > 0 {
+			all[f.values[n]] = count
 		}
 	}
-	add("pricing", string(t.Pricing))
-	add("icp", string(t.ICP))
-	if t.TestedAt != "" {
-		add("tested_since", t.TestedAt[:4]+"-01-01")
-	}
-	for _, usage := range t.Usages {
-		if o := f.usages.of(t.Category, usage); o != nil {
-			add("usage", o.Value)
-		}
-	}
-	for _, value := range t.Criteria {
-		if o := f.criteria.of(t.Category, value.Name); o != nil && value.IsFlag && value.Number == 1 {
-			add("criterion", o.Value)
-		}
-	}
-	for _, euros := range priceSteps {
-		if v.snap.Index.Meets(i, search.Constraint{PriceMax: euros}) {
-			add("price_max", priceValue(euros))
-		}
-	}
+	return all
 }
 
 // facet returns the field of a filter, or none if it has nothing to choose from. Values that would

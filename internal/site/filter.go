@@ -26,8 +26,6 @@ type filters struct {
 	Problems []string
 	given    url.Values // valid and not empty
 	values   url.Values // as received
-
-	usages, criteria meanings // of the catalogue
 }
 
 // A field is one control of a filter form.

@@ -38,6 +38,7 @@ type view struct {
 
 	// Made when first needed.
 	sitemaps func() sitemaps
+	facets   func() *facets
 	maps     func() *market.Maps
 	medians  func() map[[2]string]catalog.Value // of criteria, by category and criterion
 	trends   func() *market.Trends
@@ -93,6 +94,7 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	v.ended = sync.OnceValue(v.endedPages)
 	v.sitemaps = sync.OnceValue(v.buildSitemaps)
 	v.trends = sync.OnceValue(func() *market.Trends { return market.NewTrends(snap.Catalog, snap.UpdatedAt) })
+	v.facets = sync.OnceValue(v.newFacets)
 	v.maps = sync.OnceValue(func() *market.Maps { return market.NewMaps(snap.Catalog) })
 	v.medians = sync.OnceValue(func() map[[2]string]catalog.Value { return newMedians(snap.Catalog) })
 	return v

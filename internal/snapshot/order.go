@@ -121,12 +121,16 @@ func (s *Snapshot) sortFigures() map[Sort][]int32 {
 	}
 }
 
-// inOrder returns all tools in an order.
-func (s *Snapshot) inOrder(sort Sort) []int32 {
-	if sort < sortCount {
-		return s.toolOrders[""][sort].ids
+// inOrder returns the tools of a category, or all if it is "", in an order; one of figures has those
+// of all categories.
+func (s *Snapshot) inOrder(category string, sort Sort) []int32 {
+	if sort >= sortCount {
+		return s.figureOrders()[sort]
 	}
-	return s.figureOrders()[sort]
+	if orders := s.toolOrders[category]; orders != nil {
+		return orders[sort].ids
+	}
+	return nil
 }
 
 // nameKeys returns the collation keys of n names.

@@ -106,7 +106,7 @@ func (s *Snapshot) search(q SearchQuery) *Found {
 }
 
 // Count calls visit for every tool that matches the text of the query and passes all its filters, or
-// all but one, whose name it is given: what choosing another value of that filter would show.
+// all but one that is not the category, whose name it is given: what choosing another value of that filter would show.
 func (f *Found) Count(visit func(tool int, but string)) {
 	s := f.snap
 	var set []uint64 // nil for all
@@ -118,7 +118,8 @@ func (f *Found) Count(visit func(tool int, but string)) {
 		set, _ = s.Index.Matches(query)
 	}
 	checks := s.checks(&f.filters)
-	for i, t := range s.Catalog.Tools {
+	for _, id := range s.inOrder(f.filters.Category, ScoreDesc) { // no other category is counted
+		i, t := int(id), s.Catalog.Tools[id]
 		if set != nil && set[i/64]&(1<<(i%64)) == 0 {
 			continue
 		}
@@ -139,7 +140,7 @@ func (f *Found) Count(visit func(tool int, but string)) {
 // query.
 func (s *Snapshot) listFound(f *Found, q *SearchQuery, has func(i int) bool) {
 	f.Total = 0
-	order := s.inOrder(q.Sort)
+	order := s.inOrder(q.Category, q.Sort)
 	if r := s.RetiredTool(q.AlternativesTo); r != nil && !q.IsSorted {
 		order = s.replacementsFirst(r, order)
 	}
@@ -183,9 +184,9 @@ func (s *Snapshot) checks(q *SearchQuery) (all []check) {
 	add(q.ObsolescenceMax != nil, "obsolescence_max", func(_ int, t *catalog.Tool) bool {
 		return t.Obsolescence != nil && *t.Obsolescence <= *q.ObsolescenceMax
 	})
-	add(q.Pricing != "", "pricing", func(_ int, t *catalog.Tool) bool { return t.Pricing == q.Pricing })
+	add(q.Pricing != "", "pricing", func(i int, _ *catalog.Tool) bool { return s.Index.Pricing(i) == q.Pricing })
 	add(q.PriceMax != nil, "price_max", func(i int, _ *catalog.Tool) bool {
-		return s.Index.Meets(i, search.Constraint{PriceMax: *q.PriceMax})
+		return s.Index.Meets(i, &search.Constraint{PriceMax: *q.PriceMax})
 	})
 	add(q.Usage != "", "usage", func(_ int, t *catalog.Tool) bool { return isIn(t, q.UsageIn) && slices.Contains(t.Usages, q.Usage) })
 	add(q.ICP != "", "icp", func(_ int, t *catalog.Tool) bool { return t.ICP == q.ICP })
