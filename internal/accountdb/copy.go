@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"palmares/internal/account"
+	"palmares/internal/mail"
 	"palmares/internal/sqldb"
 )
 
@@ -171,9 +172,14 @@ type CopyStep struct {
 	By        string // the address of who makes the change
 }
 
-// SetState changes the state of the revision that somebody has seen. ErrNotFound; ErrInvalid;
-// ErrChanged: there is another revision.
+// SetState changes the state of the revision that somebody has seen, and queues the mails about
+// that: to editors who are to review it, or to the author whose text was given back or approved.
+// ErrNotFound; ErrInvalid; ErrChanged: there is another revision.
 func (s *Copies) SetState(ctx context.Context, id string, revision int64, step CopyStep, now time.Time) error {
+	by, err := account.NormalizeEmail(step.By)
+	if err != nil {
+		return sqldb.Problem(sqldb.ErrInvalid, err, "%v", err)
+	}
 	if err := step.check(); err != nil {
 		return err
 	}
@@ -188,9 +194,39 @@ func (s *Copies) SetState(ctx context.Context, id string, revision int64, step C
 		if c.Revision != revision {
 			return copyChanged(id)
 		}
-		return sqldb.Exec(ctx, tx, `UPDATE working_copies SET state = $1, publish_at = $2, note = $3 WHERE id = $4`,
-			step.State, step.PublishAt, step.Note, id)
+		if err := sqldb.Exec(ctx, tx, `UPDATE working_copies SET state = $1, publish_at = $2, note = $3 WHERE id = $4`,
+			step.State, step.PublishAt, step.Note, id); err != nil {
+			return err
+		}
+		return queueReviewMails(ctx, tx, c, step.State, by, now)
 	})
+}
+
+// queueReviewMails queues the mails about a new state. Nobody is told what she has done herself.
+func queueReviewMails(ctx context.Context, tx *sql.Tx, c WorkingCopy, state, by string, now time.Time) error {
+	approved := []string{CopyReady, CopyScheduled}
+	kind, to := mail.Kind(""), []string{c.Author}
+	var err error
+	switch {
+	case state == c.State:
+		return nil
+	case state == CopyForReview:
+		kind = mail.ReviewAsked
+		to, err = sqldb.Rows(ctx, tx, `SELECT email FROM editors WHERE role = $1 LIMIT $2`, sqldb.ScanText,
+			string(account.Editor), MaxEditors)
+	case state == CopyInProgress && c.State == CopyForReview:
+		kind = mail.ReviewReturned
+	case slices.Contains(approved, state) && !slices.Contains(approved, c.State):
+		kind = mail.ReviewApproved
+	default:
+		return nil
+	}
+	for _, address := range to {
+		if address != by && err == nil {
+			err = queueMail(ctx, tx, mail.Request{To: address, Kind: kind, About: c.ID}, now)
+		}
+	}
+	return err
 }
 
 func (step CopyStep) check() error {

@@ -3,6 +3,7 @@ package accountdb
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"palmares/internal/account"
+	"palmares/internal/mail"
 	"palmares/internal/sqldb"
 )
 
@@ -123,7 +125,7 @@ func TestOfSavesOnOneRevisionOneSucceedsAndMayBeRepeated(t *testing.T) {
 			t.Errorf("the same again is revision %d, %v", revision, err)
 		}
 		fails(t, s.Copies.Delete(t.Context(), c.ID, 1), ErrChanged)
-		fails(t, s.Copies.SetState(t.Context(), c.ID, 1, CopyStep{State: CopyReady}, monday), ErrChanged)
+		fails(t, s.Copies.SetState(t.Context(), c.ID, 1, CopyStep{State: CopyReady, By: "ada@example.org"}, monday), ErrChanged)
 		if got := findWorkingCopy(t, s, c.ID); !cmp.Equal(got, now) {
 			t.Errorf("what was refused changed %+v to %+v", now, got)
 		}
@@ -136,7 +138,7 @@ func TestWhatWasApprovedIsInProgressAgainWhenItChanges(t *testing.T) {
 		for state, want := range map[string]string{
 			CopyInProgress: CopyInProgress, CopyForReview: CopyForReview, CopyReady: CopyInProgress, CopyScheduled: CopyInProgress,
 		} {
-			step := CopyStep{State: state, PublishAt: "2026-12-06T08:00:00+01:00", Note: "Le prix a changé."}
+			step := CopyStep{State: state, PublishAt: "2026-12-06T08:00:00+01:00", Note: "Le prix a changé.", By: "ada@example.org"}
 			if err := s.Copies.SetState(t.Context(), c.ID, c.Revision, step, monday); err != nil {
 				t.Fatal(err)
 			}
@@ -188,14 +190,16 @@ func TestWorkingCopiesAreBounded(t *testing.T) {
 			{State: CopyReady, Note: "\x00"},
 			{State: CopyReady, Note: strings.Repeat("é", MaxCopyNote+1)},
 		} {
+			step.By = "ada@example.org"
 			fails(t, s.Copies.SetState(ctx, first.ID, 1, step, monday), sqldb.ErrInvalid)
 		}
+		fails(t, s.Copies.SetState(ctx, first.ID, 1, CopyStep{State: CopyReady}, monday), sqldb.ErrInvalid, "not an e-mail address")
 		for _, id := range []string{"", "\x00", "cop_" + strings.Repeat("0", 26)} {
 			_, err := s.Copies.Find(ctx, id)
 			fails(t, err, sqldb.ErrNotFound)
 			_, err = s.Copies.Save(ctx, id, 1, nil, monday)
 			fails(t, err, ErrNoCopy)
-			fails(t, s.Copies.SetState(ctx, id, 1, CopyStep{State: CopyReady}, monday), ErrNoCopy)
+			fails(t, s.Copies.SetState(ctx, id, 1, CopyStep{State: CopyReady, By: "ada@example.org"}, monday), ErrNoCopy)
 			fails(t, s.Copies.Delete(ctx, id, 1), ErrNoCopy)
 			fails(t, s.Copies.PutFile(ctx, id, CopyFile{Path: "images/a.png"}), ErrNoCopy)
 			_, _, err = s.Shares.Create(ctx, id, monday)
@@ -272,6 +276,59 @@ func TestWorkingCopiesOutliveTheAccountAndTheRoleOfTheirAuthor(t *testing.T) {
 		}
 		if got := findWorkingCopy(t, s, c.ID); !cmp.Equal(got, c) {
 			t.Errorf("%+v became %+v", c, got)
+		}
+	})
+}
+
+func TestAReviewIsMailedToWhoeverWaitsForIt(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		addEditor(t, s, "zoe@example.org", "Zoé", account.Author)
+		addEditor(t, s, "ivo@example.org", "Ivo", account.Author)
+		addEditor(t, s, "ada@example.org", "Ada", account.Editor)
+		addEditor(t, s, "bob@example.org", "Bob", account.Editor)
+		for author, steps := range map[string][]struct{ by, state, mails string }{
+			"zoe@example.org": {
+				{"zoe@example.org", CopyForReview, "review_asked ada, review_asked bob"},
+				{"zoe@example.org", CopyForReview, ""}, // a second click
+				{"ada@example.org", CopyInProgress, "review_returned zoe"},
+				{"zoe@example.org", CopyForReview, "review_asked ada, review_asked bob"},
+				{"zoe@example.org", CopyInProgress, ""}, // she takes it back
+				{"zoe@example.org", CopyForReview, "review_asked ada, review_asked bob"},
+				{"bob@example.org", CopyReady, "review_approved zoe"},
+				{"bob@example.org", CopyScheduled, ""},
+				{"ada@example.org", CopyInProgress, ""},
+				{"ada@example.org", CopyScheduled, "review_approved zoe"},
+			},
+			"ada@example.org": {
+				{"ADA@example.org", CopyForReview, "review_asked bob"},
+				{"ada@example.org", CopyReady, ""},
+			},
+		} {
+			c := workingCopy(t, s, author, "outils/"+author[:3]+".md")
+			for i, step := range steps {
+				err := s.Copies.SetState(t.Context(), c.ID, c.Revision, CopyStep{State: step.state, PublishAt: "2026-12-06T08:00:00Z", By: step.by}, monday)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				mails, err := s.Mails.Claim(t.Context(), monday, 10)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, m := range mails {
+					if m.About != c.ID {
+						t.Errorf("a mail is about %q", m.About)
+					}
+					got = append(got, string(m.Kind)+" "+m.To[:3])
+					if err := s.Mails.Finish(t.Context(), m, mail.Verdict{}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				slices.Sort(got)
+				if all := strings.Join(got, ", "); all != step.mails {
+					t.Errorf("%s, step %d: mails %q, want %q", author, i, all, step.mails)
+				}
+			}
 		}
 	})
 }

@@ -33,10 +33,16 @@ const (
 	PaymentFailed    Kind = "payment_failed"    // the day on which Pro ends, 2026-12-06
 	PlanEnded        Kind = "plan_ended"        // the day on which keys above the plan's number are suspended
 	ScheduleStuck    Kind = "schedule_stuck"    // the record and its hour: pages/tarifs 2026-12-06T08:00:00Z
+	ReviewAsked      Kind = "review_asked"      // the working copy's id
+	ReviewReturned   Kind = "review_returned"   // the working copy's id
+	ReviewApproved   Kind = "review_approved"   // the working copy's id
 )
 
 // kinds lists all kinds, in the order above.
-var kinds = []Kind{SignIn, ConfirmDeletion, EndpointDisabled, EndpointFailing, PaymentFailed, PlanEnded, ScheduleStuck}
+var kinds = []Kind{
+	SignIn, ConfirmDeletion, EndpointDisabled, EndpointFailing, PaymentFailed, PlanEnded, ScheduleStuck,
+	ReviewAsked, ReviewReturned, ReviewApproved,
+}
 
 // Known reports whether the kind exists.
 func (k Kind) Known() bool { return slices.Contains(kinds, k) }
@@ -55,6 +61,15 @@ type Claim struct {
 	Request
 	CreatedAt time.Time // when it was last requested
 	Attempts  int       // failed ones, before this one
+}
+
+// A Copy is what a mail says of a working copy.
+type Copy struct {
+	Record  string // outils/plume
+	Author  string // the name of who writes it
+	Note    string // to the reviewer, or back to the author; "" for none
+	Waiting bool   // for a review
+	Ready   bool   // it was approved
 }
 
 // A Verdict is the outcome of a claimed mail.

@@ -37,6 +37,8 @@ type data struct {
 	FailedAt string // 6 décembre 2026 à 09:30 UTC
 	Day      string // 6 décembre 2026
 	Record   string // pages/tarifs
+	Author   string // the name of who wrote it
+	Note     string // about it, "" for none
 }
 
 // parseTemplates panics if one of the embedded templates is broken, which every test
@@ -83,6 +85,8 @@ func (q *Queue) write(ctx context.Context, c Claim, now time.Time) (Message, err
 			d.Day, err = day(isoDay(due))
 			d.Day += due.UTC().Format(" à 15:04 UTC")
 		}
+	case ReviewAsked, ReviewReturned, ReviewApproved:
+		err = q.describeCopy(ctx, c.Request, &d)
 	default:
 		err = fmt.Errorf("unknown kind of mail %q", c.Kind)
 	}
@@ -110,6 +114,23 @@ func (q *Queue) describeFailures(ctx context.Context, id string, d *data) error 
 	d.FailedAt += e.LastFailure.At.UTC().Format(" à 15:04 UTC")
 	d.Day, err = day(isoDay(e.DisableAt()))
 	return err
+}
+
+// describeCopy fills in what the mail about a working copy says.
+func (q *Queue) describeCopy(ctx context.Context, r Request, d *data) error {
+	c, err := q.cfg.Content.Copy(ctx, r)
+	if err != nil {
+		return err
+	}
+	if c.Waiting != (r.Kind == ReviewAsked) || c.Ready != (r.Kind == ReviewApproved) {
+		return ErrObsolete // somebody was faster
+	}
+	d.Record, d.Author, d.Note = c.Record, c.Author, c.Note
+	d.Page = d.Site + "/redaction/copies/" + r.About
+	if c.Waiting {
+		d.Page += "/relecture"
+	}
+	return nil
 }
 
 func (t templates) render(to string, d data, now time.Time) (Message, error) {

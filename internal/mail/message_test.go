@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"log/slog"
 	"mime"
@@ -40,6 +41,15 @@ func written(t *testing.T, r Request, e webhook.Endpoint) (Message, error) {
 type fakeContent struct{ endpoint webhook.Endpoint }
 
 func (fakeContent) Link(context.Context, Request) (string, error) { return link, nil }
+
+// Copy returns a working copy in the state that mails of the kind are about.
+func (fakeContent) Copy(_ context.Context, r Request) (Copy, error) {
+	return Copy{
+		Record: "outils/plume", Author: "Zoé Martin", Note: "Le prix a changé\u00a0:\nregardez <la source>.",
+		Waiting: r.Kind == ReviewAsked, Ready: r.Kind == ReviewApproved,
+	}, nil
+}
+
 func (c fakeContent) Endpoint(context.Context, string) (webhook.Endpoint, error) {
 	return c.endpoint, nil
 }
@@ -81,6 +91,9 @@ var samples = []struct {
 	},
 	{name: "payment_failed", request: Request{To: "ada@example.org", Kind: PaymentFailed, About: "2026-12-06"}},
 	{name: "schedule_stuck", request: Request{To: "redaction@example.org", Kind: ScheduleStuck, About: "pages/tarifs 2026-12-06T08:00:00Z"}},
+	{name: "review_asked", request: Request{To: "ada@example.org", Kind: ReviewAsked, About: "cop_1"}},
+	{name: "review_returned", request: Request{To: "zoe@example.org", Kind: ReviewReturned, About: "cop_1"}},
+	{name: "review_approved", request: Request{To: "zoe@example.org", Kind: ReviewApproved, About: "cop_1"}},
 	{name: "plan_ended", request: Request{To: "ada@example.org", Kind: PlanEnded, About: "2027-01-01"}},
 }
 
@@ -275,6 +288,26 @@ func TestMailsAreSignedWithTheNameOfTheCatalogue(t *testing.T) {
 		}
 		if all := m.Subject + m.Text + m.HTML; strings.Contains(all, "Palmarès") || !strings.Contains(m.Text, "\n-- \nL’Essai & Cie\n") || !strings.Contains(m.HTML, "L’Essai &amp; Cie · ") {
 			t.Errorf("%s: %s\n%s\n%s", sample.name, m.Subject, m.Text, m.HTML)
+		}
+	}
+}
+
+// copyContent has one working copy.
+type copyContent struct {
+	fakeContent
+	copy Copy
+}
+
+func (c copyContent) Copy(context.Context, Request) (Copy, error) { return c.copy, nil }
+
+func TestAMailAboutAReviewThatIsOverIsNotSent(t *testing.T) {
+	for state, c := range map[Kind]Copy{ReviewAsked: {Waiting: true}, ReviewReturned: {}, ReviewApproved: {Ready: true}} {
+		for _, kind := range []Kind{ReviewAsked, ReviewReturned, ReviewApproved} {
+			q := testQueue(&fakeOutbox{}, copyContent{copy: c}, nil)
+			_, err := q.write(t.Context(), Claim{Request: Request{To: "ada@example.org", Kind: kind, About: "cop_1"}}, monday)
+			if errors.Is(err, ErrObsolete) != (kind != state) {
+				t.Errorf("%s, when it is as %s says: %v", kind, state, err)
+			}
 		}
 	}
 }

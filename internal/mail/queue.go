@@ -25,13 +25,15 @@ type Outbox interface {
 	Check(ctx context.Context, r Request) error
 }
 
-// Content provides what is known only when a mail is sent. Both methods return
+// Content provides what is known only when a mail is sent. All methods return
 // ErrObsolete if there is no reason to send it any more.
 type Content interface {
 	// Link creates the link of a mail. One that does not arrive expires unused.
 	Link(ctx context.Context, r Request) (string, error)
 	// Endpoint finds a webhook endpoint.
 	Endpoint(ctx context.Context, id string) (webhook.Endpoint, error)
+	// Copy finds the working copy that a mail is about.
+	Copy(ctx context.Context, r Request) (Copy, error)
 }
 
 // A Transport delivers mails: a Sender or a LogSender.

@@ -1,12 +1,15 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/accountdb"
 	"palmares/internal/accountsite"
 	"palmares/internal/mail"
 	"palmares/internal/sqldb"
@@ -37,6 +40,27 @@ func (c *mailContent) Link(ctx context.Context, r mail.Request) (string, error) 
 func (c *mailContent) Endpoint(ctx context.Context, id string) (webhook.Endpoint, error) {
 	e, err := c.store.Endpoints.Find(ctx, account.AnyOwner(), id)
 	return e, obsoleteIfNotFound(err)
+}
+
+// Copy finds the working copy that a mail is about. A mail to somebody who has left the desk
+// meanwhile is obsolete.
+func (c *mailContent) Copy(ctx context.Context, r mail.Request) (mail.Copy, error) {
+	if _, err := c.store.Editors.Find(ctx, r.To); err != nil {
+		return mail.Copy{}, obsoleteIfNotFound(err)
+	}
+	found, err := c.store.Copies.Find(ctx, r.About)
+	if err != nil {
+		return mail.Copy{}, obsoleteIfNotFound(err)
+	}
+	author, err := c.store.Editors.Find(ctx, found.Author)
+	if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
+		return mail.Copy{}, err
+	}
+	return mail.Copy{
+		Record: strings.TrimSuffix(found.Path, ".md"), Author: cmp.Or(author.Name, found.Author), Note: found.Note,
+		Waiting: found.State == accountdb.CopyForReview,
+		Ready:   found.State == accountdb.CopyReady || found.State == accountdb.CopyScheduled,
+	}, nil
 }
 
 func obsoleteIfNotFound(err error) error {
