@@ -17,6 +17,8 @@ type deletionPage struct {
 	Token string // of the link; "" before it was requested
 	InLog bool
 	Paid  bool // a subscription ends too
+
+	AtDesk bool // the owner writes at the desk
 }
 
 // showDeletion says what a deletion deletes: to an owner, before asking for the link,
@@ -38,7 +40,11 @@ func (p *pages) showDeletion(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	data.Email, data.Paid = r.owner.Account.Email, s.Status.Live()
+	who, err := p.editor(r)
+	if err != nil {
+		return nil, err
+	}
+	data.Email, data.Paid, data.AtDesk = r.owner.Account.Email, s.Status.Live(), who != nil
 	return render("deletion", data), nil
 }
 

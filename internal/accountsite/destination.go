@@ -1,10 +1,13 @@
 package accountsite
 
 import (
+	"errors"
 	"net/url"
 	"strings"
 
 	"palmares/internal/account"
+	"palmares/internal/accountdb"
+	"palmares/internal/sqldb"
 )
 
 // The destinations of a sign-in besides the account. Their addresses are made here and never taken
@@ -52,4 +55,13 @@ func (r *request) destination() string {
 		return to
 	}
 	return ""
+}
+
+// editor returns what the owner is at the desk, nil for nothing.
+func (p *pages) editor(r *request) (*accountdb.Editor, error) {
+	e, err := p.Store.Editors.Find(r.Context(), r.owner.Account.Email)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return nil, nil
+	}
+	return &e, err
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"palmares/internal/account"
+	"palmares/internal/accountdb"
 	"palmares/internal/accountsite"
 	"palmares/internal/mail"
 )
@@ -70,6 +71,30 @@ func TestASignInLeadsToTheDeskAndToNoOtherSite(t *testing.T) {
 			b.get("/compte?vers=" + word).Is(200)
 			p.now = p.now.AddDate(0, 0, 2)
 		}
+	})
+}
+
+func TestWhoWritesAtTheDeskIsToldWhatIsKnown(t *testing.T) {
+	each(t, publicURL, func(t *testing.T, p *server) {
+		const desk, stays, listed = `href="/redaction"`, "Ce qui reste", "votre rôle à la rédaction"
+		ada, eve := p.signedIn("ada@example.org"), p.signedIn("eve@example.org")
+		if _, err := p.store.Editors.Add(t.Context(), accountdb.Editor{Email: "ada@example.org", Name: "Ada Lovelace", Role: account.Author}, p.now); err != nil {
+			t.Fatal(err)
+		}
+		for _, author := range []string{"ada@example.org", "bob@example.org"} {
+			c := accountdb.WorkingCopy{Path: "outils/" + author + ".md", Author: author}
+			if _, err := p.store.Copies.Create(t.Context(), c, p.now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ada.get("/compte").Is(200).Contains(desk)
+		ada.get("/compte/suppression").Is(200).Contains(stays)
+		ada.get("/compte/donnees").Is(200).Contains(listed)
+		ada.get("/compte/donnees.json").Is(200).Contains(`"role": "author"`, `"name": "Ada Lovelace"`, `"path": "outils/ada@example.org.md"`, `"state": "en-cours"`).Lacks("bob@")
+		eve.get("/compte").Is(200).Lacks(desk)
+		eve.get("/compte/suppression").Is(200).Lacks(stays)
+		eve.get("/compte/donnees").Is(200).Lacks(listed)
+		eve.get("/compte/donnees.json").Is(200).Contains(`"editor": null`, `"working_copies": []`)
 	})
 }
 

@@ -13,8 +13,17 @@ import (
 	"palmares/internal/webhook"
 )
 
+type dataPage struct {
+	page
+	AtDesk bool // the owner writes at the desk
+}
+
 func (p *pages) showData(r *request) (*response, error) {
-	return render("data", r.page("Données")), nil
+	who, err := p.editor(r)
+	if err != nil {
+		return nil, err
+	}
+	return render("data", dataPage{page: r.page("Données"), AtDesk: who != nil}), nil
 }
 
 // export returns everything known of an account as one file. Deliveries may be many:
@@ -123,6 +132,7 @@ func (p *pages) collect(r *request) (*exported, error) {
 	known := &exported{
 		ExportedAt: r.now.UTC(), Account: exportedAccount{ID: a.ID, Email: a.Email, Plan: a.Plan, CreatedAt: a.CreatedAt},
 		Keys: []exportedKey{}, Usage: []exportedUsage{}, Sessions: []exportedSession{}, Endpoints: []exportedEndpoint{},
+		Copies: []exportedCopy{},
 	}
 	var err error
 	known.Account.KeysDueAt, err = p.Store.Keys.SuspensionDue(ctx, a.ID)
@@ -169,5 +179,26 @@ func (p *pages) collect(r *request) (*exported, error) {
 		}
 		known.Endpoints = append(known.Endpoints, exportEndpoint(e, recoveries))
 	}
-	return known, nil
+	return known, p.collectDesk(r, known)
+}
+
+// collectDesk reads what the owner is at the desk, and what she has begun there.
+func (p *pages) collectDesk(r *request, known *exported) error {
+	who, err := p.editor(r)
+	if err != nil {
+		return err
+	}
+	if who != nil {
+		known.Editor = &exportedEditor{who.Name, who.Role, who.AddedAt}
+	}
+	copies, err := p.Store.Copies.List(r.Context())
+	if err != nil {
+		return err
+	}
+	for _, c := range copies {
+		if c.Author == r.owner.Account.Email {
+			known.Copies = append(known.Copies, exportedCopy{c.ID, c.Path, c.State, c.PublishAt, c.Note, c.CreatedAt, c.SavedAt})
+		}
+	}
+	return nil
 }

@@ -19,6 +19,8 @@ type exported struct {
 	Usage        []exportedUsage       `json:"usage"`
 	Sessions     []exportedSession     `json:"sessions"`
 	Endpoints    []exportedEndpoint    `json:"endpoints"`
+	Editor       *exportedEditor       `json:"editor"` // null for who does not write at the desk
+	Copies       []exportedCopy        `json:"working_copies"`
 }
 
 type exportedAccount struct {
@@ -87,6 +89,22 @@ type exportedRecovery struct {
 	CreatedAt  time.Time `json:"created_at"`
 	DoneAt     time.Time `json:"done_at,omitzero"`
 	Deliveries int       `json:"deliveries"`
+}
+
+type exportedEditor struct {
+	Name    string       `json:"name"`
+	Role    account.Role `json:"role"`
+	AddedAt time.Time    `json:"added_at"`
+}
+
+type exportedCopy struct {
+	ID        string    `json:"id"`
+	Path      string    `json:"path"`
+	State     string    `json:"state"`
+	PublishAt string    `json:"publish_at,omitempty"`
+	Note      string    `json:"note,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+	SavedAt   time.Time `json:"saved_at"`
 }
 
 type exportedDelivery struct {

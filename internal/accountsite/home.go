@@ -19,6 +19,7 @@ type homePage struct {
 	Failing   int // of Endpoints
 	Grace     graceNotice
 	Concerns  []concern
+	AtDesk    bool // the owner writes at the desk
 }
 
 // home shows the account to its owner, and the sign-in form to anybody else.
@@ -70,5 +71,10 @@ func (p *pages) home(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
+	who, err := p.editor(r)
+	if err != nil {
+		return nil, err
+	}
+	data.AtDesk = who != nil
 	return render("home", data), nil
 }
