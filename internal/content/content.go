@@ -23,6 +23,9 @@
 // between JSON lines are accepted. Only plain YAML is accepted: no anchors,
 // aliases, tags, merge keys, directives or multiple documents. Symbolic links are
 // followed if they stay within the folder and rejected otherwise.
+//
+// A Document is one of the files, to be changed field by field: edit.go finds the lines of a field by
+// the parser's positions and replaces only those. Form says what a form has for each field.
 package content
 
 import (

@@ -1,7 +1,6 @@
 package content
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -39,33 +38,14 @@ type Value struct {
 	Rows  []map[string]string
 }
 
-// An EditError says why a form cannot open or change a file.
+// An EditError says why a form cannot open or change a file. Like those of problems, its sentence is in
+// the table of package french.
 type EditError struct {
-	Line            int // from 1; 0 for none
-	French, English string
+	Line int // from 1; 0 for none
+	Text string
 }
 
-func (e *EditError) Error() string { return e.English }
-
-// The reasons why a form cannot open a file.
-var (
-	errJSONL = &EditError{
-		French:  "Les fiches d’un fichier .jsonl se lisent ici, mais ne se modifient pas.",
-		English: "records in a .jsonl file cannot be edited by form",
-	}
-	errNoRecord = &EditError{
-		French:  "Ce fichier n’est pas celui d’une fiche.",
-		English: "this is not the file of a record",
-	}
-	errTooLong = &EditError{
-		French:  "Le fichier dépasse 1 Mio ; raccourcissez-le.",
-		English: "the file is larger than 1 MiB; shorten it",
-	}
-	errNoLines = &EditError{
-		French:  "Les champs du fichier ne sont pas écrits un par ligne ; modifiez-le dans un éditeur de texte.",
-		English: "the fields of the file are not written one per line; edit it as text",
-	}
-)
+func (e *EditError) Error() string { return e.Text }
 
 // OpenDocument returns a file to edit, by its path in the folder. The error is an EditError.
 func OpenDocument(path string, data []byte) (*Document, error) {
@@ -107,12 +87,12 @@ func kindOf(path string) (canonical.Kind, string, error) {
 	for _, k := range kinds {
 		switch {
 		case path == k.folder+".jsonl":
-			return "", "", errJSONL
+			return "", "", &EditError{Text: "records in a .jsonl file cannot be edited by form"}
 		case folder == k.folder && isMarkdown && catalog.IsSlug(slug):
 			return k.of, slug, nil
 		}
 	}
-	return "", "", errNoRecord
+	return "", "", &EditError{Text: "this is not the file of a record"}
 }
 
 // parse makes the document that of a text, or returns an error and leaves it as it is.
@@ -120,7 +100,7 @@ func (d *Document) parse(text string) error {
 	var problems []Problem
 	reader := decoder{file: d.path, line: 1, problems: &problems, isMarkdown: true}
 	if len(text) > maxFile {
-		return errTooLong
+		return &EditError{Text: "the file is larger than 1 MiB; shorten it"}
 	}
 	if plain, ok := reader.utf8(text); ok && d.kind == canonical.Catalogue {
 		var v value
@@ -130,12 +110,7 @@ func (d *Document) parse(text string) error {
 		reader.frontMatter(plain)
 	}
 	if len(problems) > 0 {
-		return &EditError{
-			Line: problems[0].Line,
-			French: fmt.Sprintf("Les champs du fichier ne se lisent pas (ligne %d) ; corrigez-le dans un éditeur de texte.",
-				problems[0].Line),
-			English: problems[0].Text,
-		}
+		return &EditError{problems[0].Line, problems[0].Text}
 	}
 	next := Document{path: d.path, kind: d.kind, body: reader.body, fields: reader.fields, newline: "\n"}
 	rest, hasMark := strings.CutPrefix(text, byteOrderMark)
@@ -156,7 +131,7 @@ func (d *Document) parse(text string) error {
 	}
 	next.spans, next.indent = (&editor{lines: next.lines}).spans(span{next.first, next.end}, next.fields)
 	if reader.isRecord || len(next.spans) != len(next.fields) {
-		return errNoLines
+		return &EditError{Text: "the fields of the file are not written one per line; edit it as text"}
 	}
 	*d = next
 	return nil
@@ -239,10 +214,10 @@ func (d *Document) Value(name string) Value {
 func (d *Document) Body() string { return d.body }
 
 // SetBody replaces the Markdown below the fields. Blank lines around it stay.
-func (d *Document) SetBody(text string) {
-	text, _ = trimBlankLines(normalizeNewlines(text))
+func (d *Document) SetBody(text string) error {
+	text, _ = trimBlankLines(cleanText(text))
 	if text == d.body || d.kind == canonical.Catalogue {
-		return
+		return nil
 	}
 	isBlank := func(line string) bool { return strings.TrimSpace(line) == "" }
 	at := span{d.text, len(d.lines)}
@@ -256,7 +231,7 @@ func (d *Document) SetBody(text string) {
 	for line := range strings.Lines(text) {
 		lines = append(lines, strings.TrimSuffix(line, "\n")+d.newline)
 	}
-	d.lines, d.body = d.splice(at, lines), text
+	return d.parse(d.mark + strings.Join(d.splice(at, lines), ""))
 }
 
 // splice returns the lines with others instead of a span. A file keeps or lacks the end of its last line.

@@ -20,17 +20,16 @@ func (d *Document) Set(name string, v Value) error {
 	f := d.field(name)
 	switch {
 	case f == nil || f.Form == catalog.OwnSlug && v.Text != d.Slug():
-		return &EditError{
-			French:  fmt.Sprintf("Le champ « %s » ne se modifie pas ainsi.", name),
-			English: fmt.Sprintf("the field %s cannot be set", name),
-		}
+		return &EditError{Text: fmt.Sprintf("the field %q cannot be set here", name)}
 	case f.Form == catalog.Body:
-		d.SetBody(v.Text)
-		return nil
+		return d.SetBody(v.Text)
 	}
 	v = v.tidy(f)
 	if v.same(d.Value(name).tidy(f)) {
 		return nil
+	}
+	if err := v.checkNames(f); err != nil {
+		return err
 	}
 	if v.Text != "" && f.Form.IsList() {
 		return d.setRaw(f, v.Text)
@@ -90,11 +89,7 @@ func (d *Document) replace(f *catalog.Field, want *value, old span, lines []stri
 		own = next.fields[i].value
 	}
 	if next.body != d.body || !sameValue(others(d), others(&next)) || !sameValue(&own, want) {
-		return &EditError{
-			French: fmt.Sprintf("La valeur de « %s » ne s’écrit pas dans ce fichier ; simplifiez-la, ou modifiez le fichier "+
-				"dans un éditeur de texte.", f.Name),
-			English: fmt.Sprintf("the value of %s cannot be written to this file; simplify it, or edit the file as text", f.Name),
-		}
+		return &EditError{Text: fmt.Sprintf("the value of %s cannot be written to this file; simplify it, or edit the file as text", f.Name)}
 	}
 	*d = next
 	return nil
@@ -273,12 +268,15 @@ func (e *editor) rewrite(at span, head int, want *value) (lines []string) {
 	return append(lines, e.write(e.lines[at.from][:head], indent, want)...)
 }
 
+// maxPairs bounds the comparisons of old and wanted entries.
+const maxPairs = 1 << 20
+
 // entries returns the lines of a block list or mapping with other entries, or nil if the old ones do not
 // have lines of their own. Entries that are in both keep their lines, with the comments above them.
 func (e *editor) entries(within span, old, want *value) (lines []string) {
 	olds, wants := entriesOf(old), entriesOf(want)
 	at, indent := e.spans(within, olds)
-	if at == nil {
+	if at == nil || len(olds)*len(wants) > maxPairs {
 		return nil
 	}
 	from := matches(olds, wants)
@@ -450,18 +448,15 @@ func (d *Document) setRaw(f *catalog.Field, text string) error {
 	if !strings.Contains("[{\"'|>", text[1:2]) {
 		text = "\n" + shift(slices.Collect(strings.Lines(text[1:])), d.indent+2)
 	}
-	var problems []Problem
+	var problems []EditError
 	parsed, _ := parseYAML(f.Name+":"+text, 0, func(line int, format string, args ...any) {
-		problems = append(problems, Problem{"", max(line-strings.Count(text[:1], "\n"), 1), fmt.Sprintf(format, args...)})
+		problems = append(problems, EditError{max(line-strings.Count(text[:1], "\n"), 1), fmt.Sprintf(format, args...)})
 	})
-	if len(problems) > 0 || len(parsed.fields) != 1 {
-		problems = append(problems, Problem{"", 1, "the text is not the YAML of one field"})
-		return &EditError{
-			Line: problems[0].Line,
-			French: fmt.Sprintf("Le YAML de « %s » ne se lit pas (ligne %d du champ) ; corrigez-le.",
-				f.Name, problems[0].Line),
-			English: problems[0].Text,
-		}
+	if len(problems) == 0 && len(parsed.fields) != 1 {
+		problems = append(problems, EditError{1, "the text is not the YAML of one field; indent it, or delete what is too much"})
+	}
+	if len(problems) > 0 {
+		return &problems[0]
 	}
 	head, at := strings.Repeat(" ", d.indent)+f.Name+":", d.place(f.Name)
 	if at.from < at.to {

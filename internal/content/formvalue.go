@@ -1,6 +1,7 @@
 package content
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -49,7 +50,7 @@ func shown(f *catalog.Field, v *value) (Value, bool) {
 		return Value{Items: []string{v.text}}, true
 	case !f.Form.IsList():
 		return Value{Text: v.text}, isScalar
-	case f.Form == catalog.Marks || f.Form == catalog.Weights:
+	case isNamed(f):
 		var rows []map[string]string
 		for i := range v.fields {
 			if v.fields[i].value.kind >= isList {
@@ -90,9 +91,31 @@ func shownRows(f *catalog.Field, v *value) (Value, bool) {
 	return Value{Rows: rows}, v.kind == isList
 }
 
+// isNamed reports whether the values of a field are a mapping, of which a form shows the names as a column.
+func isNamed(f *catalog.Field) bool { return f.Form == catalog.Marks || f.Form == catalog.Weights }
+
+// cleanText returns what a browser sent as a file has it.
+func cleanText(s string) string { return normalizeNewlines(strings.ToValidUTF8(s, "\ufffd")) }
+
+// checkNames checks that the rows of a mapping have different names.
+func (v Value) checkNames(f *catalog.Field) error {
+	taken := map[string]bool{}
+	for i := 0; i < len(v.Rows) && isNamed(f); i++ {
+		switch name := v.Rows[i][nameColumn]; {
+		case name == "":
+			return &EditError{Text: fmt.Sprintf("the value %q of %s has no name; choose one", v.Rows[i][valueColumn], f.Name)}
+		case taken[name]:
+			return &EditError{Text: fmt.Sprintf("%q is twice in %s; keep one", name, f.Name)}
+		default:
+			taken[name] = true
+		}
+	}
+	return nil
+}
+
 // tidy returns a value as it is written: without the space around texts, empty items and empty rows.
 func (v Value) tidy(f *catalog.Field) Value {
-	clean := func(s string) string { return strings.TrimSpace(normalizeNewlines(s)) }
+	clean := func(s string) string { return strings.TrimSpace(cleanText(s)) }
 	tidied := Value{Text: clean(v.Text)}
 	for _, item := range v.Items {
 		if item = clean(item); item != "" {
@@ -106,8 +129,7 @@ func (v Value) tidy(f *catalog.Field) Value {
 				row[name] = cell
 			}
 		}
-		isMark := f.Form == catalog.Marks || f.Form == catalog.Weights
-		if len(row) > 0 && !(isMark && (row[nameColumn] == "" || row[valueColumn] == "")) {
+		if len(row) > 0 && !(isNamed(f) && row[valueColumn] == "") { // what was not measured
 			tidied.Rows = append(tidied.Rows, row)
 		}
 	}
