@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"palmares/internal/catalog"
@@ -19,6 +20,7 @@ import (
 // A Job is the publication of one folder. It is used once: Read, then Publish.
 type Job struct {
 	Dir    string
+	Files  fs.FS  // the folder, if it is not as in Dir; nil for that
 	Name   string // of the folder in messages
 	Strict bool   // warnings stop the publication
 	MaxAge int    // see content.Options
@@ -56,19 +58,33 @@ type Finding struct {
 }
 
 // A RefusedError says what in a folder keeps it from being published.
-type RefusedError struct{ text string }
+type RefusedError struct {
+	text string
+	err  error // may be nil
+}
 
 func (e *RefusedError) Error() string { return e.text }
+
+// Unwrap returns a catalogdb.RemovalsError if that is the reason.
+func (e *RefusedError) Unwrap() error { return e.err }
+
+func refused(format string, args ...any) *RefusedError {
+	return &RefusedError{text: fmt.Sprintf(format, args...)}
+}
 
 // Read reads the folder and shows what it finds. A RefusedError means that there are
 // problems, or warnings and Strict. Without an error the result must be closed.
 func (j *Job) Read(ctx context.Context) (*content.Result, error) {
-	root, err := content.Open(j.Dir)
-	if err != nil {
-		return nil, err
+	files := j.Files
+	if files == nil {
+		root, err := content.Open(j.Dir)
+		if err != nil {
+			return nil, err
+		}
+		defer root.Close()
+		files = root.FS()
 	}
-	defer root.Close()
-	read, err := content.ReadFS(ctx, root.FS(), content.Options{
+	read, err := content.ReadFS(ctx, files, content.Options{
 		Progress: func(n int) { j.Sink.Progress("reading", n, 0) },
 		Now:      j.Now(), Today: catalog.Day(j.Now()), MaxAge: j.MaxAge, Known: j.Known, Elsewhere: j.Elsewhere,
 	})
@@ -77,9 +93,7 @@ func (j *Job) Read(ctx context.Context) (*content.Result, error) {
 	}
 	err = j.show(read.Problems, read.Warnings)
 	if n := len(read.Problems); err == nil && n > 0 {
-		err = &RefusedError{
-			fmt.Sprintf("%s in %s: fix %s and run the command again", Plural(n, "problem"), j.Name, pronoun(n)),
-		}
+		err = refused("%s in %s: fix %s and run the command again", Plural(n, "problem"), j.Name, pronoun(n))
 	}
 	if err == nil {
 		err = j.refuse(read.Warnings)
@@ -108,9 +122,7 @@ func (j *Job) refuse(warnings []content.Warning) error {
 	if n == 0 || !j.Strict {
 		return nil
 	}
-	return &RefusedError{
-		fmt.Sprintf("%s in %s: fix %s, or run the command without --strict", Plural(n, "warning"), j.Name, pronoun(n)),
-	}
+	return refused("%s in %s: fix %s, or run the command without --strict", Plural(n, "warning"), j.Name, pronoun(n))
 }
 
 func pronoun(n int) string {
@@ -147,7 +159,7 @@ func (j *Job) Publish(ctx context.Context, to *catalogdb.Catalogue, read *conten
 	})
 	if removals, ok := errors.AsType[*catalogdb.RemovalsError](err); ok {
 		return 0, &RefusedError{removals.Error() + "; add an entry in cimetiere/ for each, " +
-			"name it as an alias of the tool it became, or pass --allow-removals"}
+			"name it as an alias of the tool it became, or pass --allow-removals", removals}
 	}
 	if err != nil {
 		return 0, err

@@ -50,7 +50,7 @@ func (u *Undo) Run(ctx context.Context, to *catalogdb.Catalogue) (version int64,
 func (u *Undo) run(ctx context.Context, to *catalogdb.Catalogue) (int64, error) {
 	undo, err := to.Undo(ctx, u.Version, u.Force)
 	if errors.Is(err, catalogdb.ErrCannotUndo) || errors.Is(err, catalogdb.ErrNoVersion) {
-		return 0, &RefusedError{err.Error()}
+		return 0, refused("%v", err)
 	}
 	if err == nil {
 		err = u.check(ctx, undo)
@@ -111,7 +111,7 @@ func (u *Undo) check(ctx context.Context, undo *catalogdb.Undo) (err error) {
 		if len(undo.Left) > 0 {
 			advice = "take back what was changed since as well, with --force, or " + advice
 		}
-		return &RefusedError{fmt.Sprintf("without version %d the catalogue would not be complete, as listed: %s", u.Version, advice)}
+		return refused("without version %d the catalogue would not be complete, as listed: %s", u.Version, advice)
 	}
 	if err != nil {
 		return err

@@ -1,0 +1,3 @@
+package worktree
+
+func child() {}

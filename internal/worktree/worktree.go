@@ -1,0 +1,243 @@
+// Package worktree is the content folder behind the desk: it writes what people publish in a
+// browser into the folder, into the git repository around it, if there is one, and into the
+// database.
+//
+// Nothing is written before everything is known to be possible. In a repository, what is to be
+// published is first a commit that nothing refers to, made beside the work tree: on HEAD, on the
+// upstream if that moved on, or on a merge of the two. It is validated and compared with what is
+// published; then it is noted in a journal, pushed, published, and at last joined into the work
+// tree, where files that others are editing stay as they are. A process that is killed in between
+// finishes when it opens the folder again, or has changed nothing. Published commits are never
+// rebased: later versions must contain them (publication.Revision).
+//
+// Outside git, the journal holds the files themselves.
+package worktree
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"palmares/internal/catalogdb"
+	"palmares/internal/content"
+	"palmares/internal/osfile"
+)
+
+// A Config says which folder is opened, and where it is published.
+type Config struct {
+	Dir   string
+	Store *catalogdb.Store
+	Now   func() time.Time
+	Log   *slog.Logger
+	// Patience is how long the upstream may take to respond; 0 for 30 seconds.
+	Patience time.Duration
+}
+
+// A Folder is a content folder that is written to. It may be used concurrently, and by several
+// processes.
+type Folder struct {
+	cfg     Config
+	root    *os.Root
+	repo    *repository // nil outside git
+	private string      // a folder for the journal and what is temporary
+
+	mu sync.Mutex // one writer at a time; between processes, the lock in private
+}
+
+// Open opens a folder. Its errors are for operators. Call Recover before anything else.
+func Open(ctx context.Context, cfg Config) (_ *Folder, err error) {
+	cfg.Patience = cmp.Or(cfg.Patience, 30*time.Second)
+	root, err := content.Open(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	f := &Folder{cfg: cfg, root: root}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, root.Close())
+		}
+	}()
+	f.repo, err = openRepository(ctx, cfg.Dir, cfg.Patience)
+	if err != nil {
+		return nil, err
+	}
+	f.private = filepath.Join(cfg.Dir, ".palmares")
+	if f.repo != nil {
+		f.private = filepath.Join(f.repo.gitDir, "palmares")
+	}
+	if err := os.MkdirAll(f.private, 0o700); err != nil {
+		return nil, fmt.Errorf("the content folder %s cannot be written to: %w", cfg.Dir, err)
+	}
+	return f, nil
+}
+
+// Close closes the folder.
+func (f *Folder) Close() error { return f.root.Close() }
+
+// maxFile is how large a file of a folder may be: pictures are the largest.
+const maxFile = 64 << 20
+
+// Read returns a file of the folder as it is now; an error that is fs.ErrNotExist if there is none.
+func (f *Folder) Read(path string) ([]byte, error) {
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	return f.read(path)
+}
+
+func (f *Folder) read(path string) ([]byte, error) {
+	file, err := f.root.Open(filepath.FromSlash(path))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("%s is larger than %d bytes", path, maxFile)
+	}
+	return data, err
+}
+
+// With returns the folder as it is now with changes over it, for content.ReadFS.
+func (f *Folder) With(changes []Change) fs.FS {
+	o := newOverlay(f.root.FS())
+	for _, c := range changes {
+		if c.Data == nil {
+			o.hide(c.Path)
+		} else {
+			o.put(c.Path, func() ([]byte, error) { return c.Data, nil })
+		}
+	}
+	return o
+}
+
+// A Change is one file of a publication.
+type Change struct {
+	Path string // in the folder, with forward slashes
+	Data []byte // nil removes the file
+	Base string // Hash of the file that it replaces; "" if there is none
+}
+
+// Hash returns the hash of a file by which a Change names it.
+func Hash(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// hashOf returns the hash of what read returned; "" if there is no file.
+func hashOf(data []byte, err error) (string, error) {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return Hash(data), nil
+}
+
+// checkPath refuses paths that are not content: a change must not write what git or a shell runs.
+func checkPath(path string) error {
+	first, _, isInFolder := strings.Cut(path, "/")
+	isContent := path == "catalogue.yaml" || isInFolder && slices.Contains(content.Folders(), first)
+	if !isContent || !fs.ValidPath(path) || strings.ContainsAny(path, "\\\n\x00") ||
+		slices.ContainsFunc(strings.Split(path, "/"), content.IsIgnored) {
+		return &Error{text: "Ce nom de fichier n’est pas possible\u00a0: " + path + "."}
+	}
+	return nil
+}
+
+// checkPaths refuses changes that cannot be made.
+func checkPaths(changes []Change) error {
+	seen := map[string]bool{}
+	for _, c := range changes {
+		if err := checkPath(c.Path); err != nil {
+			return err
+		}
+		if seen[c.Path] {
+			return &Error{text: "Deux textes sont proposés pour " + c.Path + "\u00a0: publiez-les l’un après l’autre."}
+		}
+		seen[c.Path] = true
+	}
+	return nil
+}
+
+// lock makes this process the only one that writes, and finishes what was begun. The result
+// unlocks.
+func (f *Folder) lock(ctx context.Context) (func(), error) {
+	f.mu.Lock()
+	file, isOurs, err := osfile.Lock(filepath.Join(f.private, "lock"))
+	if err == nil && !isOurs {
+		err = &Error{text: "Une autre publication est en cours\u00a0: réessayez dans un instant."}
+	}
+	if err != nil {
+		f.mu.Unlock()
+		return nil, err
+	}
+	unlock := func() {
+		if file != nil {
+			_ = file.Close() // nothing was written
+		}
+		f.mu.Unlock()
+	}
+	if err := f.recover(ctx); err != nil {
+		unlock()
+		return nil, explain(err)
+	}
+	return unlock, nil
+}
+
+// Recover finishes what a process that was killed had begun. An error means that it has to be
+// called again.
+func (f *Folder) Recover(ctx context.Context) error {
+	unlock, err := f.lock(ctx)
+	if err == nil {
+		unlock()
+	}
+	return err
+}
+
+// sendEvery is how often Run looks for what is to be sent, and for what colleagues did.
+const sendEvery = time.Minute
+
+// Run sends what is not sent, and brings what colleagues did into the folder, until ctx ends.
+func (f *Folder) Run(ctx context.Context) {
+	tick := time.NewTicker(sendEvery)
+	defer tick.Stop()
+	said := ""
+	for {
+		text := ""
+		if err := f.Send(ctx); err != nil && ctx.Err() == nil {
+			text = fmt.Sprint(err, ": ", errors.Unwrap(err))
+			if text != said {
+				f.cfg.Log.Warn("the desk's folder could not be joined with its upstream; it is tried again every minute", "error", text)
+			}
+		}
+		said = text
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// moveFile puts a file, which is on the same file system, in its place: there is the old one or the
+// new one, whatever is killed.
+func moveFile(staged, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return os.Rename(staged, to)
+}
