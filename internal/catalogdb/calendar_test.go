@@ -252,6 +252,28 @@ func TestWhatDoesNotFitAnyMoreStaysScheduledAndIsSaid(t *testing.T) {
 	})
 }
 
+// A node whose clock is ahead neither makes an hour come nor publishes what waits for it, where nodes share
+// a database: that has the clock. Alone it has no other one.
+func TestANodeWhoseClockIsTenMinutesAheadIsNotAhead(t *testing.T) {
+	eachWithClock(t, func(t *testing.T, s *kit, set func(failer, time.Time)) {
+		hour := time.Date(2026, 11, 20, 23, 55, 0, 0, time.UTC) // a node that is ahead has another day
+		set(t, hour.Add(-time.Second))
+		ahead := hour.Add(10*time.Minute - time.Second)
+		publish(t, s, scheduled(catalog.FormatTime(hour)), ahead)
+		isEarly := len(loaded(t, s).Catalog.Pages) > 0 || len(advance(t, s, ahead).Versions) > 0
+		if isEarly == s.SQL.Shared() {
+			t.Fatalf("a node that is ahead publishes what waits: %t", isEarly)
+		}
+		set(t, hour)
+		advance(t, s, ahead.Add(time.Second))
+		advance(t, s, hour)
+		p := loaded(t, s)
+		if len(p.Catalog.Pages) != 1 || s.SQL.Shared() && (p.Version != 2 || !slices.Equal(hours(t, s), []string{catalog.FormatTime(hour)})) {
+			t.Errorf("version %d has %d pages; hours %q", p.Version, len(p.Catalog.Pages), hours(t, s))
+		}
+	})
+}
+
 func TestAMirrorHasNoCalendar(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		publish(t, s, scheduled(later), day(0))

@@ -78,17 +78,24 @@ func followed(t failer, s *kit, before, got *Published) *Published {
 func wipe(t failer, s *kit) {
 	t.Helper()
 	execute(t, s, `
-		DELETE FROM events; DELETE FROM publications; DELETE FROM records; DELETE FROM former_records; DELETE FROM picture_files;
-		UPDATE catalogue SET url = '', version = 0, sequence = 0, published_at = '', changed_on = '', feed_position = 0, feed_state = '`+record.State(nil)+`'`)
+		DELETE FROM events; DELETE FROM publications; DELETE FROM records; DELETE FROM former_records; DELETE FROM picture_files; DELETE FROM scheduled; DELETE FROM mirror;
+		UPDATE catalogue SET url = '', version = 0, sequence = 0, published_at = '', changed_on = '', due = '', feed_position = 0, feed_state = '`+record.State(nil)+`'`)
 }
 
 // clone copies what CarryOver changes.
 func clone(c *catalog.Catalog) *catalog.Catalog {
 	d := *c
 	d.Tools, d.Comparisons, d.Retired = slices.Clone(c.Tools), slices.Clone(c.Comparisons), slices.Clone(c.Retired)
+	d.Pages, d.Scheduled = slices.Clone(c.Pages), slices.Clone(c.Scheduled)
 	for i, t := range d.Tools {
 		own := *t
 		d.Tools[i] = &own
+	}
+	for i := range d.Scheduled {
+		if t, ok := d.Scheduled[i].Record.(*catalog.Tool); ok {
+			own := *t
+			d.Scheduled[i].Record = &own
+		}
 	}
 	return &d
 }

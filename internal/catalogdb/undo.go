@@ -277,6 +277,9 @@ func (u *Undo) replace(now *catalog.Catalog, rows map[rowKey]*touched, url strin
 		u.Next.MoveBack(now)
 	}
 	u.Next.Scheduled, u.Next.Held = now.Scheduled, now.Held
+	for i := range u.Next.Scheduled {
+		u.Next.Scheduled[i].Problem = "" // it may fit again
+	}
 	record.SettlePictures(u.Next)
 	return nil
 }

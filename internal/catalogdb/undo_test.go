@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -292,11 +293,15 @@ func isWhole(c *catalog.Catalog) bool {
 	return true
 }
 
-// An undoRun is a history of publications and undos, and what each version was.
+// An undoRun is a history of publications, hours and undos, and what each version was.
 type undoRun struct {
 	*rapid.T
-	s        *kit
-	versions []*Published // by number
+	s, mirror *kit
+	set       func(failer, time.Time) // the clock of the database
+	now       time.Time
+	versions  []*Published     // by number
+	due       map[int64]string // when versions made themselves
+	waiting   []catalog.Scheduled
 }
 
 func (r *undoRun) head() *Published { return r.versions[len(r.versions)-1] }
@@ -315,6 +320,7 @@ func (r *undoRun) load() {
 		r.Fatalf("the state is %s; want %s", p.Feed.State, want)
 	}
 	events(r, r.s) // has no gap
+	r.copyTo(r.mirror, p)
 	r.versions = append(r.versions, p)
 }
 
@@ -327,6 +333,7 @@ func (r *undoRun) undo(version int, force bool) {
 	now, nowAliases := recordsByName(r.head().Catalog)
 	before, beforeAliases := recordsByName(r.versions[version-1].Catalog)
 	after, afterAliases := recordsByName(r.versions[version].Catalog)
+	restored, _ := recordsByName(forgotten(r.versions[version-1].Catalog, r.due[int64(version)]))
 	got, gotAliases := recordsByName(u.Next)
 	left := map[string]bool{}
 	for _, l := range u.Left {
@@ -347,8 +354,8 @@ func (r *undoRun) undo(version int, force bool) {
 		case strings.HasPrefix(name, "past/"): // has no file, and goes with its tool
 		case isOurs && isLater && !isSame && !force && !left[name]:
 			r.Fatalf("undo %d of %d: %s was changed since and is not left: %v", version, r.head().Version, name, u.Left)
-		case isOurs && !left[name] && got[name] != before[name]:
-			r.Fatalf("undo %d of %d: %s is %s; want %s", version, r.head().Version, name, got[name], before[name])
+		case isOurs && !left[name] && got[name] != restored[name]:
+			r.Fatalf("undo %d of %d: %s is %s; want %s", version, r.head().Version, name, got[name], restored[name])
 		case (left[name] || !isOurs && !force) && got[name] != now[name]:
 			r.Fatalf("undo %d of %d: %s is %s; want it to stay %s", version, r.head().Version, name, got[name], now[name])
 		}
@@ -363,20 +370,27 @@ func (r *undoRun) undo(version int, force bool) {
 	if !isWhole(u.Next) {
 		return
 	}
-	on := int(r.head().Version) / 2 // several versions a day
-	if _, err := r.s.Catalogue.Publish(r.Context(), u.Next, PublishOptions{Now: at(day(on)), AllowRemovals: true, Undo: u}); err != nil {
+	want, _ := r.expect(u.Next, u.Next.Scheduled)
+	if _, err := r.s.Catalogue.Publish(r.Context(), u.Next, PublishOptions{Now: at(r.now), AllowRemovals: true, Undo: u}); err != nil {
 		r.Fatal(err)
 	}
 	r.load()
+	r.check(fmt.Sprintf("version %d undone", version), want)
 }
 
-// Any history of publications and undos leaves what a model of its versions says; undoing an undo
-// restores the version.
-func TestAnyHistoryOfPublicationsAndUndosIsWhatItsVersionsWere(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
+// Any history of publications, hours that come and undos leaves what a model of its versions and plans
+// says, also on a mirror; undoing an undo restores the version.
+func TestAnyHistoryOfPublicationsHoursAndUndosIsWhatItsVersionsWere(t *testing.T) {
+	eachWithClock(t, func(t *testing.T, s *kit, set func(failer, time.Time)) {
+		mirror := open(t, databases.SQLite(t))
 		rapid.Check(t, func(rt *rapid.T) {
 			wipe(rt, s)
-			r := &undoRun{T: rt, s: s}
+			wipe(rt, mirror)
+			if _, err := mirror.Mirror.Begin(rt.Context(), "https://origine.example"); err != nil {
+				rt.Fatal(err)
+			}
+			r := &undoRun{T: rt, s: s, mirror: mirror, set: set, now: day(0), due: map[int64]string{}}
+			set(rt, r.now)
 			empty, err := s.Catalogue.Load(rt.Context())
 			if err != nil {
 				rt.Fatal(err)
@@ -384,14 +398,20 @@ func TestAnyHistoryOfPublicationsAndUndosIsWhatItsVersionsWere(t *testing.T) {
 			r.versions = []*Published{empty}
 			edition := anyEdition(rt)
 			for range rapid.IntRange(2, 8).Draw(rt, "steps") {
+				r.advance() // which a publication does first, too
 				head := int(r.head().Version)
 				if head < 2 || rapid.Bool().Draw(rt, "publish") {
 					edition = edited(rt, edition)
-					opts := PublishOptions{Now: at(day(head / 2)), AllowRemovals: true, Pictures: aPicture{}}
+					if rapid.IntRange(0, 3).Draw(rt, "plan") > 0 {
+						edition = plan(rt, edition)
+					}
+					want, _ := r.expect(edition, edition.Scheduled)
+					opts := PublishOptions{Now: at(r.now), AllowRemovals: true, Pictures: aPicture{}}
 					if _, err := s.Catalogue.Publish(rt.Context(), clone(edition), opts); err != nil {
 						rt.Fatal(err)
 					}
 					r.load()
+					r.check("published", want)
 					continue
 				}
 				r.undo(rapid.IntRange(2, head).Draw(rt, "version"), rapid.IntRange(0, 3).Draw(rt, "force") == 0)

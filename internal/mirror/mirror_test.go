@@ -69,6 +69,7 @@ func TestEveryKindOfChangeIsCopied(t *testing.T) {
 		m.fails("has published nothing yet")
 		o.publish(files)
 		m.syncs(o)
+		soon := func(days int) time.Time { return o.clock.Now().AddDate(0, 0, days) }
 		for _, change := range []func(){
 			func() { // a rename
 				delete(files, "outils/outil-2.md")
@@ -113,6 +114,14 @@ func TestEveryKindOfChangeIsCopied(t *testing.T) {
 			func() { // an unpublished comparison: nothing but a date
 				write(files, "comparatifs/secret.md", "---\ntitle: Secret\ntool_a: outil-0\ntool_b: outil-1\nwinner: outil-0\nwinner_note: Net.\npublished: false\n---\n")
 			},
+			func() { // what is to come, which the clock of the mirror has passed, and nothing of what waits
+				setTool(files, "outil-0", "price: 1 €/mois", fmt.Sprintf("announced:\n  - {from: %s, price: 11 €/mois, source: 'https://a.example/prix'}\n  - {from: %s, retire: mort, successor: outil-1}\n",
+					soon(2).Format(time.DateOnly), soon(300).Format(time.DateOnly)))
+				write(files, "pages/foire.md", "---\ntitle: Foire\nunpublish_at: "+soon(3).Format(time.RFC3339)+"\n---\nVenez.\n")
+				write(files, "pages/salon.md", "---\ntitle: Salon\npublish_at: "+soon(4).Format(time.RFC3339)+"\n---\nVenez.\n")
+				setTool(files, "outil-1.next", "price: 12 €/mois", "publish_at: "+soon(5).Format(time.RFC3339)+"\n")
+			},
+			func() {}, func() {}, func() {}, func() {}, func() {}, // days on which it comes
 			func() { delete(files, "comparatifs/duel.md"); delete(files, "pages/methode.md") },
 			func() {
 				write(files, "catalogue.yaml", "name: Origine\nurl: https://autre.example\ncategories:\n  - slug: code\n    label: Code\n  - slug: image\n    label: Image\n")
@@ -125,12 +134,26 @@ func TestEveryKindOfChangeIsCopied(t *testing.T) {
 			o.publish(files)
 			m.syncs(o)
 		}
+		if tool := shown(t, st.CatalogDB).Catalog.Tool("outil-0"); tool.Price != "11 €/mois" || len(tool.Announced) != 1 || len(tool.PriceHistory) != 1 {
+			t.Errorf("an announced price became %+v", tool)
+		}
 		retired := shown(t, st.CatalogDB).RetiredTool("outil-7")
 		if retired.LastPrice != "8 €/mois" || len(retired.PriceHistory) != 2 || len(retired.ScoreHistory) != 1 || retired.Leaving == "" {
 			t.Errorf("a mirror knows of a retired tool only %+v", retired)
 		}
 		if c := shown(t, st.CatalogDB).Catalog; len(c.Comparisons) != 0 || c.Tools[0].Body != "" || c.Settings.Dataset != "head" {
 			t.Error("a mirror has more than its origin gives away")
+		}
+		for version := o.live.Load().Version; version > 1; version -= 4 { // versions that are undone
+			u, err := o.store.Catalogue.Undo(t.Context(), version, false)
+			if err == nil {
+				_, err = o.store.Catalogue.Publish(t.Context(), u.Next, catalogdb.PublishOptions{Now: o.clock.Now, AllowRemovals: true, Undo: u})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.load()
+			m.syncs(o)
 		}
 	})
 }
