@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/accountdb"
 )
 
 // make chaos has many more.
@@ -114,6 +115,14 @@ func (l *leakTest) signIn() {
 	}
 	l.secrets["a session"] = cookies[0].Value
 	l.texts["cookie"] = cookies[0].Name
+	draft, err := st.Copies.Create(l.t.Context(), accountdb.WorkingCopy{Path: "outils/t1.md", Author: "ada@example.org"}, time.Now())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.secrets["a private link"], _, err = st.Shares.Create(l.t.Context(), draft.ID, time.Now())
+	if err != nil {
+		l.t.Fatal(err)
+	}
 }
 
 // post sends a form, or what Stripe sends with a signature.
@@ -157,6 +166,8 @@ func (l *leakTest) load() {
 		{"/api/v1/stats", bearer("a publishing token")},
 		{"/compte", "Cookie: " + l.texts["cookie"] + "=" + s["a session"]},
 		{"/compte/connexion?jeton=" + s["a link"]},
+		{"/apercu/" + s["a private link"]},
+		{"/apercu/" + s["a private link"] + "/media/a.png"},
 	}
 	var callers sync.WaitGroup
 	for range 16 {

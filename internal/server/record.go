@@ -125,9 +125,10 @@ func (rec *recorder) begin(status int) {
 // Unwrap lets http.ResponseController reach the connection.
 func (rec *recorder) Unwrap() http.ResponseWriter { return rec.ResponseWriter }
 
-// loggedPath shortens a path and removes what might be a key or a publish token.
+// loggedPath shortens a path and removes what might be a key, a publish token or the token of a
+// private link.
 func loggedPath(p string) string {
-	for _, prefix := range []string{"plm_", "plp_"} {
+	for _, prefix := range []string{"plm_", "plp_", "/apercu/"} {
 		if i := strings.Index(p, prefix); i >= 0 {
 			p = p[:i] + prefix + "[…]"
 		}
