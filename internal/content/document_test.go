@@ -664,14 +664,17 @@ func TestSettingsTooDeepForAFormAreEditedAsYAML(t *testing.T) {
 		t.Error(cmp.Diff(want, string(d.Bytes())))
 	}
 	before := string(d.Bytes())
-	for yaml, line := range map[string]int{"- slug: a\n  label: b: c": 2, "- {a": 1, "[{a: b}]\nname: Autre": 1, "- &a b": 1, "- a\n- \"b": 2} {
+	for yaml, line := range map[string]int{"- slug: a\n  label: b: c": 2, "- {a": 1, "[{a: b}]\nname: Autre": 2, "[{a: b},\n  {a b: [}]": 2, "- &a b": 1, "- a\n- \"b": 2} {
 		err := d.Set("categories", Value{Text: yaml})
 		if e, ok := errors.AsType[*EditError](err); !ok || e.Line != line || string(d.Bytes()) != before {
 			t.Errorf("%q: %v on line %v", yaml, err, e)
 		}
 	}
 	set(t, d, "categories", Value{Text: "[{slug: a, label: b}]"})
-	if !strings.HasSuffix(string(d.Bytes()), "\ncategories: [{slug: a, label: b}]\n") {
+	set(t, d, "categories", Value{Text: d.Value("categories").Text + " # une\r\n"})
+	set(t, d, "categories", Value{Text: "[ # deux\n{slug: a, label: b},\n]"})
+	set(t, d, "categories", Value{Text: strings.Replace(d.Value("categories").Text, "label: b", "label: c", 1)})
+	if !strings.HasSuffix(string(d.Bytes()), "\ncategories: [ # deux\n  {slug: a, label: c},\n  ]\n") {
 		t.Errorf("the file is %s", d.Bytes())
 	}
 }

@@ -1,99 +1,12 @@
 package content
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/token"
-
-	"palmares/internal/catalog"
-	canonical "palmares/internal/record"
 )
-
-// Set changes a field: only its own lines, of which those that say what they said before stay. A field
-// that was absent is added where the table of fields has it; the lines of an optional one without a
-// value are removed. A value that is the present one, or stands for it, changes nothing. The error is
-// an EditError, and nothing is changed then.
-func (d *Document) Set(name string, v Value) error {
-	f := d.field(name)
-	switch {
-	case f == nil || f.Form == catalog.OwnSlug && v.Text != d.Slug():
-		return &EditError{Text: fmt.Sprintf("the field %q cannot be set here", name)}
-	case f.Form == catalog.Body:
-		return d.SetBody(v.Text)
-	}
-	v = v.tidy(f)
-	if v.same(d.Value(name).tidy(f)) {
-		return nil
-	}
-	if err := v.checkNames(f); err != nil {
-		return err
-	}
-	if v.Text != "" && f.Form.IsList() {
-		return d.setRaw(f, v.Text)
-	}
-	want := v.wanted(f)
-	e, at := newEditor(d), d.place(f.Name)
-	if at.from == at.to {
-		return d.replace(f, &want, at, e.write(strings.Repeat(" ", d.indent)+f.Name+":", d.indent, &want))
-	}
-	if want.kind == isNull && !f.Use.Has(catalog.Required) {
-		return d.replace(f, &want, at, nil)
-	}
-	head := keyEnd(d.lines[at.from], f.Name)
-	err := d.replace(f, &want, at, e.entry(at, head, &d.fields[d.index(name)].value, &want))
-	if err != nil { // the lines are too odd to be edited
-		return d.replace(f, &want, at, newEditor(d).rewrite(at, head, &want))
-	}
-	return nil
-}
-
-// place returns the lines of a field, or where those of one that is absent belong: after the last field
-// that the table has before it, or else before the first one that it has after it.
-func (d *Document) place(name string) span {
-	if i := d.index(name); i >= 0 {
-		return d.spans[i]
-	}
-	at, isPast := -1, false
-	for i := range canonical.Tables[d.kind] {
-		other := canonical.Tables[d.kind][i].Name
-		j := d.index(other)
-		isPast = isPast || other == name
-		switch {
-		case j >= 0 && !isPast:
-			at = d.spans[j].to
-		case j >= 0 && at < 0:
-			at = d.spans[j].from
-		}
-	}
-	if at < 0 {
-		at = d.end
-	}
-	return span{at, at}
-}
-
-// replace replaces the lines of a field, if the file then says what is wanted, and of the rest
-// what it said.
-func (d *Document) replace(f *catalog.Field, want *value, old span, lines []string) error {
-	next := Document{path: d.path, kind: d.kind}
-	if err := next.parse(d.mark + strings.Join(d.splice(old, lines), "")); err != nil {
-		return err
-	}
-	others := func(d *Document) *value {
-		return &value{kind: isMapping, fields: filter(d.fields, func(o field) bool { return o.name != f.Name })}
-	}
-	own := value{}
-	if i := next.index(f.Name); i >= 0 {
-		own = next.fields[i].value
-	}
-	if next.body != d.body || !sameValue(others(d), others(&next)) || !sameValue(&own, want) {
-		return &EditError{Text: fmt.Sprintf("the value of %s cannot be written to this file; simplify it, or edit the file as text", f.Name)}
-	}
-	*d = next
-	return nil
-}
 
 // sameValue reports whether two values say the same, wherever they are. Empty items and fields count
 // as absent.
@@ -241,20 +154,18 @@ func (e *editor) inline(line, head int, want *value, isFlow bool) string {
 	if _, hasComment := e.comments[line]; !hasComment {
 		after = after[len(strings.TrimRight(after, "\r\n")):]
 	}
-	before := e.lines[line][:head]
-	if given == "" {
-		before += " "
-	} else {
-		rest := e.lines[line][head:]
-		before += rest[:strings.Index(rest, given)]
+	before, _, _ := strings.Cut(e.lines[line][head:], given)
+	if before == "" {
+		before = " "
 	}
+	text := plainText(want)
 	switch {
 	case isFlow && want.kind >= isList:
-		return before + flow(want) + after
+		text = flow(want)
 	case want.kind == isNull:
-		return strings.TrimRight(before, " ") + after
+		before = ""
 	}
-	return before + plainText(want) + after
+	return e.lines[line][:head] + before + text + after
 }
 
 // rewrite returns the lines of an entry, written anew. Comments that were in it are above it.
@@ -348,17 +259,13 @@ func (e *editor) write(prefix string, indent int, v *value) (lines []string) {
 			lines = append(lines, e.write(within+"-", indent+2, &v.items[i])...)
 		}
 	case v.kind == isMapping:
-		isItem := strings.HasSuffix(prefix, "-")
-		if !isItem {
-			lines = append(lines, prefix+e.newline)
-		}
+		lines = append(lines, prefix+e.newline)
 		for i := range v.fields {
-			before := within
-			if isItem && i == 0 {
-				before = prefix + " "
-			}
-			key := string(appendYAMLText(nil, v.fields[i].name))
-			lines = append(lines, e.write(before+key+":", indent+2, &v.fields[i].value)...)
+			lines = append(lines, e.write(within+string(appendYAMLText(nil, v.fields[i].name))+":", indent+2, &v.fields[i].value)...)
+		}
+		if strings.HasSuffix(prefix, "-") {
+			lines = lines[1:]
+			lines[0] = prefix + " " + lines[0][len(within):]
 		}
 	case isLiteral(v.text):
 		lines = append(lines, prefix+" |-"+e.newline)
@@ -414,61 +321,4 @@ func flow(v *value) string {
 		return `"` + text + `"`
 	}
 	return text
-}
-
-// raw returns the YAML of a field, without its name and its indentation.
-func (d *Document) raw(i int) string {
-	e, at := newEditor(d), d.spans[i]
-	given, _ := e.inFirstLine(at.from, keyEnd(d.lines[at.from], d.fields[i].name))
-	return strings.TrimSpace(given + "\n" + shift(d.lines[at.from+1:at.to], 0))
-}
-
-// shift returns lines with another indentation.
-func shift(lines []string, indent int) string {
-	least := -1
-	for _, line := range lines {
-		if strings.TrimSpace(line) != "" && (least < 0 || indentOf(line) < least) {
-			least = indentOf(line)
-		}
-	}
-	var b strings.Builder
-	for _, line := range lines {
-		line = strings.TrimRight(line, "\r\n")
-		if strings.TrimSpace(line) != "" {
-			b.WriteString(strings.Repeat(" ", indent) + line[least:])
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-// setRaw makes a text in YAML the value of a field.
-func (d *Document) setRaw(f *catalog.Field, text string) error {
-	text = " " + text
-	if !strings.Contains("[{\"'|>", text[1:2]) {
-		text = "\n" + shift(slices.Collect(strings.Lines(text[1:])), d.indent+2)
-	}
-	var problems []EditError
-	parsed, _ := parseYAML(f.Name+":"+text, 0, func(line int, format string, args ...any) {
-		problems = append(problems, EditError{max(line-strings.Count(text[:1], "\n"), 1), fmt.Sprintf(format, args...)})
-	})
-	if len(problems) == 0 && len(parsed.fields) != 1 {
-		problems = append(problems, EditError{1, "the text is not the YAML of one field; indent it, or delete what is too much"})
-	}
-	if len(problems) > 0 {
-		return &problems[0]
-	}
-	head, at := strings.Repeat(" ", d.indent)+f.Name+":", d.place(f.Name)
-	if at.from < at.to {
-		end := keyEnd(d.lines[at.from], f.Name)
-		head = d.lines[at.from][:end]
-		if given, comment := newEditor(d).inFirstLine(at.from, end); given == "" && text[0] == '\n' {
-			head += strings.TrimRight(comment, " \t\r\n")
-		}
-	}
-	var lines []string
-	for line := range strings.Lines(head + text) {
-		lines = append(lines, strings.TrimSuffix(line, "\n")+d.newline)
-	}
-	return d.replace(f, &parsed.fields[0].value, at, lines)
 }
