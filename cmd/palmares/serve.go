@@ -34,6 +34,8 @@ type serveCommand struct {
 	Memory         byteCount       `help:"The most memory to use, as in 2GiB (default: the limit of the control group)." env:"PALMARES_MEMORY" placeholder:"SIZE"`
 	Demo           onOff           `help:"Serve the demo catalogue until something is published: on or off." default:"on" env:"PALMARES_DEMO"`
 
+	Desk string `help:"Content folder, in a git repository or not, that people with a role change in a browser at /redaction (default: none)." env:"PALMARES_DESK" placeholder:"DIR" type:"path"`
+
 	HTTPS    httpsOptions    `embed:""`
 	Mirror   mirrorOptions   `embed:""`
 	Exports  exportOptions   `embed:""`
@@ -165,7 +167,7 @@ func (c *serveCommand) config(inv *invocation) (cfg node.Config, err error) {
 		Version: version, Release: release(),
 		Demo: c.Demo == "on", FrontLane: c.FrontLane == "on", Quota: c.Quota == "on", MCPQuota: int(c.MCPQuota),
 		Trusted: c.Trusted, Memory: memoryLimit(c.Memory), Drain: c.Drain.given,
-		ExportSpace: int64(c.Exports.Space),
+		ExportSpace: int64(c.Exports.Space), Desk: c.Desk,
 		Mirror: node.Mirror{
 			Origin: string(c.Mirror.Origin), Key: mirrorKey(), Interval: time.Duration(c.Mirror.Interval),
 		},
@@ -198,6 +200,9 @@ func (c *serveCommand) config(inv *invocation) (cfg node.Config, err error) {
 	}
 	if err := c.Mirror.check(); err != nil {
 		return cfg, err
+	}
+	if c.Desk != "" && c.Mirror.Origin != "" {
+		return cfg, errors.New("a mirror has no desk: give --desk to a server of the original")
 	}
 	return cfg, cfg.Webhooks.Keys.Check()
 }

@@ -134,9 +134,9 @@ var Menus = []Menu{MenuHeader, MenuFooter, MenuNone}
 // reservedPages are the first parts of the site's own addresses, now or soon. Pages
 // may replace licence, confidentialite and tarifs.
 var reservedPages = []string{
-	"a-venir", "alternatives", "api", "apple-touch-icon", "avis", "calendrier", "carte", "categories", "cimetiere", "comparatifs", "comparer",
+	"a-venir", "alternatives", "apercu", "api", "apple-touch-icon", "avis", "calendrier", "carte", "categories", "cimetiere", "comparatifs", "comparer",
 	"compte", "data", "docs", "donnees", "favicon", "flux", "healthz", "hooks", "llms", "mcp", "media", "opensearch",
-	"outils", "prix", "publish", "readyz", "robots", "site", "sitemap", "static", "tendances", "webhooks",
+	"outils", "prix", "publish", "readyz", "redaction", "robots", "site", "sitemap", "static", "tendances", "webhooks",
 }
 
 // IsReservedPage reports whether a page cannot have the given slug.

@@ -52,6 +52,7 @@ type Config struct {
 	Quota    bool // count requests and enforce daily quotas
 	MCPQuota int  // how many calls of tools a day a network without a key has at /mcp
 
+	Desk     string           // the content folder that people change in a browser; "" for none
 	Mirror   Mirror           // the zero value for none
 	Mail     mail.Transport   // nil: mails are written to the log, links included
 	Stripe   billing.Settings // the zero value: only the operator grants Pro

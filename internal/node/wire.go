@@ -109,6 +109,15 @@ func (n *node) wire() error {
 		State: st, Uses: st.Keys, Interval: interval, Wake: wake, Served: dispatcher.Wake,
 		Live: d.live, Keys: keys, Log: log,
 	})
+	accounts := accountsite.New(accountsite.Config{
+		Store: st.accounts, Site: n.pages, BaseURL: base, Trusted: c.Trusted, MailLogged: c.Mail == nil, Now: now, Log: log,
+		WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow,
+		Billing: payments, Quota: c.dailyQuota(), Outage: watch.Outage,
+	})
+	desk, err := n.openDesk(accounts)
+	if err != nil {
+		return err
+	}
 	cfg := server.Config{
 		Live: d.live, Keys: keys, Site: n.pages, Log: log, Requests: n.logs, Meter: d.meter, Exports: n.exports,
 		Trusted: c.Trusted, Streams: n.streams, Metrics: n.metrics, BaseURL: base, Origin: c.Mirror.Origin,
@@ -118,11 +127,7 @@ func (n *node) wire() error {
 			Now: now, Log: log,
 			Wake: dispatcher.Wake, Outage: watch.Outage, Snapshot: d.live.Snapshot, BaseURL: base,
 		}),
-		Account: accountsite.New(accountsite.Config{
-			Store: st.accounts, Site: n.pages, BaseURL: base, Trusted: c.Trusted, MailLogged: c.Mail == nil, Now: now, Log: log,
-			WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow,
-			Billing: payments, Quota: c.dailyQuota(), Outage: watch.Outage,
-		}),
+		Account: accounts, Desk: desk,
 		Publish: remote.NewHandler(remote.Config{
 			Store: st.catalogue, Tokens: st.Tokens, NotFound: n.pages, Now: now, Log: log,
 		}),

@@ -45,6 +45,7 @@ func NewDrafts(cfg DraftsConfig) *Drafts { return &Drafts{cfg: cfg, turn: make(c
 // An Edition is a folder as it was with some changes. If it has problems, its pages are those of
 // the edition of the same key before it, if there is one.
 type Edition struct {
+	Catalog  *catalog.Catalog // nil if there are problems
 	Problems []content.Problem
 	Warnings []content.Warning
 
@@ -149,6 +150,7 @@ func (d *Drafts) read(ctx context.Context, e *Edition, fsys fs.FS) error {
 	}
 	e.pictures.add(read)
 	e.Warnings = append(e.Warnings, complete(read.Catalog, today)...)
+	e.Catalog = read.Catalog
 	made := snapshot.Build(read.Catalog, e.revision, today)
 	if err := made.BuildIndex(ctx); err != nil {
 		return err // the context has ended

@@ -35,7 +35,7 @@ const (
 
 // handlers are the parts of a server. Where one is nil, the site takes its place.
 type handlers struct {
-	api, data, mcp, apiCatalog, account, webhooks, publish, stripe, site http.Handler
+	api, data, mcp, apiCatalog, account, desk, webhooks, publish, stripe, site http.Handler
 }
 
 // prefixes returns the table of a server. The first one that matches an address counts. It is not
@@ -50,6 +50,8 @@ func (h handlers) prefixes(ready func() bool) []prefix {
 		{path: assistant.Path + "/", isExact: true, handler: h.mcp}, // people copy it like this
 		{path: apiCatalogPath, isExact: true, handler: h.apiCatalog, inLane: true},
 		{path: "/compte", handler: h.account},
+		{path: "/redaction", handler: h.desk},
+		{path: "/apercu", handler: h.desk},
 		{path: "/webhooks", handler: h.webhooks},
 		{path: "/publish", handler: h.publish},
 		{path: "/hooks/stripe", isExact: true, handler: h.stripe},

@@ -35,9 +35,10 @@ type Config struct {
 	Live *snapshot.Live
 	Keys *keyring.Keyring
 	Site http.Handler
-	// Account serves /compte, Webhooks /webhooks, Publish /publish and Stripe
+	// Account serves /compte, Desk /redaction and /apercu, Webhooks /webhooks, Publish /publish and Stripe
 	// /hooks/stripe. Where one is nil, Site takes its place.
 	Account  http.Handler
+	Desk     http.Handler
 	Webhooks JSONHandler
 	Publish  JSONHandler
 	Stripe   http.Handler
@@ -87,7 +88,7 @@ func New(cfg Config) http.Handler {
 			snap := cfg.Live.Snapshot()
 			serveAPICatalog(w, r, cmp.Or(cfg.BaseURL, snap.Catalog.URL), snap)
 		}),
-		account: cfg.Account, webhooks: cfg.Webhooks, publish: cfg.Publish, stripe: cfg.Stripe, site: cfg.Site,
+		account: cfg.Account, desk: cfg.Desk, webhooks: cfg.Webhooks, publish: cfg.Publish, stripe: cfg.Stripe, site: cfg.Site,
 	})
 }
 

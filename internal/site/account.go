@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// An AccountPage is a page of the account, made by package accountsite, which
+// An AccountPage is a page of the account or of the desk, made by package accountsite or desk, which
 // knows the database and who is signed in, and shown in the layout of the site.
 type AccountPage struct {
 	Status  int
@@ -16,6 +16,8 @@ type AccountPage struct {
 	// FormsTo are other sites to which submitting a form of the page may redirect:
 	// browsers apply form-action to redirects too.
 	FormsTo []string
+	// Desk says that it is a page of the desk, which has a script and shows other pages of ours in frames.
+	Desk bool
 }
 
 type embeddedPage struct {
@@ -31,8 +33,15 @@ func (s *Site) OffersPro() bool { return s.current.Load().pro() }
 // that holds both a secret and attacker-supplied text leaks the secret.
 func (s *Site) ServeAccountPage(w http.ResponseWriter, r *http.Request, account AccountPage) {
 	req := &request{Request: r, view: s.current.Load()}
-	p := s.page(req, account.Title, "L’espace des utilisateurs de l’API.", r.URL.Path)
+	description := "L’espace des utilisateurs de l’API."
+	if account.Desk {
+		description = "La rédaction du catalogue."
+	}
+	p := s.page(req, account.Title, description, r.URL.Path)
 	p.Canonical, p.NoIndex, p.MoreStyle = "", true, s.assets.paths["account.css"]
+	if account.Desk {
+		p.DeskStyle, p.MoreScript = s.assets.paths["desk.css"], s.assets.paths["desk.js"]
+	}
 	a := render(req, "embedded", p, embeddedPage{Page: p, Content: account.Content})
 	h := w.Header()
 	for name, value := range s.headers {
@@ -42,6 +51,9 @@ func (s *Site) ServeAccountPage(w http.ResponseWriter, r *http.Request, account 
 	// as referrer. With no-referrer, browsers would send `Origin: null` with our own
 	// forms, and old ones would fail the cross-origin check.
 	h.Set("Referrer-Policy", "strict-origin")
+	if account.Desk {
+		h.Set("Content-Security-Policy", "frame-src 'self'; "+h.Get("Content-Security-Policy"))
+	}
 	if len(account.FormsTo) > 0 {
 		h.Set("Content-Security-Policy",
 			strings.Replace(h.Get("Content-Security-Policy"), formAction, formAction+" "+strings.Join(account.FormsTo, " "), 1))

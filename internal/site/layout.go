@@ -58,6 +58,7 @@ type page struct {
 	Script      string
 	MoreStyle   string // of this page only; "" for none
 	MoreScript  string
+	DeskStyle   string // beside MoreStyle; "" for none
 	Credit      string // the line that reuse requires
 	Markdown    string // path of the Markdown form; "" for none
 	Icon        icon

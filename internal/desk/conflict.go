@@ -1,0 +1,167 @@
+package desk
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"palmares/internal/accountdb"
+	"palmares/internal/content"
+)
+
+// A conflict is a working copy whose record changed since it was opened.
+type conflict struct {
+	*draft
+	theirs []byte            // the record as it is now; nil if it is gone
+	doc    *content.Document // of theirs; nil if no form can show it
+}
+
+// conflict returns the conflict of a working copy; nil if there is none.
+func (d *desk) conflict(c *draft) (*conflict, error) {
+	theirs, err := d.Folder.Read(c.file())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		theirs = nil
+	case err != nil:
+		return nil, err
+	}
+	if hash(theirs) == c.Base {
+		return nil, nil
+	}
+	found := &conflict{draft: c, theirs: theirs}
+	if theirs != nil {
+		found.doc, _ = content.OpenDocument(c.Path, theirs) // without it, she chooses a whole file
+	}
+	return found, nil
+}
+
+// hash returns the hash of a file, "" for none.
+func hash(file []byte) string {
+	if file == nil {
+		return ""
+	}
+	sum := sha256.Sum256(file)
+	return hex.EncodeToString(sum[:])
+}
+
+type conflictPage struct {
+	page
+	Copy     copyRow
+	Now      string // the hash of the record as it is shown
+	IsGone   bool
+	IsWhole  bool // there are no fields to choose from
+	Mine     string
+	Theirs   string
+	Fields   []difference // Old is theirs, New hers
+	Passages []passage
+	Missing  bool // she has not chosen everything
+}
+
+func (d *desk) showConflict(r *request) (*response, error) {
+	c, err := d.find(r)
+	if err != nil {
+		return nil, err
+	}
+	found, err := d.conflict(c)
+	if err != nil {
+		return nil, err
+	}
+	if found == nil {
+		return seeOther(c.path(), ""), nil
+	}
+	return found.show(r, false), nil
+}
+
+func (c *conflict) show(r *request, isMissing bool) *response {
+	data := conflictPage{
+		page: r.page("Deux versions de la même fiche"), Now: hash(c.theirs), IsGone: c.theirs == nil, Missing: isMissing,
+		Copy: c.row(),
+	}
+	if c.doc != nil && c.draft.doc != nil {
+		data.Fields, data.Passages = differences(c.doc, c.draft.doc), passages(c.doc.Body(), c.draft.doc.Body())
+	} else if !data.IsGone {
+		data.IsWhole, data.Mine, data.Theirs = true, string(c.Data), string(c.theirs)
+	}
+	return render("conflict", data)
+}
+
+// settleConflict makes one version of two, as she chose.
+func (d *desk) settleConflict(r *request) (*response, error) {
+	c, err := d.find(r)
+	if err != nil {
+		return nil, err
+	}
+	found, err := d.conflict(c)
+	if err != nil {
+		return nil, err
+	}
+	if found == nil {
+		return seeOther(c.path(), ""), nil
+	}
+	revision, err := strconv.ParseInt(r.PostForm.Get("revision"), 10, 64)
+	if err != nil {
+		return nil, unreadableForm()
+	}
+	data, ok := found.settle(r)
+	if !ok || r.PostForm.Get("maintenant") != hash(found.theirs) {
+		a := found.show(r, true)
+		a.status = http.StatusUnprocessableEntity
+		return a, nil
+	}
+	_, err = d.Copies.Rebase(r.Context(), c.ID, revision, found.theirs, data, r.now)
+	if errors.Is(err, accountdb.ErrChanged) {
+		return found.show(r, true), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return seeOther(c.path(), "reuni"), nil
+}
+
+// settle returns the file that she chose, and reports whether she chose everything.
+func (c *conflict) settle(r *request) ([]byte, bool) {
+	if c.doc == nil || c.draft.doc == nil {
+		switch {
+		case c.theirs == nil || r.PostForm.Get("tout") == "mien":
+			return c.Data, true
+		case r.PostForm.Get("tout") == "leur":
+			return c.theirs, true
+		}
+		return nil, false
+	}
+	for _, f := range differences(c.doc, c.draft.doc) {
+		switch r.PostForm.Get("c." + f.Name) {
+		case "mien":
+			if c.doc.Set(f.Name, c.draft.doc.Value(f.Name)) != nil {
+				return nil, false
+			}
+		case "leur":
+		default:
+			return nil, false
+		}
+	}
+	var body []string
+	for _, p := range passages(c.doc.Body(), c.draft.doc.Body()) {
+		text := p.New
+		if !p.IsSame {
+			switch r.PostForm.Get("p." + strconv.Itoa(p.Number)) {
+			case "mien":
+			case "leur":
+				text = p.Old
+			case "deux":
+				text = strings.Join([]string{p.Old, p.New}, blankLine)
+			default:
+				return nil, false
+			}
+		}
+		if text != "" {
+			body = append(body, text)
+		}
+	}
+	c.doc.SetBody(strings.Join(body, blankLine))
+	return c.doc.Bytes(), true
+}

@@ -1,0 +1,407 @@
+package desk
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/accountdb"
+	"palmares/internal/catalog"
+	"palmares/internal/content"
+	"palmares/internal/preview"
+	"palmares/internal/record"
+	"palmares/internal/worktree"
+)
+
+// Copies keeps working copies, as accountdb.Copies does.
+type Copies interface {
+	Create(ctx context.Context, c accountdb.WorkingCopy, now time.Time) (accountdb.WorkingCopy, error)
+	Find(ctx context.Context, id string) (accountdb.WorkingCopy, error)
+	List(ctx context.Context) ([]accountdb.WorkingCopy, error)
+	Save(ctx context.Context, id string, revision int64, data []byte, now time.Time) (int64, error)
+	Rebase(ctx context.Context, id string, revision int64, original, data []byte, now time.Time) (int64, error)
+	Delete(ctx context.Context, id string, revision int64) error
+	PutFile(ctx context.Context, id string, f accountdb.CopyFile) error
+	Files(ctx context.Context, id string) ([]accountdb.CopyFile, error)
+}
+
+// A draft is a working copy with what it says.
+type draft struct {
+	accountdb.WorkingCopy
+	doc   *content.Document // nil if the file is in no form that a form can show
+	files []accountdb.CopyFile
+}
+
+// path returns the address of its page.
+func (c *draft) path() string { return copiesPath + "/" + c.ID }
+
+// address returns the address of its record on the site.
+func (c *draft) address() string {
+	folder, file := path.Split(c.Path)
+	if k := kindOf(strings.TrimSuffix(folder, "/")); k != nil {
+		return k.Address + strings.TrimSuffix(strings.TrimSuffix(file, ".md"), ".next")
+	}
+	return "/"
+}
+
+// name returns how people call what a document is about.
+func name(doc *content.Document, file string) string {
+	if doc == nil {
+		return file
+	}
+	if doc.Kind() == record.Catalogue {
+		return "Réglages du site"
+	}
+	return cmp.Or(doc.Value("name").Text, doc.Value("title").Text, strings.TrimSuffix(path.Base(file), ".md"))
+}
+
+// find returns the working copy that a request names, if she may see it: her own, and as an editor
+// everybody's.
+func (d *desk) find(r *request) (*draft, error) { return d.open(r, r.PathValue("id")) }
+
+func (d *desk) open(r *request, id string) (*draft, error) {
+	found, err := d.Copies.Find(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	if found.Author != r.Email && !r.Role.Includes(account.Editor) {
+		return nil, noPage()
+	}
+	files, err := d.Copies.Files(r.Context(), found.ID)
+	if err != nil {
+		return nil, err
+	}
+	c := &draft{WorkingCopy: found, files: files}
+	c.doc, _ = content.OpenDocument(c.Path, c.Data) // without it, its text is shown
+	return c, nil
+}
+
+// row returns it for a page of its own.
+func (c *draft) row() copyRow {
+	return copyRow{WorkingCopy: c.WorkingCopy, Name: name(c.doc, c.Path), IsMine: true}
+}
+
+// file returns the path of the record that it changes.
+func (c *draft) file() string { return cmp.Or(c.Replaces, c.Path) }
+
+// changes returns what a working copy changes in the folder.
+func (d *desk) changes(ctx context.Context, c *draft) ([]worktree.Change, error) {
+	list := c.changes()
+	old, slug := path.Base(strings.TrimSuffix(c.Replaces, ".md")), path.Base(strings.TrimSuffix(c.Path, ".md"))
+	if !strings.HasPrefix(c.Replaces, "outils/") || !strings.HasPrefix(c.Path, "outils/") {
+		return list, nil
+	}
+	e, err := d.folder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range d.rows(e, d.Now()) { // what names a tool by the address that it had
+		data, err := d.Folder.Read(x.File())
+		if err != nil || x.File() == c.Replaces || !bytes.Contains(data, []byte(old)) {
+			continue
+		}
+		doc, err := content.OpenDocument(x.File(), data)
+		if err != nil {
+			continue
+		}
+		if changed, err := doc.ReplaceTool(old, slug); changed && err == nil {
+			list = append(list, worktree.Change{Path: x.File(), Data: doc.Bytes(), Base: hash(data)})
+		}
+	}
+	return list, nil
+}
+
+// changes returns what it changes by itself.
+func (c *draft) changes() []worktree.Change {
+	list := []worktree.Change{{Path: c.Path, Data: c.Data, Base: c.Base}}
+	if c.Replaces != "" {
+		list[0].Base = ""
+		list = append(list, worktree.Change{Path: c.Replaces, Base: c.Base})
+	}
+	for _, f := range c.files {
+		list = append(list, worktree.Change{Path: f.Path, Data: f.Data})
+	}
+	return list
+}
+
+// edition returns the folder with a working copy in it.
+func (d *desk) edition(ctx context.Context, c *draft) (*preview.Edition, error) {
+	changes, err := d.changes(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return d.Drafts.Open(ctx, c.ID, c.Revision, d.Folder.With(changes))
+}
+
+// A copyRow is a working copy in a list.
+type copyRow struct {
+	accountdb.WorkingCopy
+	File   string
+	Name   string
+	Who    string
+	IsMine bool
+	IsOpen bool // she may open it
+}
+
+// Href returns the address of its page.
+func (c copyRow) Href() string { return copiesPath + "/" + c.ID }
+
+// StateText returns the French name of its state.
+func (c copyRow) StateText() string {
+	switch c.State {
+	case accountdb.CopyForReview:
+		return "À relire"
+	case accountdb.CopyReady:
+		return "Prête"
+	case accountdb.CopyScheduled:
+		return "Programmée"
+	}
+	return "En cours"
+}
+
+// copyRows returns all working copies, the last saved first, with the names of those of the records.
+func (d *desk) copyRows(r *request, records []row) ([]copyRow, error) {
+	all, err := d.Copies.List(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	names, err := d.names(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	titles := map[string]string{}
+	for _, x := range records {
+		titles[x.File()] = x.Name
+	}
+	var list []copyRow
+	for _, c := range all {
+		file := cmp.Or(c.Replaces, c.Path)
+		list = append(list, copyRow{
+			WorkingCopy: c, File: file, Name: cmp.Or(titles[file], recordName(c.Path)), Who: cmp.Or(names[c.Author], c.Author),
+			IsMine: c.Author == r.Email, IsOpen: c.Author == r.Email || r.Role.Includes(account.Editor),
+		})
+	}
+	return list, nil
+}
+
+// recordName returns the name of a file for people who do not know files.
+func recordName(file string) string {
+	folder, base := path.Split(file)
+	k := kindOf(strings.TrimSuffix(folder, "/"))
+	if k == nil {
+		return "Réglages du site"
+	}
+	stem, isNext := strings.CutSuffix(strings.TrimSuffix(base, ".md"), ".next")
+	if isNext {
+		stem += " (prochaine version)"
+	}
+	return stem
+}
+
+// names returns the names of the people at the desk by their addresses.
+func (d *desk) names(ctx context.Context) (map[string]string, error) {
+	names := map[string]string{}
+	if d.isLocal() {
+		return names, nil
+	}
+	all, err := d.Editors.List(ctx)
+	for _, e := range all {
+		names[e.Email] = e.Name
+	}
+	return names, err
+}
+
+type copyPage struct {
+	page
+	Copy       copyRow
+	Preview    string // the address of the page with the working copy
+	Groups     []group
+	Body       string
+	HasBody    bool
+	Source     string    // the whole file, if no form can show it
+	General    []string  // problems of no field
+	InBody     []string  // problems of the text
+	Others     []string  // problems of other files
+	Colleagues []copyRow // of the same record
+	Tools      []*catalog.Tool
+	Stale      bool // what is shown was written on the basis of an older revision
+	HasPages   bool
+	IsLocal    bool
+}
+
+func (d *desk) showCopy(r *request) (*response, error) {
+	c, err := d.find(r)
+	if err != nil {
+		return nil, err
+	}
+	return d.form(r, c)
+}
+
+// form shows a working copy as a form.
+func (d *desk) form(r *request, c *draft) (*response, error) {
+	e, err := d.edition(r.Context(), c)
+	if err != nil {
+		return nil, err
+	}
+	copies, err := d.copyRows(r, nil)
+	if err != nil {
+		return nil, err
+	}
+	data := copyPage{page: r.page(name(c.doc, c.Path)), Preview: c.path() + "/apercu" + c.address(), HasPages: e.HasPages(), IsLocal: d.isLocal()}
+	data.Copy = c.row()
+	for _, other := range copies {
+		switch {
+		case other.ID == c.ID:
+			data.Copy = other
+		case other.File == c.file():
+			data.Colleagues = append(data.Colleagues, other)
+		}
+	}
+	problems, others := problemsOf(e.Problems, c.Path, c.doc)
+	data.General, data.InBody, data.Others = problems[""], problems["body"], findings(others)
+	if c.doc == nil {
+		data.Source = string(c.Data)
+		return render("copy", data), nil
+	}
+	if e.Catalog != nil {
+		data.Tools = e.Catalog.Tools
+	}
+	data.Groups = newForm(c.doc, e.Catalog, problems)
+	data.HasBody, data.Body = c.doc.Kind() != record.Catalogue, c.doc.Body()
+	return render("copy", data), nil
+}
+
+// saveCopy saves what somebody wrote. Our script sends the form again and again, and reads what is
+// wrong in it; without it, the response is the form.
+func (d *desk) saveCopy(r *request) (*response, error) {
+	c, err := d.find(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.read(r); err != nil {
+		return nil, refused(sentence(err))
+	}
+	revision, err := strconv.ParseInt(r.PostForm.Get("revision"), 10, 64)
+	if err != nil {
+		return nil, unreadableForm()
+	}
+	saved, err := d.Copies.Save(r.Context(), c.ID, revision, c.Data, r.now)
+	if errors.Is(err, accountdb.ErrChanged) {
+		return d.outdated(r, c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.Revision = saved
+	if r.isScript() {
+		return d.report(r, c)
+	}
+	if r.PostForm.Has("vers") { // one of the buttons that lead on
+		return seeOther(c.path()+"/"+path.Base(r.PostForm.Get("vers")), ""), nil
+	}
+	return seeOther(c.path(), "enregistre"), nil
+}
+
+// read takes over what a form says.
+func (c *draft) read(r *request) error {
+	if c.doc == nil {
+		if r.PostForm.Has("source") {
+			c.Data = []byte(unixLines(r.PostForm.Get("source")))
+		}
+		return nil
+	}
+	if err := parse(r.PostForm, c.doc); err != nil {
+		return err
+	}
+	c.Data = c.doc.Bytes()
+	return nil
+}
+
+// outdated is the response to a form that was written on the basis of an older revision. Nothing that
+// she wrote is lost: the form has it, and saving it again keeps it.
+func (d *desk) outdated(r *request, c *draft) (*response, error) {
+	if r.isScript() {
+		return writeJSON(http.StatusConflict, map[string]string{
+			"error": "Cette copie a été enregistrée dans une autre fenêtre, ou par quelqu’un d’autre. Copiez ce que vous " +
+				"venez d’écrire, puis rechargez la page.",
+		}), nil
+	}
+	problems := map[string][]string{"": {"Cette copie a été enregistrée dans une autre fenêtre, ou par quelqu’un d’autre, " +
+		"pendant que vous écriviez. Voici votre texte\u00a0: «\u00a0Enregistrer\u00a0» le garde à la place de l’autre."}}
+	data := copyPage{page: r.page(name(c.doc, c.Path)), Preview: c.path() + "/apercu" + c.address(), General: problems[""], IsLocal: d.isLocal()}
+	data.Copy = c.row()
+	if c.doc == nil {
+		data.Source = string(c.Data)
+	} else {
+		data.Groups = newForm(c.doc, nil, problems)
+		data.HasBody, data.Body = c.doc.Kind() != record.Catalogue, c.doc.Body()
+	}
+	a := render("copy", data)
+	a.status = http.StatusConflict
+	return a, nil
+}
+
+// A saved is what our script learns after a save.
+type saved struct {
+	Revision int64               `json:"revision"`
+	Saved    string              `json:"saved"`
+	Title    string              `json:"title"`
+	Problems map[string][]string `json:"problems"` // by field; "" for none in particular
+	Others   int                 `json:"others"`   // problems elsewhere in the folder
+	With     []string            `json:"with"`     // who else works on the record
+}
+
+func (d *desk) report(r *request, c *draft) (*response, error) {
+	e, err := d.edition(r.Context(), c)
+	if err != nil {
+		return nil, err
+	}
+	problems, others := problemsOf(e.Problems, c.Path, c.doc)
+	a := saved{
+		Revision: c.Revision, Saved: catalog.FormatTime(r.now), Title: name(c.doc, c.Path), Problems: problems, Others: len(others),
+	}
+	copies, err := d.copyRows(r, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range copies {
+		if other.ID != c.ID && other.File == c.file() {
+			a.With = append(a.With, other.Who)
+		}
+	}
+	return writeJSON(http.StatusOK, a), nil
+}
+
+type removalPage struct {
+	page
+	Copy    copyRow
+	IsAdded bool // the record is not in the folder yet
+}
+
+func (d *desk) confirmRemoval(r *request) (*response, error) {
+	c, err := d.find(r)
+	if err != nil {
+		return nil, err
+	}
+	data := removalPage{page: r.page("Supprimer la copie de travail"), IsAdded: c.Base == ""}
+	data.Copy = c.row()
+	return render("removal", data), nil
+}
+
+func (d *desk) removeCopy(r *request) (*response, error) {
+	c, err := d.find(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Copies.Delete(r.Context(), c.ID, c.Revision); err != nil {
+		return nil, err
+	}
+	return seeOther(homePath, "supprimee"), nil
+}

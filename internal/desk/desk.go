@@ -1,0 +1,144 @@
+// Package desk is the desk of the editors on the web: /redaction and everything below it.
+//
+// What somebody writes is a working copy of one file of the content folder, with its pictures. It is
+// saved as it is written, checked and shown with the folder around it, and becomes part of the folder
+// when it is published. The forms are made from the tables of fields of package content, and a file
+// keeps every byte that a form did not change.
+//
+// As in package accountsite, a page is a function from a request to a response or an error, and one
+// adapter does the rest: it knows who asks, what she may do, and that a form came from a page of
+// ours. GET changes nothing. Everything works without a script, except what happens while somebody
+// types.
+package desk
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/accountdb"
+	"palmares/internal/preview"
+	"palmares/internal/site"
+	"palmares/internal/worktree"
+)
+
+// Config is what the desk needs. All fields are required unless they say otherwise.
+type Config struct {
+	Folder Folder
+	Copies Copies
+	// Editors are the people at the desk; nil on somebody's own machine.
+	Editors *accountdb.Editors
+	Drafts  *preview.Drafts
+	// Site shows the pages in its layout.
+	Site *site.Site
+	// Visitor returns who sent a request, or ErrStranger if nobody is signed in. It may set a cookie.
+	Visitor func(http.ResponseWriter, *http.Request) (Visitor, error)
+	// BaseURL is the public URL of this server, without a trailing slash.
+	BaseURL string
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// A Folder is the content folder, as worktree.Folder has it.
+type Folder interface {
+	Read(path string) ([]byte, error)
+	With(changes []worktree.Change) fs.FS
+	Publish(ctx context.Context, p worktree.Publication) (worktree.Result, error)
+	Unsent(ctx context.Context) (int, error)
+	Send(ctx context.Context) error
+}
+
+// A Visitor is somebody who is signed in.
+type Visitor struct {
+	Email string
+	Name  string
+	Role  account.Role // "" for an account without one
+	Token string       // of her session, which every form of hers contains
+}
+
+const (
+	homePath     = "/redaction"
+	recordsPath  = "/redaction/fiches"
+	newPath      = "/redaction/nouvelle"
+	copiesPath   = "/redaction/copies"
+	picturesPath = "/redaction/images"
+	settingsPath = "/redaction/reglages"
+	publishPath  = "/redaction/publication"
+)
+
+// A route is a page and who may see it.
+type route struct {
+	pattern string
+	role    account.Role // that it needs; an editor may do what an author may
+	page    pageFunc
+}
+
+// routes are the pages of everybody who writes, also on her own machine.
+func (d *desk) routes() []route {
+	return []route{
+		{"GET " + homePath, account.Author, d.home},
+		{"GET " + recordsPath, account.Author, d.listRecords},
+		{"GET " + recordsPath + "/{folder}/{slug}", account.Author, d.showRecord},
+		{"POST " + recordsPath + "/{folder}/{slug}/copie", account.Author, d.openRecord},
+		{"POST " + recordsPath + "/{folder}/{slug}/double", account.Author, d.duplicate},
+		{"POST " + recordsPath + "/{folder}/{slug}/nom", account.Author, d.rename},
+		{"POST " + recordsPath + "/{folder}/{slug}/retrait", account.Author, d.retire},
+		{"GET " + newPath, account.Author, d.newRecord},
+		{"POST " + newPath, account.Author, d.createRecord},
+		{"GET " + picturesPath, account.Author, d.listPictures},
+		{"GET " + settingsPath, account.Editor, d.showSettings},
+		{"POST " + settingsPath, account.Editor, d.openSettings},
+		{"GET " + copiesPath + "/{id}", account.Author, d.showCopy},
+		{"POST " + copiesPath + "/{id}", account.Author, d.saveCopy},
+		{"POST " + copiesPath + "/{id}/images", account.Author, d.addPicture},
+		{"GET " + copiesPath + "/{id}/apercu/{path...}", account.Author, d.showPreview},
+	}
+}
+
+// sharedRoutes are the pages of people who publish together.
+func (d *desk) sharedRoutes() []route {
+	return []route{
+		{"GET " + copiesPath + "/{id}/conflit", account.Author, d.showConflict},
+		{"POST " + copiesPath + "/{id}/conflit", account.Author, d.settleConflict},
+		{"GET " + copiesPath + "/{id}/suppression", account.Author, d.confirmRemoval},
+		{"POST " + copiesPath + "/{id}/suppression", account.Author, d.removeCopy},
+		{"GET " + copiesPath + "/{id}/publication", account.Editor, d.confirmPublication},
+		{"POST " + publishPath, account.Editor, d.publish},
+	}
+}
+
+// New returns the handler of /redaction and everything below it.
+func New(cfg Config) http.Handler {
+	d := &desk{Config: cfg, mux: http.NewServeMux()}
+	routes := d.routes()
+	if !d.isLocal() {
+		routes = append(routes, d.sharedRoutes()...)
+	}
+	for _, r := range routes {
+		d.mux.HandleFunc(r.pattern, d.handle(r.role, r.page))
+	}
+	d.mux.HandleFunc("/", d.handle(account.Author, d.notFound))
+	guard := http.NewCrossOriginProtection()
+	// Behind a proxy the Host header may differ from the origin that browsers see.
+	if u, err := url.Parse(cfg.BaseURL); err == nil && u.Host != "" {
+		if err := guard.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {
+			panic(err) // only without a scheme or host
+		}
+	}
+	guard.SetDenyHandler(d.handle(account.Author, func(*request) (*response, error) { return nil, crossOrigin() }))
+	return guard.Handler(d.mux)
+}
+
+// desk is the pages of the desk.
+type desk struct {
+	Config
+	mux     *http.ServeMux
+	reading folderReading
+}
+
+// isLocal reports whether somebody writes alone, on her own machine.
+func (d *desk) isLocal() bool { return d.Editors == nil }

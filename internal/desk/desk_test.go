@@ -1,0 +1,367 @@
+package desk_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"image"
+	"image/png"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"palmares/demo"
+	"palmares/internal/desk"
+)
+
+// tried is what each route is tried with: a path, and the fields of a form. COPY is a working copy of
+// Bob's.
+var tried = map[string][]string{
+	"GET /redaction":                                {"/redaction"},
+	"GET /redaction/fiches":                         {"/redaction/fiches"},
+	"GET /redaction/fiches/{folder}/{slug}":         {"/redaction/fiches/outils/plume"},
+	"POST /redaction/fiches/{folder}/{slug}/copie":  {"/redaction/fiches/outils/plume/copie"},
+	"POST /redaction/fiches/{folder}/{slug}/double": {"/redaction/fiches/outils/plume/double", "adresse", "NOUVEAU"},
+	"POST /redaction/fiches/{folder}/{slug}/nom":    {"/redaction/fiches/outils/plume/nom", "adresse", "NOUVEAU"},
+	"POST /redaction/fiches/{folder}/{slug}/retrait": {
+		"/redaction/fiches/outils/plume/retrait", "raison", "mort", "jour", "2026-11-01", "texte", "Fini.",
+	},
+	"GET /redaction/nouvelle":                     {"/redaction/nouvelle"},
+	"POST /redaction/nouvelle":                    {"/redaction/nouvelle", "genre", "outils", "nom", "NOUVEAU"},
+	"GET /redaction/images":                       {"/redaction/images"},
+	"GET /redaction/reglages":                     {"/redaction/reglages"},
+	"POST /redaction/reglages":                    {"/redaction/reglages"},
+	"GET /redaction/copies/{id}":                  {"COPY"},
+	"POST /redaction/copies/{id}":                 {"COPY", "revision", "1"},
+	"POST /redaction/copies/{id}/images":          {"COPY/images", "alt", "Un écran"},
+	"GET /redaction/copies/{id}/apercu/{path...}": {"COPY/apercu/outils/plume"},
+	"GET /redaction/copies/{id}/conflit":          {"COPY/conflit"},
+	"POST /redaction/copies/{id}/conflit":         {"COPY/conflit"},
+	"GET /redaction/copies/{id}/suppression":      {"COPY/suppression"},
+	"POST /redaction/copies/{id}/suppression":     {"COPY/suppression"},
+	"GET /redaction/copies/{id}/publication":      {"COPY/publication"},
+	"POST /redaction/publication":                 {"/redaction/publication"},
+}
+
+func TestEverybodyMayDoWhatTheirRoleAllowsAndNothingElse(t *testing.T) {
+	each(t, func(t *testing.T, n *newsroom) {
+		for pattern, role := range desk.Routes() {
+			t.Run(pattern, func(t *testing.T) {
+				given := tried[pattern]
+				if given == nil {
+					t.Fatal("this route is not tried")
+				}
+				isForm := strings.HasPrefix(pattern, "POST ")
+				for _, who := range []string{"", "visiteur", "Cleo", "Bob", "Ada"} {
+					p, copied := n.as(who), n.as("Bob").open("outils/encre")
+					path := strings.Replace(given[0], "COPY", copied, 1)
+					isDenied := !n.people[who].Role.Includes(role) || who == "Cleo" && strings.HasPrefix(given[0], "COPY")
+					fields := strings.Split(strings.ReplaceAll(strings.Join(given[1:], "|"), "NOUVEAU", who+strconv.Itoa(len(pattern))), "|")
+					if len(given) == 1 {
+						fields = nil
+					}
+					r := p.get(path)
+					if isForm {
+						r = p.send(path, fields)
+					}
+					switch {
+					case who == "" && isForm:
+						r.Is(http.StatusForbidden).Contains("Session terminée")
+					case who == "":
+						r.Is(http.StatusSeeOther)
+						if to := r.Header.Get("Location"); !strings.HasPrefix(to, "/compte") {
+							t.Errorf("strangers are sent to %s", to)
+						}
+					case isDenied:
+						r.Is(http.StatusNotFound).Lacks("Encre", "encre")
+					case r.Status == http.StatusNotFound || r.Status == http.StatusForbidden || r.Status >= 500:
+						t.Errorf("%s: %d for %s", r, r.Status, who)
+					}
+					if isForm && who != "" { // a form of another session, or of another site
+						form := strings.NewReader("jeton=" + n.people["Ada"].Token + "x")
+						if got := p.do("POST", path, formType, form).Status; got != http.StatusForbidden && got != http.StatusNotFound {
+							t.Errorf("%d without the token", got)
+						}
+						r := p.send(path, fields, "Sec-Fetch-Site: cross-site", "Origin: https://evil.example")
+						if r.Status != http.StatusForbidden && r.Status != http.StatusNotFound {
+							t.Errorf("%d for another site", r.Status)
+						}
+					}
+				}
+			})
+		}
+	})
+}
+
+func TestAFileThatIsOpenedAndSavedKeepsItsBytes(t *testing.T) {
+	n := newNewsroom(t, databases.OpenDSN(t, databases.SQLite(t)), t.TempDir())
+	if err := os.CopyFS(filepath.Join(n.dir, "demo"), demo.Folder); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"catalogue.yaml", "outils", "comparatifs", "cimetiere", "pages", "images"} {
+		if err := os.RemoveAll(filepath.Join(n.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(filepath.Join(n.dir, "demo", name), filepath.Join(n.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.write("outils/plume.md", strings.ReplaceAll(strings.Replace(plume, "category: code", "category: ecriture # à revoir", 1), "\n", "\r\n"))
+	ada := n.as("Ada")
+	check := func(copied, file string) {
+		t.Helper()
+		ada.save(copied).Is(http.StatusSeeOther)
+		found, err := n.db.Copies.Find(t.Context(), filepath.Base(copied))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(found.Data) != n.read(file) {
+			t.Errorf("%s changed:\n%s", file, found.Data)
+		}
+	}
+	for _, folder := range []string{"outils", "comparatifs", "cimetiere", "pages"} {
+		files, err := os.ReadDir(filepath.Join(n.dir, folder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files[:min(len(files), 4)] { // package content tries them all
+			check(ada.open(folder+"/"+strings.TrimSuffix(f.Name(), ".md")), folder+"/"+f.Name())
+		}
+	}
+	check(ada.follow(ada.post("/redaction/reglages")), "catalogue.yaml")
+}
+
+func TestAChangeIsInItsCopyAndItsPreviewOnly(t *testing.T) {
+	each(t, func(t *testing.T, n *newsroom) {
+		bob := n.as("Bob")
+		copied := bob.open("outils/plume")
+		bob.save(copied, "f.tagline", "Écrit : bien", "f.body", "Un avis.\r\n\r\nVoir [Encre](encre.md).").Is(http.StatusSeeOther)
+		bob.get(copied+"/apercu/outils/plume").OK().Contains("Écrit\u00a0: bien", `href="`+copied+`/apercu/outils/encre"`)
+		bob.get(copied).OK().Contains("Écrit : bien")
+		if n.read("outils/plume.md") != plume {
+			t.Error("the folder changed")
+		}
+		found, err := n.db.Copies.Find(t.Context(), filepath.Base(copied))
+		want := strings.NewReplacer("Écrit vite", `"Écrit : bien"`, "Un autre.", "Voir [Encre](encre.md).").Replace(plume)
+		if err != nil || string(found.Data) != want {
+			t.Errorf("the copy is\n%s", found.Data)
+		}
+		if again := bob.open("outils/plume"); again != copied {
+			t.Errorf("a second copy, %s", again)
+		}
+		n.as("Cleo").get("/redaction").OK().Contains("Plume").Lacks(copied)
+	})
+}
+
+func TestNoLinkOfAPreviewLeavesIt(t *testing.T) {
+	n := newNewsroom(t, databases.OpenDSN(t, databases.SQLite(t)), t.TempDir())
+	n.write("images/ecran.png", string(drawing(t, 1600, 900)))
+	n.write("outils/plume.md", strings.Replace(plume, "Un avis.", "![Un écran](../images/ecran.png)", 1))
+	bob := n.as("Bob")
+	prefix := bob.open("outils/plume") + "/apercu"
+	address := regexp.MustCompile(` (?:href|src|action|srcset)="(/[^" ]*)|, (/[^" ]*) [0-9.]+[wx]`)
+	seen := map[string]bool{prefix + "/": true}
+	queue := []string{prefix + "/"}
+	for pages := 0; len(queue) > 0 && pages < 60; pages++ {
+		page := bob.get(queue[0])
+		queue = queue[1:]
+		if page.Status >= 400 {
+			t.Errorf("%s: %d", page, page.Status)
+		}
+		for _, m := range address.FindAllStringSubmatch(page.Body, -1) {
+			to, _, _ := strings.Cut(m[1]+m[2], "#")
+			if !strings.HasPrefix(to, prefix) && !strings.HasPrefix(to, "/static/") {
+				t.Errorf("%s links to %s", page, to)
+			}
+			if first, _, _ := strings.Cut(strings.TrimPrefix(to, prefix+"/"), "/"); !seen[to] && !strings.HasPrefix(to, "/static/") &&
+				first != "api" && first != "data" && first != "compte" && first != "webhooks" {
+				seen[to], queue = true, append(queue, to)
+			}
+		}
+	}
+}
+
+func TestWhatIsWrongIsSaidUnderItsField(t *testing.T) {
+	n := newNewsroom(t, databases.OpenDSN(t, databases.SQLite(t)), t.TempDir())
+	bob := n.as("Bob")
+	copied := bob.open("outils/plume")
+	form := bob.fields(copied)
+	form.Set("f.price", "cher")
+	r := bob.do("POST", copied, formType, strings.NewReader(form.Encode()), "Accept: application/json").OK()
+	var saved struct {
+		Revision int64
+		Problems map[string][]string
+	}
+	if err := json.Unmarshal([]byte(r.Body), &saved); err != nil {
+		t.Fatal(err)
+	}
+	if saved.Revision != 2 || len(saved.Problems) != 1 || len(saved.Problems["price"]) != 1 {
+		t.Errorf("%+v", saved)
+	}
+	page := bob.get(copied).OK().Body
+	_, after, _ := strings.Cut(page, `data-wrong="price">`)
+	if !strings.HasPrefix(after, `<p class="wrong">`) || !strings.Contains(page, `value="cher"`) {
+		t.Error("the problem is not under its field, or what was typed is gone")
+	}
+	bob.get(copied + "/apercu/outils/plume").OK().Contains("19\u00a0€") // as it was
+}
+
+func TestNothingThatSomebodyWroteIsLost(t *testing.T) {
+	n := newNewsroom(t, databases.OpenDSN(t, databases.SQLite(t)), t.TempDir())
+	bob := n.as("Bob")
+	copied := bob.open("outils/plume")
+	first := bob.fields(copied)
+	n.as("Ada").save(copied, "f.tagline", "Par Ada").Is(http.StatusSeeOther)
+	first.Set("f.tagline", "Par Bob")
+	bob.do("POST", copied, formType, strings.NewReader(first.Encode()), "Accept: application/json").Is(http.StatusConflict)
+	bob.get(copied).Contains("Par Ada")
+	r := bob.do("POST", copied, formType, strings.NewReader(first.Encode())).Is(http.StatusConflict).Contains("Par Bob")
+	first.Set("revision", regexp.MustCompile(`name="revision" value="(\d+)"`).FindStringSubmatch(r.Body)[1])
+	bob.do("POST", copied, formType, strings.NewReader(first.Encode())).Is(http.StatusSeeOther)
+	bob.get(copied).Contains("Par Bob")
+}
+
+func TestAnEditorPublishesWhatAnAuthorWrote(t *testing.T) {
+	each(t, func(t *testing.T, n *newsroom) {
+		for _, name := range []string{"Ada", "Bob"} {
+			n.join(name)
+		}
+		bob, ada := n.as("Bob"), n.as("Ada")
+		one, other := bob.open("outils/plume"), bob.open("outils/encre")
+		bob.save(one, "f.tagline", "Écrit mieux").Is(http.StatusSeeOther)
+		bob.upload(one+"/images", "Écran nº 1.png", drawing(t, 8, 8), "Un [écran]").Is(http.StatusSeeOther)
+		bob.save(other, "f.price", "cher").Is(http.StatusSeeOther)
+		ada.get(one+"/publication").OK().Contains("<del>Écrit vite</del>", "<ins>Écrit mieux</ins>")
+		ada.post("/redaction/publication", "copie", filepath.Base(one), "copie", filepath.Base(other)).
+			Is(http.StatusConflict).Contains("encre, ligne 7")
+		if n.read("outils/plume.md") != plume {
+			t.Error("one of two was published")
+		}
+		ada.post("/redaction/publication", "copie", filepath.Base(one)).Is(http.StatusSeeOther)
+		if got := n.read("outils/plume.md"); !strings.Contains(got, "Écrit mieux") || !strings.Contains(got, `![Un \[écran\]](../images/plume/ecran-n-1.png)`) {
+			t.Errorf("the file is\n%s", got)
+		}
+		n.read("images/plume/ecran-n-1.png")
+		bob.get(one).Is(http.StatusNotFound)
+		log, err := n.db.Catalogue.Versions(t.Context(), 1)
+		if err != nil || len(log) != 1 || !strings.Contains(log[0].Author, "Bob") {
+			t.Errorf("%+v, %v", log, err)
+		}
+	})
+}
+
+func TestOfTwoVersionsOfARecordNothingIsChosenForHer(t *testing.T) {
+	each(t, func(t *testing.T, n *newsroom) {
+		ada := n.as("Ada")
+		copied := ada.open("outils/plume")
+		ada.save(copied, "f.tagline", "Par Ada", "f.summary", "Clair.", "f.body", "Un avis.\r\n\r\nLe mien.").Is(http.StatusSeeOther)
+		n.write("outils/plume.md", strings.NewReplacer("Écrit vite", "Par un autre", "Un autre.", "Le leur.", "19 €", "20 €").Replace(plume))
+		if to := ada.follow(ada.get(copied + "/publication")); to != copied+"/conflit" {
+			t.Fatalf("led to %s", to)
+		}
+		page := ada.get(copied+"/conflit").OK().Contains("Par Ada", "Par un autre", "Le mien.", "Le leur.", "20 €").Lacks(" checked")
+		now := regexp.MustCompile(`name="maintenant" value="(\w+)"`).FindStringSubmatch(page.Body)[1]
+		chosen := []string{"revision", "2", "maintenant", now, "c.tagline", "mien", "c.price", "leur", "p.1", "deux"}
+		ada.post(copied+"/conflit", chosen...).Is(http.StatusUnprocessableEntity).Contains("Rien n’est choisi pour vous")
+		ada.post(copied+"/conflit", append(chosen, "c.summary", "mien")...).Is(http.StatusSeeOther)
+		ada.post("/redaction/publication", "copie", filepath.Base(copied)).Is(http.StatusSeeOther)
+		want := strings.NewReplacer("Écrit vite", "Par Ada", "19 €", "20 €", "Net.", "Clair.", "Un autre.", "Le leur.\n\nLe mien.").Replace(plume)
+		if got := n.read("outils/plume.md"); got != want {
+			t.Errorf("the file is\n%s", got)
+		}
+	})
+}
+
+func TestRecordsBeginInManyWays(t *testing.T) {
+	n := newNewsroom(t, databases.OpenDSN(t, databases.SQLite(t)), t.TempDir())
+	ada := n.as("Ada")
+	publish := func(copied string) {
+		t.Helper()
+		ada.post("/redaction/publication", "copie", filepath.Base(copied)).Is(http.StatusSeeOther)
+	}
+	publish(ada.open("outils/plume"))
+	ada.post("/redaction/nouvelle", "genre", "outils", "nom", "Plume").Is(http.StatusUnprocessableEntity).Contains("déjà prise")
+	ada.post("/redaction/nouvelle", "genre", "outils").Is(http.StatusUnprocessableEntity)
+	both := ada.follow(ada.post("/redaction/nouvelle", "genre", "comparatifs", "a", "plume", "b", "encre"))
+	ada.save(both, "f.title", "Plume ou Encre", "f.winner", "plume", "f.winner_note", "Plus net.").Is(http.StatusSeeOther)
+	publish(both)
+	ada.get(ada.open("comparatifs/plume-ou-encre") + "/apercu/comparatifs/plume-ou-encre").OK().Contains("Plus net.")
+
+	twin := ada.follow(ada.post("/redaction/fiches/outils/encre/double", "adresse", "Encre Deux"))
+	ada.save(twin, "f.name", "Encre deux", "f.domain", "deux.example").Is(http.StatusSeeOther)
+	publish(twin)
+	publish(ada.follow(ada.post("/redaction/fiches/outils/encre-deux/nom", "adresse", "encre-2")))
+	if got := n.read("outils/encre-2.md"); !strings.Contains(got, "encre-deux") {
+		t.Errorf("the old address is lost:\n%s", got)
+	}
+	publish(ada.follow(ada.post("/redaction/fiches/outils/encre-2/retrait", "raison", "acquis", "jour", "2026-11-10", "successeur", "plume", "texte", "Racheté.")))
+	if got := n.read("cimetiere/encre-2.md"); !strings.Contains(got, "reason: acquis") || !strings.Contains(got, "Racheté.") || !strings.Contains(got, "Encre deux") {
+		t.Errorf("the obituary is\n%s", got)
+	}
+	if _, err := os.Stat(filepath.Join(n.dir, "outils/encre-2.md")); err == nil {
+		t.Error("the tool is still there")
+	}
+}
+
+func TestRecordsAreFoundByWhatIsSaidOfThem(t *testing.T) {
+	n := newNewsroom(t, databases.OpenDSN(t, databases.SQLite(t)), t.TempDir())
+	n.write("outils/stylo.md", "---\nname: Stylo\ndraft: true\n---\n")
+	n.write("pages/equipe.md", "---\ntitle: L’équipe\n---\nNous.\n")
+	n.write("outils.jsonl", `{"slug":"gomme","name":"Gomme","domain":"gomme.example","tagline":"Efface","category":"code","pricing":"gratuit","price":"0 €/mois"}`+"\n")
+	bob := n.as("Bob")
+	bob.open("outils/encre")
+	for query, want := range map[string]string{
+		"":                   "Encre Gomme L’équipe Plume Stylo",
+		"?q=ecrit+VITE":      "Plume",
+		"?q=equipe":          "L’équipe",
+		"?genre=pages":       "L’équipe",
+		"?etat=brouillon":    "Stylo",
+		"?etat=en-cours":     "Encre",
+		"?etat=prix":         "Plume",
+		"?etat=test":         "Plume",
+		"?auteur=Ada":        "Plume",
+		"?categorie=inconnu": "",
+	} {
+		page := bob.get("/redaction/fiches" + query).OK()
+		var found []string
+		for _, m := range regexp.MustCompile(`<p class="entry-name"><a href="/redaction/fiches/[^"]*">([^<]*)</a>`).FindAllStringSubmatch(page.Body, -1) {
+			found = append(found, m[1])
+		}
+		if got := strings.Join(found, " "); got != want {
+			t.Errorf("%q finds %q, want %q", query, got, want)
+		}
+	}
+	bob.get("/redaction/fiches?q=enc", "Accept: application/json").OK().Equals(`[{"name":"Encre","kind":"Outil","to":"../outils/encre.md"}]`)
+	bob.get("/redaction/fiches/outils/gomme").OK().Contains("ne s’y modifie pas")
+	bob.post("/redaction/fiches/outils/gomme/copie").Is(http.StatusUnprocessableEntity)
+	n.write("outils/encre.md", "---\nname: [\n---\n")
+	n.now = n.now.Add(6_000_000_000)
+	bob.get("/redaction/fiches").OK().Contains("À corriger", "encre, ligne 2", ">plume</a>")
+	broken := bob.open("outils/stylo")
+	bob.get(broken).OK()
+}
+
+func TestPicturesAreCheckedAndBounded(t *testing.T) {
+	n := newNewsroom(t, databases.OpenDSN(t, databases.SQLite(t)), t.TempDir())
+	bob := n.as("Bob")
+	to := bob.open("outils/plume") + "/images"
+	bob.upload(to, "a.png", drawing(t, 8, 8), " ").Is(http.StatusUnprocessableEntity).Contains("ce que l’image montre")
+	bob.upload(to, "a.svg", []byte("<svg/>"), "Un dessin").Is(http.StatusUnprocessableEntity)
+	bob.upload(to, "a.png", make([]byte, 11<<20), "Un dessin").Is(http.StatusBadRequest)
+	for i, want := range []string{"images/plume/a.png", "images/plume/a-2.png"} {
+		r := bob.upload(to, "../../A.png", drawing(t, 8, 8+i), "Un dessin", "Accept: application/json").OK()
+		r.Equals(`{"markdown":"![Un dessin](../` + want + `)","path":"` + want + `"}`)
+	}
+}
+
+func drawing(t testing.TB, width, height int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height))); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,149 @@
+package desk
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"palmares/internal/content"
+)
+
+// A difference is a field in which two versions of a record differ.
+type difference struct {
+	Name, Label string
+	Old, New    string // as people read them; "" for nothing
+}
+
+// differences returns the fields in which two documents of one kind differ, without their texts.
+func differences(old, changed *content.Document) []difference {
+	var list []difference
+	for _, g := range content.Form(changed.Kind()) {
+		for _, f := range g.Fields {
+			was, is := readable(old.Value(f.Name), f), readable(changed.Value(f.Name), f)
+			if f.Name != "body" && f.Name != "slug" && was != is {
+				list = append(list, difference{f.Name, f.Label, was, is})
+			}
+		}
+	}
+	return list
+}
+
+// readable returns a value as people read it.
+func readable(v content.Value, f content.FormField) string {
+	lines := slices.Clone(v.Items)
+	for _, c := range f.Choices {
+		if c.Value == v.Text && v.Text != "" {
+			return c.Label
+		}
+	}
+	for _, row := range v.Rows {
+		var cells []string
+		for _, column := range f.Columns {
+			if row[column.Name] != "" {
+				cells = append(cells, row[column.Name])
+			}
+		}
+		if len(f.Columns) == 0 {
+			cells = slices.Sorted(maps.Values(row))
+		}
+		lines = append(lines, strings.Join(cells, " · "))
+	}
+	return v.Text + strings.Join(lines, "\n")
+}
+
+// A passage is a part of a text, in paragraphs. Old and New are the same where two versions agree.
+type passage struct {
+	Old, New string
+	IsSame   bool
+	Number   int // of those that differ, from 1
+}
+
+// blankLine separates paragraphs.
+const blankLine = "\n\n"
+
+// maxComparisons bounds the work of comparing two texts; longer ones are one passage.
+const maxComparisons = 4_000_000
+
+// passages compares two texts paragraph by paragraph. Joined by blankLine, the old sides of all passages that
+// are not empty are the old text, and the new ones the new.
+func passages(old, changed string) []passage {
+	a, b := paragraphs(old), paragraphs(changed)
+	head := 0
+	for head < min(len(a), len(b)) && a[head] == b[head] {
+		head++
+	}
+	tail := 0
+	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	var list []passage
+	add := func(old, changed []string) {
+		if len(old)+len(changed) == 0 {
+			return
+		}
+		p := passage{Old: strings.Join(old, blankLine), New: strings.Join(changed, blankLine), IsSame: slices.Equal(old, changed)}
+		list = append(list, p)
+	}
+	add(a[:head], b[:head])
+	for _, p := range align(a[head:len(a)-tail], b[head:len(b)-tail]) {
+		add(p[0], p[1])
+	}
+	add(a[len(a)-tail:], b[len(b)-tail:])
+	n := 0
+	for i := range list {
+		if !list[i].IsSame {
+			n++
+			list[i].Number = n
+		}
+	}
+	return list
+}
+
+func paragraphs(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, blankLine)
+}
+
+// align pairs the paragraphs of two texts by their longest common subsequence: runs that are equal, and
+// what is between them.
+func align(a, b []string) [][2][]string {
+	if len(a)*len(b) > maxComparisons {
+		return [][2][]string{{a, b}}
+	}
+	width := len(b) + 1
+	length := make([]int32, (len(a)+1)*width)
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if a[i] == b[j] {
+				length[i*width+j] = length[(i+1)*width+j+1] + 1
+			} else {
+				length[i*width+j] = max(length[(i+1)*width+j], length[i*width+j+1])
+			}
+		}
+	}
+	var pairs [][2][]string
+	for i, j := 0, 0; i < len(a) || j < len(b); {
+		k := 0
+		for i+k < len(a) && j+k < len(b) && a[i+k] == b[j+k] {
+			k++
+		}
+		if k > 0 {
+			pairs = append(pairs, [2][]string{a[i : i+k], b[j : j+k]})
+			i, j = i+k, j+k
+		}
+		fromA, fromB := i, j
+		for (i < len(a) || j < len(b)) && (i == len(a) || j == len(b) || a[i] != b[j]) {
+			if j == len(b) || i < len(a) && length[(i+1)*width+j] >= length[i*width+j+1] {
+				i++
+			} else {
+				j++
+			}
+		}
+		if i > fromA || j > fromB {
+			pairs = append(pairs, [2][]string{a[fromA:i], b[fromB:j]})
+		}
+	}
+	return pairs
+}

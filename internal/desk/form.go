@@ -1,0 +1,221 @@
+package desk
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"palmares/internal/catalog"
+	"palmares/internal/content"
+	"palmares/internal/french"
+	"palmares/internal/record"
+)
+
+// A choice is one of the values of a field.
+type choice struct {
+	Value, Text string
+	Chosen      bool
+}
+
+// A group is a part of a form.
+type group struct {
+	Title  string
+	ID     string
+	Fields []field
+}
+
+// A field is a field of a form, as it is shown.
+type field struct {
+	content.FormField
+	Type     string // what the template makes of Input
+	ID       string
+	Key      string // its name in the form
+	Text     string // of a single value; of a list, an item per line
+	Choices  []choice
+	Rows     []rowOf
+	List     string // id of the list of proposals; "" for none
+	Problems []string
+}
+
+// A rowOf is an entry of a list of objects: its columns, each a field.
+type rowOf struct {
+	Number  int
+	Columns []field
+}
+
+// Lines returns how high a text area is.
+func (f field) Lines() int { return min(max(strings.Count(f.Text, "\n")+len(f.Text)/70+1, 2), 12) }
+
+// maxRows is how many entries of a list a form may have.
+const maxRows = 200
+
+// In a form, the names of the fields of a record begin with fieldKey. A list that is shown as YAML ends
+// with yamlKey.
+const (
+	fieldKey = "f."
+	yamlKey  = ".yaml"
+)
+
+// newForm returns the form of a document. The catalogue has what fields refer to; it may be nil.
+func newForm(doc *content.Document, c *catalog.Catalog, problems map[string][]string) []group {
+	all := content.Form(doc.Kind())
+	if c != nil {
+		content.Complete(all, c, doc.Value("category").Text)
+	}
+	var groups []group
+	for i, g := range all {
+		shown := group{Title: g.Label, ID: "groupe-" + strconv.Itoa(i+1)}
+		for _, f := range g.Fields {
+			if f.Name == "slug" || f.Name == "body" { // an address is changed elsewhere; the text has its own place
+				continue
+			}
+			own := newField(f, doc.Value(f.Name))
+			own.Problems = problems[f.Name]
+			delete(problems, f.Name)
+			shown.Fields = append(shown.Fields, own)
+		}
+		if len(shown.Fields) > 0 {
+			groups = append(groups, shown)
+		}
+	}
+	return groups
+}
+
+func newField(f content.FormField, v content.Value) field {
+	shown := newInput(f, fieldKey+f.Name, v)
+	switch {
+	case shown.Type == "yaml" && f.Input != content.InputYAML:
+		shown.Key += yamlKey
+	case f.From == content.FromUsages:
+		shown.Type = "checks"
+		for i := range shown.Choices {
+			shown.Choices[i].Chosen = slices.Contains(v.Items, shown.Choices[i].Value)
+		}
+		for _, slug := range v.Items { // so that saving keeps it
+			if !slices.ContainsFunc(f.Choices, func(c content.Choice) bool { return c.Value == slug }) {
+				shown.Choices = append(shown.Choices, choice{slug, slug + " (inconnu)", true})
+			}
+		}
+	case shown.Type == "lines":
+		shown.Text = strings.Join(v.Items, "\n")
+	case shown.Type == "rows":
+		for i := range min(len(v.Rows), maxRows) + 1 { // the last one is empty, for another entry
+			row := rowOf{Number: i + 1}
+			for _, column := range f.Columns {
+				cell := content.Value{}
+				if i < len(v.Rows) {
+					cell.Text = v.Rows[i][column.Name]
+				}
+				row.Columns = append(row.Columns, newInput(column, shown.Key+"."+strconv.Itoa(i)+"."+column.Name, cell))
+			}
+			shown.Rows = append(shown.Rows, row)
+		}
+	}
+	return shown
+}
+
+// types are what the template shows for each input; others are a line.
+var types = map[content.Input]string{
+	content.InputArea: "text", content.InputNumber: "number", content.InputDate: "date", content.InputTime: "datetime-local",
+	content.InputSelect: "choice", content.InputCheckbox: "flag", content.InputLines: "lines", content.InputRows: "rows",
+	content.InputYAML: "yaml",
+}
+
+// newInput returns the input of a value.
+func newInput(f content.FormField, key string, v content.Value) field {
+	shown := field{
+		FormField: f, Type: cmp.Or(types[f.InputFor(v)], "line"), ID: "page." + strings.ReplaceAll(key, ".", "-"), Key: key, Text: v.Text,
+	}
+	for _, c := range f.Choices {
+		shown.Choices = append(shown.Choices, choice{c.Value, c.Label, c.Value == v.Text})
+	}
+	if f.Of == record.Tool {
+		shown.List = "page.outils"
+	}
+	return shown
+}
+
+// parse reads the fields of a form into a document. Fields that the form does not have are left alone,
+// and so is what did not change.
+func parse(form url.Values, doc *content.Document) error {
+	for _, g := range content.Form(doc.Kind()) {
+		for _, f := range g.Fields {
+			key := fieldKey + f.Name
+			given := form[key]
+			var v content.Value
+			switch {
+			case form.Has(key + yamlKey):
+				v.Text = unixLines(form.Get(key + yamlKey))
+			case len(given) == 0:
+				continue
+			case f.Name == "body":
+				doc.SetBody(unixLines(given[0]))
+				continue
+			case f.Input == content.InputRows:
+				v.Rows = parseRows(form, key, f)
+			case f.Input == content.InputLines:
+				v.Items = strings.Split(unixLines(strings.Join(given, "\n")), "\n")
+			default:
+				v.Text = unixLines(given[len(given)-1]) // a box that is not ticked leaves what is before it
+			}
+			if err := doc.Set(f.Name, v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func parseRows(form url.Values, key string, f content.FormField) (rows []map[string]string) {
+	for i := range maxRows + 1 {
+		row := map[string]string{}
+		for _, column := range f.Columns {
+			if text := unixLines(form.Get(key + "." + strconv.Itoa(i) + "." + column.Name)); text != "" {
+				row[column.Name] = text
+			}
+		}
+		if len(row) > 0 {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// unixLines returns a text of a form, whose lines browsers end with CRLF.
+func unixLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+
+// problemsOf returns the problems of a file by the names of its fields, "" for none in particular, and those of
+// other files.
+func problemsOf(found []content.Problem, file string, doc *content.Document) (own map[string][]string, others []content.Problem) {
+	own = map[string][]string{}
+	for _, p := range found {
+		if p.File != file {
+			others = append(others, p)
+			continue
+		}
+		name := ""
+		if doc != nil {
+			name = doc.FieldAt(p.Line)
+		}
+		own[name] = append(own[name], french.Sentence(p.Text))
+	}
+	return own, others
+}
+
+// sentence returns the sentence of an error for people at the desk.
+func sentence(err error) string { return french.Sentence(err.Error()) }
+
+// maxFindings is how many problems a page lists: whoever corrects these sees the next.
+const maxFindings = 20
+
+// findings returns what people read of problems or warnings in files.
+func findings[T content.Problem | content.Warning](found []T) (list []string) {
+	for _, f := range found[:min(len(found), maxFindings)] {
+		p := content.Problem(f)
+		list = append(list, fmt.Sprintf("%s, ligne %d\u00a0: %s", recordName(p.File), p.Line, french.Sentence(p.Text)))
+	}
+	return list
+}

@@ -1,0 +1,266 @@
+package desk_test
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/accountdb"
+	"palmares/internal/api"
+	"palmares/internal/desk"
+	"palmares/internal/preview"
+	"palmares/internal/site"
+	"palmares/internal/snapshot"
+	"palmares/internal/testkit"
+	"palmares/internal/testkit/testdb"
+	"palmares/internal/worktree"
+)
+
+func TestMain(m *testing.M) { os.Exit(testkit.Run(m)) }
+
+var monday = time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
+
+const (
+	base     = "https://palmares.example"
+	settings = "name: Essai\nurl: https://essai.example\ncategories:\n  - slug: code\n    label: Code\n"
+	plume    = "---\n# La fiche de référence\nname: Plume\ntagline: Écrit vite\ndomain: plume.example\ncategory: code\npricing: payant\nprice: 19 €/mois\nscore: 7.5\ntested_at: 2025-11-01\nprice_checked_at: 2026-01-01\ntier: 1\nsummary: Net.\naccess: paid\nauthor: Ada\n---\n\nUn avis.\n\nUn autre.\n"
+	encre    = "---\nname: Encre\ndomain: encre.example\ntagline: Coule de source\ncategory: code\npricing: gratuit\nprice: 0 €/mois\nscore: 6\ntested_at: 2026-11-01\n---\nUn avis.\n"
+)
+
+// A newsroom is the desk over a real database and a real folder.
+type newsroom struct {
+	t       testing.TB
+	dir     string
+	db      *testdb.DB
+	handler http.Handler
+	now     time.Time
+	people  map[string]desk.Visitor // by name
+	log     testkit.Log
+}
+
+var databases = testkit.Migrated[*testdb.DB]{Open: testdb.Open}
+
+// each runs a test on both databases, with a folder of two tools that are published.
+func each(t *testing.T, test func(t *testing.T, n *newsroom)) {
+	t.Helper()
+	databases.Each(t, func(t *testing.T, db *testdb.DB) {
+		n := newNewsroom(t, db, t.TempDir())
+		test(t, n)
+	})
+}
+
+func newNewsroom(t testing.TB, db *testdb.DB, dir string) *newsroom {
+	t.Helper()
+	n := &newsroom{t: t, db: db, dir: dir, now: monday, people: map[string]desk.Visitor{
+		"Ada":      {Email: "ada@example.org", Name: "Ada", Role: account.Editor, Token: "jeton-ada"},
+		"Bob":      {Email: "bob@example.org", Name: "Bob", Role: account.Author, Token: "jeton-bob"},
+		"Cleo":     {Email: "cleo@example.org", Name: "Cleo", Role: account.Author, Token: "jeton-cleo"},
+		"visiteur": {Email: "x@example.org", Token: "jeton-x"},
+	}}
+	n.write("catalogue.yaml", settings)
+	n.write("outils/plume.md", plume)
+	n.write("outils/encre.md", encre)
+	log := slog.New(slog.NewTextHandler(&n.log, nil))
+	clock := func() time.Time { return n.now }
+	folder, err := worktree.Open(t.Context(), worktree.Config{Dir: dir, Store: db.CatalogDB, Now: clock, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	drafts := preview.NewDrafts(preview.DraftsConfig{Document: api.Document(), BaseURL: base, Now: clock})
+	pages := site.New(site.Config{Demo: func(*snapshot.Snapshot) bool { return false }, BaseURL: base, Document: api.Document()})
+	empty := snapshot.Empty("Palmarès", base)
+	if err := empty.BuildIndex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	pages.Show(empty)
+	t.Cleanup(func() {
+		drafts.Close()
+		if err := folder.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	n.handler = desk.New(desk.Config{
+		Folder: folder, Copies: db.Copies, Editors: db.Editors, Drafts: drafts, Site: pages, BaseURL: base, Now: clock, Log: log,
+		Visitor: func(_ http.ResponseWriter, r *http.Request) (desk.Visitor, error) {
+			who, ok := n.people[r.Header.Get("X-Who")]
+			if !ok {
+				return desk.Visitor{}, desk.ErrStranger
+			}
+			return who, nil
+		},
+	})
+	return n
+}
+
+func (n *newsroom) write(name, text string) {
+	n.t.Helper()
+	path := filepath.Join(n.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		n.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+func (n *newsroom) read(name string) string {
+	n.t.Helper()
+	file, err := os.ReadFile(filepath.Join(n.dir, name))
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return string(file)
+}
+
+// A person is somebody at the desk.
+type person struct {
+	*newsroom
+	name string
+}
+
+func (n *newsroom) as(name string) person { return person{n, name} }
+
+func (p person) do(method, path, kind string, body io.Reader, headers ...string) *testkit.Reply {
+	p.t.Helper()
+	r := httptest.NewRequestWithContext(p.t.Context(), method, base+path, body)
+	r.Header.Set("X-Who", p.name)
+	if kind != "" {
+		r.Header.Set("Content-Type", kind)
+		r.Header.Set("Origin", base)
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Set(name, value)
+	}
+	return testkit.Serve(p.t, p.handler, r)
+}
+
+func (p person) get(path string, headers ...string) *testkit.Reply {
+	p.t.Helper()
+	return p.do("GET", path, "", nil, headers...)
+}
+
+const formType = "application/x-www-form-urlencoded"
+
+// post sends a form with the token of the session; fields are alternating names and values.
+func (p person) post(path string, fields ...string) *testkit.Reply {
+	p.t.Helper()
+	return p.send(path, fields)
+}
+
+func (p person) send(path string, fields []string, headers ...string) *testkit.Reply {
+	p.t.Helper()
+	form := url.Values{"jeton": {p.people[p.name].Token}}
+	for i := 0; i < len(fields); i += 2 {
+		form.Add(fields[i], fields[i+1])
+	}
+	return p.do("POST", path, formType, strings.NewReader(form.Encode()), headers...)
+}
+
+// upload sends a picture.
+func (p person) upload(path, file string, data []byte, alt string, headers ...string) *testkit.Reply {
+	p.t.Helper()
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for name, value := range map[string]string{"jeton": p.people[p.name].Token, "alt": alt} {
+		if err := w.WriteField(name, value); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	part, err := w.CreateFormFile("image", file)
+	if err == nil {
+		_, err = part.Write(data)
+	}
+	if err != nil || w.Close() != nil {
+		p.t.Fatal(err)
+	}
+	return p.do("POST", path, w.FormDataContentType(), &b, headers...)
+}
+
+// follow returns the path that a redirect leads to.
+func (p person) follow(r *testkit.Reply) string {
+	p.t.Helper()
+	r.Is(http.StatusSeeOther)
+	to, err := url.Parse(r.Header.Get("Location"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return to.Path
+}
+
+// open opens a working copy of a record, and returns its path.
+func (p person) open(record string) string {
+	p.t.Helper()
+	return p.follow(p.post("/redaction/fiches/" + record + "/copie"))
+}
+
+var (
+	control  = regexp.MustCompile(`(?s)<input [^>]*>|<textarea [^>]*>\n(.*?)</textarea>|<select [^>]*>.*?</select>`)
+	attr     = regexp.MustCompile(` ([a-z]+)(?:="([^"]*)")?`)
+	selected = regexp.MustCompile(`<option value="([^"]*)" selected>`)
+	firstOne = regexp.MustCompile(`<option value="([^"]*)">`)
+	entities = strings.NewReplacer("&#34;", `"`, "&#39;", "'", "&lt;", "<", "&gt;", ">", "&#43;", "+", "&amp;", "&")
+)
+
+// fields returns the fields of the form of a working copy as a browser sends them without a change.
+func (p person) fields(path string) url.Values {
+	p.t.Helper()
+	page := p.get(path).OK().Body
+	start := strings.Index(page, `id="page.fiche"`)
+	page = page[start : start+strings.Index(page[start:], "</form>")]
+	form := url.Values{}
+	for _, found := range control.FindAllStringSubmatch(page, -1) {
+		tag, _, _ := strings.Cut(found[0], ">")
+		has := map[string]string{}
+		for _, a := range attr.FindAllStringSubmatch(tag, -1) {
+			has[a[1]] = entities.Replace(a[2])
+		}
+		value := has["value"]
+		_, isTicked := has["checked"]
+		switch {
+		case has["name"] == "" || has["type"] == "checkbox" && !isTicked:
+			continue
+		case strings.HasPrefix(tag, "<textarea"):
+			value = entities.Replace(found[1])
+		case strings.HasPrefix(tag, "<select"):
+			m := selected.FindStringSubmatch(found[0])
+			if m == nil {
+				m = firstOne.FindStringSubmatch(found[0])
+			}
+			value = entities.Replace(m[1])
+		}
+		form.Add(has["name"], strings.ReplaceAll(value, "\n", "\r\n"))
+	}
+	return form
+}
+
+// save sends the form of a working copy with some fields changed.
+func (p person) save(path string, changes ...string) *testkit.Reply {
+	p.t.Helper()
+	form := p.fields(path)
+	for i := 0; i < len(changes); i += 2 {
+		form.Set(changes[i], changes[i+1])
+	}
+	return p.do("POST", path, formType, strings.NewReader(form.Encode()))
+}
+
+// join adds somebody to the people at the desk.
+func (n *newsroom) join(name string) {
+	n.t.Helper()
+	who := n.people[name]
+	if _, err := n.db.Editors.Add(n.t.Context(), accountdb.Editor{Email: who.Email, Name: who.Name, Role: who.Role}, n.now); err != nil {
+		n.t.Fatal(err)
+	}
+}

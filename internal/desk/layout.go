@@ -1,0 +1,107 @@
+package desk
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"html/template"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"palmares/internal/account"
+	"palmares/internal/site"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+// templates are the pages by name.
+var templates = site.ParseTemplates(templateFiles)
+
+// page is what surrounds the content of every page; the data of each page embeds it.
+type page struct {
+	Title    string
+	Notice   string // what was just done; "" for nothing
+	Menu     []entry
+	Token    string // of every form
+	IsEditor bool
+}
+
+func (p page) title() string { return p.Title }
+
+// An entry is an entry of the menu.
+type entry struct {
+	Href, Text string
+	Current    string // value of aria-current: "page", "true" for a page below it, or ""
+}
+
+// menu is the same on every page.
+var menu = []entry{
+	{Href: homePath, Text: "Rédaction"},
+	{Href: recordsPath, Text: "Fiches"},
+	{Href: newPath, Text: "Nouvelle fiche"},
+	{Href: picturesPath, Text: "Images"},
+	{Href: settingsPath, Text: "Réglages"},
+}
+
+// page fills in what surrounds a page.
+func (r *request) page(title string) page {
+	p := page{
+		Title: title, Notice: notices[r.URL.Query().Get("fait")], Token: r.Token, IsEditor: r.Role == account.Editor,
+	}
+	if r.Role == "" {
+		return p
+	}
+	for _, e := range menu {
+		switch {
+		case e.Href == r.URL.Path:
+			e.Current = "page"
+		case e.Href != homePath && strings.HasPrefix(r.URL.Path, e.Href+"/"):
+			e.Current = "true"
+		}
+		p.Menu = append(p.Menu, e)
+	}
+	return p
+}
+
+// notices are what a page may say was done, by the word in its address.
+var notices = map[string]string{
+	"enregistre": "Tout est enregistré.",
+	"ouverte":    "Voici votre copie de travail\u00a0: le site ne change pas tant qu’elle n’est pas publiée.",
+	"supprimee":  "La copie de travail est supprimée. Le site n’a pas changé.",
+	"publie":     "C’est publié.",
+	"image":      "L’image est ajoutée à la fin du texte.",
+	"reuni":      "Les deux versions sont réunies dans votre copie de travail. Relisez-la, puis publiez.",
+	"deja":       "Cette copie n’existe plus\u00a0: elle a peut-être été publiée ou supprimée entre-temps.",
+}
+
+// render executes the template of a page. A template that does not fit its data panics; tests render
+// every page.
+func render(name string, data interface{ title() string }) *response {
+	var b bytes.Buffer
+	if err := templates[name].ExecuteTemplate(&b, "page", data); err != nil {
+		panic(err)
+	}
+	//nolint:gosec // a template made it
+	return &response{status: http.StatusOK, title: data.title(), content: template.HTML(b.String())}
+}
+
+const jsonType = "application/json"
+
+// writeJSON responds to our script.
+func writeJSON(status int, value any) *response {
+	body, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // values are ours
+	}
+	return &response{write: func(w http.ResponseWriter, _ *http.Request) {
+		h := w.Header()
+		h.Set("Content-Type", jsonType)
+		h.Set("Cache-Control", "no-store")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Content-Length", strconv.Itoa(len(body)))
+		w.WriteHeader(status)
+		_, _ = w.Write(body) // fails only when the client is gone
+	}}
+}

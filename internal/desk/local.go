@@ -1,0 +1,134 @@
+package desk
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/accountdb"
+	"palmares/internal/sqldb"
+	"palmares/internal/worktree"
+)
+
+// Local is the desk on the machine of somebody who writes alone: her folder, whose files are the
+// working copies. Saving writes the file, and there is nobody to share, review or publish with. It is
+// Folder and Copies of a Config, and says who she is.
+type Local struct {
+	Root  *os.Root
+	token string
+}
+
+// NewLocal returns the desk of a folder.
+func NewLocal(root *os.Root) *Local { return &Local{root, rand.Text()} }
+
+// Visitor implements Config.Visitor. Whoever reaches the server is the author of the folder.
+func (l *Local) Visitor(http.ResponseWriter, *http.Request) (Visitor, error) {
+	return Visitor{Role: account.Editor, Token: l.token}, nil
+}
+
+// Read implements Folder.
+func (l *Local) Read(path string) ([]byte, error) { return l.Root.ReadFile(path) }
+
+// With implements Folder. Changes are in the folder already.
+func (l *Local) With([]worktree.Change) fs.FS { return l.Root.FS() }
+
+var errLocal = errors.New("a folder on one's own machine is published by the command")
+
+// Publish implements Folder.
+func (l *Local) Publish(context.Context, worktree.Publication) (worktree.Result, error) {
+	return worktree.Result{}, errLocal
+}
+
+// Unsent implements Folder.
+func (l *Local) Unsent(context.Context) (int, error) { return 0, nil }
+
+// Send implements Folder.
+func (l *Local) Send(context.Context) error { return errLocal }
+
+// Create implements Copies: a new record is written at once, and one that replaces another takes its
+// place.
+func (l *Local) Create(ctx context.Context, c accountdb.WorkingCopy, _ time.Time) (accountdb.WorkingCopy, error) {
+	if hash(c.Original) == "" || c.Replaces != "" {
+		if err := l.write(c.Path, c.Data); err != nil {
+			return c, err
+		}
+	}
+	if c.Replaces != "" {
+		if err := l.Root.Remove(c.Replaces); err != nil {
+			return c, err
+		}
+	}
+	return l.Find(ctx, base64.RawURLEncoding.EncodeToString([]byte(c.Path)))
+}
+
+// Find implements Copies. The revision of a file is when it was written.
+func (l *Local) Find(_ context.Context, id string) (c accountdb.WorkingCopy, err error) {
+	file, err := base64.RawURLEncoding.DecodeString(id)
+	if err != nil {
+		return c, sqldb.ErrNotFound
+	}
+	data, err := l.Root.ReadFile(string(file))
+	info, missing := l.Root.Stat(string(file))
+	if err != nil || missing != nil {
+		return c, sqldb.ErrNotFound
+	}
+	return accountdb.WorkingCopy{
+		ID: id, Path: string(file), Base: hash(data), Original: data, Data: data, State: accountdb.CopyInProgress,
+		Revision: info.ModTime().UnixMicro(), SavedAt: info.ModTime().UTC(),
+	}, nil
+}
+
+// List implements Copies.
+func (l *Local) List(context.Context) ([]accountdb.WorkingCopy, error) { return nil, nil }
+
+// Save implements Copies.
+func (l *Local) Save(ctx context.Context, id string, revision int64, data []byte, _ time.Time) (int64, error) {
+	c, err := l.Find(ctx, id)
+	if err != nil || hash(data) == c.Base {
+		return c.Revision, err
+	}
+	if c.Revision != revision {
+		return 0, accountdb.ErrChanged
+	}
+	if err := l.write(c.Path, data); err != nil {
+		return 0, err
+	}
+	c, err = l.Find(ctx, id)
+	return c.Revision, err
+}
+
+// Rebase implements Copies.
+func (l *Local) Rebase(context.Context, string, int64, []byte, []byte, time.Time) (int64, error) {
+	return 0, errLocal
+}
+
+// Delete implements Copies.
+func (l *Local) Delete(context.Context, string, int64) error { return errLocal }
+
+// PutFile implements Copies.
+func (l *Local) PutFile(_ context.Context, _ string, f accountdb.CopyFile) error {
+	return l.write(f.Path, f.Data)
+}
+
+// Files implements Copies: pictures are in the folder.
+func (l *Local) Files(context.Context, string) ([]accountdb.CopyFile, error) { return nil, nil }
+
+// write writes a file so that it has the old or the new bytes at any moment.
+func (l *Local) write(file string, data []byte) error {
+	dir, name := path.Split(file)
+	if err := l.Root.MkdirAll(path.Clean(dir), 0o755); err != nil {
+		return err
+	}
+	staged := dir + "." + name + ".palmares"
+	if err := l.Root.WriteFile(staged, data, 0o644); err != nil {
+		return err
+	}
+	return l.Root.Rename(staged, file)
+}

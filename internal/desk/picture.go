@@ -1,0 +1,117 @@
+package desk
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"palmares/internal/accountdb"
+	"palmares/internal/picture"
+	"palmares/internal/record"
+)
+
+// addPicture adds a picture to a working copy. Our script puts it where she writes; without it, it is
+// added to the end of the text.
+func (d *desk) addPicture(r *request) (*response, error) {
+	c, err := d.find(r)
+	if err != nil {
+		return nil, err
+	}
+	alt := strings.Join(strings.Fields(r.PostFormValue("alt")), " ")
+	if alt == "" {
+		return nil, refused("Dites en quelques mots ce que l’image montre, pour qui ne la voit pas.")
+	}
+	file, header, err := r.FormFile("image")
+	if err != nil {
+		return nil, refused("Choisissez une image.")
+	}
+	defer file.Close()
+	data, err := io.ReadAll(file) // bounded by readForm
+	if err != nil {
+		return nil, err
+	}
+	checked, _, err := picture.Inspect(header.Filename, data)
+	if err != nil {
+		return nil, refused(sentence(err))
+	}
+	checked.Release()
+	place, err := d.freePicture(c, slugOf(strings.TrimSuffix(header.Filename, path.Ext(header.Filename))), checked.Ext)
+	if err != nil {
+		return nil, err
+	}
+	err = d.Copies.PutFile(r.Context(), c.ID, accountdb.CopyFile{Path: place, Data: data})
+	if errors.Is(err, accountdb.ErrTooMany) {
+		return nil, refused("Cette copie a déjà 20\u00a0images, ou 64\u00a0Mo d’images, le plus qu’elle puisse en avoir.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	text := "![" + bracketed.Replace(alt) + "](../" + place + ")"
+	if r.isScript() || c.doc == nil || c.doc.Kind() == record.Catalogue {
+		return writeJSON(http.StatusOK, map[string]string{"markdown": text, "path": place}), nil
+	}
+	c.doc.SetBody(strings.TrimLeft(c.doc.Body()+blankLine+text, "\n"))
+	if _, err := d.Copies.Save(r.Context(), c.ID, c.Revision, c.doc.Bytes(), r.now); err != nil {
+		return nil, err
+	}
+	return seeOther(c.path(), "image"), nil
+}
+
+var bracketed = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`)
+
+// freePicture returns a path under images/ that neither the folder nor the copy has.
+func (d *desk) freePicture(c *draft, stem, ext string) (string, error) {
+	if stem == "" {
+		stem = "image"
+	}
+	folder := "images/" + strings.TrimSuffix(strings.TrimSuffix(path.Base(c.Path), ".md"), ".next") + "/"
+	all := d.Folder.With(c.changes())
+	for i := 1; i < 1000; i++ {
+		place := folder + stem + "." + ext
+		if i > 1 {
+			place = folder + stem + "-" + strconv.Itoa(i) + "." + ext
+		}
+		if _, err := fs.Stat(all, place); errors.Is(err, fs.ErrNotExist) {
+			return place, nil
+		}
+	}
+	return "", refused("Il y a déjà beaucoup d’images de ce nom\u00a0: changez celui du fichier.")
+}
+
+type picturesPage struct {
+	page
+	Unused  []string
+	Without []row // records with a picture that has no alternative text
+	Used    int
+}
+
+// listPictures shows what to tidy among the pictures.
+func (d *desk) listPictures(r *request) (*response, error) {
+	e, err := d.folder(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	data := picturesPage{page: r.page("Images")}
+	without := map[string]bool{}
+	for _, w := range e.Warnings {
+		switch {
+		case strings.HasPrefix(w.File, "images/") && strings.Contains(w.Text, "nothing uses this picture"):
+			data.Unused = append(data.Unused, w.File)
+		case strings.Contains(w.Text, "has no alternative text"):
+			without[w.File] = true
+		}
+	}
+	if e.Catalog != nil {
+		data.Used = len(e.Catalog.Pictures)
+	}
+	for _, x := range d.rows(e, r.now) {
+		if without[x.File()] {
+			data.Without = append(data.Without, x)
+		}
+	}
+	return render("pictures", data), nil
+}

@@ -1,0 +1,171 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"palmares/internal/accountdb"
+	"palmares/internal/content"
+	"palmares/internal/french"
+	"palmares/internal/worktree"
+)
+
+// maxAtOnce is how many working copies can be published at once.
+const maxAtOnce = 50
+
+type publicationPage struct {
+	page
+	Copy     copyRow
+	Fields   []difference
+	Passages []passage
+	IsNew    bool
+	Problems []string
+	Warnings []string // of this record
+}
+
+// confirmPublication shows what publishing a working copy changes.
+func (d *desk) confirmPublication(r *request) (*response, error) {
+	c, err := d.find(r)
+	if err != nil {
+		return nil, err
+	}
+	if found, err := d.conflict(c); err != nil || found != nil {
+		return seeOther(c.path()+"/conflit", ""), err
+	}
+	e, err := d.edition(r.Context(), c)
+	if err != nil {
+		return nil, err
+	}
+	data := publicationPage{
+		page: r.page("Publier"), Copy: c.row(), IsNew: c.Base == "", Problems: findings(e.Problems),
+	}
+	for _, w := range e.Warnings {
+		if w.File == c.Path {
+			data.Warnings = append(data.Warnings, french.Sentence(w.Text))
+		}
+	}
+	original, err := content.OpenDocument(c.Path, c.Original)
+	if err == nil && c.doc != nil && original.Kind() == c.doc.Kind() {
+		data.Fields, data.Passages = differences(original, c.doc), passages(original.Body(), c.doc.Body())
+	}
+	return render("publication", data), nil
+}
+
+// publish publishes the working copies of a form, all of them or none.
+func (d *desk) publish(r *request) (*response, error) {
+	ids := r.PostForm["copie"]
+	if len(ids) == 0 || len(ids) > maxAtOnce {
+		return nil, refused("Choisissez ce qu’il faut publier, au plus 50\u00a0copies à la fois.")
+	}
+	names, err := d.names(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	var copies []*draft
+	var titles []string
+	work := worktree.Publication{AuthorName: r.Name, AuthorEmail: r.Email}
+	work.Over, _ = strconv.ParseInt(r.PostForm.Get("sur"), 10, 64) // 0 without it
+	for _, id := range ids {
+		c, err := d.open(r, id)
+		if err != nil {
+			return nil, err
+		}
+		copies, titles = append(copies, c), append(titles, name(c.doc, c.Path))
+		changes, err := d.changes(r.Context(), c)
+		if err != nil {
+			return nil, err
+		}
+		work.Changes = append(work.Changes, changes...)
+	}
+	if author := copies[0].Author; isOfOne(copies) && names[author] != "" {
+		work.AuthorName, work.AuthorEmail = names[author], author
+	}
+	work.Message = cmp.Or(strings.TrimSpace(r.PostForm.Get("message")), strings.Join(titles, ", "))
+	_, err = d.Folder.Publish(r.Context(), work)
+	d.reading.forget()
+	if err != nil {
+		return d.notPublished(r, copies, err)
+	}
+	for _, c := range copies {
+		d.done(r, c)
+	}
+	return seeOther(homePath, "publie"), nil
+}
+
+// isOfOne reports whether one person wrote all working copies.
+func isOfOne(copies []*draft) bool {
+	for _, c := range copies {
+		if c.Author != copies[0].Author {
+			return false
+		}
+	}
+	return true
+}
+
+// done deletes a working copy that was published. If it was saved meanwhile, it stays, on the basis of
+// what was published. The publication is done in any case.
+func (d *desk) done(r *request, c *draft) {
+	ctx := context.WithoutCancel(r.Context())
+	err := d.Copies.Delete(ctx, c.ID, c.Revision)
+	if errors.Is(err, accountdb.ErrChanged) {
+		var now accountdb.WorkingCopy
+		now, err = d.Copies.Find(ctx, c.ID)
+		if err == nil {
+			_, err = d.Copies.Rebase(ctx, c.ID, now.Revision, c.Data, now.Data, r.now)
+		}
+	}
+	if err != nil {
+		d.Log.Error("a working copy that was published could not be deleted", "copy", c.ID, "error", err)
+	}
+}
+
+type refusalPage struct {
+	page
+	Text     string
+	Findings []string
+	Copies   []copyRow
+	Over     int64 // the version that she may replace; 0 for none
+}
+
+// notPublished says why nothing was published, and what to do.
+func (d *desk) notPublished(r *request, copies []*draft, err error) (*response, error) {
+	data := refusalPage{page: r.page("Rien n’est publié"), Text: err.Error()}
+	conflict, isConflict := errors.AsType[*worktree.ConflictError](err)
+	refusal, isRefused := errors.AsType[*worktree.RefusedError](err)
+	stale, isStale := errors.AsType[*worktree.StaleError](err)
+	failed, isFailed := errors.AsType[*worktree.Error](err)
+	switch {
+	case isConflict && !conflict.Local && len(copies) == 1:
+		// What a colleague did may not be in the folder yet.
+		if err := d.Folder.Send(r.Context()); err != nil {
+			d.Log.Warn("what is new could not be brought into the folder", "error", err)
+		}
+		if found, err := d.conflict(copies[0]); err != nil || found != nil {
+			return seeOther(copies[0].path()+"/conflit", ""), err
+		}
+	case isConflict:
+	case isRefused:
+		var found []content.Problem
+		for _, f := range refusal.Findings {
+			found = append(found, content.Problem{File: f.File, Line: f.Line, Text: f.Message})
+		}
+		data.Findings = findings(found)
+	case isStale && !stale.Unsent:
+		data.Over = stale.Version
+	case isStale:
+	case isFailed:
+		d.Log.Warn("a publication of the desk failed", "error", failed.Unwrap())
+	default:
+		return nil, err
+	}
+	for _, c := range copies {
+		data.Copies = append(data.Copies, c.row())
+	}
+	a := render("refusal", data)
+	a.status = http.StatusConflict
+	return a, nil
+}

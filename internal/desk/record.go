@@ -1,0 +1,300 @@
+package desk
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"net/http"
+	"slices"
+	"strings"
+
+	"palmares/internal/accountdb"
+	"palmares/internal/catalog"
+	"palmares/internal/content"
+	"palmares/internal/record"
+)
+
+type recordPage struct {
+	page
+	Row     row
+	Copies  []copyRow
+	Reasons []choice
+	Today   string
+	Tools   []*catalog.Tool
+}
+
+// reasons are the French names of why tools are retired.
+var reasons = []choice{
+	{Value: "mort", Text: "Arrêté"},
+	{Value: "acquis", Text: "Racheté"},
+	{Value: "deprecie", Text: "Abandonné par son éditeur"},
+	{Value: "pivot", Text: "Devenu autre chose"},
+	{Value: "absorbe", Text: "Intégré à un autre outil"},
+}
+
+// record finds the record that the path of a request names, and its file; nil if it has none.
+func (d *desk) record(r *request) (row, []byte, *catalog.Catalog, error) {
+	e, err := d.folder(r.Context())
+	if err != nil {
+		return row{}, nil, nil, err
+	}
+	file := r.PathValue("folder") + "/" + r.PathValue("slug") + ".md"
+	all := d.rows(e, r.now)
+	i := slices.IndexFunc(all, func(x row) bool { return x.File() == file })
+	if i < 0 {
+		return row{}, nil, nil, noPage()
+	}
+	data, err := d.Folder.Read(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		all[i].IsInBulk, err = true, nil
+	}
+	return all[i], data, e.Catalog, err
+}
+
+func (d *desk) showRecord(r *request) (*response, error) {
+	found, _, c, err := d.record(r)
+	if err != nil {
+		return nil, err
+	}
+	data := recordPage{page: r.page(found.Name), Row: found, Reasons: reasons, Today: catalog.Day(r.now)}
+	copies, err := d.copyRows(r, []row{found})
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range copies {
+		if x.File == found.File() {
+			data.Copies = append(data.Copies, x)
+		}
+	}
+	if c != nil {
+		data.Tools = c.Tools
+	}
+	return render("record", data), nil
+}
+
+// editable is record for a form that changes it.
+func (d *desk) editable(r *request) (row, *content.Document, []byte, error) {
+	found, data, _, err := d.record(r)
+	if err != nil {
+		return found, nil, nil, err
+	}
+	if found.IsInBulk {
+		return found, nil, nil, refused("Cette fiche vient d’un fichier qui en réunit beaucoup\u00a0: elle se lit ici, mais ne s’y modifie pas.")
+	}
+	doc, err := content.OpenDocument(found.File(), data)
+	if err != nil {
+		return found, nil, data, refused("Le fichier de cette fiche est abîmé\u00a0: ouvrez-la d’abord pour le corriger.")
+	}
+	return found, doc, data, nil
+}
+
+// create opens a new working copy and leads to it.
+func (d *desk) create(r *request, c accountdb.WorkingCopy) (*response, error) {
+	c.Author = r.Email
+	made, err := d.Copies.Create(r.Context(), c, r.now)
+	if errors.Is(err, accountdb.ErrTooMany) {
+		return nil, refused("Il y a déjà 500\u00a0copies de travail, le plus possible\u00a0: publiez-en ou supprimez-en d’abord.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return seeOther(copiesPath+"/"+made.ID, "ouverte"), nil
+}
+
+// openRecord opens a working copy of a record, or the one that she has.
+func (d *desk) openRecord(r *request) (*response, error) {
+	found, data, _, err := d.record(r)
+	if err != nil {
+		return nil, err
+	}
+	if found.IsInBulk {
+		_, _, _, err := d.editable(r)
+		return nil, err
+	}
+	return d.create(r, accountdb.WorkingCopy{Path: found.File(), Original: data, Data: data})
+}
+
+// free returns the path of a new record, if nothing has it yet.
+func (d *desk) free(r *request, folder, given string) (string, error) {
+	slug := slugOf(given)
+	file := folder + "/" + slug + ".md"
+	if slug == "" {
+		return "", refused("Il manque l’adresse de la fiche\u00a0: des lettres, des chiffres et des traits d’union, comme plume-2.")
+	}
+	e, err := d.folder(r.Context())
+	if err != nil {
+		return "", err
+	}
+	copies, err := d.Copies.List(r.Context())
+	if err != nil {
+		return "", err
+	}
+	if slices.ContainsFunc(copies, func(c accountdb.WorkingCopy) bool { return c.Path == file }) ||
+		slices.ContainsFunc(d.rows(e, r.now), func(x row) bool { return x.File() == file }) {
+		return "", refused("L’adresse «\u00a0" + slug + "\u00a0» est déjà prise. Choisissez-en une autre.")
+	}
+	return file, nil
+}
+
+// slugOf makes an address of what people type.
+func slugOf(s string) string {
+	words := strings.FieldsFunc(plain(s), func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') })
+	slug := strings.Join(words, "-")
+	return strings.Trim(slug[:min(len(slug), catalog.MaxSlug)], "-")
+}
+
+type newPage struct {
+	page
+	Kinds []kind
+	Tools []*catalog.Tool
+	A, B  string // the tools of a comparison
+}
+
+func (d *desk) newRecord(r *request) (*response, error) {
+	e, err := d.folder(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	data := newPage{page: r.page("Nouvelle fiche"), Kinds: kinds, A: r.URL.Query().Get("a"), B: r.URL.Query().Get("b")}
+	if e.Catalog != nil {
+		data.Tools = e.Catalog.Tools
+	}
+	return render("new", data), nil
+}
+
+// createRecord begins a record, or a comparison of two tools.
+func (d *desk) createRecord(r *request) (*response, error) {
+	k := kindOf(r.PostForm.Get("genre"))
+	if k == nil {
+		return nil, refused("Choisissez ce que vous voulez écrire\u00a0: un outil, un comparatif, un outil disparu ou une page.")
+	}
+	title := strings.TrimSpace(r.PostForm.Get("nom"))
+	a, b := strings.TrimSpace(r.PostForm.Get("a")), strings.TrimSpace(r.PostForm.Get("b"))
+	if k.Kind == record.Comparison && a != "" && b != "" && title == "" {
+		title = a + " ou " + b
+	}
+	file, err := d.free(r, k.Folder, cmp.Or(r.PostForm.Get("adresse"), title))
+	if err != nil {
+		return nil, err
+	}
+	doc := content.NewDocument(k.Kind)
+	field := "name"
+	if k.Kind == record.Comparison || k.Kind == record.Page {
+		field = "title"
+	}
+	values := map[string]string{field: title}
+	if k.Kind == record.Comparison {
+		values["tool_a"], values["tool_b"] = slugOf(a), slugOf(b)
+	}
+	for name, text := range values {
+		if text != "" {
+			if err := doc.Set(name, content.Value{Text: text}); err != nil {
+				return nil, refused(sentence(err))
+			}
+		}
+	}
+	return d.create(r, accountdb.WorkingCopy{Path: file, Data: doc.Bytes()})
+}
+
+// duplicate begins a record that is like another one.
+func (d *desk) duplicate(r *request) (*response, error) {
+	found, doc, _, err := d.editable(r)
+	if err != nil {
+		return nil, err
+	}
+	file, err := d.free(r, found.Kind.Folder, r.PostForm.Get("adresse"))
+	if err != nil {
+		return nil, err
+	}
+	twin, err := doc.Duplicate(slugOf(r.PostForm.Get("adresse")))
+	if err != nil {
+		return nil, refused(sentence(err))
+	}
+	return d.create(r, accountdb.WorkingCopy{Path: file, Data: twin.Bytes()})
+}
+
+// rename gives a record another address. The old one keeps leading to it.
+func (d *desk) rename(r *request) (*response, error) {
+	found, doc, data, err := d.editable(r)
+	if err != nil {
+		return nil, err
+	}
+	file, err := d.free(r, found.Kind.Folder, r.PostForm.Get("adresse"))
+	if err != nil {
+		return nil, err
+	}
+	renamed, err := doc.Rename(slugOf(r.PostForm.Get("adresse")))
+	if err != nil {
+		return nil, refused(sentence(err))
+	}
+	return d.create(r, accountdb.WorkingCopy{Path: file, Replaces: found.File(), Original: data, Data: renamed.Bytes()})
+}
+
+// retire makes an obituary of a tool.
+func (d *desk) retire(r *request) (*response, error) {
+	found, doc, data, err := d.editable(r)
+	if err != nil {
+		return nil, err
+	}
+	if found.Kind.Kind != record.Tool {
+		return nil, noPage()
+	}
+	reason, day := r.PostForm.Get("raison"), r.PostForm.Get("jour")
+	text := strings.TrimSpace(unixLines(r.PostForm.Get("texte")))
+	if !slices.ContainsFunc(reasons, func(c choice) bool { return c.Value == reason }) || !catalog.IsDate(day) || text == "" {
+		return nil, refused("Pour retirer un outil, il faut une raison, un jour et un texte qui dise ce qui s’est passé.")
+	}
+	obituary, err := content.Retire(doc, reason, day, strings.TrimSpace(r.PostForm.Get("successeur")), text)
+	if err != nil {
+		return nil, refused(sentence(err))
+	}
+	file, err := d.free(r, "cimetiere", found.Slug)
+	if err != nil {
+		return nil, err
+	}
+	return d.create(r, accountdb.WorkingCopy{Path: file, Replaces: found.File(), Original: data, Data: obituary.Bytes()})
+}
+
+const settingsFile = "catalogue.yaml"
+
+type settingsPage struct {
+	page
+	Name, URL  string
+	Categories []catalog.Category
+	Pages      []row
+	Copies     []copyRow
+}
+
+func (d *desk) showSettings(r *request) (*response, error) {
+	e, err := d.folder(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	copies, err := d.copyRows(r, nil)
+	if err != nil {
+		return nil, err
+	}
+	data := settingsPage{page: r.page("Réglages")}
+	for _, c := range copies {
+		if c.File == settingsFile {
+			data.Copies = append(data.Copies, c)
+		}
+	}
+	if e.Catalog != nil {
+		data.Name, data.URL, data.Categories = e.Catalog.Name, e.Catalog.URL, e.Catalog.InOrder().Categories
+	}
+	for _, x := range d.rows(e, r.now) {
+		if x.Kind.Kind == record.Page {
+			data.Pages = append(data.Pages, x)
+		}
+	}
+	return render("settings", data), nil
+}
+
+func (d *desk) openSettings(r *request) (*response, error) {
+	data, err := d.Folder.Read(settingsFile)
+	if err != nil {
+		return nil, &failure{http.StatusNotFound, "Réglages introuvables", "Le dossier n’a pas de fichier catalogue.yaml."}
+	}
+	return d.create(r, accountdb.WorkingCopy{Path: settingsFile, Original: data, Data: data})
+}

@@ -1,0 +1,358 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"io/fs"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"palmares/internal/catalog"
+	"palmares/internal/content"
+	"palmares/internal/french"
+	"palmares/internal/preview"
+	"palmares/internal/record"
+)
+
+// A kind is a kind of record, with its folder and its words.
+type kind struct {
+	Kind    record.Kind
+	Folder  string
+	Label   string
+	Address string // of its records on the site, before the slug
+}
+
+var kinds = []kind{
+	{record.Tool, "outils", "Outil", "/outils/"},
+	{record.Comparison, "comparatifs", "Comparatif", "/comparatifs/"},
+	{record.Retired, "cimetiere", "Outil disparu", "/cimetiere/"},
+	{record.Page, "pages", "Page", "/"},
+}
+
+// kindOf returns the kind of a folder, or of a record.Kind.
+func kindOf[T ~string](name T) *kind {
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.Folder == string(name) || k.Kind == record.Kind(name) })
+	if i < 0 {
+		return nil
+	}
+	return &kinds[i]
+}
+
+// How old the check of a price and a test may be, in days.
+const (
+	priceAge = 90
+	testAge  = 365
+)
+
+// folderAge is how long the folder is shown as it was read. What is published here is shown at once.
+const folderAge = 5 * time.Second
+
+// A folderReading says when the folder is read again.
+type folderReading struct {
+	mu       sync.Mutex
+	revision int64
+	until    time.Time
+}
+
+func (f *folderReading) at(now time.Time) int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !now.Before(f.until) {
+		f.revision++
+		f.until = now.Add(folderAge)
+	}
+	return f.revision
+}
+
+func (f *folderReading) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.until = time.Time{}
+}
+
+// folder returns the content folder as it is now.
+func (d *desk) folder(ctx context.Context) (*preview.Edition, error) {
+	return d.Drafts.Open(ctx, "", d.reading.at(d.Now()), d.Folder.With(nil))
+}
+
+// A row is a record in a list.
+type row struct {
+	Kind      *kind
+	Slug      string
+	Name      string
+	Category  string // its slug
+	Label     string // of the category
+	Authors   []string
+	Draft     bool
+	Due       string // when it is published; "" if it is not scheduled
+	Next      bool   // it replaces another one at that hour
+	OldPrice  string // the day of a check that is too old; "" for none
+	OldTest   string // likewise
+	Warnings  []string
+	Copies    []copyRow // of it
+	IsInBulk  bool      // it cannot be edited
+	Sentence  string    // what it says of itself
+	IsUnknown bool      // the folder has problems, so that only its file name is known
+}
+
+// File returns the path of its file in the folder.
+func (r row) File() string {
+	if r.Next {
+		return r.Kind.Folder + "/" + r.Slug + ".next.md"
+	}
+	return r.Kind.Folder + "/" + r.Slug + ".md"
+}
+
+// Path returns the address of its page at the desk.
+func (r row) Path() string { return recordsPath + "/" + strings.TrimSuffix(r.File(), ".md") }
+
+// Address returns the address of its page on the site.
+func (r row) Address() string { return r.Kind.Address + r.Slug }
+
+// rows returns all records of a folder.
+func (d *desk) rows(e *preview.Edition, now time.Time) []row {
+	c := e.Catalog
+	if c == nil {
+		return d.files()
+	}
+	var all []row
+	oldPrice, oldTest := catalog.Day(now.AddDate(0, 0, -priceAge)), catalog.Day(now.AddDate(0, 0, -testAge))
+	for _, t := range c.Tools {
+		r := row{Kind: &kinds[0], Slug: t.Slug, Name: t.Name, Category: t.Category, Authors: t.Authors, Draft: t.Draft, Sentence: t.Tagline}
+		if !t.Draft && t.PriceCheckedAt != "" && t.PriceCheckedAt < oldPrice {
+			r.OldPrice = t.PriceCheckedAt
+		}
+		if !t.Draft && t.TestedAt != "" && t.TestedAt < oldTest {
+			r.OldTest = t.TestedAt
+		}
+		all = append(all, r)
+	}
+	for i := range c.Comparisons {
+		x := &c.Comparisons[i]
+		all = append(all, row{Kind: &kinds[1], Slug: x.Slug, Name: x.Title, Authors: x.Authors, Draft: x.Draft, Sentence: x.WinnerNote})
+	}
+	for i := range c.Retired {
+		x := &c.Retired[i]
+		all = append(all, row{Kind: &kinds[2], Slug: x.Slug, Name: x.Name, Category: x.Category, Draft: x.Draft})
+	}
+	for i := range c.Pages {
+		x := &c.Pages[i]
+		all = append(all, row{Kind: &kinds[3], Slug: x.Slug, Name: x.Title, Draft: x.Draft, Sentence: x.Description})
+	}
+	return d.complete(all, e)
+}
+
+// complete adds what is scheduled, the labels of categories and the warnings.
+func (d *desk) complete(all []row, e *preview.Edition) []row {
+	at := make(map[string]int, len(all))
+	for i := range all {
+		at[all[i].File()] = i
+	}
+	for i := range e.Catalog.Scheduled {
+		s := &e.Catalog.Scheduled[i]
+		j, ok := at[s.Name()+".md"]
+		if !ok {
+			continue
+		}
+		if _, err := fs.Stat(d.Folder.With(nil), s.Name()+".next.md"); err == nil {
+			next := all[j]
+			next.Due, next.Next, next.Draft, all[j].Draft = s.Due, true, false, false
+			at[next.File()] = len(all)
+			all = append(all, next)
+			continue
+		}
+		all[j].Due, all[j].Draft = s.Due, false
+	}
+	for _, w := range e.Warnings {
+		if i, ok := at[w.File]; ok {
+			all[i].Warnings = append(all[i].Warnings, french.Sentence(w.Text))
+		}
+	}
+	for i := range all {
+		if c := e.Catalog.Category(all[i].Category); c != nil {
+			all[i].Label = c.Label
+		}
+	}
+	slices.SortStableFunc(all, func(a, b row) int {
+		return cmp.Or(strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), strings.Compare(a.File(), b.File()))
+	})
+	return all
+}
+
+// files returns the records of a folder that cannot be read, by the names of their files.
+func (d *desk) files() []row {
+	var all []row
+	for i := range kinds {
+		names, err := fs.Glob(d.Folder.With(nil), kinds[i].Folder+"/*.md")
+		if err != nil {
+			panic(err) // only for an invalid pattern
+		}
+		for _, name := range names {
+			slug := strings.TrimSuffix(name[len(kinds[i].Folder)+1:], ".md")
+			stem, isNext := strings.CutSuffix(slug, ".next")
+			if !content.IsIgnored(slug) {
+				all = append(all, row{Kind: &kinds[i], Slug: stem, Name: slug, Next: isNext, IsUnknown: true})
+			}
+		}
+	}
+	return all
+}
+
+// A filter is what the list of records is narrowed to.
+type filter struct {
+	Query, Folder, State, Author, Category string
+}
+
+// The states of records by which the list can be narrowed.
+var states = []choice{
+	{Value: "brouillon", Text: "Brouillons"},
+	{Value: "programmee", Text: "Programmées"},
+	{Value: "en-cours", Text: "En cours d’écriture"},
+	{Value: "avertissement", Text: "Avec un avertissement"},
+	{Value: "prix", Text: "Prix à revérifier"},
+	{Value: "test", Text: "Test à refaire"},
+}
+
+func readFilter(q url.Values) filter {
+	return filter{
+		Query: strings.TrimSpace(q.Get("q")), Folder: q.Get("genre"), State: q.Get("etat"), Author: q.Get("auteur"), Category: q.Get("categorie"),
+	}
+}
+
+// matches reports whether a record is in the list.
+func (f *filter) matches(r *row) bool {
+	if f.Folder != "" && f.Folder != r.Kind.Folder || f.Category != "" && f.Category != r.Category ||
+		f.Author != "" && !slices.Contains(r.Authors, f.Author) {
+		return false
+	}
+	switch f.State {
+	case "brouillon":
+		if !r.Draft {
+			return false
+		}
+	case "programmee":
+		if r.Due == "" {
+			return false
+		}
+	case "en-cours":
+		if len(r.Copies) == 0 {
+			return false
+		}
+	case "avertissement":
+		if len(r.Warnings) == 0 {
+			return false
+		}
+	case "prix":
+		if r.OldPrice == "" {
+			return false
+		}
+	case "test":
+		if r.OldTest == "" {
+			return false
+		}
+	}
+	text := plain(r.Name + " " + r.Slug + " " + r.Sentence)
+	return !slices.ContainsFunc(strings.Fields(plain(f.Query)), func(word string) bool { return !strings.Contains(text, word) })
+}
+
+// plain returns a text in lower case, without the accents that people leave out.
+func plain(s string) string { return accents.Replace(strings.ToLower(s)) }
+
+var accents = strings.NewReplacer("à", "a", "â", "a", "ä", "a", "ç", "c", "é", "e", "è", "e", "ê", "e", "ë", "e",
+	"î", "i", "ï", "i", "ô", "o", "ö", "o", "ù", "u", "û", "u", "ü", "u", "œ", "oe", "’", "'")
+
+// pageSize is how many records a page of the list has.
+const pageSize = 50
+
+type recordsPage struct {
+	page
+	Filter     filter
+	Kinds      []kind
+	States     []choice
+	Authors    []string
+	Categories []catalog.Category
+	Rows       []row
+	Found      int
+	Problems   []string
+	More       string // the address of the next page; "" for none
+}
+
+func (d *desk) listRecords(r *request) (*response, error) {
+	e, err := d.folder(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	records := d.rows(e, r.now)
+	copies, err := d.copyRows(r, records)
+	if err != nil {
+		return nil, err
+	}
+	data := recordsPage{page: r.page("Fiches"), Filter: readFilter(r.URL.Query()), Kinds: kinds, States: states, Problems: findings(e.Problems)}
+	if e.Catalog != nil {
+		data.Categories = e.Catalog.InOrder().Categories
+	}
+	all := records
+	authors := map[string]bool{}
+	for i := range all {
+		for _, c := range copies {
+			if c.File == all[i].File() {
+				all[i].Copies = append(all[i].Copies, c)
+			}
+		}
+		for _, name := range all[i].Authors {
+			authors[name] = true
+		}
+	}
+	for name := range authors {
+		data.Authors = append(data.Authors, name)
+	}
+	slices.Sort(data.Authors)
+	all = slices.DeleteFunc(all, func(x row) bool { return !data.Filter.matches(&x) })
+	data.Found = len(all)
+	if r.isScript() {
+		return writeJSON(200, links(all)), nil
+	}
+	start := 0
+	if n, err := strconv.Atoi(r.URL.Query().Get("page")); err == nil && n > 1 && n <= len(all)/pageSize+1 {
+		start = (n - 1) * pageSize
+	}
+	data.Rows = all[start:min(start+pageSize, len(all))]
+	if start+pageSize < len(all) {
+		q := r.URL.Query()
+		q.Set("page", strconv.Itoa(start/pageSize+2))
+		data.More = recordsPath + "?" + q.Encode()
+	}
+	for i := range data.Rows {
+		data.Rows[i].IsInBulk = d.isInBulk(&data.Rows[i])
+	}
+	return render("records", data), nil
+}
+
+// isInBulk reports whether a record has no file of its own.
+func (d *desk) isInBulk(r *row) bool {
+	_, err := fs.Stat(d.Folder.With(nil), r.File())
+	return err != nil
+}
+
+// A link is a record that a text can link to.
+type link struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+	To   string `json:"to"` // from a text in another folder
+}
+
+// maxLinks is how many records are proposed for a link.
+const maxLinks = 8
+
+func links(found []row) []link {
+	list := []link{}
+	for i := range found[:min(len(found), maxLinks)] {
+		r := &found[i]
+		list = append(list, link{r.Name, r.Kind.Label, "../" + r.Kind.Folder + "/" + r.Slug + ".md"})
+	}
+	return list
+}

@@ -1,0 +1,38 @@
+package node
+
+import (
+	"context"
+	"net/http"
+
+	"palmares/internal/accountsite"
+	"palmares/internal/api"
+	"palmares/internal/desk"
+	"palmares/internal/preview"
+	"palmares/internal/worktree"
+)
+
+// openDesk returns the pages of the desk, nil without one. Its folder is closed after the server.
+func (n *node) openDesk(accounts *accountsite.Handler) (http.Handler, error) {
+	if n.cfg.Desk == "" {
+		return nil, nil
+	}
+	folder, err := worktree.Open(n.ctx, worktree.Config{Dir: n.cfg.Desk, Store: n.store.catalogue, Now: n.cfg.Now, Log: n.log})
+	if err != nil {
+		return nil, err
+	}
+	if err := folder.Recover(n.ctx); err != nil { // the next publication tries again
+		n.log.Error("what the desk had begun to publish cannot be finished now", "error", err)
+	}
+	drafts := preview.NewDrafts(preview.DraftsConfig{
+		Document: api.Document(), BaseURL: n.cfg.BaseURL, Now: n.cfg.Now, Known: n.store.Pictures.Known, Published: n.store.Pictures,
+	})
+	n.run(func(ctx context.Context) error {
+		folder.Run(ctx)
+		drafts.Close()
+		return folder.Close()
+	})
+	return desk.New(desk.Config{
+		Folder: folder, Copies: n.store.Copies, Editors: n.store.Editors, Drafts: drafts, Site: n.pages,
+		Visitor: desk.Guests(accounts, n.store.Editors), BaseURL: n.cfg.BaseURL, Now: n.cfg.Now, Log: n.log,
+	}), nil
+}
