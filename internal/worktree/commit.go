@@ -6,9 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -48,18 +46,6 @@ func (r *repository) commitTree(ctx context.Context, tree string, parents []stri
 	return string(bytes.TrimSpace(out)), err
 }
 
-// merge merges two commits, without the work tree. conflicts are the files that both changed.
-func (r *repository) merge(ctx context.Context, ours, theirs string) (tree string, conflicts []string, err error) {
-	out, err := r.run(ctx, call{}, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs)
-	if code := exitCode(err); code != 0 && code != 1 {
-		return "", nil, err
-	}
-	parts := strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
-	return parts[0], slices.Compact(parts[1:]), nil
-}
-
-const mergeMessage = "Réunit les changements de l’équipe\n"
-
 // file returns a file of a commit or tree as it is in a work tree. path is from the top.
 func (r *repository) file(ctx context.Context, tree, path string) ([]byte, error) {
 	out, err := r.run(ctx, call{}, "ls-tree", "-z", "--full-tree", tree, "--", ":(literal)"+path)
@@ -72,33 +58,10 @@ func (r *repository) file(ctx context.Context, tree, path string) ([]byte, error
 	return r.run(ctx, call{}, "cat-file", "--filters", tree+":"+path)
 }
 
-// An index is a list of files in a temporary file.
-type index struct {
-	*repository
-	file string
-}
-
-// tempIndex returns the index of a tree. The caller removes its file.
-func (r *repository) tempIndex(ctx context.Context, dir, tree string) (*index, error) {
-	x := &index{r, filepath.Join(dir, "index")}
-	_, err := x.run(ctx, nil, "read-tree", tree)
-	return x, err
-}
-
-// run runs a command with the index.
-func (x *index) run(ctx context.Context, input []byte, args ...string) ([]byte, error) {
-	return x.repository.run(ctx, call{input: input, env: []string{"GIT_INDEX_FILE=" + x.file}}, args...)
-}
-
-// change returns a tree with changes.
+// change returns a tree with changes, which it makes with an index in a temporary folder.
 func (r *repository) change(ctx context.Context, temp, tree string, changes []Change) (string, error) {
-	dir, err := os.MkdirTemp(temp, tempPrefix)
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(dir)
-	x, err := r.tempIndex(ctx, dir, tree)
-	if err != nil {
+	env := []string{"GIT_INDEX_FILE=" + filepath.Join(temp, "index")}
+	if _, err := r.run(ctx, call{env: env}, "read-tree", tree); err != nil {
 		return "", err
 	}
 	var lines bytes.Buffer
@@ -114,10 +77,10 @@ func (r *repository) change(ctx context.Context, temp, tree string, changes []Ch
 		}
 		fmt.Fprintf(&lines, "100644 %s\t%s\x00", bytes.TrimSpace(id), path)
 	}
-	if _, err := x.run(ctx, lines.Bytes(), "update-index", "-z", "--index-info"); err != nil {
+	if _, err := r.run(ctx, call{env: env, input: lines.Bytes()}, "update-index", "-z", "--index-info"); err != nil {
 		return "", err
 	}
-	out, err := x.run(ctx, nil, "write-tree")
+	out, err := r.run(ctx, call{env: env}, "write-tree")
 	return string(bytes.TrimSpace(out)), err
 }
 

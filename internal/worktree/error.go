@@ -84,3 +84,18 @@ func isFinal(err error) bool {
 
 // errMoved: a colleague was faster.
 var errMoved = errors.New("the upstream moved on")
+
+// explain returns an error with a French sentence.
+func explain(err error) error {
+	_, isConflict := errors.AsType[*ConflictError](err)
+	_, isOurs := errors.AsType[*Error](err)
+	removals, isRemoval := errors.AsType[*catalogdb.RemovalsError](err)
+	switch {
+	case isRemoval:
+		return &Error{"Des outils publiés disparaîtraient\u00a0: " + strings.Join(removals.Slugs, ", ") +
+			". Faites-en une fiche du cimetière, ou indiquez leur ancien nom dans la fiche qui les remplace.", err}
+	case err == nil || isConflict || isOurs || isFinal(err):
+		return err
+	}
+	return &Error{"La publication n’a pas abouti, et rien n’a été changé\u00a0: réessayez, ou prévenez la personne qui s’occupe du serveur.", err}
+}

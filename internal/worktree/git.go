@@ -7,10 +7,15 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"palmares/internal/publication"
 )
 
 // A repository is the git repository around a content folder.
@@ -27,76 +32,39 @@ const localLimit = 2 * time.Minute
 
 // openRepository returns the repository around a folder; nil if there is none.
 func openRepository(ctx context.Context, dir string, patience time.Duration) (*repository, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
 	r := &repository{top: dir, patience: patience, env: environment()}
 	out, err := r.git(ctx, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--show-prefix")
-	failed, isFailed := errors.AsType[*gitError](err)
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		return nil, withoutGit(dir)
-	case isFailed && strings.Contains(failed.said, "not a git repository (or any"):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("git cannot read the repository around %s: %w", dir, err)
+	if err != nil { // there is no repository, or no git for it
+		_, _, err = new(publication.Revision).Source(ctx, dir)
+		return nil, err
 	}
 	lines := append(strings.Split(out, "\n"), "")
 	r.top, r.gitDir, r.prefix = filepath.FromSlash(lines[0]), filepath.FromSlash(lines[1]), lines[2]
+	if _, err := r.git(ctx, "cat-file", "-e", "HEAD:"+r.prefix+"catalogue.yaml"); err != nil {
+		return nil, fmt.Errorf("%s is in a git repository that does not have its catalogue.yaml: commit the folder first", dir)
+	}
 	if _, err := r.git(ctx, "merge-tree", "--write-tree", "HEAD", "HEAD"); err != nil {
-		if _, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "HEAD"); err != nil {
-			return nil, fmt.Errorf("the git repository around %s has no commit yet: commit the folder first", dir)
-		}
 		return nil, fmt.Errorf("the desk needs git 2.38 or newer: %w", err)
 	}
-	if _, err := r.position(ctx); err != nil {
-		return nil, err
+	if _, err := r.git(ctx, "config", "core.sshCommand"); err != nil && os.Getenv("GIT_SSH_COMMAND")+os.Getenv("GIT_SSH") == "" {
+		r.env = append(r.env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes -o ConnectTimeout=10")
 	}
-	if _, err := r.git(ctx, "cat-file", "-e", "HEAD:"+r.prefix+"catalogue.yaml"); err != nil {
-		return nil, fmt.Errorf("%s is in a git repository, which does not have its catalogue.yaml: commit the folder first", dir)
-	}
-	r.env = append(r.env, r.sshCommand(ctx)...)
-	return r, nil
-}
-
-// withoutGit returns an error if a folder is in a repository, which cannot be used.
-func withoutGit(dir string) error {
-	for parent := filepath.Dir(dir); ; dir, parent = parent, filepath.Dir(parent) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return fmt.Errorf("%s is a git repository, but there is no git on the PATH: install git", dir)
-		}
-		if dir == parent {
-			return nil
-		}
-	}
+	_, err = r.position(ctx)
+	return r, err
 }
 
 // environment returns the variables for git: nothing asks questions, whatever terminal or desktop
 // there is, and nothing of a repository elsewhere, as in a hook, is used.
 func environment() []string {
-	var list []string
-	for _, v := range os.Environ() {
+	foreign := []string{
+		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR",
+		"GIT_LITERAL_PATHSPECS", "GIT_ASKPASS", "SSH_ASKPASS",
+	}
+	kept := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		switch name {
-		case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR",
-			"GIT_ASKPASS", "SSH_ASKPASS", "GIT_EDITOR", "GIT_LITERAL_PATHSPECS":
-		default:
-			list = append(list, v)
-		}
-	}
-	return append(list, "LC_ALL=C", "LANGUAGE=", "GIT_TERMINAL_PROMPT=0", "SSH_ASKPASS_REQUIRE=never",
-		"GIT_OPTIONAL_LOCKS=0", "GIT_MERGE_AUTOEDIT=no")
-}
-
-// sshCommand returns the variable that keeps ssh from asking, unless the installation has a
-// command of its own.
-func (r *repository) sshCommand(ctx context.Context) []string {
-	_, err := r.git(ctx, "config", "core.sshCommand")
-	if err == nil || os.Getenv("GIT_SSH_COMMAND") != "" || os.Getenv("GIT_SSH") != "" {
-		return nil
-	}
-	return []string{"GIT_SSH_COMMAND=ssh -o BatchMode=yes -o ConnectTimeout=10"}
+		return slices.Contains(foreign, name)
+	})
+	return append(kept, "LC_ALL=C", "LANGUAGE=", "GIT_TERMINAL_PROMPT=0", "SSH_ASKPASS_REQUIRE=never", "GIT_OPTIONAL_LOCKS=0")
 }
 
 // A gitError is git's error with what it printed.
@@ -195,13 +163,8 @@ func (r *repository) position(ctx context.Context) (p position, err error) {
 	if err != nil {
 		return p, err
 	}
-	for line := range strings.SplitSeq(out, "\n") { // a branch a/b is listed for a as well
-		fields := strings.Split(line, " ")
-		const all = 4
-		if len(fields) == all && p.head == "" {
-			p.head, p.tracking, p.remote, p.remoteBranch = fields[0], fields[1], fields[2], fields[3]
-		}
-	}
+	fields := append(strings.Split(out, " "), "", "", "")
+	p.head, p.tracking, p.remote, p.remoteBranch = fields[0], fields[1], fields[2], fields[3]
 	if p.tracking == "" || p.remote == "." { // a local branch
 		p.remote = ""
 		return p, nil
@@ -258,11 +221,119 @@ func (r *repository) push(ctx context.Context, p *position, commit string) error
 	return err
 }
 
-// isAncestor reports whether a commit contains another.
-func (r *repository) isAncestor(ctx context.Context, ancestor, of string) (bool, error) {
-	_, err := r.git(ctx, "merge-base", "--is-ancestor", ancestor, of)
-	if exitCode(err) == 1 {
-		return false, nil
+// A joint is how two commits are joined.
+type joint struct {
+	commit    string   // that has both; "" if there are conflicts
+	tree      string   // of a merge
+	conflicts []string // files that both changed, from the top
+}
+
+// join joins two commits: by the one that contains the other, or by a merge, without the work tree.
+func (r *repository) join(ctx context.Context, ours, theirs string, now time.Time) (j joint, err error) {
+	common, err := r.git(ctx, "merge-base", ours, theirs)
+	switch {
+	case err != nil:
+		return j, err
+	case common == theirs:
+		return joint{commit: ours}, nil
+	case common == ours:
+		return joint{commit: theirs}, nil
 	}
-	return err == nil, err
+	out, err := r.run(ctx, call{}, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs)
+	if code := exitCode(err); code != 0 && code != 1 {
+		return j, err
+	}
+	parts := strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
+	j.tree, j.conflicts = parts[0], slices.Compact(parts[1:])
+	if len(j.conflicts) == 0 {
+		j.commit, err = r.commitTree(ctx, j.tree, []string{ours, theirs}, program, now, "Réunit les changements de l’équipe\n")
+		return j, err
+	}
+	return j, nil
+}
+
+// quoted finds the files that git complains about.
+var quoted = regexp.MustCompile("'(.+)'")
+
+// mayWrite returns a ConflictError if somebody is editing files that differ between two commits.
+func (r *repository) mayWrite(ctx context.Context, from, to string) error {
+	_, _ = r.git(ctx, "update-index", "-q", "--refresh") // it fails if files are edited
+	_, err := r.git(ctx, "read-tree", "--dry-run", "-m", "-u", from, to)
+	failed, ok := errors.AsType[*gitError](err)
+	if !ok {
+		return err
+	}
+	conflict := &ConflictError{Local: true}
+	for _, match := range quoted.FindAllStringSubmatch(failed.said, -1) {
+		conflict.Paths = append(conflict.Paths, strings.TrimPrefix(match[1], r.prefix))
+	}
+	if conflict.Paths == nil {
+		return err
+	}
+	return conflict
+}
+
+// write brings index, files and branch from one commit to another. It may have been begun before.
+func (r *repository) write(ctx context.Context, branch, from, to string) error {
+	diff := func(filter string) ([]byte, error) {
+		return r.run(ctx, call{}, "diff-tree", "-r", "-z", "--no-renames", "--name-only", "--diff-filter="+filter, from, to)
+	}
+	gone, err := diff("D")
+	if err != nil {
+		return err
+	}
+	changed, err := diff("d")
+	if err != nil {
+		return err
+	}
+	if _, err := r.git(ctx, "read-tree", "-i", "-m", from, to); err != nil {
+		return err
+	}
+	for file := range strings.SplitSeq(strings.TrimSuffix(string(gone), "\x00"), "\x00") {
+		for ; file != "" && file != "." && os.Remove(filepath.Join(r.top, filepath.FromSlash(file))) == nil; file = path.Dir(file) {
+		}
+	}
+	if _, err := r.run(ctx, call{input: changed}, "checkout-index", "--force", "-z", "--stdin"); err != nil {
+		return err
+	}
+	_, _ = r.git(ctx, "update-index", "-q", "--refresh") // it fails if other files are edited
+	_, err = r.git(ctx, "update-ref", "-m", "palmares: publication", branch, to, from)
+	return err
+}
+
+// lockWait is how long git may hold a lock file: it does for milliseconds.
+const lockWait = 5 * time.Second
+
+// removeLocks removes the lock files that a killed git left; that of the index only if it was ours.
+func (r *repository) removeLocks(ctx context.Context, isIndexOurs bool) error {
+	p, err := r.position(ctx)
+	if err != nil {
+		return err
+	}
+	names := []string{"HEAD", "packed-refs", p.branch}
+	if p.tracking != "" {
+		names = append(names, p.tracking)
+	}
+	if isIndexOurs {
+		names = append(names, "index")
+	}
+	for _, name := range names {
+		lock, err := r.git(ctx, "rev-parse", "--path-format=absolute", "--git-path", name+".lock")
+		if err != nil {
+			return err
+		}
+		found, err := os.Stat(lock)
+		if err != nil {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lockWait - time.Since(found.ModTime())):
+		}
+		if now, err := os.Stat(lock); err == nil && now.ModTime().Equal(found.ModTime()) {
+			_ = os.Remove(lock) // what it blocks fails otherwise, and says so
+		}
+	}
+	return nil
 }

@@ -2,7 +2,6 @@ package worktree
 
 import (
 	"bytes"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -10,7 +9,7 @@ import (
 	"time"
 )
 
-// An overlay is a folder with other files over it.
+// An overlay is a folder with other files over it. The sizes in its lists are not known.
 type overlay struct {
 	under fs.FS
 	files map[string]func() ([]byte, error) // nil hides a file, or a folder with all that is under it
@@ -59,11 +58,7 @@ func (o *overlay) Open(name string) (fs.File, error) {
 		return &overFile{bytes.NewReader(data), overInfo{name: path.Base(name), size: int64(len(data))}}, nil
 	}
 	if o.dirs[name] != nil {
-		entries, err := o.ReadDir(name)
-		if err != nil {
-			return nil, err
-		}
-		return &overDir{overFile{bytes.NewReader(nil), overInfo{name: path.Base(name), isDir: true}}, entries}, nil
+		return &overFile{bytes.NewReader(nil), overInfo{name: path.Base(name), isDir: true}}, nil
 	}
 	if o.hides(name) {
 		return fail(fs.ErrNotExist)
@@ -88,7 +83,7 @@ func (o *overlay) ReadDir(name string) ([]fs.DirEntry, error) {
 		return isOver || isHidden
 	})
 	for child, isDir := range over {
-		list = append(list, overEntry{overInfo{name: child, isDir: isDir}, o, path.Join(name, child)})
+		list = append(list, fs.FileInfoToDirEntry(overInfo{name: child, isDir: isDir}))
 	}
 	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return list, nil
@@ -102,25 +97,6 @@ type overFile struct {
 
 func (f *overFile) Stat() (fs.FileInfo, error) { return f.info, nil }
 func (f *overFile) Close() error               { return nil }
-
-// An overDir is an open folder in which an overlay has files.
-type overDir struct {
-	overFile
-	rest []fs.DirEntry
-}
-
-// ReadDir returns the next n entries, or all.
-func (d *overDir) ReadDir(n int) ([]fs.DirEntry, error) {
-	if n > 0 && len(d.rest) == 0 {
-		return nil, io.EOF
-	}
-	if n <= 0 || n > len(d.rest) {
-		n = len(d.rest)
-	}
-	list := d.rest[:n]
-	d.rest = d.rest[n:]
-	return list, nil
-}
 
 // An overInfo describes a file or a folder of an overlay.
 type overInfo struct {
@@ -141,14 +117,3 @@ func (i overInfo) Mode() fs.FileMode {
 	}
 	return 0o644
 }
-
-func (i overInfo) Type() fs.FileMode { return i.Mode().Type() }
-
-// An overEntry is an entry of a folder, of which the size is found out when it is asked for.
-type overEntry struct {
-	overInfo
-	in   *overlay
-	path string
-}
-
-func (e overEntry) Info() (fs.FileInfo, error) { return fs.Stat(e.in, e.path) }

@@ -5,7 +5,7 @@
 // Nothing is written before everything is known to be possible. In a repository, what is to be
 // published is first a commit that nothing refers to, made beside the work tree: on HEAD, on the
 // upstream if that moved on, or on a merge of the two. It is validated and compared with what is
-// published; then it is noted in a journal, pushed, published, and at last joined into the work
+// published; then it is noted in a journal, pushed, published, and at last written to the work
 // tree, where files that others are editing stay as they are. A process that is killed in between
 // finishes when it opens the folder again, or has changed nothing. Published commits are never
 // rebased: later versions must contain them (publication.Revision).
@@ -20,7 +20,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -37,12 +36,11 @@ import (
 
 // A Config says which folder is opened, and where it is published.
 type Config struct {
-	Dir   string
-	Store *catalogdb.Store
-	Now   func() time.Time
-	Log   *slog.Logger
-	// Patience is how long the upstream may take to respond; 0 for 30 seconds.
-	Patience time.Duration
+	Dir      string
+	Store    *catalogdb.Store
+	Now      func() time.Time
+	Log      *slog.Logger
+	Patience time.Duration // with the upstream; 0 for 30 seconds
 }
 
 // A Folder is a content folder that is written to. It may be used concurrently, and by several
@@ -57,28 +55,21 @@ type Folder struct {
 }
 
 // Open opens a folder. Its errors are for operators. Call Recover before anything else.
-func Open(ctx context.Context, cfg Config) (_ *Folder, err error) {
-	cfg.Patience = cmp.Or(cfg.Patience, 30*time.Second)
+func Open(ctx context.Context, cfg Config) (*Folder, error) {
 	root, err := content.Open(cfg.Dir)
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{cfg: cfg, root: root}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, root.Close())
-		}
-	}()
-	f.repo, err = openRepository(ctx, cfg.Dir, cfg.Patience)
-	if err != nil {
-		return nil, err
-	}
-	f.private = filepath.Join(cfg.Dir, ".palmares")
+	f := &Folder{cfg: cfg, root: root, private: filepath.Join(cfg.Dir, ".palmares")}
+	f.repo, err = openRepository(ctx, cfg.Dir, cmp.Or(cfg.Patience, 30*time.Second))
 	if f.repo != nil {
 		f.private = filepath.Join(f.repo.gitDir, "palmares")
 	}
-	if err := os.MkdirAll(f.private, 0o700); err != nil {
-		return nil, fmt.Errorf("the content folder %s cannot be written to: %w", cfg.Dir, err)
+	if err == nil {
+		err = os.MkdirAll(f.private, 0o700)
+	}
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
 	}
 	return f, nil
 }
@@ -86,28 +77,12 @@ func Open(ctx context.Context, cfg Config) (_ *Folder, err error) {
 // Close closes the folder.
 func (f *Folder) Close() error { return f.root.Close() }
 
-// maxFile is how large a file of a folder may be: pictures are the largest.
-const maxFile = 64 << 20
-
 // Read returns a file of the folder as it is now; an error that is fs.ErrNotExist if there is none.
 func (f *Folder) Read(path string) ([]byte, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
-	return f.read(path)
-}
-
-func (f *Folder) read(path string) ([]byte, error) {
-	file, err := f.root.Open(filepath.FromSlash(path))
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("%s is larger than %d bytes", path, maxFile)
-	}
-	return data, err
+	return f.root.ReadFile(filepath.FromSlash(path))
 }
 
 // With returns the folder as it is now with changes over it, for content.ReadFS.
@@ -136,15 +111,9 @@ func Hash(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// hashOf returns the hash of what read returned; "" if there is no file.
-func hashOf(data []byte, err error) (string, error) {
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return Hash(data), nil
+// isMade reports whether a file, which has that hash, is as after the change.
+func (c *Change) isMade(now string) bool {
+	return c.Data == nil && now == "" || c.Data != nil && now == Hash(c.Data)
 }
 
 // checkPath refuses paths that are not content: a change must not write what git or a shell runs.
@@ -158,40 +127,50 @@ func checkPath(path string) error {
 	return nil
 }
 
-// checkPaths refuses changes that cannot be made.
-func checkPaths(changes []Change) error {
-	seen := map[string]bool{}
+// checkBases returns a ConflictError for files that are no longer what the changes replace.
+func checkBases(changes []Change, read func(path string) ([]byte, error)) error {
+	conflict := ConflictError{Files: map[string][]byte{}}
 	for _, c := range changes {
-		if err := checkPath(c.Path); err != nil {
+		data, err := read(c.Path)
+		now := Hash(data)
+		if errors.Is(err, fs.ErrNotExist) {
+			now, err = "", nil
+		}
+		if err != nil {
 			return err
 		}
-		if seen[c.Path] {
-			return &Error{text: "Deux textes sont proposés pour " + c.Path + "\u00a0: publiez-les l’un après l’autre."}
+		if now == c.Base || c.isMade(now) {
+			continue
 		}
-		seen[c.Path] = true
+		conflict.Paths = append(conflict.Paths, c.Path)
+		if now != "" {
+			conflict.Files[c.Path] = data
+		}
+	}
+	if conflict.Paths != nil {
+		return &conflict
 	}
 	return nil
 }
 
 // lock makes this process the only one that writes, and finishes what was begun. The result
 // unlocks.
-func (f *Folder) lock(ctx context.Context) (func(), error) {
+func (f *Folder) lock(ctx context.Context) (unlock func(), err error) {
 	f.mu.Lock()
 	file, isOurs, err := osfile.Lock(filepath.Join(f.private, "lock"))
-	if err == nil && !isOurs {
-		err = &Error{text: "Une autre publication est en cours\u00a0: réessayez dans un instant."}
-	}
-	if err != nil {
-		f.mu.Unlock()
-		return nil, err
-	}
-	unlock := func() {
+	unlock = func() {
 		if file != nil {
 			_ = file.Close() // nothing was written
 		}
 		f.mu.Unlock()
 	}
-	if err := f.recover(ctx); err != nil {
+	if err == nil && !isOurs {
+		err = &Error{text: "Une autre publication est en cours\u00a0: réessayez dans un instant."}
+	}
+	if err == nil {
+		err = f.recover(ctx)
+	}
+	if err != nil {
 		unlock()
 		return nil, explain(err)
 	}
@@ -208,21 +187,18 @@ func (f *Folder) Recover(ctx context.Context) error {
 	return err
 }
 
-// sendEvery is how often Run looks for what is to be sent, and for what colleagues did.
-const sendEvery = time.Minute
-
-// Run sends what is not sent, and brings what colleagues did into the folder, until ctx ends.
+// Run sends what is not sent, and brings what colleagues did into the folder, every minute until ctx
+// ends.
 func (f *Folder) Run(ctx context.Context) {
-	tick := time.NewTicker(sendEvery)
+	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
-	said := ""
-	for {
+	for said := ""; ; {
 		text := ""
 		if err := f.Send(ctx); err != nil && ctx.Err() == nil {
-			text = fmt.Sprint(err, ": ", errors.Unwrap(err))
-			if text != said {
-				f.cfg.Log.Warn("the desk's folder could not be joined with its upstream; it is tried again every minute", "error", text)
-			}
+			text = fmt.Sprint(err, " (", errors.Unwrap(err), ")")
+		}
+		if text != "" && text != said {
+			f.cfg.Log.Warn("the desk's folder could not be joined with its upstream; it is tried again every minute", "error", text)
 		}
 		said = text
 		select {
@@ -231,13 +207,4 @@ func (f *Folder) Run(ctx context.Context) {
 		case <-tick.C:
 		}
 	}
-}
-
-// moveFile puts a file, which is on the same file system, in its place: there is the old one or the
-// new one, whatever is killed.
-func moveFile(staged, to string) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	return os.Rename(staged, to)
 }

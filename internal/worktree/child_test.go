@@ -1,3 +1,0 @@
-package worktree
-
-func child() {}
