@@ -255,10 +255,19 @@ func (r *repository) join(ctx context.Context, ours, theirs string, now time.Tim
 // quoted finds the files that git complains about.
 var quoted = regexp.MustCompile("'(.+)'")
 
-// mayWrite returns a ConflictError if somebody is editing files that differ between two commits.
-func (r *repository) mayWrite(ctx context.Context, from, to string) error {
-	_, _ = r.git(ctx, "update-index", "-q", "--refresh") // it fails if files are edited
-	_, err := r.git(ctx, "read-tree", "--dry-run", "-m", "-u", from, to)
+// mayWrite returns a ConflictError if somebody is editing files that differ between two commits. It
+// uses a copy of the index, in a temporary folder.
+func (r *repository) mayWrite(ctx context.Context, temp, from, to string) error {
+	env := []string{"GIT_INDEX_FILE=" + filepath.Join(temp, "copy")}
+	index, err := os.ReadFile(filepath.Join(r.gitDir, "index"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(temp, "copy"), index, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	_, _ = r.run(ctx, call{env: env}, "update-index", "-q", "--refresh") // it fails if files are edited
+	_, err = r.run(ctx, call{env: env}, "read-tree", "--dry-run", "-m", "-u", from, to)
 	failed, ok := errors.AsType[*gitError](err)
 	if !ok {
 		return err

@@ -30,9 +30,6 @@ const (
 	stepWriting = "writing" // files may be half written
 )
 
-// tempPrefix begins the names of what is temporary.
-const tempPrefix = "temp-"
-
 func (f *Folder) journalFile() string { return filepath.Join(f.private, "journal.json") }
 
 // save notes what is being done.
@@ -46,7 +43,7 @@ func (f *Folder) save(j *journal) error {
 
 // replace writes a file so that it has the old or the new bytes, whatever is killed.
 func (f *Folder) replace(to string, data []byte) error {
-	file, err := os.CreateTemp(f.private, tempPrefix)
+	file, err := os.CreateTemp(f.temp, "")
 	if err != nil {
 		return err
 	}
@@ -72,10 +69,7 @@ func (f *Folder) recover(ctx context.Context) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	left, err := filepath.Glob(filepath.Join(f.private, tempPrefix+"*"))
-	for _, path := range left {
-		err = errors.Join(err, os.RemoveAll(path))
-	}
+	err = errors.Join(os.RemoveAll(f.temp), os.Mkdir(f.temp, 0o700))
 	if err == nil && f.repo != nil {
 		err = f.repo.removeLocks(ctx, j.Step == stepWriting)
 	}
@@ -170,7 +164,7 @@ func (f *Folder) write(ctx context.Context, j *journal) error {
 		return err
 	}
 	if j.Step == stepWrite {
-		if err := f.repo.mayWrite(ctx, at.head, base.tree); err != nil {
+		if err := f.repo.mayWrite(ctx, f.temp, at.head, base.tree); err != nil {
 			return err
 		}
 		j.Step = stepWriting
@@ -178,6 +172,8 @@ func (f *Folder) write(ctx context.Context, j *journal) error {
 			return err
 		}
 	}
+	f.files.Lock()
+	defer f.files.Unlock()
 	return f.repo.write(ctx, at.branch, at.head, base.tree)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -120,12 +119,7 @@ func (f *Folder) prepareCommit(ctx context.Context, p *Publication, j *journal) 
 	if err != nil {
 		return err
 	}
-	temp, err := os.MkdirTemp(f.private, tempPrefix)
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(temp)
-	tree, err := r.change(ctx, temp, base.tree, p.Changes)
+	tree, err := r.change(ctx, f.temp, base.tree, p.Changes)
 	if err != nil {
 		return err
 	}
@@ -137,7 +131,7 @@ func (f *Folder) prepareCommit(ctx context.Context, p *Publication, j *journal) 
 	if err != nil {
 		return err
 	}
-	return r.mayWrite(ctx, at.head, j.Commit)
+	return r.mayWrite(ctx, f.temp, at.head, j.Commit)
 }
 
 // A base is what a commit is made on.

@@ -79,7 +79,7 @@ func (f *Folder) send(ctx context.Context) error {
 		err = base.apart
 	}
 	if err == nil {
-		err = f.repo.mayWrite(ctx, at.head, base.tree)
+		err = f.repo.mayWrite(ctx, f.temp, at.head, base.tree)
 	}
 	if err != nil {
 		return err

@@ -49,9 +49,11 @@ type Folder struct {
 	cfg     Config
 	root    *os.Root
 	repo    *repository // nil outside git
-	private string      // a folder for the journal and what is temporary
+	private string      // a folder for the journal
+	temp    string      // a folder in that, which every writer empties first
 
-	mu sync.Mutex // one writer at a time; between processes, the lock in private
+	mu    sync.Mutex   // one writer at a time; between processes, the lock in private
+	files sync.RWMutex // they are being written
 }
 
 // Open opens a folder. Its errors are for operators. Call Recover before anything else.
@@ -65,8 +67,9 @@ func Open(ctx context.Context, cfg Config) (*Folder, error) {
 	if f.repo != nil {
 		f.private = filepath.Join(f.repo.gitDir, "palmares")
 	}
+	f.temp = filepath.Join(f.private, "temp")
 	if err == nil {
-		err = os.MkdirAll(f.private, 0o700)
+		err = os.MkdirAll(f.temp, 0o700)
 	}
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
@@ -82,6 +85,8 @@ func (f *Folder) Read(path string) ([]byte, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
+	f.files.RLock()
+	defer f.files.RUnlock()
 	return f.root.ReadFile(filepath.FromSlash(path))
 }
 
