@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -255,10 +256,17 @@ func TestNoPageScrollsSidewaysWhateverItsWords(t *testing.T) {
 		settings += fmt.Sprintf("  - {slug: c-%d, label: %d%s}\n", i, i, word(60))
 	}
 	found := fmt.Sprintf("summary: %s\npros: [%[1]s]\ncons: [%[1]s]\nusages: [u]\ncriteria: {m: 5, n: 123456.789}\naccess: paid\ntested_version: %[2]s\ntested_plan: %[2]s\ninterests: %[1]s\n", word(200), word(60))
+	// Prices and numbers do not break like words, nor do short compounds.
+	dear := "---\nname: Ressources-humaines\ndomain: cher.example\ncategory: code\npricing: payant\nprice: 12 345,61 €/utilisateur/mois\ntagline: Cher\nscore: 10\ntested_at: 2026-01-02\ncriteria: {m: 10, n: 123456.789}\nprice_history:\n"
+	for i := range 30 {
+		dear += fmt.Sprintf("  - {changed_at: 202%d-%02d-01, old_pricing: payant, old_price: \"%[3]d2 345,6%[3]d €/utilisateur/mois\", new_pricing: payant, new_price: \"%[4]d2 345,6%[4]d €/utilisateur/mois\"}\n", 6-i/10, 10-i%10, 1+(i+1)%9, 1+i%9)
+	}
+	dear += "---\n"
 	for name, content := range map[string]string{
 		"catalogue.yaml":      settings,
 		"outils/plume.md":     tool("P", found+"price_history:\n  - changed_at: 2026-01-01\n    old_pricing: gratuit\n    old_price: 0 €/mois\n    new_pricing: payant\n    new_price: 9 €/"+word(60)+"\n"),
 		"outils/scie.md":      tool("S", found),
+		"outils/cher.md":      dear,
 		"comparatifs/duel.md": fmt.Sprintf("---\ntitle: %[1]s\ntool_a: plume\ntool_b: scie\nwinner: plume\nwinner_note: %[1]s\n---\n%[2]s", word(200), text),
 		"cimetiere/vieux.md":  fmt.Sprintf("---\nname: V%s\ncategory: code\nreason: mort\nretired_at: 2026-01-01\nsuccessor: plume\nlast_price: 9 €/%s\nlast_score: 3\nleaving: %s\nscore_history:\n  - {changed_at: 2025-01-01, new_score: 3, note: %[3]s}\n---\n%s\n", word(110), word(60), word(200), word(200)),
 		"pages/methode.md":    fmt.Sprintf("---\ntitle: %s\nmenu: header\n---\n%s", word(200), text),
@@ -279,7 +287,7 @@ func TestNoPageScrollsSidewaysWhateverItsWords(t *testing.T) {
 	})
 	b := openTab(t, wideBrowser, widths[0], s.url)
 	for _, path := range []string{
-		"/", "/outils", "/outils?q=" + word(150), "/outils/plume", "/avis/plume", "/alternatives/plume", "/categories/code", "/comparatifs",
+		"/", "/outils", "/outils?q=" + word(150), "/outils/plume", "/outils/cher", "/avis/plume", "/alternatives/plume", "/categories/code", "/comparatifs",
 		"/comparatifs/duel", "/comparer?outils=plume,scie", "/prix", "/carte", "/tendances", "/cimetiere", "/cimetiere/vieux", "/methode", "/docs", "/donnees", "/licence",
 	} {
 		b.goTo(path)
@@ -298,6 +306,30 @@ func TestNoPageScrollsSidewaysWhateverItsWords(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestAHistoryOfPricesFoldsOnAPhone(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, phone)
+	b.goTo("/outils/babilune")
+	table := `.folding:has(time):has(.hint)`
+	want := []string{"3 mars 2026", "Avant 15 €/mois freemium", "Après 18 €/mois freemium"}
+	for _, s := range []screen{phone, desktop} {
+		b.show(s)
+		b.await(fmt.Sprintf(`matchMedia("(width: %dpx)").matches`, s.width))
+		if got := b.texts(table + " tbody tr:first-child > *"); !slices.Equal(got, want) {
+			t.Errorf("on the %s, a change of the price is %q, want %q", s.name, got, want)
+		}
+		// Its cells stay cells, and its titles titles, for those who hear them.
+		if got := b.texts(table + " thead [role=columnheader]"); !slices.Equal(got, []string{"Date", "Avant", "Après"}) {
+			t.Errorf("on the %s, the titles are %q", s.name, got)
+		}
+		isRow := eval[bool](b, `(([th, , last]) => th.getBoundingClientRect().bottom > last.getBoundingClientRect().top)(document.querySelectorAll("`+table+` tbody tr:first-child > *"))`)
+		if isRow != (s.name == desktop.name) {
+			t.Errorf("on the %s, it is a row: %v", s.name, isRow)
+		}
+		want = []string{"3 mars 2026", "15 €/mois freemium", "18 €/mois freemium"} // under titles
 	}
 }
 
@@ -331,5 +363,29 @@ func TestNothingCoversAnythingOnPaper(t *testing.T) {
 		if eval[bool](b, `[...document.querySelectorAll("table, article, section")].some(e => getComputedStyle(e).breakInside !== "auto")`) {
 			t.Errorf("%s: something large does not break", path)
 		}
+	}
+}
+
+func TestTwelveCriteriaArePrintedOnASheetOnItsSide(t *testing.T) {
+	t.Parallel()
+	side := screen{"paper on its side", 1009, 665, false} // A4 without its margins
+	b := newTab(t, side)
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	b.goTo("/categories/agents")
+	const sheet = `getComputedStyle(document.querySelector("section:has(> .wide)")).page`
+	if got := eval[string](b, sheet); got != "auto" {
+		t.Errorf("few criteria are printed on a sheet of the kind %q", got)
+	}
+	eval[chromedp.Void](b, `document.querySelectorAll(".by-criteria tr").forEach(row => {
+		while (row.children.length < 15) row.append(row.children[row.children.length - 5].cloneNode(true));
+	})`)
+	if got := eval[string](b, sheet); got != "wide" {
+		t.Errorf("twelve criteria are printed on a sheet of the kind %q", got)
+	}
+	for _, problem := range b.layoutProblems(side) {
+		t.Error(problem)
+	}
+	if got := eval[float64](b, `document.querySelector(".by-criteria thead").offsetHeight`); got > 665/4 {
+		t.Errorf("the titles take %g of 665 pixels: Chromium repeats only what takes a quarter", got)
 	}
 }

@@ -133,8 +133,8 @@ func labelWidth(label string) float64 {
 // dotWidth is how much wider a value beside a dot is than TextWidth: it is bold, and larger on a phone.
 const dotWidth = 1.3
 
-// name decides which values are written beside their dots: the latest, and others where there is room
-// and the line steps.
+// name decides which values are written beside their dots: those of the ends, and of steps with room
+// until the next.
 func (c *Chart) name(f *frame) {
 	next, last := float64(f.width), len(c.Dots)-1
 	for i := last; i >= 0 && f.labelled; i-- {
@@ -143,8 +143,8 @@ func (c *Chart) name(f *frame) {
 		if to > float64(f.width) {
 			d.Anchor, from, to = "end", d.x-(to-d.x), d.x
 		}
-		isStep := i == 0 || i == last || c.Dots[i-1].Text != d.Text
-		if isStep && to <= next {
+		isClear := i == 0 || i == last || c.Dots[i-1].Text != d.Text && to <= c.Dots[i+1].x
+		if isClear && to <= next {
 			d.IsNamed, next = true, from
 		}
 	}

@@ -114,7 +114,12 @@ func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r
 var separators = strings.NewReplacer("/", "/<wbr>", ".", ".<wbr>", "-", "-<wbr>", "?", "?<wbr>", "&amp;", "&amp;<wbr>")
 
 // breakable marks where a URL, a domain or a price per unit may break: after its
-// separators, where browsers do not break on their own.
+// separators, where browsers do not break on their own. Of a change, each side stays on its line
+// if it is not longer.
 func breakable(s string) template.HTML {
-	return template.HTML(separators.Replace(template.HTMLEscapeString(s))) //nolint:gosec // escaped
+	text := separators.Replace(template.HTMLEscapeString(s))
+	if before, after, ok := strings.Cut(text, " → "); ok {
+		text = `<span class="side">` + before + `</span> → <span class="side">` + after + `</span>`
+	}
+	return template.HTML(text) //nolint:gosec // escaped
 }

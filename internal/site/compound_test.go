@@ -25,7 +25,12 @@ func TestCompoundsStayOnOneLine(t *testing.T) {
 
 func TestAddressesBreakAfterSeparatorsOnly(t *testing.T) {
 	t.Parallel()
-	if got, want := string(breakable(`a.fr/b-c?d=<e>&f`)), `a.<wbr>fr/<wbr>b-<wbr>c?<wbr>d=&lt;e&gt;&amp;<wbr>f`; got != want {
-		t.Errorf("got %s, want %s", got, want)
+	for text, want := range map[string]string{
+		`a.fr/b-c?d=<e>&f`:     `a.<wbr>fr/<wbr>b-<wbr>c?<wbr>d=&lt;e&gt;&amp;<wbr>f`,
+		`9 €/mois → 12 €/mois`: `<span class="side">9 €/<wbr>mois</span> → <span class="side">12 €/<wbr>mois</span>`,
+	} {
+		if got := string(breakable(text)); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }

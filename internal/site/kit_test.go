@@ -239,10 +239,12 @@ func (r *reply) saysNot(words ...string) *reply {
 	return r
 }
 
-var lineBreaking = regexp.MustCompile(`<wbr>|<span class="nb">([^<]*)</span>`)
+var lineBreaking = regexp.MustCompile(`<span class="(?:nb|side)">([^<]*)</span>`)
 
 // unbroken is a page without the markup that says where lines may break.
-func unbroken(body string) string { return lineBreaking.ReplaceAllString(body, "$1") }
+func unbroken(body string) string {
+	return lineBreaking.ReplaceAllString(strings.ReplaceAll(body, "<wbr>", ""), "$1")
+}
 
 func (r *reply) movesTo(location string) *reply {
 	r.t.Helper()

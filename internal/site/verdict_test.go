@@ -2,10 +2,12 @@ package site_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"html"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"palmares/internal/catalog"
 )
@@ -147,4 +149,39 @@ func TestChartsSayTheirValuesAndGiveThemAway(t *testing.T) {
 	v.get("/outils/nuage.csv").answers(404)
 	v.get("/tendances").ok().says("2 outils sont morts et un autre a été racheté.", `<a href="/tendances.csv">CSV</a>`)
 	v.get("/tendances.csv").ok().is("Content-Type", "text/csv; charset=utf-8").says("series,category,date,value\r\n", "price_rises,,2026-03,1\r\n")
+}
+
+func TestBarsOfCriteriaHaveTheMedianOfTheirCategory(t *testing.T) {
+	c := tested()
+	v := open(t, c)
+	const tick, line = `<rect class="gauge-median" x="%s"`, "Le trait dans une barre est la médiane de la catégorie."
+	exact, quick := fmt.Sprintf(tick, "70"), fmt.Sprintf(tick, "65") // 7 of 10; 3.5 s from 10 to 0
+	v.get("/outils/aube").ok().says(`<rect class="gauge-part" width="80" height="4"/>`+exact, `<rect class="gauge-part" width="75" height="4"/>`+quick)
+	v.get("/comparer?outils=aube,cime").ok().says(`<rect class="gauge-part" width="60" height="4"/>`+exact, quick, line)
+	for _, other := range c.Tools[1:] {
+		other.Criteria = nil
+	}
+	v = open(t, c) // where one tool alone is no median
+	v.get("/outils/aube").ok().says(`<rect class="gauge-part" width="80" height="4"/>`).saysNot("gauge-median", "médiane")
+	v.get("/comparer?outils=aube,cime").ok().saysNot("gauge-median", line)
+}
+
+func TestValuesInAChartAreApart(t *testing.T) {
+	c := tested()
+	tool := c.Tools[0]
+	tool.Price, tool.PriceHistory = "12 345,67 €/mois", nil
+	price := tool.Price
+	for day := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC); len(tool.PriceHistory) < 30; day = day.AddDate(0, 0, -25) {
+		old := fmt.Sprintf("%d €/mois", 1000+(7919*len(tool.PriceHistory))%9000)
+		tool.PriceHistory = append(tool.PriceHistory, catalog.PriceChange{ChangedAt: day.Format(time.DateOnly), OldPricing: "payant", OldPrice: old, NewPricing: "payant", NewPrice: price})
+		price = old
+	}
+	body := open(t, c).get("/outils/aube").ok().body
+	if n := strings.Count(body, `<g class="point`); n != 31 {
+		t.Errorf("%d of 31 values are in the chart", n)
+	}
+	// Of so many, only the ends are written at all times.
+	if n := strings.Count(body, `<g class="point named"`); n != 2 {
+		t.Errorf("%d values are written", n)
+	}
 }
