@@ -10,13 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"palmares/internal/account"
-	"palmares/internal/mail"
 	"palmares/internal/sqldb"
 )
 
@@ -33,16 +31,6 @@ const (
 	MaxFilesBytes = 64 << 20 // of all pictures of one
 	maxCopyPath   = 250      // bytes
 )
-
-// The states of a working copy.
-const (
-	CopyInProgress = "en-cours"
-	CopyForReview  = "a-relire"
-	CopyReady      = "prete" // approved
-	CopyScheduled  = "programmee"
-)
-
-var copyStates = []string{CopyInProgress, CopyForReview, CopyReady, CopyScheduled}
 
 // A WorkingCopy is a file of the content folder that somebody changes, before it is published.
 type WorkingCopy struct {
@@ -102,7 +90,7 @@ func (s *Copies) Create(ctx context.Context, c WorkingCopy, now time.Time) (Work
 
 // Find returns a working copy. ErrNotFound: there is none of that id.
 func (s *Copies) Find(ctx context.Context, id string) (WorkingCopy, error) {
-	c, err := findCopy(ctx, s.db.Reads(), selectWholeCopies, scanWholeCopy, id)
+	c, err := findCopy(ctx, s.db.Reads(), id)
 	return c, s.db.Explain(ctx, err)
 }
 
@@ -145,10 +133,7 @@ func (s *Copies) write(
 	ctx context.Context, id string, revision int64, data []byte, now time.Time, set string, more ...any,
 ) (int64, error) {
 	return sqldb.Write(ctx, s.db, func(tx *sql.Tx) (int64, error) {
-		if err := lockCopy(ctx, s.db, tx, id); err != nil {
-			return 0, err
-		}
-		c, err := findCopy(ctx, tx, selectWholeCopies, scanWholeCopy, id)
+		c, err := lockCopy(ctx, s.db, tx, id)
 		if err != nil || set == "" && string(c.Data) == string(data) {
 			return c.Revision, err
 		}
@@ -164,110 +149,29 @@ func (s *Copies) write(
 	})
 }
 
-// A CopyStep is a change of the state of a working copy.
-type CopyStep struct {
-	State     string
-	PublishAt string // RFC 3339; "" for at once, unless State is CopyScheduled
-	Note      string // to the reviewer, or back to the author
-	By        string // the address of who makes the change
-}
-
-// SetState changes the state of the revision that somebody has seen, and queues the mails about
-// that: to editors who are to review it, or to the author whose text was given back or approved.
-// ErrNotFound; ErrInvalid; ErrChanged: there is another revision.
-func (s *Copies) SetState(ctx context.Context, id string, revision int64, step CopyStep, now time.Time) error {
-	by, err := account.NormalizeEmail(step.By)
-	if err != nil {
-		return sqldb.Problem(sqldb.ErrInvalid, err, "%v", err)
-	}
-	if err := step.check(); err != nil {
-		return err
-	}
-	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		if err := lockCopy(ctx, s.db, tx, id); err != nil {
-			return err
-		}
-		c, err := findCopy(ctx, tx, selectCopies, scanCopy, id)
-		if err != nil {
-			return err
-		}
-		if c.Revision != revision {
-			return copyChanged(id)
-		}
-		if err := sqldb.Exec(ctx, tx, `UPDATE working_copies SET state = $1, publish_at = $2, note = $3 WHERE id = $4`,
-			step.State, step.PublishAt, step.Note, id); err != nil {
-			return err
-		}
-		return queueReviewMails(ctx, tx, c, step.State, by, now)
-	})
-}
-
-// queueReviewMails queues the mails about a new state. Nobody is told what she has done herself.
-func queueReviewMails(ctx context.Context, tx *sql.Tx, c WorkingCopy, state, by string, now time.Time) error {
-	approved := []string{CopyReady, CopyScheduled}
-	kind, to := mail.Kind(""), []string{c.Author}
-	var err error
-	switch {
-	case state == c.State:
-		return nil
-	case state == CopyForReview:
-		kind = mail.ReviewAsked
-		to, err = sqldb.Rows(ctx, tx, `SELECT email FROM editors WHERE role = $1 LIMIT $2`, sqldb.ScanText,
-			string(account.Editor), MaxEditors)
-	case state == CopyInProgress && c.State == CopyForReview:
-		kind = mail.ReviewReturned
-	case slices.Contains(approved, state) && !slices.Contains(approved, c.State):
-		kind = mail.ReviewApproved
-	default:
-		return nil
-	}
-	for _, address := range to {
-		if address != by && err == nil {
-			err = queueMail(ctx, tx, mail.Request{To: address, Kind: kind, About: c.ID}, now)
-		}
-	}
-	return err
-}
-
-func (step CopyStep) check() error {
-	_, err := time.Parse(time.RFC3339, step.PublishAt)
-	switch {
-	case !slices.Contains(copyStates, step.State):
-		return sqldb.Problem(sqldb.ErrInvalid, nil, "%q is not a state of a working copy: choose one of %s", step.State,
-			strings.Join(copyStates, ", "))
-	case err != nil && (step.PublishAt != "" || step.State == CopyScheduled):
-		return sqldb.Problem(sqldb.ErrInvalid, err, "%q is not a time: write it as in 2026-12-06T08:00:00Z", step.PublishAt)
-	case !isText(step.Note) || utf8.RuneCountInString(step.Note) > MaxCopyNote:
-		return sqldb.Problem(sqldb.ErrInvalid, nil, "the note is not text, or has more than %d characters: shorten it",
-			MaxCopyNote)
-	}
-	return nil
-}
-
 // Delete deletes a working copy, its pictures and its private links, unless it was saved since the
 // revision that was published or seen. ErrNotFound; ErrChanged.
 func (s *Copies) Delete(ctx context.Context, id string, revision int64) error {
 	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		n, err := sqldb.ExecRows(ctx, tx, `DELETE FROM working_copies WHERE id = $1 AND revision = $2`, knownCopy(id), revision)
-		if err != nil || n > 0 {
+		if _, err := lockCopy(ctx, s.db, tx, id); err != nil {
 			return err
 		}
-		if _, err := findCopy(ctx, tx, selectCopies, scanCopy, id); err != nil {
-			return err
-		}
-		return copyChanged(id)
+		return sqldb.ExecSome(ctx, tx, copyChanged(id), `DELETE FROM working_copies WHERE id = $1 AND revision = $2`, id,
+			revision)
 	})
 }
 
-// lockCopy locks the row of a working copy, if there is one, until the end of the transaction.
-func lockCopy(ctx context.Context, db *sqldb.DB, tx *sql.Tx, id string) error {
-	return sqldb.LockRows(ctx, db, tx, `SELECT id FROM working_copies WHERE id = $1`, "FOR UPDATE", knownCopy(id))
+// lockCopy finds a working copy and locks its row until the end of the transaction.
+func lockCopy(ctx context.Context, db *sqldb.DB, tx *sql.Tx, id string) (WorkingCopy, error) {
+	err := sqldb.LockRows(ctx, db, tx, `SELECT id FROM working_copies WHERE id = $1`, "FOR UPDATE", knownCopy(id))
+	if err != nil {
+		return WorkingCopy{}, err
+	}
+	return findCopy(ctx, tx, id)
 }
 
-func findCopy(
-	ctx context.Context, q sqldb.Queryer, query string, read func(sqldb.Scanner, *WorkingCopy) error, id string,
-) (WorkingCopy, error) {
-	c, err := sqldb.Row(ctx, q, query+`WHERE id = $1`, read, knownCopy(id))
+func findCopy(ctx context.Context, q sqldb.Queryer, id string) (WorkingCopy, error) {
+	c, err := sqldb.Row(ctx, q, selectWholeCopies+`WHERE id = $1`, scanWholeCopy, knownCopy(id))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = sqldb.ProblemWith(id, ErrNoCopy, "there is no working copy %q", id)
 	}

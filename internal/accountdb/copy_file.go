@@ -26,10 +26,7 @@ func (s *Copies) PutFile(ctx context.Context, id string, f CopyFile) error {
 		return sqldb.Problem(sqldb.ErrInvalid, nil, "the picture has %d bytes; the maximum is %d", len(f.Data), MaxFileBytes)
 	}
 	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		if err := lockCopy(ctx, s.db, tx, id); err != nil {
-			return err
-		}
-		if _, err := findCopy(ctx, tx, selectCopies, scanCopy, id); err != nil {
+		if _, err := lockCopy(ctx, s.db, tx, id); err != nil {
 			return err
 		}
 		err := sqldb.Exec(ctx, tx, `INSERT INTO copy_files (copy_id, path, bytes) VALUES ($1, $2, $3)

@@ -35,10 +35,7 @@ type Shares struct{ db *sqldb.DB }
 func (s *Shares) Create(ctx context.Context, copyID string, now time.Time) (string, Share, error) {
 	token := account.NewShareToken(rand.Reader)
 	share, err := sqldb.Write(ctx, s.db, func(tx *sql.Tx) (Share, error) {
-		if err := lockCopy(ctx, s.db, tx, copyID); err != nil {
-			return Share{}, err
-		}
-		if _, err := findCopy(ctx, tx, selectCopies, scanCopy, copyID); err != nil {
+		if _, err := lockCopy(ctx, s.db, tx, copyID); err != nil {
 			return Share{}, err
 		}
 		err := sqldb.Exec(ctx, tx, `DELETE FROM shares WHERE copy_id = $1 AND expires_at <= $2`, copyID, sqldb.FormatTime(now))
