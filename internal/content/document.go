@@ -165,6 +165,15 @@ func (d *Document) FieldAt(line int) string {
 	return ""
 }
 
+// FieldOf returns the name of the field that a problem of the file is about: the one at its line, or the
+// one that it says is missing.
+func (d *Document) FieldOf(p Problem) string {
+	if name := strings.TrimSuffix(p.Text, " is missing"); name != p.Text && d.field(name) != nil {
+		return name
+	}
+	return d.FieldAt(p.Line)
+}
+
 // field returns the field of a record by its name.
 func (d *Document) field(name string) *catalog.Field {
 	table := canonical.Tables[d.kind]

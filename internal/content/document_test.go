@@ -222,14 +222,20 @@ func saved(t *testing.T, name, text string) string {
 	return string(d.Bytes())
 }
 
-func TestAFileThatIsOpenedAndSavedUnchangedKeepsItsBytes(t *testing.T) {
+// editableFolders returns the files of the demo, of the starter, of a synthetic catalogue, and odd ones.
+func editableFolders(t *testing.T, tools int) map[string]map[string]string {
+	t.Helper()
 	dir := t.TempDir() + "/synthetic"
-	if err := Write(t.Context(), dir, synthetic.Catalog(2000, 1), WriteOptions{}); err != nil {
+	if err := Write(t.Context(), dir, synthetic.Catalog(tools, 1), WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	for from, files := range map[string]map[string]string{
+	return map[string]map[string]string{
 		"demo": editable(t, demo.Folder), "starter": editable(t, starter.Folder()), "odd": oddFolder(t), "synthetic": editable(t, os.DirFS(dir)),
-	} {
+	}
+}
+
+func TestAFileThatIsOpenedAndSavedUnchangedKeepsItsBytes(t *testing.T) {
+	for from, files := range editableFolders(t, 2000) {
 		t.Logf("%s: %d files", from, len(files))
 		for name, text := range files {
 			if diff := cmp.Diff(text, saved(t, name, text)); diff != "" {
@@ -479,12 +485,10 @@ func wantOneChange(before, after *Document, name string) error {
 }
 
 func TestAChangedFieldChangesItsOwnLinesOnly(t *testing.T) {
-	files := oddFolder(t)
-	maps.Copy(files, editable(t, demo.Folder))
-	maps.Copy(files, editable(t, starter.Folder()))
-	names := slices.Sorted(maps.Keys(files))
+	folders := editableFolders(t, 100)
 	rapid.Check(t, func(t *rapid.T) {
-		name := rapid.SampledFrom(names).Draw(t, "file")
+		files := folders[rapid.SampledFrom([]string{"odd", "odd", "odd", "demo", "starter", "synthetic"}).Draw(t, "folder")]
+		name := rapid.SampledFrom(slices.Sorted(maps.Keys(files))).Draw(t, "file")
 		d := opened(t, name, files[name])
 		for range 4 {
 			table := canonical.Tables[d.Kind()]
@@ -646,6 +650,14 @@ Un avis.
 	}
 	if got := d.FieldAt(len(lines) + 1); got != "body" {
 		t.Errorf("the end is of %q", got)
+	}
+	d = opened(t, "outils/boreal.md", "---\nname: a\nscore: b\nplans:\n  - name: c\n---\n")
+	about := map[string]int{}
+	for _, p := range decodeMarkdown(basis{}, kinds[0], d.Path(), string(d.Bytes()), "").problems {
+		about[d.FieldOf(p)]++
+	}
+	if want := map[string]int{"domain": 1, "category": 1, "pricing": 1, "price": 1, "tagline": 1, "score": 1, "plans": 1}; !maps.Equal(about, want) {
+		t.Errorf("the problems are about %v", about)
 	}
 }
 
