@@ -53,7 +53,7 @@ func (c *copyCommand) Run(inv *invocation) (err error) {
 			return err
 		}
 	}
-	progress := newProgress(inv.stderr)
+	progress := newProgress(inv)
 	defer progress.done()
 	done, err := node.Copy(inv.ctx, from, to,
 		func(table string, done, total int64) { progress.show(table, int(done), int(total)) })

@@ -27,7 +27,7 @@ func (c *exportCommand) Run(inv *invocation) error {
 		if c.JSONL {
 			format = content.JSONL
 		}
-		show := newProgress(inv.stderr)
+		show := newProgress(inv)
 		err = content.Write(inv.ctx, c.Dir, published.Catalog, content.WriteOptions{
 			Format: format, Pictures: st.Pictures, Progress: func(n int) { show.show("writing", n, 0) },
 		})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,14 +13,41 @@ import (
 	"github.com/alecthomas/kong"
 
 	"palmares/internal/content"
+	"palmares/internal/french"
 	"palmares/internal/publication"
 )
 
+// languageOption is for the commands that say what is wrong with a content folder.
+type languageOption struct {
+	Lang language `help:"Language of problems, warnings and reports, fr or en (default: that of the locale)." placeholder:"LANGUAGE" env:"PALMARES_LANG"`
+}
+
+// language is fr or en; "" until given.
+type language string
+
+// UnmarshalText reads a language.
+func (l *language) UnmarshalText(b []byte) error {
+	*l = language(b)
+	if *l != "fr" && *l != "en" {
+		return &invalidValue{fmt.Sprintf("%q is not a language: expected fr or en", b)}
+	}
+	return nil
+}
+
+// speak makes a command say everything in the language.
+func (o *languageOption) speak(inv *invocation) {
+	locale := cmp.Or(string(o.Lang), os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG"))
+	if strings.HasPrefix(locale, "fr") {
+		inv.say = french.Sentence
+	}
+}
+
 // checkOptions are the options of the commands that read a content folder.
 type checkOptions struct {
-	Strict bool   `help:"Fail if there are warnings." env:"PALMARES_STRICT"`
-	MaxAge maxAge `help:"Warn about tests and price checks that are older than this number of days." placeholder:"DAYS" env:"PALMARES_MAX_AGE"`
-	Format format `help:"How to print problems and warnings: text, json (one object per line) or github (annotations of a workflow)." default:"text" env:"PALMARES_FORMAT"`
+	languageOption `embed:""`
+	Strict         bool   `help:"Fail if there are warnings." env:"PALMARES_STRICT"`
+	MaxAge         maxAge `help:"Warn about tests and price checks that are older than this number of days." placeholder:"DAYS" env:"PALMARES_MAX_AGE"`
+	Format         format `help:"How to print problems and warnings: text, json (one object per line) or github (annotations of a workflow)." default:"text" env:"PALMARES_FORMAT"`
 }
 
 // maxAge is a number of days; 0 until given.
@@ -60,13 +88,14 @@ type printer struct {
 	progress *progress
 	dir      string // the folder, relative to the current directory
 	format   format
+	say      func(string) string
 }
 
 // newPrinter returns a printer that prints findings to text, unless they are for
 // programs: then they go to standard output, which holds nothing else.
 func (c *checkOptions) newPrinter(inv *invocation, dir string, text io.Writer) *printer {
 	p := &printer{
-		findings: text, report: inv.stdout, progress: newProgress(inv.stderr), dir: fromHere(dir), format: c.Format,
+		findings: text, report: inv.stdout, progress: newProgress(inv), dir: fromHere(dir), format: c.Format, say: inv.say,
 	}
 	if c.Format != "text" {
 		p.findings, p.report = inv.stdout, inv.stderr
@@ -80,7 +109,11 @@ func (p *printer) Progress(stage string, done, total int) { p.progress.show(stag
 // Report prints the result.
 func (p *printer) Report(text string) error {
 	p.progress.done()
-	_, err := io.WriteString(p.report, text)
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = p.say(lines[i])
+	}
+	_, err := io.WriteString(p.report, strings.Join(lines, "\n"))
 	return err
 }
 
@@ -108,7 +141,7 @@ func (p *printer) Findings(all []publication.Finding) error {
 	out := bufio.NewWriter(p.findings)
 	show := func(i int) {
 		x := all[i]
-		x.File = filepath.Join(p.dir, filepath.FromSlash(x.File))
+		x.File, x.Message = filepath.Join(p.dir, filepath.FromSlash(x.File)), p.say(x.Message)
 		switch p.format {
 		case "json":
 			encoder := json.NewEncoder(out)
@@ -118,7 +151,7 @@ func (p *printer) Findings(all []publication.Finding) error {
 			fmt.Fprintf(out, "::%s file=%s,line=%d::%s\n", x.Severity, annotationProperty.Replace(x.File), x.Line,
 				annotationText.Replace(x.Message))
 		default:
-			fmt.Fprintf(out, "%s:%d: %s\n", x.File, x.Line, sentence(x))
+			fmt.Fprintf(out, "%s:%d: %s\n", x.File, x.Line, p.say(sentence(all[i])))
 		}
 	}
 	if p.format != "text" {
@@ -128,7 +161,7 @@ func (p *printer) Findings(all []publication.Finding) error {
 		return out.Flush()
 	}
 	content.Group(len(all), func(i int) string { return sentence(all[i]) }, show, func(i, others int) {
-		fmt.Fprintf(out, "and %d more (--format json lists all): %s\n", others, sentence(all[i]))
+		fmt.Fprintln(out, p.say(fmt.Sprintf("and %d more (--format json lists all): %s", others, sentence(all[i]))))
 	})
 	return out.Flush()
 }

@@ -20,7 +20,7 @@ func (c *generateCommand) Run(inv *invocation) error {
 	if c.Markdown {
 		format = content.Markdown
 	}
-	show := newProgress(inv.stderr)
+	show := newProgress(inv)
 	err := content.Write(inv.ctx, c.Dir, made, content.WriteOptions{
 		Format: format, Progress: func(n int) { show.show("writing", n, 0) },
 	})

@@ -18,6 +18,7 @@ type invocation struct {
 	stderr   io.Writer
 	database string
 	now      func() time.Time
+	say      func(english string) string // in the language of the command
 }
 
 // printf prints to standard output.

@@ -153,14 +153,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "palmares: %s; run `palmares --help`\n", text)
 		return exitUsage
 	}
-	err = parsed.Run(&invocation{ctx: ctx, stdout: stdout, stderr: stderr, database: cli.Database, now: time.Now})
+	inv := &invocation{
+		ctx: ctx, stdout: stdout, stderr: stderr, database: cli.Database, now: time.Now,
+		say: func(english string) string { return english },
+	}
+	err = parsed.Run(inv)
 	switch {
 	case err == nil:
 		return 0
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "palmares: interrupted; nothing was changed")
+		fmt.Fprintf(stderr, "palmares: %s\n", inv.say("interrupted; nothing was changed"))
 	default:
-		fmt.Fprintf(stderr, "palmares: %s\n", message(err))
+		fmt.Fprintf(stderr, "palmares: %s\n", inv.say(message(err)))
 	}
 	return exitFailure
 }

@@ -37,8 +37,8 @@ type testRun struct{ m *testing.M }
 
 func (r testRun) Run() int {
 	// Nodes that share a PostgreSQL share a key. The demo takes a second to read: tests
-	// that need it turn it on.
-	for name, value := range map[string]string{"PALMARES_SECRET_KEY": secretKey('0'), "PALMARES_DEMO": "off"} {
+	// that need it turn it on. Commands speak English, wherever the tests run.
+	for name, value := range map[string]string{"PALMARES_SECRET_KEY": secretKey('0'), "PALMARES_DEMO": "off", "LC_ALL": "C"} {
 		if err := os.Setenv(name, value); err != nil {
 			panic(err)
 		}

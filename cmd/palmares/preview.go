@@ -15,12 +15,14 @@ import (
 )
 
 type previewCommand struct {
-	Dir    string `arg:"" help:"Content folder."`
-	Listen string `help:"Address to listen on, on this machine: others are not answered." default:"localhost:8081" env:"PALMARES_PREVIEW_LISTEN,PALMARES_LISTEN"`
+	languageOption `embed:""`
+	Dir            string `arg:"" help:"Content folder."`
+	Listen         string `help:"Address to listen on, on this machine: others are not answered." default:"localhost:8081" env:"PALMARES_PREVIEW_LISTEN,PALMARES_LISTEN"`
 }
 
 // Run shows a folder, drafts included, until the context ends.
 func (c *previewCommand) Run(inv *invocation) error {
+	c.speak(inv)
 	root, err := content.Open(c.Dir) // a folder that vanishes later is waited for
 	if err != nil {
 		return err
@@ -41,6 +43,7 @@ func (c *previewCommand) Run(inv *invocation) error {
 	defer cancel()
 	p := preview.New(ctx, preview.Config{
 		Dir: c.Dir, Document: api.Document(), Now: inv.now, Log: slog.New(slog.NewTextHandler(inv.stderr, nil)),
+		Say: inv.say,
 	})
 	// Requests end with the context: streams of events would last for ever.
 	server := &http.Server{
@@ -51,8 +54,8 @@ func (c *previewCommand) Run(inv *invocation) error {
 		watching <- p.Run(ctx)
 		_ = server.Close() // Serve returns the error that matters
 	}()
-	if _, err := fmt.Fprintf(inv.stdout, "Preview of %s on %s (Ctrl-C to stop)\n", c.Dir,
-		deriveBaseURL(listener.Addr())); err != nil {
+	began := fmt.Sprintf("Preview of %s on %s (Ctrl-C to stop)", c.Dir, deriveBaseURL(listener.Addr()))
+	if err := inv.printf("%s\n", inv.say(began)); err != nil {
 		return err
 	}
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

@@ -14,15 +14,16 @@ import (
 type progress struct {
 	mu       sync.Mutex
 	out      io.Writer
+	say      func(string) string
 	terminal bool
 	every    time.Duration
 	next     time.Time
 	shown    bool
 }
 
-func newProgress(out io.Writer) *progress {
-	p := &progress{out: out, every: 2 * time.Second}
-	if isTerminal(out) {
+func newProgress(inv *invocation) *progress {
+	p := &progress{out: inv.stderr, say: inv.say, every: 2 * time.Second}
+	if isTerminal(inv.stderr) {
 		p.terminal, p.every = true, 100*time.Millisecond
 	}
 	p.next = time.Now().Add(max(p.every, 500*time.Millisecond))
@@ -57,6 +58,7 @@ func (p *progress) show(stage string, n, total int) {
 	case total > 0:
 		line = fmt.Sprintf("%s: %d of %d records (%d %%)", stage, n, total, 100*n/total)
 	}
+	line = p.say(line)
 	if p.terminal {
 		fmt.Fprintf(p.out, "\r\x1b[K%s", line)
 		p.shown = true

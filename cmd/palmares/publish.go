@@ -51,6 +51,7 @@ type publishCommand struct {
 // Run publishes a folder and prints what changed.
 func (c *publishCommand) Run(inv *invocation) error {
 	node.LimitGarbage()
+	c.speak(inv)
 	c.shown = map[publication.Finding]bool{}
 	deadline, said := time.Now().Add(time.Duration(c.Wait)), ""
 	for attempt := 0; ; attempt++ {
@@ -65,8 +66,8 @@ func (c *publishCommand) Run(inv *invocation) error {
 			return err
 		}
 		if text := node.WithoutPort(message(err)); text != said {
-			fmt.Fprintf(inv.stderr, "palmares: %s; trying again for up to %s\n",
-				text, time.Until(deadline).Round(time.Second))
+			fmt.Fprintf(inv.stderr, "palmares: %s\n", inv.say(
+				fmt.Sprintf("%s; trying again for up to %s", text, time.Until(deadline).Round(time.Second))))
 			said = text
 		}
 		select {

@@ -15,6 +15,7 @@ type validateCommand struct {
 // Run prints every problem and warning of a folder. It needs no database, and therefore
 // does not know which records changed without a new date.
 func (c *validateCommand) Run(inv *invocation) error {
+	c.speak(inv)
 	out := c.newPrinter(inv, c.Dir, inv.stdout)
 	job := c.job(inv, c.Dir, out)
 	read, err := job.Read(inv.ctx)

@@ -3,7 +3,7 @@
 // no-break space before units and high punctuation.
 //
 // All pages use it, whichever package makes them, so that a figure looks the same
-// everywhere.
+// everywhere. It also has the sentences about content folders in French.
 package french
 
 import (

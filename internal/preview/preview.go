@@ -35,6 +35,7 @@ type Config struct {
 	Document []byte // the OpenAPI document that /docs explains
 	Now      func() time.Time
 	Log      *slog.Logger
+	Say      func(english string) string // in the language of the author
 }
 
 // A Preview shows one folder. Its Run method must run alongside.
@@ -197,17 +198,20 @@ func (p *Preview) read(ctx context.Context) {
 	case ctx.Err() != nil:
 		return
 	case err != nil:
-		next.problems = []string{err.Error()}
-		p.cfg.Log.Error(err.Error())
+		next.problems = []string{p.cfg.Say(err.Error())}
+		p.cfg.Log.Error(next.problems[0])
 	case len(read.Problems) > 0:
-		next.problems = sentences(read.Problems)
-		p.cfg.Log.Warn("the folder has problems", "problems", len(read.Problems), "first", read.Problems[0].String())
+		next.problems = p.sentences("", read.Problems)
+		p.cfg.Log.Warn(p.cfg.Say("the folder has problems"), "problems", len(read.Problems), "first", next.problems[0])
 	default:
 		p.spools.add(read)
-		warnings := append(read.Warnings, complete(read.Catalog, today)...)
-		next.warnings, next.found = sentences(warnings), len(warnings)
+		var warnings []content.Problem
+		for _, w := range append(read.Warnings, complete(read.Catalog, today)...) {
+			warnings = append(warnings, content.Problem(w))
+		}
+		next.warnings, next.found = p.sentences("warning: ", warnings), len(warnings)
 		next.snapshot = snapshot.Build(read.Catalog, next.number, today)
-		p.cfg.Log.Info("read the folder", "tools", len(read.Catalog.Tools), "warnings", next.found,
+		p.cfg.Log.Info(p.cfg.Say("read the folder"), "tools", len(read.Catalog.Tools), "warnings", next.found,
 			"ms", time.Since(began).Milliseconds())
 	}
 	if next.snapshot != last.snapshot {
@@ -221,19 +225,13 @@ func (p *Preview) read(ctx context.Context) {
 	close(last.replaced)
 }
 
-// A finding is a problem or a warning.
-type finding interface {
-	content.Problem | content.Warning
-	fmt.Stringer
-}
-
-// sentences returns what people read of findings, as validate prints them.
-func sentences[T finding](found []T) (list []string) {
-	text := func(i int) string { return content.Problem(found[i]).Text }
+// sentences returns what people read of problems or warnings, as validate prints them.
+func (p *Preview) sentences(kind string, found []content.Problem) (list []string) {
+	text := func(i int) string { return found[i].Text }
 	content.Group(len(found), text, func(i int) {
-		list = append(list, found[i].String())
+		list = append(list, fmt.Sprintf("%s:%d: %s", found[i].File, found[i].Line, p.cfg.Say(kind+text(i))))
 	}, func(i, others int) {
-		list = append(list, fmt.Sprintf("and %d more (palmares validate --format json lists all): %s", others, text(i)))
+		list = append(list, p.cfg.Say(fmt.Sprintf("and %d more (palmares validate --format json lists all): %s", others, text(i))))
 	})
 	return list
 }

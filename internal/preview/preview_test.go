@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"palmares/internal/api"
+	"palmares/internal/french"
 	"palmares/internal/testkit"
 )
 
@@ -41,7 +42,7 @@ func newDesk(t *testing.T, files map[string]string) *desk {
 	for name, text := range files {
 		d.write(name, text)
 	}
-	p := New(t.Context(), Config{Dir: d.dir, Document: api.Document(), Now: func() time.Time { return time.Date(2026, 11, 16, 9, 0, 0, 0, time.UTC) }, Log: slog.New(slog.DiscardHandler)})
+	p := New(t.Context(), Config{Dir: d.dir, Document: api.Document(), Now: func() time.Time { return time.Date(2026, 11, 16, 9, 0, 0, 0, time.UTC) }, Log: slog.New(slog.DiscardHandler), Say: french.Sentence})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- p.Run(ctx) }()
@@ -147,7 +148,7 @@ func TestAFolderThatVanishesIsReadAgainWhenItIsBack(t *testing.T) {
 	if err := os.Rename(d.dir, d.dir+".away"); err != nil {
 		t.Fatal(err)
 	}
-	d.untilShown("/", "does not exist")
+	d.untilShown("/", "n’existe pas")
 	if err := os.Rename(d.dir+".away", d.dir); err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +195,7 @@ func TestDraftsAreShownAndMarkedHoweverIncomplete(t *testing.T) {
 	d.get("/outils").OK().Contains("encre</a> <span class=\"draft\">Brouillon</span>", "Plume</a></h3>")
 	d.get("/cimetiere").OK().Contains("gomme</a> <span class=\"draft\">Brouillon</span>", "Feu Plume</a> <span class=\"draft\">Brouillon</span>", "2\u00a0outils disparus")
 	d.get("/outils/plume").OK().Contains("<h1>Plume</h1>")
-	d.get("/").Contains("comparatifs/rien.md:1: warning: a draft without tool_a and tool_b cannot be shown yet")
+	d.get("/").Contains("comparatifs/rien.md:1: avertissement\u00a0: un brouillon sans tool_a ni tool_b ne peut pas encore être montré")
 	pages := 0
 	d.crawl(func(r *testkit.Reply) {
 		if pages++; r.Status >= 300 && r.Status != http.StatusMovedPermanently {
@@ -208,7 +209,7 @@ func TestDraftsAreShownAndMarkedHoweverIncomplete(t *testing.T) {
 
 func TestWarningsAreABanner(t *testing.T) {
 	d := newDesk(t, map[string]string{"catalogue.yaml": settings, "outils/plume.md": strings.Replace(plume, "payant", "gratuit", 1)})
-	d.get("/").OK().Contains("1\u00a0avertissement<", "outils/plume.md:", ": warning: ")
+	d.get("/").OK().Contains("1\u00a0avertissement<", "outils/plume.md:", ": avertissement\u00a0: ")
 }
 
 func TestThePreviewHasWhatBrowsersLookFor(t *testing.T) {
@@ -230,7 +231,7 @@ func TestFindingsThatSayTheSameAreGrouped(t *testing.T) {
 	}
 	d := newDesk(t, folder)
 	lines := func(r *testkit.Reply) int { return strings.Count(r.Body, "<li><code>") }
-	r := d.get("/").OK().Contains("5\u00a0avertissements<", "<li><code>and 2 more (palmares validate --format json lists all): ")
+	r := d.get("/").OK().Contains("5\u00a0avertissements<", "<li><code>et 2 de plus (palmares validate --format json les montre tous)\u00a0: ")
 	if lines(r) != 4 {
 		t.Errorf("%d lines for five equal warnings", lines(r))
 	}
@@ -238,7 +239,7 @@ func TestFindingsThatSayTheSameAreGrouped(t *testing.T) {
 		d.write(name, strings.Replace(text, "gratuit", "troc", 1))
 	}
 	d.until(func() bool {
-		return strings.Contains(d.get("/").Body, "<li><code>and 2 more") && d.get("/").Status == http.StatusInternalServerError
+		return strings.Contains(d.get("/").Body, "<li><code>et 2 de plus") && d.get("/").Status == http.StatusInternalServerError
 	})
 	if n := lines(d.get("/")); n != 4 {
 		t.Errorf("%d lines for five equal problems", n)
