@@ -1,6 +1,7 @@
 package browser_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -68,6 +69,12 @@ func TestAMarkIsFoundByItsNameAndShownByAFirstTap(t *testing.T) {
 	b.goTo("/carte")
 	b.do(chromedp.SendKeys(chromedp.CSS("[id='page.trouver']"), "septuor"+kb.Tab))
 	b.await(`document.activeElement.closest(".plot a")?.ariaLabel.startsWith("Septuor, ")`)
+	const shared = `[...document.querySelectorAll(".plot a[data-tools]")].find(mark => mark.checkVisibility())`
+	eval[chromedp.Void](b, shared+`.querySelector("tspan:last-child").textContent = "et 2 autres"; void 0`)
+	lead := eval[string](b, shared+`.ariaLabel`)
+	other := eval[string](b, shared+`.dataset.tools.split("\n").find(name => !`+shared+`.textContent.includes(name))`)
+	eval[chromedp.Void](b, fmt.Sprintf(`(input => { input.value = %q; input.dispatchEvent(new Event("change")) })(document.getElementById("page.trouver"))`, other))
+	b.await(fmt.Sprintf(`document.activeElement.closest(".plot a")?.ariaLabel === %q && document.activeElement.textContent.includes(%q)`, lead, other))
 	taps := eval[[]bool](b, `["/outils/septuor", "/outils/septuor", "/outils/faribolin"].map((href, i) => {
 		const mark = [...document.querySelectorAll(".plot a")].find(a => a.getAttribute("href") === href && a.checkVisibility());
 		let follows; // what is left to the browser, which is then stopped

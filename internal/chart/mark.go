@@ -186,6 +186,14 @@ func (m *Mark) others(name string) (lines []string) {
 	return lines
 }
 
+// Tools returns the names of all tools of a mark of several, one per line.
+func (m Mark) Tools() string {
+	if m.Others == 0 {
+		return ""
+	}
+	return strings.Join(m.names, "\n")
+}
+
 // at returns a place beside a small mark as one beside this mark.
 func (m *Mark) at(p Place) Place {
 	further := int(m.radius) - 6

@@ -113,6 +113,12 @@ func NewPlot(m *market.Map, isSmall bool) *Plot {
 	return p
 }
 
+// maxFindable is how many tools a map may have that names all of them, for visitors who look for one.
+const maxFindable = 1000
+
+// IsFindable reports whether every tool can be found on the map by its name.
+func (p *Plot) IsFindable() bool { return !p.Small && p.Tools <= maxFindable }
+
 // Marks returns the marks of the wide drawing.
 func (p *Plot) Marks() []Mark { return p.Drawings[len(p.Drawings)-1].Marks }
 

@@ -1,6 +1,7 @@
 package site_test
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"html"
@@ -37,7 +38,7 @@ type mapFile struct {
 }
 
 var (
-	markPattern   = regexp.MustCompile(`<a( class="best")? href="/outils/([^"]+)" aria-label="[^"]+"(?: transform="[^"]+")?><circle cx="([^"]+)%" cy="([^"]+)%" r="([^"]+)"/>`)
+	markPattern   = regexp.MustCompile(`<a( class="best")? href="/outils/([^"]+)" aria-label="[^"]+"(?: data-tools="[^"]+")?(?: transform="[^"]+")?><circle cx="([^"]+)%" cy="([^"]+)%" r="([^"]+)"/>`)
 	cellPattern   = regexp.MustCompile(`<tr(?: class="best")?><th scope="row"><a href="/outils/([^"]+)">(?:[^<]|<span class="nb">|</span>)*</a>(?: et [^<]*)?(?: <span class="hint">imbattu</span>)?</th><td>([^<]*)</td><td>([^<]*?)(?: <span class="hint">par [^<]*</span>)?</td>`)
 	othersPattern = regexp.MustCompile(`aria-label="[^"]*, (?:et|à égalité avec) ([0-9\x{202f}]+)\x{a0}autres? outils?(?: tout près)?"`)
 )
@@ -184,6 +185,23 @@ func TestTheMapOfFewToolsMakesSense(t *testing.T) {
 			t.Price, t.Score = "2 €/minute", nil
 		}
 	}).get("/carte").ok().says("2 outils n’ont pas encore de note, et ne sont pas sur la carte. Les prix de 2 d’entre eux ne se ramènent pas au mois non plus.")
+}
+
+func TestEveryToolOnAMapIsNamedByItsMark(t *testing.T) {
+	names := regexp.MustCompile(`aria-label="([^"]+?), \d+,\d sur 10[^"]*"(?: data-tools="([^"]+)")?`)
+	r := openDemo(t).get("/carte").ok().says("data-find")
+	for _, width := range []string{"wide", "narrow"} {
+		named := map[string]bool{}
+		for _, m := range names.FindAllStringSubmatch(r.drawing(width), -1) {
+			for name := range strings.SplitSeq(cmp.Or(m[2], m[1]), "\n") {
+				named[name] = true
+			}
+		}
+		if len(named) < 50 || len(named) != r.shown(width) {
+			t.Errorf("the %s map of %d tools names %d", width, r.shown(width), len(named))
+		}
+	}
+	open(t, synthetic.Catalog(2000, 1)).get("/carte?category=_toutes").ok().saysNot("data-find", "data-tools")
 }
 
 func TestTheMapOfManyToolsIsThinnedAndSaysSo(t *testing.T) {
@@ -352,7 +370,7 @@ func TestWhatCostsLessThanACentIsNotFree(t *testing.T) {
 }
 
 var (
-	namePattern = regexp.MustCompile(`<a( class="best")? href="/outils/([^"]+)" aria-label="[^"]+"(?: transform="translate\(([^)]+)\)")?><circle cx="([^"]+)%" cy="([^"]+)%" r="([^"]+)"/><circle class="hit"[^>]*><text class="([^"]*)" x="[^"]+" y="[^"]+" dx="([^"]+)" dy="([^"]+)">([^<]+)<`)
+	namePattern = regexp.MustCompile(`<a( class="best")? href="/outils/([^"]+)" aria-label="[^"]+"(?: data-tools="[^"]+")?(?: transform="translate\(([^)]+)\)")?><circle cx="([^"]+)%" cy="([^"]+)%" r="([^"]+)"/><circle class="hit"[^>]*><text class="([^"]*)" x="[^"]+" y="[^"]+" dx="([^"]+)" dy="([^"]+)">([^<]+)<`)
 	stepPattern = regexp.MustCompile(`<line class="plot-step" x1="([^"]+)%" y1="([^"]+)%" x2="([^"]+)%" y2="([^"]+)%"/>`)
 )
 

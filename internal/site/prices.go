@@ -9,6 +9,7 @@ type pricesPage struct {
 	Rows    []priceRow
 	Total   int
 	Pager   pager
+	HasData bool // the catalogue is given away as files
 }
 
 // A priceRow is the price of a tool and its history.
@@ -25,7 +26,7 @@ func (s *Site) listPrices(r *request) (*response, error) {
 	f := readFilters(r)
 	category, at := f.category(r.view), f.paging()
 	list := r.snap.Prices(category, at)
-	data := pricesPage{Filters: f, Total: list.Total, Pager: f.pager(at, list.Total)}
+	data := pricesPage{Filters: f, Total: list.Total, Pager: f.pager(at, list.Total), HasData: r.snap.Catalog.HasDataset()}
 	for _, row := range r.rows(list.IDs()) {
 		p := priceRow{Row: row, Chart: chart.OfPrice(row.tool, r.snap.UpdatedAt, chart.Small)}
 		if history := row.tool.PriceHistory; len(history) > 0 {

@@ -334,14 +334,24 @@ document.addEventListener("click", (event) => {
   mark.focus();
 });
 
-// A tool of a map is found by its name.
+// A tool of a map is found by its name, also in a mark of several.
 (() => {
   const field = document.querySelector("[data-find]");
   if (!field) return;
   field.hidden = false;
   const input = field.querySelector("input"), names = field.querySelector("datalist");
   const marks = () => [...document.querySelectorAll(".plot a")].filter((mark) => mark.checkVisibility());
-  const nameOf = (mark) => mark.ariaLabel.replace(/, \d+,\d+ sur 10.*/, "");
-  input.addEventListener("focus", () => names.replaceChildren(...marks().map((mark) => new Option(nameOf(mark)))));
-  input.addEventListener("change", () => marks().find((mark) => nameOf(mark).toLowerCase() === input.value.trim().toLowerCase())?.focus());
+  const namesOf = (mark) => mark.dataset.tools?.split("\n") ?? [mark.ariaLabel.replace(/, \d+,\d+ sur 10.*/, "")];
+  input.addEventListener("focus", () => names.replaceChildren(...marks().flatMap(namesOf).map((name) => new Option(name))));
+  input.addEventListener("change", () => {
+    const wanted = input.value.trim().toLowerCase();
+    for (const mark of marks()) {
+      const name = namesOf(mark).find((one) => one.toLowerCase() === wanted);
+      if (!name) continue;
+      const last = mark.querySelector("tspan:last-child"); // which may say how many are not named
+      if (!mark.textContent.includes(name) && last.textContent.startsWith("et ")) last.textContent = `et ${name}`;
+      mark.focus();
+      return;
+    }
+  });
 })();
