@@ -50,7 +50,7 @@ func TestAPriceHistoryIsDrawnAndDescribed(t *testing.T) {
 	v := open(t, c)
 	const summary = "Prix de Abeille\u00a0: 0\u00a0€/mois jusqu’au 15\u00a0juin 2025, 10\u00a0€/mois aujourd’hui, 2\u00a0changements."
 	v.get("/outils/abeille").ok().says(`aria-label="`+summary+`"`, `<path class="chart-line" d="M`, "1er\u00a0mars 2026", "8\u00a0€/mois")
-	v.get("/prix").ok().says(`<a href="/outils/abeille#page.prix"><svg class="spark"`, "<title>"+summary+"</title>", "chaque courbe à son échelle", `<a href="/donnees">`)
+	v.get("/prix").ok().says(`<a href="/outils/abeille#page.prix" title="`+summary+`"><svg class="spark"`, "chaque courbe à son échelle", `<a href="/donnees">`)
 	v.get("/outils/abeille").ok().says(`id="page.prix"`)
 	v.get("/outils/drosophile").ok().saysNot(`class="chart"`).says("120\u00a0€/mois", "1\u202f000\u00a0€/mois")
 	v.get("/outils/bourdon").ok().says("Prix de Bourdon\u00a0: 15\u00a0€/mois jusqu’au 3\u00a0mars 2026, 14,50\u00a0€/mois aujourd’hui, 1\u00a0changement.")

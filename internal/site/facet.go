@@ -2,6 +2,7 @@ package site
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,69 +60,18 @@ func (f *filters) readFacets(v *view, q *snapshot.SearchQuery) {
 	}
 }
 
-func hasValue(options []option, value string) bool {
-	return slices.ContainsFunc(options, func(o option) bool { return o.Value == value })
+// A facetValue is a value of a filter whose tools are counted.
+type facetValue struct {
+	name string // of the filter
+	option
 }
-
-// A tally holds how many tools each value of a filter would show, by filter and value.
-type tally map[[2]string]int
-
-// addFacets adds the fields of these filters, with the number of tools that each value would show.
-// Those that most visitors do without are apart.
-func (f *filters) addFacets(v *view, found *snapshot.Found, q *snapshot.SearchQuery) {
-	all := v.facets()
-	counts := all.count(found)
-	var models, profiles, prices, years []option
-	for _, model := range catalog.Pricings {
-		models = append(models, option{Value: string(model), Label: french.Capital(string(model))})
-	}
-	if v.snap.HasProfiles {
-		for _, icp := range catalog.ICPs {
-			label := audiences[icp]
-			if icp == catalog.EveryICP {
-				label = "Les deux profils"
-			}
-			profiles = append(profiles, option{Value: string(icp), Label: label})
-		}
-	}
-	for _, euros := range priceSteps {
-		prices = append(prices, option{Value: priceValue(euros), Label: french.Euros(euros) + " par mois"})
-	}
-	if q.PriceMax != nil && !hasValue(prices, priceValue(*q.PriceMax)) {
-		prices = append(prices, option{Value: priceValue(*q.PriceMax), Label: french.Euros(*q.PriceMax) + " par mois"})
-	}
-	for key := range counts {
-		if key[0] == "tested_since" {
-			years = append(years, option{Value: key[1], Label: key[1][:4]})
-		}
-	}
-	slices.SortFunc(years, func(a, b option) int { return cmp.Compare(b.Value, a.Value) })
-	total := 0
-	for i := range years {
-		total += counts[[2]string{"tested_since", years[i].Value}]
-		counts[[2]string{"tested_since", years[i].Value}] = total
-	}
-	if q.TestedSince != "" && !hasValue(years, q.TestedSince) {
-		years = append(years, option{Value: q.TestedSince, Label: french.Date(q.TestedSince)})
-	}
-	usages := all.usages.options(q.Category, f.given.Get("usage"))
-	criteria := all.criteria.options(q.Category, f.given.Get("criterion"))
-	category, score, obsolescence, order := f.Fields[0], f.Fields[1], f.Fields[2], f.Fields[3]
-	f.Fields = slices.Concat([]field{category}, f.facet("pricing", "Modèle", "Tous", models, counts),
-		f.facet("price_max", "Prix max.", "Tous", prices, counts), []field{score, order})
-	f.More = slices.Concat(f.facet("usage", "Usage", "Tous", usages, counts), f.facet("criterion", "Critère", "Tous", criteria, counts),
-		f.facet("tested_since", "Testé depuis", "Toujours", years, counts), f.facet("icp", "Pour qui", "Tous", profiles, counts),
-		[]field{obsolescence})
-}
-
-func priceValue(euros float64) string { return strconv.FormatFloat(euros, 'f', -1, 64) }
 
 // facets are the values of filters that tools have: numbered, so that a hundred thousand of them are
 // counted in milliseconds.
 type facets struct {
 	usages, criteria meanings
-	values           [][2]string // filter and value
-	start            []uint32    // those of tool i are of[start[i]:start[i+1]]
+	values           []facetValue // in the order of the page
+	start            []uint32     // those of tool i are of[start[i]:start[i+1]]
 	of               []uint32
 }
 
@@ -129,20 +79,49 @@ func (v *view) newFacets() *facets {
 	f := &facets{start: make([]uint32, 1, len(v.snap.Catalog.Tools)+1)}
 	f.usages, f.criteria = v.declared()
 	numbers := map[[2]string]uint32{}
-	add := func(name, value string) {
-		key := [2]string{name, value}
-		n, ok := numbers[key]
-		if !ok {
-			n = uint32(len(f.values))
-			numbers[key], f.values = n, append(f.values, key)
+	offer := func(name, value, label string) {
+		numbers[[2]string{name, value}] = uint32(len(f.values))
+		f.values = append(f.values, facetValue{name, option{Value: value, Label: label}})
+	}
+	for _, model := range catalog.Pricings {
+		offer("pricing", string(model), french.Capital(string(model)))
+	}
+	for _, icp := range catalog.ICPs {
+		offer("icp", string(icp), cmp.Or(map[catalog.ICP]string{catalog.EveryICP: "Les deux profils"}[icp], audiences[icp]))
+	}
+	for _, euros := range priceSteps {
+		offer("price_max", priceValue(euros), priceLabel(euros))
+	}
+	for _, one := range f.usages.all {
+		offer("usage", one.Value, one.Label)
+	}
+	for _, one := range f.criteria.all {
+		offer("criterion", one.Value, one.Label)
+	}
+	years := map[string]bool{}
+	for _, t := range v.snap.Catalog.Tools {
+		if t.TestedAt != "" {
+			years[t.TestedAt[:4]] = true
 		}
-		f.of = append(f.of, n)
+	}
+	since := slices.Sorted(maps.Keys(years))
+	for _, year := range slices.Backward(since) {
+		offer("tested_since", year+"-01-01", year)
 	}
 	for i, t := range v.snap.Catalog.Tools {
+		add := func(name, value string) {
+			if n, ok := numbers[[2]string{name, value}]; ok {
+				f.of = append(f.of, n)
+			}
+		}
 		add("pricing", string(t.Pricing))
-		add("icp", string(t.ICP))
-		if t.TestedAt != "" {
-			add("tested_since", t.TestedAt[:4]+"-01-01")
+		if v.snap.HasProfiles {
+			add("icp", string(t.ICP))
+		}
+		for _, year := range since {
+			if year <= t.TestedAt {
+				add("tested_since", year+"-01-01")
+			}
 		}
 		for _, usage := range t.Usages {
 			if o := f.usages.of(t.Category, usage); o != nil {
@@ -164,41 +143,48 @@ func (v *view) newFacets() *facets {
 	return f
 }
 
-// count returns how many tools each value would show.
-func (f *facets) count(found *snapshot.Found) tally {
-	counts := make([]int, len(f.values))
+// addFacets adds the fields of these filters, with the number of tools that each value would show.
+// Those that most visitors do without are apart.
+func (f *filters) addFacets(v *view, found *snapshot.Found, q *snapshot.SearchQuery) {
+	all := v.facets()
+	counts := make([]int, len(all.values))
 	found.Count(func(i int, but string) {
-		for _, n := range f.of[f.start[i]:f.start[i+1]] {
-			if but == "" || f.values[n][0] == but {
+		for _, n := range all.of[all.start[i]:all.start[i+1]] {
+			if but == "" || all.values[n].name == but {
 				counts[n]++
 			}
 		}
 	})
-	all := tally{}
-	for n, count := range counts {
-		if count > 0 {
-			all[f.values[n]] = count
+	facet := func(name, label, every string) []field {
+		given, isShown := f.given.Get(name), false
+		shown := []option{{Label: every}}
+		for n, value := range all.values {
+			if value.name != name || counts[n] == 0 && value.Value != given {
+				continue // it would show nothing
+			}
+			o := value.option
+			o.Selected = o.Value == given
+			if isShown = isShown || o.Selected; counts[n] > 0 {
+				o.Label += "\u00a0(" + french.Count(counts[n]) + ")"
+			}
+			shown = append(shown, o)
 		}
+		switch {
+		case given != "" && !isShown && q.PriceMax != nil && name == "price_max":
+			shown = append(shown, option{given, priceLabel(*q.PriceMax), true})
+		case given != "" && !isShown && name == "tested_since":
+			shown = append(shown, option{given, french.Date(given), true})
+		case len(shown) == 1:
+			return nil
+		}
+		return []field{{Name: name, Label: label, Value: given, Options: shown}}
 	}
-	return all
+	category, score, obsolescence, order := f.Fields[0], f.Fields[1], f.Fields[2], f.Fields[3]
+	f.Fields = slices.Concat([]field{category}, facet("pricing", "Modèle", "Tous"), facet("price_max", "Prix max.", "Tous"), []field{score, order})
+	f.More = slices.Concat(facet("usage", "Usage", "Tous"), facet("criterion", "Critère", "Tous"),
+		facet("tested_since", "Testé depuis", "Toujours"), facet("icp", "Pour qui", "Tous"), []field{obsolescence})
 }
 
-// facet returns the field of a filter, or none if it has nothing to choose from. Values that would
-// show nothing are left out, unless they are chosen.
-func (f *filters) facet(name, label, all string, options []option, counts tally) []field {
-	if len(options) == 0 {
-		return nil
-	}
-	given := f.given.Get(name)
-	shown := []option{{Label: all}}
-	for _, o := range options {
-		if n := counts[[2]string{name, o.Value}]; n > 0 {
-			o.Label += "\u00a0(" + french.Count(n) + ")"
-		} else if o.Value != given {
-			continue
-		}
-		o.Selected = o.Value == given
-		shown = append(shown, o)
-	}
-	return []field{{Name: name, Label: label, Value: given, Options: shown}}
-}
+func priceValue(euros float64) string { return strconv.FormatFloat(euros, 'f', -1, 64) }
+
+func priceLabel(euros float64) string { return french.Euros(euros) + " par mois" }

@@ -75,13 +75,3 @@ func (m *meanings) find(value, category string) *meaning {
 	}
 	return &m.all[i]
 }
-
-// options returns the values of a category, or of all, and the one that is given.
-func (m *meanings) options(category, given string) (list []option) {
-	for _, one := range m.all {
-		if category == "" || one.Value == given || slices.Contains(one.categories, category) {
-			list = append(list, one.option)
-		}
-	}
-	return list
-}

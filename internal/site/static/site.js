@@ -334,24 +334,20 @@ document.addEventListener("click", (event) => {
   mark.focus();
 });
 
-// A tool of a map is found by its name, also in a mark of several.
+// A tool of a map is found by its name.
 (() => {
   const field = document.querySelector("[data-find]");
   if (!field) return;
   field.hidden = false;
-  const input = field.querySelector("input"), names = field.querySelector("datalist");
-  const marks = () => [...document.querySelectorAll(".plot a")].filter((mark) => mark.checkVisibility());
-  const namesOf = (mark) => mark.dataset.tools?.split("\n") ?? [mark.ariaLabel.replace(/, \d+,\d+ sur 10.*/, "")];
-  input.addEventListener("focus", () => names.replaceChildren(...marks().flatMap(namesOf).map((name) => new Option(name))));
-  input.addEventListener("change", () => {
-    const wanted = input.value.trim().toLowerCase();
-    for (const mark of marks()) {
-      const name = namesOf(mark).find((one) => one.toLowerCase() === wanted);
-      if (!name) continue;
-      const last = mark.querySelector("tspan:last-child"); // which may say how many are not named
-      if (!mark.textContent.includes(name) && last.textContent.startsWith("et ")) last.textContent = `et ${name}`;
-      mark.focus();
-      return;
-    }
+  const [input, list] = field.querySelectorAll("input, datalist");
+  const marks = () => [...document.querySelectorAll(".plot a")].filter((a) => a.checkVisibility());
+  const names = (a) => (a.dataset.tools ?? a.ariaLabel.split(/, \d+,\d/)[0]).split("\n");
+  input.onfocus = () => list.replaceChildren(...marks().flatMap(names).map((name) => new Option(name)));
+  input.onchange = () => marks().some((a) => {
+    const name = names(a).find((one) => one.toLowerCase() === input.value.trim().toLowerCase());
+    if (!name) return;
+    if (!a.textContent.includes(name)) a.lastChild.lastChild.textContent = name;
+    a.focus();
+    return name;
   });
 })();
