@@ -370,7 +370,11 @@ func (r *undoRun) undo(version int, force bool) {
 	if !isWhole(u.Next) {
 		return
 	}
-	want, _ := r.expect(u.Next, u.Next.Scheduled)
+	waiting := slices.Clone(r.waiting)
+	for i := range waiting {
+		waiting[i].Problem = "" // it may fit again
+	}
+	want, _ := r.expect(u.Next, waiting)
 	if _, err := r.s.Catalogue.Publish(r.Context(), u.Next, PublishOptions{Now: at(r.now), AllowRemovals: true, Undo: u}); err != nil {
 		r.Fatal(err)
 	}
