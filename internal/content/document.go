@@ -54,7 +54,10 @@ func OpenDocument(path string, data []byte) (*Document, error) {
 		return nil, err
 	}
 	d := &Document{path: path, kind: kind}
-	return d, d.parse(string(data))
+	if err := d.parse(string(data)); err != nil {
+		return nil, err
+	}
+	return d, nil
 }
 
 // NewDocument returns an empty record, with a line for each field that it must have.

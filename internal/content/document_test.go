@@ -704,8 +704,8 @@ func TestFilesThatFormsCannotEditSayWhy(t *testing.T) {
 		{"outils/a.md", "---\nname: b\n---\n" + strings.Repeat("a", maxFile), "the file is larger than 1 MiB; shorten it"},
 		{catalogueFile, `{"slug":"catalogue","name":"a","url":"https://a.example","categories":[{"slug":"a","label":"b"}]}`, "the fields of the file are not written one per line; edit it as text"},
 	} {
-		_, err := OpenDocument(test.path, []byte(test.text))
-		if e, ok := errors.AsType[*EditError](err); !ok || e.Text != test.english || french.Sentence(e.Text) == e.Text {
+		d, err := OpenDocument(test.path, []byte(test.text))
+		if e, ok := errors.AsType[*EditError](err); d != nil || !ok || e.Text != test.english || french.Sentence(e.Text) == e.Text {
 			t.Errorf("%s: %v", test.path, err)
 		}
 	}
