@@ -96,21 +96,9 @@ func (r *Request) readScore() {
 	}
 }
 
-// monthNames are those of the months, in French and in English, without accents.
-var monthNames = [12][2]string{
-	{"janvier", "january"},
-	{"fevrier", "february"},
-	{"mars", "march"},
-	{"avril", "april"},
-	{"mai", "may"},
-	{"juin", "june"},
-	{"juillet", "july"},
-	{"aout", "august"},
-	{"septembre", "september"},
-	{"octobre", "october"},
-	{"novembre", "november"},
-	{"decembre", "december"},
-}
+// monthNames are those of the months, in French and then in English, without accents.
+var monthNames = strings.Fields(`janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre
+	january february march april may june july august september october november december`)
 
 var testWords = pattern(`(?i)(?:test[ée]e?s?|essay[ée]e?s?|tested|reviewed)\s+(en|in|depuis|since|apr[èe]s|after|avant|before|à\s+partir\s+de)\s+(?:(\pL+)\s+)?(20\d\d)`)
 
@@ -125,11 +113,11 @@ func (r *Request) readTest() {
 	to := from.AddDate(1, 0, 0)
 	if m[4] >= 0 {
 		name, _ := nameKey(r.whole[m[4]:m[5]])
-		month := slices.IndexFunc(monthNames[:], func(names [2]string) bool { return slices.Contains(names[:], name) })
+		month := slices.Index(monthNames, name)
 		if month < 0 {
 			return
 		}
-		from = from.AddDate(0, month, 0)
+		from = from.AddDate(0, month%12, 0)
 		to = from.AddDate(0, 1, 0)
 	}
 	c := Constraint{start: m[0], end: m[1]}
