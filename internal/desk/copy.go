@@ -221,7 +221,7 @@ func (d *desk) names(ctx context.Context) (map[string]string, error) {
 type copyPage struct {
 	page
 	Copy       copyRow
-	Preview    string // the address of the page with the working copy
+	Pages      []choice // the pages of the site that show it, by their addresses; none if there are problems
 	Groups     []group
 	Body       string
 	HasBody    bool
@@ -231,8 +231,6 @@ type copyPage struct {
 	Others     []string  // problems of other files
 	Colleagues []copyRow // of the same record
 	Tools      []*catalog.Tool
-	Stale      bool // what is shown was written on the basis of an older revision
-	HasPages   bool
 	IsLocal    bool
 }
 
@@ -241,21 +239,20 @@ func (d *desk) showCopy(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.form(r, c)
-}
-
-// form shows a working copy as a form.
-func (d *desk) form(r *request, c *draft) (*response, error) {
 	e, err := d.edition(r.Context(), c)
 	if err != nil {
 		return nil, err
 	}
+	return d.form(r, c, e)
+}
+
+// form shows a working copy as a form, in an edition of the folder.
+func (d *desk) form(r *request, c *draft, e *preview.Edition, messages ...string) (*response, error) {
 	copies, err := d.copyRows(r, nil)
 	if err != nil {
 		return nil, err
 	}
-	data := copyPage{page: r.page(name(c.doc, c.Path)), Preview: c.path() + "/apercu" + c.address(), HasPages: e.HasPages(), IsLocal: d.isLocal()}
-	data.Copy = c.row()
+	data := copyPage{page: r.page(name(c.doc, c.Path)), Copy: c.row(), IsLocal: d.isLocal()}
 	for _, other := range copies {
 		switch {
 		case other.ID == c.ID:
@@ -264,8 +261,11 @@ func (d *desk) form(r *request, c *draft) (*response, error) {
 			data.Colleagues = append(data.Colleagues, other)
 		}
 	}
+	if e.HasPages() {
+		data.Pages = c.pages()
+	}
 	problems, others := problemsOf(e.Problems, c.Path, c.doc)
-	data.General, data.InBody, data.Others = problems[""], problems["body"], findings(others)
+	data.General, data.InBody, data.Others = append(messages, problems[""]...), problems["body"], findings(others)
 	if c.doc == nil {
 		data.Source = string(c.Data)
 		return render("copy", data), nil
@@ -276,6 +276,16 @@ func (d *desk) form(r *request, c *draft) (*response, error) {
 	data.Groups = newForm(c.doc, e.Catalog, problems)
 	data.HasBody, data.Body = c.doc.Kind() != record.Catalogue, c.doc.Body()
 	return render("copy", data), nil
+}
+
+// pages returns the addresses of the pages that show it. The first one is its own, the last one has its text.
+func (c *draft) pages() []choice {
+	prefix := c.path() + "/apercu"
+	list := []choice{{Value: prefix + c.address(), Text: "Aperçu"}}
+	if slug, isTool := strings.CutPrefix(c.address(), "/outils/"); isTool && c.doc != nil && c.doc.Body() != "" {
+		list = append(list, choice{Value: prefix + "/avis/" + slug, Text: "Avis"})
+	}
+	return list
 }
 
 // saveCopy saves what somebody wrote. Our script sends the form again and again, and reads what is
@@ -333,26 +343,22 @@ func (d *desk) outdated(r *request, c *draft) (*response, error) {
 				"venez d’écrire, puis rechargez la page.",
 		}), nil
 	}
-	problems := map[string][]string{"": {"Cette copie a été enregistrée dans une autre fenêtre, ou par quelqu’un d’autre, " +
-		"pendant que vous écriviez. Voici votre texte\u00a0: «\u00a0Enregistrer\u00a0» le garde à la place de l’autre."}}
-	data := copyPage{page: r.page(name(c.doc, c.Path)), Preview: c.path() + "/apercu" + c.address(), General: problems[""], IsLocal: d.isLocal()}
-	data.Copy = c.row()
-	if c.doc == nil {
-		data.Source = string(c.Data)
-	} else {
-		data.Groups = newForm(c.doc, nil, problems)
-		data.HasBody, data.Body = c.doc.Kind() != record.Catalogue, c.doc.Body()
+	e, err := d.folder(r.Context()) // what she wrote is in no edition
+	if err != nil {
+		return nil, err
 	}
-	a := render("copy", data)
-	a.status = http.StatusConflict
-	return a, nil
+	a, err := d.form(r, c, e, "Cette copie a été enregistrée dans une autre fenêtre, ou par quelqu’un d’autre, "+
+		"pendant que vous écriviez. Voici votre texte\u00a0: «\u00a0Enregistrer\u00a0» le garde à la place de l’autre.")
+	if err == nil {
+		a.status = http.StatusConflict
+	}
+	return a, err
 }
 
 // A saved is what our script learns after a save.
 type saved struct {
 	Revision int64               `json:"revision"`
 	Saved    string              `json:"saved"`
-	Title    string              `json:"title"`
 	Problems map[string][]string `json:"problems"` // by field; "" for none in particular
 	Others   int                 `json:"others"`   // problems elsewhere in the folder
 	With     []string            `json:"with"`     // who else works on the record
@@ -365,7 +371,7 @@ func (d *desk) report(r *request, c *draft) (*response, error) {
 	}
 	problems, others := problemsOf(e.Problems, c.Path, c.doc)
 	a := saved{
-		Revision: c.Revision, Saved: catalog.FormatTime(r.now), Title: name(c.doc, c.Path), Problems: problems, Others: len(others),
+		Revision: c.Revision, Saved: catalog.FormatTime(r.now), Problems: problems, Others: len(others),
 	}
 	copies, err := d.copyRows(r, nil)
 	if err != nil {

@@ -74,7 +74,6 @@ func newForm(doc *content.Document, c *catalog.Catalog, problems map[string][]st
 			}
 			own := newField(f, doc.Value(f.Name))
 			own.Problems = problems[f.Name]
-			delete(problems, f.Name)
 			shown.Fields = append(shown.Fields, own)
 		}
 		if len(shown.Fields) > 0 {
@@ -197,8 +196,8 @@ func problemsOf(found []content.Problem, file string, doc *content.Document) (ow
 			continue
 		}
 		name := ""
-		if doc != nil {
-			name = doc.FieldAt(p.Line)
+		if doc != nil && doc.FieldOf(p) != "slug" { // which is not in the form
+			name = doc.FieldOf(p)
 		}
 		own[name] = append(own[name], french.Sentence(p.Text))
 	}

@@ -76,7 +76,7 @@
         p.textContent = sentence;
         return p;
       }));
-      const input = place.id && document.getElementById(place.id.replace(/-faux$/, ""));
+      const input = document.getElementById(place.id.replace(/-faux$/, "")); // none for the whole form
       if (input && list.length) input.setAttribute("aria-invalid", "true");
       else input?.removeAttribute("aria-invalid");
     }
@@ -99,6 +99,15 @@
       else frame.src = frame.src;
     } catch { /* a newer one is on its way, or the next save tries again */ }
   };
+
+  // Whoever writes the text sees the page that has it.
+  if (frame?.dataset.text) {
+    const own = frame.src;
+    form.addEventListener("focusin", (event) => {
+      const wanted = event.target === text ? new URL(frame.dataset.text, location).href : own;
+      if (frame.offsetParent && !event.target.closest("[data-tools], .desk-bar") && frame.src !== wanted) frame.src = wanted;
+    });
+  }
 
   form.addEventListener("input", changed);
   form.addEventListener("change", changed);
