@@ -310,7 +310,7 @@ func (r *repository) write(ctx context.Context, branch, from, to string) error {
 	return err
 }
 
-// lockWait is how long git may hold a lock file: it does for milliseconds.
+// lockWait is how long others may hold a lock. git holds its lock files for milliseconds.
 const lockWait = 5 * time.Second
 
 // removeLocks removes the lock files that a killed git left; that of the index only if it was ours.

@@ -163,6 +163,10 @@ func checkBases(changes []Change, read func(path string) ([]byte, error)) error 
 func (f *Folder) lock(ctx context.Context) (unlock func(), err error) {
 	f.mu.Lock()
 	file, isOurs, err := osfile.Lock(filepath.Join(f.private, "lock"))
+	for end := time.Now().Add(lockWait); err == nil && !isOurs && time.Now().Before(end) && ctx.Err() == nil; {
+		time.Sleep(50 * time.Millisecond) // what a killed process started may live a moment longer
+		file, isOurs, err = osfile.Lock(filepath.Join(f.private, "lock"))
+	}
 	unlock = func() {
 		if file != nil {
 			_ = file.Close() // nothing was written

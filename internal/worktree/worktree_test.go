@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"palmares/internal/catalogdb"
 	"palmares/internal/publication"
 	"palmares/internal/testkit/testdb"
@@ -420,4 +422,30 @@ func TestAnOverlayIsAFolder(t *testing.T) {
 	if _, err := fs.Stat(files, "outils/scie.md"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
+}
+
+func TestWhatAVersionChangedInTheFilesIsTakenBack(t *testing.T) {
+	x := newTrial(t, databases.OpenDSN(t, databases.SQLite(t)), "contenu").open()
+	next, rabot := tool("Plume", "Écrit mieux."), tool("Rabot", "Lisse.")
+	p := edit("outils/plume.md", plume, next)
+	p.Changes = append(p.Changes, Change{Path: "outils/rabot.md", Data: rabot})
+	version := x.publishes(p).Version
+	x.publishes(edit("outils/scie.md", scie, tool("Scie", "Scie.")))
+	changes, err := x.Undo(t.Context(), version)
+	want := []Change{{"outils/plume.md", plume, Hash(next)}, {"outils/rabot.md", nil, Hash(rabot)}}
+	if diff := cmp.Diff(want, changes); err != nil || diff != "" {
+		t.Fatalf("%v (-want +got):\n%s", err, diff)
+	}
+	undo := publication.Undo{Version: version, Now: x.cfg.Now, Sink: &findings{}}
+	undone, err := undo.Run(t.Context(), x.db.Catalogue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, err := x.Publish(t.Context(), Publication{Changes: changes, AuthorName: "Anne Durand", AuthorEmail: "anne@essai.example"})
+	if s := x.state(); err != nil || done.Version != undone || s.version != undone || s.head != s.revision || s.head != s.upstream || s.status != "" {
+		t.Errorf("%+v, %v, %+v", done, err, s)
+	}
+	write(t, filepath.Join(x.dir, "outils/scie.md"), scie[1:])
+	_, err = x.Undo(t.Context(), version+1)
+	conflictOf(t, err)
 }

@@ -1,0 +1,74 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"palmares/internal/catalogdb"
+)
+
+// maxUndone is how many files a version may have changed to be taken back.
+const maxUndone = 200
+
+// Undo returns the changes that take back what a published version changed in the files: after
+// publication.Undo they change nothing that is published, but without them the next publication would
+// bring everything back. A ConflictError lists files that were changed since.
+func (f *Folder) Undo(ctx context.Context, version int64) ([]Change, error) {
+	before, after, err := f.commitsOf(ctx, version)
+	if err != nil {
+		return nil, explain(err)
+	}
+	if before == "" {
+		return nil, &Error{text: "Les fichiers d’avant cette version ne sont pas connus ici."}
+	}
+	out, err := f.repo.git(ctx, "diff-tree", "-r", "-z", "--no-renames", "--name-only", before, after)
+	if err != nil {
+		return nil, explain(err)
+	}
+	paths := slices.DeleteFunc(strings.Split(out, "\x00"), func(full string) bool {
+		return !strings.HasPrefix(full, f.repo.prefix) || checkPath(strings.TrimPrefix(full, f.repo.prefix)) != nil
+	})
+	if len(paths) > maxUndone {
+		return nil, &Error{text: "Cette version a changé trop de fichiers pour être annulée ici."}
+	}
+	var changes []Change
+	for _, full := range paths {
+		now, err := f.repo.file(ctx, after, full)
+		c := Change{Path: strings.TrimPrefix(full, f.repo.prefix), Base: Hash(now)}
+		if errors.Is(err, fs.ErrNotExist) {
+			c.Base, err = "", nil
+		}
+		if err == nil {
+			c.Data, err = f.repo.file(ctx, before, full)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, explain(err)
+		}
+		changes = append(changes, c)
+	}
+	return changes, checkBases(changes, f.Read)
+}
+
+// commitsOf returns the commits of a version and of the one before it; "" if they are not known.
+func (f *Folder) commitsOf(ctx context.Context, version int64) (before, after string, err error) {
+	if f.repo == nil {
+		return "", "", nil
+	}
+	const most = 1000
+	versions, err := f.cfg.Store.Catalogue.Versions(ctx, most)
+	if err != nil {
+		return "", "", err
+	}
+	versions = slices.DeleteFunc(versions, func(v catalogdb.Version) bool { return v.Number > version || v.Revision == "" })
+	if len(versions) == 0 || versions[0].Number != version || versions[0].Undoes > 0 || versions[0].Due != "" {
+		return "", "", nil // no commit is about it
+	}
+	after = versions[0].Revision
+	if i := slices.IndexFunc(versions, func(v catalogdb.Version) bool { return v.Revision != after }); i > 0 {
+		before = versions[i].Revision
+	}
+	return before, after, nil
+}
