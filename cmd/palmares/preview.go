@@ -11,6 +11,7 @@ import (
 
 	"palmares/internal/api"
 	"palmares/internal/content"
+	"palmares/internal/desk"
 	"palmares/internal/preview"
 )
 
@@ -27,9 +28,7 @@ func (c *previewCommand) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	if err := root.Close(); err != nil {
-		return err
-	}
+	defer root.Close()
 	listener, err := listen(c.Listen, "--listen")
 	if err != nil {
 		return err
@@ -41,10 +40,17 @@ func (c *previewCommand) Run(inv *invocation) error {
 	}
 	ctx, cancel := context.WithCancel(inv.ctx)
 	defer cancel()
+	log := slog.New(slog.NewTextHandler(inv.stderr, nil))
 	p := preview.New(ctx, preview.Config{
-		Dir: c.Dir, Document: api.Document(), Now: inv.now, Log: slog.New(slog.NewTextHandler(inv.stderr, nil)),
+		Dir: c.Dir, Document: api.Document(), Now: inv.now, Log: log,
 		Say: inv.say,
 	})
+	base, own := deriveBaseURL(listener.Addr()), desk.NewLocal(root)
+	drafts := preview.NewDrafts(preview.DraftsConfig{Document: api.Document(), BaseURL: string(base), Now: inv.now})
+	defer drafts.Close()
+	p.Mount("/redaction", desk.New(desk.Config{
+		Folder: own, Copies: own, Visitor: own.Visitor, Drafts: drafts, Site: p.Site(), BaseURL: string(base), Now: inv.now, Log: log,
+	}))
 	// Requests end with the context: streams of events would last for ever.
 	server := &http.Server{
 		Handler: p, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx },
@@ -54,7 +60,7 @@ func (c *previewCommand) Run(inv *invocation) error {
 		watching <- p.Run(ctx)
 		_ = server.Close() // Serve returns the error that matters
 	}()
-	began := fmt.Sprintf("Preview of %s on %s (Ctrl-C to stop)", c.Dir, deriveBaseURL(listener.Addr()))
+	began := fmt.Sprintf("Preview of %s on %s, its forms on %s/redaction (Ctrl-C to stop)", c.Dir, base, base)
 	if err := inv.printf("%s\n", inv.say(began)); err != nil {
 		return err
 	}

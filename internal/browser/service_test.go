@@ -94,7 +94,7 @@ func startService(t *testing.T) *service {
 		t.Fatal(err)
 	}
 	s.url = "http://" + address
-	s.serve("serve", "--listen", address, "--base-url", s.url, "--smtp", "smtp://"+s.mailServer(), "--webhook-allow", "127.0.0.0/8")
+	s.serve("serve", "--listen", address, "--base-url", s.url, "--smtp", "smtp://"+s.mailServer(), "--webhook-allow", "127.0.0.0/8", "--desk", s.folder)
 	return s
 }
 

@@ -79,11 +79,7 @@ func newNewsroom(t testing.TB, db *testdb.DB, dir string) *newsroom {
 	}
 	drafts := preview.NewDrafts(preview.DraftsConfig{Document: api.Document(), BaseURL: base, Now: clock})
 	pages := site.New(site.Config{Demo: func(*snapshot.Snapshot) bool { return false }, BaseURL: base, Document: api.Document()})
-	empty := snapshot.Empty("Palmarès", base)
-	if err := empty.BuildIndex(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	pages.Show(empty)
+	pages.Show(indexed(t))
 	t.Cleanup(func() {
 		drafts.Close()
 		if err := folder.Close(); err != nil {
@@ -263,4 +259,14 @@ func (n *newsroom) join(name string) {
 	if _, err := n.db.Editors.Add(n.t.Context(), accountdb.Editor{Email: who.Email, Name: who.Name, Role: who.Role}, n.now); err != nil {
 		n.t.Fatal(err)
 	}
+}
+
+// indexed returns an empty catalogue, in whose layout the desk is shown.
+func indexed(t testing.TB) *snapshot.Snapshot {
+	t.Helper()
+	empty := snapshot.Empty("Palmarès", base)
+	if err := empty.BuildIndex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return empty
 }

@@ -46,6 +46,8 @@ type Preview struct {
 	memory  content.Memory // of read
 	current atomic.Pointer[edition]
 	next    atomic.Pointer[edition] // the one that is being made
+	prefix  string                  // of what mounted serves; "" for nothing
+	mounted http.Handler
 }
 
 // An edition is the folder as it was read once.
@@ -76,6 +78,12 @@ func New(ctx context.Context, cfg Config) *Preview {
 	p.site.Show(empty)
 	return p
 }
+
+// Mount adds pages below a prefix. It must be called before anything is served.
+func (p *Preview) Mount(prefix string, pages http.Handler) { p.prefix, p.mounted = prefix, pages }
+
+// Site returns what shows the pages.
+func (p *Preview) Site() *site.Site { return p.site }
 
 // The addresses of the preview itself. No page of a catalogue has them.
 const (
@@ -123,6 +131,8 @@ func (p *Preview) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(script)) // fails only when the client is gone
 	case path == eventsPath:
 		p.serveEvents(w, r)
+	case p.mounted != nil && (path == p.prefix || strings.HasPrefix(path, p.prefix+"/")):
+		p.mounted.ServeHTTP(w, r)
 	case path == "/robots.txt":
 		_, _ = w.Write([]byte("User-agent: *\nDisallow: /\n"))
 	case len(p.current.Load().problems) > 0 && !isPart(path):

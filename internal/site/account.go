@@ -40,6 +40,7 @@ func (s *Site) ServeAccountPage(w http.ResponseWriter, r *http.Request, account 
 	p := s.page(req, account.Title, description, r.URL.Path)
 	p.Canonical, p.NoIndex, p.MoreStyle = "", true, s.assets.paths["account.css"]
 	if account.Desk {
+		p.Preview = nil // nobody who writes wants to see her page reload
 		p.DeskStyle, p.MoreScript = s.assets.paths["desk.css"], s.assets.paths["desk.js"]
 	}
 	a := render(req, "embedded", p, embeddedPage{Page: p, Content: account.Content})

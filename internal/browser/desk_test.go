@@ -1,0 +1,130 @@
+package browser_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"palmares/internal/testkit"
+)
+
+// signsIn signs an editor in and leads to the desk.
+func (s *service) signsIn(b *tab) {
+	s.t.Helper()
+	s.command("editor", "add", "ada@example.org", "--name", "Ada", "--role", "editor")
+	b.goTo("/redaction")
+	b.at("/compte?vers=redaction", "Compte")
+	b.leave(fill("main input[type=email]", "ada@example.org"), click("main form button"))
+	b.goTo(s.link())
+	b.follow("main form button")
+	b.at("/redaction", "Rédaction")
+}
+
+// retype types something in the place of what a field has.
+func (b *tab) retype(name, text string) {
+	b.t.Helper()
+	eval[chromedp.Void](b, fmt.Sprintf(`document.getElementsByName(%q)[0].select()`, name))
+	b.do(fill("[name='"+name+"']", text))
+}
+
+// file returns a file of the catalogue.
+func (s *service) file(name string) string {
+	s.t.Helper()
+	file, err := os.ReadFile(filepath.Join(s.folder, name))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(file)
+}
+
+func TestAnEditorWritesWhileThePageFollowsAndPublishes(t *testing.T) {
+	t.Parallel()
+	s := startService(t)
+	b := customer{openTab(t, wideBrowser, desktop, s.url), map[string]bool{}}
+	s.signsIn(b.tab)
+	b.shows("Bonjour Ada")
+	for path, words := range map[string]string{"fiches": "1 fiche", "nouvelle": "Que voulez-vous", "images": "Inutilisées", "reglages": "Catégories"} {
+		b.goTo("/redaction/" + path)
+		b.shows(words)
+	}
+	b.goTo("/redaction/fiches/outils/plume")
+	b.shows("Dupliquer", "Retirer")
+	b.follow("form[action$=copie] button")
+	b.shows("Copie de travail")
+
+	// The form is saved by itself, and the page beside it follows.
+	b.retype("f.tagline", "Écrit. Vite et bien")
+	b.await(`document.querySelector("[data-status]").textContent.startsWith("Enregistré")`)
+	b.await(`document.querySelector("[data-page]").contentDocument.body.innerText.includes("Écrit. Vite et bien")`)
+	b.retype("f.price", "cher")
+	b.await(`!document.querySelector("[data-wrong=price]").hidden`)
+	b.isAccessible("a form with a problem")
+	b.retype("f.price", "21 €/mois")
+	b.await(`document.querySelector("[data-wrong=price]").hidden`)
+
+	// Tools write Markdown; a record is linked by its name, with the keyboard alone.
+	b.retype("f.body", "## Verdict\n\nMieux que ")
+	b.do(click("[data-tools] button[aria-expanded]"), fill("[id='page.trouver']", "plu"))
+	b.await(`document.querySelector(".desk-find li button")?.textContent.startsWith("Plume")`)
+	b.do(fill("[id='page.trouver']", "\r"))
+	b.await(`document.querySelector("[name='f.body']").value.includes("[Plume](../outils/plume.md)")`)
+	b.await(`document.querySelector("[data-page]").contentDocument.body.innerText.includes("Mieux que Plume")`)
+
+	// A picture that is pasted waits for its description, and is then where she writes.
+	eval[chromedp.Void](b.tab, `(async () => {
+		const canvas = Object.assign(document.createElement("canvas"), { width: 40, height: 30 });
+		const blob = await new Promise(done => canvas.toBlob(done));
+		const data = new DataTransfer();
+		data.items.add(new File([blob], "Écran.png", { type: "image/png" }));
+		document.querySelector("[name='f.body']").dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+	})()`, chromedp.EvalAwaitPromise)
+	b.await(`document.activeElement.name === "alt"`)
+	b.do(fill("[name=alt]", "Un écran vide"), click("[data-picture] button"))
+	b.await(`document.querySelector("[name='f.body']").value.includes("![Un écran vide](../images/plume/ecran.png)")`)
+	b.await(`document.querySelector("[data-page]").contentDocument.querySelector("main img[alt='Un écran vide']")?.naturalWidth === 40`)
+	b.await(`document.querySelector("[data-status]").textContent.startsWith("Enregistré")`)
+
+	b.follow("button[name=vers]")
+	b.at(strings.TrimPrefix(b.lastURL(), s.url), "Publier")
+	b.shows("Écrit. Vite et bien", "21 €/mois")
+	b.follow("main form button")
+	b.at("/redaction?fait=publie", "Rédaction")
+	b.shows("C’est publié")
+	if got := s.file("outils/plume.md"); !strings.Contains(got, "price: 21 €/mois\n") || !strings.Contains(got, "Mieux que [Plume]") {
+		t.Errorf("the file is\n%s", got)
+	}
+	testkit.Until(t, "the page on the site", func() bool {
+		b.goTo("/avis/plume")
+		return strings.Contains(b.text("main"), "Mieux que Plume")
+	})
+}
+
+func TestTheDeskWorksWithoutScripts(t *testing.T) {
+	t.Parallel()
+	s := startService(t)
+	b := openTab(t, wideBrowser, phone, s.url)
+	b.withoutScripts()
+	s.signsIn(b)
+	b.goTo("/redaction/fiches/outils/plume")
+	b.follow("form[action$=copie] button")
+	copied := strings.TrimSuffix(strings.TrimPrefix(b.lastURL(), s.url), "?fait=ouverte")
+	b.retype("f.tagline", "Écrit. Vite")
+	b.leave(click(".desk-bar button"))
+	b.at(copied+"?fait=enregistre", "Plume")
+	s.publish("25 €/mois") // by somebody else
+	b.leave(click("button[name=vers]"))
+	b.at(copied+"/conflit", "Deux versions de la même fiche")
+	b.shows("25 €/mois", "Écrit. Vite")
+	b.leave(click("[name='c.tagline'][value=mien]"), click("[name='c.price'][value=leur]"), click("main form button"))
+	b.at(copied+"?fait=reuni", "Plume")
+	b.follow("button[name=vers]")
+	b.follow("main form button")
+	b.at("/redaction?fait=publie", "Rédaction")
+	if got := s.file("outils/plume.md"); !strings.Contains(got, "25 €/mois") || !strings.Contains(got, "Écrit. Vite") {
+		t.Errorf("the file is\n%s", got)
+	}
+}

@@ -1,0 +1,76 @@
+package desk_test
+
+import (
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"palmares/internal/api"
+	"palmares/internal/desk"
+	"palmares/internal/preview"
+	"palmares/internal/site"
+	"palmares/internal/snapshot"
+)
+
+func TestOnOnesOwnMachineSavingWritesTheFile(t *testing.T) {
+	n := &newsroom{t: t, dir: t.TempDir(), now: monday, people: map[string]desk.Visitor{}}
+	n.write("catalogue.yaml", settings)
+	n.write("outils/plume.md", plume)
+	root, err := os.OpenRoot(n.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := desk.NewLocal(root)
+	clock := func() time.Time { return n.now }
+	drafts := preview.NewDrafts(preview.DraftsConfig{Document: api.Document(), BaseURL: base, Now: clock})
+	t.Cleanup(func() {
+		drafts.Close()
+		if err := root.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	pages := site.New(site.Config{Demo: func(*snapshot.Snapshot) bool { return false }, BaseURL: base, Document: api.Document()})
+	pages.Show(indexed(t))
+	n.handler = desk.New(desk.Config{
+		Folder: own, Copies: own, Visitor: own.Visitor, Drafts: drafts, Site: pages, BaseURL: base, Now: clock,
+		Log: slog.New(slog.NewTextHandler(&n.log, nil)),
+	})
+	who, err := own.Visitor(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.people["moi"] = who
+	me := n.as("moi")
+	me.get("/redaction").OK()
+	copied := me.open("outils/plume")
+	before := me.fields(copied)
+	me.save(copied).Is(http.StatusSeeOther)
+	if n.read("outils/plume.md") != plume {
+		t.Error("the file changed without a change")
+	}
+	me.save(copied, "f.tagline", "Écrit bien").Is(http.StatusSeeOther)
+	if got, want := n.read("outils/plume.md"), strings.Replace(plume, "Écrit vite", "Écrit bien", 1); got != want {
+		t.Errorf("the file is\n%s", got)
+	}
+	me.get(copied + "/apercu/outils/plume").OK().Contains("Écrit bien")
+	before.Set("f.tagline", "Trop tard")
+	me.do("POST", copied, formType, strings.NewReader(before.Encode())).Is(http.StatusConflict).Contains("Trop tard")
+	me.upload(copied+"/images", "ecran.png", drawing(t, 8, 8), "Un écran").Is(http.StatusSeeOther)
+	n.read("images/plume/ecran.png")
+	made := me.follow(me.post("/redaction/nouvelle", "genre", "pages", "nom", "L’équipe"))
+	me.save(made, "f.title", "Équipe").Is(http.StatusSeeOther)
+	me.follow(me.post("/redaction/fiches/outils/plume/nom", "adresse", "plume-2"))
+	if _, err := os.Stat(filepath.Join(n.dir, "outils/plume.md")); err == nil || !strings.Contains(n.read("outils/plume-2.md"), "- plume\n") {
+		t.Error("the tool was not renamed")
+	}
+	me.get(made + "/publication").Is(http.StatusNotFound)
+	me.get(made + "/suppression").Is(http.StatusNotFound)
+	me.post("/redaction/publication", "copie", "x").Is(http.StatusNotFound)
+	for _, id := range []string{"Li4vc2VjcmV0", "L2V0Yy9wYXNzd2Q", "b3V0aWxz"} { // ../secret, /etc/passwd, outils
+		me.get("/redaction/copies/" + id).Is(http.StatusNotFound)
+	}
+}
