@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -386,7 +388,22 @@ func TestNothingWaitsForAnybody(t *testing.T) {
 		hook(t, x.repo.gitDir, name, "exec sleep 600\n")
 	}
 	x.publishes(edit("outils/plume.md", plume, tool("Plume", "Écrit mieux.")))
-	hook(t, x.upstream, "pre-receive", "exec sleep 600\n")
+	// The hook of an upstream outlives the push that gave up on it.
+	pid := filepath.Join(t.TempDir(), "pid")
+	hook(t, x.upstream, "pre-receive", "echo $$ > "+pid+"; exec sleep 600\n")
+	t.Cleanup(func() {
+		text, err := os.ReadFile(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(id, syscall.SIGKILL); err != nil {
+			t.Error(err)
+		}
+	})
 	x.repo.patience = 2 * time.Second
 	if done := x.publishes(edit("outils/plume.md", tool("Plume", "Écrit mieux."), plume)); !done.Unsent {
 		t.Error("sent")
