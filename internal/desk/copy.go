@@ -1,12 +1,12 @@
 package desk
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -91,31 +91,53 @@ func (c *draft) row() copyRow {
 // file returns the path of the record that it changes.
 func (c *draft) file() string { return cmp.Or(c.Replaces, c.Path) }
 
-// changes returns what a working copy changes in the folder.
+// changes returns what a working copy changes in the folder. Records that name a tool by the address that it
+// had change with it.
 func (d *desk) changes(ctx context.Context, c *draft) ([]worktree.Change, error) {
 	list := c.changes()
-	old, slug := path.Base(strings.TrimSuffix(c.Replaces, ".md")), path.Base(strings.TrimSuffix(c.Path, ".md"))
-	if !strings.HasPrefix(c.Replaces, "outils/") || !strings.HasPrefix(c.Path, "outils/") {
+	old, isTool := strings.CutPrefix(strings.TrimSuffix(c.Replaces, ".md"), "outils/")
+	slug, isRenamed := strings.CutPrefix(strings.TrimSuffix(c.Path, ".md"), "outils/")
+	if !isTool || !isRenamed {
 		return list, nil
 	}
 	e, err := d.folder(ctx)
-	if err != nil {
-		return nil, err
+	if err != nil || e.Catalog == nil {
+		return list, err
 	}
-	for _, x := range d.rows(e, d.Now()) { // what names a tool by the address that it had
-		data, err := d.Folder.Read(x.File())
-		if err != nil || x.File() == c.Replaces || !bytes.Contains(data, []byte(old)) {
+	for _, file := range naming(e.Catalog, old) {
+		data, err := d.Folder.Read(file)
+		if err != nil { // one of many in a file
 			continue
 		}
-		doc, err := content.OpenDocument(x.File(), data)
-		if err != nil {
-			continue
+		doc, err := content.OpenDocument(file, data)
+		if err == nil {
+			_, err = doc.ReplaceTool(old, slug)
 		}
-		if changed, err := doc.ReplaceTool(old, slug); changed && err == nil {
-			list = append(list, worktree.Change{Path: x.File(), Data: doc.Bytes(), Base: hash(data)})
+		if err == nil && file != c.Replaces {
+			list = append(list, worktree.Change{Path: file, Data: doc.Bytes(), Base: hash(data)})
 		}
 	}
 	return list, nil
+}
+
+// naming returns the files of the records that name a tool.
+func naming(c *catalog.Catalog, slug string) (files []string) {
+	for i := range c.Comparisons {
+		if x := &c.Comparisons[i]; x.ToolA == slug || x.ToolB == slug {
+			files = append(files, content.PathOf(record.Comparison, x.Slug))
+		}
+	}
+	for i := range c.Retired {
+		if x := &c.Retired[i]; x.Successor == slug {
+			files = append(files, content.PathOf(record.Retired, x.Slug))
+		}
+	}
+	for _, t := range c.Tools {
+		if slices.ContainsFunc(t.Announced, func(a catalog.Announcement) bool { return a.Successor == slug }) {
+			files = append(files, content.PathOf(record.Tool, t.Slug))
+		}
+	}
+	return files
 }
 
 // changes returns what it changes by itself.
@@ -231,7 +253,6 @@ type copyPage struct {
 	Others     []string  // problems of other files
 	Colleagues []copyRow // of the same record
 	Tools      []*catalog.Tool
-	IsLocal    bool
 }
 
 func (d *desk) showCopy(r *request) (*response, error) {
@@ -252,7 +273,7 @@ func (d *desk) form(r *request, c *draft, e *preview.Edition, messages ...string
 	if err != nil {
 		return nil, err
 	}
-	data := copyPage{page: r.page(name(c.doc, c.Path)), Copy: c.row(), IsLocal: d.isLocal()}
+	data := copyPage{page: r.page(name(c.doc, c.Path)), Copy: c.row()}
 	for _, other := range copies {
 		switch {
 		case other.ID == c.ID:

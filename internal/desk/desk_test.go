@@ -290,6 +290,13 @@ func TestRecordsBeginInManyWays(t *testing.T) {
 	publish(both)
 	ada.get(ada.open("comparatifs/plume-ou-encre") + "/apercu/comparatifs/plume-ou-encre").OK().Contains("Plus net.")
 
+	renamed := ada.follow(ada.post("/redaction/fiches/outils/plume/nom", "adresse", "plume-2"))
+	ada.get(renamed + "/apercu/comparatifs/plume-ou-encre").OK().Contains("apercu/outils/plume-2")
+	publish(renamed)
+	if got := n.read("comparatifs/plume-ou-encre.md"); !strings.Contains(got, "tool_a: plume-2\n") || !strings.Contains(got, "winner: plume-2\n") {
+		t.Errorf("the comparison is\n%s", got)
+	}
+
 	twin := ada.follow(ada.post("/redaction/fiches/outils/encre/double", "adresse", "Encre Deux"))
 	ada.save(twin, "f.name", "Encre deux", "f.domain", "deux.example").Is(http.StatusSeeOther)
 	publish(twin)
@@ -297,7 +304,7 @@ func TestRecordsBeginInManyWays(t *testing.T) {
 	if got := n.read("outils/encre-2.md"); !strings.Contains(got, "encre-deux") {
 		t.Errorf("the old address is lost:\n%s", got)
 	}
-	publish(ada.follow(ada.post("/redaction/fiches/outils/encre-2/retrait", "raison", "acquis", "jour", "2026-11-10", "successeur", "plume", "texte", "Racheté.")))
+	publish(ada.follow(ada.post("/redaction/fiches/outils/encre-2/retrait", "raison", "acquis", "jour", "2026-11-10", "successeur", "plume-2", "texte", "Racheté.")))
 	if got := n.read("cimetiere/encre-2.md"); !strings.Contains(got, "reason: acquis") || !strings.Contains(got, "Racheté.") || !strings.Contains(got, "Encre deux") {
 		t.Errorf("the obituary is\n%s", got)
 	}

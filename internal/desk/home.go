@@ -21,8 +21,7 @@ type homePage struct {
 
 // A concern is a kind of warning worth acting on, and the first records that have it.
 type concern struct {
-	Text  string
-	State string // of the list that shows all of them
+	state
 	Rows  []row
 	Found int
 }
@@ -52,30 +51,24 @@ func (d *desk) home(r *request) (*response, error) {
 			data.Colleagues = append(data.Colleagues, c)
 		}
 	}
-	prices := concern{Text: "Prix non vérifié depuis 90\u00a0jours", State: "prix"}
-	tests := concern{Text: "Test de plus d’un an", State: "test"}
-	warned := concern{Text: "Avertissement", State: "avertissement"}
-	for _, x := range records {
-		if x.Due != "" {
-			data.Scheduled = append(data.Scheduled, x)
+	for i := range records {
+		if records[i].Due != "" {
+			data.Scheduled = append(data.Scheduled, records[i])
 		}
-		prices.add(x, x.OldPrice != "")
-		tests.add(x, x.OldTest != "")
-		warned.add(x, len(x.Warnings) > 0 && x.OldTest == "")
 	}
-	for _, c := range []concern{prices, tests, warned} {
+	for _, s := range concerns {
+		c := concern{state: s}
+		for i := range records {
+			if !s.has(&records[i]) {
+				continue
+			}
+			if c.Found++; c.Found <= maxWarnings {
+				c.Rows = append(c.Rows, records[i])
+			}
+		}
 		if c.Found > 0 {
 			data.Concerns = append(data.Concerns, c)
 		}
 	}
 	return render("home", data), nil
-}
-
-func (c *concern) add(r row, has bool) {
-	if !has {
-		return
-	}
-	if c.Found++; len(c.Rows) < maxWarnings {
-		c.Rows = append(c.Rows, r)
-	}
 }

@@ -26,6 +26,7 @@ type page struct {
 	Menu     []entry
 	Token    string // of every form
 	IsEditor bool
+	IsLocal  bool // she writes alone: there is nobody to publish with
 }
 
 func (p page) title() string { return p.Title }
@@ -48,7 +49,7 @@ var menu = []entry{
 // page fills in what surrounds a page.
 func (r *request) page(title string) page {
 	p := page{
-		Title: title, Notice: notices[r.URL.Query().Get("fait")], Token: r.Token, IsEditor: r.Role == account.Editor,
+		Title: title, Notice: notices[r.URL.Query().Get("fait")], Token: r.Token, IsEditor: r.Role == account.Editor, IsLocal: r.isLocal,
 	}
 	if r.Role == "" {
 		return p

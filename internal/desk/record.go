@@ -18,18 +18,21 @@ type recordPage struct {
 	page
 	Row     row
 	Copies  []copyRow
-	Reasons []choice
+	Reasons []content.Choice
 	Today   string
 	Tools   []*catalog.Tool
 }
 
-// reasons are the French names of why tools are retired.
-var reasons = []choice{
-	{Value: "mort", Text: "Arrêté"},
-	{Value: "acquis", Text: "Racheté"},
-	{Value: "deprecie", Text: "Abandonné par son éditeur"},
-	{Value: "pivot", Text: "Devenu autre chose"},
-	{Value: "absorbe", Text: "Intégré à un autre outil"},
+// reasons returns why a tool may be retired.
+func reasons() []content.Choice {
+	for _, g := range content.Form(record.Retired) {
+		for _, f := range g.Fields {
+			if f.Name == "reason" {
+				return f.Choices
+			}
+		}
+	}
+	return nil
 }
 
 // record finds the record that the path of a request names, and its file; nil if it has none.
@@ -56,7 +59,7 @@ func (d *desk) showRecord(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := recordPage{page: r.page(found.Name), Row: found, Reasons: reasons, Today: catalog.Day(r.now)}
+	data := recordPage{page: r.page(found.Name), Row: found, Reasons: reasons(), Today: catalog.Day(r.now)}
 	copies, err := d.copyRows(r, []row{found})
 	if err != nil {
 		return nil, err
@@ -241,7 +244,7 @@ func (d *desk) retire(r *request) (*response, error) {
 	}
 	reason, day := r.PostForm.Get("raison"), r.PostForm.Get("jour")
 	text := strings.TrimSpace(unixLines(r.PostForm.Get("texte")))
-	if !slices.ContainsFunc(reasons, func(c choice) bool { return c.Value == reason }) || !catalog.IsDate(day) || text == "" {
+	if !slices.ContainsFunc(reasons(), func(c content.Choice) bool { return c.Value == reason }) || !catalog.IsDate(day) || text == "" {
 		return nil, refused("Pour retirer un outil, il faut une raison, un jour et un texte qui dise ce qui s’est passé.")
 	}
 	obituary, err := content.Retire(doc, reason, day, strings.TrimSpace(r.PostForm.Get("successeur")), text)

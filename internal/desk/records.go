@@ -207,15 +207,23 @@ type filter struct {
 	Query, Folder, State, Author, Category string
 }
 
-// The states of records by which the list can be narrowed.
-var states = []choice{
-	{Value: "brouillon", Text: "Brouillons"},
-	{Value: "programmee", Text: "Programmées"},
-	{Value: "en-cours", Text: "En cours d’écriture"},
-	{Value: "avertissement", Text: "Avec un avertissement"},
-	{Value: "prix", Text: "Prix à revérifier"},
-	{Value: "test", Text: "Test à refaire"},
+// A state is something that the list can be narrowed to.
+type state struct {
+	Value, Text string
+	has         func(*row) bool
 }
+
+var states = []state{
+	{"brouillon", "Brouillons", func(r *row) bool { return r.Draft }},
+	{"programmee", "Programmées", func(r *row) bool { return r.Due != "" }},
+	{"en-cours", "En cours d’écriture", func(r *row) bool { return len(r.Copies) > 0 }},
+	{"prix", "Prix non vérifié depuis 90\u00a0jours", func(r *row) bool { return r.OldPrice != "" }},
+	{"test", "Test de plus d’un an", func(r *row) bool { return r.OldTest != "" }},
+	{"avertissement", "Avertissements", func(r *row) bool { return len(r.Warnings) > 0 }},
+}
+
+// concerns are the states that are worth acting on.
+var concerns = states[3:]
 
 func readFilter(q url.Values) filter {
 	return filter{
@@ -229,29 +237,8 @@ func (f *filter) matches(r *row) bool {
 		f.Author != "" && !slices.Contains(r.Authors, f.Author) {
 		return false
 	}
-	switch f.State {
-	case "brouillon":
-		if !r.Draft {
-			return false
-		}
-	case "programmee":
-		if r.Due == "" {
-			return false
-		}
-	case "en-cours":
-		if len(r.Copies) == 0 {
-			return false
-		}
-	case "avertissement":
-		if len(r.Warnings) == 0 {
-			return false
-		}
-	case "prix":
-		if r.OldPrice == "" {
-			return false
-		}
-	case "test":
-		if r.OldTest == "" {
+	for _, s := range states {
+		if s.Value == f.State && !s.has(r) {
 			return false
 		}
 	}
@@ -272,7 +259,7 @@ type recordsPage struct {
 	page
 	Filter     filter
 	Kinds      []kind
-	States     []choice
+	States     []state
 	Authors    []string
 	Categories []catalog.Category
 	Rows       []row

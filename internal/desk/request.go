@@ -52,7 +52,8 @@ const (
 type request struct {
 	*http.Request
 	Visitor
-	now time.Time
+	now     time.Time
+	isLocal bool
 }
 
 // isScript reports whether our script sent the request, which reads JSON.
@@ -74,7 +75,7 @@ func (d *desk) handle(role account.Role, page pageFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, hr *http.Request) {
 		ctx, cancel := context.WithTimeout(hr.Context(), requestTimeout)
 		defer cancel()
-		r := &request{Request: hr.WithContext(ctx), now: d.Now()}
+		r := &request{Request: hr.WithContext(ctx), now: d.Now(), isLocal: d.isLocal()}
 		a, err := d.run(w, r, role, page)
 		if err != nil {
 			a = d.failure(r, err)
