@@ -24,7 +24,7 @@ type Share struct {
 	CopyID    string
 	CreatedAt time.Time
 	ExpiresAt time.Time
-	Views     int64
+	Views     int
 }
 
 // Shares are the private links to working copies.

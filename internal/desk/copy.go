@@ -27,6 +27,7 @@ type Copies interface {
 	List(ctx context.Context) ([]accountdb.WorkingCopy, error)
 	Save(ctx context.Context, id string, revision int64, data []byte, now time.Time) (int64, error)
 	Rebase(ctx context.Context, id string, revision int64, original, data []byte, now time.Time) (int64, error)
+	SetState(ctx context.Context, id string, revision int64, step accountdb.CopyStep, now time.Time) error
 	Delete(ctx context.Context, id string, revision int64) error
 	PutFile(ctx context.Context, id string, f accountdb.CopyFile) error
 	Files(ctx context.Context, id string) ([]accountdb.CopyFile, error)

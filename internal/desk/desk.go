@@ -21,6 +21,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
+	"palmares/internal/catalogdb"
 	"palmares/internal/preview"
 	"palmares/internal/site"
 	"palmares/internal/worktree"
@@ -32,7 +33,10 @@ type Config struct {
 	Copies Copies
 	// Editors are the people at the desk; nil on somebody's own machine.
 	Editors *accountdb.Editors
-	Drafts  *preview.Drafts
+	// Shares and Catalogue, the private links and what is published, are nil with Editors.
+	Shares    *accountdb.Shares
+	Catalogue *catalogdb.Catalogue
+	Drafts    *preview.Drafts
 	// Site shows the pages in its layout.
 	Site *site.Site
 	// Visitor returns who sent a request, or ErrStranger if nobody is signed in. It may set a cookie.
@@ -50,6 +54,7 @@ type Folder interface {
 	Publish(ctx context.Context, p worktree.Publication) (worktree.Result, error)
 	Unsent(ctx context.Context) (int, error)
 	Send(ctx context.Context) error
+	Undo(ctx context.Context, version int64) ([]worktree.Change, error)
 }
 
 // A Visitor is somebody who is signed in.
@@ -68,12 +73,13 @@ const (
 	picturesPath = "/redaction/images"
 	settingsPath = "/redaction/reglages"
 	publishPath  = "/redaction/publication"
+	sharedPath   = "/apercu"
 )
 
 // A route is a page and who may see it.
 type route struct {
 	pattern string
-	role    account.Role // that it needs; an editor may do what an author may
+	role    account.Role // that it needs; an editor may do what an author may; "" for everybody
 	page    pageFunc
 }
 
@@ -108,6 +114,14 @@ func (d *desk) sharedRoutes() []route {
 		{"POST " + copiesPath + "/{id}/suppression", account.Author, d.removeCopy},
 		{"GET " + copiesPath + "/{id}/publication", account.Editor, d.confirmPublication},
 		{"POST " + publishPath, account.Editor, d.publish},
+		{"GET " + copiesPath + "/{id}/partage", account.Author, d.listShares},
+		{"POST " + copiesPath + "/{id}/partage", account.Author, d.share},
+		{"POST " + copiesPath + "/{id}/partage/{share}", account.Author, d.revokeShare},
+		{"GET " + sharedPath + "/{path...}", "", d.showShared},
+		{"GET " + copiesPath + "/{id}/relecture", account.Author, d.showReview},
+		{"POST " + copiesPath + "/{id}/relecture", account.Author, d.askReview},
+		{"POST " + copiesPath + "/{id}/accord", account.Editor, d.approve},
+		{"POST " + copiesPath + "/{id}/retour", account.Editor, d.giveBack},
 	}
 }
 

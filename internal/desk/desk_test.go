@@ -44,11 +44,21 @@ var tried = map[string][]string{
 	"POST /redaction/copies/{id}/suppression":     {"COPY/suppression"},
 	"GET /redaction/copies/{id}/publication":      {"COPY/publication"},
 	"POST /redaction/publication":                 {"/redaction/publication"},
+	"GET /redaction/copies/{id}/partage":          {"COPY/partage"},
+	"POST /redaction/copies/{id}/partage":         {"COPY/partage"},
+	"POST /redaction/copies/{id}/partage/{share}": {"COPY/partage/shr_x"},
+	"GET /redaction/copies/{id}/relecture":        {"COPY/relecture"},
+	"POST /redaction/copies/{id}/relecture":       {"COPY/relecture", "revision", "1"},
+	"POST /redaction/copies/{id}/accord":          {"COPY/accord", "revision", "1"},
+	"POST /redaction/copies/{id}/retour":          {"COPY/retour", "revision", "1", "mot", "À reprendre."},
 }
 
 func TestEverybodyMayDoWhatTheirRoleAllowsAndNothingElse(t *testing.T) {
 	each(t, func(t *testing.T, n *newsroom) {
 		for pattern, role := range desk.Routes() {
+			if role == "" {
+				continue // for everybody: see private links
+			}
 			t.Run(pattern, func(t *testing.T) {
 				given := tried[pattern]
 				if given == nil {

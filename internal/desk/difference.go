@@ -147,3 +147,32 @@ func align(a, b []string) [][2][]string {
 	}
 	return pairs
 }
+
+// A word is a part of a passage, and whether the other version lacks it.
+type word struct {
+	Text  string
+	IsNew bool
+}
+
+// Words returns the two sides of a passage, with what only one of them says.
+func (p passage) Words() (sides struct{ Old, New []word }) {
+	add := func(to *[]word, words []string, isNew bool) {
+		if len(words) > 0 {
+			*to = append(*to, word{strings.Join(words, ""), isNew})
+		}
+	}
+	for _, pair := range align(splitWords(p.Old), splitWords(p.New)) {
+		isNew := strings.Join(pair[0], "") != strings.Join(pair[1], "")
+		add(&sides.Old, pair[0], isNew)
+		add(&sides.New, pair[1], isNew)
+	}
+	return sides
+}
+
+// splitWords splits a text after each space, so that the parts joined are the text.
+func splitWords(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.SplitAfter(text, " ")
+}

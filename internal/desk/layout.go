@@ -74,6 +74,10 @@ var notices = map[string]string{
 	"publie":     "C’est publié.",
 	"image":      "L’image est ajoutée à la fin du texte.",
 	"reuni":      "Les deux versions sont réunies dans votre copie de travail. Relisez-la, puis publiez.",
+	"revoque":    "Le lien ne mène plus nulle part.",
+	"demande":    "La relecture est demandée\u00a0: la rédaction en chef reçoit un message.",
+	"accord":     "La fiche est prête. La personne qui l’a écrite reçoit un message.",
+	"retour":     "La fiche est rendue, avec votre mot. La personne qui l’a écrite reçoit un message.",
 	"deja":       "Cette copie n’existe plus\u00a0: elle a peut-être été publiée ou supprimée entre-temps.",
 }
 

@@ -52,6 +52,9 @@ func (l *Local) Unsent(context.Context) (int, error) { return 0, nil }
 // Send implements Folder.
 func (l *Local) Send(context.Context) error { return errLocal }
 
+// Undo implements Folder.
+func (l *Local) Undo(context.Context, int64) ([]worktree.Change, error) { return nil, errLocal }
+
 // Create implements Copies: a new record is written at once, and one that replaces another takes its
 // place.
 func (l *Local) Create(ctx context.Context, c accountdb.WorkingCopy, _ time.Time) (accountdb.WorkingCopy, error) {
@@ -107,6 +110,11 @@ func (l *Local) Save(ctx context.Context, id string, revision int64, data []byte
 // Rebase implements Copies.
 func (l *Local) Rebase(context.Context, string, int64, []byte, []byte, time.Time) (int64, error) {
 	return 0, errLocal
+}
+
+// SetState implements Copies.
+func (l *Local) SetState(context.Context, string, int64, accountdb.CopyStep, time.Time) error {
+	return errLocal
 }
 
 // Delete implements Copies.

@@ -48,10 +48,7 @@ func (d *desk) confirmPublication(r *request) (*response, error) {
 			data.Warnings = append(data.Warnings, french.Sentence(w.Text))
 		}
 	}
-	original, err := content.OpenDocument(c.Path, c.Original)
-	if err == nil && c.doc != nil && original.Kind() == c.doc.Kind() {
-		data.Fields, data.Passages = differences(original, c.doc), passages(original.Body(), c.doc.Body())
-	}
+	data.Fields, data.Passages = c.changed()
 	return render("publication", data), nil
 }
 

@@ -86,6 +86,9 @@ func (d *desk) handle(role account.Role, page pageFunc) http.HandlerFunc {
 
 // run identifies the visitor, checks what she may do and where a form came from, and calls the page.
 func (d *desk) run(w http.ResponseWriter, r *request, role account.Role, page pageFunc) (_ *response, err error) {
+	if role == "" {
+		return page(r)
+	}
 	r.Visitor, err = d.Config.Visitor(w, r.Request)
 	switch isForm := r.Method == http.MethodPost; {
 	case errors.Is(err, ErrStranger) && isForm:

@@ -32,7 +32,8 @@ func (n *node) openDesk(accounts *accountsite.Handler) (http.Handler, error) {
 		return folder.Close()
 	})
 	return desk.New(desk.Config{
-		Folder: folder, Copies: n.store.Copies, Editors: n.store.Editors, Drafts: drafts, Site: n.pages,
+		Folder: folder, Copies: n.store.Copies, Editors: n.store.Editors, Shares: n.store.Shares,
+		Catalogue: n.store.Catalogue, Drafts: drafts, Site: n.pages,
 		Visitor: desk.Guests(accounts, n.store.Editors), BaseURL: n.cfg.BaseURL, Now: n.cfg.Now, Log: n.log,
 	}), nil
 }

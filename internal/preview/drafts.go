@@ -49,10 +49,11 @@ type Edition struct {
 	Problems []content.Problem
 	Warnings []content.Warning
 
-	key      string
-	revision int64
-	pages    *site.Site // nil if the folder never was without problems
-	pictures *pictures
+	key       string
+	revision  int64
+	hasDrafts bool
+	pages     *site.Site // nil if the folder never was without problems
+	pictures  *pictures
 }
 
 // HasPages reports whether there is something to show.
@@ -64,6 +65,17 @@ func (e *Edition) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.pages.Se
 // Open returns the edition of a revision of what a key stands for. It is made of fsys unless it is
 // there already. An error means that fsys could not be read at all.
 func (d *Drafts) Open(ctx context.Context, key string, revision int64, fsys fs.FS) (*Edition, error) {
+	return d.open(ctx, &Edition{key: key, revision: revision, hasDrafts: true}, fsys)
+}
+
+// OpenPublic is Open without the drafts and what is scheduled: for readers who are not at the desk.
+func (d *Drafts) OpenPublic(ctx context.Context, key string, revision int64, fsys fs.FS) (*Edition, error) {
+	return d.open(ctx, &Edition{key: "public " + key, revision: revision}, fsys)
+}
+
+// open returns the edition next, which is made unless it is there already.
+func (d *Drafts) open(ctx context.Context, next *Edition, fsys fs.FS) (*Edition, error) {
+	key, revision := next.key, next.revision
 	if e := d.use(key); e != nil && e.revision >= revision {
 		return e, nil
 	}
@@ -77,7 +89,6 @@ func (d *Drafts) Open(ctx context.Context, key string, revision int64, fsys fs.F
 	if last != nil && last.revision >= revision { // somebody else made it meanwhile
 		return last, nil
 	}
-	next := &Edition{key: key, revision: revision}
 	if last != nil {
 		next.pages, next.pictures = last.pages, last.pictures
 	} else {
@@ -139,7 +150,7 @@ func (d *Drafts) Close() {
 func (d *Drafts) read(ctx context.Context, e *Edition, fsys fs.FS) error {
 	today := catalog.Day(d.cfg.Now())
 	read, err := content.ReadFS(ctx, fsys, content.Options{
-		Now: d.cfg.Now(), Today: today, Drafts: true, Known: e.pictures.find, Memory: &d.memory,
+		Now: d.cfg.Now(), Today: today, Drafts: e.hasDrafts, Known: e.pictures.find, Memory: &d.memory,
 	})
 	if err != nil {
 		return err

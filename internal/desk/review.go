@@ -1,0 +1,110 @@
+package desk
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"palmares/internal/account"
+	"palmares/internal/accountdb"
+	"palmares/internal/content"
+	"palmares/internal/sqldb"
+)
+
+type reviewPage struct {
+	page
+	Copy      copyRow
+	Who       string
+	IsNew     bool
+	Fields    []difference
+	Passages  []passage
+	Pages     []choice
+	Problems  []string
+	IsAsked   bool
+	IsReady   bool
+	IsChanged bool // the record changed on the site meanwhile
+}
+
+// showReview shows what a working copy changes: its author asks for a review there, and editors say
+// what they think of it.
+func (d *desk) showReview(r *request) (*response, error) {
+	c, err := d.find(r)
+	if err != nil {
+		return nil, err
+	}
+	e, err := d.edition(r.Context(), c)
+	if err != nil {
+		return nil, err
+	}
+	names, err := d.names(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	found, err := d.conflict(c)
+	if err != nil {
+		return nil, err
+	}
+	data := reviewPage{
+		page: r.page("Relire"), Copy: c.row(), Who: names[c.Author], IsNew: c.Base == "", Problems: findings(e.Problems),
+		IsAsked: c.State == accountdb.CopyForReview, IsReady: c.State == accountdb.CopyReady, IsChanged: found != nil,
+	}
+	data.Copy.IsMine = c.Author == r.Email
+	if e.HasPages() {
+		data.Pages = c.pages()
+	}
+	data.Fields, data.Passages = c.changed()
+	return render("review", data), nil
+}
+
+// changed returns what a working copy changes, in fields and passages; nothing if no form can show it.
+func (c *draft) changed() ([]difference, []passage) {
+	if c.doc == nil {
+		return nil, nil
+	}
+	original, err := content.OpenDocument(c.Path, c.Original)
+	if err != nil || original.Kind() != c.doc.Kind() {
+		original = content.NewDocument(c.doc.Kind())
+	}
+	return differences(original, c.doc), passages(original.Body(), c.doc.Body())
+}
+
+func (d *desk) askReview(r *request) (*response, error) {
+	return d.step(r, accountdb.CopyForReview, "demande", false)
+}
+
+func (d *desk) approve(r *request) (*response, error) {
+	return d.step(r, accountdb.CopyReady, "accord", false)
+}
+
+func (d *desk) giveBack(r *request) (*response, error) {
+	return d.step(r, accountdb.CopyInProgress, "retour", true)
+}
+
+// step changes the state of the revision of a working copy that somebody has read.
+func (d *desk) step(r *request, state, done string, needsNote bool) (*response, error) {
+	c, err := d.find(r)
+	if err != nil {
+		return nil, err
+	}
+	revision, err := strconv.ParseInt(r.PostForm.Get("revision"), 10, 64)
+	if err != nil {
+		return nil, unreadableForm()
+	}
+	note := strings.TrimSpace(unixLines(r.PostForm.Get("mot")))
+	if needsNote && note == "" {
+		return nil, refused("Dites en quelques mots ce qui est à reprendre, puis rendez la fiche.")
+	}
+	err = d.Copies.SetState(r.Context(), c.ID, revision, accountdb.CopyStep{State: state, Note: note, By: r.Email}, r.now)
+	switch {
+	case errors.Is(err, accountdb.ErrChanged):
+		return nil, refused("Cette copie a été enregistrée pendant que vous la lisiez\u00a0: rien n’a été fait. Revenez à la page, relisez " +
+			"ce qui a changé, puis recommencez.")
+	case errors.Is(err, sqldb.ErrInvalid):
+		return nil, refused("Le mot est trop long\u00a0: 4\u202f000\u00a0caractères au plus.")
+	case err != nil:
+		return nil, err
+	case r.Role.Includes(account.Editor):
+		return seeOther(homePath, done), nil
+	}
+	return seeOther(c.path(), done), nil
+}

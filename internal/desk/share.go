@@ -1,0 +1,238 @@
+package desk
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"palmares/internal/accountdb"
+	"palmares/internal/catalog"
+	"palmares/internal/content"
+	"palmares/internal/french"
+	"palmares/internal/preview"
+	"palmares/internal/record"
+	"palmares/internal/sqldb"
+)
+
+type sharesPage struct {
+	page
+	Copy   copyRow
+	Shares []accountdb.Share
+	Made   string // the address of a link that was just made, which is shown once
+	Until  string // the day on which it ends
+}
+
+func (d *desk) listShares(r *request) (*response, error) {
+	c, err := d.findShareable(r)
+	if err != nil {
+		return nil, err
+	}
+	return d.showShares(r, c, "")
+}
+
+// findShareable is find for copies that have a page to share.
+func (d *desk) findShareable(r *request) (*draft, error) {
+	c, err := d.find(r)
+	if err == nil && c.doc != nil && c.doc.Kind() == record.Catalogue {
+		err = refused("Les réglages n’ont pas de page à partager.")
+	}
+	return c, err
+}
+
+func (d *desk) showShares(r *request, c *draft, token string) (*response, error) {
+	data := sharesPage{page: r.page("Partager"), Copy: c.row()}
+	var err error
+	data.Shares, err = d.Shares.List(r.Context(), c.ID, r.now)
+	if token != "" && len(data.Shares) > 0 {
+		data.Made, data.Until = d.BaseURL+sharedPath+"/"+token, catalog.Day(data.Shares[0].ExpiresAt)
+	}
+	return render("shares", data), err
+}
+
+// share makes a private link to the page of a working copy.
+func (d *desk) share(r *request) (*response, error) {
+	c, err := d.findShareable(r)
+	if err != nil {
+		return nil, err
+	}
+	token, _, err := d.Shares.Create(r.Context(), c.ID, r.now)
+	if errors.Is(err, accountdb.ErrTooMany) {
+		return nil, refused("Cette copie a déjà 20\u00a0liens, le plus possible\u00a0: révoquez-en d’abord.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.showShares(r, c, token)
+}
+
+func (d *desk) revokeShare(r *request) (*response, error) {
+	c, err := d.find(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Shares.Revoke(r.Context(), c.ID, r.PathValue("share")); err != nil && !errors.Is(err, sqldb.ErrNotFound) {
+		return nil, err
+	}
+	return seeOther(c.path()+"/partage", "revoque"), nil // also if it had ended meanwhile
+}
+
+// showShared shows what a private link leads to: the page of one record as it would be on the site, its
+// review, and the pictures of the two. It knows nobody, and no other draft.
+func (d *desk) showShared(r *request) (*response, error) {
+	token, rest, _ := strings.Cut(r.PathValue("path"), "/")
+	r.URL = &url.URL{Path: sharedPath} // whatever fails, the token is not logged
+	s, err := d.Shares.Find(r.Context(), token, r.now)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return sharedNotice(r, http.StatusNotFound, "Lien sans page",
+			"Ce lien ne mène à aucune page\u00a0: il est incomplet, il a expiré, ou la rédaction l’a révoqué. Demandez-en un "+
+				"autre à la personne qui vous l’a envoyé."), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, e, err := d.sharedEdition(r.Context(), s.CopyID)
+	if err != nil {
+		return nil, err
+	}
+	if !e.HasPages() {
+		return sharedNotice(r, http.StatusConflict, "Page en cours d’écriture",
+			"La rédaction travaille en ce moment à cette page. Revenez plus tard\u00a0: le lien reste le même."), nil
+	}
+	shown := sharedRecord{prefix: sharedPath + "/" + token, pages: c.sharedPages(), site: e}
+	if page := shown.pages[rest]; page != "" {
+		if r.Method == http.MethodGet {
+			if err := d.Shares.CountView(r.Context(), s.ID); err != nil {
+				d.Log.Warn("a view of a private link was not counted", "share", s.ID, "error", err)
+			}
+		}
+		return &response{write: shown.writePage(page, catalog.Day(s.ExpiresAt))}, nil
+	}
+	if shown.has(r, "/"+rest) {
+		return &response{write: shown.writeFile("/" + rest)}, nil
+	}
+	return sharedNotice(r, http.StatusNotFound, "Lien sans page", "Il n’y a pas de page à cette adresse."), nil
+}
+
+func sharedNotice(r *request, status int, title, text string) *response {
+	a := render("shared", failurePage{page: r.page(title), Text: text})
+	a.status = status
+	return a
+}
+
+// sharedEdition returns the folder as readers see it with a working copy in it, as if that were published.
+func (d *desk) sharedEdition(ctx context.Context, id string) (*draft, *preview.Edition, error) {
+	found, err := d.Copies.Find(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &draft{WorkingCopy: found}
+	if c.files, err = d.Copies.Files(ctx, id); err != nil {
+		return nil, nil, err
+	}
+	if c.doc, err = content.OpenDocument(c.Path, c.Data); err == nil {
+		for _, field := range []string{"draft", "publish_at"} {
+			if err := c.doc.Set(field, content.Value{}); err != nil {
+				return nil, nil, err
+			}
+		}
+		c.Data = c.doc.Bytes()
+	}
+	c.Path = strings.Replace(c.Path, ".next.md", ".md", 1)
+	changes, err := d.changes(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := d.Drafts.OpenPublic(ctx, id, c.Revision, d.Folder.With(changes))
+	return c, e, err
+}
+
+// sharedPages returns the addresses on the site of the pages that a link shows, by what follows its token.
+func (c *draft) sharedPages() map[string]string {
+	pages := map[string]string{"": c.address()}
+	if slug, isTool := strings.CutPrefix(c.address(), "/outils/"); isTool && c.doc != nil && c.doc.Body() != "" {
+		pages["avis"] = "/avis/" + slug
+	}
+	return pages
+}
+
+// A sharedRecord is what a private link shows.
+type sharedRecord struct {
+	prefix string
+	pages  map[string]string
+	site   http.Handler
+}
+
+// serve returns what the site has at an address, for somebody of whom nothing is known.
+func (s *sharedRecord) serve(r *http.Request, path string) *recorder {
+	inner := (&http.Request{Method: http.MethodGet, URL: &url.URL{Path: path}, Host: r.Host, Header: http.Header{}}).WithContext(r.Context())
+	page := &recorder{header: http.Header{}, status: http.StatusOK}
+	s.site.ServeHTTP(page, inner)
+	return page
+}
+
+// has reports whether one of the pages has a picture.
+func (s *sharedRecord) has(r *request, picture string) bool {
+	if !strings.HasPrefix(picture, "/media/") {
+		return false
+	}
+	for _, address := range s.pages {
+		page := s.serve(r.Request, address).body.Bytes()
+		i := bytes.Index(page, []byte(picture))
+		if i >= 0 && bytes.ContainsAny(page[i+len(picture):i+len(picture)+1], `" `) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *sharedRecord) writeFile(path string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { s.write(w, s.serve(r, path)) }
+}
+
+// writePage writes a page with a sentence that says what it is. Its links lead to the public site.
+func (s *sharedRecord) writePage(path, until string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		page := s.serve(r, path)
+		body := relinkMedia(page.body.Bytes(), s.prefix)
+		for rest, address := range s.pages {
+			to := strings.TrimSuffix(s.prefix+"/"+rest, "/")
+			for _, end := range []string{`"`, "#"} {
+				body = bytes.ReplaceAll(body, []byte(` href="`+address+end), []byte(` href="`+to+end))
+			}
+		}
+		const masthead = `<header class="masthead">`
+		notice := `<aside class="preview" aria-label="Brouillon"><p><strong>Brouillon.</strong> La rédaction vous montre cette page avant sa ` +
+			`publication, jusqu’au ` + template.HTMLEscapeString(french.Date(until)) + `. Merci de ne pas transmettre son adresse.</p></aside>` + "\n"
+		page.body = *bytes.NewBuffer(bytes.Replace(body, []byte(masthead), []byte(notice+masthead), 1))
+		s.write(w, page)
+	}
+}
+
+// relinkMedia puts a prefix before the addresses of pictures in a page.
+func relinkMedia(page []byte, prefix string) []byte {
+	for _, before := range []string{`="`, "w, ", "x, "} {
+		page = bytes.ReplaceAll(page, []byte(before+"/media/"), []byte(before+prefix+"/media/"))
+	}
+	return page
+}
+
+func (s *sharedRecord) write(w http.ResponseWriter, page *recorder) {
+	h := w.Header()
+	for _, name := range []string{"Content-Type", "Content-Security-Policy", "X-Content-Type-Options", "Strict-Transport-Security"} {
+		if value := cmp.Or(page.header.Get(name), h.Get(name)); value != "" {
+			h.Set(name, value)
+		}
+	}
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Robots-Tag", "noindex, nofollow")
+	h.Set("Referrer-Policy", "no-referrer") // the address is a secret
+	h.Set("Content-Length", strconv.Itoa(page.body.Len()))
+	w.WriteHeader(page.status)
+	_, _ = w.Write(page.body.Bytes()) // fails only when the client is gone
+}
