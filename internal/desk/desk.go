@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"palmares/internal/account"
@@ -152,6 +153,8 @@ type desk struct {
 	Config
 	mux     *http.ServeMux
 	reading folderReading
+
+	inspecting sync.Mutex // held by whoever checks a picture
 }
 
 // isLocal reports whether somebody writes alone, on her own machine.

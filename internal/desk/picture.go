@@ -34,11 +34,12 @@ func (d *desk) addPicture(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.inspecting.Lock() // one at a time: its pixels take much more than its bytes
 	checked, _, err := picture.Inspect(header.Filename, data)
+	d.inspecting.Unlock()
 	if err != nil {
 		return nil, refused(sentence(err))
 	}
-	checked.Release()
 	place, err := d.freePicture(c, slugOf(strings.TrimSuffix(header.Filename, path.Ext(header.Filename))), checked.Ext)
 	if err != nil {
 		return nil, err

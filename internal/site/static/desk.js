@@ -23,6 +23,7 @@
   let since = 0; // when the first change that is not saved was made; 0 for none
   let busy = false;
   let stopped = false;
+  let waiting = null; // the event of a form that was sent while a request was under way
 
   const changed = () => {
     if (stopped) return;
@@ -55,7 +56,8 @@
       timer = setTimeout(save, 3000);
     }
     busy = false;
-    if (since && !stopped && !status.hasAttribute("data-bad")) changed();
+    if (waiting) form.requestSubmit(waiting.submitter);
+    else if (since && !stopped && !status.hasAttribute("data-bad")) changed();
   };
 
   const accept = (saved) => {
@@ -111,7 +113,13 @@
 
   form.addEventListener("input", changed);
   form.addEventListener("change", changed);
-  form.addEventListener("submit", () => { since = 0; stopped = true; clearTimeout(timer); });
+  form.addEventListener("submit", (event) => {
+    waiting = busy ? event : null;
+    if (busy) event.preventDefault();
+    since = 0;
+    stopped = true;
+    clearTimeout(timer);
+  });
   addEventListener("pageshow", () => { stopped = false; });
   // Whoever leaves is saved on the way out: browsers send small beacons even then.
   addEventListener("pagehide", () => {
