@@ -292,9 +292,7 @@ func (d *desk) form(r *request, c *draft, e *preview.Edition, messages ...string
 		data.Source = string(c.Data)
 		return render("copy", data), nil
 	}
-	if e.Catalog != nil {
-		data.Tools = e.Catalog.Tools
-	}
+	data.Tools = proposals(e.Catalog)
 	data.Groups = newForm(c.doc, e.Catalog, problems)
 	data.HasBody, data.Body = c.doc.Kind() != record.Catalogue, c.doc.Body()
 	return render("copy", data), nil

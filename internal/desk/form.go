@@ -137,6 +137,17 @@ func newInput(f content.FormField, key string, v content.Value) field {
 	return shown
 }
 
+// maxProposals is how many tools a page proposes: it is sent with all of them.
+const maxProposals = 5000
+
+// proposals returns the tools that a page proposes by name. The catalogue may be nil.
+func proposals(c *catalog.Catalog) []*catalog.Tool {
+	if c == nil {
+		return nil
+	}
+	return c.Tools[:min(len(c.Tools), maxProposals)]
+}
+
 // parse reads the fields of a form into a document. Fields that the form does not have are left alone,
 // and so is what did not change.
 func parse(form url.Values, doc *content.Document) error {

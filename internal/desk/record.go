@@ -69,9 +69,7 @@ func (d *desk) showRecord(r *request) (*response, error) {
 			data.Copies = append(data.Copies, x)
 		}
 	}
-	if c != nil {
-		data.Tools = c.Tools
-	}
+	data.Tools = proposals(c)
 	return render("record", data), nil
 }
 
@@ -159,9 +157,7 @@ func (d *desk) newRecord(r *request) (*response, error) {
 		return nil, err
 	}
 	data := newPage{page: r.page("Nouvelle fiche"), Kinds: kinds, A: r.URL.Query().Get("a"), B: r.URL.Query().Get("b")}
-	if e.Catalog != nil {
-		data.Tools = e.Catalog.Tools
-	}
+	data.Tools = proposals(e.Catalog)
 	return render("new", data), nil
 }
 
