@@ -74,6 +74,9 @@ const (
 	picturesPath = "/redaction/images"
 	settingsPath = "/redaction/reglages"
 	publishPath  = "/redaction/publication"
+	schedulePath = "/redaction/programmation"
+	versionsPath = "/redaction/versions"
+	helpPath     = "/redaction/aide"
 	sharedPath   = "/apercu"
 )
 
@@ -123,6 +126,13 @@ func (d *desk) sharedRoutes() []route {
 		{"POST " + copiesPath + "/{id}/relecture", account.Author, d.askReview},
 		{"POST " + copiesPath + "/{id}/accord", account.Editor, d.approve},
 		{"POST " + copiesPath + "/{id}/retour", account.Editor, d.giveBack},
+		{"GET " + copiesPath + "/{id}/programmation", account.Editor, d.chooseHour},
+		{"POST " + copiesPath + "/{id}/programmation", account.Editor, d.schedule},
+		{"GET " + schedulePath, account.Author, d.listScheduled},
+		{"POST " + recordsPath + "/{folder}/{slug}/deprogrammation", account.Editor, d.unschedule},
+		{"GET " + versionsPath, account.Author, d.listVersions},
+		{"GET " + versionsPath + "/{number}", account.Author, d.showVersion},
+		{"POST " + versionsPath + "/{number}/annulation", account.Editor, d.undo},
 	}
 }
 

@@ -27,7 +27,10 @@ import (
 	"palmares/internal/worktree"
 )
 
-func TestMain(m *testing.M) { os.Exit(testkit.Run(m)) }
+func TestMain(m *testing.M) {
+	os.Setenv("GIT_CONFIG_GLOBAL", os.DevNull) // nobody's own settings of git
+	os.Exit(testkit.Run(m))
+}
 
 var monday = time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
 

@@ -35,15 +35,20 @@ func (p page) title() string { return p.Title }
 type entry struct {
 	Href, Text string
 	Current    string // value of aria-current: "page", "true" for a page below it, or ""
+
+	role     account.Role // that its page needs
+	isShared bool         // its page is for people who publish together
 }
 
-// menu is the same on every page.
+// menu is the same on every page of a person.
 var menu = []entry{
 	{Href: homePath, Text: "Rédaction"},
 	{Href: recordsPath, Text: "Fiches"},
 	{Href: newPath, Text: "Nouvelle fiche"},
+	{Href: schedulePath, Text: "Programmées", isShared: true},
+	{Href: versionsPath, Text: "Versions", isShared: true},
 	{Href: picturesPath, Text: "Images"},
-	{Href: settingsPath, Text: "Réglages"},
+	{Href: settingsPath, Text: "Réglages", role: account.Editor},
 }
 
 // page fills in what surrounds a page.
@@ -56,6 +61,8 @@ func (r *request) page(title string) page {
 	}
 	for _, e := range menu {
 		switch {
+		case e.isShared && r.isLocal || e.role != "" && !r.Role.Includes(e.role):
+			continue
 		case e.Href == r.URL.Path:
 			e.Current = "page"
 		case e.Href != homePath && strings.HasPrefix(r.URL.Path, e.Href+"/"):
@@ -68,17 +75,20 @@ func (r *request) page(title string) page {
 
 // notices are what a page may say was done, by the word in its address.
 var notices = map[string]string{
-	"enregistre": "Tout est enregistré.",
-	"ouverte":    "Voici votre copie de travail\u00a0: le site ne change pas tant qu’elle n’est pas publiée.",
-	"supprimee":  "La copie de travail est supprimée. Le site n’a pas changé.",
-	"publie":     "C’est publié.",
-	"image":      "L’image est ajoutée à la fin du texte.",
-	"reuni":      "Les deux versions sont réunies dans votre copie de travail. Relisez-la, puis publiez.",
-	"revoque":    "Le lien ne mène plus nulle part.",
-	"demande":    "La relecture est demandée\u00a0: la rédaction en chef reçoit un message.",
-	"accord":     "La fiche est prête. La personne qui l’a écrite reçoit un message.",
-	"retour":     "La fiche est rendue, avec votre mot. La personne qui l’a écrite reçoit un message.",
-	"deja":       "Cette copie n’existe plus\u00a0: elle a peut-être été publiée ou supprimée entre-temps.",
+	"enregistre":   "Tout est enregistré.",
+	"ouverte":      "Voici votre copie de travail\u00a0: le site ne change pas tant qu’elle n’est pas publiée.",
+	"supprimee":    "La copie de travail est supprimée. Le site n’a pas changé.",
+	"publie":       "C’est publié.",
+	"image":        "L’image est ajoutée à la fin du texte.",
+	"reuni":        "Les deux versions sont réunies dans votre copie de travail. Relisez-la, puis publiez.",
+	"revoque":      "Le lien ne mène plus nulle part.",
+	"demande":      "La relecture est demandée\u00a0: la rédaction en chef reçoit un message.",
+	"accord":       "La fiche est prête. La personne qui l’a écrite reçoit un message.",
+	"retour":       "La fiche est rendue, avec votre mot. La personne qui l’a écrite reçoit un message.",
+	"programmee":   "C’est programmé\u00a0: la fiche paraîtra d’elle-même.",
+	"deprogrammee": "La programmation est annulée. Voici le texte, dans votre copie de travail.",
+	"annulee":      "La version est annulée, sur le site et dans le dossier.",
+	"deja":         "Cette copie n’existe plus\u00a0: elle a peut-être été publiée ou supprimée entre-temps.",
 }
 
 // render executes the template of a page. A template that does not fit its data panics; tests render

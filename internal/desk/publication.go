@@ -64,8 +64,7 @@ func (d *desk) publish(r *request) (*response, error) {
 	}
 	var copies []*draft
 	var titles []string
-	work := worktree.Publication{AuthorName: r.Name, AuthorEmail: r.Email}
-	work.Over, _ = strconv.ParseInt(r.PostForm.Get("sur"), 10, 64) // 0 without it
+	var work worktree.Publication
 	for _, id := range ids {
 		c, err := d.open(r, id)
 		if err != nil {
@@ -82,15 +81,28 @@ func (d *desk) publish(r *request) (*response, error) {
 		work.AuthorName, work.AuthorEmail = names[author], author
 	}
 	work.Message = cmp.Or(strings.TrimSpace(r.PostForm.Get("message")), strings.Join(titles, ", "))
-	_, err = d.Folder.Publish(r.Context(), work)
-	d.reading.forget()
-	if err != nil {
-		return d.notPublished(r, copies, err)
+	if a, err := d.send(r, copies, work); a != nil || err != nil {
+		return a, err
 	}
 	for _, c := range copies {
 		d.done(r, c)
 	}
 	return seeOther(homePath, "publie"), nil
+}
+
+// send publishes changes, in the name of whoever sends the form unless they have another one. The response
+// says why nothing was published; it is nil if everything was.
+func (d *desk) send(r *request, copies []*draft, work worktree.Publication) (*response, error) {
+	if work.AuthorEmail == "" {
+		work.AuthorName, work.AuthorEmail = r.Name, r.Email
+	}
+	work.Over, _ = strconv.ParseInt(r.PostForm.Get("sur"), 10, 64) // 0 without it
+	_, err := d.Folder.Publish(r.Context(), work)
+	d.reading.forget()
+	if err != nil {
+		return d.notPublished(r, copies, err)
+	}
+	return nil, nil
 }
 
 // isOfOne reports whether one person wrote all working copies.
@@ -125,12 +137,14 @@ type refusalPage struct {
 	Text     string
 	Findings []string
 	Copies   []copyRow
-	Over     int64 // the version that she may replace; 0 for none
+	Over     int64  // the version that she may replace; 0 for none
+	Action   string // where the form that says so is sent
+	When     string // the hour that she chose; "" for none
 }
 
 // notPublished says why nothing was published, and what to do.
 func (d *desk) notPublished(r *request, copies []*draft, err error) (*response, error) {
-	data := refusalPage{page: r.page("Rien n’est publié"), Text: err.Error()}
+	data := refusalPage{page: r.page("Rien n’est publié"), Text: err.Error(), Action: r.URL.Path, When: r.PostForm.Get("quand")}
 	conflict, isConflict := errors.AsType[*worktree.ConflictError](err)
 	refusal, isRefused := errors.AsType[*worktree.RefusedError](err)
 	stale, isStale := errors.AsType[*worktree.StaleError](err)

@@ -1,0 +1,212 @@
+package desk
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"palmares/internal/accountdb"
+	"palmares/internal/catalog"
+	"palmares/internal/content"
+	"palmares/internal/preview"
+	"palmares/internal/record"
+	"palmares/internal/worktree"
+)
+
+const nextSuffix = ".next.md"
+
+type schedulePage struct {
+	page
+	Copy     copyRow
+	IsNext   bool // it replaces a record that is public
+	Zone     string
+	First    string // the first minute that can be chosen
+	Problems []string
+}
+
+// zoneOf returns the time zone of a catalogue.
+func zoneOf(e *preview.Edition) *time.Location {
+	if e.Catalog == nil {
+		return (&catalog.Catalog{}).Zone()
+	}
+	return e.Catalog.Zone()
+}
+
+// chooseHour asks when a working copy is to appear.
+func (d *desk) chooseHour(r *request) (*response, error) {
+	c, err := d.find(r)
+	if err != nil {
+		return nil, err
+	}
+	if found, err := d.conflict(c); err != nil || found != nil {
+		return seeOther(c.path()+"/conflit", ""), err
+	}
+	e, err := d.edition(r.Context(), c)
+	if err != nil {
+		return nil, err
+	}
+	place, err := d.placeOf(r, c)
+	if err != nil {
+		return nil, err
+	}
+	zone := zoneOf(e)
+	return render("schedule", schedulePage{
+		page: r.page("Programmer"), Copy: c.row(), IsNext: place != c.Path, Zone: zone.String(), Problems: findings(e.Problems),
+		First: r.now.In(zone).Add(time.Minute).Format("2006-01-02T15:04"),
+	}), nil
+}
+
+// placeOf returns the file that a scheduled working copy becomes: one beside the record, if that is public.
+func (d *desk) placeOf(r *request, c *draft) (string, error) {
+	switch {
+	case c.doc == nil || c.doc.Kind() == record.Catalogue:
+		return "", refused("Les réglages et les fichiers à réparer ne se programment pas\u00a0: publiez-les quand il le faut.")
+	case c.Replaces != "":
+		return "", refused("Un changement d’adresse ou un retrait ne se programme pas\u00a0: publiez-le quand il le faut.")
+	case c.doc.Value("draft").Text == "true":
+		return "", refused("Cette fiche est un brouillon, et le resterait à son heure\u00a0: décochez d’abord «\u00a0Brouillon\u00a0».")
+	case c.Base == "" || strings.HasSuffix(c.Path, nextSuffix):
+		return c.Path, nil
+	}
+	e, err := d.folder(r.Context())
+	if err != nil {
+		return "", err
+	}
+	all := d.rows(e, r.now)
+	i := slices.IndexFunc(all, func(x row) bool { return x.File() == c.Path })
+	if i >= 0 && (all[i].Draft || all[i].Due != "") {
+		return c.Path, nil
+	}
+	place := strings.TrimSuffix(c.Path, ".md") + nextSuffix
+	if _, err := d.Folder.Read(place); !errors.Is(err, fs.ErrNotExist) {
+		return "", refused("Une prochaine version de cette fiche est déjà programmée\u00a0: annulez-la d’abord, ou modifiez-la, dans " +
+			"«\u00a0Programmées\u00a0».")
+	}
+	return place, nil
+}
+
+// schedule publishes a working copy so that it appears by itself at its hour.
+func (d *desk) schedule(r *request) (*response, error) {
+	c, err := d.find(r)
+	if err != nil {
+		return nil, err
+	}
+	if found, err := d.conflict(c); err != nil || found != nil {
+		return seeOther(c.path()+"/conflit", ""), err
+	}
+	place, err := d.placeOf(r, c)
+	if err != nil {
+		return nil, err
+	}
+	e, err := d.folder(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	when := r.PostForm.Get("quand")
+	if err := checkHour(when, zoneOf(e), r.now); err != nil {
+		return nil, err
+	}
+	if err := c.doc.Set("publish_at", content.Value{Text: when}); err != nil {
+		return nil, refused(sentence(err))
+	}
+	isBeside := place != c.Path
+	c.Data = c.doc.Bytes()
+	work := worktree.Publication{Changes: c.changes(), Message: name(c.doc, c.Path) + " paraîtra le " + when}
+	work.Changes[0].Path = place
+	if isBeside {
+		work.Changes[0].Base = ""
+	}
+	names, err := d.names(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	if work.AuthorName = names[c.Author]; work.AuthorName != "" {
+		work.AuthorEmail = c.Author
+	}
+	if a, err := d.send(r, []*draft{c}, work); a != nil || err != nil {
+		return a, err
+	}
+	if !isBeside {
+		d.done(r, c)
+	} else if err := d.Copies.Delete(r.Context(), c.ID, c.Revision); err != nil && !errors.Is(err, accountdb.ErrChanged) {
+		d.Log.Error("a working copy that was scheduled could not be deleted", "copy", c.ID, "error", err)
+	}
+	return seeOther(schedulePath, "programmee"), nil
+}
+
+// checkHour says what is wrong with an hour that somebody chose.
+func checkHour(when string, zone *time.Location, now time.Time) error {
+	at, err := catalog.ParseTime(when, zone)
+	switch {
+	case errors.Is(err, catalog.ErrNoTime), catalog.IsDate(when):
+		return refused("Choisissez un jour et une heure, comme 2026-12-01T09:00.")
+	case err != nil:
+		return refused("À cette heure-là, les pendules changent\u00a0: elle n’existe pas, ou elle vient deux fois. Choisissez une heure plus tôt ou plus tard.")
+	case !at.After(now):
+		return refused("Cette heure est passée\u00a0: choisissez-en une à venir, ou publiez tout de suite.")
+	}
+	return nil
+}
+
+type scheduledPage struct {
+	page
+	Rows []row
+}
+
+// listScheduled shows what appears by itself, the next first.
+func (d *desk) listScheduled(r *request) (*response, error) {
+	e, err := d.folder(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	data := scheduledPage{page: r.page("Programmées")}
+	for _, x := range d.rows(e, r.now) {
+		if x.Due != "" {
+			data.Rows = append(data.Rows, x)
+		}
+	}
+	slices.SortStableFunc(data.Rows, func(a, b row) int { return strings.Compare(a.Due, b.Due) })
+	return render("scheduled", data), nil
+}
+
+// unschedule takes what was to appear out of the folder. Its text becomes a working copy of whoever does so.
+func (d *desk) unschedule(r *request) (*response, error) {
+	found, doc, data, err := d.editable(r)
+	if err != nil {
+		return nil, err
+	}
+	if found.Due == "" {
+		return nil, refused("Cette fiche n’est pas programmée, ou elle a déjà paru.")
+	}
+	if err := doc.Set("publish_at", content.Value{}); err != nil {
+		return nil, refused(sentence(err))
+	}
+	c := accountdb.WorkingCopy{Path: found.File(), Data: doc.Bytes(), Author: r.Email}
+	if found.Next {
+		c.Path = strings.TrimSuffix(c.Path, nextSuffix) + ".md"
+		if c.Original, err = d.Folder.Read(c.Path); err != nil {
+			return nil, err
+		}
+	}
+	kept, err := d.Copies.Create(r.Context(), c, r.now)
+	if errors.Is(err, accountdb.ErrTooMany) {
+		return nil, refused("Il y a déjà 500\u00a0copies de travail, le plus possible\u00a0: publiez-en ou supprimez-en d’abord.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(kept.Data, c.Data) {
+		return nil, refused("Vous avez déjà une copie de travail de cette fiche\u00a0: publiez-la ou supprimez-la d’abord, pour que le texte " +
+			"programmé devienne la vôtre.")
+	}
+	a, err := d.send(r, nil, worktree.Publication{
+		Changes: []worktree.Change{{Path: found.File(), Base: hash(data)}}, Message: "Annule la programmation de " + found.Name,
+	})
+	if a != nil || err != nil { // the folder still has it
+		return a, errors.Join(err, d.Copies.Delete(r.Context(), kept.ID, kept.Revision))
+	}
+	return seeOther(copiesPath+"/"+kept.ID, "deprogrammee"), nil
+}

@@ -1,0 +1,151 @@
+package desk_test
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"palmares/internal/testkit/testdb"
+)
+
+func (n *newsroom) copyOf(path string) string {
+	n.t.Helper()
+	c, err := n.db.Copies.Find(n.t.Context(), filepath.Base(path))
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return string(c.Data)
+}
+
+func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
+	each(t, func(t *testing.T, n *newsroom) {
+		for _, name := range []string{"Ada", "Bob"} {
+			n.join(name)
+		}
+		bob, ada := n.as("Bob"), n.as("Ada")
+		ada.post("/redaction/publication", "copie", filepath.Base(ada.open("outils/encre"))).Is(http.StatusSeeOther)
+		copied := bob.open("outils/plume")
+		bob.save(copied, "f.tagline", "Écrit demain").Is(http.StatusSeeOther)
+		ada.get(copied+"/programmation").OK().Contains("Europe/Paris", `min="2026-11-16T10:31"`)
+		for when, want := range map[string]string{
+			"":                 "un jour et une heure",
+			"demain":           "un jour et une heure",
+			"2026-12-01":       "un jour et une heure",
+			"2026-11-16T10:30": "est passée",
+			"2027-03-28T02:30": "les pendules changent",
+			"2027-10-31T02:30": "les pendules changent",
+		} {
+			ada.post(copied+"/programmation", "quand", when).Is(http.StatusUnprocessableEntity).Contains(want)
+		}
+		ada.post(copied+"/programmation", "quand", "2026-12-01T09:00").Is(http.StatusSeeOther)
+		if got := n.read("outils/plume.next.md"); !strings.Contains(got, `publish_at: "2026-12-01T09:00"`) || !strings.Contains(got, "Écrit demain") {
+			t.Errorf("the file is\n%s", got)
+		}
+		if n.read("outils/plume.md") != plume {
+			t.Error("the record changed before its hour")
+		}
+		bob.get(copied).Is(http.StatusNotFound)
+		log, err := n.db.Catalogue.Versions(t.Context(), 1)
+		if err != nil || len(log) != 1 || log[0].Author != "Bob" {
+			t.Errorf("%+v, %v", log, err)
+		}
+		bob.get("/redaction/programmation").OK().Contains("Plume", "1er\u00a0décembre 2026 à 08:00").Lacks("Annuler")
+		again := bob.open("outils/plume")
+		ada.post(again+"/programmation", "quand", "2026-12-02T09:00").Is(http.StatusUnprocessableEntity).Contains("déjà programmée")
+
+		mine := ada.open("outils/plume")
+		ada.save(mine, "f.tagline", "Autre chose").Is(http.StatusSeeOther)
+		ada.post("/redaction/fiches/outils/plume.next/deprogrammation").Is(http.StatusUnprocessableEntity).Contains("déjà une copie")
+		ada.post(mine + "/suppression").Is(http.StatusSeeOther)
+		kept := ada.follow(ada.post("/redaction/fiches/outils/plume.next/deprogrammation"))
+		if got := n.copyOf(kept); got != strings.Replace(plume, "Écrit vite", "Écrit demain", 1) {
+			t.Errorf("the text that was scheduled became\n%s", got)
+		}
+		if _, err := os.Stat(filepath.Join(n.dir, "outils/plume.next.md")); err == nil {
+			t.Error("it is still scheduled")
+		}
+		ada.post("/redaction/fiches/outils/plume/deprogrammation").Is(http.StatusUnprocessableEntity).Contains("n’est pas programmée")
+
+		added := ada.follow(ada.post("/redaction/fiches/outils/encre/double", "adresse", "stylo"))
+		ada.save(added, "f.name", "Stylo", "f.domain", "stylo.example", "f.draft", "true").Is(http.StatusSeeOther)
+		ada.post(added+"/programmation", "quand", "2026-12-01T09:00").Is(http.StatusUnprocessableEntity).Contains("brouillon")
+		ada.save(added, "f.draft", "false").Is(http.StatusSeeOther)
+		text := n.copyOf(added)
+		ada.post(added+"/programmation", "quand", "2026-12-01T09:00").Is(http.StatusSeeOther)
+		n.now = n.now.Add(time.Minute)
+		ada.get("/redaction/programmation").OK().Contains("Stylo")
+		if got := n.copyOf(ada.follow(ada.post("/redaction/fiches/outils/stylo/deprogrammation"))); got != text {
+			t.Errorf("the text that was scheduled became\n%s", got)
+		}
+		ada.get("/redaction/programmation").OK().Contains("Rien n’est programmé")
+	})
+}
+
+func TestAnUndoneVersionDoesNotComeBack(t *testing.T) {
+	databases.Each(t, func(t *testing.T, db *testdb.DB) {
+		dir := t.TempDir()
+		git := func(args ...string) string {
+			t.Helper()
+			cmd := exec.Command("git", append([]string{"-c", "user.name=Léa", "-c", "user.email=lea@essai.example"}, args...)...)
+			cmd.Dir = dir
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("git %s: %v\n%s", args, err, out)
+			}
+			return string(out)
+		}
+		for name, text := range map[string]string{"catalogue.yaml": settings, "outils/plume.md": plume, "outils/encre.md": encre} {
+			if err := os.MkdirAll(filepath.Join(dir, "outils"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		git("init", "-q", "-b", "main")
+		git("add", "-A")
+		git("commit", "-qm", "Commence")
+		n := newNewsroom(t, db, dir)
+		n.join("Ada")
+		ada := n.as("Ada")
+		publish := func(record, field, value string) {
+			t.Helper()
+			n.now = n.now.Add(time.Minute)
+			copied := ada.open(record)
+			ada.save(copied, field, value).Is(http.StatusSeeOther)
+			ada.post("/redaction/publication", "copie", filepath.Base(copied)).Is(http.StatusSeeOther)
+		}
+		publish("outils/encre", "f.tagline", "Coule")
+		publish("outils/plume", "f.price", "29 €/mois")
+		publish("outils/encre", "f.tagline", "Coule bien")
+		ada.get("/redaction/versions").OK().Contains("/redaction/versions/2", "prix changé", "Ada")
+		ada.get("/redaction/versions/2").OK().Contains("<del>29 €/mois</del>", "<ins>19 €/mois</ins>", "Annuler la version")
+		ada.get("/redaction/versions/9").Is(http.StatusNotFound)
+		ada.get("/redaction/versions/1").OK().Contains("ne sont pas connus").Lacks("Annuler la version")
+		ada.post("/redaction/versions/1/annulation").Is(http.StatusUnprocessableEntity)
+		ada.post("/redaction/versions/2/annulation").Is(http.StatusSeeOther)
+		if n.read("outils/plume.md") != plume || git("status", "--porcelain") != "" || !strings.Contains(git("log", "-1", "--format=%an %s"), "Ada Annule la version 2") {
+			t.Errorf("the folder is not as before: %s", git("log", "--stat", "-2"))
+		}
+		publish("outils/encre", "f.tagline", "Coule à flots")
+		now, err := n.db.Catalogue.Load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range now.Catalog.Tools {
+			if tool.Slug == "plume" && tool.Price != "19 €/mois" {
+				t.Errorf("the price is %s", tool.Price)
+			}
+		}
+		ada.get("/redaction/versions/2").OK().Contains("rien à annuler").Lacks("Annuler la version")
+		ada.post("/redaction/versions/2/annulation").Is(http.StatusUnprocessableEntity)
+		log, err := n.db.Catalogue.Versions(t.Context(), 9)
+		if err != nil || len(log) != 5 || log[1].Undoes != 2 || log[1].Token != "Ada" {
+			t.Errorf("%+v, %v", log, err)
+		}
+	})
+}

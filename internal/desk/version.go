@@ -1,0 +1,227 @@
+package desk
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"palmares/internal/catalog"
+	"palmares/internal/catalogdb"
+	"palmares/internal/content"
+	"palmares/internal/french"
+	"palmares/internal/publication"
+	"palmares/internal/worktree"
+)
+
+// maxVersions is how many versions are shown, and can be undone.
+const maxVersions = 50
+
+// A version is a publication in a list.
+type version struct {
+	catalogdb.Version
+}
+
+// Who returns who published it; "" if nobody did, or if that is not known.
+func (v version) Who() string { return cmp.Or(v.Author, v.Token) }
+
+// Href returns the address of its page.
+func (v version) Href() string { return versionsPath + "/" + strconv.FormatInt(v.Number, 10) }
+
+// changeNames are the French words for changes of the catalogue: one, several.
+var changeNames = map[string][2]string{
+	catalog.ToolCreated:           {"nouvel outil", "nouveaux outils"},
+	catalog.ToolUpdated:           {"outil modifié", "outils modifiés"},
+	catalog.ToolRetired:           {"outil retiré", "outils retirés"},
+	catalog.ToolRestored:          {"outil revenu", "outils revenus"},
+	catalog.ToolRemoved:           {"outil supprimé", "outils supprimés"},
+	catalog.PricingUpdated:        {"prix changé", "prix changés"},
+	catalog.ComparisonPublished:   {"nouveau comparatif", "nouveaux comparatifs"},
+	catalog.ComparisonUpdated:     {"comparatif modifié", "comparatifs modifiés"},
+	catalog.ComparisonUnpublished: {"comparatif retiré", "comparatifs retirés"},
+}
+
+// Summary returns what it changed, in a few words.
+func (v version) Summary() string {
+	var parts []string
+	for _, change := range slices.Sorted(maps.Keys(v.Changes)) {
+		if names, ok := changeNames[change]; ok {
+			parts = append(parts, french.Plural(v.Changes[change], names[0], names[1]))
+		}
+	}
+	if v.Pages > 0 {
+		parts = append(parts, french.Plural(v.Pages, "page", "pages"))
+	}
+	if v.Settings {
+		parts = append(parts, "réglages du site")
+	}
+	return cmp.Or(strings.Join(parts, ", "), "rien de visible tout de suite")
+}
+
+type versionsPage struct {
+	page
+	Versions []version
+}
+
+func (d *desk) listVersions(r *request) (*response, error) {
+	all, err := d.versions(r)
+	return render("versions", versionsPage{page: r.page("Versions"), Versions: all}), err
+}
+
+func (d *desk) versions(r *request) ([]version, error) {
+	found, err := d.Catalogue.Versions(r.Context(), maxVersions)
+	all := make([]version, len(found))
+	for i := range found {
+		all[i].Version = found[i]
+	}
+	return all, err
+}
+
+// version finds the version that the path of a request names.
+func (d *desk) version(r *request) (version, error) {
+	all, err := d.versions(r)
+	if err != nil {
+		return version{}, err
+	}
+	i := slices.IndexFunc(all, func(v version) bool { return strconv.FormatInt(v.Number, 10) == r.PathValue("number") })
+	if i < 0 {
+		return version{}, noPage()
+	}
+	return all[i], nil
+}
+
+type versionPage struct {
+	page
+	Version version
+	Files   []revertedFile // what an undo changes
+	Refused string         // why there is none
+}
+
+// A revertedFile is a file of the folder as it is now and as it would be after an undo.
+type revertedFile struct {
+	Name     string
+	IsAdded  bool // again
+	IsGone   bool
+	Fields   []difference
+	Passages []passage
+}
+
+// showVersion shows what a version changed, and what undoing it would change.
+func (d *desk) showVersion(r *request) (*response, error) {
+	v, err := d.version(r)
+	if err != nil {
+		return nil, err
+	}
+	data := versionPage{page: r.page(fmt.Sprintf("Version\u00a0%d", v.Number)), Version: v}
+	changes, err := d.takenBack(r, v)
+	if data.Refused, err = notUndone(err); err != nil {
+		return nil, err
+	}
+	for _, c := range changes {
+		data.Files = append(data.Files, d.reverted(c))
+	}
+	return render("version", data), nil
+}
+
+// takenBack returns the changes that take a version back in the folder. There is at least one.
+func (d *desk) takenBack(r *request, v version) ([]worktree.Change, error) {
+	changes, err := d.Folder.Undo(r.Context(), v.Number)
+	if err != nil {
+		return nil, err
+	}
+	changes = slices.DeleteFunc(changes, func(c worktree.Change) bool {
+		now, err := d.Folder.Read(c.Path)
+		return err == nil && c.Data != nil && bytes.Equal(now, c.Data) || c.Data == nil && errors.Is(err, fs.ErrNotExist)
+	})
+	if len(changes) == 0 {
+		return nil, refused("Rien de ce que cette version a écrit n’est encore dans le dossier\u00a0: il n’y a rien à annuler.")
+	}
+	return changes, nil
+}
+
+// reverted returns what a change that takes something back does.
+func (d *desk) reverted(c worktree.Change) revertedFile {
+	f := revertedFile{Name: recordName(c.Path), IsAdded: c.Base == "", IsGone: c.Data == nil}
+	if strings.HasPrefix(c.Path, "images/") {
+		f.Name = c.Path
+		return f
+	}
+	now, err := d.Folder.Read(c.Path)
+	if err != nil || f.IsGone {
+		return f
+	}
+	old, err := content.OpenDocument(c.Path, now)
+	if err != nil {
+		return f
+	}
+	if next, err := content.OpenDocument(c.Path, c.Data); err == nil {
+		f.Name, f.Fields, f.Passages = name(next, c.Path), differences(old, next), passages(old.Body(), next.Body())
+	}
+	return f
+}
+
+// notUndone says why a version cannot be undone. Other errors are returned.
+func notUndone(err error) (string, error) {
+	conflict, isConflict := errors.AsType[*worktree.ConflictError](err)
+	failed, isFailed := errors.AsType[*worktree.Error](err)
+	nothing, isNothing := errors.AsType[*failure](err)
+	_, isRefused := errors.AsType[*publication.RefusedError](err)
+	switch {
+	case isNothing:
+		return nothing.text, nil
+	case isConflict:
+		return "Ce que cette version a écrit a changé depuis (" + strings.Join(conflict.Paths, ", ") +
+			")\u00a0: corrigez plutôt la fiche elle-même, ou annulez d’abord ce qui a suivi.", nil
+	case isFailed:
+		return failed.Error() + " Corrigez plutôt la fiche elle-même.", nil
+	case isRefused:
+		return "Cette version ne peut pas être annulée\u00a0: elle est la première, trop ancienne, ou ce qui a été écrit depuis a besoin d’elle.", nil
+	}
+	return "", err
+}
+
+// undo takes a version back, on the site and then in the folder, so that the next publication does not
+// bring it back. If the folder fails, doing it again goes on there.
+func (d *desk) undo(r *request) (*response, error) {
+	v, err := d.version(r)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := d.takenBack(r, v)
+	if err == nil {
+		u := publication.Undo{Version: v.Number, Token: r.Name, Now: d.Now, Sink: silent{}}
+		_, err = u.Run(r.Context(), d.Catalogue)
+	}
+	text, err := notUndone(err)
+	if err != nil {
+		return nil, err
+	}
+	if text != "" {
+		return nil, refused(text)
+	}
+	_, err = d.Folder.Publish(r.Context(), worktree.Publication{
+		Changes: changes, AuthorName: r.Name, AuthorEmail: r.Email, AllowRemovals: true, Message: fmt.Sprintf("Annule la version %d", v.Number),
+	})
+	d.reading.forget()
+	if err != nil {
+		d.Log.Warn("a version was undone, but not in the folder of the desk", "version", v.Number, "error", err)
+		return nil, &failure{
+			http.StatusConflict, "Annulée sur le site seulement",
+			"Le dossier a encore le texte de cette version, et la prochaine publication la ramènerait\u00a0: revenez à la page et recommencez.",
+		}
+	}
+	return seeOther(versionsPath, "annulee"), nil
+}
+
+// silent is a publication.Sink for work whose result is shown otherwise.
+type silent struct{}
+
+func (silent) Progress(string, int, int)            {}
+func (silent) Findings([]publication.Finding) error { return nil }
+func (silent) Report(string) error                  { return nil }
