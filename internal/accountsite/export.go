@@ -3,13 +3,12 @@ package accountsite
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
-	"time"
 
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
+	"palmares/internal/web"
 	"palmares/internal/webhook"
 )
 
@@ -103,26 +102,12 @@ func (p *pages) stream(ctx context.Context, w http.ResponseWriter, a *response) 
 	h.Set("X-Robots-Tag", "noindex")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	w.WriteHeader(a.status)
-	if err := a.stream(ctx, &deadlineWriter{w, http.NewResponseController(w)}); err != nil {
+	if err := a.stream(ctx, new(web.Sender).ExtendTimeout(w)); err != nil {
 		if ctx.Err() == nil {
 			p.Log.Error("an export was aborted", "error", err)
 		}
 		panic(http.ErrAbortHandler)
 	}
-}
-
-// A deadlineWriter gives the client half a minute for each write.
-type deadlineWriter struct {
-	http.ResponseWriter
-	connection *http.ResponseController
-}
-
-func (w *deadlineWriter) Write(b []byte) (int, error) {
-	err := w.connection.SetWriteDeadline(time.Now().Add(30 * time.Second))
-	if err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return 0, err
-	}
-	return w.ResponseWriter.Write(b)
 }
 
 // collect reads what is exported, except the deliveries.

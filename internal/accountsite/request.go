@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"path"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/cache"
+	"palmares/internal/clientip"
 	"palmares/internal/web"
 )
 
@@ -34,11 +34,7 @@ type pages struct {
 // cookies without TLS.
 func isLocal(base string) bool {
 	u, err := url.Parse(base)
-	if err != nil || u.Scheme != "http" {
-		return false
-	}
-	addr, err := netip.ParseAddr(u.Hostname())
-	return u.Hostname() == "localhost" || err == nil && addr.IsLoopback()
+	return err == nil && u.Scheme == "http" && clientip.IsLoopback(u.Host)
 }
 
 // A request is one HTTP request and who sent it.

@@ -5,11 +5,11 @@ import (
 	"embed"
 	"fmt"
 	html "html/template"
-	"strconv"
 	"strings"
 	text "text/template"
 	"time"
 
+	"palmares/internal/french"
 	"palmares/internal/webhook"
 )
 
@@ -72,7 +72,8 @@ func (q *Queue) write(ctx context.Context, c Claim, now time.Time) (Message, err
 	case EndpointFailing:
 		err = q.describeFailures(ctx, c.About, &d)
 	case PaymentFailed, PlanEnded:
-		d.Day, err = day(c.About)
+		d.Day = french.Date(c.About)
+		_, err = time.Parse(time.DateOnly, c.About)
 		if err == nil {
 			err = q.cfg.Outbox.Check(ctx, c.Request)
 		}
@@ -81,10 +82,7 @@ func (q *Queue) write(ctx context.Context, c Claim, now time.Time) (Message, err
 		var hour string
 		d.Record, hour, _ = strings.Cut(c.About, " ")
 		due, err = time.Parse(time.RFC3339, hour)
-		if err == nil {
-			d.Day, err = day(isoDay(due))
-			d.Day += due.UTC().Format(" à 15:04 UTC")
-		}
+		d.Day = french.Date(isoDay(due)) + due.UTC().Format(" à 15:04 UTC")
 	case ReviewAsked, ReviewReturned, ReviewApproved:
 		err = q.describeCopy(ctx, c.Request, &d)
 	default:
@@ -107,13 +105,9 @@ func (q *Queue) describeFailures(ctx context.Context, id string, d *data) error 
 	}
 	d.Endpoint, d.Page = e.URL, d.Account+"/webhooks/"+id
 	d.Failures, d.Failure = e.Failures, e.LastError()
-	d.FailedAt, err = day(isoDay(e.LastFailure.At))
-	if err != nil {
-		return err
-	}
-	d.FailedAt += e.LastFailure.At.UTC().Format(" à 15:04 UTC")
-	d.Day, err = day(isoDay(e.DisableAt()))
-	return err
+	d.FailedAt = french.Date(isoDay(e.LastFailure.At)) + e.LastFailure.At.UTC().Format(" à 15:04 UTC")
+	d.Day = french.Date(isoDay(e.DisableAt()))
+	return nil
 }
 
 // describeCopy fills in what the mail about a working copy says.
@@ -151,22 +145,4 @@ func (t templates) render(to string, d data, now time.Time) (Message, error) {
 	}
 	m.HTML = b.String()
 	return m, nil
-}
-
-var months = [...]string{
-	"janvier", "février", "mars", "avril", "mai", "juin",
-	"juillet", "août", "septembre", "octobre", "novembre", "décembre",
-}
-
-// day formats 2026-12-06 in French, with no-break spaces.
-func day(iso string) (string, error) {
-	t, err := time.Parse(time.DateOnly, iso)
-	if err != nil {
-		return "", fmt.Errorf("%q is not a day: give it as 2026-12-06", iso)
-	}
-	number := strconv.Itoa(t.Day())
-	if t.Day() == 1 {
-		number = "1er"
-	}
-	return number + "\u00a0" + months[t.Month()-1] + "\u00a0" + strconv.Itoa(t.Year()), nil
 }

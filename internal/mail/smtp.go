@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"palmares/internal/clientip"
 )
 
 // Security is how the connection to a mail server is protected.
@@ -109,7 +111,7 @@ func (s *SMTP) secure(u *url.URL) error {
 		return errors.New("the mail server has options that palmares does not know: the only one is tls, " +
 			"as in ?tls=starttls")
 	}
-	local := isLoopback(s.Host)
+	local := clientip.IsLoopback(s.Host)
 	if len(asked) == 0 {
 		if s.Security != Implicit && (!local || s.User != "") {
 			s.Security = StartTLS
@@ -129,14 +131,6 @@ func (s *SMTP) secure(u *url.URL) error {
 		s.Security = mode
 	}
 	return nil
-}
-
-func isLoopback(host string) bool {
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return ip.Unmap().IsLoopback()
-	}
-	host = strings.ToLower(host)
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
 // ParseFrom parses the sender of mails: `Palmarès <no-reply@example.org>`, or an

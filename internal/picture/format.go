@@ -12,19 +12,18 @@ import (
 
 // format is one of the four formats the site serves.
 type format struct {
-	name        string
-	ext         string
-	contentType string
-	endings     []string // of file names
-	parse       func(file []byte, lim limits) (*parsed, error)
-	decode      func(file []byte) (image.Image, error)
+	name    string
+	ext     string
+	endings []string // of file names
+	parse   func(file []byte, lim limits) (*parsed, error)
+	decode  func(file []byte) (image.Image, error)
 }
 
 var (
-	pngFormat  = &format{"PNG", "png", "image/png", []string{".png"}, parsePNG, decodePNG}
-	jpegFormat = &format{"JPEG", "jpg", "image/jpeg", []string{".jpg", ".jpeg", ".jpe", ".jfif"}, parseJPEG, decodeJPEG}
-	webpFormat = &format{"WebP", "webp", "image/webp", []string{".webp"}, parseWebP, decodeWebP}
-	gifFormat  = &format{"GIF", "gif", "image/gif", []string{".gif"}, parseGIF, decodeGIF}
+	pngFormat  = &format{"PNG", "png", []string{".png"}, parsePNG, decodePNG}
+	jpegFormat = &format{"JPEG", "jpg", []string{".jpg", ".jpeg", ".jpe", ".jfif"}, parseJPEG, decodeJPEG}
+	webpFormat = &format{"WebP", "webp", []string{".webp"}, parseWebP, decodeWebP}
+	gifFormat  = &format{"GIF", "gif", []string{".gif"}, parseGIF, decodeGIF}
 )
 
 const saveAs = "save it as JPEG, PNG or WebP"

@@ -52,7 +52,6 @@ type File struct {
 	Bytes         []byte
 	Name          string // SHA-256 of Bytes in lower-case hexadecimal; of a smaller version, see Variants
 	Ext           string // png, jpg, webp or gif
-	ContentType   string
 	Width, Height int
 }
 
@@ -120,7 +119,7 @@ func inspect(lim limits, name string, file []byte) (*Picture, []string, error) {
 	}
 	sum := sha256.Sum256(in.bytes)
 	p := &Picture{
-		File:     File{in.bytes, hex.EncodeToString(sum[:]), f.ext, f.contentType, in.width, in.height},
+		File:     File{in.bytes, hex.EncodeToString(sum[:]), f.ext, in.width, in.height},
 		Animated: in.animated, format: f, colour: in.colour,
 	}
 	if turn {

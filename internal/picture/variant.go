@@ -129,7 +129,7 @@ func (p *Picture) encode(img image.Image, lossless bool) (File, error) {
 
 func (p *Picture) variant(f *format, content []byte, img image.Image) File {
 	size := img.Bounds().Size()
-	return File{content, fmt.Sprintf("%s-%d", p.Name, size.X), f.ext, f.contentType, size.X, size.Y}
+	return File{content, fmt.Sprintf("%s-%d", p.Name, size.X), f.ext, size.X, size.Y}
 }
 
 // fewColours returns a picture that has at most 256 colours with a palette, which takes

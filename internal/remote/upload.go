@@ -8,8 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -183,15 +183,7 @@ func (x *unpacking) addFile(name string, header *tar.Header, content io.Reader) 
 func isUploadName(name string) bool {
 	const mostPath, mostName = 1000, 255
 	return name != "." && fs.ValidPath(name) && filepath.IsLocal(filepath.FromSlash(name)) && len(name) <= mostPath &&
-		!strings.ContainsRune(name, 0) && longest(name) <= mostName
-}
-
-// longest returns the length of the longest name in a path.
-func longest(name string) (n int) {
-	for ; name != "."; name = path.Dir(name) {
-		n = max(n, len(path.Base(name)))
-	}
-	return n
+		!strings.ContainsRune(name, 0) && !slices.ContainsFunc(strings.Split(name, "/"), func(s string) bool { return len(s) > mostName })
 }
 
 func invalidEntry(name, what string) error {

@@ -13,17 +13,11 @@ import (
 	"palmares/internal/catalog"
 )
 
-// A Step says how the tools of one catalogue became those of the next.
-type Step struct {
-	Moved []int32 // by tool of the old catalogue, its index in the next one; -1 if it was removed or changed
-	Fresh []int32 // the tools of the next catalogue that are new or changed, ascending
-}
-
 // Next returns the index of c, the catalogue that follows that of x. It is the index that
 // Build would make, but only the texts that differ are read: those of the tools that are
 // fresh, and of those that are gone. The rest is copied. Next calls Build if a third of the
 // tools differ, if a category does, or if a word became part of the plan that reviews share.
-func (x *Index) Next(ctx context.Context, c *catalog.Catalog, s Step) (*Index, error) {
+func (x *Index) Next(ctx context.Context, c *catalog.Catalog, s catalog.Moves) (*Index, error) {
 	n := &next{old: x, moved: s.Moved, fresh: s.Fresh}
 	for i, to := range s.Moved {
 		if to < 0 {
@@ -62,7 +56,7 @@ type next struct {
 	*Index // being made
 	old    *Index
 
-	moved       []int32 // see Step
+	moved       []int32 // see catalog.Moves
 	fresh, gone []int32 // tools of the next and of the old catalogue
 
 	added, dropped           parts      // what was read of fresh and gone

@@ -10,8 +10,8 @@ package sharecard
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"image"
 	"image/png"
 )
@@ -51,31 +51,8 @@ const maxScores = 2
 
 // Digest identifies the picture: two cards with the same digest have the same bytes.
 func (c Card) Digest() string {
-	h := sha256.New()
-	field := func(s string) {
-		var size [8]byte
-		binary.BigEndian.PutUint64(size[:], uint64(len(s)))
-		h.Write(size[:])
-		h.Write([]byte(s))
-	}
-	flag := func(is bool) {
-		if is {
-			h.Write([]byte{1})
-		} else {
-			h.Write([]byte{0})
-		}
-	}
-	h.Write([]byte{version})
-	flag(c.Palm)
-	for _, s := range []string{c.Site, c.Host, c.Kicker, c.Title, c.Slug, c.Text} {
-		field(s)
-	}
-	for _, s := range c.Scores {
-		field(s.Name)
-		field(s.Value)
-		flag(s.Best)
-	}
-	return hex.EncodeToString(h.Sum(nil)[:8])
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %#v", version, c))
+	return hex.EncodeToString(sum[:8])
 }
 
 // Where things are, in pixels.

@@ -187,7 +187,7 @@ func NextIndex(ctx context.Context, before *Snapshot, c *catalog.Catalog, step *
 	case step.Tools.None():
 		return before.Index, nil
 	}
-	return before.Index.Next(ctx, c, search.Step{Moved: step.Tools.Moved, Fresh: step.Tools.Fresh})
+	return before.Index.Next(ctx, c, step.Tools)
 }
 
 // Empty returns the snapshot that is served before the first publication if the
@@ -247,59 +247,10 @@ func (s *Snapshot) renderComparisons(c *catalog.Catalog) {
 	}
 	item := func(i int32) any { return c.ComparisonItem(public[i]) }
 	detail := func(i int32) any { return c.ComparisonDetail(public[i]) }
-	if n := len(public); s.before != nil {
-		moves := s.comparisonMoves()
-		s.comparisons = s.before.comparisons.next(&moves, n, item)
-		s.comparisonDetails = s.before.comparisonDetails.next(&moves, n, detail)
-	} else {
-		s.comparisons, s.comparisonDetails = render(n, item), render(n, detail)
-	}
+	// They are few beside the tools: rendering them all takes less than finding those that differ saves.
+	s.comparisons, s.comparisonDetails = render(len(public), item), render(len(public), detail)
 	s.Published = public
 	s.comparisonOrders = s.orderComparisons(public)
-}
-
-// comparisonMoves says how the published comparisons became what they are. One is fresh
-// also if one of its tools is, whose name and scores it shows.
-func (s *Snapshot) comparisonMoves() catalog.Moves {
-	c := s.Catalog
-	freshTools := make(map[string]bool, len(s.step.Tools.Fresh))
-	for _, i := range s.step.Tools.Fresh {
-		freshTools[c.Tools[i].Slug] = true
-	}
-	isFresh := make([]bool, len(c.Comparisons))
-	for i := range c.Comparisons {
-		isFresh[i] = freshTools[c.Comparisons[i].ToolA] || freshTools[c.Comparisons[i].ToolB]
-	}
-	for _, i := range s.step.Comparisons.Fresh {
-		isFresh[i] = true
-	}
-	number := make([]int32, len(c.Comparisons)) // among the published ones
-	var m catalog.Moves
-	published := int32(0)
-	for i := range c.Comparisons {
-		number[i] = published
-		if c.Comparisons[i].Published {
-			published++
-			if isFresh[i] {
-				m.Fresh = append(m.Fresh, number[i])
-			}
-		}
-	}
-	m.Moved = make([]int32, 0, len(s.before.comparisons))
-	for i := range s.before.Catalog.Comparisons {
-		if !s.before.Catalog.Comparisons[i].Published {
-			continue
-		}
-		to := s.step.Comparisons.To(int32(i))
-		if to >= 0 && isFresh[to] {
-			to = -1
-		}
-		if to >= 0 {
-			to = number[to]
-		}
-		m.Moved = append(m.Moved, to)
-	}
-	return m
 }
 
 func (s *Snapshot) renderRetired(c *catalog.Catalog) {
@@ -314,12 +265,7 @@ func (s *Snapshot) renderRetired(c *catalog.Catalog) {
 		}
 	}
 	s.retiredNames = search.NewNames(slices.Collect(maps.Keys(s.retiredByName)))
-	item := func(i int32) any { return c.Retired[i].Item() }
-	if s.before != nil {
-		s.retired = s.before.retired.next(&s.step.Retired, len(c.Retired), item)
-	} else {
-		s.retired = render(len(c.Retired), item)
-	}
+	s.retired = render(len(c.Retired), func(i int32) any { return c.Retired[i].Item() })
 	s.retiredOrders = orderRetired(c)
 }
 
