@@ -236,17 +236,63 @@ func put[T any](list []T, record T, slugOf func(*T) string, slug string) []T {
 	return slices.Insert(list, i, record)
 }
 
+// ForgetAnnounced deletes the announced prices that stored, the catalogue so far, has had by an instant,
+// from tools whose files have other prices than the one before: what was written since counts.
+func (c *Catalog) ForgetAnnounced(stored *Catalog, at time.Time) {
+	zone := c.Zone()
+	for i, t := range c.Tools {
+		if prior := stored.prior(c, t); t.hasDue(at, zone) && prior != nil {
+			c.Tools[i] = t.forgetAnnounced(prior.PriceHistory, at, zone)
+		}
+	}
+}
+
+func (t *Tool) forgetAnnounced(history []PriceChange, at time.Time, zone *time.Location) *Tool {
+	next := *t
+	next.Announced = nil
+	pricing, price := t.Pricing, t.Price
+	for _, a := range t.Announced {
+		if a.isDue(at, zone) {
+			i := slices.IndexFunc(history, func(e PriceChange) bool { return e.ChangedAt <= a.From }) // newest first
+			if i >= 0 && history[i].tells(&a) && (history[i].OldPricing != pricing || history[i].OldPrice != price) {
+				continue
+			}
+			pricing, price = cmp.Or(a.Pricing, pricing), cmp.Or(a.Price, price)
+		}
+		next.Announced = append(next.Announced, a)
+	}
+	return &next
+}
+
+// tells reports whether an entry of a history is what was announced.
+func (e *PriceChange) tells(a *Announcement) bool {
+	return e.NewPricing == cmp.Or(a.Pricing, e.OldPricing) && e.NewPrice == cmp.Or(a.Price, e.OldPrice)
+}
+
+// HasAnnounced reports whether an announced price is in effect at an instant.
+func (c *Catalog) HasAnnounced(at time.Time) bool {
+	zone := c.Zone()
+	return slices.ContainsFunc(c.Tools, func(t *Tool) bool { return t.hasDue(at, zone) })
+}
+
+func (t *Tool) hasDue(at time.Time, zone *time.Location) bool {
+	return slices.ContainsFunc(t.Announced, func(a Announcement) bool { return a.isDue(at, zone) })
+}
+
+func (a *Announcement) isDue(at time.Time, zone *time.Location) bool {
+	return a.Retire == "" && !FirstMinute(a.From, zone).After(at)
+}
+
 // advance returns the tool with the announced prices that are in effect at an instant. The entries of
 // its history have the announced days.
 func (t *Tool) advance(at time.Time, zone *time.Location) *Tool {
-	isDue := func(a Announcement) bool { return a.Retire == "" && !FirstMinute(a.From, zone).After(at) }
-	if !slices.ContainsFunc(t.Announced, isDue) {
+	if !t.hasDue(at, zone) {
 		return t
 	}
 	next := *t
 	next.Announced = nil
 	for _, a := range t.Announced {
-		if !isDue(a) {
+		if !a.isDue(at, zone) {
 			next.Announced = append(next.Announced, a)
 			continue
 		}

@@ -94,12 +94,16 @@ func (t *Tool) HasDatedScore() bool {
 // The automatic entries of one day are one entry, from the first old values to the
 // last new ones, or none if these are equal. A written entry of today that starts like
 // it is that entry. One for the same change with another date replaces it: editors may
-// date a change themselves.
+// date a change themselves. Prices that were announced have their days, and are written, too.
 func extendHistory[E change[E]](stored, written []E, now *E, today string) []E {
 	if len(stored) == 0 && now == nil {
 		return mergeHistory(nil, written)
 	}
 	if now == nil {
+		return mergeHistory(stored, unmatched(stored, written))
+	}
+	announced := slices.DeleteFunc(unmatched(stored, written), func(e E) bool { return !e.isAutomatic() || e.day() == today })
+	if n := len(announced); n > 0 && announced[n-1].startsLike(*now) && announced[0].until(*now).key() == announced[0].key() {
 		return mergeHistory(stored, unmatched(stored, written))
 	}
 	latest := *now

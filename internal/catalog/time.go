@@ -41,6 +41,14 @@ var ErrNoTime = errors.New("must be a time such as 2026-12-01T09:00, 2026-12-01T
 // is meant in a zone, and a day is its first minute there. The error is ErrNoTime, or says which two
 // instants a time may be that the clocks of the zone skip or repeat.
 func ParseTime(s string, zone *time.Location) (time.Time, error) {
+	t, err := parseTime(s, zone)
+	if len(FormatTime(t)) != len(timeForm) { // such a year would not sort
+		return time.Time{}, ErrNoTime
+	}
+	return t, err
+}
+
+func parseTime(s string, zone *time.Location) (time.Time, error) {
 	if IsDate(s) {
 		return FirstMinute(s, zone), nil
 	}

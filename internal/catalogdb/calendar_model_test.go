@@ -259,6 +259,32 @@ func forgotten(c *catalog.Catalog, hour string) *catalog.Catalog {
 	return c
 }
 
+// overtaken returns an edition without the announced prices that its tools have had before, by their
+// histories, if their files have other prices since.
+func overtaken(before, c *catalog.Catalog, now time.Time) *catalog.Catalog {
+	c = clone(c)
+	for _, t := range c.Tools {
+		prior, price := before.Tool(t.Slug), t.Price
+		t.Announced = slices.DeleteFunc(slices.Clone(t.Announced), func(a catalog.Announcement) bool {
+			from, _ := time.Parse(time.DateOnly, a.From)
+			if prior == nil || from.Add(-time.Hour).After(now) {
+				return false
+			}
+			for _, e := range prior.PriceHistory {
+				if e.ChangedAt <= a.From {
+					if e.NewPrice == a.Price && e.OldPrice != price {
+						return true
+					}
+					break
+				}
+			}
+			price = a.Price
+			return false
+		})
+	}
+	return c
+}
+
 // copyTo makes the mirror a copy of what is published, which has its state, and has no hours.
 func (r *undoRun) copyTo(mirror *kit, p *Published) {
 	base, err := mirror.Mirror.Origin(r.Context())

@@ -185,6 +185,36 @@ func TestAnAnnouncedPriceHappensOnItsDayAndOnce(t *testing.T) {
 	}
 }
 
+func TestAPriceThatIsWrittenAfterAnAnnouncementCounts(t *testing.T) {
+	s := databases.OpenDSN(t, databases.SQLite(t))
+	file := func(price, display string) *catalog.Catalog {
+		x := tool("a", price)
+		x.PriceDisplay = display
+		x.Announced = []catalog.Announcement{{From: "2026-12-01", Price: "25 €/mois"}, {From: "2026-12-02", Price: "30 €/mois"}}
+		return catalogue(x)
+	}
+	publish(t, s, file("18 €/mois", ""), day(0))
+	publish(t, s, file("20 €/mois", ""), time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)) // the day, in UTC, of the first hour
+	for n, test := range []struct {
+		price, display, want string
+		entries              int
+	}{
+		{"20 €/mois", "", "30 €/mois", 3},         // the announcements have happened
+		{"25 €/mois", "", "30 €/mois", 3},         // the first one is written by now
+		{"30 €/mois", "Dès 30 €", "30 €/mois", 3}, // both are
+		{"27 €/mois", "", "27 €/mois", 4},         // the maker changed its mind
+		{"27 €/mois", "Dès 27 €", "27 €/mois", 4},
+	} {
+		now := time.Date(2027, 1, 1+n, 9, 0, 0, 0, time.UTC)
+		advance(t, s, now)
+		publish(t, s, file(test.price, test.display), now)
+		got := loaded(t, s).Catalog.Tools[0]
+		if got.Price != test.want || len(got.PriceHistory) != test.entries || got.PriceDisplay != test.display || got.Announced != nil {
+			t.Errorf("a file with %s: got %+v", test.price, got)
+		}
+	}
+}
+
 func TestAToolIsRetiredByItsObituary(t *testing.T) {
 	s := databases.OpenDSN(t, databases.SQLite(t))
 	c := catalogue(tool("a", "20 €/mois"), tool("b", "1 €/mois"))

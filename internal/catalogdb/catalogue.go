@@ -142,10 +142,21 @@ func (p *publication) advance(ctx context.Context) error {
 		return nil
 	}
 	clock, err := (&Catalogue{db: p.db}).clock(ctx, p.tx, func() time.Time { return p.now })
-	if err == nil && p.next.Advance(clock) {
+	if err != nil {
+		return err
+	}
+	if p.opts.Undo == nil && p.next.HasAnnounced(clock) {
+		stored, err := gather(ctx, p.tx, gathering{}, `NOT deleted AND kind = $1 AND document LIKE '%"price_history":%'`,
+			string(record.Tool))
+		if err != nil {
+			return err
+		}
+		p.next.ForgetAnnounced(&stored.Catalog, clock)
+	}
+	if p.next.Advance(clock) {
 		record.SettlePictures(p.next)
 	}
-	return err
+	return nil
 }
 
 // judge completes next and computes what it changes. It returns the tools that would be lost.

@@ -89,7 +89,9 @@ func (f *folder) assembleAt(at string) *catalog.Catalog {
 		case r.comparison != nil:
 			f.checkSides(r, &x)
 		case r.retired != nil:
-			f.checkSuccessor(r, &x)
+			for _, ref := range r.refs {
+				f.checkSuccessor(r, ref, &x)
+			}
 		}
 		// A comparison that is complete and not published is stored.
 		if !r.isHidden && (!r.isDraft() || r.comparison != nil && !r.comparison.Draft) {
@@ -221,19 +223,17 @@ func (f *folder) checkSides(r *record, x *index) {
 	}
 }
 
-// checkSuccessor checks that the successor of a retired tool is another tool of
-// the folder, be it active, retired or an alias.
-func (f *folder) checkSuccessor(r *record, x *index) {
-	for _, ref := range r.refs {
-		_, known := x.tools[ref.slug]
-		switch {
-		case ref.slug == r.slug:
-			f.problem(r.file, ref.line, "successor must be a tool other than %q itself", r.slug)
-		case x.active(ref.slug) != nil && x.active(ref.slug).isDraft() && !r.isDraft():
-			f.problem(r.file, ref.line, "successor %q is %s; publish it first, or remove the successor", ref.slug,
-				x.active(ref.slug).status())
-		case !known && !f.isCopy:
-			f.problem(r.file, ref.line, "successor %q is not a tool in this folder", ref.slug)
-		}
+// checkSuccessor checks that the successor of a tool that is retired, or will be, is another tool
+// of the folder, be it active, retired or an alias.
+func (f *folder) checkSuccessor(r *record, ref reference, x *index) {
+	_, known := x.tools[ref.slug]
+	switch {
+	case ref.slug == r.slug:
+		f.problem(r.file, ref.line, "successor must be a tool other than %q itself", r.slug)
+	case x.active(ref.slug) != nil && x.active(ref.slug).isDraft() && !r.isDraft():
+		f.problem(r.file, ref.line, "successor %q is %s; publish it first, or remove the successor", ref.slug,
+			x.active(ref.slug).status())
+	case !known && !f.isCopy:
+		f.problem(r.file, ref.line, "successor %q is not a tool in this folder", ref.slug)
 	}
 }

@@ -42,13 +42,13 @@ func (d *decoder) time(at label, v *value) string {
 
 // checkAnnouncement checks that the parts of an announced change fit together.
 func (d *decoder) checkAnnouncement(a *catalog.Announcement) {
-	isPrice := a.Price != "" || a.Pricing != "" || a.PriceDisplay != ""
+	isPrice := d.isGiven("price") || d.isGiven("pricing") || d.isGiven("price_display")
 	switch {
-	case isPrice && a.Retire != "":
+	case isPrice && d.isGiven("retire"):
 		d.report(d.line, "a change of the price and a retirement are two announcements%s; make two items of them", d.within)
-	case !isPrice && a.Retire == "" && len(d.known) > 0:
+	case !isPrice && !d.isGiven("retire") && len(d.known) > 0:
 		d.report(d.line, "price, pricing, price_display or retire is missing%s; say what changes", d.within)
-	case a.Successor != "" && a.Retire == "":
+	case a.Successor != "" && !d.isGiven("retire"):
 		d.report(d.lineOf("successor"), "successor%s needs retire", d.within)
 	}
 }
@@ -144,6 +144,9 @@ func (f *folder) settle(at string) {
 		if r.publishAt == "" || !r.isRead() {
 			continue
 		}
+		if _, isDraft := r.value(); *isDraft {
+			continue // its hour does nothing
+		}
 		if r.retired != nil {
 			f.obituaries[r.slug] = r
 		}
@@ -156,7 +159,7 @@ func (f *folder) settle(at string) {
 	}
 	for k, r := range f.all() {
 		isPast := r.publishAt <= at
-		r.isAbsent = r.isNext && !isPast || !r.isNext && replaced[k.folder+"/"+r.slug] || k.of == canonical.Tool && retired[r.slug]
+		r.isAbsent = r.isNext != replaced[k.folder+"/"+r.slug] || k.of == canonical.Tool && retired[r.slug]
 		r.hasEnded = isPast && r.page != nil && r.page.UnpublishAt != "" && r.page.UnpublishAt <= at
 		r.isHidden = !isPast || r.hasEnded
 	}
@@ -228,9 +231,9 @@ func (f *folder) checkFiles(now string) {
 		case !r.isRead():
 		case r.publishAt == "":
 			f.problem(r.file, r.line, "publish_at is missing; say when this text replaces %s", base.file)
-		case r.publishAt == base.publishAt:
-			f.problem(r.file, r.line, "this text and %s have the same publish_at; keep one of them", base.file)
-		case r.publishAt <= now:
+		case r.publishAt <= base.publishAt:
+			f.problem(r.file, r.line, "publish_at must be after that of %s, which this text replaces", base.file)
+		case r.publishAt <= now && !r.isAbsent:
 			f.warn(r.file, r.line, "this text has replaced %s since %s; move it there, without publish_at, and delete this file",
 				base.file, r.publishAt)
 		}
@@ -248,8 +251,8 @@ func (f *folder) checkRetirement(r *record, x *index) {
 		if a.Retire == "" || f.isCopy {
 			continue
 		}
-		if _, known := x.tools[a.Successor]; a.Successor != "" && !known {
-			f.problem(r.file, r.line, "successor %q in announced is not a tool in this folder", a.Successor)
+		if a.Successor != "" {
+			f.checkSuccessor(r, reference{slug: a.Successor, line: r.line}, x)
 		}
 		switch o := f.obituaries[r.slug]; {
 		case o == nil:

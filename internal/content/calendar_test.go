@@ -102,6 +102,44 @@ func TestHoursThatHavePassed(t *testing.T) {
 	}
 }
 
+func TestTheHourOfADraftDoesNothing(t *testing.T) {
+	files := planned()
+	for _, file := range []string{"outils/calame.next.md", "cimetiere/plume.md"} {
+		files[file] = strings.Replace(files[file], "publish_at: 202", "draft: true\npublish_at: 201", 1)
+	}
+	read := readPlanned(t, files)
+	if c := read.Catalog; len(read.Problems) > 0 || len(c.Tools) != 2 || c.Tool("calame").Name != "Calame" || len(c.Retired) > 0 {
+		t.Errorf("public are %+v (%v)", c, read.Problems)
+	}
+}
+
+func TestAMistakeIsSaidOnce(t *testing.T) {
+	for file, change := range map[string][2]string{
+		"outils/plume.md":       {"25 €/mois", "cher"},
+		"outils/calame.next.md": {"publish_at: 2026-12-01T09:00\n", ""},
+	} {
+		files := planned()
+		files[file] = strings.Replace(files[file], change[0], change[1], 1)
+		if read := readPlanned(t, files); len(read.Problems) != 1 {
+			t.Errorf("%s: %v", file, read.Problems)
+		}
+	}
+}
+
+func TestAnnouncedPricesThatNeedAHand(t *testing.T) {
+	for change, want := range map[string]string{
+		"from: 2026-11-02\n    price: 25 €/mois": "the price that was announced for 2026-11-02 is in effect; write it in price, and delete the item",
+		"from: 2027-01-01\n    pricing: gratuit": `from 2027-01-01 on pricing is gratuit, but price is "19,99 €/mois"; announce 0 €/mois as well`,
+	} {
+		files := planned()
+		files["outils/plume.md"] = strings.Replace(files["outils/plume.md"], "from: 2027-01-01\n    price: 25 €/mois", change, 1)
+		read := readPlanned(t, files)
+		if len(read.Problems) > 0 || len(read.Warnings) != 1 || read.Warnings[0].Text != want {
+			t.Errorf("%s: %v %v", change, read.Problems, read.Warnings)
+		}
+	}
+}
+
 func TestMistakesAboutTheFuture(t *testing.T) {
 	for name, test := range map[string]struct{ file, old, text, want string }{
 		"a skipped time":                              {"outils/stylet.md", "2026-12-01T09:00", "2027-03-28T02:30", `outils/stylet.md:13: publish_at is a time that is skipped in Europe/Paris, where the clocks change: write 2027-03-28T02:30:00+02:00 or 2027-03-28T02:30:00+01:00, not "2027-03-28T02:30"`},
@@ -114,6 +152,11 @@ func TestMistakesAboutTheFuture(t *testing.T) {
 		"a link to a page that ends":                  {"outils/plume.md", "25 €/mois\n---\n", "25 €/mois\n---\nVoir [le salon](../pages/salon.md).\n", `outils/plume.md:20: the link to "../pages/salon.md" leads nowhere`},
 		"two announcements in one":                    {"outils/plume.md", "    retire: mort\n", "    retire: mort\n    price: 1 €/mois\n", `outils/plume.md:14: a change of the price and a retirement are two announcements in item 1 of announced; make two items of them`},
 		"an announcement of nothing":                  {"outils/plume.md", "    price: 25 €/mois\n", "", `outils/plume.md:17: price, pricing, price_display or retire is missing in item 2 of announced; say what changes`},
+		"a year that does not sort":                   {"outils/stylet.md", "2026-12-01T09:00", "9999-12-31T23:00-12:00", `outils/stylet.md:13: publish_at must be a time such as`},
+		"a page that ends before it begins":           {"pages/salon.md", "2026-11-01", "2026-12-21", `pages/salon.md:4: unpublish_at must be after publish_at`},
+		"a text that comes before what it replaces":   {"outils/calame.md", "score: 7\n", "score: 7\npublish_at: 2026-12-01T09:00\n", `outils/calame.next.md:1: publish_at must be after that of outils/calame.md, which this text replaces`},
+		"a successor that nobody may know yet":        {"outils/plume.md", "successor: calame", "successor: stylet", `outils/plume.md:1: successor "stylet" is not public before 2026-12-01T08:00:00Z; publish it first, or remove the successor`},
+		"a successor of itself":                       {"outils/plume.md", "successor: calame", "successor: plume", `outils/plume.md:1: successor must be a tool other than "plume" itself`},
 		"two announcements of a day":                  {"outils/plume.md", "2027-01-01", "2027-03-31", `outils/plume.md:14: two items of announced are from 2027-03-31; make one of them, or correct a day`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -104,6 +104,9 @@ func (d *decoder) customPage() record {
 	if catalog.IsReservedPage(p.Slug) {
 		d.report(d.line, "the slug %q is used by the site itself; rename the page", p.Slug)
 	}
+	if p.UnpublishAt != "" && p.UnpublishAt <= p.PublishAt {
+		d.report(d.lineOf("unpublish_at"), "unpublish_at must be after publish_at")
+	}
 	return d.newRecord(record{slug: p.Slug, page: p, references: &references{}})
 }
 

@@ -92,6 +92,23 @@ func (d *decoder) isGiven(name string) bool {
 	return f != nil && !f.value.isEmpty()
 }
 
+// warnAnnounced warns about announced prices that have come, and those that cannot be meant.
+func (d *decoder) warnAnnounced(t *catalog.Tool) {
+	pricing, price := t.Pricing, t.Price
+	for _, a := range t.Announced {
+		pricing, price = cmp.Or(a.Pricing, pricing), cmp.Or(a.Price, price)
+		switch {
+		case a.Retire != "" || a.From == "":
+		case a.From < d.days.today:
+			d.warn(d.lineOf("announced"), "the price that was announced for %s is in effect; write it in price, and delete the item",
+				a.From)
+		case pricing == "gratuit" && price != "" && !catalog.IsFree(price):
+			d.warn(d.lineOf("announced"), "from %s on pricing is gratuit, but price is %s; announce 0 €/mois as well",
+				a.From, quoted(price))
+		}
+	}
+}
+
 func (d *decoder) warnTool(t *catalog.Tool) {
 	d.warnFuture("updated_at", t.UpdatedAt)
 	d.warnFuture("tested_at", t.TestedAt)
@@ -110,6 +127,7 @@ func (d *decoder) warnTool(t *catalog.Tool) {
 	d.warnHistory("score_history")
 	d.warnHistory("criteria_history")
 	d.warnLatestPrice(t.Price)
+	d.warnAnnounced(t)
 }
 
 func (d *decoder) warnFuture(name, day string) {
