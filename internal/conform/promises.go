@@ -32,10 +32,10 @@ var promises = []promise{
 	{text: "tools: a list of tools with all their fields", try: func(s *service) { s.ok(tools).all(toolFields) }},
 	{text: "tools: meta has total, page, limit and pages, which agree", try: func(s *service) { s.paged(tools) }},
 	{text: "tools: X-Total-Count is the number before pagination", try: countsAll},
-	{text: "tools: 50 to a page unless limit says otherwise", try: func(s *service) { s.defaults(tools) }},
+	{text: "tools: 50 to a page unless limit says otherwise", try: defaults},
 	{text: "tools: limit gives as many, up to 200", try: limits},
 	{text: "tools: pages follow each other without gaps and repetitions", try: pages},
-	{text: "tools: category keeps those of a category", try: func(s *service) { s.filtersCategory(tools) }},
+	{text: "tools: category keeps those of a category", try: filtersCategory},
 	{text: "tools: score_min keeps those with at least that score", try: filtersScore},
 	{text: "tools: obsolescence_max keeps a part", try: filtersObsolescence},
 	{text: "tools: sort=score_desc", try: func(s *service) { s.sorted("score_desc", byScore(-1)) }},
@@ -123,8 +123,8 @@ func (s *service) paged(path string) {
 	}
 }
 
-func (s *service) defaults(path string) {
-	if n := s.ok(path).meta("limit"); n != 50 {
+func defaults(s *service) {
+	if n := s.ok(tools).meta("limit"); n != 50 {
 		fail("meta.limit is %d", n)
 	}
 }
@@ -177,9 +177,9 @@ func slugs(r *reply) (list []string) {
 // aCategory returns the category of the first tool.
 func (s *service) aCategory() string { return text(s.first(tools), "category") }
 
-func (s *service) filtersCategory(path string) {
+func filtersCategory(s *service) {
 	category := s.aCategory()
-	r := s.ok(path + "?category=" + url.QueryEscape(category))
+	r := s.ok(tools + "?category=" + url.QueryEscape(category))
 	if len(r.list()) == 0 {
 		fail("category=%s gives nothing, although a tool has it", category)
 	}

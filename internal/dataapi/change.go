@@ -3,6 +3,7 @@ package dataapi
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"iter"
 	"net/http"
 	"strconv"
 	"time"
@@ -174,16 +175,19 @@ func (p *changePage) digest(form string) wire.Digest {
 
 // Append appends the bytes of the page to b.
 func (p *changePage) Append(b []byte) []byte {
-	p.Pieces(func(piece []byte) bool {
-		b = append(b, piece...)
-		return true
-	})
-	return b
+	return appendPieces(b, p.Pieces)
 }
 
 // Pieces yields the bytes of the page, row by row.
 func (p *changePage) Pieces(yield func([]byte) bool) {
 	yieldRows(yield, len(p.changes), p.meta, func(b []byte, i int) []byte { return p.appendRow(b, p.changes[i]) })
+}
+
+func appendPieces(b []byte, pieces iter.Seq[[]byte]) []byte {
+	for piece := range pieces {
+		b = append(b, piece...)
+	}
+	return b
 }
 
 // yieldRows yields a list of n rows, one by one, and what is said about it.

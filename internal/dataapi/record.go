@@ -130,11 +130,7 @@ func (p *recordPage) body(kind record.Kind) wire.Body {
 
 // Append appends the bytes of the body to b.
 func (p *recordPage) Append(b []byte) []byte {
-	p.Pieces(func(piece []byte) bool {
-		b = append(b, piece...)
-		return true
-	})
-	return b
+	return appendPieces(b, p.Pieces)
 }
 
 // Pieces yields the bytes of the body, record by record.

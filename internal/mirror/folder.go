@@ -74,7 +74,6 @@ func newFolder(cfg *Config, origin string) (*folder, error) {
 	}, nil
 }
 
-// remove removes the folder.
 func (f *folder) remove() error {
 	var err error
 	for _, l := range f.files {
@@ -145,7 +144,6 @@ func (f *folder) write(r record.Change, line []byte) error {
 	return err
 }
 
-// state returns the state of the records.
 func (f *folder) state() string { return record.State(f.records) }
 
 // addPicture adds a picture, or an empty file for one that is known.

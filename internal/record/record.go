@@ -211,16 +211,10 @@ func recordAt(c *catalog.Catalog, kind Kind, i int) Record { return Of(c, At(c, 
 // Find returns the record of a kind and a slug as it is served, and whether the public
 // sees one. c must be sorted.
 func Find(c *catalog.Catalog, kind Kind, slug string) (Record, bool) {
-	i, ok := find(c, kind, slug)
-	if !ok {
+	n := Count(c, kind)
+	i := sort.Search(n, func(i int) bool { return slugAt(c, kind, i) >= slug })
+	if i == n || slugAt(c, kind, i) != slug || !isLive(c, kind, i) {
 		return Record{}, false
 	}
 	return recordAt(c, kind, i), true
-}
-
-// find returns the index of a record, and whether the public sees it.
-func find(c *catalog.Catalog, kind Kind, slug string) (int, bool) {
-	n := Count(c, kind)
-	i := sort.Search(n, func(i int) bool { return slugAt(c, kind, i) >= slug })
-	return i, i < n && slugAt(c, kind, i) == slug && isLive(c, kind, i)
 }

@@ -17,22 +17,11 @@ type lexicon struct {
 
 // newLexicon returns a lexicon of words, which must be sorted and may repeat.
 func newLexicon(words []string) lexicon {
-	size := 0
-	for _, word := range words {
-		size += len(word)
+	order := make([]int32, len(words))
+	for i := range order {
+		order[i] = int32(^i)
 	}
-	var text strings.Builder
-	text.Grow(size)
-	l := lexicon{ends: make([]uint32, len(words)), shared: make([]uint8, len(words))}
-	before := ""
-	for i, word := range words {
-		l.shared[i] = sharedPrefix(before, word)
-		text.WriteString(word)
-		l.ends[i] = uint32(text.Len())
-		before = word
-	}
-	l.text = text.String()
-	return l
+	return new(lexicon).merge(order, words)
 }
 
 // sharedPrefix returns the length of the prefix that two words share, at most 255.

@@ -66,20 +66,17 @@ func (l *listener) Close() error { return l.close() }
 
 // Accept waits for the next connection, and for a place for it.
 func (l *listener) Accept() (net.Conn, error) {
-	if l.limit == nil {
-		conn, err := l.Listener.Accept()
-		l.report(err)
-		return conn, err
-	}
 	conn, err := l.Listener.Accept()
 	l.report(err)
-	if err != nil {
-		return nil, err
+	if err != nil || l.limit == nil {
+		return conn, err
 	}
 	select {
 	case l.limit.slots <- struct{}{}:
 	default:
-		l.limit.closeSilent()
+		if silent := l.limit.oldestSilent(); silent != nil {
+			_ = silent.Close() // nobody waits for anything
+		}
 		select {
 		case l.limit.slots <- struct{}{}:
 		case <-l.closed:
@@ -110,13 +107,7 @@ func (c *Connections) add(conn *net.TCPConn, release func()) *limitedConn {
 	return limited
 }
 
-// closeSilent closes the oldest connection that has not sent a complete request, if there is one.
-func (c *Connections) closeSilent() {
-	if silent := c.oldestSilent(); silent != nil {
-		_ = silent.Close() // nobody waits for anything
-	}
-}
-
+// oldestSilent returns the oldest connection that has not sent a complete request, nil for none.
 func (c *Connections) oldestSilent() *limitedConn {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -72,16 +73,9 @@ func (s Schedule) probeEvery() time.Duration { return min(ProbeEvery, slices.Max
 // for a header that is missing, in the past, or invalid.
 func RetryAfter(header string, now time.Time) time.Duration {
 	header = strings.Trim(header, " \t")
-	if header != "" && strings.Trim(header, "0123456789") == "" {
-		digits := strings.TrimLeft(header, "0")
-		if len(digits) > len("86400") {
-			return MaxRetryAfter
-		}
-		var seconds time.Duration
-		for _, c := range digits {
-			seconds = seconds*10 + time.Duration(c-'0')
-		}
-		return min(seconds*time.Second, MaxRetryAfter)
+	seconds, err := strconv.ParseUint(header, 10, 32)
+	if err == nil || errors.Is(err, strconv.ErrRange) { // then it is the largest number
+		return min(time.Duration(seconds)*time.Second, MaxRetryAfter)
 	}
 	at, err := http.ParseTime(header)
 	if err != nil {
