@@ -1,0 +1,265 @@
+package evidence
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A price is an amount with its currency, and what it is for. Two prices are the same if all of
+// them are.
+type price struct {
+	value    int64  // in ten-thousandths
+	currency string // EUR, USD, …
+	units    string // what it is paid for: words of ours, in order, with slashes between; "" if unknown
+}
+
+// once is the unit of what is paid for one time.
+const once = "unique"
+
+// An amount is a price in a text.
+type amount struct {
+	price
+	start, end int // of everything that says it, its unit included
+	number     int // where its digits and its currency begin
+	isRange    bool
+}
+
+const (
+	space    = `[ \x{a0}\x{2009}]`
+	number   = `\d{1,3}(?:[ \x{a0}\x{2009}.,'’]\d{3})+(?:[.,]\d{1,2})?|\d{1,9}(?:[.,]\d{1,4})?`
+	currency = `US\$|CA\$|AU\$|[€$£¥]|EUR\b|USD\b|GBP\b|CHF\b|CAD\b|JPY\b|(?i:euros?|dollars?|Franken)\b`
+)
+
+// Two forms: the amount before its currency, with the cents perhaps behind it (19€99), and behind it.
+var (
+	amountFirst   = regexp.MustCompile(`^(` + number + `)(?:,(?:--?|–|—))?` + space + `?\n?(?:` + space + `)?(` + currency + `)(\d{2})?`)
+	currencyFirst = regexp.MustCompile(`^(` + currency + `)` + space + `?\n?(` + number + `)`)
+	either        = regexp.MustCompile(`\d|` + currency)
+)
+
+var currencies = map[string]string{
+	"€": "EUR", "eur": "EUR", "euro": "EUR", "euros": "EUR", "$": "USD", "us$": "USD", "usd": "USD", "dollar": "USD",
+	"dollars": "USD", "£": "GBP", "gbp": "GBP", "chf": "CHF", "franken": "CHF", "ca$": "CAD", "cad": "CAD", "au$": "AUD",
+	"¥": "JPY", "jpy": "JPY",
+}
+
+func isCurrency(r rune) bool { return strings.ContainsRune("€$£¥", r) }
+
+// findAmounts returns the amounts of a text in their order.
+func findAmounts(text string) (found []amount) {
+	for at := 0; at < len(text); {
+		next := either.FindStringIndex(text[at:])
+		if next == nil {
+			break
+		}
+		at += next[0]
+		a, size := amountAt(text, at)
+		if size == 0 {
+			at += next[1] - next[0]
+			continue
+		}
+		found = append(found, a)
+		at = a.end
+	}
+	return found
+}
+
+// amountAt returns the amount that begins at a place, and how long it is; 0 if there is none.
+func amountAt(text string, at int) (a amount, size int) {
+	isAlone := at == 0 || !strings.ContainsAny(text[at-1:at], "0123456789.,_") && !isLetterBefore(text, at)
+	rest := text[at:min(len(text), at+60)]
+	digits, sign := "", ""
+	if m := amountFirst.FindStringSubmatch(rest); m != nil {
+		digits, sign, size = m[1], m[2], len(m[0])
+		switch {
+		case m[3] != "" && strings.ContainsAny(m[1], ".,"): // digits of something else
+			size -= len(m[3])
+		case m[3] != "":
+			digits += "," + m[3]
+		}
+		if !isAlone { // the end of a longer number, or a version
+			return amount{}, size
+		}
+	} else if m := currencyFirst.FindStringSubmatch(rest); m != nil {
+		digits, sign, size = m[2], m[1], len(m[0])
+	} else {
+		// Another number: all of it, so that its end is not taken for one.
+		for size < len(rest) && strings.IndexByte("0123456789.,", rest[size]) >= 0 {
+			size++
+		}
+		return amount{}, 0
+	}
+	value, ok := parseNumber(digits)
+	if !ok {
+		return amount{}, 0
+	}
+	a = amount{price: price{value: value, currency: currencies[strings.ToLower(sign)]}, start: at, number: at, end: at + size}
+	a.isRange = rangeBefore.MatchString(text[max(0, at-12):at]) || rangeAfter.MatchString(text[a.end:min(len(text), a.end+12)])
+	units, length := unitsAfter(text[a.end:])
+	a.units, a.end = units, a.end+length
+	return a, size
+}
+
+var (
+	rangeBefore = regexp.MustCompile(`\d[ ]?[€$£]?[ ]?[-–—][ ]?$`)
+	rangeAfter  = regexp.MustCompile(`^[ ]?[-–—][ ]?[€$£]?[ ]?\d`)
+)
+
+func isLetterBefore(text string, at int) bool {
+	r := lastRune(text[:at])
+	return r != 'x' && r != '×' && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
+}
+
+func lastRune(s string) (last rune) {
+	for _, r := range s[max(0, len(s)-4):] {
+		last = r
+	}
+	return last
+}
+
+// parseNumber reads a number in French, English or German notation. A single separator with three
+// digits behind it separates thousands, unless a zero is before it.
+func parseNumber(s string) (tenThousandths int64, ok bool) {
+	s = strings.NewReplacer(" ", "", "\u00a0", "", "\u2009", "", "'", "", "’", "").Replace(s)
+	last := strings.LastIndexAny(s, ".,")
+	whole, decimals := s, ""
+	if last >= 0 {
+		whole, decimals = s[:last], s[last+1:]
+		isGroup := len(decimals) == 3 && strings.Trim(whole, "0") != "" && len(whole) <= 3 || strings.Count(s, s[last:last+1]) > 1
+		if isGroup {
+			whole, decimals = s, ""
+		}
+	}
+	whole = strings.NewReplacer(".", "", ",", "").Replace(whole)
+	if len(whole) > 12 || len(decimals) > 4 {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(whole+(decimals + "0000")[:4], 10, 64)
+	return n, err == nil
+}
+
+// unitWords are the words for what is paid for, by the word of ours.
+var unitWords = invert(map[string]string{
+	"mois":        "mois month months mo mo. mth monat monate monats mensuel mensuels mensuelle mensuelles mensuellement monthly monatlich monatliche monatlicher mtl mtl.",
+	"an":          "an ans année annee annuel annuels annuelle annuelles annuellement year years yr yr. annum yearly annually annual jahr jahre jährlich jährliche jaehrlich",
+	"trimestre":   "trimestre trimestriel trimestrielle quarter quarterly quartal vierteljährlich",
+	"semestre":    "semestre semestriel halbjahr halbjährlich",
+	"semaine":     "semaine semaines hebdomadaire week weekly wk woche wöchentlich",
+	"jour":        "jour jours journée day days daily tag täglich",
+	"utilisateur": "utilisateur utilisateurs utilisatrice user users seat seats siège siege sièges poste postes membre membres member members nutzer benutzer person personne personnes people licence license lizenz agent agents collaborateur collaborateurs éditeur editor editors mitglied mitglieder platz arbeitsplatz rédacteur compte account konto head teammate",
+	"minute":      "minute minutes min min. minuten",
+	"heure":       "heure heures hour hours hr stunde stunden std",
+	"image":       "image images bild bilder picture pictures",
+	"page":        "page pages seite seiten",
+	"projet":      "projet projets project projects projekt",
+	"document":    "document documents dokument",
+	"requête":     "requête requêtes request requests anfrage anfragen appel call calls",
+	"mot":         "mot mots word words wort",
+	"crédit":      "crédit crédits credit credits",
+	"site":        "site sites website websites domaine domain",
+	"équipe":      "équipe équipes team teams",
+	once:          "unique lifetime einmalig perpétuelle perpetual",
+})
+
+func invert(lists map[string]string) map[string]string {
+	by := map[string]string{}
+	for word, list := range lists {
+		for form := range strings.FieldsSeq(list) {
+			by[form] = word
+		}
+	}
+	return by
+}
+
+// times are the units that are a time.
+var times = []string{"mois", "an", "trimestre", "semestre", "semaine", "jour"}
+
+// Between an amount and its unit, and between two units.
+var (
+	noise = regexp.MustCompile(`^(?i:[ \n*¹²³()\[\],·•]|TTC\b|HT\b|H\.T\.|T\.T\.C\.|hors taxes?\b|toutes taxes comprises\b|hors TVA\b|TVA (?:incluse|comprise)\b|` +
+		`(?:plus|excl\.?|excluding|ex\.?|incl\.?|including|inkl\.?|zzgl\.?|exkl\.?|netto|brutto|\+) ?(?:VAT|tax|taxes|MwSt\.?|USt\.?)?\b|only\b|seulement\b|nur\b)`)
+	link = regexp.MustCompile(`^(?i:/[ \n]?(?:par|per|pro)?\b|par|per|pro|im|je|jeden|chaque|each|every|et par|et|and|und|le|la|the|l[’']|a|p\.)[ \n]*`)
+	word = regexp.MustCompile(`^[\pL]+\.?`)
+	paid = regexp.MustCompile(`^(?i:(?:billed|paid|charged|facturée?s?|payée?s?|payable|abgerechnet|bei|jährlich abgerechnet|prélevée?s?)[ ]+(?:\pL+[ ]+)?(annually|yearly|monthly|annuellement|mensuellement|jährlich|jährlicher|monatlich|monatlicher|par an|par mois|à l[’']année|au mois)\b)`)
+	fees = regexp.MustCompile(`^(?i:une (?:seule )?fois|en une fois|paiement unique|one[- ]time|once\b|à vie|for life|lifetime|einmalig|achat unique|pour toujours)`)
+)
+
+// unitsAfter returns the units that follow an amount, and how much of the text they are.
+func unitsAfter(text string) (units string, length int) {
+	text = text[:min(len(text), 120)]
+	found := map[string]bool{}
+	at, lines := 0, 0
+	for at < len(text) {
+		rest := text[at:]
+		if m := noise.FindString(rest); m != "" {
+			lines += strings.Count(m, "\n")
+			if lines > 2 {
+				break
+			}
+			at += len(m)
+			continue
+		}
+		if m := fees.FindString(rest); m != "" && len(found) == 0 {
+			return once, at + len(m)
+		}
+		if m := paid.FindStringSubmatch(rest); m != nil {
+			if len(found) == 0 {
+				found[paidUnit(m[1])] = true
+			}
+			length = at + len(m[0])
+			break
+		}
+		joined := link.FindString(rest)
+		w := strings.ToLower(word.FindString(rest[len(joined):]))
+		unit, isKnown := unitWords[w]
+		if !isKnown {
+			unit, isKnown = unitWords[strings.TrimSuffix(w, ".")]
+		}
+		trimmed := strings.TrimSpace(strings.ToLower(joined))
+		switch {
+		case !isKnown && w != "" && len(found) == 0 && (strings.HasPrefix(trimmed, "/") || trimmed == "par" || trimmed == "per" || trimmed == "pro"):
+			unit = strings.TrimSuffix(w, ".")
+		case !isKnown, joined == "" && !isAdverb(w), found[unit], isTime(unit) && slices.ContainsFunc(times, func(t string) bool { return found[t] }):
+			return joinUnits(found), length
+		}
+		found[unit] = true
+		at += len(joined) + len(w)
+		length = at
+	}
+	return joinUnits(found), length
+}
+
+func isTime(unit string) bool { return slices.Contains(times, unit) }
+
+// isAdverb reports whether a word says a unit without another one before it: 19 € monthly.
+func isAdverb(w string) bool {
+	return strings.HasPrefix(w, "mensuel") || strings.HasPrefix(w, "annuel") || strings.HasSuffix(w, "ly") || strings.HasSuffix(w, "lich") ||
+		strings.HasPrefix(w, "mtl") || w == "hebdomadaire" || strings.HasPrefix(w, "trimestriel")
+}
+
+func paidUnit(w string) string {
+	w = strings.ToLower(w)
+	if strings.Contains(w, "mo") || strings.Contains(w, "men") {
+		return "mois"
+	}
+	return "an"
+}
+
+func joinUnits(found map[string]bool) string {
+	return strings.Join(slices.Sorted(maps.Keys(found)), "/")
+}
+
+// parseUnits returns the units of a price of the catalogue: utilisateur/mois.
+func parseUnits(period string) string {
+	found := map[string]bool{}
+	for w := range strings.SplitSeq(strings.ToLower(period), "/") {
+		if unit, ok := unitWords[w]; ok {
+			w = unit
+		}
+		found[w] = true
+	}
+	return joinUnits(found)
+}

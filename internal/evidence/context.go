@@ -1,0 +1,267 @@
+package evidence
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/html/atom"
+)
+
+// A standing says what an amount on a page is worth.
+type standing int
+
+const (
+	strong standing = iota // it stands where a price stands
+	weak                   // it is a price if the page has no better one: in a sentence, or "from"
+	doubtful               // it may be a price, and only a person can tell
+	refuted                // it is not what the tool costs today
+)
+
+// What stands before an amount that is no price, and behind one.
+var (
+	leads = regexp.MustCompile(`(?i)(?:au lieu d[e’']|instead of|statt|anstatt|anstelle von|was|avant|before|autrefois|auparavant|previously|formerly|früher|bisher|vorher|` +
+		`ancien(?:ne)?(?:ment)?(?: prix| tarif)?|old price|prix public|prix conseillé|regular(?:ly)?(?: price)?|UVP|contre|vs\.?|versus|compared (?:to|with)|gegenüber|than|que|` +
+		`économisez|épargnez|économie de|économies de|gagnez|save|saving|savings of|sparen(?: sie)?|spare|ersparnis|jusqu[’']à|up to|bis zu|` +
+		`valeur|valeur de|worth|wert|im wert von|d[’']une valeur de|remise de|réduction de|rabais de|discount of|rabatt(?: von)?|bonus de|crédit de|credit of|` +
+		`caution de|frais de|fee of|gebühr(?: von)?|supplément de|supplément|option|en option|add-on|extra|additional|zusätzlich|zzgl\.?|moins de|less than|under|unter|weniger als|` +
+		`plus de|more than|over|über|mehr als|environ|about|around|etwa|ca\.|budget de|concurren(?:t|ts|ce)|ailleurs|elsewhere|anderswo|d[’']ici|dès le .{1,20}|from .{1,12} on|` +
+		`ab dem .{1,15}|à partir du .{1,20}|starting .{3,14} 20\d\d|passe(?:ra)? à|will be|wird|sera(?:it)?(?: de| à)?|would be|étudiants?|students?|studierende|education|éducation|` +
+		`associations?|non-?profits?|enseignants?|teachers?)[ \n]*[:–—-]?[ \n]*$`)
+	signs = regexp.MustCompile(`(?:^|[\s(])[+−-][ ]?$`)
+	tails = regexp.MustCompile(`(?i)^[ \n]*(?:[(–—,-][ ]?)?(?:d[’']économies?|économisés?|de moins|de plus|de réduction|de remise|de rabais|off\b|saved|savings|d[’']avance|de crédits?|credits?\b|in credits|` +
+		`guthaben|offerts?|günstiger|gespart|rabatt|chez\b|ailleurs|elsewhere|bei [A-ZÉ]|at [A-Z]|with competitor|en 20\d\d|in 20\d\d|im jahr 20\d\d|jusqu[’']en|jusqu[’']au|until|bis (?:zum|ende|20)|` +
+		`pendant|durant|for (?:the first|your first|\d+|three|six|twelve)|für (?:die ersten|den ersten|\d+|drei|sechs)|les? (?:\d+ |trois |six )?premiers?|le premier|la première|first|` +
+		`the first|(?:im|in den|die|den) ersten|supplémentaires?|extra|additional|zusätzlich|de frais|setup|par (?:dépassement)|puis\b|then\b|danach\b|avant\b|auparavant|previously|before\b|` +
+		`pour les (?:étudiants|associations|enseignants)|for students|für studierende|dès le \d|à partir du|à compter du|from (?:january|february|march|april|may|june|july|august|september|october|november|december)|ab (?:dem )?\d)`)
+	nexts = regexp.MustCompile(`(?i)^[ \n]*(?:à|to|auf|→|->|vers)[ \n]*[€$£]?[ ]?\d`)
+	froms = regexp.MustCompile(`(?i)(?:à partir de|dès|starts? at|starting (?:at|from)|from|ab)[ \n]*(?:seulement|only|nur)?[ \n]*$`)
+)
+
+// What a sentence says about another time, and about today.
+var (
+	past = regexp.MustCompile(`(?i)\b(?:était|étaient|coûtait|coutait|coûtaient|facturait|valait|passait|passée? de|passe de|passer de|augment\pL+|a baissé|baisse\pL*|used to|was|were|had been|went (?:up|from)|raised|increased|dropped|` +
+		`war|waren|kostete|betrug|gestiegen|erhöht|stieg|lancée?s? à|launched at|à l[’']époque|back then|damals|historique|archiv\pL*|ancien(?:ne)?s?|legacy|grandfathered|payais|payions|paid|payé|bezahlte|zahlten|` +
+		`je paie|j[’']ai|nous payons|i pay|we pay|ich zahle|wir zahlen)\b|\b(?:19|20)\d\d\b`)
+	today = regexp.MustCompile(`(?i)\b(?:coûte|coûtent|revient|costs?|kostet|tarifs?|prix|prices?|pricing|preise?|abonnement|subscription|plan|offre|formule|licence|license|à partir de|dès|from|starting|ab|pour|for|für|est à|is)\b`)
+)
+
+// What the headings say of the amounts under them.
+var (
+	doubtfulHeading = regexp.MustCompile(`(?i)\bvs\b|versus|concurren|competitor|compar[ae]|alternativ|wettbewerb|vergleich|faq\b|questions|fragen|add-?ons?\b|options?\b|suppléments?|zusatz|extras\b|` +
+		`étudiant|student|studierende|education|éducation|associations?\b|non-?profit|exemple|example|beispiel|simulat|calculat|partner|partenaire`)
+	refutedHeading = regexp.MustCompile(`(?i)témoignage|temoignage|ils (?:en parlent|nous|témoignent)|(?:avis|paroles?) (?:de |des |d[’'])?(?:clients?|utilisat\pL+)|what (?:our )?(?:customers?|users?|people)|testimonial|kundenstimmen|das sagen|` +
+		`historique|anciens? (?:tarifs?|prix)|archive|previous (?:prices|plans)|old prices|frühere|bisherige|legacy|nouveautés|changelog|actualités|news\b|communiqué|press`)
+)
+
+var headings = []atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6}
+
+// standing returns what an amount is worth. before and behind are the ends of the amount before it
+// and the start of the one behind it.
+func (p *page) standing(a *amount, before, behind int) standing {
+	element := p.at(a.number)
+	start, _ := p.block(a.number)
+	_, end := p.block(max(a.number, a.end-1))
+	switch p.elements[element].role {
+	case struck, quote:
+		return refuted
+	case margin, folded:
+		return doubtful
+	}
+	lead := p.text[max(before, start, a.start-60):a.start]
+	if strings.TrimSpace(lead) == "" && before < start { // what introduces it may be a block of its own
+		previous, _ := p.block(max(0, start-1))
+		if start-previous < 40 {
+			lead = p.text[max(before, previous):a.start]
+		}
+	}
+	tail := p.text[a.end:max(a.end, min(len(p.text), behind, end+40, a.end+60))]
+	switch {
+	case leads.MatchString(lead) && !froms.MatchString(lead), signs.MatchString(lead), tails.MatchString(tail), p.isQuoted(start, a.number, end):
+		return refuted
+	case nexts.MatchString(p.text[a.end:min(len(p.text), a.end+20)]):
+		return refuted
+	case a.isRange, p.isDated:
+		return doubtful
+	}
+	heading := p.headings(a.number)
+	switch {
+	case refutedHeading.MatchString(heading):
+		return refuted
+	case doubtfulHeading.MatchString(heading):
+		return doubtful
+	}
+	return p.inSentence(a, lead, start, end)
+}
+
+// inSentence decides about an amount by the block that it is in.
+func (p *page) inSentence(a *amount, lead string, start, end int) standing {
+	block := p.text[start:end]
+	rest := p.text[start:a.start] + p.text[min(a.end, end):end]
+	count := len(strings.Fields(rest))
+	switch {
+	case count > 5 && past.MatchString(rest):
+		return refuted
+	case count > 12 && !today.MatchString(block):
+		return doubtful
+	case count > 12, froms.MatchString(lead):
+		return weak
+	}
+	return strong
+}
+
+// isQuoted reports whether a place of a block is between quotation marks, with other words.
+func (p *page) isQuoted(start, at, end int) bool {
+	for _, marks := range []string{"«»", "“”", "„“", "\"\""} {
+		pair := []rune(marks)
+		opened := strings.LastIndex(p.text[start:at], string(pair[0]))
+		if opened < 0 || strings.Contains(p.text[start+opened+len(string(pair[0])):at], string(pair[1])) {
+			continue
+		}
+		closed := strings.Index(p.text[at:end], string(pair[1]))
+		if closed >= 0 && len(strings.Fields(p.text[start+opened:at+closed])) > 4 {
+			return true
+		}
+	}
+	return false
+}
+
+// headings returns the headings that a place is under: the last one before it, and the last one of
+// each higher level before that.
+func (p *page) headings(at int) string {
+	var found []string
+	level := atom.Atom(0)
+	for i := len(p.elements) - 1; i > 0; i-- {
+		e := &p.elements[i]
+		if e.start > at || !slices.Contains(headings, e.tag) || at < e.end {
+			continue
+		}
+		if level == 0 || slices.Index(headings, e.tag) < slices.Index(headings, level) {
+			level = e.tag
+			if e.tag != atom.H1 {
+				found = append(found, p.textOf(i))
+			}
+		}
+	}
+	return strings.Join(found, "\n")
+}
+
+// inherit gives an amount that does not say what it is paid for the unit that its surroundings
+// say: its row and column, its label, the nearest part of the page that says one and only one.
+func (p *page) inherit(a *amount, all []amount) {
+	element := p.at(a.number)
+	start, end := p.block(a.number)
+	if units := unitsIn(p.text[start:a.start] + " " + p.text[min(a.end, end):end]); units != "" {
+		a.units = units
+		return
+	}
+	for _, cell := range p.labels(element) {
+		if units := unitsIn(p.textOf(cell)); units != "" {
+			a.units = units
+			return
+		}
+	}
+	for e := p.elements[element].parent; e >= 0; e = p.elements[e].parent {
+		text, isLong := p.withoutPrices(e, all)
+		if isLong {
+			return
+		}
+		if units := unitsIn(text); units != "" {
+			a.units = strings.TrimPrefix(units, ambiguous)
+			return
+		}
+	}
+}
+
+// ambiguous stands for more than one unit of time.
+const ambiguous = "?"
+
+// labelWords are what a block about the unit of prices begins with or is.
+var labelWords = regexp.MustCompile(`(?i)\b(?:prix|tarifs?|prices?|pricing|preise?|abonnements?|subscriptions?|facturation|billing|billed|facturé|plans?|offres?|formules?|pro|par|per|/)[ ]?\b|^(?:mensuel|monthly|monatlich|annuel|yearly|jährlich|annual)\pL*$`)
+
+// unitsIn returns the unit of time that a text says, with the user if it says so; ambiguous if it says
+// two, "" if it says none.
+func unitsIn(text string) string {
+	found := map[string]bool{}
+	for line := range strings.Lines(strings.ToLower(text)) {
+		line = strings.TrimSpace(line)
+		if !labelWords.MatchString(line) {
+			continue
+		}
+		for _, w := range strings.FieldsFunc(line, func(r rune) bool { return !unicode.IsLetter(r) && r != '.' }) {
+			switch unit := unitWords[strings.TrimSuffix(w, ".")]; {
+			case isTime(unit), unit == once:
+				found[unit] = true
+			case unit == "utilisateur" && (strings.Contains(line, "par "+w) || strings.Contains(line, "per "+w) || strings.Contains(line, "pro "+w) || strings.Contains(line, "/"+w) || strings.Contains(line, "/ "+w)):
+				found[unit] = true
+			}
+		}
+	}
+	isOne := len(slices.DeleteFunc(append(slices.Clone(times), once), func(t string) bool { return !found[t] })) == 1
+	switch {
+	case isOne:
+		return joinUnits(found)
+	case len(found) > 1:
+		return ambiguous
+	}
+	return ""
+}
+
+// withoutPrices returns the short blocks of an element that hold no amount.
+func (p *page) withoutPrices(element int, all []amount) (text string, isLong bool) {
+	e := &p.elements[element]
+	if e.end-e.start > 20000 {
+		return "", true
+	}
+	var b strings.Builder
+	at := e.start
+	for line := range strings.Lines(p.text[e.start:e.end]) {
+		holds := slices.ContainsFunc(all, func(a amount) bool { return a.start < at+len(line) && a.end > at })
+		if !holds && len(line) < 80 {
+			b.WriteString(line)
+		}
+		at += len(line)
+	}
+	return b.String(), false
+}
+
+// labels returns the elements that label an element: the heads of its column and of its row, the
+// caption of its table, the term of its definition.
+func (p *page) labels(element int) (found []int) {
+	cell := p.around(element, atom.Td, atom.Th)
+	if cell < 0 {
+		if d := p.around(element, atom.Dd); d >= 0 {
+			for i := d - 1; i > p.elements[d].parent; i-- {
+				if p.elements[i].tag == atom.Dt {
+					return []int{i}
+				}
+			}
+		}
+		return nil
+	}
+	table := p.around(cell, atom.Table)
+	row := p.around(cell, atom.Tr)
+	if table < 0 || row < 0 {
+		return nil
+	}
+	head := -1
+	for i := table; i < len(p.elements) && p.elements[i].start <= p.elements[table].end; i++ {
+		e := &p.elements[i]
+		isCell := e.tag == atom.Td || e.tag == atom.Th
+		switch in := p.around(i, atom.Tr); {
+		case !p.isInside(i, table):
+		case e.tag == atom.Caption:
+			found = append(found, i)
+		case isCell && head < 0, isCell && in == head:
+			head = in
+			if e.column == p.elements[cell].column && i != cell && in != row {
+				found = append(found, i)
+			}
+		}
+		if isCell && p.around(i, atom.Tr) == row && e.column == 0 && i != cell {
+			found = append(found, i)
+		}
+	}
+	return found
+}

@@ -1,0 +1,317 @@
+// Package evidence reads the pages that prices were taken from, and tells whether what a catalogue
+// says still stands there.
+//
+// A page is read as a reader sees it: its visible text, in blocks, with the elements around them
+// (page.go, sheet.go). Amounts are found in it with their currency and what they are paid for
+// (amount.go), and each gets a standing: a price, perhaps one, or none, by the words around it
+// (context.go) and the plan that it belongs to (plan.go). Judge compares them with what is recorded.
+// When in doubt, a price is not confirmed: a wrong yes costs the trust that the word is there to
+// earn, and a wrong no costs somebody a look.
+package evidence
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"palmares/internal/catalog"
+)
+
+// A Result is what became of looking at a source.
+type Result string
+
+const (
+	Confirmed  Result = "confirmed"
+	Changed    Result = "changed"
+	Moved      Result = "moved"
+	Gone       Result = "gone"
+	Unreadable Result = "unreadable"
+)
+
+// A Claim is what a catalogue says, to be looked for on a page.
+type Claim struct {
+	Name    string // of the tool
+	Pricing catalog.Pricing
+	Price   string // as in a record: 19 €/mois
+	Display string // what pages show instead; "" for Price
+	Hint    string // the name of the plan on the page; "" for any
+	// Presence is set where only the page itself matters: obituaries, prices on request.
+	Presence bool
+}
+
+// A Found is an amount on a page, and the words around it.
+type Found struct {
+	Amount string `json:"amount"`
+	Text   string `json:"text"`
+}
+
+// want returns the price that is looked for.
+func (c *Claim) want() (p price, ok bool) {
+	if shown := findAmounts(c.Display); len(shown) > 0 && shown[0].currency != "EUR" {
+		return shown[0].price, true
+	}
+	if found := findAmounts(strings.Replace(c.Price, " €/", " € / ", 1)); len(found) == 1 {
+		_, period, _ := strings.Cut(c.Price, " €/")
+		return price{value: found[0].value, currency: "EUR", units: parseUnits(period)}, true
+	}
+	return p, false
+}
+
+// Judge looks for a claim on a page.
+func Judge(c *Claim, document []byte) (Result, []Found, string) {
+	p, err := parsePage(document)
+	if err != nil {
+		return Unreadable, nil, ""
+	}
+	result, amounts := p.judge(c)
+	return result, p.sentences(amounts), p.text
+}
+
+func (p *page) judge(c *Claim) (Result, []amount) {
+	switch {
+	case p.isMissing():
+		return Gone, nil
+	case c.Presence:
+		return Confirmed, nil
+	}
+	want, ok := c.want()
+	if !ok {
+		return Unreadable, nil
+	}
+	all := findAmounts(p.text)
+	for i := range all {
+		if all[i].units == "" {
+			p.inherit(&all[i], all)
+		}
+	}
+	if want.value == 0 {
+		all = p.addFree(all)
+	}
+	if len(all) == 0 {
+		return p.judgeOffers(c, want), nil
+	}
+	return p.compare(c, want, all), all
+}
+
+// compare decides by the amounts of a page.
+func (p *page) compare(c *Claim, want price, all []amount) Result {
+	standings := p.standings(c, all)
+	scope, isNamed := make([]bool, len(all)), true
+	for i := range scope {
+		scope[i] = true
+	}
+	if c.Hint != "" {
+		scope, isNamed = p.ofPlan(c.Hint, all)
+	}
+	var s scores
+	for i, a := range all {
+		is := a.price == want || want.value == 0 && a.value == 0
+		s.add(standings[i], is, scope[i], a.value == want.value && a.currency == want.currency, a.units == "" || a.units == ambiguous,
+			a.currency == want.currency && a.value != 0)
+	}
+	switch {
+	case c.Hint != "" && !isNamed && (s.elsewhere || s.doubtful || !s.hasAny):
+		return Unreadable
+	case c.Hint != "" && !isNamed:
+		return Changed
+	case s.strong, s.weak && !s.hasStrong:
+		return Confirmed
+	case s.weak, s.doubtful, s.unknownUnit, p.isHidden(want):
+		return Unreadable
+	case s.hasAny, s.refuted:
+		return Changed
+	}
+	return Unreadable
+}
+
+// scores says what was found of a price.
+type scores struct {
+	strong, weak, doubtful, refuted bool // the price itself, in its plan
+	unknownUnit                     bool // its amount, without saying what for
+	elsewhere                       bool // the price, in any plan
+	hasStrong, hasAny               bool // another price, in its plan; on the page
+}
+
+func (s *scores) add(at standing, is, inScope, isValue, lacksUnit, isPrice bool) {
+	s.elsewhere = s.elsewhere || is && at <= weak
+	if isPrice && at <= weak {
+		s.hasAny = true
+	}
+	if !inScope {
+		return
+	}
+	switch {
+	case is && at == strong:
+		s.strong = true
+	case is && at == weak:
+		s.weak = true
+	case is && at == doubtful:
+		s.doubtful = true
+	case is:
+		s.refuted = true
+	case isValue && lacksUnit && at < refuted:
+		s.unknownUnit = true
+	}
+	s.hasStrong = s.hasStrong || isPrice && at == strong && !is
+}
+
+// standings returns what each amount is worth.
+func (p *page) standings(c *Claim, all []amount) []standing {
+	list := make([]standing, len(all))
+	own := p.ownLabels(c.Name)
+	for i := range all {
+		before, behind := 0, len(p.text)
+		if i > 0 {
+			before = all[i-1].end
+		}
+		if i+1 < len(all) {
+			behind = all[i+1].start
+		}
+		list[i] = p.standing(&all[i], before, behind)
+		if list[i] <= weak && p.isOthers(&all[i], own) {
+			list[i] = refuted
+		}
+	}
+	return list
+}
+
+// ownLabels returns the cells of tables that have the name of a tool.
+func (p *page) ownLabels(name string) (found []int) {
+	for i := range p.elements {
+		if tag := p.elements[i].tag.String(); (tag == "td" || tag == "th") && name != "" && planName(p.textOf(i)) == planName(name) {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+// isOthers reports whether an amount is in a table that has the tool in another row or column: a
+// comparison with others.
+func (p *page) isOthers(a *amount, own []int) bool {
+	element := p.at(a.number)
+	labels := p.labels(element)
+	table := tableOf(p, element)
+	isCompared := slices.ContainsFunc(own, func(cell int) bool { return table >= 0 && tableOf(p, cell) == table })
+	return isCompared && !slices.ContainsFunc(labels, func(l int) bool { return slices.Contains(own, l) })
+}
+
+func tableOf(p *page, element int) int {
+	for ; element >= 0; element = p.elements[element].parent {
+		if p.elements[element].tag.String() == "table" {
+			return element
+		}
+	}
+	return -1
+}
+
+// isHidden reports whether a price is in the text that nobody sees, as in the other half of a
+// switch between months and years.
+func (p *page) isHidden(want price) bool {
+	return slices.ContainsFunc(findAmounts(p.hidden), func(a amount) bool {
+		return a.value == want.value && a.currency == want.currency
+	})
+}
+
+var (
+	missing = regexp.MustCompile(`(?i)\b(?:404|410)\b|introuvable|not found|n[’']existe (?:pas|plus)|nicht gefunden|existiert nicht|a été (?:supprimée|déplacée)|(?:was|been) (?:removed|deleted)|` +
+		`does(?:n[’']t| not) exist|no longer (?:available|exists)|nicht mehr (?:verfügbar|vorhanden)|n[’']est plus (?:disponible|en ligne)|page manquante|seite fehlt|` +
+		`domain (?:name )?(?:is|may be) for sale|buy this domain|domaine est à vendre|acheter ce domaine|domain (?:steht )?(?:zum verkauf|zu verkaufen)|domain (?:is )?parked|domaine (?:a )?expiré|domain (?:has )?expired|parked domain|domaine parqué`)
+	freeLine = regexp.MustCompile(`(?i)^(?:gratuite?|free|kostenlos|gratis|entièrement gratuite?|100 ?% gratuite?|totally free|completely free|komplett kostenlos)(?: (?:pour toujours|à vie|forever|für immer|pour tous|for everyone|pour tout le monde|dauerhaft|et sans publicité))?[ .!*]*$`)
+	freeTalk = regexp.MustCompile(`(?i)\b(?:est|reste|restera|sont|sera toujours) (?:entièrement |totalement |complètement |100 ?% |et restera |toujours )*gratuite?s?\b|\b(?:is|remains|stays) (?:completely |totally |entirely |always |100 ?% )*free\b|` +
+		`\b(?:ist|bleibt) (?:komplett |dauerhaft |völlig |immer |vollständig )*kostenlos\b|\bfree forever\b|\bgratuite? pour toujours\b|\bfür immer kostenlos\b`)
+	trial = regexp.MustCompile(`(?i)essai|trial|test|démo|demo|\d+ ?(?:jours|days|tage|mois|months|monate)|premier|first|erste|livraison|shipping|support|assistance|consultation|beratung|newsletter|webinaire|webinar|e-?book|` +
+		`plus gratuit|no longer|nicht mehr|n[’']est (?:pas|plus)|isn[’']t|is not|ist nicht|was|était|war\b|ailleurs|concurren|téléchargement|download|mise à jour|update|inscription|sign ?up|(?:19|20)\d\d`)
+)
+
+// isMissing reports whether a page says that there is none.
+func (p *page) isMissing() bool {
+	said := p.title
+	for i := range p.elements {
+		if p.elements[i].tag.String() == "h1" {
+			said += "\n" + p.textOf(i)
+		}
+	}
+	if len(p.text) < 1500 {
+		said += "\n" + p.text[:min(len(p.text), 600)]
+	}
+	return missing.MatchString(said)
+}
+
+// addFree adds the places that say that something is free, as amounts of nothing.
+func (p *page) addFree(all []amount) []amount {
+	at := 0
+	for line := range strings.Lines(p.text) {
+		text := strings.TrimSpace(line)
+		place := -1
+		switch {
+		case freeLine.MatchString(text):
+			place = 0
+		case !trial.MatchString(text):
+			if m := freeTalk.FindStringIndex(text); m != nil {
+				place = m[0]
+			}
+		}
+		if place >= 0 {
+			start := at + strings.Index(line, text) + place
+			all = append(all, amount{price: price{currency: "EUR", units: "mois"}, start: start, number: start, end: at + len(strings.TrimRight(line, "\n"))})
+		}
+		at += len(line)
+	}
+	slices.SortStableFunc(all, func(a, b amount) int { return a.start - b.start })
+	return all
+}
+
+// judgeOffers decides by the structured data of a page without an amount in its text.
+func (p *page) judgeOffers(c *Claim, want price) Result {
+	seen, changed := false, false
+	for _, o := range p.offers {
+		value, ok := parseNumber(o.price)
+		if !ok || c.Hint != "" && planName(o.plan) != planName(c.Hint) {
+			continue
+		}
+		unit := offerUnits[strings.ToUpper(o.unit)]
+		if unit == "" || p.isDated {
+			seen = true
+			continue
+		}
+		if (price{value, strings.ToUpper(o.currency), unit}) == want {
+			return Confirmed
+		}
+		changed = changed || strings.EqualFold(o.currency, want.currency) && value != want.value
+	}
+	if changed && !seen {
+		return Changed
+	}
+	return Unreadable
+}
+
+var offerUnits = map[string]string{
+	"MON": "mois", "MONTH": "mois", "MOIS": "mois", "P1M": "mois", "MONTHLY": "mois", "ANN": "an", "YEAR": "an", "AN": "an", "P1Y": "an", "YEARLY": "an",
+	"WEE": "semaine", "WEEK": "semaine", "DAY": "jour", "MONTHMON": "mois", "YEARANN": "an",
+}
+
+// sentences returns the first amounts of a page with the words around them.
+func (p *page) sentences(all []amount) (list []Found) {
+	for _, a := range all {
+		if len(list) == 10 {
+			break
+		}
+		start, end := p.block(a.number)
+		_, last := p.block(max(a.number, a.end-1))
+		text := strings.Join(strings.Fields(p.text[start:max(end, last)]), " ")
+		if heading, _, _ := strings.Cut(p.headings(a.number), "\n"); heading != "" && len(text) < 60 {
+			text = heading + "\u00a0: " + text
+		}
+		list = append(list, Found{Amount: strings.Join(strings.Fields(p.text[a.number:a.end]), " "), Text: shorten(text, 200)})
+	}
+	return list
+}
+
+// shorten returns the first characters of a text.
+func shorten(s string, limit int) string {
+	runes := []rune(s)
+	if len(runes) <= limit {
+		return s
+	}
+	return string(runes[:limit-1]) + "…"
+}

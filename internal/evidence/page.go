@@ -1,0 +1,476 @@
+package evidence
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// A page is what a reader sees of an HTML document: its text in one string, in which a new line
+// ends every block, and the elements that the parts of the text are in.
+type page struct {
+	text     string
+	elements []element // in the order in which they begin; the first is the document
+	hidden   string    // text that is in the document and that nobody sees
+	title    string
+	isDated  bool    // it says of itself that it is an article
+	refresh  string  // where it sends its reader, "" for nowhere
+	offers   []offer // of its structured data
+	password bool    // it asks for one
+}
+
+// An element is an element of a page, with what matters to the prices in it.
+type element struct {
+	parent     int
+	tag        atom.Atom
+	name       string // for elements of their own making
+	class      string
+	start, end int // in the text
+	role       role
+	column     int // of a table cell, from 0
+}
+
+// A role says what kind of text an element is, and so what an amount in it is worth.
+type role int
+
+const (
+	plain  role = iota
+	struck      // crossed out
+	quote       // what somebody said
+	margin      // beside the matter of the page: navigation, footers
+	folded      // seen only by those who open it
+)
+
+// maxText is how many bytes of text are looked at.
+const maxText = 2 << 20
+
+// parsePage reads a document. It fails only if the document is nested too deeply.
+func parsePage(document []byte) (*page, error) {
+	root, err := html.Parse(bytes.NewReader(document))
+	if err != nil {
+		return nil, err
+	}
+	b := builder{page: &page{}, sheet: readSheets(root)}
+	b.walk(root, -1, plain)
+	b.page.text, b.page.hidden = b.text.String(), b.unseen.String()
+	return b.page, nil
+}
+
+// A builder makes a page of a document.
+type builder struct {
+	page   *page
+	sheet  sheet
+	text   strings.Builder
+	unseen strings.Builder
+	last   rune // of text
+	joint  bool // an element began or ended since
+	cents  bool // and what follows is in the element that has the cents of an amount
+}
+
+// walk adds a node and everything in it. The parser bounds the depth.
+func (b *builder) walk(n *html.Node, parent int, in role) {
+	switch n.Type {
+	case html.TextNode:
+		b.write(n.Data)
+		return
+	case html.DocumentNode, html.ElementNode:
+	default:
+		return
+	}
+	if b.text.Len() > maxText {
+		return
+	}
+	if b.skip(n) {
+		return
+	}
+	if b.isHidden(n) {
+		collect(n, &b.unseen)
+		return
+	}
+	self := len(b.page.elements)
+	at := roleOf(n, in)
+	if at == plain && b.sheet.matches(n, strikes) {
+		at = struck
+	}
+	isBlock := isBlock(n)
+	if isBlock {
+		b.end()
+	}
+	b.joint, b.cents = true, n.DataAtom == atom.Sup || strings.Contains(class(n), "cent") || strings.Contains(class(n), "decimal") ||
+		strings.Contains(class(n), "fraction")
+	b.page.elements = append(b.page.elements, element{
+		parent: parent, tag: n.DataAtom, name: n.Data, class: class(n), start: b.text.Len(), role: at, column: column(n),
+	})
+	for child := n.FirstChild; child != nil; child = child.NextSibling {
+		b.walk(child, self, at)
+	}
+	b.joint, b.cents = true, false
+	if isBlock {
+		b.end()
+	}
+	b.page.elements[self].end = b.text.Len()
+}
+
+// skip handles what is never text.
+func (b *builder) skip(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Title:
+		if n.Parent != nil && n.Parent.DataAtom == atom.Head {
+			var t strings.Builder
+			collect(n, &t)
+			b.page.title = strings.TrimSpace(t.String())
+			return true
+		}
+	case atom.Script:
+		if strings.EqualFold(attribute(n, "type"), "application/ld+json") && n.FirstChild != nil {
+			b.readData(n.FirstChild.Data)
+		}
+		return true
+	case atom.Meta:
+		b.readMeta(n)
+		return true
+	case atom.Input:
+		b.page.password = b.page.password || attribute(n, "type") == "password"
+		return true
+	case atom.Style, atom.Template, atom.Noscript, atom.Iframe, atom.Object, atom.Svg, atom.Textarea, atom.Datalist, atom.Audio,
+		atom.Video, atom.Canvas, atom.Math:
+		return true
+	case atom.Br:
+		b.end()
+		return true
+	}
+	return false
+}
+
+func (b *builder) readMeta(n *html.Node) {
+	content := attribute(n, "content")
+	switch {
+	case attribute(n, "property") == "og:type":
+		b.page.isDated = b.page.isDated || content == "article"
+	case strings.HasPrefix(attribute(n, "property"), "article:published"):
+		b.page.isDated = true
+	case strings.EqualFold(attribute(n, "http-equiv"), "refresh"):
+		if _, to, ok := strings.Cut(content, "="); ok {
+			b.page.refresh = strings.Trim(to, ` "'`)
+		}
+	}
+}
+
+// write adds text, with spaces collapsed.
+func (b *builder) write(s string) {
+	for _, r := range s {
+		switch {
+		case unicode.IsSpace(r), r == '\u202f':
+			r = ' '
+		case r == '\u200b' || r == '\u2060' || r == '\ufeff' || r == '\u00ad' || unicode.IsControl(r):
+			continue
+		}
+		if r == ' ' && (b.last == ' ' || b.last == '\n' || b.last == 0) {
+			continue
+		}
+		b.join(r)
+		b.text.WriteRune(r)
+		b.last = r
+	}
+}
+
+// join writes what a reader sees between two elements: 19<sup>99</sup> is an amount with cents,
+// and a word beside a figure is not part of it.
+func (b *builder) join(r rune) {
+	if b.joint && r != ' ' {
+		switch {
+		case unicode.IsDigit(b.last) && unicode.IsDigit(r) && b.cents:
+			b.text.WriteRune(',')
+		case unicode.IsDigit(b.last) && unicode.IsDigit(r), unicode.IsDigit(b.last) && unicode.IsLetter(r),
+			unicode.IsLetter(b.last) && (unicode.IsDigit(r) || isCurrency(r)), isCurrency(b.last) && unicode.IsLetter(r):
+			b.text.WriteRune(' ')
+		}
+	}
+	b.joint = b.joint && r == ' '
+}
+
+// end ends a block.
+func (b *builder) end() {
+	if b.last != '\n' && b.last != 0 {
+		b.text.WriteByte('\n')
+		b.last = '\n'
+	}
+}
+
+// collect appends all the text in a node.
+func collect(n *html.Node, to *strings.Builder) {
+	if to.Len() > maxText {
+		return
+	}
+	if n.Type == html.TextNode {
+		to.WriteString(n.Data)
+	}
+	for child := n.FirstChild; child != nil; child = child.NextSibling {
+		collect(child, to)
+	}
+	if isBlock(n) {
+		to.WriteByte('\n')
+	}
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func has(n *html.Node, name string) bool {
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
+}
+
+func class(n *html.Node) string { return strings.ToLower(attribute(n, "class")) }
+
+// column returns the column of a table cell.
+func column(n *html.Node) (i int) {
+	if n.DataAtom != atom.Td && n.DataAtom != atom.Th {
+		return 0
+	}
+	for before := n.PrevSibling; before != nil; before = before.PrevSibling {
+		if before.DataAtom == atom.Td || before.DataAtom == atom.Th {
+			i++
+		}
+	}
+	return i
+}
+
+var inlineTags = []atom.Atom{
+	atom.A, atom.Abbr, atom.B, atom.Bdi, atom.Bdo, atom.Cite, atom.Code, atom.Data, atom.Del, atom.Dfn, atom.Em, atom.Font, atom.I,
+	atom.Img, atom.Ins, atom.Kbd, atom.Mark, atom.Q, atom.S, atom.Samp, atom.Small, atom.Span, atom.Strike, atom.Strong, atom.Sub,
+	atom.Sup, atom.Time, atom.Tt, atom.U, atom.Var, atom.Wbr, atom.Nobr, atom.Big, atom.Output, atom.Picture,
+}
+
+func isBlock(n *html.Node) bool {
+	return n.Type == html.ElementNode && !slices.Contains(inlineTags, n.DataAtom)
+}
+
+// roleOf returns the role of an element in another.
+func roleOf(n *html.Node, in role) role {
+	if in != plain {
+		return in
+	}
+	classes := strings.Fields(class(n) + " " + strings.ToLower(attribute(n, "id")))
+	switch n.DataAtom {
+	case atom.S, atom.Strike, atom.Del:
+		return struck
+	case atom.Blockquote, atom.Q:
+		return quote
+	case atom.Nav, atom.Footer, atom.Aside:
+		return margin
+	case atom.Option:
+		return folded
+	case atom.Details:
+		if !has(n, "open") {
+			return folded
+		}
+	}
+	switch style := styleOf(n); {
+	case strings.Contains(style, "line-through"), hasWord(classes, struckWords):
+		return struck
+	case hasWord(classes, quoteWords):
+		return quote
+	}
+	return plain
+}
+
+var (
+	struckWords = []string{"line-through", "strikethrough", "strike", "struck", "old-price", "oldprice", "price-old", "price--old",
+		"was-price", "price-was", "regular-price-crossed", "crossed", "barre", "barré", "prix-barre", "ancien-prix", "streichpreis"}
+	quoteWords = []string{"testimonial", "testimonials", "temoignage", "temoignages", "témoignage", "quote", "quotes", "review",
+		"reviews", "kundenstimme", "kundenstimmen", "comment", "comments", "commentaires", "avis-client", "avis-clients"}
+	hiddenWords = []string{"hidden", "d-none", "is-hidden", "hide", "invisible", "sr-only", "visually-hidden", "visuallyhidden",
+		"screen-reader-text", "u-hidden", "display-none", "offscreen", "js-hidden"}
+)
+
+// hasWord reports whether one of the classes is one of the words, or begins with it as in
+// testimonial-card or testimonial__text.
+func hasWord(classes, words []string) bool {
+	return slices.ContainsFunc(classes, func(c string) bool {
+		return slices.ContainsFunc(words, func(w string) bool {
+			return c == w || strings.HasPrefix(c, w+"-") || strings.HasPrefix(c, w+"_")
+		})
+	})
+}
+
+func styleOf(n *html.Node) string {
+	return strings.ToLower(strings.ReplaceAll(attribute(n, "style"), " ", ""))
+}
+
+// isHidden reports whether a reader does not see an element, as far as the document says so.
+func (b *builder) isHidden(n *html.Node) bool {
+	if has(n, "hidden") || n.DataAtom == atom.Dialog && !has(n, "open") {
+		return true
+	}
+	if hides(styleOf(n)) {
+		return true
+	}
+	classes := strings.Fields(class(n))
+	for _, c := range classes {
+		if slices.Contains(hiddenWords, c) && !slices.ContainsFunc(classes, isShownWide) {
+			return true
+		}
+	}
+	return b.sheet.matches(n, hides)
+}
+
+// isShownWide reports whether a class shows an element on wide screens that another one hides on
+// narrow ones.
+func isShownWide(c string) bool {
+	for _, size := range []string{"sm", "md", "lg", "xl"} {
+		if strings.HasPrefix(c, size+":") && !strings.HasSuffix(c, ":hidden") || strings.HasPrefix(c, "d-"+size+"-") && !strings.HasSuffix(c, "none") {
+			return true
+		}
+	}
+	return false
+}
+
+// An offer is a price in the structured data of a page.
+type offer struct {
+	plan, price, currency, unit string
+}
+
+// readData reads a block of JSON-LD.
+func (b *builder) readData(text string) {
+	var data any
+	if len(text) > maxText || json.Unmarshal([]byte(text), &data) != nil {
+		return
+	}
+	b.readNode(data, 0)
+}
+
+func (b *builder) readNode(data any, depth int) {
+	if depth > 20 || len(b.page.offers) > 100 {
+		return
+	}
+	switch data := data.(type) {
+	case []any:
+		for _, item := range data {
+			b.readNode(item, depth+1)
+		}
+	case map[string]any:
+		kind := words(data["@type"])
+		if strings.Contains(kind, "Article") || strings.Contains(kind, "BlogPosting") {
+			b.page.isDated = true
+		}
+		if strings.Contains(kind, "Offer") && !strings.Contains(kind, "AggregateOffer") {
+			b.addOffer(data)
+		}
+		for _, name := range []string{"@graph", "offers", "mainEntity", "itemListElement", "item", "hasVariant", "itemOffered"} {
+			b.readNode(data[name], depth+1)
+		}
+	}
+}
+
+func (b *builder) addOffer(data map[string]any) {
+	o := offer{plan: words(data["name"]), price: words(data["price"]), currency: words(data["priceCurrency"])}
+	specifications, _ := data["priceSpecification"].([]any)
+	if one, ok := data["priceSpecification"].(map[string]any); ok {
+		specifications = []any{one}
+	}
+	if len(specifications) != 1 {
+		if o.price != "" {
+			b.page.offers = append(b.page.offers, o)
+		}
+		return
+	}
+	if s, ok := specifications[0].(map[string]any); ok {
+		if p := words(s["price"]); p != "" {
+			o.price = p
+		}
+		if c := words(s["priceCurrency"]); c != "" {
+			o.currency = c
+		}
+		o.unit = words(s["unitText"]) + words(s["unitCode"])
+		if q, ok := s["referenceQuantity"].(map[string]any); ok {
+			o.unit = words(q["unitText"]) + words(q["unitCode"])
+			if value := words(q["value"]); value != "" && value != "1" {
+				o.unit = "?"
+			}
+		}
+	}
+	b.page.offers = append(b.page.offers, o)
+}
+
+// words returns a JSON value that is text or a number as text.
+func words(data any) string {
+	switch data := data.(type) {
+	case string:
+		return strings.TrimSpace(data)
+	case float64:
+		text, _ := json.Marshal(data)
+		return string(text)
+	case []any:
+		if len(data) > 0 {
+			return words(data[0])
+		}
+	}
+	return ""
+}
+
+// at returns the innermost element around a place of the text.
+func (p *page) at(offset int) int {
+	found := 0
+	for i := range p.elements {
+		e := &p.elements[i]
+		if e.start > offset {
+			break
+		}
+		if offset < e.end {
+			found = i
+		}
+	}
+	return found
+}
+
+// block returns the bounds of the block around a place.
+func (p *page) block(offset int) (start, end int) {
+	start = strings.LastIndexByte(p.text[:offset], '\n') + 1
+	end = len(p.text)
+	if i := strings.IndexByte(p.text[offset:], '\n'); i >= 0 {
+		end = offset + i
+	}
+	return start, end
+}
+
+// isInside reports whether an element is in another one, or that one.
+func (p *page) isInside(element, outer int) bool {
+	for ; element >= 0; element = p.elements[element].parent {
+		if element == outer {
+			return true
+		}
+	}
+	return false
+}
+
+// around returns the nearest element of one of the tags that another one is in, or -1.
+func (p *page) around(element int, tags ...atom.Atom) int {
+	for ; element >= 0; element = p.elements[element].parent {
+		if slices.Contains(tags, p.elements[element].tag) {
+			return element
+		}
+	}
+	return -1
+}
+
+func (p *page) textOf(element int) string {
+	e := &p.elements[element]
+	return strings.TrimSpace(p.text[e.start:e.end])
+}
+
+func firstRune(s string) rune {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
+}

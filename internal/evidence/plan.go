@@ -1,0 +1,126 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/html/atom"
+)
+
+// fillers are words around the name of a plan that are not part of it.
+var fillers = strings.Fields("plan plans offre offres formule formules abonnement tarif tarifs the our le la l les notre pack paket tarif pour " +
+	"populaire recommandé recommandée popular recommended beliebt empfohlen neu nouveau new best most choice choix le plus value meilleur top version édition edition " +
+	"am beliebtesten unser seller de")
+
+// planName returns the words of a name of a plan, as they are compared.
+func planName(s string) string {
+	all := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' })
+	kept := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return slices.Contains(fillers, w) })
+	if len(kept) == 0 {
+		kept = all
+	}
+	return strings.Join(kept, " ")
+}
+
+// ofPlan returns which amounts are those of a plan, by its name as the page has it; isNamed reports
+// whether the page has it at all.
+func (p *page) ofPlan(name string, all []amount) (mine []bool, isNamed bool) {
+	name = planName(name)
+	mine = make([]bool, len(all))
+	at := 0
+	for line := range strings.Lines(p.text) {
+		if len(line) < 100 && planName(line) == name {
+			isNamed = true
+			p.mark(mine, all, at, at+len(strings.TrimRight(line, "\n")))
+		}
+		at += len(line)
+	}
+	for i := range all { // Pro : 19 €/mois
+		start, _ := p.block(all[i].start)
+		if i > 0 {
+			start = max(start, all[i-1].end)
+		}
+		before := strings.TrimRight(p.text[start:all[i].start], " :–—-(=")
+		if cut := strings.LastIndexAny(before, ".;,|·•"); cut >= 0 {
+			before = before[cut+1:]
+		}
+		if planName(before) == name && strings.TrimSpace(before) != "" {
+			mine[i], isNamed = true, true
+		}
+	}
+	return mine, isNamed
+}
+
+// mark marks the amounts that a label of a plan is for.
+func (p *page) mark(mine []bool, all []amount, start, end int) {
+	label := p.at(start)
+	for parent := p.elements[label].parent; parent > 0 && strings.TrimSpace(p.text[p.elements[parent].start:p.elements[parent].end]) == strings.TrimSpace(p.text[start:end]); parent = p.elements[parent].parent {
+		label = parent
+	}
+	if cell := p.around(label, atom.Td, atom.Th); cell >= 0 && p.around(cell, atom.Table) >= 0 {
+		for i := range all {
+			mine[i] = mine[i] || slices.Contains(p.labels(p.at(all[i].number)), cell)
+		}
+		return
+	}
+	for outer := p.elements[label].parent; outer >= 0; outer = p.elements[outer].parent {
+		e := &p.elements[outer]
+		first := slices.IndexFunc(all, func(a amount) bool { return a.number >= e.start && a.number < e.end })
+		if first < 0 {
+			continue
+		}
+		from, to := e.start, e.end
+		if names := p.names(outer, label); len(names) > 0 {
+			from, to = p.untilNext(names, all, end, e)
+		}
+		for i, a := range all {
+			mine[i] = mine[i] || a.number >= from && a.number < to
+		}
+		return
+	}
+}
+
+// untilNext returns the part of an element that belongs to the label that ends at a place, if there are others
+// like it: what follows it as far as the next one. Some of the others may be lines under the names.
+func (p *page) untilNext(others []int, all []amount, end int, outer *element) (from, to int) {
+	starts := []int{}
+	for _, other := range others {
+		if s := p.elements[other].start; s >= end {
+			starts = append(starts, s)
+		}
+	}
+	starts = append(starts, outer.end)
+	holds := func(from, to int) bool {
+		return slices.ContainsFunc(all, func(a amount) bool { return a.number >= from && a.number < to })
+	}
+	for i := range starts[:min(2, len(starts))] {
+		if holds(end, starts[i]) {
+			return end, starts[i]
+		}
+	}
+	isCard := !slices.ContainsFunc(others, func(other int) bool { return p.elements[other].start < end })
+	if isCard && len(starts) > 2 && slices.Contains(headings, p.elements[others[0]].tag) {
+		isCard = false
+	}
+	if isCard {
+		return end, starts[min(2, len(starts)-1)]
+	}
+	return end, end
+}
+
+// names returns the elements within another one that are names of plans if a label is: of the same
+// tag and class, and as short.
+func (p *page) names(outer, label int) (found []int) {
+	l, o := &p.elements[label], &p.elements[outer]
+	for i := outer + 1; i < len(p.elements) && p.elements[i].start < o.end; i++ {
+		e := &p.elements[i]
+		isLike := e.tag == l.tag && e.name == l.name && (e.class == l.class || slices.Contains(headings, e.tag))
+		if isLike && i != label && !p.isInside(label, i) && !p.isInside(i, label) && e.end-e.start < 60 && len(findAmounts(p.text[e.start:e.end])) == 0 {
+			if planName(p.textOf(i)) != planName(p.textOf(label)) && p.textOf(i) != "" {
+				found = append(found, i)
+			}
+		}
+	}
+	return found
+}

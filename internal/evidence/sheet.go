@@ -1,0 +1,177 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// A sheet has the rules of a document's own style sheets that matter: those that hide text or cross
+// it out. Selectors with more than tags, classes, ids and descendants are left out, and so are
+// sheets that the document only refers to.
+type sheet []rule
+
+type rule struct {
+	path         []compound // the element last, before it those that it is in
+	declarations string     // in lower case, without spaces
+}
+
+// A compound is a selector of one element.
+type compound struct {
+	tag, id string
+	classes []string
+}
+
+const maxRules = 2000
+
+// readSheets reads all style elements of a document.
+func readSheets(root *html.Node) (s sheet) {
+	for n := range root.Descendants() {
+		if n.Type != html.ElementNode || n.DataAtom != atom.Style || n.FirstChild == nil {
+			continue
+		}
+		if media := strings.ToLower(attribute(n, "media")); media == "" || media == "all" || media == "screen" {
+			s = append(s, readSheet(n.FirstChild.Data)...)
+		}
+	}
+	return s[:min(len(s), maxRules)]
+}
+
+func readSheet(text string) (s sheet) {
+	for len(s) < maxRules {
+		if before, rest, ok := strings.Cut(text, "/*"); ok {
+			_, after, _ := strings.Cut(rest, "*/")
+			text = before + after
+			continue
+		}
+		selectors, rest, ok := strings.Cut(text, "{")
+		if !ok {
+			return s
+		}
+		if strings.HasPrefix(strings.TrimSpace(selectors), "@") { // rules for some screens only
+			text = afterBlock(rest)
+			continue
+		}
+		body, rest, _ := strings.Cut(rest, "}")
+		text = rest
+		declarations := strings.ToLower(strings.Join(strings.Fields(body), ""))
+		if !hides(declarations) && !strikes(declarations) {
+			continue
+		}
+		for selector := range strings.SplitSeq(selectors, ",") {
+			if path, ok := parseSelector(selector); ok {
+				s = append(s, rule{path, declarations})
+			}
+		}
+	}
+	return s
+}
+
+// afterBlock returns what follows a block with blocks in it.
+func afterBlock(text string) string {
+	depth := 1
+	for i := range len(text) {
+		switch text[i] {
+		case '{':
+			depth++
+		case '}':
+			depth--
+			if depth == 0 {
+				return text[i+1:]
+			}
+		}
+	}
+	return ""
+}
+
+func parseSelector(text string) (path []compound, ok bool) {
+	if strings.ContainsAny(text, ":[>+~*") {
+		return nil, false
+	}
+	for part := range strings.FieldsSeq(text) {
+		c := compound{}
+		for i, piece := range strings.Split(part, ".") {
+			tag, id, _ := strings.Cut(piece, "#")
+			c.id += id
+			switch {
+			case i == 0:
+				c.tag = strings.ToLower(tag)
+			case tag != "":
+				c.classes = append(c.classes, strings.ToLower(tag))
+			}
+		}
+		path = append(path, c)
+	}
+	return path, len(path) > 0
+}
+
+// hides reports whether declarations hide an element.
+func hides(declarations string) bool {
+	for d := range strings.SplitSeq(declarations, ";") {
+		name, value, _ := strings.Cut(strings.TrimSuffix(d, "!important"), ":")
+		switch name {
+		case "display":
+			if value == "none" {
+				return true
+			}
+		case "visibility":
+			if value == "hidden" || value == "collapse" {
+				return true
+			}
+		case "opacity", "font-size", "max-height", "height", "width":
+			if strings.Trim(value, "0.") == "" || strings.TrimRight(strings.Trim(value, "0."), "pxemr%") == "" {
+				return true
+			}
+		case "left", "top", "text-indent", "right", "margin-left":
+			if strings.HasPrefix(value, "-999") || strings.HasPrefix(value, "-1000") || strings.HasPrefix(value, "-100vw") {
+				return true
+			}
+		case "clip":
+			if strings.HasPrefix(value, "rect(0") || strings.HasPrefix(value, "rect(1px") {
+				return true
+			}
+		case "clip-path":
+			if value == "inset(50%)" || value == "inset(100%)" {
+				return true
+			}
+		case "transform":
+			if value == "scale(0)" {
+				return true
+			}
+		case "color":
+			if value == "transparent" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// strikes reports whether declarations cross an element out.
+func strikes(declarations string) bool { return strings.Contains(declarations, "line-through") }
+
+// matches reports whether a rule with declarations of a kind is for an element.
+func (s sheet) matches(n *html.Node, is func(string) bool) bool {
+	return slices.ContainsFunc(s, func(r rule) bool {
+		last := len(r.path) - 1
+		if !r.path[last].matches(n) || !is(r.declarations) {
+			return false
+		}
+		for outer := n.Parent; last > 0 && outer != nil; outer = outer.Parent {
+			if r.path[last-1].matches(outer) {
+				last--
+			}
+		}
+		return last == 0
+	})
+}
+
+func (c *compound) matches(n *html.Node) bool {
+	if n.Type != html.ElementNode || c.tag != "" && c.tag != n.Data || c.id != "" && c.id != attribute(n, "id") {
+		return false
+	}
+	classes := strings.Fields(class(n))
+	return !slices.ContainsFunc(c.classes, func(want string) bool { return !slices.Contains(classes, want) })
+}
