@@ -13,10 +13,10 @@ import (
 type standing int
 
 const (
-	strong standing = iota // it stands where a price stands
-	weak                   // it is a price if the page has no better one: in a sentence, or "from"
-	doubtful               // it may be a price, and only a person can tell
-	refuted                // it is not what the tool costs today
+	strong   standing = iota // it stands where a price stands
+	weak                     // it is a price if the page has no better one: in a sentence, or "from"
+	doubtful                 // it may be a price, and only a person can tell
+	refuted                  // it is not what the tool costs today
 )
 
 // What stands before an amount that is no price, and behind one.
@@ -162,7 +162,8 @@ func (p *page) inherit(a *amount, all []amount) {
 			return
 		}
 	}
-	for e := p.elements[element].parent; e >= 0; e = p.elements[e].parent {
+	const levels = 12
+	for e, n := p.elements[element].parent, 0; e >= 0 && n < levels; e, n = p.elements[e].parent, n+1 {
 		text, isLong := p.withoutPrices(e, all)
 		if isLong {
 			return
@@ -211,7 +212,7 @@ func unitsIn(text string) string {
 // withoutPrices returns the short blocks of an element that hold no amount.
 func (p *page) withoutPrices(element int, all []amount) (text string, isLong bool) {
 	e := &p.elements[element]
-	if e.end-e.start > 20000 {
+	if e.end-e.start > 8000 {
 		return "", true
 	}
 	var b strings.Builder

@@ -10,6 +10,7 @@
 package evidence
 
 import (
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -57,15 +58,32 @@ func (c *Claim) want() (p price, ok bool) {
 	return p, false
 }
 
-// Judge looks for a claim on a page.
-func Judge(c *Claim, document []byte) (Result, []Found, string) {
+// judgeAt looks for a claim on a page, and returns what it found and the text of the page. A page
+// that sends its reader elsewhere is judged by where.
+func judgeAt(c *Claim, document []byte, address string) (Result, []Found, string) {
 	p, err := parsePage(document)
 	if err != nil {
 		return Unreadable, nil, ""
 	}
+	p.isDated = p.isDated || datedPath.MatchString(address)
+	if from, err := url.Parse(address); err == nil && p.refresh != "" {
+		to, err := from.Parse(p.refresh)
+		if err != nil || to.String() != from.String() {
+			if err == nil && moved(from, to) {
+				return Moved, nil, p.text
+			}
+			return Unreadable, nil, p.text
+		}
+	}
 	result, amounts := p.judge(c)
-	return result, p.sentences(amounts), p.text
+	return result, p.sentences(c, amounts), p.text
 }
+
+// datedPath matches addresses of articles.
+var datedPath = regexp.MustCompile(`(?i)/(?:blog|news|actualites?|actus?|journal|presse?|articles?|posts?|magazine|stories|aktuelles|(?:19|20)\d\d)/`)
+
+// maxAmounts is how many amounts a page may have: nobody could tell more of them apart.
+const maxAmounts = 300
 
 func (p *page) judge(c *Claim) (Result, []amount) {
 	switch {
@@ -80,12 +98,15 @@ func (p *page) judge(c *Claim) (Result, []amount) {
 	}
 	all := findAmounts(p.text)
 	for i := range all {
-		if all[i].units == "" {
+		if all[i].units == "" && len(all) <= maxAmounts {
 			p.inherit(&all[i], all)
 		}
 	}
 	if want.value == 0 {
 		all = p.addFree(all)
+	}
+	if len(all) > maxAmounts {
+		return Unreadable, all
 	}
 	if len(all) == 0 {
 		return p.judgeOffers(c, want), nil
@@ -291,7 +312,19 @@ var offerUnits = map[string]string{
 }
 
 // sentences returns the first amounts of a page with the words around them.
-func (p *page) sentences(all []amount) (list []Found) {
+func (p *page) sentences(c *Claim, all []amount) (list []Found) {
+	// What was looked for comes first.
+	if want, ok := c.want(); ok {
+		slices.SortStableFunc(all, func(a, b amount) int {
+			rank := func(x amount) int {
+				if x.price == want {
+					return 0
+				}
+				return 1
+			}
+			return rank(a) - rank(b)
+		})
+	}
 	for _, a := range all {
 		if len(list) == 10 {
 			break

@@ -61,7 +61,7 @@ func TestJudge(t *testing.T) {
 		{"stale offer", month, `<p>29,99 €/mois</p><script type="application/ld+json">{"@type":"Offer","price":"19.99","priceCurrency":"EUR","priceSpecification":{"unitCode":"MON","price":"19.99","priceCurrency":"EUR"}}</script>`, Changed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, found, text := Judge(&c.of, []byte("<!doctype html><body>"+c.page))
+			got, found, text := judgeAt(&c.of, []byte("<!doctype html><body>"+c.page), "https://plume.example/tarifs")
 			if got != c.want {
 				t.Errorf("%s, want %s; found %v in %q", got, c.want, found, text)
 			}

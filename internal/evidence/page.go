@@ -3,10 +3,11 @@ package evidence
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"slices"
+	"sort"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -47,11 +48,20 @@ const (
 	folded      // seen only by those who open it
 )
 
-// maxText is how many bytes of text are looked at.
-const maxText = 2 << 20
+// The limits of a page: bytes of text, elements. Beyond them it is not read, as no page about prices
+// is so large.
+const (
+	maxText     = 1 << 20
+	maxElements = 100_000
+)
 
-// parsePage reads a document. It fails only if the document is nested too deeply.
+var errTooLarge = errors.New("the page is too large")
+
+// parsePage reads a document. It fails if the document is too large or nested too deeply.
 func parsePage(document []byte) (*page, error) {
+	if bytes.Count(document, []byte("<")) > 2*maxElements {
+		return nil, errTooLarge
+	}
 	root, err := html.Parse(bytes.NewReader(document))
 	if err != nil {
 		return nil, err
@@ -83,10 +93,7 @@ func (b *builder) walk(n *html.Node, parent int, in role) {
 	default:
 		return
 	}
-	if b.text.Len() > maxText {
-		return
-	}
-	if b.skip(n) {
+	if b.text.Len() > maxText || b.skip(n) {
 		return
 	}
 	if b.isHidden(n) {
@@ -422,17 +429,11 @@ func words(data any) string {
 
 // at returns the innermost element around a place of the text.
 func (p *page) at(offset int) int {
-	found := 0
-	for i := range p.elements {
-		e := &p.elements[i]
-		if e.start > offset {
-			break
-		}
-		if offset < e.end {
-			found = i
-		}
+	i := sort.Search(len(p.elements), func(i int) bool { return p.elements[i].start > offset }) - 1
+	for i > 0 && p.elements[i].end <= offset {
+		i = p.elements[i].parent
 	}
-	return found
+	return max(i, 0)
 }
 
 // block returns the bounds of the block around a place.
@@ -468,9 +469,4 @@ func (p *page) around(element int, tags ...atom.Atom) int {
 func (p *page) textOf(element int) string {
 	e := &p.elements[element]
 	return strings.TrimSpace(p.text[e.start:e.end])
-}
-
-func firstRune(s string) rune {
-	r, _ := utf8.DecodeRuneInString(s)
-	return r
 }

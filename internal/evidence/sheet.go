@@ -11,7 +11,7 @@ import (
 // A sheet has the rules of a document's own style sheets that matter: those that hide text or cross
 // it out. Selectors with more than tags, classes, ids and descendants are left out, and so are
 // sheets that the document only refers to.
-type sheet []rule
+type sheet map[string][]rule // by the last class of the element, its id or its tag
 
 type rule struct {
 	path         []compound // the element last, before it those that it is in
@@ -24,23 +24,35 @@ type compound struct {
 	classes []string
 }
 
+// key returns what an element must have to match: what a sheet finds its rules by.
+func (c *compound) key() string {
+	switch {
+	case len(c.classes) > 0:
+		return "." + c.classes[len(c.classes)-1]
+	case c.id != "":
+		return "#" + c.id
+	}
+	return c.tag
+}
+
 const maxRules = 2000
 
 // readSheets reads all style elements of a document.
-func readSheets(root *html.Node) (s sheet) {
+func readSheets(root *html.Node) sheet {
+	s := sheet{}
 	for n := range root.Descendants() {
 		if n.Type != html.ElementNode || n.DataAtom != atom.Style || n.FirstChild == nil {
 			continue
 		}
 		if media := strings.ToLower(attribute(n, "media")); media == "" || media == "all" || media == "screen" {
-			s = append(s, readSheet(n.FirstChild.Data)...)
+			s.read(n.FirstChild.Data)
 		}
 	}
-	return s[:min(len(s), maxRules)]
+	return s
 }
 
-func readSheet(text string) (s sheet) {
-	for len(s) < maxRules {
+func (s sheet) read(text string) {
+	for range maxRules {
 		if before, rest, ok := strings.Cut(text, "/*"); ok {
 			_, after, _ := strings.Cut(rest, "*/")
 			text = before + after
@@ -48,7 +60,7 @@ func readSheet(text string) (s sheet) {
 		}
 		selectors, rest, ok := strings.Cut(text, "{")
 		if !ok {
-			return s
+			return
 		}
 		if strings.HasPrefix(strings.TrimSpace(selectors), "@") { // rules for some screens only
 			text = afterBlock(rest)
@@ -62,11 +74,11 @@ func readSheet(text string) (s sheet) {
 		}
 		for selector := range strings.SplitSeq(selectors, ",") {
 			if path, ok := parseSelector(selector); ok {
-				s = append(s, rule{path, declarations})
+				key := path[len(path)-1].key()
+				s[key] = append(s[key], rule{path, declarations})
 			}
 		}
 	}
-	return s
 }
 
 // afterBlock returns what follows a block with blocks in it.
@@ -154,18 +166,26 @@ func strikes(declarations string) bool { return strings.Contains(declarations, "
 
 // matches reports whether a rule with declarations of a kind is for an element.
 func (s sheet) matches(n *html.Node, is func(string) bool) bool {
-	return slices.ContainsFunc(s, func(r rule) bool {
-		last := len(r.path) - 1
-		if !r.path[last].matches(n) || !is(r.declarations) {
-			return false
-		}
-		for outer := n.Parent; last > 0 && outer != nil; outer = outer.Parent {
-			if r.path[last-1].matches(outer) {
-				last--
-			}
-		}
-		return last == 0
+	if len(s) == 0 || n.Type != html.ElementNode {
+		return false
+	}
+	keys := append(strings.Fields("."+strings.Join(strings.Fields(class(n)), " .")), "#"+attribute(n, "id"), n.Data)
+	return slices.ContainsFunc(keys, func(key string) bool {
+		return slices.ContainsFunc(s[key], func(r rule) bool { return is(r.declarations) && r.matches(n) })
 	})
+}
+
+func (r *rule) matches(n *html.Node) bool {
+	last := len(r.path) - 1
+	if !r.path[last].matches(n) {
+		return false
+	}
+	for outer := n.Parent; last > 0 && outer != nil; outer = outer.Parent {
+		if r.path[last-1].matches(outer) {
+			last--
+		}
+	}
+	return last == 0
 }
 
 func (c *compound) matches(n *html.Node) bool {

@@ -1,0 +1,140 @@
+package evidence
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// File is the name of the file in a content folder that has the proofs.
+const File = "preuves.jsonl"
+
+// A Proof is what was last seen of a source.
+type Proof struct {
+	Slug        string    `json:"slug"`
+	URL         string    `json:"url"`
+	FinalURL    string    `json:"final_url"`
+	CheckedAt   time.Time `json:"checked_at"`
+	Status      int       `json:"status"`
+	Result      Result    `json:"result"`
+	Found       []Found   `json:"found"`
+	TextHash    string    `json:"text_hash"`
+	ConfirmedAt time.Time `json:"confirmed_at,omitzero"` // the last time; zero for never
+}
+
+func compareProofs(a, b Proof) int {
+	return cmp.Or(strings.Compare(a.Slug, b.Slug), strings.Compare(a.URL, b.URL))
+}
+
+// A LineError says what is wrong with a line of the file.
+type LineError struct {
+	Line int
+	Text string
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("%s:%d: %s", File, e.Line, e.Text) }
+
+const (
+	maxLine   = 64 << 10
+	maxProofs = 500_000
+)
+
+// ReadProofs reads the file as the command writes it. Anything else is a LineError: what somebody
+// changed by hand, or left of a conflict, is not overwritten.
+func ReadProofs(r io.Reader) (list []Proof, err error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	for n := 1; lines.Scan(); n++ {
+		p, err := parseProof(lines.Bytes())
+		switch {
+		case err != nil:
+			return nil, &LineError{n, err.Error()}
+		case len(list) > 0 && compareProofs(list[len(list)-1], p) >= 0:
+			return nil, &LineError{n, "the line is out of order, or there twice; remove the line, and sources check writes it again"}
+		case n > maxProofs:
+			return nil, &LineError{n, fmt.Sprintf("the file has more than %d lines", maxProofs)}
+		}
+		list = append(list, p)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, &LineError{len(list) + 1, "the line is too long"}
+	}
+	return list, nil
+}
+
+func parseProof(line []byte) (p Proof, err error) {
+	if bytes.HasPrefix(line, []byte("<<<<<<<")) || bytes.HasPrefix(line, []byte("=======")) || bytes.HasPrefix(line, []byte(">>>>>>>")) {
+		return p, errors.New("a conflict was not resolved: keep one of the lines of each source, or delete the file and run sources check")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(line))
+	decoder.DisallowUnknownFields()
+	err = decoder.Decode(&p)
+	isKnown := slices.Contains([]Result{Confirmed, Changed, Moved, Gone, Unreadable}, p.Result)
+	if err != nil || !isKnown || p.Slug == "" || p.URL == "" || p.CheckedAt.IsZero() || !bytes.Equal(p.line(), append(line, '\n')) {
+		return p, errors.New("this is not a line that sources check wrote: remove the line, and it writes it again")
+	}
+	return p, nil
+}
+
+// line returns a proof as a line of the file.
+func (p *Proof) line() []byte {
+	if p.Found == nil {
+		p.Found = []Found{}
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(p); err != nil {
+		panic(err) // it has only text, numbers and times
+	}
+	return b.Bytes()
+}
+
+// Load reads the proofs of a folder; a folder without them has none.
+func Load(dir string) ([]Proof, error) {
+	file, err := os.Open(filepath.Join(dir, File))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return ReadProofs(file)
+}
+
+// Save replaces the proofs of a folder, all at once.
+func Save(dir string, list []Proof) error {
+	slices.SortFunc(list, compareProofs)
+	var b bytes.Buffer
+	for i := range list {
+		b.Write(list[i].line())
+	}
+	name := filepath.Join(dir, File)
+	if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, b.Bytes()) {
+		return nil
+	}
+	next, err := os.CreateTemp(dir, "."+File+".*")
+	if err != nil {
+		return err
+	}
+	_, err = next.Write(b.Bytes())
+	err = errors.Join(err, next.Chmod(0o644), next.Sync(), next.Close())
+	if err == nil {
+		err = os.Rename(next.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(next.Name()))
+	}
+	return nil
+}
