@@ -1,0 +1,94 @@
+package evidence
+
+import (
+	"cmp"
+	"hash/fnv"
+	"os"
+	"strings"
+	"testing"
+
+	"palmares/internal/catalog"
+)
+
+// A sample is a page of the corpus, and what is recorded of it.
+type sample struct {
+	name, page, address string
+	claim               Claim
+	isLie, isHeldOut    bool
+}
+
+// readCorpus reads pages that follow headers such as "=== name; price=19 €/mois; hint=Pro".
+func readCorpus(t testing.TB, file string, isLie bool) (list []sample) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for part := range strings.SplitSeq(strings.TrimPrefix(string(text), "=== "), "\n=== ") {
+		header, page, _ := strings.Cut(part, "\n")
+		name, rest, _ := strings.Cut(header, "; ")
+		values := map[string]string{}
+		for pair := range strings.SplitSeq(rest, "; ") {
+			key, value, _ := strings.Cut(pair, "=")
+			values[key] = value
+		}
+		if page == "" || !catalog.IsPrice(values["price"]) {
+			t.Fatalf("%s: %q has no page or no price", file, header)
+		}
+		sum := fnv.New32a()
+		sum.Write([]byte(name))
+		list = append(list, sample{
+			name: name, page: "<!doctype html>" + page, isLie: isLie, isHeldOut: sum.Sum32()%2 == 1,
+			address: cmp.Or(values["url"], "https://plume.example/tarifs"),
+			claim: Claim{
+				Name: "Plume", Pricing: catalog.Pricing(cmp.Or(values["pricing"], "payant")), Price: values["price"],
+				Display: values["display"], Hint: values["hint"],
+			},
+		})
+	}
+	return list
+}
+
+// TestTheCorpusIsJudgedWell prints how many prices of the corpus are judged rightly. Half of the
+// pages are held out by a hash: what is wrong with those is never looked at.
+func TestTheCorpusIsJudgedWell(t *testing.T) {
+	corpus := append(readCorpus(t, "true.txt", false), readCorpus(t, "lies.txt", true)...)
+	t.Logf("%-9s %5s %14s %14s %5s %15s", "pages", "true", "confirmed", "changed", "lies", "lies confirmed")
+	lies := 0
+	for _, half := range []string{"tuned", "held out"} {
+		var honest, confirmed, changed, lied, believed int
+		for _, s := range corpus {
+			if s.isHeldOut != (half == "held out") {
+				continue
+			}
+			result, found, _ := judgeAt(&s.claim, []byte(s.page), s.address)
+			if s.isLie {
+				lied++
+			} else {
+				honest++
+			}
+			switch {
+			case s.isLie && result == Confirmed:
+				believed++
+			case s.isLie:
+				continue
+			case result == Confirmed:
+				confirmed++
+				continue
+			case result == Changed:
+				changed++
+			}
+			if !s.isHeldOut {
+				t.Logf("%s: %s, found %v", s.name, result, found)
+			}
+		}
+		t.Logf("%-9s %5d %12.1f %% %12.1f %% %5d %15d", half, honest, 100*float64(confirmed)/float64(honest), 100*float64(changed)/float64(honest), lied, believed)
+		if believed > 0 || 100*confirmed < 85*honest || 100*changed > 5*honest {
+			t.Errorf("%s: too much is wrong", half)
+		}
+		lies += lied
+	}
+	if len(corpus) < 120 || lies < 60 {
+		t.Errorf("%d pages, %d of them lies", len(corpus), lies)
+	}
+}
