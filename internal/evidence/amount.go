@@ -56,20 +56,21 @@ func findAmounts(text string) (found []amount) {
 			break
 		}
 		at += next[0]
-		a, size := amountAt(text, at)
-		if size == 0 {
-			at += next[1] - next[0]
-			continue
+		switch a, size := amountAt(text, at); {
+		case a.end > 0:
+			found = append(found, a)
+			at = a.end
+		default:
+			at += max(size, next[1]-next[0])
 		}
-		found = append(found, a)
-		at = a.end
 	}
 	return found
 }
 
-// amountAt returns the amount that begins at a place, and how long it is; 0 if there is none.
+// amountAt returns the amount that begins at a place. If there is none its end is 0, and size is how much of the text
+// is something else.
 func amountAt(text string, at int) (a amount, size int) {
-	isAlone := at == 0 || !strings.ContainsAny(text[at-1:at], "0123456789.,_") && !isLetterBefore(text, at)
+	isAlone := !endsNumber.MatchString(text[max(0, at-3):at]) && !isLetterBefore(text, at)
 	rest := text[at:min(len(text), at+60)]
 	digits, sign := "", ""
 	if m := amountFirst.FindStringSubmatch(rest); m != nil {
@@ -85,18 +86,24 @@ func amountAt(text string, at int) (a amount, size int) {
 		}
 	} else if m := currencyFirst.FindStringSubmatch(rest); m != nil {
 		digits, sign, size = m[2], m[1], len(m[0])
+		if thousands.MatchString(rest[size:]) {
+			return amount{}, size
+		}
 	} else {
 		// Another number: all of it, so that its end is not taken for one.
 		for size < len(rest) && strings.IndexByte("0123456789.,", rest[size]) >= 0 {
 			size++
 		}
-		return amount{}, 0
+		return amount{}, size
 	}
 	value, ok := parseNumber(digits)
 	if !ok {
 		return amount{}, 0
 	}
 	a = amount{price: price{value: value, currency: currencies[strings.ToLower(sign)]}, start: at, number: at, end: at + size}
+	if sign == "$" && (isLetterBefore(text, at) || otherDollars.MatchString(text[a.end:])) {
+		a.currency = "?" // R$, $19 CAD
+	}
 	a.isRange = rangeBefore.MatchString(text[max(0, at-12):at]) || rangeAfter.MatchString(text[a.end:min(len(text), a.end+12)])
 	units, length := unitsAfter(text[a.end:])
 	a.units, a.end = units, a.end+length
@@ -104,8 +111,11 @@ func amountAt(text string, at int) (a amount, size int) {
 }
 
 var (
-	rangeBefore = regexp.MustCompile(`\d[ ]?[€$£]?[ ]?[-–—][ ]?$`)
-	rangeAfter  = regexp.MustCompile(`^[ ]?[-–—][ ]?[€$£]?[ ]?\d`)
+	endsNumber   = regexp.MustCompile(`[0-9.,_]$|\d[ \x{a0}\x{2009}]$`)
+	thousands    = regexp.MustCompile(`^ ?(?:[kKM]|Mio|mn|bn)\b`)
+	otherDollars = regexp.MustCompile(`^ ?(?:CA|CAD|CDN|AU|AUD|NZ|NZD|HK|HKD|SG|SGD|MXN|TWD|ARS|CLP|COP|[Cc]anad\pL+|[Aa]ustral\pL+)\b`)
+	rangeBefore  = regexp.MustCompile(`\d[ ]?[€$£]?[ ]?[-–—][ ]?$`)
+	rangeAfter   = regexp.MustCompile(`^[ ]?[-–—][ ]?[€$£]?[ ]?\d`)
 )
 
 func isLetterBefore(text string, at int) bool {
@@ -145,6 +155,7 @@ func parseNumber(s string) (tenThousandths int64, ok bool) {
 var unitWords = invert(map[string]string{
 	"mois":        "mois month months mo mo. mth monat monate monats mensuel mensuels mensuelle mensuelles mensuellement monthly monatlich monatliche monatlicher mtl mtl.",
 	"an":          "an ans année annee annuel annuels annuelle annuelles annuellement year years yr yr. annum yearly annually annual jahr jahre jährlich jährliche jaehrlich",
+	"bimestre":    "bimestre bimestriel bimonthly biweekly fortnight fortnightly quinzaine",
 	"trimestre":   "trimestre trimestriel trimestrielle quarter quarterly quartal vierteljährlich",
 	"semestre":    "semestre semestriel halbjahr halbjährlich",
 	"semaine":     "semaine semaines hebdomadaire week weekly wk woche wöchentlich",
@@ -181,10 +192,11 @@ var times = []string{"mois", "an", "trimestre", "semestre", "semaine", "jour"}
 var (
 	noise = regexp.MustCompile(`^(?i:[ \n*¹²³()\[\],·•]|TTC\b|HT\b|H\.T\.|T\.T\.C\.|hors taxes?\b|toutes taxes comprises\b|hors TVA\b|TVA (?:incluse|comprise)\b|` +
 		`(?:plus|excl\.?|excluding|ex\.?|incl\.?|including|inkl\.?|zzgl\.?|exkl\.?|netto|brutto|\+) ?(?:VAT|tax|taxes|MwSt\.?|USt\.?)?\b|only\b|seulement\b|nur\b)`)
-	link = regexp.MustCompile(`^(?i:/[ \n]?(?:par|per|pro)?\b|par|per|pro|im|je|jeden|chaque|each|every|et par|et|and|und|le|la|the|l[’']|a|p\.)[ \n]*`)
-	word = regexp.MustCompile(`^[\pL]+\.?`)
-	paid = regexp.MustCompile(`^(?i:(?:billed|paid|charged|facturée?s?|payée?s?|payable|abgerechnet|bei|jährlich abgerechnet|prélevée?s?)[ ]+(?:\pL+[ ]+)?(annually|yearly|monthly|annuellement|mensuellement|jährlich|jährlicher|monatlich|monatlicher|par an|par mois|à l[’']année|au mois)\b)`)
-	fees = regexp.MustCompile(`^(?i:une (?:seule )?fois|en une fois|paiement unique|one[- ]time|once\b|à vie|for life|lifetime|einmalig|achat unique|pour toujours)`)
+	link    = regexp.MustCompile(`^(?i:/[ \n]?(?:par|per|pro)?\b|par|per|pro|im|je|jeden|chaque|each|every|et par|et|and|und|le|la|the|l[’']|a|p\.)[ \n]*`)
+	word    = regexp.MustCompile(`^[\pL]+\.?`)
+	several = regexp.MustCompile(`^(?i:(?:/|par|per|pro|for|pour|für|every|each|tous les|toutes les|alle|chaque)?[ \n]*(?:the |les |die )?([2-9]|\d{2,5}|deux|trois|quatre|six|douze|two|three|four|six|twelve|other|zwei|drei|vier|sechs|zwölf)[ -](\pL+))`)
+	paid    = regexp.MustCompile(`^(?i:(?:billed|paid|charged|facturée?s?|payée?s?|payable|abgerechnet|bei|jährlich abgerechnet|prélevée?s?)[ ]+(?:\pL+[ ]+)?(annually|yearly|monthly|annuellement|mensuellement|jährlich|jährlicher|monatlich|monatlicher|par an|par mois|à l[’']année|au mois)\b)`)
+	fees    = regexp.MustCompile(`^(?i:une (?:seule )?fois|en une fois|paiement unique|one[- ]time|once\b|à vie|for life|lifetime|einmalig|achat unique|pour toujours)`)
 )
 
 // unitsAfter returns the units that follow an amount, and how much of the text they are.
@@ -204,6 +216,9 @@ func unitsAfter(text string) (units string, length int) {
 		}
 		if m := fees.FindString(rest); m != "" && len(found) == 0 {
 			return once, at + len(m)
+		}
+		if m := several.FindStringSubmatch(rest); m != nil && len(found) == 0 && unitWords[strings.ToLower(m[2])] != "" {
+			return m[1] + " " + unitWords[strings.ToLower(m[2])], at + len(m[0])
 		}
 		if m := paid.FindStringSubmatch(rest); m != nil {
 			if len(found) == 0 {

@@ -19,6 +19,11 @@ const (
 	refuted                  // it is not what the tool costs today
 )
 
+// matcher compiles an expression that ignores case, and in which \b is the end of a word with or without accents.
+func matcher(expression string) *regexp.Regexp {
+	return regexp.MustCompile(`(?im)` + strings.ReplaceAll(expression, `\b`, `(?:^|[^\pL\d]|$)`))
+}
+
 // What stands before an amount that is no price, and behind one.
 var (
 	leads = regexp.MustCompile(`(?i)(?:au lieu d[e’']|instead of|statt|anstatt|anstelle von|was|avant|before|autrefois|auparavant|previously|formerly|früher|bisher|vorher|` +
@@ -41,18 +46,30 @@ var (
 
 // What a sentence says about another time, and about today.
 var (
-	past = regexp.MustCompile(`(?i)\b(?:était|étaient|coûtait|coutait|coûtaient|facturait|valait|passait|passée? de|passe de|passer de|augment\pL+|a baissé|baisse\pL*|used to|was|were|had been|went (?:up|from)|raised|increased|dropped|` +
+	past = matcher(`\b(?:était|étaient|coûtait|coutait|coûtaient|facturait|valait|passait|passée? de|passe de|passer de|augment\pL+|a baissé|baisse\pL*|used to|was|were|had been|went (?:up|from)|raised|increased|dropped|` +
 		`war|waren|kostete|betrug|gestiegen|erhöht|stieg|lancée?s? à|launched at|à l[’']époque|back then|damals|historique|archiv\pL*|ancien(?:ne)?s?|legacy|grandfathered|payais|payions|paid|payé|bezahlte|zahlten|` +
 		`je paie|j[’']ai|nous payons|i pay|we pay|ich zahle|wir zahlen)\b|\b(?:19|20)\d\d\b`)
-	today = regexp.MustCompile(`(?i)\b(?:coûte|coûtent|revient|costs?|kostet|tarifs?|prix|prices?|pricing|preise?|abonnement|subscription|plan|offre|formule|licence|license|à partir de|dès|from|starting|ab|pour|for|für|est à|is)\b`)
+	today = matcher(`\b(?:coûte|coûtent|revient|costs?|kostet|tarifs?|prix|prices?|pricing|preise?|abonnement|subscription|plan|offre|formule|licence|license|à partir de|dès|from|starting|ab|pour|for|für|est à|is)\b`)
 )
 
 // What the headings say of the amounts under them.
 var (
-	doubtfulHeading = regexp.MustCompile(`(?i)\bvs\b|versus|concurren|competitor|compar[ae]|alternativ|wettbewerb|vergleich|faq\b|questions|fragen|add-?ons?\b|options?\b|suppléments?|zusatz|extras\b|` +
+	doubtfulHeading = matcher(`\bvs\b|versus|concurren|competitor|compar[ae]|alternativ|wettbewerb|vergleich|faq\b|questions|fragen|add-?ons?\b|options?\b|suppléments?|zusatz|extras\b|` +
 		`étudiant|student|studierende|education|éducation|associations?\b|non-?profit|exemple|example|beispiel|simulat|calculat|partner|partenaire`)
-	refutedHeading = regexp.MustCompile(`(?i)témoignage|temoignage|ils (?:en parlent|nous|témoignent)|(?:avis|paroles?) (?:de |des |d[’'])?(?:clients?|utilisat\pL+)|what (?:our )?(?:customers?|users?|people)|testimonial|kundenstimmen|das sagen|` +
+	refutedHeading = matcher(`témoignage|temoignage|ils (?:en parlent|nous|témoignent)|(?:avis|paroles?) (?:de |des |d[’'])?(?:clients?|utilisat\pL+)|what (?:our )?(?:customers?|users?|people)|testimonial|kundenstimmen|das sagen|` +
 		`historique|anciens? (?:tarifs?|prix)|archive|previous (?:prices|plans)|old prices|frühere|bisherige|legacy|nouveautés|changelog|actualités|news\b|communiqué|press`)
+)
+
+var (
+	denial = matcher(`\bne\b|\bn[’']|\bpas\b|\bjamais\b|\bnot\b|n[’']t\b|\bnever\b|\bno longer\b|\bnicht\b|\bkeine?\b|\bnie(?:mals)?\b|\bj[’']|\b(?:je|my|mes|ich|mein\pL*)\b`)
+	year   = regexp.MustCompile(`\b(?:19|20)\d\d\b`)
+	// otherLabel matches labels of rows, columns and terms with amounts of another time or for others.
+	otherLabel = matcher(`\b(?:ancien\pL*|old|previous\pL*|avant|before|former\pL*|was|regular|normal\pL*|bisher\pL*|alte[rs]?|früher\pL*|prix public|conseillé|list|listenpreis|jusqu\pL*|until|bis|` +
+		`économies?|savings?|remise|rabais|discount|rabatt|ersparnis|frais|fees?|setup|caution|deposit|valeur|value|wert|supplément\pL*|option\pL*|(?:19|20)\d\d)\b`)
+	// oldPage matches titles of pages that are about other times or several tools.
+	oldPage = matcher(`archiv|version (?:du|of|vom)\b|\bancien|historique|history|changelog|release notes|communiqué|press release|pressemitteilung|conditions (?:générales|d[’'])|terms (?:of|and)|\bCG[VU]\b|\bAGB\b|` +
+		`\bvs\b|versus|alternatives? (?:à|to|zu)\b|concurren|competitor|discontinued|shut(?:ting)? down|end of life|eingestellt|ferme(?:ture)? (?:ses|du|de)|offre d[’']emploi|\bjobs?\b|stellen|webinar|podcast|` +
+		`étude de cas|case stud|newsletter|interview|20[01]\d|202[0-4]`)
 )
 
 var headings = []atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6}
@@ -76,6 +93,9 @@ func (p *page) standing(a *amount, before, behind int) standing {
 			lead = p.text[max(before, previous):a.start]
 		}
 	}
+	if introduces, _ := p.block(min(behind, len(p.text))); behind < len(p.text) && introduces > end {
+		behind = introduces // what stands before the next amount in its block is about that one
+	}
 	tail := p.text[a.end:max(a.end, min(len(p.text), behind, end+40, a.end+60))]
 	switch {
 	case leads.MatchString(lead) && !froms.MatchString(lead), signs.MatchString(lead), tails.MatchString(tail), p.isQuoted(start, a.number, end):
@@ -86,30 +106,61 @@ func (p *page) standing(a *amount, before, behind int) standing {
 		return doubtful
 	}
 	heading := p.headings(a.number)
+	labels := ""
+	for _, l := range p.labels(element) {
+		labels += p.textOf(l) + "\n"
+	}
 	switch {
-	case refutedHeading.MatchString(heading):
+	case refutedHeading.MatchString(heading), otherLabel.MatchString(labels):
 		return refuted
-	case doubtfulHeading.MatchString(heading):
+	case doubtfulHeading.MatchString(heading), doubtfulHeading.MatchString(labels), year.MatchString(heading), p.isOld():
+		return doubtful
+	case a.value == 0 && trial.MatchString(heading+labels):
 		return doubtful
 	}
 	return p.inSentence(a, lead, start, end)
 }
 
+// isOld reports whether a page is by its title something else than today's prices of one tool.
+func (p *page) isOld() bool { return oldPage.MatchString(p.said()) }
+
 // inSentence decides about an amount by the block that it is in.
 func (p *page) inSentence(a *amount, lead string, start, end int) standing {
 	block := p.text[start:end]
+	before, behind := p.text[start:a.start], p.text[min(a.end, end):end]
+	if i := strings.LastIndex(before, ". "); i >= 0 {
+		before = before[i+2:]
+	}
+	if i := strings.Index(behind, ". "); i >= 0 {
+		behind = behind[:i]
+	}
 	rest := p.text[start:a.start] + p.text[min(a.end, end):end]
 	count := len(strings.Fields(rest))
 	switch {
-	case count > 5 && past.MatchString(rest):
+	case count > 5 && past.MatchString(rest), denial.MatchString(before + " " + behind):
 		return refuted
-	case count > 12 && !today.MatchString(block):
+	case count > 12 && !today.MatchString(block), year.MatchString(before):
 		return doubtful
-	case count > 12, froms.MatchString(lead):
+	case froms.MatchString(lead), !p.isPlainTalk(rest):
 		return weak
 	}
 	return strong
 }
+
+// isPlainTalk reports whether the words beside an amount say nothing but that it is the price.
+func (p *page) isPlainTalk(rest string) bool {
+	for w := range strings.FieldsFuncSeq(strings.ToLower(rest), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if _, isUnit := unitWords[w]; !isUnit && !slices.Contains(plainWords, w) && !slices.Contains(p.own, w) {
+			return false
+		}
+	}
+	return true
+}
+
+var plainWords = strings.Fields("prix tarif tarifs price prices pricing preis preise seulement only nur just ou or oder soit ttc ht hors taxe taxes tax tva vat mwst ust inkl zzgl excl incl incluse comprise " +
+	"netto brutto plus par per pro facturé facturée facturés billed paid payé payable abgerechnet bei jährlicher monatlicher zahlung sans engagement no commitment abonnement subscription plan offre formule " +
+	"coûte costs cost kostet cancel anytime any time résiliable à tout moment kündbar jederzeit aujourd hui now today jetzt heute maintenant pour for für toujours forever et and und de of un une a an the le la les l d " +
+	"eur usd gbp us all everything tout compris inclus included it is est")
 
 // isQuoted reports whether a place of a block is between quotation marks, with other words.
 func (p *page) isQuoted(start, at, end int) bool {
@@ -147,6 +198,16 @@ func (p *page) headings(at int) string {
 	return strings.Join(found, "\n")
 }
 
+// heading returns the last heading before a place, or -1.
+func (p *page) heading(at int) int {
+	for i := len(p.elements) - 1; i > 0; i-- {
+		if e := &p.elements[i]; e.end <= at && slices.Contains(headings, e.tag) {
+			return i
+		}
+	}
+	return -1
+}
+
 // inherit gives an amount that does not say what it is paid for the unit that its surroundings
 // say: its row and column, its label, the nearest part of the page that says one and only one.
 func (p *page) inherit(a *amount, all []amount) {
@@ -179,7 +240,7 @@ func (p *page) inherit(a *amount, all []amount) {
 const ambiguous = "?"
 
 // labelWords are what a block about the unit of prices begins with or is.
-var labelWords = regexp.MustCompile(`(?i)\b(?:prix|tarifs?|prices?|pricing|preise?|abonnements?|subscriptions?|facturation|billing|billed|facturé|plans?|offres?|formules?|pro|par|per|/)[ ]?\b|^(?:mensuel|monthly|monatlich|annuel|yearly|jährlich|annual)\pL*$`)
+var labelWords = regexp.MustCompile(`(?i)\b(?:prix|tarifs?|prices?|pricing|preise?|abonnements?|subscriptions?|facturation|paiements?|payments?|zahlung|billing|billed|facturé|plans?|offres?|formules?|pro|par|per|/)[ ]?\b|^(?:mensuel|monthly|monatlich|annuel|yearly|jährlich|annual)\pL*(?:[^\pL].*)?$`)
 
 // unitsIn returns the unit of time that a text says, with the user if it says so; ambiguous if it says
 // two, "" if it says none.

@@ -38,7 +38,7 @@ func readCorpus(t testing.TB, file string, isLie bool) (list []sample) {
 		sum := fnv.New32a()
 		sum.Write([]byte(name))
 		list = append(list, sample{
-			name: name, page: "<!doctype html>" + page, isLie: isLie, isHeldOut: sum.Sum32()%2 == 1,
+			name: name, page: "<!doctype html>" + page, isLie: isLie, isHeldOut: sum.Sum32()%2 == 1 && values["tuned"] == "",
 			address: cmp.Or(values["url"], "https://plume.example/tarifs"),
 			claim: Claim{
 				Name: "Plume", Pricing: catalog.Pricing(cmp.Or(values["pricing"], "payant")), Price: values["price"],
@@ -49,8 +49,9 @@ func readCorpus(t testing.TB, file string, isLie bool) (list []sample) {
 	return list
 }
 
-// TestTheCorpusIsJudgedWell prints how many prices of the corpus are judged rightly. Half of the
-// pages are held out by a hash: what is wrong with those is never looked at.
+// TestTheCorpusIsJudgedWell prints how many prices of the corpus are judged rightly. About half
+// of the pages are held out by a hash: what is wrong with those is never looked at. Those that were
+// written to improve the judgement say so.
 func TestTheCorpusIsJudgedWell(t *testing.T) {
 	corpus := append(readCorpus(t, "true.txt", false), readCorpus(t, "lies.txt", true)...)
 	t.Logf("%-9s %5s %14s %14s %5s %15s", "pages", "true", "confirmed", "changed", "lies", "lies confirmed")

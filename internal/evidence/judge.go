@@ -14,6 +14,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/net/html/atom"
 
 	"palmares/internal/catalog"
 )
@@ -65,7 +69,7 @@ func judgeAt(c *Claim, document []byte, address string) (Result, []Found, string
 	if err != nil {
 		return Unreadable, nil, ""
 	}
-	p.isDated = p.isDated || datedPath.MatchString(address)
+	p.isDated = p.isDated || datedPath.MatchString(address) || byline.MatchString(p.text)
 	if from, err := url.Parse(address); err == nil && p.refresh != "" {
 		to, err := from.Parse(p.refresh)
 		if err != nil || to.String() != from.String() {
@@ -80,7 +84,10 @@ func judgeAt(c *Claim, document []byte, address string) (Result, []Found, string
 }
 
 // datedPath matches addresses of articles.
-var datedPath = regexp.MustCompile(`(?i)/(?:blog|news|actualites?|actus?|journal|presse?|articles?|posts?|magazine|stories|aktuelles|(?:19|20)\d\d)/`)
+var datedPath = regexp.MustCompile(`(?i)/(?:blog|news|actualites?|actus?|journal|presse?|changelog|release-notes|archives?|articles?|posts?|magazine|stories|aktuelles|(?:19|20)\d\d)/`)
+
+// byline matches the line of an article with its day.
+var byline = matcher(`^(?:publiée?|postée?|posted|published|veröffentlicht|mise? en ligne|rédigée?|écrit|written|par|by|von)\b.{0,60}\b(?:19|20)\d\d\b`)
 
 // maxAmounts is how many amounts a page may have: nobody could tell more of them apart.
 const maxAmounts = 300
@@ -116,13 +123,14 @@ func (p *page) judge(c *Claim) (Result, []amount) {
 
 // compare decides by the amounts of a page.
 func (p *page) compare(c *Claim, want price, all []amount) Result {
+	p.own = strings.Fields(strings.ToLower(c.Name + " " + c.Hint))
 	standings := p.standings(c, all)
 	scope, isNamed := make([]bool, len(all)), true
 	for i := range scope {
 		scope[i] = true
 	}
 	if c.Hint != "" {
-		scope, isNamed = p.ofPlan(c.Hint, all)
+		scope, isNamed = p.ofPlan(c.Name, c.Hint, all)
 	}
 	var s scores
 	for i, a := range all {
@@ -135,8 +143,10 @@ func (p *page) compare(c *Claim, want price, all []amount) Result {
 		return Unreadable
 	case c.Hint != "" && !isNamed:
 		return Changed
-	case s.strong, s.weak && !s.hasStrong:
+	case (s.strong || s.weak && !s.hasStrong) && p.isClear(c, want, all, standings, scope):
 		return Confirmed
+	case s.strong:
+		return Unreadable
 	case s.weak, s.doubtful, s.unknownUnit, p.isHidden(want):
 		return Unreadable
 	case s.hasAny, s.refuted:
@@ -144,6 +154,56 @@ func (p *page) compare(c *Claim, want price, all []amount) Result {
 	}
 	return Unreadable
 }
+
+// isClear reports whether one of the places with the price can be told apart from every other price for
+// the same thing: something is said between them, or they are in other cells of a table.
+func (p *page) isClear(c *Claim, want price, all []amount, standings []standing, scope []bool) bool {
+	if !strings.Contains(want.units, "utilisateur") && want.value != 0 && perUser.MatchString(p.text) {
+		return false
+	}
+	for i, a := range all {
+		if is := a.price == want || want.value == 0 && a.value == 0; !is || !scope[i] || standings[i] > weak {
+			continue
+		}
+		if !slices.ContainsFunc(all, func(b amount) bool { return p.rivals(c, &a, &b) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// perUser matches notes that all prices of a page are for one user each.
+var perUser = regexp.MustCompile(`(?im)^(?:\W*(?:all |tous les |toutes les |alle |nos |our |unsere )?(?:prix|tarifs?|prices?|pricing|preise)\b[^€$£\n]{0,60})?(?:par|per|pro|/) ?(?:utilisat\pL+|users?|seats?|sièges?|(?:be)?nutzer|members?|membres?|lizenz|personne?|collaborat\pL+)\b[^€$£\n]{0,40}$`)
+
+// rivals reports whether two amounts are prices for the same thing and nothing tells which holds.
+func (p *page) rivals(c *Claim, a, b *amount) bool {
+	if a.value == b.value || a.currency != b.currency || b.value == 0 || p.elements[p.at(b.number)].role == struck {
+		return false
+	}
+	first, second := a, b
+	if b.start < a.start {
+		first, second = b, a
+	}
+	start, end := p.block(a.start)
+	if a.units != b.units && p.isPlainTalk(p.text[start:end]) {
+		return false
+	}
+	if otherStart, _ := p.block(b.start); start == otherStart && p.around(p.at(a.number), atom.Label, atom.Li) == p.around(p.at(b.number), atom.Label, atom.Li) {
+		label := strings.TrimRight(p.text[start:a.start], " :–—-(=")
+		if first == b {
+			label = strings.TrimRight(p.text[b.end:a.start], " :–—-(=")
+		}
+		label = label[strings.LastIndexAny(label, ".;,|·•")+1:]
+		return c.Hint == "" || planName(label) != planName(c.Hint)
+	}
+	between := p.text[min(first.end, second.start):second.start]
+	isSilent := !strings.ContainsFunc(between, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+	isSamePay := paidHow.FindString(p.text[a.number:a.end]) == paidHow.FindString(p.text[b.number:b.end])
+	cell := p.around(p.at(a.number), atom.Td, atom.Th, atom.Dd)
+	return a.units == b.units && isSilent && isSamePay && (cell < 0 || cell == p.around(p.at(b.number), atom.Td, atom.Th, atom.Dd))
+}
+
+var paidHow = regexp.MustCompile(`(?i)(?:billed|paid|charged|factur|pay[ée]|abgerechnet|zahlung).*`)
 
 // scores says what was found of a price.
 type scores struct {
@@ -196,33 +256,28 @@ func (p *page) standings(c *Claim, all []amount) []standing {
 	return list
 }
 
-// ownLabels returns the cells of tables that have the name of a tool.
+// ownLabels returns the cells of tables and the lower headings that have the name of a tool.
 func (p *page) ownLabels(name string) (found []int) {
 	for i := range p.elements {
-		if tag := p.elements[i].tag.String(); (tag == "td" || tag == "th") && name != "" && planName(p.textOf(i)) == planName(name) {
+		e := &p.elements[i]
+		isLabel := e.tag == atom.Td || e.tag == atom.Th || e.tag != atom.H1 && slices.Contains(headings, e.tag)
+		if isLabel && name != "" && e.end-e.start < 100 && planName(p.textOf(i)) == planName(name) {
 			found = append(found, i)
 		}
 	}
 	return found
 }
 
-// isOthers reports whether an amount is in a table that has the tool in another row or column: a
-// comparison with others.
+// isOthers reports whether an amount is in a comparison with others: in a table that has the tool in
+// another row or column, or under a heading beside one with its name.
 func (p *page) isOthers(a *amount, own []int) bool {
 	element := p.at(a.number)
 	labels := p.labels(element)
-	table := tableOf(p, element)
-	isCompared := slices.ContainsFunc(own, func(cell int) bool { return table >= 0 && tableOf(p, cell) == table })
-	return isCompared && !slices.ContainsFunc(labels, func(l int) bool { return slices.Contains(own, l) })
-}
-
-func tableOf(p *page, element int) int {
-	for ; element >= 0; element = p.elements[element].parent {
-		if p.elements[element].tag.String() == "table" {
-			return element
-		}
-	}
-	return -1
+	table, heading := p.around(element, atom.Table), p.heading(a.number)
+	isCompared := slices.ContainsFunc(own, func(label int) bool {
+		return table >= 0 && p.around(label, atom.Table) == table || heading >= 0 && p.elements[label].tag == p.elements[heading].tag
+	})
+	return isCompared && !slices.Contains(own, heading) && !slices.ContainsFunc(labels, func(l int) bool { return slices.Contains(own, l) })
 }
 
 // isHidden reports whether a price is in the text that nobody sees, as in the other half of a
@@ -234,7 +289,7 @@ func (p *page) isHidden(want price) bool {
 }
 
 var (
-	missing = regexp.MustCompile(`(?i)\b(?:404|410)\b|introuvable|not found|n[’']existe (?:pas|plus)|nicht gefunden|existiert nicht|a été (?:supprimée|déplacée)|(?:was|been) (?:removed|deleted)|` +
+	missing = regexp.MustCompile(`(?i)\b(?:404|410)\b|introuvable|not found|(?:can[’']?t|cannot|couldn[’']t|could not|unable to) (?:be )?f(?:i|ou)nd|ne trouv\pL+ pas|nicht finden|n[’']existe (?:pas|plus)|nicht gefunden|existiert nicht|a été (?:supprimée|déplacée)|(?:was|been) (?:removed|deleted)|` +
 		`does(?:n[’']t| not) exist|no longer (?:available|exists)|nicht mehr (?:verfügbar|vorhanden)|n[’']est plus (?:disponible|en ligne)|page manquante|seite fehlt|` +
 		`domain (?:name )?(?:is|may be) for sale|buy this domain|domaine est à vendre|acheter ce domaine|domain (?:steht )?(?:zum verkauf|zu verkaufen)|domain (?:is )?parked|domaine (?:a )?expiré|domain (?:has )?expired|parked domain|domaine parqué`)
 	freeLine = regexp.MustCompile(`(?i)^(?:gratuite?|free|kostenlos|gratis|entièrement gratuite?|100 ?% gratuite?|totally free|completely free|komplett kostenlos)(?: (?:pour toujours|à vie|forever|für immer|pour tous|for everyone|pour tout le monde|dauerhaft|et sans publicité))?[ .!*]*$`)
@@ -244,14 +299,20 @@ var (
 		`plus gratuit|no longer|nicht mehr|n[’']est (?:pas|plus)|isn[’']t|is not|ist nicht|was|était|war\b|ailleurs|concurren|téléchargement|download|mise à jour|update|inscription|sign ?up|(?:19|20)\d\d`)
 )
 
-// isMissing reports whether a page says that there is none.
-func (p *page) isMissing() bool {
+// said returns what a page says that it is: its title and its first heading.
+func (p *page) said() string {
 	said := p.title
 	for i := range p.elements {
-		if p.elements[i].tag.String() == "h1" {
+		if p.elements[i].tag == atom.H1 {
 			said += "\n" + p.textOf(i)
 		}
 	}
+	return said
+}
+
+// isMissing reports whether a page says that there is none.
+func (p *page) isMissing() bool {
+	said := p.said()
 	if len(p.text) < 1500 {
 		said += "\n" + p.text[:min(len(p.text), 600)]
 	}
@@ -291,7 +352,9 @@ func (p *page) judgeOffers(c *Claim, want price) Result {
 			continue
 		}
 		unit := offerUnits[strings.ToUpper(o.unit)]
-		if unit == "" || p.isDated {
+		isLapsed := o.until != "" && o.until < time.Now().Format(time.DateOnly)
+		isOthers := c.Hint == "" && !strings.Contains(planName(o.of+" "+o.plan), planName(c.Name)) && o.of != ""
+		if unit == "" || p.isDated || p.isOld() || isLapsed || isOthers {
 			seen = true
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -20,10 +21,10 @@ type page struct {
 	elements []element // in the order in which they begin; the first is the document
 	hidden   string    // text that is in the document and that nobody sees
 	title    string
-	isDated  bool    // it says of itself that it is an article
-	refresh  string  // where it sends its reader, "" for nowhere
-	offers   []offer // of its structured data
-	password bool    // it asks for one
+	isDated  bool     // it says of itself that it is an article
+	refresh  string   // where it sends its reader, "" for nowhere
+	offers   []offer  // of its structured data
+	own      []string // the words of the names of the tool and of the plan that are looked for
 }
 
 // An element is an element of a page, with what matters to the prices in it.
@@ -142,15 +143,16 @@ func (b *builder) skip(n *html.Node) bool {
 	case atom.Meta:
 		b.readMeta(n)
 		return true
-	case atom.Input:
-		b.page.password = b.page.password || attribute(n, "type") == "password"
-		return true
-	case atom.Style, atom.Template, atom.Noscript, atom.Iframe, atom.Object, atom.Svg, atom.Textarea, atom.Datalist, atom.Audio,
+	case atom.Input, atom.Style, atom.Template, atom.Noscript, atom.Iframe, atom.Object, atom.Svg, atom.Textarea, atom.Datalist, atom.Audio,
 		atom.Video, atom.Canvas, atom.Math:
 		return true
 	case atom.Br:
 		b.end()
 		return true
+	case atom.Time:
+		for outer := n.Parent; outer != nil; outer = outer.Parent {
+			b.page.isDated = b.page.isDated || outer.DataAtom == atom.Article
+		}
 	}
 	return false
 }
@@ -246,9 +248,10 @@ func column(n *html.Node) (i int) {
 	if n.DataAtom != atom.Td && n.DataAtom != atom.Th {
 		return 0
 	}
-	for before := n.PrevSibling; before != nil; before = before.PrevSibling {
+	for before := n.PrevSibling; before != nil && i < 1000; before = before.PrevSibling {
 		if before.DataAtom == atom.Td || before.DataAtom == atom.Th {
-			i++
+			span, _ := strconv.Atoi(attribute(before, "colspan"))
+			i += min(max(1, span), 1000)
 		}
 	}
 	return i
@@ -293,22 +296,22 @@ func roleOf(n *html.Node, in role) role {
 	return plain
 }
 
+// Words of classes; of names such as price__old or customer-testimonial each part counts.
 var (
-	struckWords = []string{"line-through", "strikethrough", "strike", "struck", "old-price", "oldprice", "price-old", "price--old",
-		"was-price", "price-was", "regular-price-crossed", "crossed", "barre", "barré", "prix-barre", "ancien-prix", "streichpreis"}
-	quoteWords = []string{"testimonial", "testimonials", "temoignage", "temoignages", "témoignage", "quote", "quotes", "review",
-		"reviews", "kundenstimme", "kundenstimmen", "comment", "comments", "commentaires", "avis-client", "avis-clients"}
-	hiddenWords = []string{"hidden", "d-none", "is-hidden", "hide", "invisible", "sr-only", "visually-hidden", "visuallyhidden",
-		"screen-reader-text", "u-hidden", "display-none", "offscreen", "js-hidden"}
+	struckWords = strings.Fields("through linethrough strikethrough strike struck old oldprice was wasprice crossed barre barré ancien ancienne streichpreis alt original before avant compareat")
+	quoteWords  = strings.Fields("testimonial testimonials temoignage temoignages témoignage témoignages quote quotes review reviews kundenstimme kundenstimmen " +
+		"comment comments commentaire commentaires avis feedback said verbatim")
+	hiddenWords = []string{
+		"hidden", "d-none", "is-hidden", "hide", "invisible", "sr-only", "visually-hidden", "visuallyhidden",
+		"screen-reader-text", "u-hidden", "display-none", "offscreen", "js-hidden",
+	}
 )
 
-// hasWord reports whether one of the classes is one of the words, or begins with it as in
-// testimonial-card or testimonial__text.
+// hasWord reports whether a part of one of the classes is one of the words.
 func hasWord(classes, words []string) bool {
 	return slices.ContainsFunc(classes, func(c string) bool {
-		return slices.ContainsFunc(words, func(w string) bool {
-			return c == w || strings.HasPrefix(c, w+"-") || strings.HasPrefix(c, w+"_")
-		})
+		parts := strings.FieldsFunc(c, func(r rune) bool { return r == '-' || r == '_' })
+		return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(words, part) })
 	})
 }
 
@@ -346,7 +349,8 @@ func isShownWide(c string) bool {
 
 // An offer is a price in the structured data of a page.
 type offer struct {
-	plan, price, currency, unit string
+	of, plan, price, currency, unit string
+	until                           string // the last day, "" if it does not say
 }
 
 // readData reads a block of JSON-LD.
@@ -355,17 +359,18 @@ func (b *builder) readData(text string) {
 	if len(text) > maxText || json.Unmarshal([]byte(text), &data) != nil {
 		return
 	}
-	b.readNode(data, 0)
+	b.readNode(data, "", 0)
 }
 
-func (b *builder) readNode(data any, depth int) {
+// readNode reads a value; of is the name of what it belongs to.
+func (b *builder) readNode(data any, of string, depth int) {
 	if depth > 20 || len(b.page.offers) > 100 {
 		return
 	}
 	switch data := data.(type) {
 	case []any:
 		for _, item := range data {
-			b.readNode(item, depth+1)
+			b.readNode(item, of, depth+1)
 		}
 	case map[string]any:
 		kind := words(data["@type"])
@@ -373,16 +378,19 @@ func (b *builder) readNode(data any, depth int) {
 			b.page.isDated = true
 		}
 		if strings.Contains(kind, "Offer") && !strings.Contains(kind, "AggregateOffer") {
-			b.addOffer(data)
+			b.addOffer(data, of)
+		}
+		if strings.Contains(kind, "Product") || strings.Contains(kind, "Application") || strings.Contains(kind, "Service") {
+			of = words(data["name"])
 		}
 		for _, name := range []string{"@graph", "offers", "mainEntity", "itemListElement", "item", "hasVariant", "itemOffered"} {
-			b.readNode(data[name], depth+1)
+			b.readNode(data[name], of, depth+1)
 		}
 	}
 }
 
-func (b *builder) addOffer(data map[string]any) {
-	o := offer{plan: words(data["name"]), price: words(data["price"]), currency: words(data["priceCurrency"])}
+func (b *builder) addOffer(data map[string]any, of string) {
+	o := offer{of: of, until: words(data["priceValidUntil"]), plan: words(data["name"]), price: words(data["price"]), currency: words(data["priceCurrency"])}
 	specifications, _ := data["priceSpecification"].([]any)
 	if one, ok := data["priceSpecification"].(map[string]any); ok {
 		specifications = []any{one}

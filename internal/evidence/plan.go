@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -9,13 +10,18 @@ import (
 )
 
 // fillers are words around the name of a plan that are not part of it.
-var fillers = strings.Fields("plan plans offre offres formule formules abonnement tarif tarifs the our le la l les notre pack paket tarif pour " +
-	"populaire recommandé recommandée popular recommended beliebt empfohlen neu nouveau new best most choice choix le plus value meilleur top version édition edition " +
-	"am beliebtesten unser seller de")
+var fillers = strings.Fields("plan plans offre offres formule formules abonnement tarif tarifs the our le la l les notre pack paket pour " +
+	"populaire recommandé recommandée popular recommended beliebt empfohlen unser unsere de")
+
+var praise = regexp.MustCompile(`(?i)le plus (?:populaire|choisi|vendu)|most popular|am beliebtesten|best(?: value|seller| choice)|meilleur(?:e)? (?:choix|offre|vente)|bestseller`)
 
 // planName returns the words of a name of a plan, as they are compared.
 func planName(s string) string {
-	all := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' })
+	s = strings.ToLower(s)
+	if rest := praise.ReplaceAllString(s, " "); strings.TrimSpace(rest) != "" {
+		s = rest
+	}
+	all := strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' })
 	kept := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return slices.Contains(fillers, w) })
 	if len(kept) == 0 {
 		kept = all
@@ -24,13 +30,17 @@ func planName(s string) string {
 }
 
 // ofPlan returns which amounts are those of a plan, by its name as the page has it; isNamed reports
-// whether the page has it at all.
-func (p *page) ofPlan(name string, all []amount) (mine []bool, isNamed bool) {
+// whether the page has it at all. The name of the tool may stand before that of the plan.
+func (p *page) ofPlan(tool, name string, all []amount) (mine []bool, isNamed bool) {
 	name = planName(name)
+	isName := func(s string) bool {
+		s = planName(s)
+		return s == name || s == planName(tool)+" "+name
+	}
 	mine = make([]bool, len(all))
 	at := 0
 	for line := range strings.Lines(p.text) {
-		if len(line) < 100 && planName(line) == name {
+		if len(line) < 100 && isName(line) {
 			isNamed = true
 			p.mark(mine, all, at, at+len(strings.TrimRight(line, "\n")))
 		}
@@ -45,7 +55,7 @@ func (p *page) ofPlan(name string, all []amount) (mine []bool, isNamed bool) {
 		if cut := strings.LastIndexAny(before, ".;,|·•"); cut >= 0 {
 			before = before[cut+1:]
 		}
-		if planName(before) == name && strings.TrimSpace(before) != "" {
+		if isName(before) && strings.TrimSpace(before) != "" {
 			mine[i], isNamed = true, true
 		}
 	}

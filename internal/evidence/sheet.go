@@ -9,8 +9,8 @@ import (
 )
 
 // A sheet has the rules of a document's own style sheets that matter: those that hide text or cross
-// it out. Selectors with more than tags, classes, ids and descendants are left out, and so are
-// sheets that the document only refers to.
+// it out. A child is taken for a descendant; selectors with more than tags, classes and ids are
+// left out, and so are sheets that the document only refers to.
 type sheet map[string][]rule // by the last class of the element, its id or its tag
 
 type rule struct {
@@ -99,7 +99,8 @@ func afterBlock(text string) string {
 }
 
 func parseSelector(text string) (path []compound, ok bool) {
-	if strings.ContainsAny(text, ":[>+~*") {
+	text = strings.NewReplacer(">", " ", "*", " * ").Replace(text)
+	if strings.ContainsAny(text, ":[+~") {
 		return nil, false
 	}
 	for part := range strings.FieldsSeq(text) {
@@ -169,7 +170,7 @@ func (s sheet) matches(n *html.Node, is func(string) bool) bool {
 	if len(s) == 0 || n.Type != html.ElementNode {
 		return false
 	}
-	keys := append(strings.Fields("."+strings.Join(strings.Fields(class(n)), " .")), "#"+attribute(n, "id"), n.Data)
+	keys := append(strings.Fields("."+strings.Join(strings.Fields(class(n)), " .")), "#"+attribute(n, "id"), n.Data, "*")
 	return slices.ContainsFunc(keys, func(key string) bool {
 		return slices.ContainsFunc(s[key], func(r rule) bool { return is(r.declarations) && r.matches(n) })
 	})
@@ -189,7 +190,7 @@ func (r *rule) matches(n *html.Node) bool {
 }
 
 func (c *compound) matches(n *html.Node) bool {
-	if n.Type != html.ElementNode || c.tag != "" && c.tag != n.Data || c.id != "" && c.id != attribute(n, "id") {
+	if n.Type != html.ElementNode || c.tag != "" && c.tag != "*" && c.tag != n.Data || c.id != "" && c.id != attribute(n, "id") {
 		return false
 	}
 	classes := strings.Fields(class(n))
