@@ -138,3 +138,55 @@ func TestTheDeskWorksWithoutScripts(t *testing.T) {
 		t.Errorf("the file is\n%s", got)
 	}
 }
+
+func TestADraftIsSharedReviewedScheduledAndCancelled(t *testing.T) {
+	t.Parallel()
+	s := startService(t)
+	b := customer{openTab(t, wideBrowser, desktop, s.url), map[string]bool{}}
+	s.signsIn(b.tab)
+	b.goTo("/redaction/fiches/outils/plume")
+	b.follow("form[action$=copie] button")
+	copied := strings.TrimSuffix(strings.TrimPrefix(b.lastURL(), s.url), "?fait=ouverte")
+	b.retype("f.tagline", "Écrit. Demain")
+	b.retype("f.body", "## Verdict\n\nBien mieux.")
+	b.leave(click("button[value=partage]"))
+	b.at(copied+"/partage", "Partager")
+	b.leave(click("main form button"))
+	b.shows("il n’est montré qu’une fois", "0 vue")
+	link := strings.TrimPrefix(eval[string](b.tab, `document.getElementById("page.lien").value`), s.url)
+
+	visitor := customer{openTab(t, wideBrowser, phone, s.url), map[string]bool{}}
+	visitor.goTo(link)
+	visitor.shows("Écrit. Demain")
+	if got := visitor.text("aside.preview"); !strings.Contains(got, "Brouillon") {
+		t.Errorf("the page says %q", got)
+	}
+
+	b.goTo(copied + "/relecture")
+	b.shows("Écrit. Demain", "Bien mieux.")
+	b.do(fill("[name=mot]", "À relire"))
+	b.leave(click("form[action$=relecture] button"))
+	b.shows("La relecture est demandée")
+	b.goTo(copied + "/relecture")
+	b.leave(click("form[action$=accord] button"))
+	b.shows("Prête")
+	b.goTo(copied + "/programmation")
+	b.shows("Europe/Paris")
+	eval[chromedp.Void](b.tab, `document.querySelector("[name=quand]").value = "2099-12-01T09:00"`)
+	b.leave(click("main form button"))
+	b.shows("C’est programmé", "Plume")
+	if got := s.file("outils/plume.next.md"); !strings.Contains(got, "2099-12-01T09:00") {
+		t.Errorf("the file is\n%s", got)
+	}
+	visitor.meet(404, chromedp.Navigate(s.url+link))
+	visitor.shows("Ce lien ne mène à aucune page")
+	b.leave(click("form[action$=deprogrammation] button"))
+	b.tab.shows("La programmation est annulée", "Copie de travail")
+	b.goTo("/redaction/versions")
+	b.shows("Version 1", "Ada")
+	b.follow("main .entries a")
+	b.shows("L’annuler")
+	b.goTo("/redaction/aide")
+	b.shows("Qui peut quoi")
+	b.await(`[...document.images].every(i => i.loading === "lazy" || i.naturalWidth > 0)`)
+}

@@ -10,6 +10,7 @@ import (
 	"image/png"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -58,6 +59,57 @@ func TestPicturesOfTheReadmeAreThereAndSmall(t *testing.T) {
 		}
 		if len(raw) > maxPicture {
 			t.Errorf("%s has %d bytes, more than %d", p.file, len(raw), maxPicture)
+		}
+	}
+}
+
+// helpPictures are those of the help of the desk: the top of a page of a working copy.
+var helpPictures = []struct{ file, path string }{
+	{"../desk/help/copie.png", ""},
+	{"../desk/help/relecture.png", "/relecture"},
+}
+
+// helpScreen is as wide and high as the template of the help says.
+var helpScreen = screen{"desktop", 1400, 880, false}
+
+func TestPicturesOfTheHelpAreThereAndSmall(t *testing.T) {
+	t.Parallel()
+	if *update {
+		takeHelpPictures(t)
+	}
+	for _, p := range helpPictures {
+		raw, err := os.ReadFile(p.file)
+		if err != nil {
+			t.Fatalf("%v: take it with `go test ./internal/browser -run Pictures -update`", err)
+		}
+		picture, err := png.DecodeConfig(bytes.NewReader(raw))
+		if err != nil || picture.Width != int(helpScreen.width) || picture.Height != int(helpScreen.height) || len(raw) > maxPicture/3 {
+			t.Errorf("%s is %dx%d in %d bytes, %v", p.file, picture.Width, picture.Height, len(raw), err)
+		}
+	}
+}
+
+func takeHelpPictures(t *testing.T) {
+	t.Helper()
+	s := startService(t)
+	b := openTab(t, machineBrowser, helpScreen, s.url)
+	s.signsIn(b)
+	b.goTo("/redaction/fiches/outils/plume")
+	b.follow("form[action$=copie] button")
+	copied := strings.TrimSuffix(strings.TrimPrefix(b.lastURL(), s.url), "?fait=ouverte")
+	b.retype("f.tagline", "Écrit vite, et bien")
+	b.retype("f.price", "21 €/mois")
+	b.retype("f.body", "## Verdict\n\nBien, et mieux depuis la dernière version.")
+	b.leave(click(".desk-bar button"))
+	call(b, emulation.SetScrollbarsHidden, emulation.SetScrollbarsHiddenParams{Hidden: true})
+	for _, p := range helpPictures {
+		b.goTo(copied + p.path)
+		eval[chromedp.Void](b, `document.querySelector(".masthead").remove(); scrollTo(0, 0)`)
+		if p.path == "" {
+			b.await(`document.querySelector("[data-page]").contentDocument.readyState === "complete"`)
+		}
+		if err := os.WriteFile(p.file, slim(t, get(b, chromedp.CaptureScreenshot())), 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -99,6 +99,8 @@ func (d *desk) routes() []route {
 		{"POST " + recordsPath + "/{folder}/{slug}/retrait", account.Author, d.retire},
 		{"GET " + newPath, account.Author, d.newRecord},
 		{"POST " + newPath, account.Author, d.createRecord},
+		{"GET " + helpPath, account.Author, d.showHelp},
+		{"GET " + helpPath + "/{picture}", account.Author, d.showHelpPicture},
 		{"GET " + picturesPath, account.Author, d.listPictures},
 		{"GET " + settingsPath, account.Editor, d.showSettings},
 		{"POST " + settingsPath, account.Editor, d.openSettings},

@@ -31,6 +31,8 @@ var tried = map[string][]string{
 	},
 	"GET /redaction/nouvelle":                                {"/redaction/nouvelle"},
 	"POST /redaction/nouvelle":                               {"/redaction/nouvelle", "genre", "outils", "nom", "NOUVEAU"},
+	"GET /redaction/aide":                                    {"/redaction/aide"},
+	"GET /redaction/aide/{picture}":                          {"/redaction/aide/copie.png"},
 	"GET /redaction/images":                                  {"/redaction/images"},
 	"GET /redaction/reglages":                                {"/redaction/reglages"},
 	"POST /redaction/reglages":                               {"/redaction/reglages"},

@@ -49,6 +49,7 @@ var menu = []entry{
 	{Href: versionsPath, Text: "Versions", isShared: true},
 	{Href: picturesPath, Text: "Images"},
 	{Href: settingsPath, Text: "Réglages", role: account.Editor},
+	{Href: helpPath, Text: "Aide"},
 }
 
 // page fills in what surrounds a page.
