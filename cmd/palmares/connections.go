@@ -2,7 +2,8 @@ package main
 
 import (
 	"fmt"
-	"strconv"
+
+	"github.com/alecthomas/kong"
 )
 
 // connectionLimit is how many connections may be open; 0 until given.
@@ -11,16 +12,11 @@ type connectionLimit int
 // defaultConnections is the limit where the limit of open files allows it.
 const defaultConnections = 16_384
 
-// UnmarshalText reads a number of connections.
-func (c *connectionLimit) UnmarshalText(b []byte) error {
-	n, err := strconv.Atoi(string(b))
-	if err != nil || n < 1 || n > 1_000_000 {
-		return &invalidValue{
-			fmt.Sprintf("%q is not a number of connections: expected a whole number from 1 to 1000000", b),
-		}
-	}
+// Decode reads a number of connections.
+func (c *connectionLimit) Decode(ctx *kong.DecodeContext) error {
+	n, err := wholeNumber(ctx, "a number of connections", 1, 1_000_000)
 	*c = connectionLimit(n)
-	return nil
+	return err
 }
 
 // maxConnections returns how many of a number of files are for connections. The

@@ -1,15 +1,17 @@
 package webhookapi
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"palmares/internal/web"
 )
@@ -20,7 +22,7 @@ const maxBody = 16 << 10
 
 // A body is the JSON object of a request. It is read strictly: a misspelt field could
 // create an endpoint that receives everything, or nothing.
-type body map[string]json.RawMessage
+type body map[string]jsontext.Value
 
 // readBody reads the body of a request, which may have the named fields. Without any
 // the body may be missing.
@@ -54,43 +56,22 @@ func isJSON(h http.Header) bool {
 
 // parseBody parses one object that has only the named fields, each at most once.
 func parseBody(raw []byte, names []string) (body, error) {
-	malformed := func() (body, error) {
+	var b body
+	err := jsonv2.Unmarshal(raw, &b)
+	if twice, ok := errors.AsType[*jsontext.SyntacticError](err); ok && errors.Is(err, jsontext.ErrDuplicateName) {
+		name := twice.JSONPointer.LastToken()
+		return nil, web.Invalid(web.Shorten(name), "Le champ "+web.Quote(name)+" est donné plusieurs fois : "+
+			"une seule valeur est admise.")
+	}
+	if err != nil || b == nil {
 		return nil, web.Invalid("",
 			"Le corps de la requête n’est pas un objet JSON bien formé, seul et en UTF-8 ("+allowedFields(names)+").")
 	}
-	if !utf8.Valid(raw) { // encoding/json would replace invalid bytes
-		return malformed()
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return malformed()
-	}
-	b := body{}
-	for dec.More() {
-		t, err := dec.Token()
-		name, ok := t.(string)
-		if err != nil || !ok {
-			return malformed()
-		}
-		if _, twice := b[name]; twice {
-			return nil, web.Invalid(name, "Le champ "+web.Quote(name)+" est donné plusieurs fois : "+
-				"une seule valeur est admise.")
-		}
+	for _, name := range slices.Sorted(maps.Keys(b)) {
 		if !slices.Contains(names, name) {
 			return nil, web.Invalid(web.Shorten(name),
 				"Le champ "+web.Quote(name)+" n’est pas admis ("+allowedFields(names)+").")
 		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return malformed()
-		}
-		b[name] = value
-	}
-	if _, err := dec.Token(); err != nil { // the closing brace
-		return malformed()
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return malformed()
 	}
 	return b, nil
 }
