@@ -162,6 +162,6 @@ func (c *conflict) settle(r *request) ([]byte, bool) {
 			body = append(body, text)
 		}
 	}
-	c.doc.SetBody(strings.Join(body, blankLine))
-	return c.doc.Bytes(), true
+	err := c.doc.SetBody(strings.Join(body, blankLine))
+	return c.doc.Bytes(), err == nil
 }

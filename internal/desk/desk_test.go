@@ -66,7 +66,7 @@ func TestEverybodyMayDoWhatTheirRoleAllowsAndNothingElse(t *testing.T) {
 	each(t, func(t *testing.T, n *newsroom) {
 		n.as("Ada").post("/redaction/publication", "copie", filepath.Base(n.as("Ada").open("outils/plume"))).Is(http.StatusSeeOther)
 		for pattern, role := range desk.Routes() {
-			if role == "" {
+			if role == "" && pattern == "GET /apercu/{path...}" {
 				continue // for everybody: see private links
 			}
 			t.Run(pattern, func(t *testing.T) {

@@ -162,7 +162,9 @@ func parse(form url.Values, doc *content.Document) error {
 			case len(given) == 0:
 				continue
 			case f.Name == "body":
-				doc.SetBody(unixLines(given[0]))
+				if err := doc.SetBody(unixLines(given[0])); err != nil {
+					return err
+				}
 				continue
 			case f.Input == content.InputRows:
 				v.Rows = parseRows(form, key, f)

@@ -8,11 +8,15 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"palmares/internal/accountdb"
 	"palmares/internal/picture"
 	"palmares/internal/record"
 )
+
+// maxAlt is how many characters a description of a picture may have.
+const maxAlt = 300
 
 // addPicture adds a picture to a working copy. Our script puts it where she writes; without it, it is
 // added to the end of the text.
@@ -24,6 +28,9 @@ func (d *desk) addPicture(r *request) (*response, error) {
 	alt := strings.Join(strings.Fields(r.PostFormValue("alt")), " ")
 	if alt == "" {
 		return nil, refused("Dites en quelques mots ce que l’image montre, pour qui ne la voit pas.")
+	}
+	if utf8.RuneCountInString(alt) > maxAlt {
+		return nil, refused("Dites plus brièvement ce que l’image montre\u00a0: 300\u00a0caractères au plus.")
 	}
 	file, header, err := r.FormFile("image")
 	if err != nil {
@@ -55,7 +62,9 @@ func (d *desk) addPicture(r *request) (*response, error) {
 	if r.isScript() || c.doc == nil || c.doc.Kind() == record.Catalogue {
 		return writeJSON(http.StatusOK, map[string]string{"markdown": text, "path": place}), nil
 	}
-	c.doc.SetBody(strings.TrimLeft(c.doc.Body()+blankLine+text, "\n"))
+	if err := c.doc.SetBody(strings.TrimLeft(c.doc.Body()+blankLine+text, "\n")); err != nil {
+		return nil, refused(sentence(err))
+	}
 	if _, err := d.Copies.Save(r.Context(), c.ID, c.Revision, c.doc.Bytes(), r.now); err != nil {
 		return nil, err
 	}
