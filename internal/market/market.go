@@ -40,34 +40,15 @@ type Map struct {
 func NewMaps(c *catalog.Catalog) *Maps {
 	all := newMap(c)
 	m := &Maps{map[string]*Map{"": all}}
-	of := func(category string) *Map {
-		one := m.byCategory[category]
-		if one == nil {
-			one = &Map{}
-			m.byCategory[category] = one
+	for _, t := range c.Tools {
+		if m.byCategory[t.Category] == nil {
+			m.byCategory[t.Category] = all.of(func(other *catalog.Tool) bool { return other.Category == t.Category })
 		}
-		return one
-	}
-	// What is taken in order stays in order.
-	for _, p := range all.Points {
-		one := of(p.Tool.Category)
-		one.Points = append(one.Points, p)
-	}
-	for _, t := range all.Apart {
-		one := of(t.Category)
-		one.Apart = append(one.Apart, t)
-	}
-	for _, t := range all.Unscored {
-		one := of(t.Category)
-		one.Unscored = append(one.Unscored, t)
-	}
-	for _, one := range m.byCategory {
-		markFrontier(one.Points)
 	}
 	return m
 }
 
-// newMap returns the map of all tools, without its frontier.
+// newMap returns the map of all tools.
 func newMap(c *catalog.Catalog) *Map {
 	m := &Map{}
 	for i := range c.Tools {
@@ -94,6 +75,7 @@ func newMap(c *catalog.Catalog) *Map {
 	slices.SortFunc(m.Apart, func(a, b *catalog.Tool) int {
 		return cmp.Or(cmp.Compare(*b.Score, *a.Score), cmp.Compare(a.Slug, b.Slug))
 	})
+	markFrontier(m.Points)
 	return m
 }
 
@@ -107,21 +89,26 @@ func (m *Maps) Of(category string, pricing catalog.Pricing) *Map {
 	if pricing == "" {
 		return all
 	}
+	return all.of(func(t *catalog.Tool) bool { return t.Pricing == pricing })
+}
+
+// of returns the map of some of the tools. What is taken in order stays in order.
+func (m *Map) of(isWanted func(*catalog.Tool) bool) *Map {
 	some := &Map{}
-	for _, p := range all.Points {
-		if p.Tool.Pricing == pricing {
-			some.Points = append(some.Points, Point{Tool: p.Tool, Score: p.Score, Euros: p.Euros})
+	for _, p := range m.Points {
+		if isWanted(p.Tool) {
+			some.Points = append(some.Points, p)
 		}
 	}
 	markFrontier(some.Points)
-	for _, t := range all.Apart {
-		if t.Pricing == pricing {
-			some.Apart = append(some.Apart, t)
-		}
-	}
-	for _, t := range all.Unscored {
-		if t.Pricing == pricing {
-			some.Unscored = append(some.Unscored, t)
+	some.Apart, some.Unscored = only(m.Apart, isWanted), only(m.Unscored, isWanted)
+	return some
+}
+
+func only(tools []*catalog.Tool, isWanted func(*catalog.Tool) bool) (some []*catalog.Tool) {
+	for _, t := range tools {
+		if isWanted(t) {
+			some = append(some, t)
 		}
 	}
 	return some
