@@ -267,6 +267,12 @@ func (b *batch) readMarkdown(f *folder, name string) {
 	if r.comparison != nil { // checkSides changes it
 		r.comparison = new(*r.comparison)
 	}
+	if r.retired != nil { // addDrafts marks it, as all of them
+		r.retired = new(*r.retired)
+	}
+	if r.page != nil {
+		r.page = new(*r.page)
+	}
 	b.records = append(b.records, r)
 	keep(&b.problems, file.problems...)
 	keep(&b.warnings, file.warnings...)

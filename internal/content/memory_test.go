@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -25,6 +26,7 @@ func editedFiles() map[string][]string {
 		tool("Plume", "draft: true\nimage: images/b.png\n---\n"),
 		tool("Encre", "score: 6\naliases: [stylo]\n---\nVoir https://essai.example/outils/plume.\n"),
 		tool("Encre", "price_history:\n  - changed_at: 2026-01-01\n    old_pricing: payant\n    old_price: 1 €/mois\n    new_pricing: payant\n    new_price: 2 €/mois\n---\n"),
+		tool("Encre", "publish_at: 2026-12-01T08:00:00Z\n---\n"),
 		tool("Gomme", "category: texte\n---\n"), tool("Gomme", "tier: 9\n---\n"),
 		"---\nname: [\n---\n", "sans champs\n", "\xff", "",
 	}
@@ -32,7 +34,10 @@ func editedFiles() map[string][]string {
 		return "---\ntitle: Deux\ntool_a: plume\ntool_b: encre\nwinner: plume\nwinner_note: Voilà.\n" + more + "---\n"
 	}
 	comparisons := []string{comparison(""), comparison("published: false\n"), comparison("aliases: [duo]\nupdated_at: 2026-11-14\n"), comparison("draft: true\n"), "---\ntool_a: plume\n---\n"}
-	retired := []string{"---\nname: Craie\ncategory: code\nreason: mort\nretired_at: 2026-11-14\n---\nFini.\n", "---\nname: Craie\nsuccessor: plume\ndraft: true\n---\n"}
+	retired := []string{
+		"---\nname: Craie\ncategory: code\nreason: mort\nretired_at: 2026-11-14\n---\nFini.\n", "---\nname: Craie\nsuccessor: plume\ndraft: true\n---\n",
+		"---\nname: Craie\ncategory: code\nreason: mort\nretired_at: 2026-11-14\npublish_at: 2026-12-01T08:00:00Z\n---\nFini.\n",
+	}
 	return map[string][]string{
 		catalogueFile: {
 			someCatalogue, someCatalogue, strings.Replace(someCatalogue, "essai.example", "autre.example", 1),
@@ -44,7 +49,7 @@ func editedFiles() map[string][]string {
 		"comparatifs/autre.md":  comparisons,
 		"cimetiere/craie.md":    retired,
 		"cimetiere/plume.md":    retired,
-		"pages/equipe.md":       {"---\ntitle: Nous\n---\n[Plume](../outils/plume.md)\n", "---\ntitle: Nous\ndraft: true\n---\n", "---\n---\n"},
+		"pages/equipe.md":       {"---\ntitle: Nous\n---\n[Plume](../outils/plume.md)\n", "---\ntitle: Nous\ndraft: true\n---\n", "---\ntitle: Nous\npublish_at: 2026-12-01T08:00:00Z\n---\n", "---\n---\n"},
 		"images/a.png":          {string(drawing(8, 1)), string(drawing(8, 2)), "x"},
 		"images/b.png":          {string(drawing(8, 1)), string(drawing(8, 3))},
 		"outils/notes.txt":      {"x"},
@@ -61,7 +66,8 @@ func TestAMemoryChangesNothingButTheTime(t *testing.T) {
 		var memory Memory
 		start := folderOf(map[string]string{
 			"outils/plume.md": texts["outils/plume.md"][0], "outils/encre.md": texts["outils/encre.md"][3],
-			"comparatifs/duel.md": texts["comparatifs/duel.md"][0], "pages/equipe.md": texts["pages/equipe.md"][0],
+			"comparatifs/duel.md": texts["comparatifs/duel.md"][0], "pages/equipe.md": texts["pages/equipe.md"][2],
+			"cimetiere/craie.md": texts["cimetiere/craie.md"][2],
 		})
 		folder := maps.Clone(start)
 		for range rapid.IntRange(1, 12).Draw(t, "reads") {
@@ -95,7 +101,7 @@ func TestAMemoryChangesNothingButTheTime(t *testing.T) {
 
 // compareMemory reads a folder with a memory and without, and returns 1 if it is valid.
 func compareMemory(t *rapid.T, folder fstest.MapFS, memory *Memory, today string) int {
-	opts := Options{Today: today, MaxAge: 10, Drafts: true, InMemory: true}
+	opts := Options{Now: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC), Today: today, MaxAge: 10, Drafts: true, InMemory: true}
 	fresh, err := ReadFS(t.Context(), folder, opts)
 	if err != nil {
 		t.Fatal(err)

@@ -292,8 +292,16 @@ func (d *desk) form(r *request, c *draft, e *preview.Edition, messages ...string
 		data.Source = string(c.Data)
 		return render("copy", data), nil
 	}
-	data.Tools = proposals(e.Catalog)
-	data.Groups = newForm(c.doc, e.Catalog, problems)
+	known := e.Catalog
+	if known == nil { // there is something to correct: what may be chosen is in the folder as it was
+		before, err := d.folder(r.Context())
+		if err != nil {
+			return nil, err
+		}
+		known = before.Catalog
+	}
+	data.Tools = proposals(known)
+	data.Groups = newForm(c.doc, known, problems)
 	data.HasBody, data.Body = c.doc.Kind() != record.Catalogue, c.doc.Body()
 	return render("copy", data), nil
 }

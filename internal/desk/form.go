@@ -131,6 +131,9 @@ func newInput(f content.FormField, key string, v content.Value) field {
 	for _, c := range f.Choices {
 		shown.Choices = append(shown.Choices, choice{c.Value, c.Label, c.Value == v.Text})
 	}
+	if shown.Type == "choice" && v.Text != "" && !slices.ContainsFunc(f.Choices, func(c content.Choice) bool { return c.Value == v.Text }) {
+		shown.Choices = append(shown.Choices, choice{v.Text, v.Text + " (inconnu)", true}) // so that saving keeps it
+	}
 	if f.Of == record.Tool {
 		shown.List = "page.outils"
 	}
