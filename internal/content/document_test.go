@@ -265,7 +265,12 @@ func valueFor(t *rapid.T, f *catalog.Field) Value {
 		case catalog.Date:
 			g = days
 		case catalog.Time, catalog.PublishAt:
-			g = rapid.Map(days, func(day string) string { return day + "T09:30" })
+			g = rapid.Map(days, func(day string) string {
+				if f.Name == "unpublish_at" { // it is after publish_at
+					day = "3" + day[1:]
+				}
+				return day + "T09:30"
+			})
 		case catalog.Zone:
 			g = rapid.SampledFrom([]string{"Europe/Paris", "Asia/Tokyo"})
 		case catalog.Link, catalog.Site, catalog.Links:

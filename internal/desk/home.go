@@ -12,6 +12,7 @@ type homePage struct {
 	Name       string
 	Mine       []copyRow
 	Waiting    []copyRow // what editors are asked to look at
+	IsReady    bool      // some of it can be published
 	Colleagues []copyRow
 	Scheduled  []row
 	Concerns   []concern
@@ -45,6 +46,7 @@ func (d *desk) home(r *request) (*response, error) {
 		switch {
 		case data.IsEditor && (c.State == accountdb.CopyForReview || c.State == accountdb.CopyReady):
 			data.Waiting = append(data.Waiting, c)
+			data.IsReady = data.IsReady || c.State == accountdb.CopyReady
 		case c.IsMine:
 			data.Mine = append(data.Mine, c)
 		default:
