@@ -53,6 +53,7 @@ func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
 		if err != nil || len(log) != 1 || log[0].Author != "Bob" {
 			t.Errorf("%+v, %v", log, err)
 		}
+		bob.get("/redaction/versions/2").OK().Contains("plume\u00a0: programmé", "Bob").Lacks("Annuler la version")
 		bob.get("/redaction/programmation").OK().Contains("Plume", "1er\u00a0décembre 2026 à 08:00").Lacks("Annuler")
 		again := bob.open("outils/plume")
 		ada.post(again+"/programmation", "quand", "2026-12-02T09:00").Is(http.StatusUnprocessableEntity).Contains("déjà programmée")
@@ -123,7 +124,7 @@ func TestAnUndoneVersionDoesNotComeBack(t *testing.T) {
 		publish("outils/plume", "f.price", "29 €/mois")
 		publish("outils/encre", "f.tagline", "Coule bien")
 		ada.get("/redaction/versions").OK().Contains("/redaction/versions/2", "prix changé", "Ada")
-		ada.get("/redaction/versions/2").OK().Contains("<del>29 €/mois</del>", "<ins>19 €/mois</ins>", "Annuler la version")
+		ada.get("/redaction/versions/2").OK().Contains("plume\u00a0: prix changé", "<del>29 €/mois</del>", "<ins>19 €/mois</ins>", "Annuler la version")
 		ada.get("/redaction/versions/9").Is(http.StatusNotFound)
 		ada.get("/redaction/versions/1").OK().Contains("ne sont pas connus").Lacks("Annuler la version")
 		ada.post("/redaction/versions/1/annulation").Is(http.StatusUnprocessableEntity)

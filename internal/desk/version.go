@@ -24,9 +24,7 @@ import (
 const maxVersions = 50
 
 // A version is a publication in a list.
-type version struct {
-	catalogdb.Version
-}
+type version struct{ catalogdb.Version }
 
 // Who returns who published it; "" if nobody did, or if that is not known.
 func (v version) Who() string { return cmp.Or(v.Author, v.Token) }
@@ -96,9 +94,43 @@ func (d *desk) version(r *request) (version, error) {
 	return all[i], nil
 }
 
+// maxChanges is how many changes a version may have so that they are listed.
+const maxChanges = 500
+
+// changesOf lists what a version changed, by record.
+func (d *desk) changesOf(r *request, v version) (list []string, err error) {
+	total := 0
+	for _, n := range v.Changes {
+		total += n
+	}
+	if total > maxChanges {
+		return nil, nil
+	}
+	diff, _, err := d.Catalogue.Changes(r.Context(), v.Number)
+	add := func(slugs []string, what string) {
+		for _, slug := range slugs {
+			file, _, _ := strings.Cut(slug, " (") // without the hour of what is scheduled
+			list = append(list, file+"\u00a0: "+what)
+		}
+	}
+	for _, c := range diff.Changes {
+		if names, ok := changeNames[c.Type]; ok {
+			add([]string{c.Slug}, names[0])
+		}
+	}
+	add(diff.Pages.Added, "nouvelle page")
+	add(diff.Pages.Changed, "page modifiée")
+	add(diff.Pages.Removed, "page retirée")
+	add(diff.Scheduled.Added, "programmé")
+	add(diff.Scheduled.Changed, "programmation modifiée")
+	add(diff.Scheduled.Removed, "programmation annulée, ou parue")
+	return list, err
+}
+
 type versionPage struct {
 	page
 	Version version
+	Changes []string       // what it changed; none if there are very many
 	Files   []revertedFile // what an undo changes
 	Refused string         // why there is none
 }
@@ -119,6 +151,9 @@ func (d *desk) showVersion(r *request) (*response, error) {
 		return nil, err
 	}
 	data := versionPage{page: r.page(fmt.Sprintf("Version\u00a0%d", v.Number)), Version: v}
+	if data.Changes, err = d.changesOf(r, v); err != nil {
+		return nil, err
+	}
 	changes, err := d.takenBack(r, v)
 	if data.Refused, err = notUndone(err); err != nil {
 		return nil, err
