@@ -128,7 +128,7 @@ func TestAMistakeIsSaidOnce(t *testing.T) {
 
 func TestAnnouncedPricesThatNeedAHand(t *testing.T) {
 	for change, want := range map[string]string{
-		"from: 2026-11-02\n    price: 25 €/mois": "the price that was announced for 2026-11-02 is in effect; write it in price, and delete the item",
+		"from: 2026-11-02\n    price: 25 €/mois": "the price that was announced for 2026-11-02 is in effect; see that price is the current one, and delete the item",
 		"from: 2027-01-01\n    pricing: gratuit": `from 2027-01-01 on pricing is gratuit, but price is "19,99 €/mois"; announce 0 €/mois as well`,
 	} {
 		files := planned()

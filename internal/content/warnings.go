@@ -100,8 +100,8 @@ func (d *decoder) warnAnnounced(t *catalog.Tool) {
 		switch {
 		case a.Retire != "" || a.From == "":
 		case a.From < d.days.today:
-			d.warn(d.lineOf("announced"), "the price that was announced for %s is in effect; write it in price, and delete the item",
-				a.From)
+			d.warn(d.lineOf("announced"), "the price that was announced for %s is in effect; see that price is the current one, "+
+				"and delete the item", a.From)
 		case pricing == "gratuit" && price != "" && !catalog.IsFree(price):
 			d.warn(d.lineOf("announced"), "from %s on pricing is gratuit, but price is %s; announce 0 €/mois as well",
 				a.From, quoted(price))

@@ -15,8 +15,8 @@ type calendar struct {
 	stuck atomic.Int64 // records that are not public although their hour has passed
 }
 
-// calendarInterval is how often the calendar looks what is due, which costs one small query.
-const calendarInterval = 2 * time.Second
+// calendarInterval is how often the calendar looks what is due, which costs two small queries.
+const calendarInterval = time.Second
 
 // run looks until ctx ends.
 func (c *calendar) run(ctx context.Context) error {
