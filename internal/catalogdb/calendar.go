@@ -27,7 +27,7 @@ type Advance struct {
 // mirror, which gets its versions from its origin.
 func (s *Catalogue) Advance(ctx context.Context, now func() time.Time) (done Advance, err error) {
 	for {
-		at, err := s.due(ctx, s.db.Reads(), now)
+		at, err := s.due(ctx, s.db.Reads(), now, 0)
 		if err != nil || at.IsZero() {
 			return done, s.db.Explain(ctx, err)
 		}
@@ -42,6 +42,54 @@ func (s *Catalogue) Advance(ctx context.Context, now func() time.Time) (done Adv
 	}
 }
 
+// A prepared is what was read before an hour, as reading it is most of the work.
+type prepared struct {
+	at    time.Time // the hour
+	tools map[content]*catalog.Tool
+}
+
+// A content is what a row of a tool has.
+type content struct {
+	hash    string // of the document
+	private string
+}
+
+// prepareBefore is how long before an hour it is prepared.
+const prepareBefore = 30 * time.Second
+
+// Prepare reads the tools if an hour is near, so that Advance need not decode those that are the same
+// then, and forgets them after it.
+func (s *Catalogue) Prepare(ctx context.Context, now func() time.Time) error {
+	at, err := s.due(ctx, s.db.Reads(), now, prepareBefore)
+	if err != nil || at.IsZero() {
+		s.prepared.Store(nil)
+		return s.db.Explain(ctx, err)
+	}
+	if was := s.prepared.Load(); was != nil && was.at.Equal(at) {
+		return nil
+	}
+	next, err := sqldb.Read(ctx, s.db, func(tx *sql.Tx) (*prepared, error) {
+		head, err := loadHead(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		contents := map[string]content{}
+		all, err := gather(ctx, tx, gathering{url: head.url, each: func(r *row) {
+			contents[r.Slug] = content{r.Hash, r.private}
+		}}, `kind = $1 AND public AND NOT deleted`, string(record.Tool))
+		if err != nil {
+			return nil, err
+		}
+		next := &prepared{at: at, tools: make(map[content]*catalog.Tool, len(all.Tools))}
+		for _, t := range all.Tools {
+			next.tools[contents[t.Slug]] = t
+		}
+		return next, nil
+	})
+	s.prepared.Store(next)
+	return err
+}
+
 // clock returns the time by which hours are judged: that of the database if nodes share it.
 func (s *Catalogue) clock(ctx context.Context, q sqldb.Queryer, now func() time.Time) (time.Time, error) {
 	if !s.db.Shared() {
@@ -50,8 +98,10 @@ func (s *Catalogue) clock(ctx context.Context, q sqldb.Queryer, now func() time.
 	return sqldb.Value[time.Time](ctx, q, `SELECT clock_timestamp()`)
 }
 
-// due returns the hour that has come and is not settled; zero for none.
-func (s *Catalogue) due(ctx context.Context, q sqldb.Queryer, now func() time.Time) (at time.Time, err error) {
+// due returns the hour that has come, or comes within a duration, and is not settled; zero for none.
+func (s *Catalogue) due(
+	ctx context.Context, q sqldb.Queryer, now func() time.Time, within time.Duration,
+) (at time.Time, err error) {
 	text, err := sqldb.Value[string](ctx, q, `SELECT due FROM catalogue
 		WHERE NOT EXISTS (SELECT 1 FROM mirror WHERE origin <> '' OR permitted)`)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -61,7 +111,7 @@ func (s *Catalogue) due(ctx context.Context, q sqldb.Queryer, now func() time.Ti
 		return at, err
 	}
 	clock, err := s.clock(ctx, q, now)
-	if err != nil || text > catalog.FormatTime(clock) {
+	if err != nil || text > catalog.FormatTime(clock.Add(within)) {
 		return at, err
 	}
 	at, err = time.Parse(time.RFC3339, text)
@@ -77,14 +127,14 @@ func (s *Catalogue) advance(
 ) (done Publication, stuck []catalog.Scheduled, err error) {
 	err = s.publish(ctx, nil, PublishOptions{Now: now, AllowRemovals: true}, func(p *publication) error {
 		done, stuck = Publication{}, nil
-		at, err := s.due(ctx, p.tx, now)
+		at, err := s.due(ctx, p.tx, now, 0)
 		if err == nil && at.IsZero() {
 			return errRollback
 		}
 		if err != nil {
 			return err
 		}
-		if err := p.loadDue(ctx, at); err != nil {
+		if err := p.loadDue(ctx, at, s.prepared.Load()); err != nil {
 			return err
 		}
 		stuck = p.newlyStuck()
@@ -117,7 +167,7 @@ func (p *publication) newlyStuck() (list []catalog.Scheduled) {
 }
 
 // loadDue makes next what the stored catalogue is from an hour on.
-func (p *publication) loadDue(ctx context.Context, at time.Time) (err error) {
+func (p *publication) loadDue(ctx context.Context, at time.Time, known *prepared) (err error) {
 	p.dueAt = at
 	p.head, err = head(ctx, p.tx)
 	if err != nil {
@@ -138,7 +188,7 @@ func (p *publication) loadDue(ctx context.Context, at time.Time) (err error) {
 	}
 	p.stored = map[rowKey]storedRow{}
 	var public []record.Change
-	all, err := gather(ctx, p.tx, gathering{url: p.old.url, each: func(r *row) {
+	all, err := gather(ctx, p.tx, gathering{url: p.old.url, known: known, each: func(r *row) {
 		if r.public {
 			public = append(public, r.Change)
 		}

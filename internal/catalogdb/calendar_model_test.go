@@ -218,8 +218,13 @@ func (r *undoRun) advance() {
 	r.set(r.T, r.now)
 	want, hours := r.expect(r.head().Catalog, r.waiting)
 	for last := ""; ; {
-		if due, err := r.s.Catalogue.due(r.Context(), r.s.SQL.Reads(), at(r.now)); err != nil || due.IsZero() {
+		if due, err := r.s.Catalogue.due(r.Context(), r.s.SQL.Reads(), at(r.now), 0); err != nil || due.IsZero() {
 			break
+		}
+		if rapid.Bool().Draw(r.T, "prepared") {
+			if err := r.s.Catalogue.Prepare(r.Context(), at(r.now)); err != nil {
+				r.Fatal(err)
+			}
 		}
 		before := r.head().Version
 		done, _, err := r.s.Catalogue.advance(r.Context(), at(r.now)) // as Advance does, which is last

@@ -141,6 +141,38 @@ func TestAPublicationDoesNotUndoWhatHappenedSinceItsFolderWasRead(t *testing.T) 
 	})
 }
 
+func TestWhatWasPreparedBeforeAnHourIsNotWhatIsPublished(t *testing.T) {
+	s := databases.OpenDSN(t, databases.SQLite(t))
+	hour := day(1).Truncate(time.Second)
+	prepare := func(now time.Time, want int) {
+		t.Helper()
+		err := s.Catalogue.Prepare(t.Context(), at(now))
+		if known := s.Catalogue.prepared.Load(); err != nil || (known != nil) != (want > 0) || known != nil && len(known.tools) != want {
+			t.Fatalf("on %s prepared are %+v, %v; want %d", now, known, err, want)
+		}
+	}
+	edition := func(price string) *catalog.Catalog {
+		c := catalogue(tool("a", price), tool("b", "1 €/mois"))
+		c.Scheduled = []catalog.Scheduled{{Due: catalog.FormatTime(hour), Record: page("salon", "Salon")}}
+		return c
+	}
+	publish(t, s, edition("20 €/mois"), day(0))
+	prepare(hour.Add(-time.Minute), 0)
+	prepare(hour.Add(-20*time.Second), 2)
+	publish(t, s, edition("25 €/mois"), hour.Add(-10*time.Second))
+	if done := advance(t, s, hour); len(done.Versions) != 1 {
+		t.Fatalf("got %+v", done)
+	}
+	got := loaded(t, s).Catalog
+	if got.Tools[0].Price != "25 €/mois" || len(got.Tools[0].PriceHistory) != 1 || len(got.Tools) != 2 || len(got.Pages) != 1 {
+		t.Errorf("got %+v", got)
+	}
+	if types(events(t, s), 3) != "catalog.updated" {
+		t.Errorf("version 3 has %s", types(events(t, s), 3))
+	}
+	prepare(hour, 0)
+}
+
 func TestAnAnnouncedPriceHappensOnItsDayAndOnce(t *testing.T) {
 	s := databases.OpenDSN(t, databases.SQLite(t))
 	announced := func() *catalog.Tool {

@@ -18,6 +18,7 @@ package catalogdb
 import (
 	"context"
 	"database/sql"
+	"sync/atomic"
 	"time"
 
 	"palmares/internal/catalog"
@@ -38,7 +39,7 @@ type Store struct {
 
 // New returns the tables of the catalogue in a database.
 func New(db *sqldb.DB, deliver Deliver, stuck TellStuck) *Store {
-	return &Store{Catalogue: &Catalogue{db, deliver, stuck}, Pictures: &Pictures{db}, Events: &Events{db}, Mirror: &Mirror{db}}
+	return &Store{Catalogue: &Catalogue{db: db, deliver: deliver, tellStuck: stuck}, Pictures: &Pictures{db}, Events: &Events{db}, Mirror: &Mirror{db}}
 }
 
 // CountTools is a query for the number of published tools.
@@ -49,6 +50,7 @@ type Catalogue struct {
 	db        *sqldb.DB
 	deliver   Deliver
 	tellStuck TellStuck
+	prepared  atomic.Pointer[prepared] // for the next hour; nil for none
 }
 
 // Deliver writes the deliveries of the events of a publication, those after a sequence up to

@@ -82,6 +82,8 @@ type gathering struct {
 	each func(*row)               // is called with every row, one at a time; may be nil
 	feed bool                     // the changes are wanted, too
 	keep func(*catalog.Tool) bool // reports whether to keep a tool, for several at once; may be nil
+
+	known *prepared // has tools that need not be decoded, if the changes are not wanted; may be nil
 }
 
 // gathered is what rows hold.
@@ -193,6 +195,12 @@ func (d *rowDecoder) decode(r *row) (err error) {
 // record adds the record of a row, and returns its pictures. The change gets the slug of the
 // record, to keep one text of it.
 func (d *rowDecoder) record(r *row, c *record.Change) (images []record.Image, err error) {
+	if d.known != nil && r.Kind == record.Tool {
+		if t := d.known.tools[content{r.Hash, r.private}]; t != nil {
+			d.Tools = append(d.Tools, t)
+			return nil, nil
+		}
+	}
 	d.document = append(d.document[:0], r.document...)
 	document := d.document
 	rest, err := parsePrivate(r.private)

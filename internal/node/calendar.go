@@ -15,7 +15,7 @@ type calendar struct {
 	stuck atomic.Int64 // records that are not public although their hour has passed
 }
 
-// calendarInterval is how often the calendar looks what is due, which costs two small queries.
+// calendarInterval is how often the calendar looks what is due, which costs a few small queries.
 const calendarInterval = time.Second
 
 // run looks until ctx ends.
@@ -56,8 +56,9 @@ func (c *calendar) advance(ctx context.Context) error {
 		return err
 	}
 	stuck, err := c.store.Catalogue.Stuck(ctx)
-	if err == nil {
-		c.stuck.Store(stuck)
+	if err != nil {
+		return err
 	}
-	return err
+	c.stuck.Store(stuck)
+	return c.store.Catalogue.Prepare(ctx, c.now)
 }
