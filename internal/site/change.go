@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/chart"
@@ -40,7 +39,7 @@ const (
 )
 
 // kindOrder sorts the changes of one day.
-var kindOrder = map[string]int{kindRetired: 0, kindPrice: 1, kindScore: 2, kindComparison: 3, kindNew: 4, kindTool: 5}
+var kindOrder = map[string]int{kindRetired: 0, kindPrice: 1, kindScore: 2, kindComparison: 3, kindTool: 4}
 
 // maxChanges is how many are kept: enough for a feed reader that polls once a week.
 const maxChanges = 60
@@ -100,18 +99,12 @@ func (v *view) eachChange(tools []*catalog.Tool, wants func(day string) bool, ad
 			})
 		}
 	}
-	created := map[string]string{} // by slug, the day
-	for _, e := range v.snap.Events {
-		if e.Type == catalog.ToolCreated {
-			created[e.Slug] = catalog.Day(e.At)
-		}
-	}
 	for _, t := range tools {
-		eachToolChange(t, created[t.Slug], wants, add)
+		eachToolChange(t, wants, add)
 	}
 }
 
-func eachToolChange(t *catalog.Tool, created string, wants func(day string) bool, add func(change)) {
+func eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(change)) {
 	told := false // by a history, and not again as an update of the tool
 	tell := func(day, kind, id string, n int, record any, title string) {
 		add(change{
@@ -140,14 +133,11 @@ func eachToolChange(t *catalog.Tool, created string, wants func(day string) bool
 	if told || !wants(t.UpdatedAt) {
 		return
 	}
-	kind, title := kindTool, "fiche mise à jour"
-	if t.UpdatedAt == created {
-		kind, title = kindNew, strings.ToLower(kindNew)
-	}
+	title := "fiche mise à jour"
 	if t.Score != nil {
 		title += ", " + french.Figure(*t.Score) + "/10"
 	}
-	tell(t.UpdatedAt, kind, "fiche-", 0, t, title)
+	tell(t.UpdatedAt, kindTool, "fiche-", 0, t, title)
 }
 
 // describePriceChange describes a price change.

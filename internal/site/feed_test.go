@@ -64,21 +64,6 @@ func TestChangesAreDescribed(t *testing.T) {
 		saysNot("Abeille\u00a0: fiche mise à jour") // the price change says so
 }
 
-func TestTheHomePageCallsAToolNewOnTheDayItCame(t *testing.T) {
-	v := open(t, small())
-	snap := snapshot.Build(small(), 2, "2026-11-02")
-	day := func(slug string) time.Time {
-		at, _ := time.Parse(time.DateOnly, snap.Catalog.Tool(slug).UpdatedAt)
-		return at.Add(10 * time.Hour)
-	}
-	snap.Events = []catalog.Event{
-		{Type: catalog.ToolCreated, Slug: "bourdon", At: day("bourdon")},
-		{Type: catalog.ToolCreated, Slug: "drosophile", At: day("drosophile").AddDate(0, -1, 0)},
-	}
-	v.show(snap)
-	v.get("/").ok().says("<b>Nouvel outil</b>", "Bourdon\u00a0: nouvel outil, 6,0/10", "Drosophile\u00a0: fiche mise à jour").saysNot("Bourdon\u00a0: fiche")
-}
-
 func TestWithoutEventsTwoChangesOfADayHaveTwoIDs(t *testing.T) {
 	c := small()
 	v := open(t, c)
