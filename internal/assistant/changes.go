@@ -60,7 +60,7 @@ func listChanges(c *call) (any, error) {
 	rest := feed.From(after)
 	for i := range rest {
 		change := &rest[i]
-		isTool := change.Kind != record.Catalogue && change.Kind != record.Page
+		isTool := change.Kind != record.Catalogue && change.Kind != record.Page && change.Kind != record.Proof
 		if change.At >= args.Since && isTool && !c.isMoved(change) {
 			row := c.describe(change, isNew(change))
 			if !room.takes(row) {

@@ -47,6 +47,7 @@ type facts struct {
 	UpdatedAt     string          `json:"updated_at"`
 	TestedAt      string          `json:"tested_at,omitempty"`
 	PriceChecked  string          `json:"price_checked_at,omitempty"`
+	Freshness     string          `json:"price_freshness,omitempty"`
 
 	Announced []catalog.Announcement `json:"announced,omitempty"`
 }
@@ -90,7 +91,7 @@ func (c *call) facts(t *catalog.Tool) *facts {
 		Category: t.Category, Tagline: clip(t.Tagline, 240), Pricing: t.Pricing, Price: priceOf(t.Pricing, t.Price),
 		Monthly: t.EurosPerMonth(), Score: t.Score, Verifiability: t.Verifiability,
 		Obsolescence: t.Obsolescence, UpdatedAt: t.UpdatedAt, TestedAt: t.TestedAt, PriceChecked: t.PriceCheckedAt,
-		Announced: announced(t),
+		Freshness: c.freshness(t), Announced: announced(t),
 	}
 }
 

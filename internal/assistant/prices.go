@@ -1,6 +1,10 @@
 package assistant
 
-import "palmares/internal/catalog"
+import (
+	"time"
+
+	"palmares/internal/catalog"
+)
 
 type pricedTool struct {
 	ID        string                `json:"id"`
@@ -9,7 +13,8 @@ type pricedTool struct {
 	Pricing   catalog.Pricing       `json:"pricing"`
 	Price     string                `json:"price"`
 	CheckedAt string                `json:"checked_at,omitempty"`
-	History   []catalog.PriceChange `json:"history"` // newest first
+	Freshness string                `json:"freshness,omitempty"` // how the price is known
+	History   []catalog.PriceChange `json:"history"`             // newest first
 
 	Announced []catalog.Announcement `json:"announced,omitempty"`
 }
@@ -88,6 +93,20 @@ func announced(t *catalog.Tool) (list []catalog.Announcement) {
 	return list
 }
 
+// freshness says how the price of a tool is known; "" if nothing is.
+func (c *call) freshness(t *catalog.Tool) string {
+	known := c.snap.Catalog.FreshnessOf(t, catalog.Day(time.Now()))
+	switch {
+	case known.Day == "":
+		return ""
+	case known.IsOld:
+		return "non confirmé depuis le " + known.Day
+	case known.URL != "":
+		return "confirmé le " + known.Day + " sur " + clip(known.URL, 200)
+	}
+	return "relevé à la main le " + known.Day
+}
+
 // inWords returns a change in which prices that are not public are words.
 func inWords(change catalog.PriceChange) catalog.PriceChange {
 	change.OldPrice = priceOf(change.OldPricing, change.OldPrice)
@@ -113,7 +132,8 @@ func (r *pricesResult) show(c *call, listed []*catalog.Tool, given int) {
 		p := pricedTool{
 			ID: t.Slug, Name: nameOf(t), URL: c.snap.Catalog.CanonicalURLOf(t), Pricing: t.Pricing,
 			Price: priceOf(t.Pricing, t.Price), CheckedAt: t.PriceCheckedAt, Announced: announced(t),
-			History: append([]catalog.PriceChange{}, rest[:min(1, len(rest))]...),
+			Freshness: c.freshness(t),
+			History:   append([]catalog.PriceChange{}, rest[:min(1, len(rest))]...),
 		}
 		if !room.takes(p) {
 			r.Next = &n

@@ -23,7 +23,8 @@ type searchHit struct {
 	URL     string   `json:"url"`
 	Score   *float64 `json:"score"`
 	Price   string   `json:"price"`
-	Monthly *float64 `json:"euros_per_month"` // null if it cannot be said
+	AsOf    string   `json:"price_as_of,omitempty"` // the last day on which it is known to have been that
+	Monthly *float64 `json:"euros_per_month"`       // null if it cannot be said
 	Snippet string   `json:"snippet"`
 }
 
@@ -165,7 +166,7 @@ func (c *call) hit(found *snapshot.Found, i int) searchHit {
 	best, url := found.Passage(i)
 	hit := searchHit{
 		ID: t.Slug, Title: nameOf(t), URL: url, Score: t.Score, Price: priceOf(t.Pricing, t.Price), Monthly: t.EurosPerMonth(),
-		Snippet: best.Snippet,
+		AsOf: c.snap.Catalog.FreshnessOf(t, "").Day, Snippet: best.Snippet,
 	}
 	if best.Section != "" {
 		hit.ID += "#" + best.Section

@@ -163,6 +163,7 @@ func (c *Catalog) Advance(at time.Time) bool {
 	for i, t := range c.Tools {
 		c.Tools[i] = t.advance(at, zone)
 	}
+	c.SettleProofs()
 	return true
 }
 

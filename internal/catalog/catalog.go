@@ -27,6 +27,7 @@ type Catalog struct {
 	Retired     []Retired
 	Settings    Settings
 	Pages       []Page
+	Proofs      []Proof            // of prices, one per tool at most
 	Pictures    map[string]Picture // by path (images/logo.png); only those in use
 
 	// Scheduled has the records that are not public yet, and Held, by path, the pictures that only
@@ -70,15 +71,16 @@ type PastTool struct {
 // Settings are the optional fields of catalogue.yaml; "" where the publisher gave
 // none.
 type Settings struct {
-	Headline     string // title of the home page
-	Introduction string // below it; plain text, perhaps of several lines
-	Description  string // for the footer and for search engines
-	Contact      string // mail address or URL
-	Publisher    string // name, for legal pages
-	Logo         string // path of a picture
-	Timezone     string // IANA name of the zone of its times; "" means DefaultZone
-	Pro          string // ProHide, or "" if the site may mention the Pro plan
-	Dataset      string // DatasetHead, DatasetOff, or "" if everything is given away in bulk
+	Headline     string   // title of the home page
+	Introduction string   // below it; plain text, perhaps of several lines
+	Description  string   // for the footer and for search engines
+	Contact      string   // mail address or URL
+	Publisher    string   // name, for legal pages
+	Logo         string   // path of a picture
+	Timezone     string   // IANA name of the zone of its times; "" means DefaultZone
+	Pro          string   // ProHide, or "" if the site may mention the Pro plan
+	Dataset      string   // DatasetHead, DatasetOff, or "" if everything is given away in bulk
+	PriceMaxAge  *float64 // in days; see Catalog.PriceMaxAge
 }
 
 // ProHide as Settings.Pro means that the site mentions neither the Pro plan nor its
@@ -357,6 +359,7 @@ func (c *Catalog) Sort() {
 	slices.SortFunc(c.Comparisons, func(a, b Comparison) int { return cmp.Compare(a.Slug, b.Slug) })
 	slices.SortFunc(c.Retired, func(a, b Retired) int { return cmp.Compare(a.Slug, b.Slug) })
 	slices.SortFunc(c.Pages, func(a, b Page) int { return cmp.Compare(a.Slug, b.Slug) })
+	slices.SortFunc(c.Proofs, func(a, b Proof) int { return cmp.Compare(a.Slug, b.Slug) })
 }
 
 // Tool returns the active tool with the given slug, or nil. The catalogue must be

@@ -14,6 +14,7 @@ type Diff struct {
 	Metadata    bool // the name, the URL, a setting or a category changed
 	Past        bool // what is kept of inactive tools changed
 	Pictures    bool // a picture was added, replaced or removed
+	Proofs      bool // something was seen of a price
 	Tools       RecordChanges
 	Comparisons RecordChanges
 	Retired     RecordChanges
@@ -38,7 +39,7 @@ type RecordChanges struct {
 
 // Empty reports whether publishing would change nothing at all.
 func (d *Diff) Empty() bool {
-	return !d.Metadata && !d.Past && !d.Pictures && d.Tools.empty() && d.Comparisons.empty() && d.Retired.empty() &&
+	return !d.Metadata && !d.Past && !d.Pictures && !d.Proofs && d.Tools.empty() && d.Comparisons.empty() && d.Retired.empty() &&
 		d.Pages.empty() && d.Scheduled.empty()
 }
 
@@ -95,6 +96,7 @@ func Compare(old, next *Catalog, sections func(body string) []Section) Diff {
 	d.compareRetired(old, next)
 	d.compareComparisons(old, next)
 	d.comparePages(old, next)
+	d.Proofs = !slices.Equal(old.Proofs, next.Proofs)
 	d.compareEmbeddings(old, next, sections)
 	if d.Empty() {
 		return Diff{Listed: d.Listed}

@@ -46,6 +46,7 @@ const (
 	Option                 // one of Values, of which the first stands for ""
 	Figure                 // a number from 0 to 10, or none (*float64)
 	Number                 // a number, or none (*float64)
+	Days                   // a number of days, or none (*float64)
 	Tier                   // 1, 2 or 3 (int)
 	Flag                   // false unless given (bool)
 	Draft                  // a Flag: the public does not see the record

@@ -165,6 +165,7 @@ var CatalogueFields = []Field{
 	oneOf(NewField("pro", Option, 0, func(c *Catalog) any { return &c.Settings.Pro }), "", "show", ProHide),
 	oneOf(NewField("dataset", Option, 0, func(c *Catalog) any { return &c.Settings.Dataset }),
 		"", "full", DatasetHead, DatasetOff),
+	NewField("price_max_age", Days, 0, func(c *Catalog) any { return &c.Settings.PriceMaxAge }),
 	NewList("categories", Required, func(c *Catalog) *[]Category { return &c.Categories }, categoryFields),
 }
 

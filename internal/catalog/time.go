@@ -19,6 +19,12 @@ const timeForm = "2006-01-02T15:04:05Z"
 // FormatTime returns an instant as records have it, without fractions of a second.
 func FormatTime(t time.Time) string { return t.UTC().Format(timeForm) }
 
+// IsTime reports whether s is an instant as FormatTime returns it.
+func IsTime(s string) bool {
+	t, err := time.Parse(timeForm, s)
+	return err == nil && FormatTime(t) == s
+}
+
 // IsZone reports whether s names a time zone of the IANA database.
 func IsZone(s string) bool {
 	_, err := time.LoadLocation(s)

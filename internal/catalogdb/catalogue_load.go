@@ -147,6 +147,7 @@ func (g *gathered) add(part *gathered) {
 	g.Comparisons = append(g.Comparisons, part.Comparisons...)
 	g.Retired = append(g.Retired, part.Retired...)
 	g.Pages = append(g.Pages, part.Pages...)
+	g.Proofs = append(g.Proofs, part.Proofs...)
 	g.changes = append(g.changes, part.changes...)
 	if g.Past == nil {
 		g.Past, g.Pictures = part.Past, part.Pictures
@@ -240,6 +241,11 @@ func (d *rowDecoder) record(r *row, c *record.Change) (images []record.Image, er
 		p.Body = cmp.Or(p.Body, rest.Body)
 		c.Slug = p.Slug
 		d.Pages = append(d.Pages, p)
+	case record.Proof:
+		var p catalog.Proof
+		err = d.decoder.Proof(document, &p)
+		c.Slug = p.Slug
+		d.Proofs = append(d.Proofs, p)
 	case record.Catalogue:
 		images, err = d.decoder.Catalogue(document, &d.Catalog)
 	case pastKind:

@@ -72,7 +72,9 @@ func isNear(ctx context.Context, tx *sql.Tx, before, now *Published) (bool, erro
 	if publishedAt != before.PublishedAt || behind < 0 || behind > keptVersions {
 		return false, nil
 	}
-	changed, err := sqldb.Value[int](ctx, tx, `SELECT count(*) FROM records WHERE written > $1`, before.Version)
+	// Proofs are small, and nothing is built of them.
+	changed, err := sqldb.Value[int](ctx, tx, `SELECT count(*) FROM records WHERE written > $1 AND kind <> $2`, before.Version,
+		string(record.Proof))
 	return changed <= max(100, len(before.Catalog.Tools)/4), err
 }
 
@@ -120,6 +122,8 @@ func (n *nextLoad) replace() (*catalog.Catalog, *catalog.Step) {
 		func(r *catalog.Retired) string { return r.Slug })
 	c.Pages, _ = catalog.Replace(old.Pages, fresh.Pages, n.touched[record.Page],
 		func(p *catalog.Page) string { return p.Slug })
+	c.Proofs, _ = catalog.Replace(old.Proofs, fresh.Proofs, n.touched[record.Proof],
+		func(p *catalog.Proof) string { return p.Slug })
 	c.Past = replaceKeys(old.Past, fresh.Past, n.touched[pastKind])
 	c.Pictures = replaceKeys(old.Pictures, fresh.Pictures, n.touched[pictureKind])
 	return c, step

@@ -224,8 +224,8 @@ func (w *recordWriter) flush(ctx context.Context) error {
 
 // keep copies the documents of rows that are about to be replaced.
 func (w *recordWriter) keep(ctx context.Context, kind record.Kind, public bool, slugs []string) error {
-	if w.version == 1 {
-		return nil // there are none
+	if w.version == 1 || kind == record.Proof {
+		return nil // there are none, or nobody takes back what was seen
 	}
 	args, list := sqldb.InAfter([]any{w.version, string(kind), public}, slugs)
 	return sqldb.Exec(ctx, w.tx, `
@@ -253,8 +253,8 @@ func (w *recordWriter) finish(ctx context.Context) error {
 	if w.version > 1 {
 		if err := sqldb.Exec(ctx, w.tx, `
 			INSERT INTO former_records (until, kind, slug, public, hash, document, private)
-			SELECT written, kind, slug, public, '', '', '' FROM records WHERE written = $1 ON CONFLICT DO NOTHING`,
-			w.version); err != nil {
+			SELECT written, kind, slug, public, '', '', '' FROM records WHERE written = $1 AND kind <> $2
+			ON CONFLICT DO NOTHING`, w.version, string(record.Proof)); err != nil {
 			return err
 		}
 	}

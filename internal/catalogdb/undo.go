@@ -276,6 +276,7 @@ func (u *Undo) replace(now *catalog.Catalog, rows map[rowKey]*touched, url strin
 	if u.Undid == 0 { // what an undo replaced has its aliases
 		u.Next.MoveBack(now)
 	}
+	u.Next.SettleProofs()
 	u.Next.Scheduled, u.Next.Held = now.Scheduled, now.Held
 	for i := range u.Next.Scheduled {
 		u.Next.Scheduled[i].Problem = "" // it may fit again

@@ -149,6 +149,7 @@ type recordChanges struct {
 	Undoes      int64                 `json:"undoes,omitempty"` // the version that was taken back
 	Metadata    bool                  `json:"metadata,omitempty"`
 	Pictures    bool                  `json:"pictures,omitempty"`
+	Proofs      bool                  `json:"proofs,omitempty"`
 	Tools       catalog.RecordChanges `json:"tools,omitzero"`
 	Comparisons catalog.RecordChanges `json:"comparisons,omitzero"`
 	Retired     catalog.RecordChanges `json:"retired,omitzero"`
@@ -170,7 +171,7 @@ func recordsOf(d *catalog.Diff, undoes int64) string {
 	}
 	return string(wire.AppendJSON(nil, recordChanges{
 		Undoes:   undoes,
-		Metadata: d.Metadata, Pictures: d.Pictures, Tools: catalog.RecordChanges{Changed: capped(d.Tools).Changed},
+		Metadata: d.Metadata, Pictures: d.Pictures, Proofs: d.Proofs, Tools: catalog.RecordChanges{Changed: capped(d.Tools).Changed},
 		Comparisons: capped(d.Comparisons), Retired: catalog.RecordChanges{Changed: capped(d.Retired).Changed},
 		Pages: capped(d.Pages), Scheduled: capped(d.Scheduled),
 		Parts: d.Parts,
@@ -179,7 +180,7 @@ func recordsOf(d *catalog.Diff, undoes int64) string {
 
 func (r *recordChanges) diff() catalog.Diff {
 	return catalog.Diff{
-		Metadata: r.Metadata, Pictures: r.Pictures, Tools: r.Tools, Comparisons: r.Comparisons, Retired: r.Retired,
+		Metadata: r.Metadata, Pictures: r.Pictures, Proofs: r.Proofs, Tools: r.Tools, Comparisons: r.Comparisons, Retired: r.Retired,
 		Pages: r.Pages, Scheduled: r.Scheduled, Parts: r.Parts,
 	}
 }

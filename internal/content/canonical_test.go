@@ -37,6 +37,9 @@ func recordsOf(c *catalog.Catalog) map[canonical.Kind][]string {
 	for i := range c.Pages {
 		add(canonical.Page, c.Pages[i].Slug)
 	}
+	for i := range c.Proofs {
+		add(canonical.Proof, c.Proofs[i].Slug)
+	}
 	add(canonical.Catalogue, "catalogue")
 	return all
 }
@@ -98,12 +101,22 @@ func TestRecordsAreReadBackToTheSameCatalogue(t *testing.T) {
 	}
 }
 
+// proofs returns what was seen of prices: everything, and what there must be.
+func proofs() []catalog.Proof {
+	return []catalog.Proof{
+		{Slug: "calame", Result: "changed", CheckedAt: "2026-11-12T03:00:00Z", ConfirmedAt: "2026-10-12T03:00:00Z", URL: "https://calame.example/tarifs?a=b"},
+		{Slug: "plume", Result: "gone", CheckedAt: "2026-11-12T03:00:00Z", URL: "https://plume.example/"},
+	}
+}
+
 func TestRecordsWithoutBodiesAreReadWhereThatIsExpected(t *testing.T) {
 	c := complete()
 	files := asFolder(t, recordsOf(c), c.Pictures, drawn{})
 	if got := readAll(t, files, Options{InMemory: true}).Problems; len(got) != 1 || !strings.Contains(got[0].Text, "the note is empty") {
 		t.Errorf("got %v", got)
 	}
+	c.Proofs = proofs()
+	files["preuves.jsonl"] = &fstest.MapFile{Data: []byte(strings.Join(recordsOf(c)[canonical.Proof], "\n"))}
 	read := readAll(t, files, Options{InMemory: true, Records: true})
 	if len(read.Problems) > 0 {
 		t.Fatal(read.Problems)
@@ -119,6 +132,7 @@ func TestEveryRecordIsWhatItsSchemaSays(t *testing.T) {
 	heads := complete() // of which the dataset has the heads only
 	full := complete()
 	full.Settings.Dataset = ""
+	full.Proofs = proofs()
 	for _, kind := range canonical.Kinds {
 		schema, err := RecordSchema(kind)
 		if err != nil {

@@ -281,9 +281,9 @@ func valueFor(t *rapid.T, f *catalog.Field) Value {
 			g = rapid.SampledFrom([]string{"images/a.png", "images/é/b c.png"})
 		case catalog.Enum, catalog.Option:
 			g = rapid.SampledFrom(f.Values)
-		case catalog.Figure, catalog.Number, catalog.Tier, catalog.Marks:
+		case catalog.Figure, catalog.Number, catalog.Days, catalog.Tier, catalog.Marks:
 			g = rapid.SampledFrom([]string{"1", "2", "3"})
-			if form != catalog.Tier {
+			if form != catalog.Tier && form != catalog.Days {
 				g = rapid.SampledFrom([]string{"0", "8.50", "7,5", "10"})
 			}
 		case catalog.Flag, catalog.Draft, catalog.Published:

@@ -109,6 +109,9 @@ func (f *folder) read(ctx context.Context) error {
 			return err
 		}
 	}
+	if found[catalog.ProofFile] {
+		f.readProofs()
+	}
 	return f.readRecords(ctx, found)
 }
 
@@ -125,7 +128,7 @@ func expected(name string) (mustBeFolder, known bool) {
 	if name == imageFolder {
 		return true, true
 	}
-	return false, name == catalogueFile
+	return false, name == catalogueFile || name == catalog.ProofFile
 }
 
 // checkType reports whether an entry is a regular file, or a folder, and adds a

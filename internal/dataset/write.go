@@ -98,10 +98,19 @@ func (w *writer) writeRecords() error {
 	if err != nil {
 		return err
 	}
+	proofs, err := w.createTable(proofTableFile, append([]string{"slug"}, recordTables[record.Proof].columns...))
+	if err != nil {
+		return err
+	}
 	for _, kind := range record.Kinds {
 		err := w.writeKind(kind, func(r *row) error {
-			if err := db.add(r); err != nil || kind != record.Tool {
+			if err := db.add(r); err != nil {
 				return err
+			}
+			if kind == record.Proof {
+				return proofs.addRecord(r)
+			} else if kind != record.Tool {
+				return nil
 			}
 			tool := w.snap.Catalog.Tool(r.change.Slug)
 			if err := tools.addTool(r, tool); err != nil {
@@ -116,7 +125,7 @@ func (w *writer) writeRecords() error {
 	if err := tools.finish(); err != nil {
 		return err
 	}
-	if err := prices.finish(); err != nil {
+	if err := errors.Join(prices.finish(), proofs.finish()); err != nil {
 		return err
 	}
 	return db.finish()

@@ -237,6 +237,9 @@ func (r *changeReport) settings(d *catalog.Diff) {
 	if d.Pictures {
 		r.line("changed", "images/", "")
 	}
+	if d.Proofs {
+		r.line("changed", catalog.ProofFile, "")
+	}
 }
 
 // unpublished lists the changes that are no event because lists do not show them. next

@@ -47,6 +47,12 @@ func (d *Decoder) Page(document []byte, to *catalog.Page) ([]Image, error) {
 	return d.decode(Page, document, to)
 }
 
+// Proof decodes a proof.
+func (d *Decoder) Proof(document []byte, to *catalog.Proof) error {
+	_, err := d.decode(Proof, document, to)
+	return err
+}
+
 // Catalogue decodes the name, the URL, the settings and the categories of a catalogue, and
 // returns the pictures of the record.
 func (d *Decoder) Catalogue(document []byte, to *catalog.Catalog) ([]Image, error) {

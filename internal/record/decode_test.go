@@ -24,6 +24,8 @@ func empty(kind record.Kind) any {
 		return &catalog.Retired{}
 	case record.Page:
 		return &catalog.Page{}
+	case record.Proof:
+		return &catalog.Proof{}
 	default:
 		return &catalog.Catalog{}
 	}
@@ -49,6 +51,8 @@ func decode(d *record.Decoder, document []byte, to any) ([]record.Image, error) 
 		return d.Retired(document, to)
 	case *catalog.Page:
 		return d.Page(document, to)
+	case *catalog.Proof:
+		return nil, d.Proof(document, to)
 	default:
 		return d.Catalogue(document, to.(*catalog.Catalog))
 	}

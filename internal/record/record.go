@@ -36,11 +36,12 @@ const (
 	Comparison Kind = "comparatif"
 	Retired    Kind = "cimetiere"
 	Page       Kind = "page"
+	Proof      Kind = "preuve" // of the price of a tool, whose slug it has
 	Catalogue  Kind = "catalogue"
 )
 
 // Kinds lists them, in the order of the documents.
-var Kinds = []Kind{Tool, Comparison, Retired, Page, Catalogue}
+var Kinds = []Kind{Tool, Comparison, Retired, Page, Proof, Catalogue}
 
 // A Record is one record, ready to be encoded. The functions that return one do not copy
 // what they are given, which must not change.
@@ -54,10 +55,10 @@ type Record struct {
 // Tables are the fields of each kind of record.
 var Tables = map[Kind][]catalog.Field{
 	Tool: catalog.ToolFields, Comparison: catalog.ComparisonFields, Retired: catalog.RetiredFields,
-	Page: catalog.PageFields, Catalogue: catalog.CatalogueFields,
+	Page: catalog.PageFields, Proof: catalog.ProofFields, Catalogue: catalog.CatalogueFields,
 }
 
-// Of returns the record of a tool, comparison, retired tool or page of c, or of c itself, by a
+// Of returns the record of a tool, comparison, retired tool, page or proof of c, or of c itself, by a
 // pointer to it.
 func Of(c *catalog.Catalog, value any) Record {
 	switch v := value.(type) {
@@ -73,6 +74,8 @@ func Of(c *catalog.Catalog, value any) Record {
 		return Record{Kind: Retired, Slug: v.Slug, value: v}
 	case *catalog.Page:
 		return Record{Kind: Page, Slug: v.Slug, value: v}
+	case *catalog.Proof:
+		return Record{Kind: Proof, Slug: v.Slug, value: v}
 	}
 	return Record{Kind: Catalogue, Slug: string(Catalogue), value: c.InOrder()}
 }
@@ -165,6 +168,8 @@ func Count(c *catalog.Catalog, kind Kind) int {
 		return len(c.Retired)
 	case Page:
 		return len(c.Pages)
+	case Proof:
+		return len(c.Proofs)
 	case Catalogue:
 		if c.Name != "" || c.URL != "" { // something has been published
 			return 1
@@ -174,7 +179,7 @@ func Count(c *catalog.Catalog, kind Kind) int {
 }
 
 // At returns a record of a catalogue by its index: a *catalog.Tool, *catalog.Comparison,
-// *catalog.Retired, *catalog.Page or *catalog.Catalog, as the kind says.
+// *catalog.Retired, *catalog.Page, *catalog.Proof or *catalog.Catalog, as the kind says.
 func At(c *catalog.Catalog, kind Kind, i int) any {
 	switch kind {
 	case Tool:
@@ -185,6 +190,8 @@ func At(c *catalog.Catalog, kind Kind, i int) any {
 		return &c.Retired[i]
 	case Page:
 		return &c.Pages[i]
+	case Proof:
+		return &c.Proofs[i]
 	}
 	return c
 }

@@ -22,6 +22,8 @@ type datasetPage struct {
 	Written   bool   // the files have sizes and addresses
 	Files     []datasetFile
 	Commands  []command
+	Confirmed []confirmedRow // how many prices are confirmed; nil if nobody has looked
+	Day       string         // of those figures
 }
 
 // A command is an example to copy into a terminal.
@@ -40,11 +42,13 @@ var fileTexts = map[string]string{
 	"comparatifs.ndjson.zst": "les comparatifs, de même",
 	"cimetiere.ndjson.zst":   "les outils retirés, de même",
 	"pages.ndjson.zst":       "les pages de l’éditeur, de même",
+	"preuves.ndjson.zst":     "ce qui a été vu des prix, à leurs sources, de même",
 	"catalogue.json":         "le nom, l’adresse et les catégories du catalogue",
 	"chunks.ndjson.zst":      "les avis des premiers outils, découpés en segments pour la recherche augmentée",
 	"chunks.ndjson.gz":       "les mêmes segments, compressés par gzip, que lit la bibliothèque standard de Python",
 	"outils.csv":             "les outils en tableau, pour un tableur",
 	"prix.csv":               "les prix et leurs changements, en tableau",
+	"preuves.csv":            "ce qui a été vu des prix, en tableau",
 	"palmares.sqlite.zst":    "le tout en base SQLite, avec les historiques et un index plein texte",
 }
 
@@ -65,6 +69,7 @@ func (s *Site) dataset(r *request) (*response, error) {
 		x = s.cfg.Exports.Written(r.snap)
 	}
 	data.Commands = r.datasetCommands(data.Base)
+	data.Confirmed, data.Day = r.confirmed(), r.snap.UpdatedAt
 	if len(r.snap.PublishedAt) >= len("2026-11-16") {
 		data.Published = r.snap.PublishedAt[:len("2026-11-16")]
 	}

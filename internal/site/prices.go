@@ -15,6 +15,7 @@ type pricesPage struct {
 // A priceRow is the price of a tool and its history.
 type priceRow struct {
 	Row   toolRow
+	Known *freshness  // nil if nothing is known
 	Last  *lastChange // nil if it never changed
 	Chart *chart.Chart
 }
@@ -28,7 +29,7 @@ func (s *Site) listPrices(r *request) (*response, error) {
 	list := r.snap.Prices(category, at)
 	data := pricesPage{Filters: f, Total: list.Total, Pager: f.pager(at, list.Total), HasData: r.snap.Catalog.HasDataset()}
 	for _, row := range r.rows(list.IDs()) {
-		p := priceRow{Row: row, Chart: chart.OfPrice(row.tool, r.snap.UpdatedAt, chart.Small)}
+		p := priceRow{Row: row, Known: r.freshness(row.tool), Chart: chart.OfPrice(row.tool, r.snap.UpdatedAt, chart.Small)}
 		if history := row.tool.PriceHistory; len(history) > 0 {
 			p.Last = &lastChange{describePriceChange(history[0]), history[0].ChangedAt}
 		}

@@ -31,6 +31,7 @@ type toolPage struct {
 	Comparisons  []comparisonRow
 	Verdict      verdict
 	Announced    []announcement
+	Freshness    *freshness // nil if nothing is known
 }
 
 // A source is where a fact comes from. Href is "" unless it is a valid URL.
@@ -57,7 +58,7 @@ func (s *Site) showTool(r *request) (*response, error) {
 		History: t.PriceHistory, Chart: chart.OfPrice(t, r.snap.UpdatedAt, chart.Large),
 		Plans: plans(t), PlanNotes: slices.ContainsFunc(t.Plans, func(p catalog.PlanRow) bool { return p.Note != "" }),
 		Scores: newScoreHistory(t, r.snap.UpdatedAt), Comparisons: r.comparisonsWith(t),
-		Verdict: r.verdict(t), Announced: r.announcements(t),
+		Verdict: r.verdict(t), Announced: r.announcements(t), Freshness: r.freshness(t),
 	}
 	data.Alternatives, _ = r.alternatives(t, toolAlternatives)
 	data.Page = s.page(r, t.Name+"\u00a0: note, prix et fiche", markdown.NoBreak(t.Name+" : "+t.Tagline),
@@ -118,12 +119,16 @@ func (v *view) sharedOf(t *catalog.Tool) *sharedImage { return v.shared(cmp.Or(t
 func sources(t *catalog.Tool) []source {
 	list := make([]source, len(t.Sources))
 	for i, raw := range t.Sources {
-		list[i] = source{Text: raw}
-		if u, err := url.Parse(raw); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
-			list[i] = source{Text: strings.TrimSuffix(u.Host+u.Path, "/"), Href: raw}
-		}
+		list[i] = newSource(raw)
 	}
 	return list
+}
+
+func newSource(raw string) source {
+	if u, err := url.Parse(raw); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+		return source{Text: strings.TrimSuffix(u.Host+u.Path, "/"), Href: raw}
+	}
+	return source{Text: raw}
 }
 
 // minutes returns how long a text takes to read at 230 words a minute, rounded up.

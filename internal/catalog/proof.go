@@ -1,0 +1,140 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Proof is what was last seen of the price of a tool at its source. It is a record of its own: to
+// look at a price is no change of the tool.
+type Proof struct {
+	Slug        string // of the tool
+	Result      string // one of ProofResults
+	CheckedAt   string // as FormatTime returns it
+	ConfirmedAt string // the last time that the price stood there; "" for never
+	URL         string // of the source
+}
+
+// ProofFile is the file of a content folder that has what was seen of the sources.
+const ProofFile = "preuves.jsonl"
+
+// Confirmed is the result of a look that found the price as it is recorded.
+const Confirmed = "confirmed"
+
+// ProofResults are what a look may find.
+var ProofResults = []string{Confirmed, "changed", "moved", "gone", "unreadable"}
+
+// ProofFields are the fields of a *Proof.
+var ProofFields = []Field{
+	NewField("slug", OwnSlug, Required, func(p *Proof) any { return &p.Slug }),
+	oneOf(NewField("result", Enum, Required, func(p *Proof) any { return &p.Result }), "", ProofResults...),
+	NewField("checked_at", Time, Required, func(p *Proof) any { return &p.CheckedAt }),
+	NewField("confirmed_at", Time, 0, func(p *Proof) any { return &p.ConfirmedAt }),
+	NewField("url", Link, Required, func(p *Proof) any { return &p.URL }),
+}
+
+// Proof returns what was seen of the price of a tool; nil for nothing. The catalogue must be sorted.
+func (c *Catalog) Proof(slug string) *Proof {
+	i, found := slices.BinarySearchFunc(c.Proofs, slug, func(p Proof, s string) int { return strings.Compare(p.Slug, s) })
+	if !found {
+		return nil
+	}
+	return &c.Proofs[i]
+}
+
+// SettleProofs drops the proofs of tools that are no longer there.
+func (c *Catalog) SettleProofs() {
+	c.Proofs = slices.DeleteFunc(slices.Clone(c.Proofs), func(p Proof) bool {
+		_, found := c.find(p.Slug)
+		return !found
+	})
+}
+
+// Freshness is how the price of a tool is known.
+type Freshness struct {
+	Day   string // the last one on which the price was as recorded, YYYY-MM-DD; "" if nothing is known
+	URL   string // where it stood; "" if somebody read it
+	IsOld bool   // the day is longer ago than the catalogue allows
+}
+
+// FreshnessOf returns how the price of a tool is known on a day: by the later one of what somebody
+// read and what was seen at its source. What was seen before the price changed says nothing of it.
+func (c *Catalog) FreshnessOf(t *Tool, today string) (f Freshness) {
+	if !IsPublic(t.Pricing, t.Price) {
+		return f
+	}
+	f.Day = t.PriceCheckedAt
+	if p := c.Proof(t.Slug); p != nil && p.ConfirmedAt != "" {
+		if day := p.ConfirmedAt[:len(time.DateOnly)]; day >= f.Day && !t.hasChangedPriceAfter(day) {
+			f.Day, f.URL = day, p.URL
+		}
+	}
+	f.IsOld = f.Day != "" && f.Day < DaysBefore(today, c.PriceMaxAge())
+	return f
+}
+
+func (t *Tool) hasChangedPriceAfter(day string) bool {
+	return len(t.PriceHistory) > 0 && t.PriceHistory[0].ChangedAt > day
+}
+
+// defaultPriceMaxAge is how many days a price is taken for current if catalogue.yaml does not say.
+const defaultPriceMaxAge = 90
+
+// PriceMaxAge returns after how many days a price is no longer taken for current.
+func (c *Catalog) PriceMaxAge() int {
+	if days := c.Settings.PriceMaxAge; days != nil {
+		return int(*days)
+	}
+	return defaultPriceMaxAge
+}
+
+// DaysBefore returns the day that is some days before another one.
+func DaysBefore(day string, days int) string {
+	t, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return ""
+	}
+	return t.AddDate(0, 0, -days).Format(time.DateOnly)
+}
+
+// ConfirmedPrices is how many prices a catalogue, or a category of it, has, and how many of them
+// were found as they are recorded at their sources within 30 and 90 days.
+type ConfirmedPrices struct {
+	Prices   int `json:"prices"`
+	Within30 int `json:"confirmed_30_days"`
+	Within90 int `json:"confirmed_90_days"`
+}
+
+// ConfirmedPrices counts the prices that are confirmed on a day, in all and by category. What
+// somebody read does not count, and neither does what a later look did not find again.
+func (c *Catalog) ConfirmedPrices(today string) (all ConfirmedPrices, byCategory map[string]ConfirmedPrices) {
+	byCategory = map[string]ConfirmedPrices{}
+	month, quarter := DaysBefore(today, 30), DaysBefore(today, 90)
+	for _, t := range c.Tools {
+		if !IsPublic(t.Pricing, t.Price) {
+			continue
+		}
+		n := byCategory[t.Category]
+		n.Prices++
+		if p := c.Proof(t.Slug); p != nil && p.Result == Confirmed {
+			day := p.ConfirmedAt[:len(time.DateOnly)]
+			if !t.hasChangedPriceAfter(day) {
+				n.Within30 += count(day >= month)
+				n.Within90 += count(day >= quarter)
+			}
+		}
+		byCategory[t.Category] = n
+	}
+	for _, n := range byCategory {
+		all.Prices, all.Within30, all.Within90 = all.Prices+n.Prices, all.Within30+n.Within30, all.Within90+n.Within90
+	}
+	return all, byCategory
+}
+
+func count(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,45 @@
+package content
+
+import (
+	"bufio"
+	"io"
+	"slices"
+
+	"palmares/internal/catalog"
+	canonical "palmares/internal/record"
+)
+
+// readProofs reads what was seen of prices.
+func (f *folder) readProofs() {
+	file, err := f.fsys.Open(catalog.ProofFile)
+	if err != nil {
+		f.problem(catalog.ProofFile, 1, "the file cannot be read: %s", rootCause(err))
+		return
+	}
+	defer file.Close()
+	if f.isCopy {
+		f.readProofRecords(file)
+	}
+}
+
+// readProofRecords reads what was seen of prices in its canonical form.
+func (f *folder) readProofRecords(file io.Reader) {
+	var decoder canonical.Decoder
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, f.maxLine)
+	for n := 1; lines.Scan(); n++ {
+		var p catalog.Proof
+		if err := decoder.Proof(lines.Bytes(), &p); err != nil || !isProof(&p) {
+			f.problem(catalog.ProofFile, n, "this is not what was seen of a price: upgrade the older of the two servers")
+		}
+		f.catalogue.Proofs = append(f.catalogue.Proofs, p)
+	}
+	if lines.Err() != nil {
+		f.problem(catalog.ProofFile, len(f.catalogue.Proofs)+1, "the line is too long")
+	}
+}
+
+func isProof(p *catalog.Proof) bool {
+	return catalog.IsSlug(p.Slug) && slices.Contains(catalog.ProofResults, p.Result) && isPageURL(p.URL) &&
+		catalog.IsTime(p.CheckedAt) && (p.ConfirmedAt == "" && p.Result != catalog.Confirmed || catalog.IsTime(p.ConfirmedAt))
+}
