@@ -5,35 +5,22 @@ import (
 	"sort"
 )
 
-// A Step says how the records of one version of a catalogue became those of the next, so
-// that what was made of the records that stayed the same need not be made again.
+// A Step says how a sorted list of records became the next one, so that what was made of the
+// records that stayed the same need not be made again. The zero value means that the list is the
+// same.
 type Step struct {
-	Tools, Comparisons, Retired Moves
-}
-
-// Moves says how a sorted list of records became the next one. The zero value means that
-// the list is the same.
-type Moves struct {
 	Moved []int32 // by record of the old list, its index in the next one; -1 if it was removed or changed
 	Fresh []int32 // indexes in the next list of the records that are new or changed, ascending
 }
 
 // None reports whether the list is the same.
-func (m *Moves) None() bool { return m.Moved == nil }
-
-// To returns the index in the next list of record i, or -1 if it was removed or changed.
-func (m *Moves) To(i int32) int32 {
-	if m.Moved == nil {
-		return i
-	}
-	return m.Moved[i]
-}
+func (s *Step) None() bool { return s.Moved == nil }
 
 // Replace returns old without the records of the given slugs, and with those of fresh,
 // whose slugs are among them. Both lists are sorted by slug.
-func Replace[T any](old, fresh []T, slugs []string, slug func(*T) string) ([]T, Moves) {
+func Replace[T any](old, fresh []T, slugs []string, slug func(*T) string) ([]T, Step) {
 	if len(slugs) == 0 {
-		return old, Moves{}
+		return old, Step{}
 	}
 	slugs = slices.Clone(slugs)
 	slices.Sort(slugs)
@@ -47,11 +34,11 @@ func Replace[T any](old, fresh []T, slugs []string, slug func(*T) string) ([]T, 
 		}
 	}
 	next := make([]T, 0, len(old)-len(gone)+len(fresh))
-	m := Moves{Moved: make([]int32, len(old)), Fresh: make([]int32, 0, len(fresh))}
+	step := Step{Moved: make([]int32, len(old)), Fresh: make([]int32, 0, len(fresh))}
 	from := 0
 	keep := func(end int) { // the records of old up to end
 		for i := from; i < end; i++ {
-			m.Moved[i] = int32(len(next) + i - from)
+			step.Moved[i] = int32(len(next) + i - from)
 		}
 		next = append(next, old[from:end]...)
 		from = end
@@ -59,15 +46,15 @@ func Replace[T any](old, fresh []T, slugs []string, slug func(*T) string) ([]T, 
 	for len(gone) > 0 || len(fresh) > 0 {
 		if len(gone) > 0 && (len(fresh) == 0 || slug(&old[gone[0]]) <= slug(&fresh[0])) {
 			keep(gone[0])
-			m.Moved[gone[0]] = -1
+			step.Moved[gone[0]] = -1
 			from, gone = gone[0]+1, gone[1:]
 			continue
 		}
 		keep(find(from, slug(&fresh[0])))
-		m.Fresh = append(m.Fresh, int32(len(next)))
+		step.Fresh = append(step.Fresh, int32(len(next)))
 		next = append(next, fresh[0])
 		fresh = fresh[1:]
 	}
 	keep(len(old))
-	return next, m
+	return next, step
 }

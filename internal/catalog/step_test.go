@@ -47,8 +47,13 @@ func TestReplaceSaysWhereEveryRecordWent(t *testing.T) {
 			rt.Fatalf("not sorted: %v", got)
 		}
 		stayed := map[int32]bool{}
-		for i := range old {
-			if to := m.To(int32(i)); to >= 0 {
+		if m.None() {
+			for i := range old {
+				m.Moved = append(m.Moved, int32(i))
+			}
+		}
+		for i, to := range m.Moved {
+			if to >= 0 {
 				stayed[to] = true
 				if got[to].Slug != old[i].Slug || got[to].Tagline != "old" {
 					rt.Fatalf("%v became %v", old[i], got[to])

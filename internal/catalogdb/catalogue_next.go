@@ -15,7 +15,7 @@ import (
 
 // LoadAfter is Load for a caller that has an earlier version, which must not be changed
 // and may be nil. What did not change since is taken from there, and step says how the
-// records of the two versions are related; it is nil if everything was read.
+// tools of the two versions are related; it is nil if everything was read.
 func (s *Catalogue) LoadAfter(ctx context.Context, before *Published) (p *Published, step *catalog.Step, err error) {
 	if before != nil && before.Version > 0 {
 		err = s.db.Read(ctx, func(tx *sql.Tx) error {
@@ -105,8 +105,7 @@ func (n *nextLoad) touch(r *row) {
 	n.touched[r.Kind] = append(n.touched[r.Kind], r.Slug)
 }
 
-// replace returns the next catalogue, and how its records are related to those of the old
-// one.
+// replace returns the next catalogue, and how its tools are related to those of the old one.
 func (n *nextLoad) replace() (*catalog.Catalog, *catalog.Step) {
 	old, fresh := n.old, &n.fresh.Catalog
 	c, step := &catalog.Catalog{}, &catalog.Step{}
@@ -114,11 +113,11 @@ func (n *nextLoad) replace() (*catalog.Catalog, *catalog.Step) {
 	if len(n.touched[record.Catalogue]) > 0 {
 		c.Name, c.URL, c.Settings, c.Categories = fresh.Name, fresh.URL, fresh.Settings, fresh.Categories
 	}
-	c.Tools, step.Tools = catalog.Replace(old.Tools, fresh.Tools, n.touched[record.Tool],
+	c.Tools, *step = catalog.Replace(old.Tools, fresh.Tools, n.touched[record.Tool],
 		func(t **catalog.Tool) string { return (*t).Slug })
-	c.Comparisons, step.Comparisons = catalog.Replace(old.Comparisons, fresh.Comparisons, n.touched[record.Comparison],
+	c.Comparisons, _ = catalog.Replace(old.Comparisons, fresh.Comparisons, n.touched[record.Comparison],
 		func(x *catalog.Comparison) string { return x.Slug })
-	c.Retired, step.Retired = catalog.Replace(old.Retired, fresh.Retired, n.touched[record.Retired],
+	c.Retired, _ = catalog.Replace(old.Retired, fresh.Retired, n.touched[record.Retired],
 		func(r *catalog.Retired) string { return r.Slug })
 	c.Pages, _ = catalog.Replace(old.Pages, fresh.Pages, n.touched[record.Page],
 		func(p *catalog.Page) string { return p.Slug })

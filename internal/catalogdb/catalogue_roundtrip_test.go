@@ -67,7 +67,7 @@ func followed(t failer, s *kit, before, got *Published) *Published {
 		t.Fatalf("version %d was read as a whole", got.Version)
 		return nil
 	}
-	for i, to := range step.Tools.Moved {
+	for i, to := range step.Moved {
 		if to >= 0 && before.Catalog.Tools[i].Slug != next.Catalog.Tools[to].Slug {
 			t.Fatalf("%s became %s", before.Catalog.Tools[i].Slug, next.Catalog.Tools[to].Slug)
 		}

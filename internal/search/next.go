@@ -17,7 +17,7 @@ import (
 // Build would make, but only the texts that differ are read: those of the tools that are
 // fresh, and of those that are gone. The rest is copied. Next calls Build if a third of the
 // tools differ, if a category does, or if a word became part of the plan that reviews share.
-func (x *Index) Next(ctx context.Context, c *catalog.Catalog, s catalog.Moves) (*Index, error) {
+func (x *Index) Next(ctx context.Context, c *catalog.Catalog, s catalog.Step) (*Index, error) {
 	n := &next{old: x, moved: s.Moved, fresh: s.Fresh}
 	for i, to := range s.Moved {
 		if to < 0 {
@@ -56,7 +56,7 @@ type next struct {
 	*Index // being made
 	old    *Index
 
-	moved       []int32 // see catalog.Moves
+	moved       []int32 // see catalog.Step
 	fresh, gone []int32 // tools of the next and of the old catalogue
 
 	added, dropped           parts      // what was read of fresh and gone

@@ -16,8 +16,8 @@ import (
 )
 
 // step returns how the tools of one catalogue became those of the next.
-func step(before, after *catalog.Catalog) catalog.Moves {
-	s := catalog.Moves{Moved: make([]int32, len(before.Tools))}
+func step(before, after *catalog.Catalog) catalog.Step {
+	s := catalog.Step{Moved: make([]int32, len(before.Tools))}
 	kept := map[int32]bool{}
 	for i := range before.Tools {
 		t := before.Tools[i]

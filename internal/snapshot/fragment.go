@@ -44,7 +44,7 @@ func render(n int, item func(i int32) any) fragments {
 
 // next returns the fragments of the list of n records that follows the list of f. Only fresh
 // records are rendered.
-func (f fragments) next(m *catalog.Moves, n int, item func(i int32) any) fragments {
+func (f fragments) next(m *catalog.Step, n int, item func(i int32) any) fragments {
 	if m.None() {
 		return f
 	}

@@ -39,9 +39,9 @@ func TestASnapshotThatFollowsOthersIsThatOfAWholeBuild(t *testing.T) {
 				slugs = append(slugs, gone)
 			}
 		}
-		var moves catalog.Moves
+		var moves catalog.Step
 		next.Tools, moves = catalog.Replace(c.Tools, fresh.Tools, slugs, func(t **catalog.Tool) string { return (*t).Slug })
-		now = Next(now, &next, &catalog.Step{Tools: moves}, 2, "2026-11-02")
+		now = Next(now, &next, &moves, 2, "2026-11-02")
 		want := Build(&next, 2, "2026-11-02")
 		if diff := cmp.Diff(bodies(want), bodies(now)); diff != "" {
 			t.Fatalf("step %d: the bodies differ from those of a whole build:\n%s", step, diff)

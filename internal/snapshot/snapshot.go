@@ -104,7 +104,7 @@ func (s *Snapshot) SetHeader(h http.Header) {
 }
 
 // Next returns what Build returns. It takes what did not change from the snapshot before;
-// step says how the records of that became those of c, nil if that is not known.
+// step says how the tools of that became those of c, nil if that is not known.
 func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int64, updatedAt string) *Snapshot {
 	s := &Snapshot{
 		Catalog: c, Version: version, UpdatedAt: updatedAt,
@@ -182,12 +182,12 @@ func (s *Snapshot) SetIndex(index *search.Index) {
 // the same time.
 func NextIndex(ctx context.Context, before *Snapshot, c *catalog.Catalog, step *catalog.Step) (*search.Index, error) {
 	switch {
-	case step == nil || step.Tools.None() && !hasSameCategories(before, c):
+	case step == nil || step.None() && !hasSameCategories(before, c):
 		return search.Build(ctx, c)
-	case step.Tools.None():
+	case step.None():
 		return before.Index, nil
 	}
-	return before.Index.Next(ctx, c, step.Tools)
+	return before.Index.Next(ctx, c, *step)
 }
 
 // Empty returns the snapshot that is served before the first publication if the
@@ -212,7 +212,7 @@ func NewestUpdate(c *catalog.Catalog) string {
 // hasSameTools reports whether the tools and their categories are those of the snapshot
 // before.
 func (s *Snapshot) hasSameTools() bool {
-	return s.before != nil && s.step.Tools.None() && hasSameCategories(s.before, s.Catalog)
+	return s.before != nil && s.step.None() && hasSameCategories(s.before, s.Catalog)
 }
 
 func hasSameCategories(before *Snapshot, c *catalog.Catalog) bool {
@@ -224,9 +224,9 @@ func (s *Snapshot) renderTools(c *catalog.Catalog) {
 	price := func(i int32) any { return c.Tools[i].PriceItem() }
 	detail := func(i int32) any { return c.Tools[i].PriceDetail() }
 	if n := len(c.Tools); s.before != nil {
-		s.tools = s.before.tools.next(&s.step.Tools, n, item)
-		s.prices = s.before.prices.next(&s.step.Tools, n, price)
-		s.priceDetails = s.before.priceDetails.next(&s.step.Tools, n, detail)
+		s.tools = s.before.tools.next(&s.step, n, item)
+		s.prices = s.before.prices.next(&s.step, n, price)
+		s.priceDetails = s.before.priceDetails.next(&s.step, n, detail)
 	} else {
 		s.tools, s.prices, s.priceDetails = render(n, item), render(n, price), render(n, detail)
 	}
