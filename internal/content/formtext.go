@@ -54,11 +54,12 @@ var formTexts = map[canonical.Kind][]groupText{
 			{"category", "Catégorie", "Une de celles que les réglages déclarent."},
 			{"icp", "Public", "Pour qui l’outil est fait."},
 			{"tagline", "Accroche", "Ce que fait l’outil, en une ligne."},
-			authorText,
-			{"logo", "Logo", "Une image du dossier, carrée de préférence."},
-			imageText,
-			{"tier", "Rang", "1 est le plus haut ; 3 si rien n’est dit."},
-			{"mainstream", "Grand public", "Cochez si tout le monde connaît l’outil."},
+		}},
+		{"Texte", []fieldText{
+			bodyText,
+			{"summary", "Verdict", "Le verdict en une phrase, 300 caractères au plus."},
+			{"pros", "Points forts", "Un par ligne, huit au plus."},
+			{"cons", "Points faibles", "Un par ligne, huit au plus."},
 		}},
 		{"Prix", []fieldText{
 			{"pricing", "Modèle", "Gratuit, freemium ou payant."},
@@ -81,14 +82,15 @@ var formTexts = map[canonical.Kind][]groupText{
 			{"interests", "Liens d’intérêt", "Ce que les lecteurs doivent savoir de vous et de l’éditeur."},
 			{"protocol", "Protocole", "La version sous laquelle l’outil a été testé ; vide : celle de la catégorie à ce jour."},
 		}},
+		{"Présentation", []fieldText{
+			authorText,
+			{"logo", "Logo", "Une image du dossier, carrée de préférence."},
+			imageText,
+			{"tier", "Rang", "1 est le plus haut ; 3 si rien n’est dit."},
+			{"mainstream", "Grand public", "Cochez si tout le monde connaît l’outil."},
+		}},
 		{"Sources", []fieldText{
 			{"sources", "Sources", "Une adresse complète par ligne : comment vous le savez."},
-		}},
-		{"Textes", []fieldText{
-			{"summary", "Verdict", "Le verdict en une phrase, 300 caractères au plus."},
-			{"pros", "Points forts", "Un par ligne, huit au plus."},
-			{"cons", "Points faibles", "Un par ligne, huit au plus."},
-			bodyText,
 		}},
 		{"Calendrier", []fieldText{
 			draftText, publishText,
@@ -116,7 +118,7 @@ var formTexts = map[canonical.Kind][]groupText{
 			{"winner_note", "Pourquoi", "La raison, en quelques phrases."},
 			authorText, imageText,
 		}},
-		{"Textes", []fieldText{bodyText}},
+		{"Texte", []fieldText{bodyText}},
 		{"Calendrier", []fieldText{
 			draftText, publishText,
 			{"published", "Publié", "Décochez pour retirer le comparatif du site sans l’effacer."},
@@ -134,14 +136,14 @@ var formTexts = map[canonical.Kind][]groupText{
 			{"leaving", "Comment partir", "Comment récupérer ses données et aller ailleurs."},
 			usagesText,
 		}},
+		{"Texte", []fieldText{
+			{"body", "Texte", "En Markdown : pourquoi l’outil n’est plus."},
+		}},
 		{"Prix", []fieldText{
 			{"last_price", "Dernier prix", "Vide : celui que l’outil avait à sa fin."},
 		}},
 		{"Note", []fieldText{
 			{"last_score", "Dernière note", "Vide : celle que l’outil avait à sa fin."},
-		}},
-		{"Textes", []fieldText{
-			{"body", "Texte", "En Markdown : pourquoi l’outil n’est plus."},
 		}},
 		{"Calendrier", []fieldText{draftText, publishText}},
 		{"Autres", []fieldText{priceHistoryText, scoreHistoryText}},
@@ -154,7 +156,7 @@ var formTexts = map[canonical.Kind][]groupText{
 			{"description", "Description", "Une ligne pour les moteurs de recherche."},
 			imageText,
 		}},
-		{"Textes", []fieldText{bodyText}},
+		{"Texte", []fieldText{bodyText}},
 		{"Calendrier", []fieldText{
 			draftText, publishText,
 			{"unpublish_at", "Disparaît le", "À partir de cette heure, la page n’est plus servie ; vide : jamais."},

@@ -244,13 +244,11 @@ func (d *desk) names(ctx context.Context) (map[string]string, error) {
 type copyPage struct {
 	page
 	Copy       copyRow
-	Pages      []choice // the pages of the site that show it, by their addresses; none if there are problems
+	Pages      []choice // the pages of the site that show it, by their addresses
+	IsShown    bool     // they can be seen: there were no problems yet
 	Groups     []group
-	Body       string
-	HasBody    bool
 	Source     string    // the whole file, if no form can show it
 	General    []string  // problems of no field
-	InBody     []string  // problems of the text
 	Others     []string  // problems of other files
 	Colleagues []copyRow // of the same record
 	Tools      []*catalog.Tool
@@ -283,11 +281,9 @@ func (d *desk) form(r *request, c *draft, e *preview.Edition, messages ...string
 			data.Colleagues = append(data.Colleagues, other)
 		}
 	}
-	if e.HasPages() {
-		data.Pages = c.pages()
-	}
+	data.Pages, data.IsShown = c.pages(), e.HasPages()
 	problems, others := problemsOf(e.Problems, c.Path, c.doc)
-	data.General, data.InBody, data.Others = append(messages, problems[""]...), problems["body"], findings(others)
+	data.General, data.Others = append(messages, problems[""]...), findings(others)
 	if c.doc == nil {
 		data.Source = string(c.Data)
 		return render("copy", data), nil
@@ -302,7 +298,6 @@ func (d *desk) form(r *request, c *draft, e *preview.Edition, messages ...string
 	}
 	data.Tools = proposals(known)
 	data.Groups = newForm(c.doc, known, problems)
-	data.HasBody, data.Body = c.doc.Kind() != record.Catalogue, c.doc.Body()
 	return render("copy", data), nil
 }
 
@@ -390,6 +385,7 @@ type saved struct {
 	Problems map[string][]string `json:"problems"` // by field; "" for none in particular
 	Others   int                 `json:"others"`   // problems elsewhere in the folder
 	With     []string            `json:"with"`     // who else works on the record
+	IsShown  bool                `json:"shown"`    // its pages can be seen
 }
 
 func (d *desk) report(r *request, c *draft) (*response, error) {
@@ -399,7 +395,7 @@ func (d *desk) report(r *request, c *draft) (*response, error) {
 	}
 	problems, others := problemsOf(e.Problems, c.Path, c.doc)
 	a := saved{
-		Revision: c.Revision, Saved: catalog.FormatTime(r.now), Problems: problems, Others: len(others),
+		Revision: c.Revision, Saved: catalog.FormatTime(r.now), Problems: problems, Others: len(others), IsShown: e.HasPages(),
 	}
 	copies, err := d.copyRows(r, nil)
 	if err != nil {

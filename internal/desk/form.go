@@ -25,6 +25,8 @@ type group struct {
 	Title  string
 	ID     string
 	Fields []field
+	IsRare bool // few records need it
+	IsOpen bool // something in it is to be corrected
 }
 
 // A field is a field of a form, as it is shown.
@@ -67,13 +69,17 @@ func newForm(doc *content.Document, c *catalog.Catalog, problems map[string][]st
 	}
 	var groups []group
 	for i, g := range all {
-		shown := group{Title: g.Label, ID: "groupe-" + strconv.Itoa(i+1)}
+		shown := group{Title: g.Label, ID: "groupe-" + strconv.Itoa(i+1), IsRare: g.Label == "Autres"}
 		for _, f := range g.Fields {
-			if f.Name == "slug" || f.Name == "body" { // an address is changed elsewhere; the text has its own place
+			if f.Name == "slug" { // an address is changed elsewhere
 				continue
 			}
 			own := newField(f, doc.Value(f.Name))
+			if f.Name == "body" {
+				own.Text = doc.Body()
+			}
 			own.Problems = problems[f.Name]
+			shown.IsOpen = shown.IsOpen || len(own.Problems) > 0
 			shown.Fields = append(shown.Fields, own)
 		}
 		if len(shown.Fields) > 0 {

@@ -81,14 +81,26 @@
       const input = document.getElementById(place.id.replace(/-faux$/, "")); // none for the whole form
       if (input && list.length) input.setAttribute("aria-invalid", "true");
       else input?.removeAttribute("aria-invalid");
+      if (list.length) place.closest("details")?.setAttribute("open", "");
     }
+    for (const part of desk.querySelectorAll("[data-shown], [data-page]")) part.hidden = !saved.shown;
+    desk.querySelector("[data-hidden]").hidden = saved.shown;
     refresh();
+    if (!isSorted) sort().catch(() => { isSorted = false; }); // the next save tries again
   };
 
-  // The page beside the form keeps its place: only what is inside it changes.
+  // The page beside the form keeps its place: only what is inside it changes. Whoever writes the text sees the
+  // page that has it.
+  const own = new URL(frame.dataset.page, location).href;
+  let writing = false;
   let showing = null;
   const refresh = async () => {
-    if (!frame || !frame.offsetParent) return;
+    if (frame.hidden || !frame.offsetParent) return;
+    const wanted = writing && text.value.trim() ? own.replace("/apercu/outils/", "/apercu/avis/") : own;
+    if (frame.src !== wanted) {
+      frame.src = wanted;
+      return;
+    }
     showing?.abort();
     showing = new AbortController();
     try {
@@ -101,18 +113,32 @@
       else frame.src = frame.src;
     } catch { /* a newer one is on its way, or the next save tries again */ }
   };
+  form.addEventListener("focusin", (event) => {
+    if (event.target.form !== form || event.target.closest("[data-tools], .desk-bar")) return;
+    const was = writing;
+    writing = event.target === text;
+    if (was !== writing) refresh();
+  });
 
-  // Whoever writes the text sees the page that has it.
-  if (frame?.dataset.text) {
-    const own = frame.src;
-    form.addEventListener("focusin", (event) => {
-      const wanted = event.target === text ? new URL(frame.dataset.text, location).href : own;
-      if (frame.offsetParent && !event.target.closest("[data-tools], .desk-bar") && frame.src !== wanted) frame.src = wanted;
+  // Another category has other criteria and usages to choose from.
+  let isSorted = true;
+  const sort = async () => {
+    isSorted = true;
+    const answer = await fetch(location.pathname);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const id of ["page.f-criteria", "page.f-usages"]) {
+      const next = page.getElementById(id);
+      if (next) document.getElementById(id)?.replaceWith(next);
+    }
+  };
+
+  for (const kind of ["input", "change"]) {
+    form.addEventListener(kind, (event) => {
+      if (event.target.form !== form) return; // that of pictures
+      if (event.target.name === "f.category") isSorted = false;
+      changed();
     });
   }
-
-  form.addEventListener("input", changed);
-  form.addEventListener("change", changed);
   form.addEventListener("submit", (event) => {
     waiting = busy ? event : null;
     if (busy) event.preventDefault();
@@ -205,6 +231,10 @@
   button("Liste", "Liste à puces", () => before("- "));
   button("Numéros", "Liste numérotée", () => before((i) => `${i + 1}. `));
   button("Citation", "Citation", () => before("> "));
+  button("Tableau", "Tableau", () => {
+    const lead = /(^|\n\n)$/.test(text.value.slice(0, text.selectionStart)) ? "" : "\n\n";
+    insert(`${lead}| Colonne | Colonne |\n| --- | --- |\n| Texte | Texte |\n\n`);
+  });
   button("Lien", "Lien vers un autre site (Ctrl+K)", outside);
   const opener = button("Lien vers une fiche", "Lien vers une fiche, par son nom", () => toggle(finder.hidden));
   button("Image", "Ajouter une image", () => picture.elements.image.click());
@@ -278,7 +308,7 @@
 
   // Pictures: dropped, pasted or chosen, they wait in the form below the text for their description.
   const picture = desk.querySelector("[data-picture]");
-  const wrong = picture.querySelector("[data-picture-wrong]");
+  const wrong = desk.querySelector("[data-picture-wrong]");
   const offer = (files) => {
     const file = [...files].find((f) => f.type.startsWith("image/"));
     if (!file) return false;
