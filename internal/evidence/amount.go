@@ -158,7 +158,7 @@ var unitWords = invert(map[string]string{
 	"bimestre":    "bimestre bimestriel bimonthly biweekly fortnight fortnightly quinzaine",
 	"trimestre":   "trimestre trimestriel trimestrielle quarter quarterly quartal vierteljährlich",
 	"semestre":    "semestre semestriel halbjahr halbjährlich",
-	"semaine":     "semaine semaines hebdomadaire week weekly wk woche wöchentlich",
+	"semaine":     "semaine semaines hebdomadaire week weeks weekly wk woche wochen wöchentlich",
 	"jour":        "jour jours journée day days daily tag täglich",
 	"utilisateur": "utilisateur utilisateurs utilisatrice user users seat seats siège siege sièges poste postes membre membres member members nutzer benutzer person personne personnes people licence license lizenz agent agents collaborateur collaborateurs éditeur editor editors mitglied mitglieder platz arbeitsplatz rédacteur compte account konto head teammate",
 	"minute":      "minute minutes min min. minuten",
@@ -191,11 +191,15 @@ var times = []string{"mois", "an", "trimestre", "semestre", "semaine", "jour"}
 // Between an amount and its unit, and between two units.
 var (
 	noise = regexp.MustCompile(`^(?i:[ \n*¹²³()\[\],·•]|TTC\b|HT\b|H\.T\.|T\.T\.C\.|hors taxes?\b|toutes taxes comprises\b|hors TVA\b|TVA (?:incluse|comprise)\b|` +
-		`(?:plus|excl\.?|excluding|ex\.?|incl\.?|including|inkl\.?|zzgl\.?|exkl\.?|netto|brutto|\+) ?(?:VAT|tax|taxes|MwSt\.?|USt\.?)?\b|only\b|seulement\b|nur\b)`)
+		`EUR\b|USD\b|GBP\b|(?:plus|excl\.?|excluding|ex\.?|incl\.?|including|inkl\.?|zzgl\.?|exkl\.?|netto|brutto|\+) ?(?:VAT|tax|taxes|MwSt\.?|USt\.?)?\b|only\b|seulement\b|nur\b)`)
 	link    = regexp.MustCompile(`^(?i:/[ \n]?(?:par|per|pro)?\b|par|per|pro|im|je|jeden|chaque|each|every|et par|et|and|und|le|la|the|l[’']|a|p\.)[ \n]*`)
 	word    = regexp.MustCompile(`^[\pL]+\.?`)
 	several = regexp.MustCompile(`^(?i:(?:/|par|per|pro|for|pour|für|every|each|tous les|toutes les|alle|chaque)?[ \n]*(?:the |les |die )?([2-9]|\d{2,5}|deux|trois|quatre|six|douze|two|three|four|six|twelve|other|zwei|drei|vier|sechs|zwölf)[ -](\pL+))`)
 	paid    = regexp.MustCompile(`^(?i:(?:billed|paid|charged|facturée?s?|payée?s?|payable|abgerechnet|bei|jährlich abgerechnet|prélevée?s?)[ ]+(?:\pL+[ ]+)?(annually|yearly|monthly|annuellement|mensuellement|jährlich|jährlicher|monatlich|monatlicher|par an|par mois|à l[’']année|au mois)\b)`)
+	// Units that are none of ours: per 1,000 contacts; and those behind ours: per connected device.
+	every   = regexp.MustCompile(`^(?i:par|per|pro|every|each|chaque|alle|tous les|toutes les|je)[ ]\S`)
+	another = regexp.MustCompile(`^(?:par|per|pro|et par|and per|und pro|/)[ ]?(?:\d|\pL)`)
+	means   = regexp.MustCompile(`^(?:par (?:carte|prélèvement|virement|chèque|exemple|défaut|abonnement)|per (?:default|card|invoice)|pro (?:für|pour|for))`)
 	fees    = regexp.MustCompile(`^(?i:une (?:seule )?fois|en une fois|paiement unique|one[- ]time|once\b|à vie|for life|lifetime|einmalig|achat unique|pour toujours)`)
 )
 
@@ -237,6 +241,10 @@ func unitsAfter(text string) (units string, length int) {
 		switch {
 		case !isKnown && w != "" && len(found) == 0 && (strings.HasPrefix(trimmed, "/") || trimmed == "par" || trimmed == "per" || trimmed == "pro"):
 			unit = strings.TrimSuffix(w, ".")
+		case !isKnown && len(found) == 0 && every.MatchString(rest):
+			return ambiguous, at
+		case !isKnown && len(found) > 0 && another.MatchString(rest) && !means.MatchString(rest):
+			return ambiguous, length
 		case !isKnown, joined == "" && !isAdverb(w), found[unit], isTime(unit) && slices.ContainsFunc(times, func(t string) bool { return found[t] }):
 			return joinUnits(found), length
 		}

@@ -26,8 +26,8 @@ func matcher(expression string) *regexp.Regexp {
 
 // What stands before an amount that is no price, and behind one.
 var (
-	leads = regexp.MustCompile(`(?i)(?:au lieu d[e’']|instead of|statt|anstatt|anstelle von|was|avant|before|autrefois|auparavant|previously|formerly|früher|bisher|vorher|` +
-		`ancien(?:ne)?(?:ment)?(?: prix| tarif)?|old price|prix public|prix conseillé|regular(?:ly)?(?: price)?|UVP|contre|vs\.?|versus|compared (?:to|with)|gegenüber|than|que|` +
+	leads = regexp.MustCompile(`(?i)(?:^|[^\pL\d])(?:au lieu d[e’']|instead of|statt|anstatt|anstelle von|was|avant|before|autrefois|auparavant|previously|formerly|früher|bisher|vorher|` +
+		`ancien(?:ne)?(?:ment)?(?: prix| tarif)?|old price|prix public|prix conseillé|UVP|contre|vs\.?|versus|compared (?:to|with)|gegenüber|than|que|` +
 		`économisez|épargnez|économie de|économies de|gagnez|save|saving|savings of|sparen(?: sie)?|spare|ersparnis|jusqu[’']à|up to|bis zu|` +
 		`valeur|valeur de|worth|wert|im wert von|d[’']une valeur de|remise de|réduction de|rabais de|discount of|rabatt(?: von)?|bonus de|crédit de|credit of|` +
 		`caution de|frais de|fee of|gebühr(?: von)?|supplément de|supplément|option|en option|add-on|extra|additional|zusätzlich|zzgl\.?|moins de|less than|under|unter|weniger als|` +
@@ -41,7 +41,7 @@ var (
 		`the first|(?:im|in den|die|den) ersten|supplémentaires?|extra|additional|zusätzlich|de frais|setup|par (?:dépassement)|puis\b|then\b|danach\b|avant\b|auparavant|previously|before\b|` +
 		`pour les (?:étudiants|associations|enseignants)|for students|für studierende|dès le \d|à partir du|à compter du|from (?:january|february|march|april|may|june|july|august|september|october|november|december)|ab (?:dem )?\d)`)
 	nexts = regexp.MustCompile(`(?i)^[ \n]*(?:à|to|auf|→|->|vers)[ \n]*[€$£]?[ ]?\d`)
-	froms = regexp.MustCompile(`(?i)(?:à partir de|dès|starts? at|starting (?:at|from)|from|ab)[ \n]*(?:seulement|only|nur)?[ \n]*$`)
+	froms = regexp.MustCompile(`(?i)(?:^|[^\pL\d])(?:à partir de|dès|starts? at|starting (?:at|from)|from|ab)[ \n]*(?:seulement|only|nur)?[ \n]*$`)
 )
 
 // What a sentence says about another time, and about today.
@@ -55,20 +55,22 @@ var (
 // What the headings say of the amounts under them.
 var (
 	doubtfulHeading = matcher(`\bvs\b|versus|concurren|competitor|compar[ae]|alternativ|wettbewerb|vergleich|faq\b|questions|fragen|add-?ons?\b|options?\b|suppléments?|zusatz|extras\b|` +
-		`étudiant|student|studierende|education|éducation|associations?\b|non-?profit|exemple|example|beispiel|simulat|calculat|partner|partenaire`)
-	refutedHeading = matcher(`témoignage|temoignage|ils (?:en parlent|nous|témoignent)|(?:avis|paroles?) (?:de |des |d[’'])?(?:clients?|utilisat\pL+)|what (?:our )?(?:customers?|users?|people)|testimonial|kundenstimmen|das sagen|` +
+		`étudiant|student|studierende|education|éducation|associat|non-?profit|charit|gemeinnützig|\bécoles?\b|\bschools?\b|\bschulen?\b|\b(?:works|integrat\pL+|with|avec|mit)\b|exemple|example|beispiel|simulat|calculat|partner|partenaire`)
+	refutedHeading = matcher(`témoignage|\b(?:replies|comments|commentaires|réponses|antworten|kommentare|discussions?|diskussion)\b|temoignage|ils (?:en parlent|nous|témoignent)|(?:avis|paroles?) (?:de |des |d[’'])?(?:clients?|utilisat\pL+)|what (?:our )?(?:customers?|users?|people)|testimonial|kundenstimmen|das sagen|` +
 		`historique|anciens? (?:tarifs?|prix)|archive|previous (?:prices|plans)|old prices|frühere|bisherige|legacy|nouveautés|changelog|actualités|news\b|communiqué|press`)
 )
 
 var (
 	denial = matcher(`\bne\b|\bn[’']|\bpas\b|\bjamais\b|\bnot\b|n[’']t\b|\bnever\b|\bno longer\b|\bnicht\b|\bkeine?\b|\bnie(?:mals)?\b|\bj[’']|\b(?:je|my|mes|ich|mein\pL*)\b`)
-	year   = regexp.MustCompile(`\b(?:19|20)\d\d\b`)
+	// supposed matches questions and examples.
+	supposed = matcher(`\?[ ]*$|\b(?:exemple|example|e\.g|p\. ?ex|par ex|beispiel\pL*|z\. ?B|budget|supposons|suppose|imaginez|imagine|si vous|if you|wenn sie|plan to|planned|prévoyons|prévue?s?|geplant|planen|bientôt|soon|demnächst|after launch|au lancement)\b`)
+	year     = regexp.MustCompile(`\b(?:19|20)\d\d\b`)
 	// otherLabel matches labels of rows, columns and terms with amounts of another time or for others.
-	otherLabel = matcher(`\b(?:ancien\pL*|old|previous\pL*|avant|before|former\pL*|was|regular|normal\pL*|bisher\pL*|alte[rs]?|früher\pL*|prix public|conseillé|list|listenpreis|jusqu\pL*|until|bis|` +
+	otherLabel = matcher(`\b(?:ancien\pL*|old|previous\pL*|avant|before|former\pL*|was|r[ée]gul\pL+|normal\pL*|habituel\pL*|usual\pL*|üblich\pL*|bisher\pL*|alte[rs]?|früher\pL*|prix public|conseillé|list|listenpreis|jusqu\pL*|until|bis|` +
 		`économies?|savings?|remise|rabais|discount|rabatt|ersparnis|frais|fees?|setup|caution|deposit|valeur|value|wert|supplément\pL*|option\pL*|(?:19|20)\d\d)\b`)
 	// oldPage matches titles of pages that are about other times or several tools.
 	oldPage = matcher(`archiv|version (?:du|of|vom)\b|\bancien|historique|history|changelog|release notes|communiqué|press release|pressemitteilung|conditions (?:générales|d[’'])|terms (?:of|and)|\bCG[VU]\b|\bAGB\b|` +
-		`\bvs\b|versus|alternatives? (?:à|to|zu)\b|concurren|competitor|discontinued|shut(?:ting)? down|end of life|eingestellt|ferme(?:ture)? (?:ses|du|de)|offre d[’']emploi|\bjobs?\b|stellen|webinar|podcast|` +
+		`\bforums?\b|\bcommunity\b|\bcommunauté\b|\bvs\b|versus|alternatives? (?:à|to|zu)\b|concurren|competitor|discontinued|shut(?:ting)? down|end of life|eingestellt|ferme(?:ture)? (?:ses|du|de)|offre d[’']emploi|\bjobs?\b|stellen|webinar|podcast|` +
 		`étude de cas|case stud|newsletter|interview|20[01]\d|202[0-4]`)
 )
 
@@ -110,6 +112,9 @@ func (p *page) standing(a *amount, before, behind int) standing {
 	for _, l := range p.labels(element) {
 		labels += p.textOf(l) + "\n"
 	}
+	if label, isLabel := strings.CutSuffix(strings.TrimSpace(lead), ":"); isLabel {
+		labels += label[strings.LastIndexAny(label, ".;,|·•(")+1:]
+	}
 	switch {
 	case refutedHeading.MatchString(heading), otherLabel.MatchString(labels):
 		return refuted
@@ -139,12 +144,35 @@ func (p *page) inSentence(a *amount, lead string, start, end int) standing {
 	switch {
 	case count > 5 && past.MatchString(rest), denial.MatchString(before + " " + behind):
 		return refuted
-	case count > 12 && !today.MatchString(block), year.MatchString(before):
+	case count > 12 && !today.MatchString(block), year.MatchString(before), supposed.MatchString(before + behind), p.isWithdrawn(a), p.isEnd(a, start):
 		return doubtful
 	case froms.MatchString(lead), !p.isPlainTalk(rest):
 		return weak
 	}
 	return strong
+}
+
+// withdrawn matches what cards say of plans that nobody can buy.
+var withdrawn = matcher(`\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming soon|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|unavailable|indisponible|nicht verfügbar)\b`)
+
+// isWithdrawn reports whether the part of the page that has no other amount than one says that it cannot be bought.
+func (p *page) isWithdrawn(a *amount) bool {
+	card := ""
+	for e := p.at(a.number); e >= 0; e = p.elements[e].parent {
+		text := p.textOf(e)
+		if len(text) > 600 || len(findAmounts(text)) > 1 {
+			break
+		}
+		card = text
+	}
+	return withdrawn.MatchString(card)
+}
+
+// isEnd reports whether an amount may be the end of one whose first figures are in a block of their own, outside of tables.
+func (p *page) isEnd(a *amount, start int) bool {
+	previous, end := p.block(max(0, start-1))
+	digits := p.text[previous:min(end, start)]
+	return start == a.number && digits != "" && strings.Trim(digits, "0123456789.,") == "" && p.around(p.at(a.number), atom.Td, atom.Th) < 0
 }
 
 // isPlainTalk reports whether the words beside an amount say nothing but that it is the price.
@@ -242,6 +270,8 @@ const ambiguous = "?"
 // labelWords are what a block about the unit of prices begins with or is.
 var labelWords = regexp.MustCompile(`(?i)\b(?:prix|tarifs?|prices?|pricing|preise?|abonnements?|subscriptions?|facturation|paiements?|payments?|zahlung|billing|billed|facturé|plans?|offres?|formules?|pro|par|per|/)[ ]?\b|^(?:mensuel|monthly|monatlich|annuel|yearly|jährlich|annual)\pL*(?:[^\pL].*)?$`)
 
+var perWhat = regexp.MustCompile(`(?:par|per|pro|/)[ ]?(\pL+)`)
+
 // unitsIn returns the unit of time that a text says, with the user if it says so; ambiguous if it says
 // two, "" if it says none.
 func unitsIn(text string) string {
@@ -250,6 +280,9 @@ func unitsIn(text string) string {
 		line = strings.TrimSpace(line)
 		if !labelWords.MatchString(line) {
 			continue
+		}
+		if m := perWhat.FindAllStringSubmatch(line, -1); len(m) > 1 && slices.ContainsFunc(m, func(m []string) bool { return unitWords[m[1]] == "" }) {
+			return ambiguous
 		}
 		for _, w := range strings.FieldsFunc(line, func(r rune) bool { return !unicode.IsLetter(r) && r != '.' }) {
 			switch unit := unitWords[strings.TrimSuffix(w, ".")]; {

@@ -4,17 +4,21 @@ import (
 	"cmp"
 	"hash/fnv"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"palmares/internal/catalog"
 )
 
+const heldOut = "held out"
+
 // A sample is a page of the corpus, and what is recorded of it.
 type sample struct {
 	name, page, address string
 	claim               Claim
-	isLie, isHeldOut    bool
+	isLie               bool
+	part                string
 }
 
 // readCorpus reads pages that follow headers such as "=== name; price=19 €/mois; hint=Pro".
@@ -37,11 +41,18 @@ func readCorpus(t testing.TB, file string, isLie bool) (list []sample) {
 		}
 		sum := fnv.New32a()
 		sum.Write([]byte(name))
+		part := "tuned"
+		switch {
+		case strings.HasPrefix(file, "adversary"):
+			part = "adversary " + values["round"]
+		case sum.Sum32()%2 == 1 && values["tuned"] == "":
+			part = heldOut
+		}
 		list = append(list, sample{
-			name: name, page: "<!doctype html>" + page, isLie: isLie, isHeldOut: sum.Sum32()%2 == 1 && values["tuned"] == "",
+			name: name, page: "<!doctype html>" + page, isLie: isLie, part: part,
 			address: cmp.Or(values["url"], "https://plume.example/tarifs"),
 			claim: Claim{
-				Name: "Plume", Pricing: catalog.Pricing(cmp.Or(values["pricing"], "payant")), Price: values["price"],
+				Name: cmp.Or(values["tool"], "Plume"), Pricing: catalog.Pricing(cmp.Or(values["pricing"], "payant")), Price: values["price"],
 				Display: values["display"], Hint: values["hint"],
 			},
 		})
@@ -52,14 +63,20 @@ func readCorpus(t testing.TB, file string, isLie bool) (list []sample) {
 // TestTheCorpusIsJudgedWell prints how many prices of the corpus are judged rightly. About half
 // of the pages are held out by a hash: what is wrong with those is never looked at. Those that were
 // written to improve the judgement say so.
+//
+// The pages of the adversary were written to fool it: the first round without having read the program, the
+// second after what the first had fooled was made right in kind. So they are tuned by now. When each was
+// first judged, of 61 and 49 lies 6 and 22 were believed; of 34 and 20 true prices 30 and 19 were
+// confirmed, and 1 and 0 called changed.
 func TestTheCorpusIsJudgedWell(t *testing.T) {
-	corpus := append(readCorpus(t, "true.txt", false), readCorpus(t, "lies.txt", true)...)
-	t.Logf("%-9s %5s %14s %14s %5s %15s", "pages", "true", "confirmed", "changed", "lies", "lies confirmed")
+	corpus := slices.Concat(readCorpus(t, "true.txt", false), readCorpus(t, "lies.txt", true),
+		readCorpus(t, "adversary-true.txt", false), readCorpus(t, "adversary-lies.txt", true))
+	t.Logf("%-11s %5s %14s %14s %5s %15s", "pages", "true", "confirmed", "changed", "lies", "lies confirmed")
 	lies := 0
-	for _, half := range []string{"tuned", "held out"} {
+	for _, part := range []string{"tuned", heldOut, "adversary 1", "adversary 2"} {
 		var honest, confirmed, changed, lied, believed int
 		for _, s := range corpus {
-			if s.isHeldOut != (half == "held out") {
+			if s.part != part {
 				continue
 			}
 			result, found, _ := judgeAt(&s.claim, []byte(s.page), s.address)
@@ -79,13 +96,13 @@ func TestTheCorpusIsJudgedWell(t *testing.T) {
 			case result == Changed:
 				changed++
 			}
-			if !s.isHeldOut {
+			if part != heldOut {
 				t.Logf("%s: %s, found %v", s.name, result, found)
 			}
 		}
-		t.Logf("%-9s %5d %12.1f %% %12.1f %% %5d %15d", half, honest, 100*float64(confirmed)/float64(honest), 100*float64(changed)/float64(honest), lied, believed)
+		t.Logf("%-11s %5d %12.1f %% %12.1f %% %5d %15d", part, honest, 100*float64(confirmed)/float64(honest), 100*float64(changed)/float64(honest), lied, believed)
 		if believed > 0 || 100*confirmed < 85*honest || 100*changed > 5*honest {
-			t.Errorf("%s: too much is wrong", half)
+			t.Errorf("%s: too much is wrong", part)
 		}
 		lies += lied
 	}

@@ -69,7 +69,7 @@ func judgeAt(c *Claim, document []byte, address string) (Result, []Found, string
 	if err != nil {
 		return Unreadable, nil, ""
 	}
-	p.isDated = p.isDated || datedPath.MatchString(address) || byline.MatchString(p.text)
+	p.isDated = p.isDated || datedPath.MatchString(address) || byline.MatchString(p.text) || notice.MatchString(p.text)
 	if from, err := url.Parse(address); err == nil && p.refresh != "" {
 		to, err := from.Parse(p.refresh)
 		if err != nil || to.String() != from.String() {
@@ -83,11 +83,22 @@ func judgeAt(c *Claim, document []byte, address string) (Result, []Found, string
 	return result, p.sentences(c, amounts), p.text
 }
 
+// A dollar is another one on pages for some countries, or on those that say so.
+var (
+	abroad     = regexp.MustCompile(`(?i)(?:^|[-_])(?:CA|AU|NZ|SG|HK|MX|TW)$`)
+	dollarNote = regexp.MustCompile(`(?i)(?:prices?|prix|tarifs?|montants?|amounts?|preise?|beträge|dollars?)\b[^\n]{0,40}\b(?:AUD|CAD|NZD|SGD|HKD|MXN|TWD|austral\pL+|canad\pL+|kanad\pL+|new zealand|singapore|hong kong)\b`)
+)
+
 // datedPath matches addresses of articles.
 var datedPath = regexp.MustCompile(`(?i)/(?:blog|news|actualites?|actus?|journal|presse?|changelog|release-notes|archives?|articles?|posts?|magazine|stories|aktuelles|(?:19|20)\d\d)/`)
 
 // byline matches the line of an article with its day.
 var byline = matcher(`^(?:publiée?|postée?|posted|published|veröffentlicht|mise? en ligne|rédigée?|écrit|written|par|by|von)\b.{0,60}\b(?:19|20)\d\d\b`)
+
+// notice matches what pages say of themselves when their prices no longer hold.
+var notice = matcher(`\b(?:(?:is|are|est|sont|ist|sind) (?:now )?(?:outdated|obsolete|obsolètes?|veraltet|périmée?s?)|shut(?:ting|s)? down|sunset(?:ting|ted)?|ferme(?:ra)? ses portes|cesse(?:ra)? (?:son|ses) activités?|stellt den betrieb ein|` +
+	`(?:sign-?ups|subscriptions|abonnements|inscriptions) (?:are|is|sont) (?:now )?(?:closed|fermée?s?|clos)|wayback machine|(?:no longer|ne) (?:apply|s[’']appliquent plus)|gelten nicht mehr|` +
+	`(?:valid|valable|gültig|stand|en vigueur|effective)s?\b[^\n]{0,30}\b20(?:[01]\d|2[0-5]))\b`)
 
 // maxAmounts is how many amounts a page may have: nobody could tell more of them apart.
 const maxAmounts = 300
@@ -104,6 +115,13 @@ func (p *page) judge(c *Claim) (Result, []amount) {
 		return Unreadable, nil
 	}
 	all := findAmounts(p.text)
+	if p.isAbroad || dollarNote.MatchString(p.text) {
+		for i, a := range all {
+			if a.currency == "USD" && !strings.Contains(p.text[a.number:a.end], "US") {
+				all[i].currency = "?"
+			}
+		}
+	}
 	for i := range all {
 		if all[i].units == "" && len(all) <= maxAmounts {
 			p.inherit(&all[i], all)
@@ -165,7 +183,17 @@ func (p *page) isClear(c *Claim, want price, all []amount, standings []standing,
 		if is := a.price == want || want.value == 0 && a.value == 0; !is || !scope[i] || standings[i] > weak {
 			continue
 		}
-		if !slices.ContainsFunc(all, func(b amount) bool { return p.rivals(c, &a, &b) }) {
+		isFirst := true
+		for j, b := range all {
+			isOther := b.value != 0 && b.value != want.value && scope[j] && standings[j] <= weak
+			switch {
+			case want.value == 0:
+				isFirst = isFirst && (!isOther || c.Hint == "" && p.heading(a.number) != p.heading(b.number))
+			case c.Hint != "" && j < i:
+				isFirst = isFirst && !(isOther && b.units == want.units && b.currency == want.currency)
+			}
+		}
+		if isFirst && !slices.ContainsFunc(all, func(b amount) bool { return p.rivals(c, &a, &b) }) {
 			return true
 		}
 	}
@@ -291,7 +319,7 @@ func (p *page) isHidden(want price) bool {
 var (
 	missing = regexp.MustCompile(`(?i)\b(?:404|410)\b|introuvable|not found|(?:can[’']?t|cannot|couldn[’']t|could not|unable to) (?:be )?f(?:i|ou)nd|ne trouv\pL+ pas|nicht finden|n[’']existe (?:pas|plus)|nicht gefunden|existiert nicht|a été (?:supprimée|déplacée)|(?:was|been) (?:removed|deleted)|` +
 		`does(?:n[’']t| not) exist|no longer (?:available|exists)|nicht mehr (?:verfügbar|vorhanden)|n[’']est plus (?:disponible|en ligne)|page manquante|seite fehlt|` +
-		`domain (?:name )?(?:is|may be) for sale|buy this domain|domaine est à vendre|acheter ce domaine|domain (?:steht )?(?:zum verkauf|zu verkaufen)|domain (?:is )?parked|domaine (?:a )?expiré|domain (?:has )?expired|parked domain|domaine parqué`)
+		`domains?\b.{0,60}\b(?:for sale|parked|expired|zu verkaufen|zum verkauf|steht zum)|domaine\b.{0,60}(?:à vendre|en vente|expiré|parqué)|(?:buy|acheter) (?:this|ce) domain|parked domain|\b(?:is|are) for sale$|lease[- ]to[- ]own`)
 	freeLine = regexp.MustCompile(`(?i)^(?:gratuite?|free|kostenlos|gratis|entièrement gratuite?|100 ?% gratuite?|totally free|completely free|komplett kostenlos)(?: (?:pour toujours|à vie|forever|für immer|pour tous|for everyone|pour tout le monde|dauerhaft|et sans publicité))?[ .!*]*$`)
 	freeTalk = regexp.MustCompile(`(?i)\b(?:est|reste|restera|sont|sera toujours) (?:entièrement |totalement |complètement |100 ?% |et restera |toujours )*gratuite?s?\b|\b(?:is|remains|stays) (?:completely |totally |entirely |always |100 ?% )*free\b|` +
 		`\b(?:ist|bleibt) (?:komplett |dauerhaft |völlig |immer |vollständig )*kostenlos\b|\bfree forever\b|\bgratuite? pour toujours\b|\bfür immer kostenlos\b`)

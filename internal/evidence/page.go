@@ -22,6 +22,7 @@ type page struct {
 	hidden   string    // text that is in the document and that nobody sees
 	title    string
 	isDated  bool     // it says of itself that it is an article
+	isAbroad bool     // its dollars are not those of the United States
 	refresh  string   // where it sends its reader, "" for nowhere
 	offers   []offer  // of its structured data
 	own      []string // the words of the names of the tool and of the plan that are looked for
@@ -140,6 +141,8 @@ func (b *builder) skip(n *html.Node) bool {
 			b.readData(n.FirstChild.Data)
 		}
 		return true
+	case atom.Html:
+		b.page.isAbroad = abroad.MatchString(attribute(n, "lang"))
 	case atom.Meta:
 		b.readMeta(n)
 		return true
@@ -292,6 +295,8 @@ func roleOf(n *html.Node, in role) role {
 		return struck
 	case hasWord(classes, quoteWords):
 		return quote
+	case hasWord(classes, marginWords):
+		return margin
 	}
 	return plain
 }
@@ -300,7 +305,8 @@ func roleOf(n *html.Node, in role) role {
 var (
 	struckWords = strings.Fields("through linethrough strikethrough strike struck old oldprice was wasprice crossed barre barré ancien ancienne streichpreis alt original before avant compareat")
 	quoteWords  = strings.Fields("testimonial testimonials temoignage temoignages témoignage témoignages quote quotes review reviews kundenstimme kundenstimmen " +
-		"comment comments commentaire commentaires avis feedback said verbatim")
+		"reply replies answer comment comments commentaire commentaires avis feedback said verbatim")
+	marginWords = strings.Fields("cookie cookies consent consentement gdpr rgpd dsgvo cmp paywall popup toast banner bandeau announcement annonce topbar newsletter footer sidebar breadcrumb")
 	hiddenWords = []string{
 		"hidden", "d-none", "is-hidden", "hide", "invisible", "sr-only", "visually-hidden", "visuallyhidden",
 		"screen-reader-text", "u-hidden", "display-none", "offscreen", "js-hidden",

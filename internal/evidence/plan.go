@@ -104,6 +104,9 @@ func (p *page) untilNext(others []int, all []amount, end int, outer *element) (f
 	holds := func(from, to int) bool {
 		return slices.ContainsFunc(all, func(a amount) bool { return a.number >= from && a.number < to })
 	}
+	if p.isUnder(others, end, outer, holds) {
+		return end, end
+	}
 	for i := range starts[:min(2, len(starts))] {
 		if holds(end, starts[i]) {
 			return end, starts[i]
@@ -117,6 +120,18 @@ func (p *page) untilNext(others []int, all []amount, end int, outer *element) (f
 		return end, starts[min(2, len(starts)-1)]
 	}
 	return end, end
+}
+
+// isUnder reports whether names may stand under their prices instead of above them: there is a price right
+// before the first one, and none behind the last.
+func (p *page) isUnder(others []int, end int, outer *element, holds func(from, to int) bool) bool {
+	first, _ := p.block(max(0, end-1))
+	first = min(first, p.elements[others[0]].start)
+	if last := max(end, p.elements[others[len(others)-1]].end); first <= outer.start || holds(last, outer.end) {
+		return false
+	}
+	previous, stop := p.block(first - 1)
+	return previous >= outer.start && holds(previous, stop)
 }
 
 // names returns the elements within another one that are names of plans if a label is: of the same

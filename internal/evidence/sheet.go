@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -9,8 +10,9 @@ import (
 )
 
 // A sheet has the rules of a document's own style sheets that matter: those that hide text or cross
-// it out. A child is taken for a descendant; selectors with more than tags, classes and ids are
-// left out, and so are sheets that the document only refers to.
+// it out. A child is taken for a descendant, and what would show text again is not read; selectors with
+// more than tags, classes, ids, attributes and :not are left out, and so are sheets that the document
+// only refers to.
 type sheet map[string][]rule // by the last class of the element, its id or its tag
 
 type rule struct {
@@ -20,8 +22,10 @@ type rule struct {
 
 // A compound is a selector of one element.
 type compound struct {
-	tag, id string
-	classes []string
+	tag, id    string
+	classes    []string
+	attributes [][2]string // a name, and a value that may be ""
+	not        []compound
 }
 
 // key returns what an element must have to match: what a sheet finds its rules by.
@@ -31,8 +35,10 @@ func (c *compound) key() string {
 		return "." + c.classes[len(c.classes)-1]
 	case c.id != "":
 		return "#" + c.id
+	case c.tag != "":
+		return c.tag
 	}
-	return c.tag
+	return "*"
 }
 
 const maxRules = 2000
@@ -62,10 +68,14 @@ func (s sheet) read(text string) {
 		if !ok {
 			return
 		}
-		if strings.HasPrefix(strings.TrimSpace(selectors), "@") { // rules for some screens only
-			text = afterBlock(rest)
+		if at := strings.TrimSpace(selectors); strings.HasPrefix(at, "@") {
+			if !everywhere.MatchString(at) { // rules for some screens only
+				rest = afterBlock(rest)
+			}
+			text = rest // the brace that ends the block is part of the next selectors
 			continue
 		}
+		selectors = strings.TrimLeft(selectors, "} \n\t\r")
 		body, rest, _ := strings.Cut(rest, "}")
 		text = rest
 		declarations := strings.ToLower(strings.Join(strings.Fields(body), ""))
@@ -98,26 +108,48 @@ func afterBlock(text string) string {
 	return ""
 }
 
+// everywhere matches the conditions of rules that hold wherever a page is read.
+var everywhere = regexp.MustCompile(`(?i)^@(?:media\s+(?:only\s+)?(?:screen|all)|layer\b.*|supports\b.*)$`)
+
+// piece matches a part of a compound.
+var piece = regexp.MustCompile(`^(?:([a-zA-Z*][\w-]*|\*)|\.((?:[\w-]|\\.|[^\x00-\x7f])+)|#([\w-]+)|\[\s*([\w-]+)\s*(?:=\s*["']?([^"'\]]*)["']?\s*)?\]|:not\(([^()]*)\))`)
+
 func parseSelector(text string) (path []compound, ok bool) {
-	text = strings.NewReplacer(">", " ", "*", " * ").Replace(text)
-	if strings.ContainsAny(text, ":[+~") {
-		return nil, false
-	}
-	for part := range strings.FieldsSeq(text) {
-		c := compound{}
-		for i, piece := range strings.Split(part, ".") {
-			tag, id, _ := strings.Cut(piece, "#")
-			c.id += id
-			switch {
-			case i == 0:
-				c.tag = strings.ToLower(tag)
-			case tag != "":
-				c.classes = append(c.classes, strings.ToLower(tag))
-			}
+	for part := range strings.FieldsSeq(strings.ReplaceAll(text, ">", " ")) {
+		c, ok := parseCompound(part)
+		if !ok {
+			return nil, false
 		}
 		path = append(path, c)
 	}
 	return path, len(path) > 0
+}
+
+func parseCompound(text string) (c compound, ok bool) {
+	for text != "" {
+		m := piece.FindStringSubmatch(text)
+		if m == nil {
+			return c, false
+		}
+		text = text[len(m[0]):]
+		switch {
+		case m[1] != "":
+			c.tag = strings.ToLower(m[1])
+		case m[2] != "":
+			c.classes = append(c.classes, strings.ToLower(strings.ReplaceAll(m[2], `\`, "")))
+		case m[3] != "":
+			c.id = m[3]
+		case m[4] != "":
+			c.attributes = append(c.attributes, [2]string{strings.ToLower(m[4]), m[5]})
+		default:
+			not, ok := parseCompound(strings.TrimSpace(m[6]))
+			if !ok || len(not.not) > 0 {
+				return c, false
+			}
+			c.not = append(c.not, not)
+		}
+	}
+	return c, true
 }
 
 // hides reports whether declarations hide an element.
@@ -193,6 +225,12 @@ func (c *compound) matches(n *html.Node) bool {
 	if n.Type != html.ElementNode || c.tag != "" && c.tag != "*" && c.tag != n.Data || c.id != "" && c.id != attribute(n, "id") {
 		return false
 	}
+	for _, a := range c.attributes {
+		if !has(n, a[0]) || a[1] != "" && a[1] != attribute(n, a[0]) {
+			return false
+		}
+	}
 	classes := strings.Fields(class(n))
-	return !slices.ContainsFunc(c.classes, func(want string) bool { return !slices.Contains(classes, want) })
+	return !slices.ContainsFunc(c.classes, func(want string) bool { return !slices.Contains(classes, want) }) &&
+		!slices.ContainsFunc(c.not, func(not compound) bool { return not.matches(n) })
 }
