@@ -199,65 +199,15 @@ func (r *repository) fetch(ctx context.Context, p *position) error {
 	return err
 }
 
-// push sends a commit to the upstream. errMoved: somebody else was faster. An Error: the upstream
-// does not want it. Any other error means that it could not be reached.
-func (r *repository) push(ctx context.Context, p *position, commit string) error {
-	_, err := r.run(ctx, call{limit: r.patience}, "push", "--porcelain", "--no-follow-tags",
-		p.remote, commit+":"+p.remoteBranch)
-	failed, isFailed := errors.AsType[*gitError](err)
-	if !isFailed {
-		return err
-	}
-	for line := range strings.SplitSeq(failed.out, "\n") {
-		if !strings.HasPrefix(line, "!") {
-			continue
-		}
-		if strings.Contains(line, "[rejected]") || strings.Contains(line, "lock") || strings.Contains(line, "failed to update ref") {
-			return errMoved
-		}
-		return &Error{"Le dépôt de l’équipe a refusé ces changements. Rien n’a été publié\u00a0: " +
-			"demandez à la personne qui s’occupe du serveur.", err}
-	}
-	return err
-}
-
-// A joint is how two commits are joined.
-type joint struct {
-	commit    string   // that has both; "" if there are conflicts
-	tree      string   // of a merge
-	conflicts []string // files that both changed, from the top
-}
-
-// join joins two commits: by the one that contains the other, or by a merge, without the work tree.
-func (r *repository) join(ctx context.Context, ours, theirs string, now time.Time) (j joint, err error) {
-	common, err := r.git(ctx, "merge-base", ours, theirs)
-	switch {
-	case err != nil:
-		return j, err
-	case common == theirs:
-		return joint{commit: ours}, nil
-	case common == ours:
-		return joint{commit: theirs}, nil
-	}
-	out, err := r.run(ctx, call{}, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs)
-	if code := exitCode(err); code != 0 && code != 1 {
-		return j, err
-	}
-	parts := strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
-	j.tree, j.conflicts = parts[0], slices.Compact(parts[1:])
-	if len(j.conflicts) == 0 {
-		j.commit, err = r.commitTree(ctx, j.tree, []string{ours, theirs}, program, now, "Réunit les changements de l’équipe\n")
-		return j, err
-	}
-	return j, nil
-}
-
 // quoted finds the files that git complains about.
 var quoted = regexp.MustCompile("'(.+)'")
 
 // mayWrite returns a ConflictError if somebody is editing files that differ between two commits. It
 // uses a copy of the index, in a temporary folder.
 func (r *repository) mayWrite(ctx context.Context, temp, from, to string) error {
+	if from == to {
+		return nil
+	}
 	env := []string{"GIT_INDEX_FILE=" + filepath.Join(temp, "copy")}
 	index, err := os.ReadFile(filepath.Join(r.gitDir, "index"))
 	if err == nil {

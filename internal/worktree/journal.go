@@ -14,21 +14,14 @@ import (
 
 // A journal says what was begun and must be finished.
 type journal struct {
-	Step          string
 	Author        string
 	Commit        string   // in git
 	Changes       []Change // outside git
 	Over          int64    // the version that is replaced; 0 for one that the commit contains
 	AllowRemovals bool
 	Stays         bool // it is not pushed now
+	Writing       bool // it is published, and files in git may be half written
 }
-
-// The steps of a publication after its preparation.
-const (
-	stepPublish = "publish" // push and store it
-	stepWrite   = "write"   // bring the folder there
-	stepWriting = "writing" // files may be half written
-)
 
 func (f *Folder) journalFile() string { return filepath.Join(f.private, "journal.json") }
 
@@ -56,28 +49,33 @@ func (f *Folder) replace(to string, data []byte) error {
 }
 
 // forget removes the journal: what it says is done, or is not done at all.
-func (f *Folder) forget() error { return os.Remove(f.journalFile()) }
+func (f *Folder) forget() error { return os.RemoveAll(f.journalFile()) }
 
 // recover finishes what the journal says, and removes what a killed process left. What cannot be
 // published any more is forgotten.
 func (f *Folder) recover(ctx context.Context) error {
 	j := &journal{}
 	data, err := os.ReadFile(f.journalFile())
-	if err == nil {
+	isBegun := !errors.Is(err, fs.ErrNotExist)
+	if isBegun && err == nil {
 		err = json.Unmarshal(data, j)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if isBegun && err != nil {
 		return err
 	}
 	err = errors.Join(os.RemoveAll(f.temp), os.Mkdir(f.temp, 0o700))
 	if err == nil && f.repo != nil {
-		err = f.repo.removeLocks(ctx, j.Step == stepWriting)
+		err = f.repo.removeLocks(ctx, j.Writing)
 	}
-	if err == nil && j.Step == stepPublish {
-		err = f.skipPublished(ctx, j)
-	}
-	if err != nil || j.Step == "" {
+	if err != nil || !isBegun {
 		return err
+	}
+	isPublished, err := f.isPublished(ctx, j)
+	switch {
+	case err != nil:
+		return err
+	case isPublished:
+		return f.write(ctx, j)
 	}
 	_, err = f.finish(ctx, j)
 	if _, statErr := os.Stat(f.journalFile()); err != nil && errors.Is(statErr, fs.ErrNotExist) {
@@ -87,47 +85,22 @@ func (f *Folder) recover(ctx context.Context) error {
 	return err
 }
 
-// skipPublished goes on to the next step if the database has what the journal says.
-func (f *Folder) skipPublished(ctx context.Context, j *journal) error {
+// isPublished reports whether the database has what the journal says.
+func (f *Folder) isPublished(ctx context.Context, j *journal) (bool, error) {
 	const most = 100 // nobody publishes more while a server restarts
 	versions, err := f.cfg.Store.Catalogue.Versions(ctx, most)
-	if slices.ContainsFunc(versions, func(v catalogdb.Version) bool {
+	return j.Writing || slices.ContainsFunc(versions, func(v catalogdb.Version) bool {
 		if j.Commit != "" {
 			return v.Revision == j.Commit
 		}
 		return v.Number > j.Over && v.Due == "" && v.Revision == "" && v.Author == j.Author
-	}) {
-		j.Step = stepWrite
-	}
-	return err
+	}), err
 }
 
-// finish does what the journal says, and forgets it if it is done or cannot be done.
+// finish pushes and publishes what the journal says, and writes it to the folder. If it was pushed and
+// the database fails, or if nobody knows whether the database has it, the journal stays, as it does
+// until everything is written.
 func (f *Folder) finish(ctx context.Context, j *journal) (done Result, err error) {
-	if j.Step == stepPublish {
-		done, err = f.finishPublication(ctx, j)
-		if err != nil {
-			return done, err
-		}
-		j.Step = stepWrite
-		err = f.save(j)
-	}
-	if err == nil {
-		err = f.write(ctx, j)
-	}
-	if err == nil {
-		return done, f.forget()
-	}
-	f.cfg.Log.Warn("what was published could not be written to the desk's folder; it is tried again", "error", err)
-	if done.Version > 0 {
-		return done, nil
-	}
-	return done, err
-}
-
-// finishPublication pushes and publishes. If it was pushed and the database fails, or if nobody knows
-// whether the database has it, the journal stays.
-func (f *Folder) finishPublication(ctx context.Context, j *journal) (done Result, err error) {
 	done.Unsent = j.Stays
 	if f.repo != nil && !j.Stays {
 		done.Unsent, err = f.push(ctx, j.Commit)
@@ -136,45 +109,55 @@ func (f *Folder) finishPublication(ctx context.Context, j *journal) (done Result
 		}
 	}
 	done.Version, err = f.store(ctx, j, false)
-	if err == nil {
-		return done, nil
-	}
-	if isFinal(err) {
+	switch {
+	case isFinal(err):
 		return done, errors.Join(err, f.forget())
+	case err != nil:
+		return done, &Error{"La publication est commencée, mais la base de données ne répond pas\u00a0: " +
+			"elle sera achevée dès que possible, sans autre geste de votre part.", err}
 	}
-	return done, &Error{"La publication est commencée, mais la base de données ne répond pas\u00a0: " +
-		"elle sera achevée dès que possible, sans autre geste de votre part.", err}
+	if err := f.write(ctx, j); err != nil {
+		f.cfg.Log.Warn("what was published could not be written to the desk's folder; it is tried again", "error", err)
+	}
+	return done, nil
 }
 
-// write brings the folder to what is published, and keeps what was committed there meanwhile.
+// write brings the folder to what is published, keeps what was committed there meanwhile, and forgets
+// the journal.
 func (f *Folder) write(ctx context.Context, j *journal) error {
 	if f.repo == nil {
-		return f.writeChanges(j.Changes)
+		if err := f.writeChanges(j.Changes); err != nil {
+			return err
+		}
+		return f.forget()
 	}
 	at, err := f.repo.position(ctx)
 	if err != nil {
 		return err
 	}
 	at.upstream = j.Commit
-	base, err := f.base(ctx, &at, nil)
-	if err == nil && base.apart != nil {
-		err = base.apart
+	commit, apart, err := f.commit(ctx, &at, &Publication{})
+	if err == nil && apart != nil {
+		err = apart
 	}
-	if err != nil || base.tree == at.head {
+	if err == nil && !j.Writing {
+		err = f.repo.mayWrite(ctx, f.temp, at.head, commit)
+	}
+	if err != nil {
 		return err
 	}
-	if j.Step == stepWrite {
-		if err := f.repo.mayWrite(ctx, f.temp, at.head, base.tree); err != nil {
-			return err
-		}
-		j.Step = stepWriting
+	if commit != at.head {
+		j.Writing = true
 		if err := f.save(j); err != nil {
 			return err
 		}
+		f.files.Lock()
+		defer f.files.Unlock()
+		if err := f.repo.write(ctx, at.branch, at.head, commit); err != nil {
+			return err
+		}
 	}
-	f.files.Lock()
-	defer f.files.Unlock()
-	return f.repo.write(ctx, at.branch, at.head, base.tree)
+	return f.forget()
 }
 
 // writeChanges writes files outside git.

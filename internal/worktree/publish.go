@@ -1,13 +1,10 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"path"
 	"slices"
-	"strings"
 
 	"palmares/internal/catalogdb"
 	"palmares/internal/content"
@@ -62,12 +59,8 @@ func (f *Folder) Publish(ctx context.Context, p Publication) (done Result, err e
 }
 
 func (f *Folder) attempt(ctx context.Context, p *Publication) (Result, error) {
-	j := &journal{Step: stepPublish, Author: p.AuthorName, AllowRemovals: p.AllowRemovals, Over: p.Over}
-	prepare := f.prepareFiles
-	if f.repo != nil {
-		prepare = f.prepareCommit
-	}
-	err := prepare(ctx, p, j)
+	j := &journal{Author: p.AuthorName, AllowRemovals: p.AllowRemovals, Over: p.Over}
+	err := f.prepare(ctx, p, j)
 	if err == nil {
 		_, err = f.store(ctx, j, true)
 	}
@@ -80,127 +73,43 @@ func (f *Folder) attempt(ctx context.Context, p *Publication) (Result, error) {
 	return f.finish(context.WithoutCancel(ctx), j) // from here on it goes forward
 }
 
-// prepareFiles finds out whether the files can be published outside git.
-func (f *Folder) prepareFiles(ctx context.Context, p *Publication, j *journal) error {
-	head, err := f.cfg.Store.Catalogue.Head(ctx)
-	if err != nil {
-		return err
+// prepare finds out what would be published, and whether it could be written.
+func (f *Folder) prepare(ctx context.Context, p *Publication, j *journal) error {
+	if f.repo == nil {
+		j.Changes = p.Changes
+		head, err := f.cfg.Store.Catalogue.Head(ctx)
+		if err != nil {
+			return err
+		}
+		j.Over = cmp.Or(j.Over, head.Version)
+		return checkBases(p.Changes, f.Read)
 	}
-	if j.Over == 0 {
-		j.Over = head.Version
+	commit, unsent, err := f.prepareCommit(ctx, p)
+	if unsent != nil {
+		f.cfg.Log.Warn("what is published is not sent to the upstream of the desk's folder now", "reason", unsent, "error", errors.Unwrap(unsent))
 	}
-	j.Changes = p.Changes
-	return checkBases(p.Changes, f.Read)
+	j.Commit, j.Stays = commit, unsent != nil
+	return err
 }
 
-// prepareCommit makes the commit that would be published.
-func (f *Folder) prepareCommit(ctx context.Context, p *Publication, j *journal) error {
-	r := f.repo
-	at, err := r.position(ctx)
+// prepareCommit makes the commit that would be published, on what colleagues pushed. unsent says why it
+// cannot be sent now.
+func (f *Folder) prepareCommit(ctx context.Context, p *Publication) (commit string, unsent, err error) {
+	at, err := f.repo.position(ctx)
 	if err != nil {
-		return err
+		return "", nil, err
 	}
-	if err := r.fetch(ctx, &at); err != nil {
-		f.cfg.Log.Warn("the upstream of the desk's folder cannot be reached; what is published is sent later", "error", err)
-		j.Stays = true
+	if err := f.repo.fetch(ctx, &at); err != nil {
+		unsent = &Error{away, err}
 	}
-	base, err := f.base(ctx, &at, p.Changes)
+	commit, apart, err := f.commit(ctx, &at, p)
 	if err != nil {
-		return err
+		return "", nil, err
 	}
-	j.Stays = j.Stays || base.apart != nil
-	err = checkBases(p.Changes, func(path string) ([]byte, error) {
-		held := base.tree
-		if slices.Contains(base.settled, r.prefix+path) {
-			held = at.upstream // her own she has written
-		}
-		return r.file(ctx, held, r.prefix+path)
-	})
-	if err != nil {
-		return err
+	if apart != nil {
+		unsent = apart
 	}
-	tree, err := r.change(ctx, f.temp, base.tree, p.Changes)
-	if err != nil {
-		return err
-	}
-	j.Commit = base.parents[0]
-	before, err := r.git(ctx, "rev-parse", "--verify", j.Commit+"^{tree}")
-	if err == nil && (tree != before || base.settled != nil) {
-		j.Commit, err = r.commitTree(ctx, tree, base.parents, person{p.AuthorName, p.AuthorEmail}, f.cfg.Now(), message(p))
-	}
-	if err != nil {
-		return err
-	}
-	return r.mayWrite(ctx, f.temp, at.head, j.Commit)
-}
-
-// A base is what a commit is made on.
-type base struct {
-	tree    string
-	parents []string
-	settled []string       // files from the top that both changed, and about which changes decide
-	apart   *ConflictError // why the upstream cannot be joined yet; nil if it is
-}
-
-// base returns what a commit with changes is made on: HEAD, the upstream, or a merge of the two. Where
-// both changed files, that needs changes of all of them; without any of them, the upstream waits.
-func (f *Folder) base(ctx context.Context, at *position, changes []Change) (base, error) {
-	alone := base{tree: at.head, parents: []string{at.head}}
-	if at.upstream == "" {
-		return alone, nil
-	}
-	joined, err := f.repo.join(ctx, at.head, at.upstream, f.cfg.Now())
-	if err != nil || joined.commit != "" {
-		return base{tree: joined.commit, parents: []string{joined.commit}}, err
-	}
-	settled := 0
-	for _, c := range changes {
-		if slices.Contains(joined.conflicts, f.repo.prefix+c.Path) {
-			settled++
-		}
-	}
-	if settled == len(joined.conflicts) {
-		return base{tree: joined.tree, parents: []string{at.head, at.upstream}, settled: joined.conflicts}, nil
-	}
-	alone.apart = &ConflictError{Files: map[string][]byte{}}
-	for _, full := range joined.conflicts {
-		path := strings.TrimPrefix(full, f.repo.prefix)
-		alone.apart.Paths = append(alone.apart.Paths, path)
-		theirs, err := f.repo.file(ctx, at.upstream, full)
-		if err == nil {
-			alone.apart.Files[path] = theirs
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return alone, err
-		}
-	}
-	if settled > 0 {
-		return alone, alone.apart
-	}
-	f.cfg.Log.Warn("the desk's folder and its upstream changed the same files, and somebody must choose; until then "+
-		"nothing is sent", "files", alone.apart.Paths)
-	return alone, nil
-}
-
-// message returns the message of the commit.
-func message(p *Publication) string {
-	if p.Message != "" {
-		return strings.TrimSpace(p.Message) + "\n"
-	}
-	var lines []string
-	for _, c := range p.Changes {
-		verb := "Modifie"
-		switch {
-		case c.Data == nil:
-			verb = "Retire"
-		case c.Base == "":
-			verb = "Ajoute"
-		}
-		lines = append(lines, verb+" "+strings.TrimSuffix(c.Path, path.Ext(c.Path))+"\n")
-	}
-	if len(lines) == 1 {
-		return lines[0]
-	}
-	return fmt.Sprintf("Publie %d changements\n\n%s", len(lines), strings.Join(lines, ""))
+	return commit, unsent, f.repo.mayWrite(ctx, f.temp, at.head, commit)
 }
 
 // findings is a publication.Sink that keeps the problems.

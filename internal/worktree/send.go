@@ -1,28 +1,48 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 )
 
-// push pushes a commit. isUnsent reports that the upstream could not be reached.
+// away says that the upstream cannot be reached.
+const away = "Le dépôt de l’équipe ne répond pas\u00a0: l’envoi sera tenté de nouveau."
+
+// push pushes a commit. isUnsent reports that the upstream could not be reached. errMoved: somebody
+// else was faster. An Error: the upstream does not want it.
 func (f *Folder) push(ctx context.Context, commit string) (isUnsent bool, err error) {
-	at, err := f.repo.position(ctx)
-	if err != nil || at.remote == "" {
+	r := f.repo
+	at, err := r.position(ctx)
+	if err != nil || at.remote == "" || at.upstream == commit {
 		return false, err
 	}
-	err = f.repo.push(ctx, &at, commit)
-	if errors.Is(err, errMoved) && f.repo.fetch(ctx, &at) == nil && at.upstream != "" {
-		if common, _ := f.repo.git(ctx, "merge-base", commit, at.upstream); common == commit {
+	_, err = r.run(ctx, call{limit: r.patience}, "push", "--porcelain", "--no-follow-tags", at.remote, commit+":"+at.remoteBranch)
+	failed, isFailed := errors.AsType[*gitError](err)
+	if !isFailed {
+		return false, err
+	}
+	var answer string // about the branch
+	for line := range strings.SplitSeq(failed.out, "\n") {
+		if strings.HasPrefix(line, "!") {
+			answer = line
+		}
+	}
+	switch {
+	case answer == "":
+		f.cfg.Log.Warn("what the desk published could not be pushed; it is tried again", "error", err)
+		return true, nil
+	case !strings.Contains(answer, "[rejected]") && !strings.Contains(answer, "lock") && !strings.Contains(answer, "failed to update ref"):
+		return false, &Error{"Le dépôt de l’équipe a refusé ces changements. Rien n’a été publié\u00a0: " +
+			"demandez à la personne qui s’occupe du serveur.", err}
+	case r.fetch(ctx, &at) == nil && at.upstream != "":
+		if common, _ := r.git(ctx, "merge-base", commit, at.upstream); common == commit {
 			return false, nil // it was pushed before
 		}
 	}
-	if _, isRefused := errors.AsType[*Error](err); err == nil || isRefused || errors.Is(err, errMoved) {
-		return false, err
-	}
-	f.cfg.Log.Warn("what the desk published could not be pushed; it is tried again", "error", err)
-	return true, nil
+	return false, errMoved
 }
 
 // Unsent returns how many commits have not been sent to the upstream, as far as is known.
@@ -66,40 +86,16 @@ func (f *Folder) Send(ctx context.Context) error {
 }
 
 func (f *Folder) send(ctx context.Context) error {
-	const away = "Le dépôt de l’équipe ne répond pas\u00a0: l’envoi sera tenté de nouveau."
-	at, err := f.repo.position(ctx)
-	if err != nil || at.remote == "" {
+	commit, unsent, err := f.prepareCommit(ctx, &Publication{})
+	if err = cmp.Or(err, unsent); err != nil {
 		return err
 	}
-	if err := f.repo.fetch(ctx, &at); err != nil {
-		return &Error{away, err}
-	}
-	base, err := f.base(ctx, &at, nil)
-	if err == nil && base.apart != nil {
-		err = base.apart
-	}
-	if err == nil {
-		err = f.repo.mayWrite(ctx, f.temp, at.head, base.tree)
-	}
+	isUnsent, err := f.push(ctx, commit)
 	if err != nil {
 		return err
 	}
-	if base.tree != at.upstream {
-		isUnsent, err := f.push(ctx, base.tree)
-		if err != nil {
-			return err
-		}
-		if isUnsent {
-			return &Error{text: away}
-		}
+	if isUnsent {
+		return &Error{text: away}
 	}
-	if base.tree == at.head {
-		return nil
-	}
-	j := &journal{Step: stepWrite, Commit: base.tree}
-	if err := f.save(j); err != nil {
-		return err
-	}
-	_, err = f.finish(ctx, j)
-	return err
+	return f.write(ctx, &journal{Commit: commit})
 }
