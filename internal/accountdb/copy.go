@@ -42,7 +42,6 @@ type WorkingCopy struct {
 	Original  []byte // the file it started from; nil for a new record
 	Data      []byte // as it is now
 	State     string
-	PublishAt string // RFC 3339; "" for at once
 	Note      string // to the reviewer, or back to the author
 	Revision  int64  // rises with every save
 	CreatedAt time.Time
@@ -74,8 +73,8 @@ func (s *Copies) Create(ctx context.Context, c WorkingCopy, now time.Time) (Work
 			return WorkingCopy{}, err
 		}
 		n, err := sqldb.ExecRows(ctx, tx, `
-			INSERT INTO working_copies (id, path, replaces, author, base, original, data, state, publish_at, note, revision, created_at, saved_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', '', 1, $9, $9) ON CONFLICT (path, author) DO NOTHING`,
+			INSERT INTO working_copies (id, path, replaces, author, base, original, data, state, note, revision, created_at, saved_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', 1, $9, $9) ON CONFLICT (path, author) DO NOTHING`,
 			account.NewID(account.CopyID, now, rand.Reader), c.Path, c.Replaces, author, baseOf(c.Original), stored(c.Original),
 			stored(c.Data), CopyInProgress, sqldb.FormatTime(now))
 		if err == nil && n > 0 {
@@ -108,8 +107,8 @@ func (s *Copies) ListOf(ctx context.Context, path string) ([]WorkingCopy, error)
 }
 
 // Save stores what somebody wrote on the basis of a revision, and returns the new one. The same
-// bytes again change nothing, so that a save may be repeated. What was ready or scheduled is in
-// progress again. ErrNotFound; ErrInvalid: it is too long; ErrChanged: there is another revision.
+// bytes again change nothing, so that a save may be repeated. What was ready is in progress
+// again. ErrNotFound; ErrInvalid: it is too long; ErrChanged: there is another revision.
 func (s *Copies) Save(ctx context.Context, id string, revision int64, data []byte, now time.Time) (int64, error) {
 	if err := checkSize(data); err != nil {
 		return 0, err
@@ -191,7 +190,7 @@ func copyChanged(id string) error {
 }
 
 const (
-	copyColumns       = `id, path, replaces, author, base, state, publish_at, note, revision, created_at, saved_at`
+	copyColumns       = `id, path, replaces, author, base, state, note, revision, created_at, saved_at`
 	selectCopies      = `SELECT ` + copyColumns + ` FROM working_copies `
 	selectWholeCopies = `SELECT ` + copyColumns + `, original, data FROM working_copies `
 	newestCopies      = `ORDER BY saved_at DESC, id DESC LIMIT $1`
@@ -209,7 +208,7 @@ func scanWholeCopy(scan sqldb.Scanner, c *WorkingCopy) error {
 
 func (c *WorkingCopy) fields() []any {
 	return []any{
-		&c.ID, &c.Path, &c.Replaces, &c.Author, &c.Base, &c.State, &c.PublishAt, &c.Note, &c.Revision,
+		&c.ID, &c.Path, &c.Replaces, &c.Author, &c.Base, &c.State, &c.Note, &c.Revision,
 		sqldb.Time(&c.CreatedAt), sqldb.Time(&c.SavedAt),
 	}
 }

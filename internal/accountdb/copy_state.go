@@ -18,17 +18,15 @@ const (
 	CopyInProgress = "en-cours"
 	CopyForReview  = "a-relire"
 	CopyReady      = "prete" // approved
-	CopyScheduled  = "programmee"
 )
 
-var copyStates = []string{CopyInProgress, CopyForReview, CopyReady, CopyScheduled}
+var copyStates = []string{CopyInProgress, CopyForReview, CopyReady}
 
 // A CopyStep is a change of the state of a working copy.
 type CopyStep struct {
-	State     string
-	PublishAt string // RFC 3339; "" for at once, unless State is CopyScheduled
-	Note      string // to the reviewer, or back to the author
-	By        string // the address of who makes the change
+	State string
+	Note  string // to the reviewer, or back to the author
+	By    string // the address of who makes the change
 }
 
 // SetState changes the state of the revision that somebody has seen, and queues the mails about
@@ -50,8 +48,8 @@ func (s *Copies) SetState(ctx context.Context, id string, revision int64, step C
 		if err != nil {
 			return err
 		}
-		if err := sqldb.Exec(ctx, tx, `UPDATE working_copies SET state = $1, publish_at = $2, note = $3 WHERE id = $4`,
-			step.State, step.PublishAt, step.Note, id); err != nil {
+		if err := sqldb.Exec(ctx, tx, `UPDATE working_copies SET state = $1, note = $2 WHERE id = $3`,
+			step.State, step.Note, id); err != nil {
 			return err
 		}
 		return queueReviewMails(ctx, tx, c, step.State, by, now)
@@ -60,7 +58,6 @@ func (s *Copies) SetState(ctx context.Context, id string, revision int64, step C
 
 // queueReviewMails queues the mails about a new state. Nobody is told what she has done herself.
 func queueReviewMails(ctx context.Context, tx *sql.Tx, c WorkingCopy, state, by string, now time.Time) error {
-	approved := []string{CopyReady, CopyScheduled}
 	kind, to := mail.Kind(""), []string{c.Author}
 	var err error
 	switch {
@@ -72,7 +69,7 @@ func queueReviewMails(ctx context.Context, tx *sql.Tx, c WorkingCopy, state, by 
 			string(account.Editor), MaxEditors)
 	case state == CopyInProgress && c.State == CopyForReview:
 		kind = mail.ReviewReturned
-	case slices.Contains(approved, state) && !slices.Contains(approved, c.State):
+	case state == CopyReady:
 		kind = mail.ReviewApproved
 	default:
 		return nil
@@ -86,13 +83,10 @@ func queueReviewMails(ctx context.Context, tx *sql.Tx, c WorkingCopy, state, by 
 }
 
 func (step CopyStep) check() error {
-	_, err := time.Parse(time.RFC3339, step.PublishAt)
 	switch {
 	case !slices.Contains(copyStates, step.State):
 		return sqldb.Problem(sqldb.ErrInvalid, nil, "%q is not a state of a working copy: choose one of %s", step.State,
 			strings.Join(copyStates, ", "))
-	case err != nil && (step.PublishAt != "" || step.State == CopyScheduled):
-		return sqldb.Problem(sqldb.ErrInvalid, err, "%q is not a time: write it as in 2026-12-06T08:00:00Z", step.PublishAt)
 	case !isText(step.Note) || utf8.RuneCountInString(step.Note) > MaxCopyNote:
 		return sqldb.Problem(sqldb.ErrInvalid, nil, "the note is not text, or has more than %d characters: shorten it",
 			MaxCopyNote)

@@ -136,14 +136,14 @@ func TestWhatWasApprovedIsInProgressAgainWhenItChanges(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		c := workingCopy(t, s, "ada@example.org", "outils/plume.md")
 		for state, want := range map[string]string{
-			CopyInProgress: CopyInProgress, CopyForReview: CopyForReview, CopyReady: CopyInProgress, CopyScheduled: CopyInProgress,
+			CopyInProgress: CopyInProgress, CopyForReview: CopyForReview, CopyReady: CopyInProgress,
 		} {
-			step := CopyStep{State: state, PublishAt: "2026-12-06T08:00:00+01:00", Note: "Le prix a changé.", By: "ada@example.org"}
+			step := CopyStep{State: state, Note: "Le prix a changé.", By: "ada@example.org"}
 			if err := s.Copies.SetState(t.Context(), c.ID, c.Revision, step, monday); err != nil {
 				t.Fatal(err)
 			}
 			same := saveCopy(t, s, c, string(c.Data), day(1))
-			if same.State != state || same.PublishAt != step.PublishAt || same.Note != step.Note || same.Revision != c.Revision {
+			if same.State != state || same.Note != step.Note || same.Revision != c.Revision {
 				t.Errorf("%s: without a change it is %+v", state, same)
 			}
 			if c = saveCopy(t, s, c, string(c.Data)+"!", day(1)); c.State != want {
@@ -185,8 +185,6 @@ func TestWorkingCopiesAreBounded(t *testing.T) {
 		fails(t, err, sqldb.ErrInvalid, "1048577 bytes")
 		for _, step := range []CopyStep{
 			{State: "publiee"},
-			{State: CopyScheduled},
-			{State: CopyReady, PublishAt: "demain"},
 			{State: CopyReady, Note: "\x00"},
 			{State: CopyReady, Note: strings.Repeat("é", MaxCopyNote+1)},
 		} {
@@ -295,9 +293,8 @@ func TestAReviewIsMailedToWhoeverWaitsForIt(t *testing.T) {
 				{"zoe@example.org", CopyInProgress, ""}, // she takes it back
 				{"zoe@example.org", CopyForReview, "review_asked ada, review_asked bob"},
 				{"bob@example.org", CopyReady, "review_approved zoe"},
-				{"bob@example.org", CopyScheduled, ""},
 				{"ada@example.org", CopyInProgress, ""},
-				{"ada@example.org", CopyScheduled, "review_approved zoe"},
+				{"ada@example.org", CopyReady, "review_approved zoe"},
 			},
 			"ada@example.org": {
 				{"ADA@example.org", CopyForReview, "review_asked bob"},
@@ -306,7 +303,7 @@ func TestAReviewIsMailedToWhoeverWaitsForIt(t *testing.T) {
 		} {
 			c := workingCopy(t, s, author, "outils/"+author[:3]+".md")
 			for i, step := range steps {
-				err := s.Copies.SetState(t.Context(), c.ID, c.Revision, CopyStep{State: step.state, PublishAt: "2026-12-06T08:00:00Z", By: step.by}, monday)
+				err := s.Copies.SetState(t.Context(), c.ID, c.Revision, CopyStep{State: step.state, By: step.by}, monday)
 				if err != nil {
 					t.Fatal(err)
 				}

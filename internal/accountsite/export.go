@@ -182,7 +182,7 @@ func (p *pages) collectDesk(r *request, known *exported) error {
 	}
 	for _, c := range copies {
 		if c.Author == r.owner.Account.Email {
-			known.Copies = append(known.Copies, exportedCopy{c.ID, c.Path, c.State, c.PublishAt, c.Note, c.CreatedAt, c.SavedAt})
+			known.Copies = append(known.Copies, exportedCopy{c.ID, c.Path, c.State, c.Note, c.CreatedAt, c.SavedAt})
 		}
 	}
 	return nil

@@ -101,7 +101,6 @@ type exportedCopy struct {
 	ID        string    `json:"id"`
 	Path      string    `json:"path"`
 	State     string    `json:"state"`
-	PublishAt string    `json:"publish_at,omitempty"`
 	Note      string    `json:"note,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	SavedAt   time.Time `json:"saved_at"`

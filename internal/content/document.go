@@ -146,35 +146,27 @@ func (d *Document) Bytes() []byte { return []byte(d.mark + strings.Join(d.lines,
 // Kind returns the kind of the record.
 func (d *Document) Kind() canonical.Kind { return d.kind }
 
-// Path returns the path of the file in its folder; "" for a record that has no slug yet.
-func (d *Document) Path() string { return d.path }
-
 // Slug returns the slug of the record; "" if it has none yet.
 func (d *Document) Slug() string {
 	_, slug, _ := kindOf(d.path)
 	return slug
 }
 
-// FieldAt returns the name of the field at a line, from 1: "body" in the body, "" where there is none.
-func (d *Document) FieldAt(line int) string {
-	if d.kind != canonical.Catalogue && line > d.text {
-		return "body"
-	}
-	for i, s := range d.spans {
-		if line > s.from && line <= s.to {
-			return d.fields[i].name
-		}
-	}
-	return ""
-}
-
-// FieldOf returns the name of the field that a problem of the file is about: the one at its line, or the
-// one that it says is missing.
+// FieldOf returns the name of the field that a problem of the file is about: the one that it says is
+// missing, or the one at its line: "body" in the body, "" where there is none.
 func (d *Document) FieldOf(p Problem) string {
 	if name := strings.TrimSuffix(p.Text, " is missing"); name != p.Text && d.field(name) != nil {
 		return name
 	}
-	return d.FieldAt(p.Line)
+	if d.kind != canonical.Catalogue && p.Line > d.text {
+		return "body"
+	}
+	for i, s := range d.spans {
+		if p.Line > s.from && p.Line <= s.to {
+			return d.fields[i].name
+		}
+	}
+	return ""
 }
 
 // field returns the field of a record by its name.
@@ -185,17 +177,6 @@ func (d *Document) field(name string) *catalog.Field {
 		return nil
 	}
 	return &table[i]
-}
-
-// Missing returns the names of the fields that the record must have and does not.
-func (d *Document) Missing() (names []string) {
-	for i := range canonical.Tables[d.kind] {
-		f := &canonical.Tables[d.kind][i]
-		if v := d.Value(f.Name); f.Use.Has(catalog.Required) && v.Text == "" && len(v.Items)+len(v.Rows) == 0 {
-			names = append(names, f.Name)
-		}
-	}
-	return names
 }
 
 // index returns where a field is in the file, or -1.

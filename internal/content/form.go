@@ -22,12 +22,9 @@ type FormField struct {
 	Rule        string // a sentence
 	Input       Input
 	Required    bool
-	MaxLength   int      // in characters, of a text or an item; 0 for no limit of its own
-	MaxItems    int      // of a list; 0 for no limit of its own
-	Min, Max    *float64 // of a number
 	Choices     []Choice // of a select, and of a list whose items are chosen
 	Columns     []FormField
-	Of          canonical.Kind // of a reference
+	Of          canonical.Kind // of the record whose slug it is
 	From        string         // Choices are those of the catalogue: see Complete
 }
 
@@ -39,18 +36,16 @@ type Input string
 
 // The inputs.
 const (
-	InputText      Input = "text"
-	InputArea      Input = "textarea"
-	InputNumber    Input = "number"
-	InputDate      Input = "date"
-	InputTime      Input = "datetime"
-	InputSelect    Input = "select"
-	InputCheckbox  Input = "checkbox"
-	InputLines     Input = "lines" // one item each
-	InputRows      Input = "rows"  // of Columns
-	InputPicture   Input = "picture"
-	InputReference Input = "reference" // the slug of a record of the kind Of
-	InputYAML      Input = "yaml"
+	InputText     Input = "text"
+	InputArea     Input = "textarea"
+	InputNumber   Input = "number"
+	InputDate     Input = "date"
+	InputTime     Input = "datetime"
+	InputSelect   Input = "select"
+	InputCheckbox Input = "checkbox"
+	InputLines    Input = "lines" // one item each
+	InputRows     Input = "rows"  // of Columns
+	InputYAML     Input = "yaml"
 )
 
 // What the choices of a field are From.
@@ -83,18 +78,6 @@ func formField(f *catalog.Field, t fieldText) FormField {
 	if isNested(f) {
 		field.Input = InputYAML
 	}
-	form := formOf(f)
-	if len(form.AnyOf) > 0 && f.Form == catalog.Names {
-		form = form.AnyOf[1]
-	}
-	field.MaxItems, field.Min, field.Max = form.MaxItems, form.Minimum, form.Maximum
-	if form.Items != nil {
-		form = form.Items
-	}
-	field.MaxLength = form.MaxLength
-	if f.Name == "announced" {
-		field.MaxItems = maxAnnounced
-	}
 	values := f.Values
 	switch f.Form {
 	case catalog.Tier:
@@ -108,7 +91,7 @@ func formField(f *catalog.Field, t fieldText) FormField {
 	case catalog.PageSlug:
 		field.Of = canonical.Page
 	case catalog.Marks, catalog.Weights:
-		field.From, field.MaxItems = FromCriteria, maxCriteria
+		field.From = FromCriteria
 		field.Columns = []FormField{
 			{Name: nameColumn, Label: "Critère", Input: InputSelect, Required: true},
 			{Name: valueColumn, Label: "Valeur", Rule: valueRule, Input: InputText, Required: true},
@@ -135,7 +118,6 @@ var inputs = map[catalog.Form]Input{
 	catalog.Figure: InputNumber, catalog.Number: InputNumber, catalog.Days: InputNumber, catalog.Date: InputDate, catalog.Time: InputTime,
 	catalog.PublishAt: InputTime, catalog.InCategory: InputSelect, catalog.Enum: InputSelect, catalog.Option: InputSelect,
 	catalog.Tier: InputSelect, catalog.Flag: InputCheckbox, catalog.Draft: InputCheckbox, catalog.Published: InputCheckbox,
-	catalog.Image: InputPicture, catalog.ToolSlug: InputReference, catalog.PageSlug: InputReference,
 	catalog.Names: InputLines, catalog.Links: InputLines, catalog.Slugs: InputLines, catalog.Lines: InputLines,
 	catalog.UsageSlugs: InputLines, catalog.Marks: InputRows, catalog.Weights: InputRows, catalog.Objects: InputRows,
 	catalog.Single: InputYAML,

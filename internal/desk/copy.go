@@ -183,8 +183,6 @@ func (c copyRow) StateText() string {
 		return "À relire"
 	case accountdb.CopyReady:
 		return "Prête"
-	case accountdb.CopyScheduled:
-		return "Programmée"
 	}
 	return "En cours"
 }

@@ -59,7 +59,7 @@ func (c *mailContent) Copy(ctx context.Context, r mail.Request) (mail.Copy, erro
 	return mail.Copy{
 		Record: strings.TrimSuffix(found.Path, ".md"), Author: cmp.Or(author.Name, found.Author), Note: found.Note,
 		Waiting: found.State == accountdb.CopyForReview,
-		Ready:   found.State == accountdb.CopyReady || found.State == accountdb.CopyScheduled,
+		Ready:   found.State == accountdb.CopyReady,
 	}, nil
 }
 

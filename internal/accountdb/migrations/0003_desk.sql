@@ -15,8 +15,7 @@ CREATE TABLE working_copies (
 	base       TEXT   NOT NULL, -- SHA-256 of original, hex; "" for a new record
 	original   BYTEA  NOT NULL, -- the file it started from
 	data       BYTEA  NOT NULL, -- as it is now
-	state      TEXT   NOT NULL, -- en-cours, a-relire, prete or programmee
-	publish_at TEXT   NOT NULL, -- RFC 3339; "" for at once
+	state      TEXT   NOT NULL, -- en-cours, a-relire or prete
 	note       TEXT   NOT NULL, -- to the reviewer, or back to the author
 	revision   BIGINT NOT NULL, -- rises with every change
 	created_at TEXT   NOT NULL,
