@@ -83,7 +83,7 @@ func TestAnEditorWritesWhileThePageFollowsAndPublishes(t *testing.T) {
 		document.querySelector("[name='f.body']").dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
 	})()`, chromedp.EvalAwaitPromise)
 	b.await(`document.activeElement.name === "alt"`)
-	b.do(fill("[name=alt]", "Un écran vide"), click("[data-picture] button"))
+	b.do(fill("[name=alt]", "Un écran vide"), click(".desk-picture button"))
 	b.await(`document.querySelector("[name='f.body']").value.includes("![Un écran vide](../images/plume/ecran.png)")`)
 	b.await(`document.querySelector("[data-page]").contentDocument.querySelector("main img[alt='Un écran vide']")?.naturalWidth === 40`)
 	b.await(`document.querySelector("[data-status]").textContent.startsWith("Enregistré")`)

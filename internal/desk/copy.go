@@ -17,6 +17,7 @@ import (
 	"palmares/internal/content"
 	"palmares/internal/preview"
 	"palmares/internal/record"
+	"palmares/internal/sqldb"
 	"palmares/internal/worktree"
 )
 
@@ -154,6 +155,31 @@ func (c *draft) changes() []worktree.Change {
 	return list
 }
 
+// summary says what publishing it changes, in a line for the history of the folder.
+func (c *draft) summary() string {
+	title := name(c.doc, c.Path)
+	switch {
+	case c.row().IsObituary():
+		return title + " est retiré"
+	case c.Replaces != "":
+		return title + " change d’adresse"
+	case c.Base == "":
+		return title + "\u00a0: nouvelle fiche"
+	}
+	var parts []string
+	fields, text := c.changed()
+	for _, f := range fields {
+		parts = append(parts, strings.ToLower(f.Label))
+	}
+	if slices.ContainsFunc(text, func(p passage) bool { return !p.IsSame }) {
+		parts = append(parts, "texte")
+	}
+	if len(parts) == 0 || len(parts) > 4 {
+		return title
+	}
+	return title + "\u00a0: " + strings.Join(parts, ", ")
+}
+
 // edition returns the folder with a working copy in it.
 func (d *desk) edition(ctx context.Context, c *draft) (*preview.Edition, error) {
 	changes, err := d.changes(ctx, c)
@@ -176,6 +202,11 @@ type copyRow struct {
 // Href returns the address of its page.
 func (c copyRow) Href() string { return copiesPath + "/" + c.ID }
 
+// IsObituary reports whether it takes the place of a tool.
+func (c copyRow) IsObituary() bool {
+	return c.Replaces != "" && strings.HasPrefix(c.Path, "cimetiere/")
+}
+
 // StateText returns the French name of its state.
 func (c copyRow) StateText() string {
 	switch c.State {
@@ -197,13 +228,26 @@ func (d *desk) copyRows(r *request, records []row) ([]copyRow, error) {
 	if err != nil {
 		return nil, err
 	}
+	e, err := d.folder(r.Context())
+	if err != nil {
+		return nil, err
+	}
 	titles := map[string]string{}
 	for _, x := range records {
 		titles[x.File()] = x.Name
 	}
 	var list []copyRow
 	for _, c := range all {
+		c.SavedAt = c.SavedAt.In(zoneOf(e))
 		file := cmp.Or(c.Replaces, c.Path)
+		if records != nil && titles[file] == "" { // a new one, which only its own text names
+			whole, err := d.Copies.Find(r.Context(), c.ID)
+			if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
+				return nil, err
+			}
+			doc, _ := content.OpenDocument(c.Path, whole.Data)
+			titles[file] = name(doc, recordName(c.Path))
+		}
 		list = append(list, copyRow{
 			WorkingCopy: c, File: file, Name: cmp.Or(titles[file], recordName(c.Path)), Who: cmp.Or(names[c.Author], c.Author),
 			IsMine: c.Author == r.Email, IsOpen: c.Author == r.Email || r.Role.Includes(account.Editor),

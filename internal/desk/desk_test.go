@@ -295,6 +295,15 @@ func TestOfTwoVersionsOfARecordNothingIsChosenForHer(t *testing.T) {
 	})
 }
 
+// What a new record lacks keeps nothing from being chosen, and is said in the words of the form.
+func TestAnIncompleteRecordOffersAllChoices(t *testing.T) {
+	n := newNewsroom(t, databases.OpenDSN(t, databases.SQLite(t)), t.TempDir())
+	ada := n.as("Ada")
+	copied := ada.follow(ada.post("/redaction/nouvelle", "genre", "outils", "nom", "Fusain"))
+	ada.get(copied).OK().Contains(`<option value="code">`, "«\u00a0Domaine\u00a0» est vide", "La page s’affichera ici").Lacks("domain est", "<iframe src")
+	ada.get("/redaction").OK().Contains(">Fusain</a>")
+}
+
 func TestRecordsBeginInManyWays(t *testing.T) {
 	n := newNewsroom(t, databases.OpenDSN(t, databases.SQLite(t)), t.TempDir())
 	ada := n.as("Ada")

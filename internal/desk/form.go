@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
+	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -137,9 +139,6 @@ func newInput(f content.FormField, key string, v content.Value) field {
 	for _, c := range f.Choices {
 		shown.Choices = append(shown.Choices, choice{c.Value, c.Label, c.Value == v.Text})
 	}
-	if shown.Type == "choice" && v.Text != "" && !slices.ContainsFunc(f.Choices, func(c content.Choice) bool { return c.Value == v.Text }) {
-		shown.Choices = append(shown.Choices, choice{v.Text, v.Text + " (inconnu)", true}) // so that saving keeps it
-	}
 	if f.Of == record.Tool {
 		shown.List = "page.outils"
 	}
@@ -221,9 +220,34 @@ func problemsOf(found []content.Problem, file string, doc *content.Document) (ow
 		if doc != nil && doc.FieldOf(p) != "slug" { // which is not in the form
 			name = doc.FieldOf(p)
 		}
-		own[name] = append(own[name], french.Sentence(p.Text))
+		own[name] = append(own[name], inWords(file, french.Sentence(p.Text)))
 	}
 	return own, others
+}
+
+// namesInSentences finds what may be the name of a field or one of its values.
+var namesInSentences = regexp.MustCompile(`[\pL\d_./-]+`)
+
+// inWords returns a sentence about a file with the words of its form in the place of the names that fields and
+// their values have in it.
+func inWords(file, sentence string) string {
+	kind := record.Catalogue
+	if k := kindOf(path.Dir(file)); k != nil {
+		kind = k.Kind
+	}
+	words := map[string]string{}
+	for _, g := range content.Form(kind) {
+		for _, f := range g.Fields {
+			if strings.ToLower(f.Label) == f.Name || !slices.Contains(namesInSentences.FindAllString(sentence, -1), f.Name) {
+				continue
+			}
+			for _, c := range f.Choices {
+				words[c.Value] = c.Label
+			}
+			words[f.Name] = "«\u00a0" + f.Label + "\u00a0»"
+		}
+	}
+	return namesInSentences.ReplaceAllStringFunc(sentence, func(name string) string { return cmp.Or(words[name], name) })
 }
 
 // sentence returns the sentence of an error for people at the desk.
@@ -236,7 +260,7 @@ const maxFindings = 20
 func findings[T content.Problem | content.Warning](found []T) (list []string) {
 	for _, f := range found[:min(len(found), maxFindings)] {
 		p := content.Problem(f)
-		list = append(list, fmt.Sprintf("%s, ligne %d\u00a0: %s", recordName(p.File), p.Line, french.Sentence(p.Text)))
+		list = append(list, fmt.Sprintf("%s, ligne %d\u00a0: %s", recordName(p.File), p.Line, inWords(p.File, french.Sentence(p.Text))))
 	}
 	return list
 }

@@ -45,7 +45,7 @@ func (d *desk) confirmPublication(r *request) (*response, error) {
 	}
 	for _, w := range e.Warnings {
 		if w.File == c.Path {
-			data.Warnings = append(data.Warnings, french.Sentence(w.Text))
+			data.Warnings = append(data.Warnings, inWords(w.File, french.Sentence(w.Text)))
 		}
 	}
 	data.Fields, data.Passages = c.changed()
@@ -70,7 +70,7 @@ func (d *desk) publish(r *request) (*response, error) {
 		if err != nil {
 			return nil, err
 		}
-		copies, titles = append(copies, c), append(titles, name(c.doc, c.Path))
+		copies, titles = append(copies, c), append(titles, c.summary())
 		changes, err := d.changes(r.Context(), c)
 		if err != nil {
 			return nil, err
@@ -80,7 +80,7 @@ func (d *desk) publish(r *request) (*response, error) {
 	if author := copies[0].Author; isOfOne(copies) && names[author] != "" {
 		work.AuthorName, work.AuthorEmail = names[author], author
 	}
-	work.Message = cmp.Or(strings.TrimSpace(r.PostForm.Get("message")), strings.Join(titles, ", "))
+	work.Message = cmp.Or(strings.TrimSpace(r.PostForm.Get("message")), strings.Join(titles, "\u202f; "))
 	if a, err := d.send(r, copies, work); a != nil || err != nil {
 		return a, err
 	}

@@ -88,10 +88,11 @@ type row struct {
 	Label     string // of the category
 	Authors   []string
 	Draft     bool
-	Due       string // when it is published; "" if it is not scheduled
-	Next      bool   // it replaces another one at that hour
-	OldPrice  string // the day of a check that is too old; "" for none
-	OldTest   string // likewise
+	Due       string    // when it is published; "" if it is not scheduled
+	DueAt     time.Time // likewise, by the clock of the site
+	Next      bool      // it replaces another one at that hour
+	OldPrice  string    // the day of a check that is too old; "" for none
+	OldTest   string    // likewise
 	Warnings  []string
 	Copies    []copyRow // of it
 	IsInBulk  bool      // it cannot be edited
@@ -152,6 +153,10 @@ func (d *desk) complete(all []row, e *preview.Edition) []row {
 	for i := range all {
 		at[all[i].File()] = i
 	}
+	due := func(text string) time.Time {
+		t, _ := time.Parse(time.RFC3339, text) // it was read from a folder without problems
+		return t.In(zoneOf(e))
+	}
 	for i := range e.Catalog.Scheduled {
 		s := &e.Catalog.Scheduled[i]
 		j, ok := at[s.Name()+".md"]
@@ -160,16 +165,16 @@ func (d *desk) complete(all []row, e *preview.Edition) []row {
 		}
 		if _, err := fs.Stat(d.Folder.With(nil), s.Name()+".next.md"); err == nil {
 			next := all[j]
-			next.Due, next.Next, next.Draft, all[j].Draft = s.Due, true, false, false
+			next.Due, next.DueAt, next.Next, next.Draft, all[j].Draft = s.Due, due(s.Due), true, false, false
 			at[next.File()] = len(all)
 			all = append(all, next)
 			continue
 		}
-		all[j].Due, all[j].Draft = s.Due, false
+		all[j].Due, all[j].DueAt, all[j].Draft = s.Due, due(s.Due), false
 	}
 	for _, w := range e.Warnings {
 		if i, ok := at[w.File]; ok {
-			all[i].Warnings = append(all[i].Warnings, french.Sentence(w.Text))
+			all[i].Warnings = append(all[i].Warnings, inWords(w.File, french.Sentence(w.Text)))
 		}
 	}
 	for i := range all {

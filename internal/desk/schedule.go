@@ -11,6 +11,7 @@ import (
 	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/french"
 	"palmares/internal/preview"
 	"palmares/internal/record"
 	"palmares/internal/worktree"
@@ -114,7 +115,7 @@ func (d *desk) schedule(r *request) (*response, error) {
 	}
 	isBeside := place != c.Path
 	c.Data = c.doc.Bytes()
-	work := worktree.Publication{Changes: c.changes(), Message: name(c.doc, c.Path) + " paraîtra le " + when}
+	work := worktree.Publication{Changes: c.changes(), Message: name(c.doc, c.Path) + " paraîtra le " + french.Date(when[:10]) + " à " + when[11:]}
 	work.Changes[0].Path = place
 	if isBeside {
 		work.Changes[0].Base = ""

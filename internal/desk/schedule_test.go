@@ -54,7 +54,7 @@ func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
 			t.Errorf("%+v, %v", log, err)
 		}
 		bob.get("/redaction/versions/2").OK().Contains("plume\u00a0: programmé", "Bob").Lacks("Annuler la version")
-		bob.get("/redaction/programmation").OK().Contains("Plume", "1er\u00a0décembre 2026 à 08:00").Lacks("Annuler")
+		bob.get("/redaction/programmation").OK().Contains("Plume", "1er\u00a0décembre 2026 à 09:00").Lacks("Annuler")
 		again := bob.open("outils/plume")
 		ada.post(again+"/programmation", "quand", "2026-12-02T09:00").Is(http.StatusUnprocessableEntity).Contains("déjà programmée")
 

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
@@ -47,10 +48,17 @@ func (d *desk) findShareable(r *request) (*draft, error) {
 
 func (d *desk) showShares(r *request, c *draft, token string) (*response, error) {
 	data := sharesPage{page: r.page("Partager"), Copy: c.row()}
-	var err error
+	e, err := d.folder(r.Context())
+	if err != nil {
+		return nil, err
+	}
 	data.Shares, err = d.Shares.List(r.Context(), c.ID, r.now)
+	for i := range data.Shares {
+		s := &data.Shares[i]
+		s.CreatedAt, s.ExpiresAt = s.CreatedAt.In(zoneOf(e)), s.ExpiresAt.In(zoneOf(e))
+	}
 	if token != "" && len(data.Shares) > 0 {
-		data.Made, data.Until = d.BaseURL+sharedPath+"/"+token, catalog.Day(data.Shares[0].ExpiresAt)
+		data.Made, data.Until = d.BaseURL+sharedPath+"/"+token, data.Shares[0].ExpiresAt.Format(time.DateOnly)
 	}
 	return render("shares", data), err
 }

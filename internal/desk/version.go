@@ -59,7 +59,7 @@ func (v version) Summary() string {
 	if v.Settings {
 		parts = append(parts, "réglages du site")
 	}
-	return cmp.Or(strings.Join(parts, ", "), "rien de visible tout de suite")
+	return cmp.Or(strings.Join(parts, ", "), "des textes, ou ce qui paraîtra plus tard")
 }
 
 type versionsPage struct {
@@ -73,10 +73,15 @@ func (d *desk) listVersions(r *request) (*response, error) {
 }
 
 func (d *desk) versions(r *request) ([]version, error) {
+	e, err := d.folder(r.Context())
+	if err != nil {
+		return nil, err
+	}
 	found, err := d.Catalogue.Versions(r.Context(), maxVersions)
 	all := make([]version, len(found))
 	for i := range found {
 		all[i].Version = found[i]
+		all[i].PublishedAt = found[i].PublishedAt.In(zoneOf(e))
 	}
 	return all, err
 }
