@@ -83,6 +83,9 @@ func (c *conflict) show(r *request, isMissing bool) *response {
 	}
 	if c.doc != nil && c.draft.doc != nil {
 		data.Fields, data.Passages = differences(c.doc, c.draft.doc), passages(c.doc.Body(), c.draft.doc.Body())
+		if original, err := content.OpenDocument(c.Path, c.Original); err == nil && original.Kind() == c.doc.Kind() {
+			attribute(data.Fields, original, c.doc, c.draft.doc)
+		}
 	} else if !data.IsGone {
 		data.IsWhole, data.Mine, data.Theirs = true, string(c.Data), string(c.theirs)
 	}

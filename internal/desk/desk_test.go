@@ -282,7 +282,8 @@ func TestOfTwoVersionsOfARecordNothingIsChosenForHer(t *testing.T) {
 		if to := ada.follow(ada.get(copied + "/publication")); to != copied+"/conflit" {
 			t.Fatalf("led to %s", to)
 		}
-		page := ada.get(copied+"/conflit").OK().Contains("Par Ada", "Par un autre", "Le mien.", "Le leur.", "20 €").Lacks(" checked")
+		page := ada.get(copied+"/conflit").OK().Contains("Par Ada", "Par un autre", "Le mien.", "Le leur.", "20 €",
+			"changé sur le site, pas par vous", "changé par vous, pas sur le site", "changé des deux côtés").Lacks(" checked")
 		now := regexp.MustCompile(`name="maintenant" value="(\w+)"`).FindStringSubmatch(page.Body)[1]
 		chosen := []string{"revision", "2", "maintenant", now, "c.tagline", "mien", "c.price", "leur", "p.1", "deux"}
 		ada.post(copied+"/conflit", chosen...).Is(http.StatusUnprocessableEntity).Contains("Rien n’est choisi pour vous")

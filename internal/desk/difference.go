@@ -12,6 +12,7 @@ import (
 type difference struct {
 	Name, Label string
 	Old, New    string // as people read them; "" for nothing
+	By          string // who changed it, if both sides are newer than something else; "" otherwise
 }
 
 // differences returns the fields in which two documents of one kind differ, without their texts.
@@ -21,11 +22,27 @@ func differences(old, changed *content.Document) []difference {
 		for _, f := range g.Fields {
 			was, is := readable(old.Value(f.Name), f), readable(changed.Value(f.Name), f)
 			if f.Name != "body" && f.Name != "slug" && was != is {
-				list = append(list, difference{f.Name, f.Label, was, is})
+				list = append(list, difference{Name: f.Name, Label: f.Label, Old: was, New: is})
 			}
 		}
 	}
 	return list
+}
+
+// attribute says of differences between two documents which of them changed what an older one said.
+func attribute(list []difference, original, old, changed *content.Document) {
+	theirs, hers := differences(original, old), differences(original, changed)
+	for i := range list {
+		isField := func(f difference) bool { return f.Name == list[i].Name }
+		switch {
+		case !slices.ContainsFunc(hers, isField):
+			list[i].By = "changé sur le site, pas par vous"
+		case !slices.ContainsFunc(theirs, isField):
+			list[i].By = "changé par vous, pas sur le site"
+		default:
+			list[i].By = "changé des deux côtés"
+		}
+	}
 }
 
 // readable returns a value as people read it.

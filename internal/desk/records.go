@@ -163,6 +163,10 @@ func (d *desk) complete(all []row, e *preview.Edition) []row {
 		if !ok {
 			continue
 		}
+		if s.Due <= catalog.FormatTime(d.Now()) { // it was, a moment ago
+			all[j].Draft = false
+			continue
+		}
 		if _, err := fs.Stat(d.Folder.With(nil), s.Name()+".next.md"); err == nil {
 			next := all[j]
 			next.Due, next.DueAt, next.Next, next.Draft, all[j].Draft = s.Due, due(s.Due), true, false, false

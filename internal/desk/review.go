@@ -44,8 +44,12 @@ func (d *desk) showReview(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
+	title := "Relire"
+	if !r.Role.Includes(account.Editor) {
+		title = "Faire relire"
+	}
 	data := reviewPage{
-		page: r.page("Relire"), Copy: c.row(), Who: names[c.Author], IsNew: c.Base == "", Problems: findings(e.Problems),
+		page: r.page(title), Copy: c.row(), Who: names[c.Author], IsNew: c.Base == "", Problems: findings(e.Problems),
 		IsAsked: c.State == accountdb.CopyForReview, IsReady: c.State == accountdb.CopyReady, IsChanged: found != nil,
 	}
 	data.Copy.IsMine = c.Author == r.Email
