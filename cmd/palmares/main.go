@@ -47,6 +47,7 @@ type commands struct {
 	Serve    serveCommand    `cmd:"" help:"Serve the API and the site."`
 	Init     initCommand     `cmd:"" help:"Write a content folder to start from, with one example of each kind of record."`
 	Validate validateCommand `cmd:"" help:"Read a content folder and print every problem as file:line: message."`
+	Sources  sourcesCommand  `cmd:"" help:"The pages that prices were taken from: check, list."`
 	Preview  previewCommand  `cmd:"" help:"Show a content folder with its drafts, and reload the page when a file changes."`
 	Publish  publishCommand  `cmd:"" help:"Replace the catalogue with a content folder, in one transaction."`
 	Revert   revertCommand   `cmd:"" help:"Undo a version: publish what there was before it, for what nobody changed since."`

@@ -43,6 +43,8 @@ var ToolFields = []Field{
 	NewField("usages", UsageSlugs, 0, func(t *Tool) any { return &t.Usages }),
 	NewField("criteria", Marks, 0, func(t *Tool) any { return &t.Criteria }),
 	NewField("price_checked_at", Date, 0, func(t *Tool) any { return &t.PriceCheckedAt }),
+	NewField("price_source", Link, 0, func(t *Tool) any { return &t.PriceSource }),
+	NewField("price_source_hint", Short, 0, func(t *Tool) any { return &t.PriceSourceHint }),
 	NewField("sources", Links, 0, func(t *Tool) any { return &t.Sources }),
 	NewField("aliases", Slugs, 0, func(t *Tool) any { return &t.Aliases }),
 	oneOf(NewField("price_history_mode", Option, 0, func(t *Tool) any { return &t.PriceHistoryMode }), "", historyModes...),

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/evidence"
 	canonical "palmares/internal/record"
 )
 
@@ -50,6 +51,13 @@ func (d *decoder) checkAnnouncement(a *catalog.Announcement) {
 		d.report(d.line, "price, pricing, price_display or retire is missing%s; say what changes", d.within)
 	case a.Successor != "" && !d.isGiven("retire"):
 		d.report(d.lineOf("successor"), "successor%s needs retire", d.within)
+	}
+}
+
+// checkPriceSource checks that the plan on the page of the price has a page.
+func (d *decoder) checkPriceSource(t *catalog.Tool) {
+	if t.PriceSourceHint != "" && len(evidence.PriceSources(t)) == 0 && !d.isGiven("price_source") {
+		d.report(d.lineOf("price_source_hint"), "price_source_hint names a plan on a page that is not given; add price_source, or a source on the domain of the tool")
 	}
 }
 

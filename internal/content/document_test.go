@@ -498,7 +498,7 @@ func TestAChangedFieldChangesItsOwnLinesOnly(t *testing.T) {
 		for range 4 {
 			table := canonical.Tables[d.Kind()]
 			f := &table[rapid.IntRange(0, len(table)-1).Draw(t, "field")]
-			if f.Form == catalog.OwnSlug || isNested(f) {
+			if f.Form == catalog.OwnSlug || isNested(f) || strings.HasPrefix(f.Name, "price_source") { // those need each other
 				continue
 			}
 			before := opened(t, name, string(d.Bytes()))

@@ -67,6 +67,8 @@ var formTexts = map[canonical.Kind][]groupText{
 			{"price_display", "Prix affiché", "Ce que le site montre à la place du prix, par exemple : Sur devis, dès 400 €/mois."},
 			{"plans", "Offres", "Une ligne par offre, avec son nom et son prix en toutes lettres."},
 			{"price_checked_at", "Prix vérifié le", "Le jour où le prix a été lu chez l’éditeur."},
+			{"price_source", "Page du prix", "L’adresse complète de la page où l’éditeur donne ce prix ; vide : les sources de son domaine."},
+			{"price_source_hint", "Offre sur cette page", "Le nom de l’offre, comme la page l’écrit, si elle en montre plusieurs : Pro."},
 		}},
 		{"Note", []fieldText{
 			{"score", "Note", "De 0 à 10 ; vide : l’outil n’est pas testé."},

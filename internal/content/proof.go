@@ -2,10 +2,12 @@ package content
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"slices"
 
 	"palmares/internal/catalog"
+	"palmares/internal/evidence"
 	canonical "palmares/internal/record"
 )
 
@@ -19,6 +21,12 @@ func (f *folder) readProofs() {
 	defer file.Close()
 	if f.isCopy {
 		f.readProofRecords(file)
+		return
+	}
+	if _, err := evidence.ReadProofs(file); err != nil {
+		if wrong, ok := errors.AsType[*evidence.LineError](err); ok {
+			f.problem(catalog.ProofFile, wrong.Line, "%s", wrong.Text)
+		}
 	}
 }
 

@@ -66,6 +66,7 @@ func (d *decoder) tool() record {
 	d.readRecord(catalog.ToolFields, t)
 	d.checkTest(t)
 	d.checkAnnounced(t)
+	d.checkPriceSource(t)
 	return d.newRecord(record{slug: t.Slug, tool: t, tested: d.isGiven("score"), references: &references{refs: d.former}})
 }
 

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -28,13 +29,11 @@ type Source struct {
 func Sources(c *catalog.Catalog) (list []Source) {
 	for _, t := range c.Tools {
 		claim := Claim{
-			Name: t.Name, Pricing: t.Pricing, Price: t.Price, Display: t.PriceDisplay,
+			Name: t.Name, Pricing: t.Pricing, Price: t.Price, Display: t.PriceDisplay, Hint: t.PriceSourceHint,
 			Presence: !catalog.IsPublic(t.Pricing, t.Price),
 		}
-		for _, address := range t.Sources {
-			if onDomain(address, t.Domain) {
-				list = append(list, Source{Slug: t.Slug, URL: address, Claim: claim, IsPrice: !claim.Presence})
-			}
+		for _, address := range PriceSources(t) {
+			list = append(list, Source{Slug: t.Slug, URL: address, Claim: claim, IsPrice: !claim.Presence})
 		}
 		for _, a := range t.Announced {
 			if a.Source != "" {
@@ -44,6 +43,19 @@ func Sources(c *catalog.Catalog) (list []Source) {
 	}
 	slices.SortStableFunc(list, func(a, b Source) int { return cmp.Or(strings.Compare(a.Slug, b.Slug), strings.Compare(a.URL, b.URL)) })
 	return slices.CompactFunc(list, func(a, b Source) bool { return a.Slug == b.Slug && a.URL == b.URL })
+}
+
+// PriceSources returns the pages that have the price of a tool.
+func PriceSources(t *catalog.Tool) (list []string) {
+	if t.PriceSource != "" {
+		return []string{t.PriceSource}
+	}
+	for _, address := range t.Sources {
+		if onDomain(address, t.Domain) {
+			list = append(list, address)
+		}
+	}
+	return list
 }
 
 func onDomain(address, domain string) bool {
@@ -60,6 +72,8 @@ type Check struct {
 	Reader *Reader
 	Now    func() time.Time
 	Limit  int // of sources; 0 for all
+	// OnlyChanges leaves proofs as they are of which only the times would change.
+	OnlyChanges bool
 	// Each is called with what is known of a source, one at a time.
 	Each func(done, total int, p Proof)
 }
@@ -70,9 +84,9 @@ const (
 )
 
 // Run looks at the sources whose last look is longest ago first, and returns all proofs: those of
-// before, but for sources that no longer exist, with those of now in their place. It ends early,
-// with what is done, when ctx does.
-func (c *Check) Run(ctx context.Context, sources []Source, before []Proof) []Proof {
+// before, but for sources that no longer exist, with those of now in their place; total is how many it
+// should have looked at. It ends early, with what is done, when ctx does.
+func (c *Check) Run(ctx context.Context, sources []Source, before []Proof) (list []Proof, total int) {
 	known := map[[2]string]Proof{}
 	for _, p := range before {
 		known[[2]string{p.Slug, p.URL}] = p
@@ -101,7 +115,9 @@ func (c *Check) Run(ctx context.Context, sources []Source, before []Proof) []Pro
 					return
 				}
 				mu.Lock()
-				known[[2]string{s.Slug, s.URL}] = p
+				if !c.OnlyChanges || !p.isLike(&last) {
+					known[[2]string{s.Slug, s.URL}] = p
+				}
 				done++
 				c.Each(done, total, p)
 				mu.Unlock()
@@ -109,14 +125,13 @@ func (c *Check) Run(ctx context.Context, sources []Source, before []Proof) []Pro
 		})
 	}
 	workers.Wait()
-	var list []Proof
 	for _, s := range sources {
 		if p, ok := known[[2]string{s.Slug, s.URL}]; ok {
 			list = append(list, p)
 		}
 	}
 	slices.SortFunc(list, compareProofs)
-	return list
+	return list, total
 }
 
 // plan returns the sources to look at, oldest look first, by host.
@@ -173,6 +188,13 @@ func (c *Check) look(ctx context.Context, s *Source, last Proof, parsing chan st
 		p.ConfirmedAt = p.CheckedAt
 	}
 	return p, nil
+}
+
+// isLike reports whether only the times of two proofs differ.
+func (p *Proof) isLike(other *Proof) bool {
+	a, b := *p, *other
+	a.CheckedAt, a.ConfirmedAt, b.CheckedAt, b.ConfirmedAt = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	return bytes.Equal(a.line(), b.line())
 }
 
 // holds reports whether a proof would be the same if the page is: it confirmed the price that is

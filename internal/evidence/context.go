@@ -118,16 +118,13 @@ func (p *page) standing(a *amount, before, behind int) standing {
 	switch {
 	case refutedHeading.MatchString(heading), otherLabel.MatchString(labels):
 		return refuted
-	case doubtfulHeading.MatchString(heading), doubtfulHeading.MatchString(labels), year.MatchString(heading), p.isOld():
+	case doubtfulHeading.MatchString(heading), doubtfulHeading.MatchString(labels), year.MatchString(heading), p.isOld:
 		return doubtful
 	case a.value == 0 && trial.MatchString(heading+labels):
 		return doubtful
 	}
 	return p.inSentence(a, lead, start, end)
 }
-
-// isOld reports whether a page is by its title something else than today's prices of one tool.
-func (p *page) isOld() bool { return oldPage.MatchString(p.said()) }
 
 // inSentence decides about an amount by the block that it is in.
 func (p *page) inSentence(a *amount, lead string, start, end int) standing {
@@ -310,10 +307,12 @@ func (p *page) withoutPrices(element int, all []amount) (text string, isLong boo
 		return "", true
 	}
 	var b strings.Builder
-	at := e.start
+	at, next := e.start, 0
 	for line := range strings.Lines(p.text[e.start:e.end]) {
-		holds := slices.ContainsFunc(all, func(a amount) bool { return a.start < at+len(line) && a.end > at })
-		if !holds && len(line) < 80 {
+		for next < len(all) && all[next].end <= at {
+			next++
+		}
+		if holds := next < len(all) && all[next].start < at+len(line); !holds && len(line) < 80 {
 			b.WriteString(line)
 		}
 		at += len(line)
@@ -340,23 +339,27 @@ func (p *page) labels(element int) (found []int) {
 	if table < 0 || row < 0 {
 		return nil
 	}
+	if known, ok := p.labelled[cell]; ok {
+		return known
+	}
 	head := -1
-	for i := table; i < len(p.elements) && p.elements[i].start <= p.elements[table].end; i++ {
+	for _, i := range p.cells {
 		e := &p.elements[i]
-		isCell := e.tag == atom.Td || e.tag == atom.Th
-		switch in := p.around(i, atom.Tr); {
+		in := p.around(i, atom.Tr)
+		switch {
 		case !p.isInside(i, table):
 		case e.tag == atom.Caption:
 			found = append(found, i)
-		case isCell && head < 0, isCell && in == head:
+		case head < 0, in == head:
 			head = in
 			if e.column == p.elements[cell].column && i != cell && in != row {
 				found = append(found, i)
 			}
 		}
-		if isCell && p.around(i, atom.Tr) == row && e.column == 0 && i != cell {
+		if e.tag != atom.Caption && in == row && e.column == 0 && i != cell {
 			found = append(found, i)
 		}
 	}
+	p.labelled[cell] = found
 	return found
 }

@@ -33,6 +33,9 @@ const (
 	Unreadable Result = "unreadable"
 )
 
+// Results are all results.
+var Results = []Result{Confirmed, Changed, Moved, Gone, Unreadable}
+
 // A Claim is what a catalogue says, to be looked for on a page.
 type Claim struct {
 	Name    string // of the tool
@@ -114,6 +117,7 @@ func (p *page) judge(c *Claim) (Result, []amount) {
 	if !ok {
 		return Unreadable, nil
 	}
+	p.isOld = oldPage.MatchString(p.said())
 	all := findAmounts(p.text)
 	if p.isAbroad || dollarNote.MatchString(p.text) {
 		for i, a := range all {
@@ -131,7 +135,7 @@ func (p *page) judge(c *Claim) (Result, []amount) {
 		all = p.addFree(all)
 	}
 	if len(all) > maxAmounts {
-		return Unreadable, all
+		return Unreadable, all[:maxAmounts]
 	}
 	if len(all) == 0 {
 		return p.judgeOffers(c, want), nil
@@ -292,6 +296,9 @@ func (p *page) ownLabels(name string) (found []int) {
 		if isLabel && name != "" && e.end-e.start < 100 && planName(p.textOf(i)) == planName(name) {
 			found = append(found, i)
 		}
+		if len(found) == 100 {
+			break
+		}
 	}
 	return found
 }
@@ -332,7 +339,10 @@ func (p *page) said() string {
 	said := p.title
 	for i := range p.elements {
 		if p.elements[i].tag == atom.H1 {
-			said += "\n" + p.textOf(i)
+			said += "\n" + shorten(p.textOf(i), 300)
+		}
+		if len(said) > 4000 {
+			break
 		}
 	}
 	return said
@@ -382,7 +392,7 @@ func (p *page) judgeOffers(c *Claim, want price) Result {
 		unit := offerUnits[strings.ToUpper(o.unit)]
 		isLapsed := o.until != "" && o.until < time.Now().Format(time.DateOnly)
 		isOthers := c.Hint == "" && !strings.Contains(planName(o.of+" "+o.plan), planName(c.Name)) && o.of != ""
-		if unit == "" || p.isDated || p.isOld() || isLapsed || isOthers {
+		if unit == "" || p.isDated || p.isOld || isLapsed || isOthers {
 			seen = true
 			continue
 		}
@@ -404,18 +414,22 @@ var offerUnits = map[string]string{
 
 // sentences returns the first amounts of a page with the words around them.
 func (p *page) sentences(c *Claim, all []amount) (list []Found) {
-	// What was looked for comes first.
-	if want, ok := c.want(); ok {
-		slices.SortStableFunc(all, func(a, b amount) int {
-			rank := func(x amount) int {
-				if x.price == want {
-					return 0
-				}
-				return 1
-			}
-			return rank(a) - rank(b)
-		})
+	// What was looked for comes first, and then what is of its plan.
+	want, _ := c.want()
+	mine := make([]bool, len(all))
+	if c.Hint != "" {
+		mine, _ = p.ofPlan(c.Name, c.Hint, all)
 	}
+	rank := map[int]int{} // by place
+	for i, a := range all {
+		switch {
+		case a.price == want:
+			rank[a.number] = -2
+		case mine[i]:
+			rank[a.number] = -1
+		}
+	}
+	slices.SortStableFunc(all, func(a, b amount) int { return rank[a.number] - rank[b.number] })
 	for _, a := range all {
 		if len(list) == 10 {
 			break

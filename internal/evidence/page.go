@@ -21,11 +21,14 @@ type page struct {
 	elements []element // in the order in which they begin; the first is the document
 	hidden   string    // text that is in the document and that nobody sees
 	title    string
-	isDated  bool     // it says of itself that it is an article
-	isAbroad bool     // its dollars are not those of the United States
-	refresh  string   // where it sends its reader, "" for nowhere
-	offers   []offer  // of its structured data
-	own      []string // the words of the names of the tool and of the plan that are looked for
+	isOld    bool          // by its title it is about something else than today's prices of one tool
+	isDated  bool          // it says of itself that it is an article
+	refresh  string        // where it sends its reader, "" for nowhere
+	offers   []offer       // of its structured data
+	cells    []int         // the elements that are cells and captions of tables
+	labelled map[int][]int // what labels returned for a cell
+	own      []string      // the words of the names of the tool and of the plan that are looked for
+	isAbroad bool          // its dollars are not those of the United States
 }
 
 // An element is an element of a page, with what matters to the prices in it.
@@ -53,8 +56,8 @@ const (
 // The limits of a page: bytes of text, elements. Beyond them it is not read, as no page about prices
 // is so large.
 const (
-	maxText     = 1 << 20
-	maxElements = 100_000
+	maxText     = 512 << 10
+	maxElements = 30_000
 )
 
 var errTooLarge = errors.New("the page is too large")
@@ -68,8 +71,11 @@ func parsePage(document []byte) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := builder{page: &page{}, sheet: readSheets(root)}
+	b := builder{page: &page{labelled: map[int][]int{}}, sheet: readSheets(root)}
 	b.walk(root, -1, plain)
+	if b.text.Len() > maxText {
+		return nil, errTooLarge
+	}
 	b.page.text, b.page.hidden = b.text.String(), b.unseen.String()
 	return b.page, nil
 }
@@ -116,6 +122,9 @@ func (b *builder) walk(n *html.Node, parent int, in role) {
 	b.page.elements = append(b.page.elements, element{
 		parent: parent, tag: n.DataAtom, name: n.Data, class: class(n), start: b.text.Len(), role: at, column: column(n),
 	})
+	if n.DataAtom == atom.Td || n.DataAtom == atom.Th || n.DataAtom == atom.Caption {
+		b.page.cells = append(b.page.cells, self)
+	}
 	for child := n.FirstChild; child != nil; child = child.NextSibling {
 		b.walk(child, self, at)
 	}
@@ -180,7 +189,7 @@ func (b *builder) write(s string) {
 		switch {
 		case unicode.IsSpace(r), r == '\u202f':
 			r = ' '
-		case r == '\u200b' || r == '\u2060' || r == '\ufeff' || r == '\u00ad' || unicode.IsControl(r):
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
 			continue
 		}
 		if r == ' ' && (b.last == ' ' || b.last == '\n' || b.last == 0) {
@@ -450,11 +459,13 @@ func (p *page) at(offset int) int {
 	return max(i, 0)
 }
 
-// block returns the bounds of the block around a place.
+// block returns the bounds of the block around a place, as far as they matter to it.
 func (p *page) block(offset int) (start, end int) {
-	start = strings.LastIndexByte(p.text[:offset], '\n') + 1
-	end = len(p.text)
-	if i := strings.IndexByte(p.text[offset:], '\n'); i >= 0 {
+	const far = 4 << 10
+	first := max(0, offset-far)
+	start = first + strings.LastIndexByte(p.text[first:offset], '\n') + 1
+	end = min(len(p.text), offset+far)
+	if i := strings.IndexByte(p.text[offset:end], '\n'); i >= 0 {
 		end = offset + i
 	}
 	return start, end

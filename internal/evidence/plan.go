@@ -29,6 +29,9 @@ func planName(s string) string {
 	return strings.Join(kept, " ")
 }
 
+// maxNames is how often a page may name a plan and still be understood.
+const maxNames = 30
+
 // ofPlan returns which amounts are those of a plan, by its name as the page has it; isNamed reports
 // whether the page has it at all. The name of the tool may stand before that of the plan.
 func (p *page) ofPlan(tool, name string, all []amount) (mine []bool, isNamed bool) {
@@ -38,10 +41,11 @@ func (p *page) ofPlan(tool, name string, all []amount) (mine []bool, isNamed boo
 		return s == name || s == planName(tool)+" "+name
 	}
 	mine = make([]bool, len(all))
-	at := 0
+	at, count := 0, 0
 	for line := range strings.Lines(p.text) {
-		if len(line) < 100 && isName(line) {
+		if len(line) < 100 && isName(line) && count < maxNames {
 			isNamed = true
+			count++
 			p.mark(mine, all, at, at+len(strings.TrimRight(line, "\n")))
 		}
 		at += len(line)

@@ -14,10 +14,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"palmares/internal/catalog"
 )
 
 // File is the name of the file in a content folder that has the proofs.
-const File = "preuves.jsonl"
+const File = catalog.ProofFile
 
 // A Proof is what was last seen of a source.
 type Proof struct {
@@ -67,7 +69,7 @@ func ReadProofs(r io.Reader) (list []Proof, err error) {
 		list = append(list, p)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, &LineError{len(list) + 1, "the line is too long"}
+		return nil, &LineError{len(list) + 1, "the line is too long; remove the line, and sources check writes it again"}
 	}
 	return list, nil
 }
@@ -79,7 +81,7 @@ func parseProof(line []byte) (p Proof, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	decoder.DisallowUnknownFields()
 	err = decoder.Decode(&p)
-	isKnown := slices.Contains([]Result{Confirmed, Changed, Moved, Gone, Unreadable}, p.Result)
+	isKnown := slices.Contains(Results, p.Result)
 	if err != nil || !isKnown || p.Slug == "" || p.URL == "" || p.CheckedAt.IsZero() || !bytes.Equal(p.line(), append(line, '\n')) {
 		return p, errors.New("this is not a line that sources check wrote: remove the line, and it writes it again")
 	}

@@ -136,6 +136,7 @@ func (r *Reader) visit(ctx context.Context, address string, since time.Time) (v 
 
 // check parses an address and reports whether it may be asked for.
 func (r *Reader) check(address string) (*url.URL, error) {
+	address, _, _ = strings.Cut(address, "#")
 	clean, err := webhook.CheckURL(address, r.cfg.Allow)
 	if err != nil {
 		return nil, err
@@ -183,7 +184,7 @@ func (r *Reader) ask(ctx context.Context, to *url.URL, since time.Time, v *visit
 	if err := r.readRobots(ctx, h, to); err != nil {
 		return "", err
 	}
-	if !h.robots.TestAgent(to.EscapedPath(), r.cfg.Agent) {
+	if !h.robots.TestAgent(to.RequestURI(), r.cfg.Agent) {
 		v.result = Unreadable
 		return "", nil
 	}
@@ -203,7 +204,8 @@ func (r *Reader) ask(ctx context.Context, to *url.URL, since time.Time, v *visit
 	}
 	defer resp.Body.Close()
 	v.status = resp.StatusCode
-	return v.take(resp), nil
+	redirect = v.take(resp)
+	return redirect, ctx.Err()
 }
 
 // take completes a visit with a response, or returns where it redirects to.

@@ -41,7 +41,11 @@ func (c *compound) key() string {
 	return "*"
 }
 
-const maxRules = 2000
+// The limits of all sheets of a document: rules, and those of them with the same key.
+const (
+	maxRules = 2000
+	maxAlike = 50
+)
 
 // readSheets reads all style elements of a document.
 func readSheets(root *html.Node) sheet {
@@ -85,7 +89,9 @@ func (s sheet) read(text string) {
 		for selector := range strings.SplitSeq(selectors, ",") {
 			if path, ok := parseSelector(selector); ok {
 				key := path[len(path)-1].key()
-				s[key] = append(s[key], rule{path, declarations})
+				if len(s[key]) < maxAlike {
+					s[key] = append(s[key], rule{path, declarations})
+				}
 			}
 		}
 	}

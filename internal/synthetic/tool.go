@@ -91,7 +91,10 @@ func (m *generator) addURLs(t *catalog.Tool) {
 			t.Sources = append(t.Sources, source)
 		}
 	}
-	// So far ahead that it does not happen, and without a draw, as others follow.
+	// Without a draw, as others follow; what is announced, so far ahead that it does not happen.
+	if len(t.Sources) == 2 && len(t.Slug)%4 == 0 {
+		t.PriceSource, t.PriceSourceHint = "https://"+t.Domain+"/tarifs", "Pro"
+	}
 	if len(t.Sources) == 3 && len(t.Slug)%16 == 0 {
 		t.Announced = []catalog.Announcement{{From: "2099-01-01", Price: "99 €/mois", Source: "https://" + t.Domain + "/prix"}}
 	}
