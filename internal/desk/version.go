@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -210,24 +209,28 @@ func (d *desk) reverted(c worktree.Change) revertedFile {
 func notUndone(err error) (string, error) {
 	conflict, isConflict := errors.AsType[*worktree.ConflictError](err)
 	failed, isFailed := errors.AsType[*worktree.Error](err)
+	stale, isStale := errors.AsType[*worktree.StaleError](err)
 	nothing, isNothing := errors.AsType[*failure](err)
-	_, isRefused := errors.AsType[*publication.RefusedError](err)
+	_, isKept := errors.AsType[*publication.RefusedError](err)
+	_, isRefused := errors.AsType[*worktree.RefusedError](err)
 	switch {
 	case isNothing:
 		return nothing.text, nil
 	case isConflict:
 		return "Ce que cette version a écrit a changé depuis (" + strings.Join(conflict.Paths, ", ") +
 			")\u00a0: corrigez plutôt la fiche elle-même, ou annulez d’abord ce qui a suivi.", nil
+	case isStale:
+		return stale.Error(), nil
 	case isFailed:
-		return failed.Error() + " Corrigez plutôt la fiche elle-même.", nil
-	case isRefused:
+		return failed.Error(), nil
+	case isKept || isRefused:
 		return "Cette version ne peut pas être annulée\u00a0: elle est la première, trop ancienne, ou ce qui a été écrit depuis a besoin d’elle.", nil
 	}
 	return "", err
 }
 
-// undo takes a version back, on the site and then in the folder, so that the next publication does not
-// bring it back. If the folder fails, doing it again goes on there.
+// undo takes a version back, on the site and in the folder, so that the next publication does not
+// bring it back.
 func (d *desk) undo(r *request) (*response, error) {
 	v, err := d.version(r)
 	if err != nil {
@@ -235,8 +238,11 @@ func (d *desk) undo(r *request) (*response, error) {
 	}
 	changes, err := d.takenBack(r, v)
 	if err == nil {
-		u := publication.Undo{Version: v.Number, Token: r.Name, Now: d.Now, Sink: silent{}}
-		_, err = u.Run(r.Context(), d.Catalogue)
+		_, err = d.Folder.Publish(r.Context(), worktree.Publication{
+			Undoes: v.Number, Changes: changes, AuthorName: r.Name, AuthorEmail: r.Email, AllowRemovals: true,
+			Message: fmt.Sprintf("Annule la version %d", v.Number),
+		})
+		d.reading.forget()
 	}
 	text, err := notUndone(err)
 	if err != nil {
@@ -245,23 +251,5 @@ func (d *desk) undo(r *request) (*response, error) {
 	if text != "" {
 		return nil, refused(text)
 	}
-	_, err = d.Folder.Publish(r.Context(), worktree.Publication{
-		Changes: changes, AuthorName: r.Name, AuthorEmail: r.Email, AllowRemovals: true, Message: fmt.Sprintf("Annule la version %d", v.Number),
-	})
-	d.reading.forget()
-	if err != nil {
-		d.Log.Warn("a version was undone, but not in the folder of the desk", "version", v.Number, "error", err)
-		return nil, &failure{
-			http.StatusConflict, "Annulée sur le site seulement",
-			"Le dossier a encore le texte de cette version, et la prochaine publication la ramènerait\u00a0: revenez à la page et recommencez.",
-		}
-	}
 	return seeOther(versionsPath, "annulee"), nil
 }
-
-// silent is a publication.Sink for work whose result is shown otherwise.
-type silent struct{}
-
-func (silent) Progress(string, int, int)            {}
-func (silent) Findings([]publication.Finding) error { return nil }
-func (silent) Report(string) error                  { return nil }

@@ -78,8 +78,9 @@ func (e *StaleError) Is(target error) bool { return target == catalogdb.ErrRevis
 func isFinal(err error) bool {
 	_, isRefused := errors.AsType[*RefusedError](err)
 	_, isStale := errors.AsType[*StaleError](err)
+	_, isKept := errors.AsType[*publication.RefusedError](err)
 	_, isRemoval := errors.AsType[*catalogdb.RemovalsError](err)
-	return isRefused || isStale || isRemoval || errors.Is(err, catalogdb.ErrMirror)
+	return isRefused || isStale || isKept || isRemoval || errors.Is(err, catalogdb.ErrMirror)
 }
 
 // errMoved: a colleague was faster.

@@ -18,6 +18,7 @@ type Publication struct {
 	AuthorEmail   string
 	Message       string // of the commit; "" for one that names the files
 	AllowRemovals bool   // tools may disappear
+	Undoes        int64  // a version that is taken back on the site first, with all that it did to histories; 0 for none
 	Over          int64  // the published version that she has seen and replaces; 0 for the one that the folder contains
 }
 
@@ -32,7 +33,8 @@ const attempts = 5
 
 // Publish pulls, writes the files, commits and pushes them, and publishes the folder. With an error
 // nothing was changed, unless its text says otherwise: a ConflictError, a RefusedError, a StaleError,
-// or an Error; catalogdb.RemovalsError is in one if tools would disappear.
+// or an Error; catalogdb.RemovalsError is in one if tools would disappear. A publication.RefusedError
+// says that the site cannot take a version back.
 func (f *Folder) Publish(ctx context.Context, p Publication) (done Result, err error) {
 	seen := map[string]bool{}
 	for _, c := range p.Changes {
@@ -59,7 +61,7 @@ func (f *Folder) Publish(ctx context.Context, p Publication) (done Result, err e
 }
 
 func (f *Folder) attempt(ctx context.Context, p *Publication) (Result, error) {
-	j := &journal{Author: p.AuthorName, AllowRemovals: p.AllowRemovals, Over: p.Over}
+	j := &journal{Author: p.AuthorName, AllowRemovals: p.AllowRemovals, Over: p.Over, Undoes: p.Undoes}
 	err := f.prepare(ctx, p, j)
 	if err == nil {
 		_, err = f.store(ctx, j, true)
@@ -135,6 +137,12 @@ func (f *Folder) store(ctx context.Context, j *journal, isTrial bool) (version i
 		return 0, err
 	}
 	var found findings
+	if j.Undoes > 0 { // what was taken back before stays so
+		undo := publication.Undo{Version: j.Undoes, Token: j.Author, DryRun: isTrial, Now: f.cfg.Now, Sink: &found}
+		if _, err := undo.Run(ctx, f.cfg.Store.Catalogue); err != nil {
+			return 0, err
+		}
+	}
 	job := &publication.Job{
 		Name: f.cfg.Dir, Now: f.cfg.Now, Known: known, Sink: &found, AllowRemovals: j.AllowRemovals, DryRun: isTrial,
 		Source: catalogdb.Source{Revision: j.Commit, Author: j.Author, Clean: j.Commit != ""},

@@ -13,16 +13,15 @@ import (
 // maxUndone is how many files a version may have changed to be taken back.
 const maxUndone = 200
 
-// Undo returns the changes that take back what a published version changed in the files: after
-// publication.Undo they change nothing that is published, but without them the next publication would
-// bring everything back. A ConflictError lists files that were changed since.
+// Undo returns the changes that take back what a published version changed in the files. A Publication
+// that Undoes the version has them, or the next one would bring everything back. A ConflictError lists files that were changed since.
 func (f *Folder) Undo(ctx context.Context, version int64) ([]Change, error) {
 	before, after, err := f.commitsOf(ctx, version)
 	if err != nil {
 		return nil, explain(err)
 	}
 	if before == "" {
-		return nil, &Error{text: "Les fichiers d’avant cette version ne sont pas connus ici."}
+		return nil, &Error{text: "Les fichiers d’avant cette version ne sont pas connus ici. Corrigez plutôt la fiche elle-même."}
 	}
 	out, err := f.repo.git(ctx, "diff-tree", "-r", "-z", "--no-renames", "--name-only", before, after)
 	if err != nil {
@@ -32,7 +31,7 @@ func (f *Folder) Undo(ctx context.Context, version int64) ([]Change, error) {
 		return !strings.HasPrefix(full, f.repo.prefix) || checkPath(strings.TrimPrefix(full, f.repo.prefix)) != nil
 	})
 	if len(paths) > maxUndone {
-		return nil, &Error{text: "Cette version a changé trop de fichiers pour être annulée ici."}
+		return nil, &Error{text: "Cette version a changé trop de fichiers pour être annulée ici. Corrigez plutôt les fiches elles-mêmes."}
 	}
 	var changes []Change
 	for _, full := range paths {

@@ -453,14 +453,29 @@ func TestWhatAVersionChangedInTheFilesIsTakenBack(t *testing.T) {
 	if diff := cmp.Diff(want, changes); err != nil || diff != "" {
 		t.Fatalf("%v (-want +got):\n%s", err, diff)
 	}
-	undo := publication.Undo{Version: version, Now: x.cfg.Now, Sink: &findings{}}
-	undone, err := undo.Run(t.Context(), x.db.Catalogue)
+	before := x.state()
+	undo := Publication{Undoes: version, Changes: changes, AuthorName: "Anne Durand", AuthorEmail: "anne@essai.example", AllowRemovals: true}
+	_, isRefused := errors.AsType[*publication.RefusedError](x.refuses(Publication{Undoes: 1, Changes: changes}))
+	if !isRefused {
+		t.Error("there is nothing before the first version")
+	}
+
+	// The site takes it back, and the process is killed before the folder does.
+	j := &journal{Author: undo.AuthorName, AllowRemovals: true, Undoes: version}
+	site := publication.Undo{Version: version, Token: undo.AuthorName, Now: x.cfg.Now, Sink: &findings{}}
+	err = errors.Join(x.prepare(t.Context(), &undo, j), x.save(j))
 	if err != nil {
 		t.Fatal(err)
 	}
-	done, err := x.Publish(t.Context(), Publication{Changes: changes, AuthorName: "Anne Durand", AuthorEmail: "anne@essai.example"})
-	if s := x.state(); err != nil || done.Version != undone || s.version != undone || s.head != s.revision || s.head != s.upstream || s.status != "" {
-		t.Errorf("%+v, %v, %+v", done, err, s)
+	undone, err := site.Run(t.Context(), x.db.Catalogue)
+	if err = errors.Join(err, x.Recover(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if s := x.state(); undone != before.version+1 || s.version != undone || s.head != s.revision || s.head != s.upstream || s.status != "" {
+		t.Errorf("version %d, %+v", undone, s)
+	}
+	if data, err := x.Read("outils/plume.md"); err != nil || !bytes.Equal(data, plume) {
+		t.Errorf("%s, %v", data, err)
 	}
 	write(t, filepath.Join(x.dir, "outils/scie.md"), scie[1:])
 	_, err = x.Undo(t.Context(), version+1)
