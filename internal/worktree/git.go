@@ -70,7 +70,6 @@ func environment() []string {
 // A gitError is git's error with what it printed.
 type gitError struct {
 	command string
-	code    int    // -1 if it was ended
 	said    string // on standard error
 	out     string
 	err     error
@@ -119,25 +118,18 @@ func (r *repository) run(ctx context.Context, c call, args ...string) ([]byte, e
 	if err == nil {
 		return stdout.Bytes(), nil
 	}
-	if errors.Is(err, exec.ErrNotFound) {
-		return nil, err
-	}
-	code := -1
-	if failed, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
-		code = failed.ExitCode()
-	}
 	said := strings.TrimSpace(stderr.String())
 	const most = 2000
-	return stdout.Bytes(), &gitError{args[0], code, said[:min(len(said), most)], stdout.String(), errors.Join(err, ctx.Err())}
+	return stdout.Bytes(), &gitError{args[0], said[:min(len(said), most)], stdout.String(), errors.Join(err, ctx.Err())}
 }
 
-// exitCode returns how a command of git ended.
+// exitCode returns how a command of git ended; -1 if it was killed, or never began.
 func exitCode(err error) int {
 	if err == nil {
 		return 0
 	}
-	if failed, ok := errors.AsType[*gitError](err); ok {
-		return failed.code
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		return failed.ExitCode()
 	}
 	return -1
 }
@@ -285,11 +277,7 @@ func (r *repository) removeLocks(ctx context.Context, isIndexOurs bool) error {
 		if err != nil {
 			continue
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(lockWait - time.Since(found.ModTime())):
-		}
+		time.Sleep(lockWait - time.Since(found.ModTime()))
 		if now, err := os.Stat(lock); err == nil && now.ModTime().Equal(found.ModTime()) {
 			_ = os.Remove(lock) // what it blocks fails otherwise, and says so
 		}

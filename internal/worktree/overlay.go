@@ -55,10 +55,10 @@ func (o *overlay) Open(name string) (fs.File, error) {
 		if err != nil {
 			return fail(err)
 		}
-		return &overFile{bytes.NewReader(data), overInfo{name: path.Base(name), size: int64(len(data))}}, nil
+		return newOverFile(name, data, false), nil
 	}
 	if o.dirs[name] != nil {
-		return &overFile{bytes.NewReader(nil), overInfo{name: path.Base(name), isDir: true}}, nil
+		return newOverFile(name, nil, true), nil
 	}
 	if o.hides(name) {
 		return fail(fs.ErrNotExist)
@@ -83,36 +83,32 @@ func (o *overlay) ReadDir(name string) ([]fs.DirEntry, error) {
 		return isOver || isHidden
 	})
 	for child, isDir := range over {
-		list = append(list, fs.FileInfoToDirEntry(overInfo{name: child, isDir: isDir}))
+		list = append(list, fs.FileInfoToDirEntry(newOverFile(child, nil, isDir)))
 	}
 	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return list, nil
 }
 
-// An overFile is an open file of an overlay.
+// An overFile is a file or a folder of an overlay: it is open, and describes itself.
 type overFile struct {
-	*bytes.Reader
-	info overInfo
+	*bytes.Reader // which has the size
+	name          string
+	isDir         bool
 }
 
-func (f *overFile) Stat() (fs.FileInfo, error) { return f.info, nil }
+func newOverFile(name string, data []byte, isDir bool) *overFile {
+	return &overFile{bytes.NewReader(data), path.Base(name), isDir}
+}
+
+func (f *overFile) Stat() (fs.FileInfo, error) { return f, nil }
 func (f *overFile) Close() error               { return nil }
+func (f *overFile) Name() string               { return f.name }
+func (f *overFile) ModTime() time.Time         { return time.Time{} }
+func (f *overFile) IsDir() bool                { return f.isDir }
+func (f *overFile) Sys() any                   { return nil }
 
-// An overInfo describes a file or a folder of an overlay.
-type overInfo struct {
-	name  string
-	size  int64
-	isDir bool
-}
-
-func (i overInfo) Name() string       { return i.name }
-func (i overInfo) Size() int64        { return i.size }
-func (i overInfo) ModTime() time.Time { return time.Time{} }
-func (i overInfo) IsDir() bool        { return i.isDir }
-func (i overInfo) Sys() any           { return nil }
-
-func (i overInfo) Mode() fs.FileMode {
-	if i.isDir {
+func (f *overFile) Mode() fs.FileMode {
+	if f.isDir {
 		return fs.ModeDir | 0o755
 	}
 	return 0o644
