@@ -95,15 +95,7 @@ func (s *Copies) Find(ctx context.Context, id string) (WorkingCopy, error) {
 
 // List lists all working copies without their bytes, those saved last first.
 func (s *Copies) List(ctx context.Context) ([]WorkingCopy, error) {
-	return sqldb.List(ctx, s.db, selectCopies+newestCopies, scanCopy, MaxCopies)
-}
-
-// ListOf lists the working copies of a file, and those that replace it, as List does.
-func (s *Copies) ListOf(ctx context.Context, path string) ([]WorkingCopy, error) {
-	if checkPath(path) != nil {
-		return nil, nil
-	}
-	return sqldb.List(ctx, s.db, selectCopies+`WHERE path = $2 OR replaces = $2 `+newestCopies, scanCopy, MaxCopies, path)
+	return sqldb.List(ctx, s.db, `SELECT `+copyColumns+` FROM working_copies ORDER BY saved_at DESC, id DESC LIMIT $1`, scanCopy, MaxCopies)
 }
 
 // Save stores what somebody wrote on the basis of a revision, and returns the new one. The same
@@ -191,9 +183,7 @@ func copyChanged(id string) error {
 
 const (
 	copyColumns       = `id, path, replaces, author, base, state, note, revision, created_at, saved_at`
-	selectCopies      = `SELECT ` + copyColumns + ` FROM working_copies `
 	selectWholeCopies = `SELECT ` + copyColumns + `, original, data FROM working_copies `
-	newestCopies      = `ORDER BY saved_at DESC, id DESC LIMIT $1`
 )
 
 func scanCopy(scan sqldb.Scanner, c *WorkingCopy) error { return scan(c.fields()...) }

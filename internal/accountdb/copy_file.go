@@ -34,14 +34,14 @@ func (s *Copies) PutFile(ctx context.Context, id string, f CopyFile) error {
 		if err != nil {
 			return err
 		}
-		if err := atMost(ctx, tx, MaxCopyFiles, "pictures in the working copy: remove some first",
+		if err := atMost(ctx, tx, MaxCopyFiles, "pictures in the working copy: publish it first",
 			`copy_files WHERE copy_id = $1`, id); err != nil {
 			return err
 		}
 		size, err := sqldb.Value[int64](ctx, tx, `SELECT sum(length(bytes)) FROM copy_files WHERE copy_id = $1`, id)
 		if err == nil && size > MaxFilesBytes {
 			err = sqldb.Problem(ErrTooMany, nil, "the pictures of the working copy would have %d bytes; the maximum is %d: "+
-				"remove some first, or make them smaller", size, MaxFilesBytes)
+				"make them smaller", size, MaxFilesBytes)
 		}
 		return err
 	})
@@ -53,12 +53,4 @@ func (s *Copies) Files(ctx context.Context, id string) ([]CopyFile, error) {
 		func(scan sqldb.Scanner, f *CopyFile) error { return scan(&f.Path, &f.Data) }, knownCopy(id), MaxCopyFiles)
 	slices.SortFunc(all, func(a, b CopyFile) int { return strings.Compare(a.Path, b.Path) })
 	return all, err
-}
-
-// RemoveFile removes a picture of a working copy, if there is one.
-func (s *Copies) RemoveFile(ctx context.Context, id, path string) error {
-	if err := checkPath(path); err != nil {
-		return err
-	}
-	return sqldb.WriteOnce(ctx, s.db, `DELETE FROM copy_files WHERE copy_id = $1 AND path = $2`, knownCopy(id), path)
 }

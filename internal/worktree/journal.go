@@ -88,9 +88,12 @@ func (f *Folder) recover(ctx context.Context) error {
 
 // isPublished reports whether the database has what the journal says.
 func (f *Folder) isPublished(ctx context.Context, j *journal) (bool, error) {
+	if j.Writing {
+		return true, nil
+	}
 	const most = 100 // nobody publishes more while a server restarts
 	versions, err := f.cfg.Store.Catalogue.Versions(ctx, most)
-	return j.Writing || slices.ContainsFunc(versions, func(v catalogdb.Version) bool {
+	return slices.ContainsFunc(versions, func(v catalogdb.Version) bool {
 		if j.Commit != "" {
 			return v.Revision == j.Commit
 		}
