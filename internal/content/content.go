@@ -40,6 +40,7 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/evidence"
 	canonical "palmares/internal/record"
 )
 
@@ -191,6 +192,9 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 		canonical.SettlePictures(c)
 	}
 	c.Sort()
+	if !f.isCopy {
+		c.Proofs = evidence.Records(c, f.seen)
+	}
 	r.Catalog, r.updateDates = c, f.updateDates()
 	return r, nil
 }

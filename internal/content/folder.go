@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"palmares/internal/catalog"
+	"palmares/internal/evidence"
 	canonical "palmares/internal/record"
 )
 
@@ -65,7 +66,8 @@ type folder struct {
 	catalogue catalog.Catalog
 	batches   []*batch // in reading order
 	images    map[string]*image
-	settings  record // the links and pictures of catalogue.yaml
+	seen      []evidence.Seen // of the sources of prices
+	settings  record          // the links and pictures of catalogue.yaml
 
 	obituaries map[string]*record // by slug, those with an hour
 	problems   []Problem

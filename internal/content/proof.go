@@ -23,10 +23,9 @@ func (f *folder) readProofs() {
 		f.readProofRecords(file)
 		return
 	}
-	if _, err := evidence.ReadProofs(file); err != nil {
-		if wrong, ok := errors.AsType[*evidence.LineError](err); ok {
-			f.problem(catalog.ProofFile, wrong.Line, "%s", wrong.Text)
-		}
+	err = evidence.EachProof(file, func(p *evidence.Proof) { f.seen = append(f.seen, p.Seen()) })
+	if wrong, ok := errors.AsType[*evidence.LineError](err); ok {
+		f.problem(catalog.ProofFile, wrong.Line, "%s", wrong.Text)
 	}
 }
 
@@ -50,4 +49,13 @@ func (f *folder) readProofRecords(file io.Reader) {
 func isProof(p *catalog.Proof) bool {
 	return catalog.IsSlug(p.Slug) && slices.Contains(catalog.ProofResults, p.Result) && isPageURL(p.URL) &&
 		catalog.IsTime(p.CheckedAt) && (p.ConfirmedAt == "" && p.Result != catalog.Confirmed || catalog.IsTime(p.ConfirmedAt))
+}
+
+// writeProofs writes what was seen of prices, as far as it is known.
+func (w *folderWriter) writeProofs() error {
+	list, err := evidence.Proofs(w.catalogue.Proofs)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	return evidence.Save(w.dir, list)
 }

@@ -147,6 +147,9 @@ func (w *folderWriter) write(ctx context.Context) error {
 	if err := w.writeScheduled(); err != nil {
 		return err
 	}
+	if err := w.writeProofs(); err != nil {
+		return err
+	}
 	if w.progress != nil {
 		w.progress(w.written)
 	}

@@ -54,24 +54,36 @@ const (
 // ReadProofs reads the file as the command writes it. Anything else is a LineError: what somebody
 // changed by hand, or left of a conflict, is not overwritten.
 func ReadProofs(r io.Reader) (list []Proof, err error) {
+	err = EachProof(r, func(p *Proof) { list = append(list, *p) })
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// EachProof is ReadProofs for a file of which not everything is kept.
+func EachProof(r io.Reader, fn func(*Proof)) error {
+	var last Proof
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
-	for n := 1; lines.Scan(); n++ {
+	n := 1
+	for ; lines.Scan(); n++ {
 		p, err := parseProof(lines.Bytes())
 		switch {
 		case err != nil:
-			return nil, &LineError{n, err.Error()}
-		case len(list) > 0 && compareProofs(list[len(list)-1], p) >= 0:
-			return nil, &LineError{n, "the line is out of order, or there twice; remove the line, and sources check writes it again"}
+			return &LineError{n, err.Error()}
+		case n > 1 && compareProofs(last, p) >= 0:
+			return &LineError{n, "the line is out of order, or there twice; remove the line, and sources check writes it again"}
 		case n > maxProofs:
-			return nil, &LineError{n, fmt.Sprintf("the file has more than %d lines", maxProofs)}
+			return &LineError{n, fmt.Sprintf("the file has more than %d lines", maxProofs)}
 		}
-		list = append(list, p)
+		fn(&p)
+		last = p
 	}
-	if err := lines.Err(); err != nil {
-		return nil, &LineError{len(list) + 1, "the line is too long; remove the line, and sources check writes it again"}
+	if lines.Err() != nil {
+		return &LineError{n, "the line is too long; remove the line, and sources check writes it again"}
 	}
-	return list, nil
+	return nil
 }
 
 func parseProof(line []byte) (p Proof, err error) {
