@@ -1,0 +1,57 @@
+package evidence
+
+import (
+	"testing"
+	"time"
+
+	"palmares/internal/catalog"
+)
+
+func TestOneProofOfAPriceIsKept(t *testing.T) {
+	const prices, other = "https://plume.example/tarifs", "https://plume.example/offres#pro"
+	day := func(n int) time.Time { return time.Date(2026, 11, n, 3, 0, 0, 0, time.UTC) }
+	seen := func(url string, n int, result Result, amount string) Proof {
+		p := Proof{Slug: "plume", URL: url, CheckedAt: day(n), Result: result}
+		if amount != "" {
+			p.Found = []Found{{Amount: amount}}
+		}
+		if result == Confirmed {
+			p.ConfirmedAt = day(n)
+		}
+		return p
+	}
+	for _, test := range []struct {
+		name   string
+		change func(*catalog.Tool)
+		proofs []Proof
+		want   string
+	}{
+		{"a confirmed price", nil, []Proof{seen(prices, 2, Confirmed, "19 € par mois")}, "confirmed 2026-11-02T03:00:00Z " + prices},
+		{"the newest of several", nil, []Proof{seen(other, 1, Confirmed, "19 €"), seen(prices, 2, Gone, "")}, "gone 2026-11-02T03:00:00Z " + prices},
+		{"the newest of several, in any order", nil, []Proof{seen(other, 3, Confirmed, "19 €"), seen(prices, 2, Gone, "")}, "confirmed 2026-11-03T03:00:00Z https://plume.example/offres"},
+		{"the page of the price", func(t *catalog.Tool) { t.PriceSource = prices }, []Proof{seen(other, 3, Gone, ""), seen(prices, 2, Confirmed, "19 €")}, "confirmed 2026-11-02T03:00:00Z " + prices},
+		{"an amount that was not written", nil, []Proof{seen(prices, 2, Confirmed, "")}, "confirmed 2026-11-02T03:00:00Z " + prices},
+		{"another price since", func(t *catalog.Tool) { t.Price = "22 €/mois" }, []Proof{seen(prices, 2, Confirmed, "19 €/mois")}, ""},
+		{"a source that is no more", func(t *catalog.Tool) { t.Sources = nil }, []Proof{seen(prices, 2, Confirmed, "19 €/mois")}, ""},
+		{"a price on request", func(t *catalog.Tool) { t.Price = "0 €/mois" }, []Proof{seen(prices, 2, Confirmed, "")}, ""},
+		{"a tool that is no more", func(t *catalog.Tool) { t.Slug = "stylo" }, []Proof{seen(prices, 2, Confirmed, "19 €/mois")}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			tool := &catalog.Tool{Slug: "plume", Domain: "plume.example", Pricing: "payant", Price: "19 €/mois", Sources: []string{prices, other}}
+			if test.change != nil {
+				test.change(tool)
+			}
+			var all []Seen
+			for _, p := range test.proofs {
+				all = append(all, p.Seen())
+			}
+			got := ""
+			for _, p := range Records(&catalog.Catalog{Tools: []*catalog.Tool{tool}}, all) {
+				got += p.Result + " " + p.CheckedAt + " " + p.URL
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
