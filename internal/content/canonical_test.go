@@ -56,6 +56,9 @@ func asFolder(t *testing.T, records map[canonical.Kind][]string, pictures map[st
 			files[folder+".jsonl"] = &fstest.MapFile{Data: []byte(strings.Join(lines, "\n"))}
 		}
 	}
+	if lines := records[canonical.Proof]; len(lines) > 0 {
+		files["preuves.jsonl"] = &fstest.MapFile{Data: []byte(strings.Join(lines, "\n"))}
+	}
 	for path, picture := range pictures {
 		content, err := from.Read(t.Context(), picture.Hash)
 		if err != nil {
@@ -92,7 +95,7 @@ func TestRecordsAreReadBackToTheSameCatalogue(t *testing.T) {
 
 	shipped := readDemo(t)
 	records := recordsOf(shipped.Catalog)
-	again := readAll(t, asFolder(t, records, shipped.Catalog.Pictures, shipped.Pictures), Options{InMemory: true})
+	again := readAll(t, asFolder(t, records, shipped.Catalog.Pictures, shipped.Pictures), Options{InMemory: true, Records: true})
 	if len(again.Problems) > 0 {
 		t.Fatal(again.Problems)
 	}
