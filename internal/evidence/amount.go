@@ -162,7 +162,7 @@ var unitWords = invert(map[string]string{
 	"jour":        "jour jours journée day days daily tag täglich",
 	"utilisateur": "utilisateur utilisateurs utilisatrice user users seat seats siège siege sièges poste postes membre membres member members nutzer benutzer person personne personnes people licence license lizenz agent agents collaborateur collaborateurs éditeur editor editors mitglied mitglieder platz arbeitsplatz rédacteur compte account konto head teammate",
 	"minute":      "minute minutes min min. minuten",
-	"heure":       "heure heures hour hours hr stunde stunden std",
+	"heure":       "heure heures hour hours hourly hr stündlich stunde stunden std",
 	"image":       "image images bild bilder picture pictures",
 	"page":        "page pages seite seiten",
 	"projet":      "projet projets project projects projekt",
@@ -241,7 +241,7 @@ func unitsAfter(text string) (units string, length int) {
 		switch {
 		case !isKnown && w != "" && len(found) == 0 && (strings.HasPrefix(trimmed, "/") || trimmed == "par" || trimmed == "per" || trimmed == "pro"):
 			unit = strings.TrimSuffix(w, ".")
-		case !isKnown && len(found) == 0 && every.MatchString(rest):
+		case !isKnown && len(found) == 0 && (every.MatchString(rest) || isAdverb(w) && w != "only"):
 			return ambiguous, at
 		case !isKnown && len(found) > 0 && another.MatchString(rest) && !means.MatchString(rest):
 			return ambiguous, length

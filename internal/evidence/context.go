@@ -31,10 +31,10 @@ var (
 		`économisez|épargnez|économie de|économies de|gagnez|save|saving|savings of|sparen(?: sie)?|spare|ersparnis|jusqu[’']à|up to|bis zu|` +
 		`valeur|valeur de|worth|wert|im wert von|d[’']une valeur de|remise de|réduction de|rabais de|discount of|rabatt(?: von)?|bonus de|crédit de|credit of|` +
 		`caution de|frais de|fee of|gebühr(?: von)?|supplément de|supplément|option|en option|add-on|extra|additional|zusätzlich|zzgl\.?|moins de|less than|under|unter|weniger als|` +
-		`plus de|more than|over|über|mehr als|environ|about|around|etwa|ca\.|budget de|concurren(?:t|ts|ce)|ailleurs|elsewhere|anderswo|d[’']ici|dès le .{1,20}|from .{1,12} on|` +
+		`plus de|more than|over|über|mehr als|environ|env\.|about|around|roughly|approx\.?|approximately|circa|etwa|ca\.|budget de|concurren(?:t|ts|ce)|ailleurs|elsewhere|anderswo|d[’']ici|dès le .{1,20}|from .{1,12} on|` +
 		`ab dem .{1,15}|à partir du .{1,20}|starting .{3,14} 20\d\d|passe(?:ra)? à|will be|wird|sera(?:it)?(?: de| à)?|would be|étudiants?|students?|studierende|education|éducation|` +
 		`associations?|non-?profits?|enseignants?|teachers?)[ \n]*[:–—-]?[ \n]*$`)
-	signs = regexp.MustCompile(`(?:^|[\s(])[+−-][ ]?$`)
+	signs = regexp.MustCompile(`(?:^|[\s(])[+−-][ ]?$|[≈~±][ ]?$`)
 	tails = regexp.MustCompile(`(?i)^[ \n]*(?:[(–—,-][ ]?)?(?:d[’']économies?|économisés?|de moins|de plus|de réduction|de remise|de rabais|off\b|saved|savings|d[’']avance|de crédits?|credits?\b|in credits|` +
 		`guthaben|offerts?|günstiger|gespart|rabatt|chez\b|ailleurs|elsewhere|bei [A-ZÉ]|at [A-Z]|with competitor|en 20\d\d|in 20\d\d|im jahr 20\d\d|jusqu[’']en|jusqu[’']au|until|bis (?:zum|ende|20)|` +
 		`pendant|durant|for (?:the first|your first|\d+|three|six|twelve)|für (?:die ersten|den ersten|\d+|drei|sechs)|les? (?:\d+ |trois |six )?premiers?|le premier|la première|first|` +
@@ -55,7 +55,7 @@ var (
 // What the headings say of the amounts under them.
 var (
 	doubtfulHeading = matcher(`\bvs\b|versus|concurren|competitor|compar[ae]|alternativ|wettbewerb|vergleich|faq\b|questions|fragen|add-?ons?\b|options?\b|suppléments?|zusatz|extras\b|` +
-		`étudiant|student|studierende|education|éducation|associat|non-?profit|charit|gemeinnützig|\bécoles?\b|\bschools?\b|\bschulen?\b|\b(?:works|integrat\pL+|with|avec|mit)\b|exemple|example|beispiel|simulat|calculat|partner|partenaire`)
+		`étudiant|student|studierende|education|éducation|\b(?:jusqu\pL*|until|till|bis|ermäßigt\pL*|réduite?s?|reduced|concessions?|jeunes?|youth|seniors?|under|unter|moins de)\b|\b\d+ (?:ans|years|jahre)\b|associat|non-?profit|charit|gemeinnützig|\bécoles?\b|\bschools?\b|\bschulen?\b|\b(?:works|integrat\pL+|with|avec|mit)\b|exemple|example|beispiel|simulat|calculat|partner|partenaire`)
 	refutedHeading = matcher(`témoignage|\b(?:replies|comments|commentaires|réponses|antworten|kommentare|discussions?|diskussion)\b|temoignage|ils (?:en parlent|nous|témoignent)|(?:avis|paroles?) (?:de |des |d[’'])?(?:clients?|utilisat\pL+)|what (?:our )?(?:customers?|users?|people)|testimonial|kundenstimmen|das sagen|` +
 		`historique|anciens? (?:tarifs?|prix)|archive|previous (?:prices|plans)|old prices|frühere|bisherige|legacy|nouveautés|changelog|actualités|news\b|communiqué|press`)
 )
@@ -63,14 +63,14 @@ var (
 var (
 	denial = matcher(`\bne\b|\bn[’']|\bpas\b|\bjamais\b|\bnot\b|n[’']t\b|\bnever\b|\bno longer\b|\bnicht\b|\bkeine?\b|\bnie(?:mals)?\b|\bj[’']|\b(?:je|my|mes|ich|mein\pL*)\b`)
 	// supposed matches questions and examples.
-	supposed = matcher(`\?[ ]*$|\b(?:exemple|example|e\.g|p\. ?ex|par ex|beispiel\pL*|z\. ?B|budget|supposons|suppose|imaginez|imagine|si vous|if you|wenn sie|plan to|planned|prévoyons|prévue?s?|geplant|planen|bientôt|soon|demnächst|after launch|au lancement)\b`)
+	supposed = matcher(`\?[ ]*$|\b(?:exemple|example|e\.g|p\. ?ex|par ex|beispiel\pL*|z\. ?B|budget|supposons|suppose|imaginez|imagine|si vous|if you|wenn sie|contrairement|réservée?s?|reserved|unlike|entgegen|exclusivement|exclusively|plan to|planned|prévoyons|prévue?s?|geplant|planen|bientôt|soon|demnächst|after launch|au lancement)\b`)
 	year     = regexp.MustCompile(`\b(?:19|20)\d\d\b`)
 	// otherLabel matches labels of rows, columns and terms with amounts of another time or for others.
-	otherLabel = matcher(`\b(?:ancien\pL*|old|previous\pL*|avant|before|former\pL*|was|r[ée]gul\pL+|normal\pL*|habituel\pL*|usual\pL*|üblich\pL*|bisher\pL*|alte[rs]?|früher\pL*|prix public|conseillé|list|listenpreis|jusqu\pL*|until|bis|` +
+	otherLabel = matcher(`\b(?:modules?|modul|socle|ancien\pL*|old|previous\pL*|avant|before|former\pL*|was|r[ée]gul\pL+|normal\pL*|habituel\pL*|usual\pL*|üblich\pL*|bisher\pL*|alte[rs]?|früher\pL*|prix public|conseillé|list|listenpreis|jusqu\pL*|until|bis|` +
 		`économies?|savings?|remise|rabais|discount|rabatt|ersparnis|frais|fees?|setup|caution|deposit|valeur|value|wert|supplément\pL*|option\pL*|(?:19|20)\d\d)\b`)
 	// oldPage matches titles of pages that are about other times or several tools.
 	oldPage = matcher(`archiv|version (?:du|of|vom)\b|\bancien|historique|history|changelog|release notes|communiqué|press release|pressemitteilung|conditions (?:générales|d[’'])|terms (?:of|and)|\bCG[VU]\b|\bAGB\b|` +
-		`\bforums?\b|\bcommunity\b|\bcommunauté\b|\bvs\b|versus|alternatives? (?:à|to|zu)\b|concurren|competitor|discontinued|shut(?:ting)? down|end of life|eingestellt|ferme(?:ture)? (?:ses|du|de)|offre d[’']emploi|\bjobs?\b|stellen|webinar|podcast|` +
+		`\b(?:forums?|roadmap|affiliat\pL+|affiliés?|parrainage|careers?|carrières?|recrut\pL+|karriere|in the media|dans les médias|presse?|human|humain|just a moment|captcha)\b|\bcommunity\b|\bcommunauté\b|\bvs\b|versus|alternatives? (?:à|to|zu)\b|concurren|competitor|discontinued|shut(?:ting)? down|end of life|eingestellt|ferme(?:ture)? (?:ses|du|de)|offre d[’']emploi|\bjobs?\b|stellen|webinar|podcast|` +
 		`étude de cas|case stud|newsletter|interview|20[01]\d|202[0-4]`)
 )
 
@@ -154,15 +154,32 @@ var withdrawn = matcher(`\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming 
 
 // isWithdrawn reports whether the part of the page that has no other amount than one says that it cannot be bought.
 func (p *page) isWithdrawn(a *amount) bool {
-	card := ""
+	card, last := "", -1
 	for e := p.at(a.number); e >= 0; e = p.elements[e].parent {
 		text := p.textOf(e)
-		if len(text) > 600 || len(findAmounts(text)) > 1 {
+		if len(text) == last {
+			continue
+		}
+		last = len(text)
+		if len(text) > 600 || len(findAmounts(text)) > 1 || p.countHeadings(e) > 1 {
 			break
 		}
 		card = text
 	}
 	return withdrawn.MatchString(card)
+}
+
+// countHeadings returns how many headings an element has, or 2 if it has more or is large.
+func (p *page) countHeadings(outer int) (n int) {
+	for i := outer; i < len(p.elements) && p.elements[i].start < p.elements[outer].end && n < 2; i++ {
+		if i > outer+200 {
+			return 2
+		}
+		if slices.Contains(headings, p.elements[i].tag) {
+			n++
+		}
+	}
+	return n
 }
 
 // isEnd reports whether an amount may be the end of one whose first figures are in a block of their own, outside of tables.

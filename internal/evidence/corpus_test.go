@@ -64,16 +64,16 @@ func readCorpus(t testing.TB, file string, isLie bool) (list []sample) {
 // of the pages are held out by a hash: what is wrong with those is never looked at. Those that were
 // written to improve the judgement say so.
 //
-// The pages of the adversary were written to fool it: the first round without having read the program, the
-// second after what the first had fooled was made right in kind. So they are tuned by now. When each was
-// first judged, of 61 and 49 lies 6 and 22 were believed; of 34 and 20 true prices 30 and 19 were
-// confirmed, and 1 and 0 called changed.
+// The pages of the adversary were written to fool it: the first round without having read the program, each of
+// the others after what the one before had fooled was made right in kind. So they are tuned by now. When each
+// round was first judged, of 61, 49 and 41 lies 6, 22 and 20 were believed; of 34, 20 and 24 true prices 30, 19
+// and 22 were confirmed, and 1, 0 and 0 called changed.
 func TestTheCorpusIsJudgedWell(t *testing.T) {
 	corpus := slices.Concat(readCorpus(t, "true.txt", false), readCorpus(t, "lies.txt", true),
 		readCorpus(t, "adversary-true.txt", false), readCorpus(t, "adversary-lies.txt", true))
 	t.Logf("%-11s %5s %14s %14s %5s %15s", "pages", "true", "confirmed", "changed", "lies", "lies confirmed")
 	lies := 0
-	for _, part := range []string{"tuned", heldOut, "adversary 1", "adversary 2"} {
+	for _, part := range []string{"tuned", heldOut, "adversary 1", "adversary 2", "adversary 3"} {
 		var honest, confirmed, changed, lied, believed int
 		for _, s := range corpus {
 			if s.part != part {

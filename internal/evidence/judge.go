@@ -100,7 +100,7 @@ var byline = matcher(`^(?:publiée?|postée?|posted|published|veröffentlicht|mi
 
 // notice matches what pages say of themselves when their prices no longer hold.
 var notice = matcher(`\b(?:(?:is|are|est|sont|ist|sind) (?:now )?(?:outdated|obsolete|obsolètes?|veraltet|périmée?s?)|shut(?:ting|s)? down|sunset(?:ting|ted)?|ferme(?:ra)? ses portes|cesse(?:ra)? (?:son|ses) activités?|stellt den betrieb ein|` +
-	`(?:sign-?ups|subscriptions|abonnements|inscriptions) (?:are|is|sont) (?:now )?(?:closed|fermée?s?|clos)|wayback machine|(?:no longer|ne) (?:apply|s[’']appliquent plus)|gelten nicht mehr|` +
+	`(?:sign-?ups|subscriptions|abonnements|inscriptions) (?:are|is|sont) (?:now )?(?:closed|fermée?s?|clos)|wayback machine|(?:no longer|ne) (?:apply|s[’']appliquent plus)|gelten nicht mehr|(?:is|are|has been) (?:now )?(?:part of|called|known as|renamed|acquired|merged)|fait (?:désormais |maintenant )?partie de|(?:devient|est devenue?|s[’']appelle) |(?:heißt|gehört) jetzt|` +
 	`(?:valid|valable|gültig|stand|en vigueur|effective)s?\b[^\n]{0,30}\b20(?:[01]\d|2[0-5]))\b`)
 
 // maxAmounts is how many amounts a page may have: nobody could tell more of them apart.
@@ -183,21 +183,41 @@ func (p *page) isClear(c *Claim, want price, all []amount, standings []standing,
 	if !strings.Contains(want.units, "utilisateur") && want.value != 0 && perUser.MatchString(p.text) {
 		return false
 	}
+	isAbout := c.Hint != "" || p.isAboutPrices()
+	under := make([]int, len(all)) // which heading
+	for i := range all {
+		under[i] = p.heading(all[i].number)
+	}
 	for i, a := range all {
-		if is := a.price == want || want.value == 0 && a.value == 0; !is || !scope[i] || standings[i] > weak {
+		if is := a.price == want || want.value == 0 && a.value == 0; !is || !scope[i] || standings[i] > weak || standings[i] == weak && !isAbout {
 			continue
 		}
-		isFirst := true
+		isFirst := true // in its plan
 		for j, b := range all {
 			isOther := b.value != 0 && b.value != want.value && scope[j] && standings[j] <= weak
 			switch {
 			case want.value == 0:
-				isFirst = isFirst && (!isOther || c.Hint == "" && p.heading(a.number) != p.heading(b.number))
+				isFirst = isFirst && (!isOther || c.Hint == "" && under[i] != under[j])
 			case c.Hint != "" && j < i:
 				isFirst = isFirst && !(isOther && b.units == want.units && b.currency == want.currency)
 			}
 		}
 		if isFirst && !slices.ContainsFunc(all, func(b amount) bool { return p.rivals(c, &a, &b) }) {
+			return true
+		}
+	}
+	return false
+}
+
+var aboutPrices = matcher(`pric(?:e|ing)|tarif|\bprix\b|preis|kost|\bcosts?\b|coût|\bplans?\b|abonn|\babos?\b|subscri|\boffres?\b|formule|licen[cs]e|lizenz|\bbuy\b|ach(?:at|eter)|kauf|upgrade|premium|\bfree\b|gratuit|angebot|bestell|commande|order`)
+
+// isAboutPrices reports whether a page says that it is about prices, or a short line of it does.
+func (p *page) isAboutPrices() bool {
+	if aboutPrices.MatchString(p.said()) {
+		return true
+	}
+	for line := range strings.Lines(p.text) {
+		if len(line) < 120 && aboutPrices.MatchString(line) {
 			return true
 		}
 	}
@@ -330,7 +350,7 @@ var (
 	freeLine = regexp.MustCompile(`(?i)^(?:gratuite?|free|kostenlos|gratis|entièrement gratuite?|100 ?% gratuite?|totally free|completely free|komplett kostenlos)(?: (?:pour toujours|à vie|forever|für immer|pour tous|for everyone|pour tout le monde|dauerhaft|et sans publicité))?[ .!*]*$`)
 	freeTalk = regexp.MustCompile(`(?i)\b(?:est|reste|restera|sont|sera toujours) (?:entièrement |totalement |complètement |100 ?% |et restera |toujours )*gratuite?s?\b|\b(?:is|remains|stays) (?:completely |totally |entirely |always |100 ?% )*free\b|` +
 		`\b(?:ist|bleibt) (?:komplett |dauerhaft |völlig |immer |vollständig )*kostenlos\b|\bfree forever\b|\bgratuite? pour toujours\b|\bfür immer kostenlos\b`)
-	trial = regexp.MustCompile(`(?i)essai|trial|test|démo|demo|\d+ ?(?:jours|days|tage|mois|months|monate)|premier|first|erste|livraison|shipping|support|assistance|consultation|beratung|newsletter|webinaire|webinar|e-?book|` +
+	trial = regexp.MustCompile(`(?i)essai|b[eê]ta\b|during|pendant|while|tant que|solange|während|jusqu|until|trial|test|démo|demo|\d+ ?(?:jours|days|tage|mois|months|monate)|premier|first|erste|livraison|shipping|support|assistance|consultation|beratung|newsletter|webinaire|webinar|e-?book|` +
 		`plus gratuit|no longer|nicht mehr|n[’']est (?:pas|plus)|isn[’']t|is not|ist nicht|was|était|war\b|ailleurs|concurren|téléchargement|download|mise à jour|update|inscription|sign ?up|(?:19|20)\d\d`)
 )
 

@@ -110,8 +110,12 @@ func (b *builder) walk(n *html.Node, parent int, in role) {
 	}
 	self := len(b.page.elements)
 	at := roleOf(n, in)
-	if at == plain && b.sheet.matches(n, strikes) {
+	switch {
+	case at != plain:
+	case b.sheet.matches(n, strikes):
 		at = struck
+	case b.sheet.matches(n, isVague):
+		at = folded
 	}
 	isBlock := isBlock(n)
 	if isBlock {
@@ -290,8 +294,12 @@ func roleOf(n *html.Node, in role) role {
 		return struck
 	case atom.Blockquote, atom.Q:
 		return quote
-	case atom.Nav, atom.Footer, atom.Aside:
+	case atom.Nav, atom.Aside:
 		return margin
+	case atom.Footer:
+		if n.Parent == nil || n.Parent.DataAtom != atom.Article && n.Parent.DataAtom != atom.Section {
+			return margin
+		}
 	case atom.Option:
 		return folded
 	case atom.Details:

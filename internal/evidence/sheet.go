@@ -26,6 +26,7 @@ type compound struct {
 	classes    []string
 	attributes [][2]string // a name, and a value that may be ""
 	not        []compound
+	isVague    bool // it has conditions that are not read
 }
 
 // key returns what an element must have to match: what a sheet finds its rules by.
@@ -72,27 +73,53 @@ func (s sheet) read(text string) {
 		if !ok {
 			return
 		}
-		if at := strings.TrimSpace(selectors); strings.HasPrefix(at, "@") {
-			if !everywhere.MatchString(at) { // rules for some screens only
+		selectors = strings.Trim(selectors, "} \n\t\r")
+		if strings.HasPrefix(selectors, "@") {
+			if !everywhere.MatchString(selectors) { // rules for some screens only
 				rest = afterBlock(rest)
 			}
 			text = rest // the brace that ends the block is part of the next selectors
 			continue
 		}
-		selectors = strings.TrimLeft(selectors, "} \n\t\r")
 		body, rest, _ := strings.Cut(rest, "}")
 		text = rest
-		declarations := strings.ToLower(strings.Join(strings.Fields(body), ""))
-		if !hides(declarations) && !strikes(declarations) {
+		if own, nested, ok := strings.Cut(body, "{"); ok {
+			cut := strings.LastIndexByte(own, ';') + 1
+			body = own[:cut]
+			inner := strings.TrimSpace(own[cut:])
+			if after, isSame := strings.CutPrefix(inner, "&"); isSame {
+				inner = after
+			} else {
+				inner = " " + inner
+			}
+			if !strings.Contains(selectors, ",") {
+				s.add(selectors+inner, nested)
+			}
+		}
+		s.add(selectors, body)
+	}
+}
+
+// add adds the rules of a block, if they matter.
+func (s sheet) add(selectors, body string) {
+	declarations := strings.ToLower(strings.Join(strings.Fields(body), ""))
+	if line := pseudo.FindString(selectors); line != "" && overline.MatchString(declarations) {
+		selectors, declarations = strings.TrimSuffix(selectors, line), "line-through"
+	}
+	if !hides(declarations) && !strikes(declarations) {
+		return
+	}
+	for _, selector := range splitSelectors(selectors) {
+		path, ok := parseSelector(selector)
+		if !ok {
 			continue
 		}
-		for selector := range strings.SplitSeq(selectors, ",") {
-			if path, ok := parseSelector(selector); ok {
-				key := path[len(path)-1].key()
-				if len(s[key]) < maxAlike {
-					s[key] = append(s[key], rule{path, declarations})
-				}
-			}
+		r := rule{path, declarations}
+		if path[0].isVague {
+			r.declarations = vague
+		}
+		if key := path[len(path)-1].key(); len(s[key]) < maxAlike {
+			s[key] = append(s[key], r)
 		}
 	}
 }
@@ -120,13 +147,65 @@ var everywhere = regexp.MustCompile(`(?i)^@(?:media\s+(?:only\s+)?(?:screen|all)
 // piece matches a part of a compound.
 var piece = regexp.MustCompile(`^(?:([a-zA-Z*][\w-]*|\*)|\.((?:[\w-]|\\.|[^\x00-\x7f])+)|#([\w-]+)|\[\s*([\w-]+)\s*(?:=\s*["']?([^"'\]]*)["']?\s*)?\]|:not\(([^()]*)\))`)
 
+// pseudo matches the elements that sheets add, and overline the look of a line across the text of their element.
+var (
+	pseudo   = regexp.MustCompile(`::?(?:after|before)\s*$`)
+	overline = regexp.MustCompile(`top:(?:4\d|5\d)%.*(?:border|height:[1-4]px)|(?:border|height:[1-4]px).*top:(?:4\d|5\d)%|rotate\(-?\d`)
+	anyOf    = regexp.MustCompile(`:(?:is|where)\(([^()]*)\)`)
+	// unread matches conditions that are not read, and unmet those that are not met while nobody touches the page.
+	unread = regexp.MustCompile(`:(?:nth|first|last|only|checked|has|target|empty)[\w-]*(?:\([^()]*\))?|[+~]`)
+	unmet  = regexp.MustCompile(`:(?:hover|focus|active|disabled|visited)|::?(?:after|before)|::`)
+)
+
+// splitSelectors returns the selectors of a list, each of them without alternatives in it.
+func splitSelectors(list string) (found []string) {
+	depth, start := 0, 0
+	for i, r := range list + "," {
+		switch {
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+		case r == ',' && depth == 0:
+			one := list[start:i]
+			start = i + 1
+			if m := anyOf.FindStringSubmatchIndex(one); m != nil {
+				for either := range strings.SplitSeq(one[m[2]:m[3]], ",") {
+					found = append(found, one[:m[0]]+strings.TrimSpace(either)+one[m[1]:])
+				}
+				continue
+			}
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// parseSelector returns the elements that a selector is for. Of one with conditions that are not read it is the last
+// element, which may be meant: it is marked as vague.
 func parseSelector(text string) (path []compound, ok bool) {
-	for part := range strings.FieldsSeq(strings.ReplaceAll(text, ">", " ")) {
+	if unmet.MatchString(text) {
+		return nil, false
+	}
+	isVague := unread.MatchString(text)
+	parts := strings.Fields(strings.ReplaceAll(unread.ReplaceAllStringFunc(text, func(s string) string {
+		if s == "+" || s == "~" {
+			return " "
+		}
+		return ""
+	}), ">", " "))
+	if isVague && len(parts) > 0 {
+		parts = parts[len(parts)-1:]
+	}
+	for _, part := range parts {
 		c, ok := parseCompound(part)
 		if !ok {
 			return nil, false
 		}
 		path = append(path, c)
+	}
+	if isVague && len(path) > 0 {
+		path[0].isVague = true
 	}
 	return path, len(path) > 0
 }
@@ -167,6 +246,10 @@ func hides(declarations string) bool {
 			if value == "none" {
 				return true
 			}
+		case "content-visibility":
+			if value == "hidden" {
+				return true
+			}
 		case "visibility":
 			if value == "hidden" || value == "collapse" {
 				return true
@@ -188,7 +271,7 @@ func hides(declarations string) bool {
 				return true
 			}
 		case "transform":
-			if value == "scale(0)" {
+			if value == "scale(0)" || strings.HasPrefix(value, "translatex(-") && len(value) > len("translatex(-99%)") {
 				return true
 			}
 		case "color":
@@ -199,6 +282,11 @@ func hides(declarations string) bool {
 	}
 	return false
 }
+
+// vague stands for declarations that may be for an element.
+const vague = "?"
+
+func isVague(declarations string) bool { return declarations == vague }
 
 // strikes reports whether declarations cross an element out.
 func strikes(declarations string) bool { return strings.Contains(declarations, "line-through") }
