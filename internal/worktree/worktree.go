@@ -4,13 +4,14 @@
 //
 // Nothing is written before everything is known to be possible. In a repository, what is to be
 // published is first a commit that nothing refers to, made beside the work tree: on HEAD, on the
-// upstream if that moved on, or on a merge of the two. It is validated and compared with what is
+// upstream if that moved on, or on both, which it joins. It is validated and compared with what is
 // published; then it is noted in a journal, pushed, published, and at last written to the work
 // tree, where files that others are editing stay as they are. A process that is killed in between
 // finishes when it opens the folder again, or has changed nothing. Published commits are never
 // rebased: later versions must contain them (publication.Revision).
 //
-// Outside git, the journal holds the files themselves.
+// Outside git, the journal holds the files themselves. What takes a version back is a publication,
+// too: the journal names the version, and undoing it twice does what undoing it once does.
 package worktree
 
 import (
