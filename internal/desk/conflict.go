@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -21,8 +22,8 @@ type conflict struct {
 }
 
 // conflict returns the conflict of a working copy; nil if there is none.
-func (d *desk) conflict(c *draft) (*conflict, error) {
-	theirs, err := d.Folder.Read(c.file())
+func (d *desk) conflict(ctx context.Context, c *draft) (*conflict, error) {
+	theirs, _, err := d.current(ctx, c.file())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		theirs = nil
@@ -66,7 +67,7 @@ func (d *desk) showConflict(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := d.conflict(c)
+	found, err := d.conflict(r.Context(), c)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +99,7 @@ func (d *desk) settleConflict(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := d.conflict(c)
+	found, err := d.conflict(r.Context(), c)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"net/http"
 	"path"
 	"slices"
@@ -96,7 +97,10 @@ func (c *draft) file() string { return cmp.Or(c.Replaces, c.Path) }
 // changes returns what a working copy changes in the folder. Records that name a tool by the address that it
 // had change with it.
 func (d *desk) changes(ctx context.Context, c *draft) ([]worktree.Change, error) {
-	list := c.changes()
+	list, err := d.foldIn(ctx, c)
+	if err != nil {
+		return nil, err
+	}
 	old, isTool := strings.CutPrefix(strings.TrimSuffix(c.Replaces, ".md"), "outils/")
 	slug, isRenamed := strings.CutPrefix(strings.TrimSuffix(c.Path, ".md"), "outils/")
 	if !isTool || !isRenamed {
@@ -120,6 +124,66 @@ func (d *desk) changes(ctx context.Context, c *draft) ([]worktree.Change, error)
 		}
 	}
 	return list, nil
+}
+
+// foldIn returns what a working copy changes by itself. If a text that was to replace its record has, its
+// file goes with the old one, unless she has not seen that text: then the two are a conflict.
+func (d *desk) foldIn(ctx context.Context, c *draft) ([]worktree.Change, error) {
+	list := c.changes()
+	now, next, err := d.current(ctx, c.file())
+	if err != nil || next == nil {
+		return list, ignoreMissing(err)
+	}
+	if hash(now) != c.Base {
+		next.Base = c.Base
+		return append(list, *next), nil
+	}
+	old, err := d.Folder.Read(c.file())
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		if list[i].Path == c.file() {
+			list[i].Base = hash(old)
+		}
+	}
+	return append(list, *next), nil
+}
+
+// current returns the file of a record as the site has it. If a text that was to replace it has, this is
+// that text, and next the change that takes its own file out of the folder.
+func (d *desk) current(ctx context.Context, file string) (data []byte, next *worktree.Change, err error) {
+	e, err := d.folder(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err = d.Folder.Read(file)
+	place := content.NextPath(file)
+	text, missing := d.Folder.Read(place)
+	if err != nil || missing != nil || e.Catalog == nil || d.isLocal() {
+		return data, nil, err
+	}
+	for i := range e.Catalog.Scheduled {
+		if s := &e.Catalog.Scheduled[i]; s.Name()+".md" == file && s.Due > catalog.FormatTime(d.Now()) {
+			return data, nil, nil
+		}
+	}
+	doc, err := content.OpenDocument(place, text)
+	if err != nil || doc.Value("draft").Text == "true" {
+		return data, nil, nil // no form can show it, or it never happens
+	}
+	if err := doc.Set("publish_at", content.Value{}); err != nil {
+		return nil, nil, err
+	}
+	return doc.Bytes(), &worktree.Change{Path: place, Base: hash(text)}, nil
+}
+
+// ignoreMissing returns err unless it says that a file is not there.
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // naming returns the files of the records that name a tool.
@@ -360,6 +424,20 @@ func (d *desk) saveCopy(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if a, err := d.keep(r, c); a != nil || err != nil {
+		return a, err
+	}
+	if r.isScript() {
+		return d.report(r, c)
+	}
+	if r.PostForm.Has("vers") { // one of the buttons that lead on
+		return seeOther(c.path()+"/"+path.Base(r.PostForm.Get("vers")), ""), nil
+	}
+	return seeOther(c.path(), "enregistre"), nil
+}
+
+// keep saves what a form says. The response is nil unless somebody saved another text since.
+func (d *desk) keep(r *request, c *draft) (*response, error) {
 	if err := c.read(r); err != nil {
 		return nil, refused(sentence(err))
 	}
@@ -371,17 +449,10 @@ func (d *desk) saveCopy(r *request) (*response, error) {
 	if errors.Is(err, accountdb.ErrChanged) {
 		return d.outdated(r, c)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		c.Revision = saved
 	}
-	c.Revision = saved
-	if r.isScript() {
-		return d.report(r, c)
-	}
-	if r.PostForm.Has("vers") { // one of the buttons that lead on
-		return seeOther(c.path()+"/"+path.Base(r.PostForm.Get("vers")), ""), nil
-	}
-	return seeOther(c.path(), "enregistre"), nil
+	return nil, err
 }
 
 // read takes over what a form says.

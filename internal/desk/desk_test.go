@@ -244,6 +244,24 @@ func TestNothingThatSomebodyWroteIsLost(t *testing.T) {
 	bob.get(copied).Contains("Par Bob")
 }
 
+func TestWithoutOurScriptAPictureBringsTheTextWithIt(t *testing.T) {
+	n := newNewsroom(t, databases.OpenDSN(t, databases.SQLite(t)), t.TempDir())
+	bob := n.as("Bob")
+	copied := bob.open("outils/plume")
+	form := bob.fields(copied)
+	form.Set("f.tagline", "Écrit mieux")
+	bob.uploadWith(form, copied+"/images", "a.png", drawing(t, 8, 8), "").Is(http.StatusUnprocessableEntity).Contains("ce que l’image montre")
+	if got := n.copyOf(copied); !strings.Contains(got, "Écrit mieux") {
+		t.Errorf("a picture that was refused took the text with it:\n%s", got)
+	}
+	form = bob.fields(copied)
+	form.Set("f.tagline", "Écrit bien")
+	bob.uploadWith(form, copied+"/images", "a.png", drawing(t, 8, 8), "Un dessin").Is(http.StatusSeeOther)
+	if got := n.copyOf(copied); !strings.Contains(got, "Écrit bien") || !strings.Contains(got, "![Un dessin](../images/plume/a.png)") {
+		t.Errorf("the copy is\n%s", got)
+	}
+}
+
 func TestAnEditorPublishesWhatAnAuthorWrote(t *testing.T) {
 	each(t, func(t *testing.T, n *newsroom) {
 		for _, name := range []string{"Ada", "Bob"} {

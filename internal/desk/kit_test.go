@@ -171,11 +171,21 @@ func (p person) send(path string, fields []string, headers ...string) *testkit.R
 // upload sends a picture.
 func (p person) upload(path, file string, data []byte, alt string, headers ...string) *testkit.Reply {
 	p.t.Helper()
+	return p.uploadWith(url.Values{}, path, file, data, alt, headers...)
+}
+
+// uploadWith sends a picture with the rest of a form.
+func (p person) uploadWith(form url.Values, path, file string, data []byte, alt string, headers ...string) *testkit.Reply {
+	p.t.Helper()
+	form.Set("jeton", p.people[p.name].Token)
+	form.Set("alt", alt)
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
-	for name, value := range map[string]string{"jeton": p.people[p.name].Token, "alt": alt} {
-		if err := w.WriteField(name, value); err != nil {
-			p.t.Fatal(err)
+	for name, values := range form {
+		for _, value := range values {
+			if err := w.WriteField(name, value); err != nil {
+				p.t.Fatal(err)
+			}
 		}
 	}
 	part, err := w.CreateFormFile("image", file)

@@ -19,11 +19,16 @@ import (
 const maxAlt = 300
 
 // addPicture adds a picture to a working copy. Our script puts it where she writes; without it, it is
-// added to the end of the text.
+// added to the end of the text, which came with it and is saved whatever becomes of the picture.
 func (d *desk) addPicture(r *request) (*response, error) {
 	c, err := d.find(r)
 	if err != nil {
 		return nil, err
+	}
+	if r.PostForm.Has("revision") {
+		if a, err := d.keep(r, c); a != nil || err != nil {
+			return a, err
+		}
 	}
 	alt := strings.Join(strings.Fields(r.PostFormValue("alt")), " ")
 	if alt == "" {

@@ -33,7 +33,7 @@ func (d *desk) confirmPublication(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if found, err := d.conflict(c); err != nil || found != nil {
+	if found, err := d.conflict(r.Context(), c); err != nil || found != nil {
 		return seeOther(c.path()+"/conflit", ""), err
 	}
 	e, err := d.edition(r.Context(), c)
@@ -155,7 +155,7 @@ func (d *desk) notPublished(r *request, copies []*draft, err error) (*response, 
 		if err := d.Folder.Send(r.Context()); err != nil {
 			d.Log.Warn("what is new could not be brought into the folder", "error", err)
 		}
-		if found, err := d.conflict(copies[0]); err != nil || found != nil {
+		if found, err := d.conflict(r.Context(), copies[0]); err != nil || found != nil {
 			return seeOther(copies[0].path()+"/conflit", ""), err
 		}
 	case isConflict:

@@ -47,7 +47,7 @@ func (d *desk) record(r *request) (row, []byte, *catalog.Catalog, error) {
 	if i < 0 {
 		return row{}, nil, nil, noPage()
 	}
-	data, err := d.Folder.Read(file)
+	data, _, err := d.current(r.Context(), file)
 	if errors.Is(err, fs.ErrNotExist) {
 		all[i].IsInBulk, err = true, nil
 	}

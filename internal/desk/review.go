@@ -40,7 +40,7 @@ func (d *desk) showReview(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := d.conflict(c)
+	found, err := d.conflict(r.Context(), c)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func (d *desk) chooseHour(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if found, err := d.conflict(c); err != nil || found != nil {
+	if found, err := d.conflict(r.Context(), c); err != nil || found != nil {
 		return seeOther(c.path()+"/conflit", ""), err
 	}
 	e, err := d.edition(r.Context(), c)
@@ -95,7 +95,7 @@ func (d *desk) schedule(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if found, err := d.conflict(c); err != nil || found != nil {
+	if found, err := d.conflict(r.Context(), c); err != nil || found != nil {
 		return seeOther(c.path()+"/conflit", ""), err
 	}
 	place, err := d.placeOf(r, c)

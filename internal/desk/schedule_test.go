@@ -86,6 +86,41 @@ func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
 	})
 }
 
+func TestATextWhoseHourHasComeIsTheOneThatIsEdited(t *testing.T) {
+	each(t, func(t *testing.T, n *newsroom) {
+		for _, name := range []string{"Ada", "Bob"} {
+			n.join(name)
+		}
+		bob, ada := n.as("Bob"), n.as("Ada")
+		copied := ada.open("outils/plume")
+		ada.save(copied, "f.tagline", "Écrit demain").Is(http.StatusSeeOther)
+		ada.post(copied+"/programmation", "quand", "2026-11-16T11:00").Is(http.StatusSeeOther)
+		late := bob.open("outils/plume") // of the text before
+		bob.save(late, "f.name", "Plume 2").Is(http.StatusSeeOther)
+		n.now = n.now.Add(time.Hour)
+		if _, err := n.db.Catalogue.Advance(t.Context(), func() time.Time { return n.now }); err != nil {
+			t.Fatal(err)
+		}
+		ada.get(late+"/conflit").OK().Contains("Écrit demain", "Écrit vite")
+		ada.post("/redaction/publication", "copie", filepath.Base(late)).Lacks("fait=publiee")
+		if n.read("outils/plume.md") != plume {
+			t.Error("a text that she had not seen was replaced")
+		}
+		copied = ada.open("outils/plume")
+		if got := n.copyOf(copied); got != strings.Replace(plume, "Écrit vite", "Écrit demain", 1) {
+			t.Errorf("what is edited is\n%s", got)
+		}
+		ada.save(copied, "f.tagline", "Écrit ensuite").Is(http.StatusSeeOther)
+		ada.post("/redaction/publication", "copie", filepath.Base(copied)).Is(http.StatusSeeOther)
+		if got := n.read("outils/plume.md"); got != strings.Replace(plume, "Écrit vite", "Écrit ensuite", 1) {
+			t.Errorf("the file is\n%s", got)
+		}
+		if _, err := os.Stat(filepath.Join(n.dir, "outils/plume.next.md")); err == nil {
+			t.Error("the text before is still beside it")
+		}
+	})
+}
+
 func TestAnUndoneVersionDoesNotComeBack(t *testing.T) {
 	databases.Each(t, func(t *testing.T, db *testdb.DB) {
 		dir := t.TempDir()

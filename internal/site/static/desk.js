@@ -308,6 +308,11 @@
 
   // Pictures: dropped, pasted or chosen, they wait in the form below the text for their description.
   const picture = desk.querySelector("[data-picture]");
+  for (const part of desk.querySelectorAll("[data-addition] input, [data-addition] button")) {
+    part.setAttribute("form", picture.id); // without us, they go with the text
+    part.removeAttribute("formaction");
+    part.required = part.matches("input");
+  }
   const wrong = desk.querySelector("[data-picture-wrong]");
   const offer = (files) => {
     const file = [...files].find((f) => f.type.startsWith("image/"));
