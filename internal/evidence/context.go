@@ -54,7 +54,7 @@ var (
 
 // What the headings say of the amounts under them.
 var (
-	doubtfulHeading = matcher(`\bvs\b|versus|concurren|competitor|compar[ae]|alternativ|wettbewerb|vergleich|faq\b|questions|fragen|add-?ons?\b|options?\b|suppléments?|zusatz|extras\b|` +
+	doubtfulHeading = matcher(`\b(?:europe|asia|asie|asien|africa|afrique|afrika|americas?|amérique|amerika)\b|\bvs\b|versus|concurren|competitor|compar[ae]|alternativ|wettbewerb|vergleich|faq\b|questions|fragen|add-?ons?\b|options?\b|suppléments?|zusatz|extras\b|` +
 		`étudiant|student|studierende|education|éducation|\b(?:jusqu\pL*|until|till|bis|ermäßigt\pL*|réduite?s?|reduced|concessions?|jeunes?|youth|seniors?|under|unter|moins de)\b|\b\d+ (?:ans|years|jahre)\b|associat|non-?profit|charit|gemeinnützig|\bécoles?\b|\bschools?\b|\bschulen?\b|\b(?:works|integrat\pL+|with|avec|mit)\b|exemple|example|beispiel|simulat|calculat|partner|partenaire`)
 	refutedHeading = matcher(`témoignage|\b(?:replies|comments|commentaires|réponses|antworten|kommentare|discussions?|diskussion)\b|temoignage|ils (?:en parlent|nous|témoignent)|(?:avis|paroles?) (?:de |des |d[’'])?(?:clients?|utilisat\pL+)|what (?:our )?(?:customers?|users?|people)|testimonial|kundenstimmen|das sagen|` +
 		`historique|anciens? (?:tarifs?|prix)|archive|previous (?:prices|plans)|old prices|frühere|bisherige|legacy|nouveautés|changelog|actualités|news\b|communiqué|press`)
@@ -70,7 +70,7 @@ var (
 		`économies?|savings?|remise|rabais|discount|rabatt|ersparnis|frais|fees?|setup|caution|deposit|valeur|value|wert|supplément\pL*|option\pL*|(?:19|20)\d\d)\b`)
 	// oldPage matches titles of pages that are about other times or several tools.
 	oldPage = matcher(`archiv|version (?:du|of|vom)\b|\bancien|historique|history|changelog|release notes|communiqué|press release|pressemitteilung|conditions (?:générales|d[’'])|terms (?:of|and)|\bCG[VU]\b|\bAGB\b|` +
-		`\b(?:forums?|roadmap|affiliat\pL+|affiliés?|parrainage|careers?|carrières?|recrut\pL+|karriere|in the media|dans les médias|presse?|human|humain|just a moment|captcha)\b|\bcommunity\b|\bcommunauté\b|\bvs\b|versus|alternatives? (?:à|to|zu)\b|concurren|competitor|discontinued|shut(?:ting)? down|end of life|eingestellt|ferme(?:ture)? (?:ses|du|de)|offre d[’']emploi|\bjobs?\b|stellen|webinar|podcast|` +
+		`\b(?:forums?|invoices?|factures?|rechnung|survey|sondage|umfrage|roadmap|affiliat\pL+|affiliés?|parrainage|careers?|carrières?|recrut\pL+|karriere|in the media|dans les médias|presse?|human|humain|just a moment|captcha)\b|\bcommunity\b|\bcommunauté\b|\bvs\b|versus|alternatives? (?:à|to|zu)\b|concurren|competitor|discontinued|shut(?:ting)? down|end of life|eingestellt|ferme(?:ture)? (?:ses|du|de)|offre d[’']emploi|\bjobs?\b|stellen|webinar|podcast|` +
 		`étude de cas|case stud|newsletter|interview|20[01]\d|202[0-4]`)
 )
 
@@ -128,6 +128,8 @@ func (p *page) standing(a *amount, before, behind int) standing {
 
 // inSentence decides about an amount by the block that it is in.
 func (p *page) inSentence(a *amount, lead string, start, end int) standing {
+	const far = 1000 // what is farther away is about something else
+	start, end = max(start, a.start-far), min(end, max(a.end, a.start)+far)
 	block := p.text[start:end]
 	before, behind := p.text[start:a.start], p.text[min(a.end, end):end]
 	if i := strings.LastIndex(before, ". "); i >= 0 {

@@ -184,22 +184,30 @@ func (p *page) isClear(c *Claim, want price, all []amount, standings []standing,
 		return false
 	}
 	isAbout := c.Hint != "" || p.isAboutPrices()
-	under := make([]int, len(all)) // which heading
+	under, isNamed := make([]int, len(all)), make([]bool, len(all)) // which heading, and whether it has the name of the tool
 	for i := range all {
 		under[i] = p.heading(all[i].number)
+		isNamed[i] = p.isNamed(under[i], c.Name)
 	}
 	for i, a := range all {
 		if is := a.price == want || want.value == 0 && a.value == 0; !is || !scope[i] || standings[i] > weak || standings[i] == weak && !isAbout {
 			continue
 		}
-		isFirst := true // in its plan
+		if c.Hint != "" && standings[i] == weak && p.isFeature(&a, c.Hint) {
+			continue
+		}
+		isFirst := true // in its plan, or of those of the tool
 		for j, b := range all {
 			isOther := b.value != 0 && b.value != want.value && scope[j] && standings[j] <= weak
+			isLike := b.units == want.units && b.currency == want.currency
 			switch {
+			case !isFirst || !isOther:
 			case want.value == 0:
-				isFirst = isFirst && (!isOther || c.Hint == "" && under[i] != under[j])
-			case c.Hint != "" && j < i:
-				isFirst = isFirst && !(isOther && b.units == want.units && b.currency == want.currency)
+				isFirst = c.Hint == "" && under[i] != under[j]
+			case isLike && c.Hint == "":
+				isFirst = isNamed[i] || !isNamed[j]
+			case isLike:
+				isFirst = j > i && !renews.MatchString(p.text[max(a.end, b.start-60):max(a.end, b.start)])
 			}
 		}
 		if isFirst && !slices.ContainsFunc(all, func(b amount) bool { return p.rivals(c, &a, &b) }) {
@@ -207,6 +215,21 @@ func (p *page) isClear(c *Claim, want price, all []amount, standings []standing,
 		}
 	}
 	return false
+}
+
+// renews matches what stands before the price that follows an offer.
+var renews = matcher(`\b(?:renew\pL*|renouvel\pL*|verlänger\pL*|puis|ensuite|then|after\pL*|danach|später|regular\pL*|normale?ment)\b`)
+
+// isFeature reports whether an amount is in an item of a list that says something else than the name of a plan.
+func (p *page) isFeature(a *amount, plan string) bool {
+	start, end := p.block(a.number)
+	return p.around(p.at(a.number), atom.Li) >= 0 && p.around(p.at(a.number), headings...) < 0 &&
+		!strings.Contains(planName(p.text[start:end]), planName(plan))
+}
+
+// isNamed reports whether a short element has the name of a tool in it.
+func (p *page) isNamed(element int, name string) bool {
+	return element >= 0 && p.elements[element].end-p.elements[element].start < 200 && strings.Contains(" "+planName(p.textOf(element))+" ", " "+planName(name)+" ")
 }
 
 var aboutPrices = matcher(`pric(?:e|ing)|tarif|\bprix\b|preis|kost|\bcosts?\b|coût|\bplans?\b|abonn|\babos?\b|subscri|\boffres?\b|formule|licen[cs]e|lizenz|\bbuy\b|ach(?:at|eter)|kauf|upgrade|premium|\bfree\b|gratuit|angebot|bestell|commande|order`)
