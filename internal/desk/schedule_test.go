@@ -121,6 +121,35 @@ func TestATextWhoseHourHasComeIsTheOneThatIsEdited(t *testing.T) {
 	})
 }
 
+func TestOutsideGitAVersionIsUndoneByWhatItReplaced(t *testing.T) {
+	each(t, func(t *testing.T, n *newsroom) {
+		n.join("Ada")
+		ada := n.as("Ada")
+		publish := func(record, field, value string) {
+			t.Helper()
+			n.now = n.now.Add(time.Minute)
+			copied := ada.open(record)
+			ada.save(copied, field, value).Is(http.StatusSeeOther)
+			ada.post("/redaction/publication", "copie", filepath.Base(copied)).Is(http.StatusSeeOther)
+		}
+		publish("outils/encre", "f.tagline", "Coule")
+		publish("outils/plume", "f.price", "29 €/mois")
+		publish("outils/encre", "f.tagline", "Coule bien")
+		ada.get("/redaction/versions/2").OK().Contains("<del>29 €/mois</del>", "Annuler la version")
+		ada.post("/redaction/versions/2/annulation").Is(http.StatusSeeOther)
+		if n.read("outils/plume.md") != plume {
+			t.Error("the folder is not as before")
+		}
+		publish("outils/plume", "f.tagline", "Écrit encore")
+		now, err := n.db.Catalogue.Load(t.Context())
+		if err != nil || now.Catalog.Tool("plume").Price != "19 €/mois" {
+			t.Errorf("%v, %v", now.Catalog.Tool("plume"), err)
+		}
+		ada.post("/redaction/versions/2/annulation").Is(http.StatusUnprocessableEntity)
+		ada.post("/redaction/versions/1/annulation").Is(http.StatusUnprocessableEntity)
+	})
+}
+
 func TestAnUndoneVersionDoesNotComeBack(t *testing.T) {
 	databases.Each(t, func(t *testing.T, db *testdb.DB) {
 		dir := t.TempDir()

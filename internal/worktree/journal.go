@@ -120,6 +120,11 @@ func (f *Folder) finish(ctx context.Context, j *journal) (done Result, err error
 		return done, &Error{"La publication est commencée, mais la base de données ne répond pas\u00a0: " +
 			"elle sera achevée dès que possible, sans autre geste de votre part.", err}
 	}
+	if f.repo == nil {
+		if err := f.remember(done.Version, j.Changes); err != nil {
+			f.cfg.Log.Warn("what a publication of the desk replaced could not be kept; it cannot be undone there", "error", err)
+		}
+	}
 	if err := f.write(ctx, j); err != nil {
 		f.cfg.Log.Warn("what was published could not be written to the desk's folder; it is tried again", "error", err)
 	}

@@ -2,8 +2,12 @@ package worktree
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,12 +20,15 @@ const maxUndone = 200
 // Undo returns the changes that take back what a published version changed in the files. A Publication
 // that Undoes the version has them, or the next one would bring everything back. A ConflictError lists files that were changed since.
 func (f *Folder) Undo(ctx context.Context, version int64) ([]Change, error) {
+	if f.repo == nil {
+		return f.remembered(version)
+	}
 	before, after, err := f.commitsOf(ctx, version)
 	if err != nil {
 		return nil, explain(err)
 	}
 	if before == "" {
-		return nil, &Error{text: "Les fichiers d’avant cette version ne sont pas connus ici. Corrigez plutôt la fiche elle-même."}
+		return nil, errUnknown
 	}
 	out, err := f.repo.git(ctx, "diff-tree", "-r", "-z", "--no-renames", "--name-only", before, after)
 	if err != nil {
@@ -51,11 +58,65 @@ func (f *Folder) Undo(ctx context.Context, version int64) ([]Change, error) {
 	return changes, checkBases(changes, f.Read)
 }
 
+var errUnknown = &Error{text: "Les fichiers d’avant cette version ne sont pas connus ici. Corrigez plutôt la fiche elle-même."}
+
+// Outside git, the bytes that the last versions replaced are kept beside the journal.
+const (
+	keptVersions = 50      // as many as the database can undo
+	maxKept      = 8 << 20 // bytes of one version
+)
+
+func (f *Folder) beforeFile(version int64) string {
+	return filepath.Join(f.private, "avant", fmt.Sprintf("%012d.json", version))
+}
+
+// remember keeps what a version is about to replace.
+func (f *Folder) remember(version int64, changes []Change) error {
+	var before []Change
+	size := 0
+	for _, c := range changes {
+		old, err := f.Read(c.Path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		undone := Change{Path: c.Path, Data: old}
+		if c.Data != nil {
+			undone.Base = Hash(c.Data)
+		}
+		before = append(before, undone)
+		size += len(old)
+	}
+	if size > maxKept {
+		return nil
+	}
+	data, err := json.Marshal(before)
+	if err != nil {
+		return err
+	}
+	all, err := filepath.Glob(filepath.Join(f.private, "avant", "*.json")) // sorted
+	for _, name := range all[:max(0, len(all)+1-keptVersions)] {
+		err = errors.Join(err, os.Remove(name))
+	}
+	return errors.Join(err, f.replace(f.beforeFile(version), data))
+}
+
+// remembered is Undo outside git.
+func (f *Folder) remembered(version int64) (changes []Change, err error) {
+	data, err := os.ReadFile(f.beforeFile(version))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errUnknown
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &changes)
+	}
+	if err != nil {
+		return nil, explain(err)
+	}
+	return changes, checkBases(changes, f.Read)
+}
+
 // commitsOf returns the commits of a version and of the one before it; "" if they are not known.
 func (f *Folder) commitsOf(ctx context.Context, version int64) (before, after string, err error) {
-	if f.repo == nil {
-		return "", "", nil
-	}
 	const most = 1000
 	versions, err := f.cfg.Store.Catalogue.Versions(ctx, most)
 	if err != nil {
