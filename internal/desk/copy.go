@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"net/http"
 	"path"
 	"slices"
@@ -19,7 +18,6 @@ import (
 	"palmares/internal/preview"
 	"palmares/internal/record"
 	"palmares/internal/sqldb"
-	"palmares/internal/worktree"
 )
 
 // Copies keeps working copies, as accountdb.Copies does.
@@ -93,131 +91,6 @@ func (c *draft) row() copyRow {
 
 // file returns the path of the record that it changes.
 func (c *draft) file() string { return cmp.Or(c.Replaces, c.Path) }
-
-// changes returns what a working copy changes in the folder. Records that name a tool by the address that it
-// had change with it.
-func (d *desk) changes(ctx context.Context, c *draft) ([]worktree.Change, error) {
-	list, err := d.foldIn(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	old, isTool := strings.CutPrefix(strings.TrimSuffix(c.Replaces, ".md"), "outils/")
-	slug, isRenamed := strings.CutPrefix(strings.TrimSuffix(c.Path, ".md"), "outils/")
-	if !isTool || !isRenamed {
-		return list, nil
-	}
-	e, err := d.folder(ctx)
-	if err != nil || e.Catalog == nil {
-		return list, err
-	}
-	for _, file := range naming(e.Catalog, old) {
-		data, err := d.Folder.Read(file)
-		if err != nil { // one of many in a file
-			continue
-		}
-		doc, err := content.OpenDocument(file, data)
-		if err == nil {
-			_, err = doc.ReplaceTool(old, slug)
-		}
-		if err == nil && file != c.Replaces {
-			list = append(list, worktree.Change{Path: file, Data: doc.Bytes(), Base: hash(data)})
-		}
-	}
-	return list, nil
-}
-
-// foldIn returns what a working copy changes by itself. If a text that was to replace its record has, its
-// file goes with the old one, unless she has not seen that text: then the two are a conflict.
-func (d *desk) foldIn(ctx context.Context, c *draft) ([]worktree.Change, error) {
-	list := c.changes()
-	now, next, err := d.current(ctx, c.file())
-	if err != nil || next == nil {
-		return list, ignoreMissing(err)
-	}
-	if hash(now) != c.Base {
-		next.Base = c.Base
-		return append(list, *next), nil
-	}
-	old, err := d.Folder.Read(c.file())
-	if err != nil {
-		return nil, err
-	}
-	for i := range list {
-		if list[i].Path == c.file() {
-			list[i].Base = hash(old)
-		}
-	}
-	return append(list, *next), nil
-}
-
-// current returns the file of a record as the site has it. If a text that was to replace it has, this is
-// that text, and next the change that takes its own file out of the folder.
-func (d *desk) current(ctx context.Context, file string) (data []byte, next *worktree.Change, err error) {
-	e, err := d.folder(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	data, err = d.Folder.Read(file)
-	place := content.NextPath(file)
-	text, missing := d.Folder.Read(place)
-	if err != nil || missing != nil || e.Catalog == nil || d.isLocal() {
-		return data, nil, err
-	}
-	for i := range e.Catalog.Scheduled {
-		if s := &e.Catalog.Scheduled[i]; s.Name()+".md" == file && s.Due > catalog.FormatTime(d.Now()) {
-			return data, nil, nil
-		}
-	}
-	doc, err := content.OpenDocument(place, text)
-	if err != nil || doc.Value("draft").Text == "true" {
-		return data, nil, nil // no form can show it, or it never happens
-	}
-	if err := doc.Set("publish_at", content.Value{}); err != nil {
-		return nil, nil, err
-	}
-	return doc.Bytes(), &worktree.Change{Path: place, Base: hash(text)}, nil
-}
-
-// ignoreMissing returns err unless it says that a file is not there.
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-// naming returns the files of the records that name a tool.
-func naming(c *catalog.Catalog, slug string) (files []string) {
-	for i := range c.Comparisons {
-		if x := &c.Comparisons[i]; x.ToolA == slug || x.ToolB == slug {
-			files = append(files, content.PathOf(record.Comparison, x.Slug))
-		}
-	}
-	for i := range c.Retired {
-		if x := &c.Retired[i]; x.Successor == slug {
-			files = append(files, content.PathOf(record.Retired, x.Slug))
-		}
-	}
-	for _, t := range c.Tools {
-		if slices.ContainsFunc(t.Announced, func(a catalog.Announcement) bool { return a.Successor == slug }) {
-			files = append(files, content.PathOf(record.Tool, t.Slug))
-		}
-	}
-	return files
-}
-
-// changes returns what it changes by itself.
-func (c *draft) changes() []worktree.Change {
-	list := []worktree.Change{{Path: c.Path, Data: c.Data, Base: c.Base}}
-	if c.Replaces != "" {
-		list[0].Base = ""
-		list = append(list, worktree.Change{Path: c.Replaces, Base: c.Base})
-	}
-	for _, f := range c.files {
-		list = append(list, worktree.Change{Path: f.Path, Data: f.Data})
-	}
-	return list
-}
 
 // summary says what publishing it changes, in a line for the history of the folder.
 func (c *draft) summary() string {
