@@ -63,7 +63,7 @@ var (
 var (
 	denial = matcher(`\bne\b|\bn[’']|\bpas\b|\bjamais\b|\bnot\b|n[’']t\b|\bnever\b|\bno longer\b|\bnicht\b|\bkeine?\b|\bnie(?:mals)?\b|\bj[’']|\b(?:je|my|mes|ich|mein\pL*)\b`)
 	// supposed matches questions and examples.
-	supposed = matcher(`\?[ ]*$|\b(?:exemple|example|e\.g|p\. ?ex|par ex|beispiel\pL*|z\. ?B|budget|supposons|suppose|imaginez|imagine|si vous|if you|wenn sie|contrairement|réservée?s?|reserved|unlike|entgegen|exclusivement|exclusively|plan to|planned|prévoyons|prévue?s?|geplant|planen|bientôt|soon|demnächst|after launch|au lancement)\b`)
+	supposed = matcher(`\?[ ]*$|\b(?:exemple|example|e\.g|p\. ?ex|par ex|beispiel\pL*|z\. ?B|budget|supposons|suppose|imaginez|imagine|si vous|if you|wenn sie|contrairement|équivalente?|équivaut|equivalent|en moyenne|average|im schnitt|cannot|can[’']t|any ?more|réservée?s?|reserved|unlike|entgegen|exclusivement|exclusively|plan to|planned|prévoyons|prévue?s?|geplant|planen|bientôt|soon|demnächst|after launch|au lancement)\b`)
 	year     = regexp.MustCompile(`\b(?:19|20)\d\d\b`)
 	// otherLabel matches labels of rows, columns and terms with amounts of another time or for others.
 	otherLabel = matcher(`\b(?:modules?|modul|socle|ancien\pL*|old|previous\pL*|avant|before|former\pL*|was|r[ée]gul\pL+|normal\pL*|habituel\pL*|usual\pL*|üblich\pL*|bisher\pL*|alte[rs]?|früher\pL*|prix public|conseillé|list|listenpreis|jusqu\pL*|until|bis|` +
@@ -143,7 +143,7 @@ func (p *page) inSentence(a *amount, lead string, start, end int) standing {
 	switch {
 	case count > 5 && past.MatchString(rest), denial.MatchString(before + " " + behind):
 		return refuted
-	case count > 12 && !today.MatchString(block), year.MatchString(before), supposed.MatchString(before + behind), p.isWithdrawn(a), p.isEnd(a, start):
+	case count > 12 && !today.MatchString(block), year.MatchString(before), supposed.MatchString(before + behind), charges.MatchString(lead), p.isWithdrawn(a), p.isEnd(a, start):
 		return doubtful
 	case froms.MatchString(lead), !p.isPlainTalk(rest):
 		return weak
@@ -151,10 +151,14 @@ func (p *page) inSentence(a *amount, lead string, start, end int) standing {
 	return strong
 }
 
-// withdrawn matches what cards say of plans that nobody can buy.
-var withdrawn = matcher(`\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming soon|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|unavailable|indisponible|nicht verfügbar)\b`)
+// charges matches what introduces the price of somebody else.
+var charges = matcher(`\b(?:charges|asks|verlangt|berechnet|facture|demande)[ \n:]*$`)
 
-// isWithdrawn reports whether the part of the page that has no other amount than one says that it cannot be bought.
+// withdrawn matches what cards say of plans that nobody can buy.
+var withdrawn = matcher(`\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming soon|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|neukunden|bestandskunden|(?:new|existing) customers|(?:nouveaux|anciens) clients|aktion|contrats? (?:signés?|conclus?)|contracts? (?:signed|concluded)|unavailable|indisponible|nicht verfügbar)\b`)
+
+// isWithdrawn reports whether the part of the page that has no other amount than one, or what stands below it as far as
+// the next heading, says that it cannot be bought by everybody.
 func (p *page) isWithdrawn(a *amount) bool {
 	card, last := "", -1
 	for e := p.at(a.number); e >= 0; e = p.elements[e].parent {
@@ -168,7 +172,15 @@ func (p *page) isWithdrawn(a *amount) bool {
 		}
 		card = text
 	}
-	return withdrawn.MatchString(card)
+	const near = 300
+	note := p.text[min(len(p.text), a.end):min(len(p.text), a.end+near)]
+	for i := p.at(a.number); i < len(p.elements) && p.elements[i].start < a.end+near; i++ {
+		if start := p.elements[i].start; start >= a.end && slices.Contains(headings, p.elements[i].tag) {
+			note = p.text[min(len(p.text), a.end):start]
+			break
+		}
+	}
+	return withdrawn.MatchString(card) || withdrawn.MatchString(note)
 }
 
 // countHeadings returns how many headings an element has, or 2 if it has more or is large.

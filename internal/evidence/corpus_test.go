@@ -66,14 +66,14 @@ func readCorpus(t testing.TB, file string, isLie bool) (list []sample) {
 //
 // The pages of the adversary were written to fool it: the first round without having read the program, each of
 // the others after what the one before had fooled was made right in kind. So they are tuned by now. When each
-// round was first judged, of 61, 49, 41 and 15 lies 6, 22, 20 and 6 were believed; of 34, 20 and 24 true prices
-// (the fourth has none) 30, 19 and 22 were confirmed, and 1, 0 and 0 called changed.
+// round was first judged, of 61, 49, 41, 15 and 10 lies 6, 22, 20, 6 and 5 were believed; of 34, 20, 24, 0 and 12 true
+// prices 30, 19, 22, 0 and 11 were confirmed, and of all 1 called changed.
 func TestTheCorpusIsJudgedWell(t *testing.T) {
 	corpus := slices.Concat(readCorpus(t, "true.txt", false), readCorpus(t, "lies.txt", true),
 		readCorpus(t, "adversary-true.txt", false), readCorpus(t, "adversary-lies.txt", true))
 	t.Logf("%-11s %5s %14s %14s %5s %15s", "pages", "true", "confirmed", "changed", "lies", "lies confirmed")
 	lies := 0
-	for _, part := range []string{"tuned", heldOut, "adversary 1", "adversary 2", "adversary 3", "adversary 4"} {
+	for _, part := range []string{"tuned", heldOut, "adversary 1", "adversary 2", "adversary 3", "adversary 4", "adversary 5"} {
 		var honest, confirmed, changed, lied, believed int
 		for _, s := range corpus {
 			if s.part != part {

@@ -205,9 +205,9 @@ func (p *page) isClear(c *Claim, want price, all []amount, standings []standing,
 			case want.value == 0:
 				isFirst = c.Hint == "" && under[i] != under[j]
 			case isLike && c.Hint == "":
-				isFirst = isNamed[i] || !isNamed[j]
+				isFirst = (isNamed[i] || !isNamed[j]) && (under[i] != under[j] || !p.isRenewal(&a, &b))
 			case isLike:
-				isFirst = j > i && !renews.MatchString(p.text[max(a.end, b.start-60):max(a.end, b.start)])
+				isFirst = j > i && !p.isRenewal(&a, &b)
 			}
 		}
 		if isFirst && !slices.ContainsFunc(all, func(b amount) bool { return p.rivals(c, &a, &b) }) {
@@ -219,6 +219,11 @@ func (p *page) isClear(c *Claim, want price, all []amount, standings []standing,
 
 // renews matches what stands before the price that follows an offer.
 var renews = matcher(`\b(?:renew\pL*|renouvel\pL*|verlänger\pL*|puis|ensuite|then|after\pL*|danach|später|regular\pL*|normale?ment)\b`)
+
+// isRenewal reports whether an amount is what is paid after another one.
+func (p *page) isRenewal(first, later *amount) bool {
+	return renews.MatchString(p.text[max(first.end, later.start-60):max(first.end, later.start)])
+}
 
 // isFeature reports whether an amount is in an item of a list that says something else than the name of a plan.
 func (p *page) isFeature(a *amount, plan string) bool {
