@@ -118,14 +118,16 @@ func (v Value) tidy(f *catalog.Field) Value {
 	clean := func(s string) string { return strings.TrimSpace(cleanText(s)) }
 	tidied := Value{Text: clean(v.Text)}
 	for _, item := range v.Items {
-		if item = clean(item); item != "" {
+		item = clean(item)
+		if item != "" {
 			tidied.Items = append(tidied.Items, item)
 		}
 	}
 	for _, given := range v.Rows {
 		row := map[string]string{}
 		for name, cell := range given {
-			if cell = clean(cell); cell != "" {
+			cell = clean(cell)
+			if cell != "" {
 				row[name] = cell
 			}
 		}

@@ -124,7 +124,8 @@ func (d *desk) schedule(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if work.AuthorName = names[c.Author]; work.AuthorName != "" {
+	work.AuthorName = names[c.Author]
+	if work.AuthorName != "" {
 		work.AuthorEmail = c.Author
 	}
 	if a, err := d.send(r, []*draft{c}, work); a != nil || err != nil {
@@ -188,7 +189,8 @@ func (d *desk) unschedule(r *request) (*response, error) {
 	c := accountdb.WorkingCopy{Path: found.File(), Data: doc.Bytes(), Author: r.Email}
 	if found.Next {
 		c.Path = strings.TrimSuffix(c.Path, nextSuffix) + ".md"
-		if c.Original, err = d.Folder.Read(c.Path); err != nil {
+		c.Original, err = d.Folder.Read(c.Path)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -140,10 +140,12 @@ func (d *desk) sharedEdition(ctx context.Context, id string) (*draft, *preview.E
 		return nil, nil, err
 	}
 	c := &draft{WorkingCopy: found}
-	if c.files, err = d.Copies.Files(ctx, id); err != nil {
+	c.files, err = d.Copies.Files(ctx, id)
+	if err != nil {
 		return nil, nil, err
 	}
-	if c.doc, err = content.OpenDocument(c.Path, c.Data); err == nil {
+	c.doc, err = content.OpenDocument(c.Path, c.Data)
+	if err == nil {
 		for _, field := range []string{"draft", "publish_at"} {
 			if err := c.doc.Set(field, content.Value{}); err != nil {
 				return nil, nil, err
@@ -176,7 +178,7 @@ type sharedRecord struct {
 	site   http.Handler
 }
 
-// serve returns what the site has at an address, for somebody of whom nothing is known.
+// serve returns the site's response for an address, as an anonymous visitor gets it.
 func (s *sharedRecord) serve(r *http.Request, path string) *recorder {
 	inner := (&http.Request{Method: http.MethodGet, URL: &url.URL{Path: path}, Host: r.Host, Header: http.Header{}}).WithContext(r.Context())
 	page := &recorder{header: http.Header{}, status: http.StatusOK}

@@ -155,11 +155,13 @@ func (d *desk) showVersion(r *request) (*response, error) {
 		return nil, err
 	}
 	data := versionPage{page: r.page(fmt.Sprintf("Version\u00a0%d", v.Number)), Version: v}
-	if data.Changes, err = d.changesOf(r, v); err != nil {
+	data.Changes, err = d.changesOf(r, v)
+	if err != nil {
 		return nil, err
 	}
 	changes, err := d.takenBack(r, v)
-	if data.Refused, err = notUndone(err); err != nil {
+	data.Refused, err = notUndone(err)
+	if err != nil {
 		return nil, err
 	}
 	for _, c := range changes {

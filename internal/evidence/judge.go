@@ -1,4 +1,4 @@
-// Package evidence reads the pages that prices were taken from, and tells whether what a catalogue
+// Package evidence reads the pages that prices were taken from, and reports whether what a catalogue
 // says still stands there.
 //
 // A page is read as a reader sees it: its visible text, in blocks, with the elements around them
@@ -14,7 +14,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"golang.org/x/net/html/atom"
@@ -427,37 +426,6 @@ func (p *page) addFree(all []amount) []amount {
 	}
 	slices.SortStableFunc(all, func(a, b amount) int { return a.start - b.start })
 	return all
-}
-
-// judgeOffers decides by the structured data of a page without an amount in its text.
-func (p *page) judgeOffers(c *Claim, want price) Result {
-	seen, changed := false, false
-	for _, o := range p.offers {
-		value, ok := parseNumber(o.price)
-		if !ok || c.Hint != "" && planName(o.plan) != planName(c.Hint) {
-			continue
-		}
-		unit := offerUnits[strings.ToUpper(o.unit)]
-		isLapsed := o.until != "" && o.until < time.Now().Format(time.DateOnly)
-		isOthers := c.Hint == "" && !strings.Contains(planName(o.of+" "+o.plan), planName(c.Name)) && o.of != ""
-		if unit == "" || p.isDated || p.isOld || isLapsed || isOthers {
-			seen = true
-			continue
-		}
-		if (price{value, strings.ToUpper(o.currency), unit}) == want {
-			return Confirmed
-		}
-		changed = changed || strings.EqualFold(o.currency, want.currency) && value != want.value
-	}
-	if changed && !seen {
-		return Changed
-	}
-	return Unreadable
-}
-
-var offerUnits = map[string]string{
-	"MON": "mois", "MONTH": "mois", "MOIS": "mois", "P1M": "mois", "MONTHLY": "mois", "ANN": "an", "YEAR": "an", "AN": "an", "P1Y": "an", "YEARLY": "an",
-	"WEE": "semaine", "WEEK": "semaine", "DAY": "jour", "MONTHMON": "mois", "YEARANN": "an",
 }
 
 // sentences returns the first amounts of a page with the words around them.

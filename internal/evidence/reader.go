@@ -126,7 +126,8 @@ func (r *Reader) visit(ctx context.Context, address string, since time.Time) (v 
 			v.result = Moved
 			return v, nil
 		}
-		if to, err = r.check(target.String()); err != nil {
+		to, err = r.check(target.String())
+		if err != nil {
 			break
 		}
 	}
@@ -216,7 +217,8 @@ func (v *visit) take(resp *http.Response) (redirect string) {
 	case status == http.StatusNotFound, status == http.StatusGone:
 		v.result = Gone
 	case status >= 300 && status < 400:
-		if redirect = resp.Header.Get("Location"); redirect == "" {
+		redirect = resp.Header.Get("Location")
+		if redirect == "" {
 			v.result = Unreadable
 		}
 	case status != http.StatusOK:
@@ -294,8 +296,8 @@ func (r *Reader) pause(ctx context.Context, h *host) error {
 	}
 }
 
-// readRobots reads the robots.txt of a host, once. Without one everything is allowed, and while it
-// cannot be had nothing is (RFC 9309).
+// readRobots reads the robots.txt of a host, once. Without one everything is allowed; while the
+// host fails to serve it, nothing is (RFC 9309).
 func (r *Reader) readRobots(ctx context.Context, h *host, of *url.URL) error {
 	if h.robots != nil {
 		return nil

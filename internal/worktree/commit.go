@@ -205,7 +205,8 @@ func (f *Folder) filesOf(ctx context.Context, commit string) (files *overlay, pa
 	files = newOverlay(f.root.FS())
 	inFolder := func(path string) string { return strings.TrimSuffix(strings.TrimPrefix(path, r.prefix), "/") }
 	for path := range strings.SplitSeq(string(others), "\x00") {
-		if path = inFolder(path); path != "" {
+		path = inFolder(path)
+		if path != "" {
 			files.hide(path)
 			paths = append(paths, path)
 		}

@@ -277,7 +277,11 @@ func (r *repository) removeLocks(ctx context.Context, isIndexOurs bool) error {
 		if err != nil {
 			continue
 		}
-		time.Sleep(lockWait - time.Since(found.ModTime()))
+		select {
+		case <-time.After(lockWait - time.Since(found.ModTime())):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 		if now, err := os.Stat(lock); err == nil && now.ModTime().Equal(found.ModTime()) {
 			_ = os.Remove(lock) // what it blocks fails otherwise, and says so
 		}

@@ -78,7 +78,8 @@ func (f *Folder) Send(ctx context.Context) error {
 		return nil
 	}
 	for range attempts {
-		if err = f.send(ctx); !errors.Is(err, errMoved) {
+		err = f.send(ctx)
+		if !errors.Is(err, errMoved) {
 			return explain(err)
 		}
 	}
@@ -87,7 +88,8 @@ func (f *Folder) Send(ctx context.Context) error {
 
 func (f *Folder) send(ctx context.Context) error {
 	commit, unsent, err := f.prepareCommit(ctx, &Publication{})
-	if err = cmp.Or(err, unsent); err != nil {
+	err = cmp.Or(err, unsent)
+	if err != nil {
 		return err
 	}
 	isUnsent, err := f.push(ctx, commit)

@@ -165,7 +165,10 @@ func (f *Folder) lock(ctx context.Context) (unlock func(), err error) {
 	f.mu.Lock()
 	file, isOurs, err := osfile.Lock(filepath.Join(f.private, "lock"))
 	for end := time.Now().Add(lockWait); err == nil && !isOurs && time.Now().Before(end) && ctx.Err() == nil; {
-		time.Sleep(50 * time.Millisecond) // what a killed process started may live a moment longer
+		select { // what a killed process started may live a moment longer
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+		}
 		file, isOurs, err = osfile.Lock(filepath.Join(f.private, "lock"))
 	}
 	unlock = func() {
