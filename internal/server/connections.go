@@ -10,24 +10,28 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"palmares/internal/lane"
 )
 
 // Connections limits how many connections are open at once. While the limit is reached,
 // connections are closed after each response, idle ones at once, and of those that have not sent
-// a complete request the oldest one makes room for a new one. Without any, new ones wait.
+// a complete request in time the oldest one makes room for a new one. Without any, new ones wait.
 type Connections struct {
-	slots chan struct{} // one token per open connection
-	open  atomic.Int64
-	full  atomic.Bool // the limit was reached, and most connections are still open
+	slots    chan struct{} // one token per open connection
+	open     atomic.Int64
+	full     atomic.Bool   // the limit was reached, and most connections are still open
+	patience time.Duration // how long a new connection has for its first request when others wait
 
 	mu  sync.Mutex
 	all list.List // of *limitedConn, the oldest first
 }
 
 // NewConnections returns a limit of most connections.
-func NewConnections(most int) *Connections { return &Connections{slots: make(chan struct{}, most)} }
+func NewConnections(most int) *Connections {
+	return &Connections{slots: make(chan struct{}, most), patience: time.Second}
+}
 
 // Open returns how many connections are open.
 func (c *Connections) Open() int { return int(c.open.Load()) }
@@ -71,17 +75,8 @@ func (l *listener) Accept() (net.Conn, error) {
 	if err != nil || l.limit == nil {
 		return conn, err
 	}
-	select {
-	case l.limit.slots <- struct{}{}:
-	default:
-		if silent := l.limit.oldestSilent(); silent != nil {
-			_ = silent.Close() // nobody waits for anything
-		}
-		select {
-		case l.limit.slots <- struct{}{}:
-		case <-l.closed:
-			return nil, errors.Join(net.ErrClosed, conn.Close())
-		}
+	if !l.awaitRoom() {
+		return nil, errors.Join(net.ErrClosed, conn.Close())
 	}
 	if int(l.limit.open.Add(1)) == l.limit.Limit() && l.limit.full.CompareAndSwap(false, true) {
 		l.log.Warn("as many connections are open as are allowed: idle ones are closed and others wait; "+
@@ -92,11 +87,39 @@ func (l *listener) Accept() (net.Conn, error) {
 	return l.limit.add(conn.(*net.TCPConn), l.release), nil
 }
 
+// awaitRoom takes a place for a connection, and reports whether it got one before l was closed. A
+// silent connection has some time before it is closed for that: its request may be on its way, and
+// idle ones may just be making room.
+func (l *listener) awaitRoom() bool {
+	for {
+		select {
+		case l.limit.slots <- struct{}{}:
+			return true
+		default:
+		}
+		wait := l.limit.patience
+		silent := l.limit.oldestSilent()
+		if silent != nil {
+			wait = time.Until(silent.born.Add(wait))
+		}
+		select {
+		case l.limit.slots <- struct{}{}:
+			return true
+		case <-l.closed:
+			return false
+		case <-time.After(wait):
+			if silent != nil && !silent.asks.Load() {
+				_ = silent.Close() // nobody waits for anything
+			}
+		}
+	}
+}
+
 // add adds a connection, for which there is room.
 func (c *Connections) add(conn *net.TCPConn, release func()) *limitedConn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	limited := &limitedConn{TCPConn: conn}
+	limited := &limitedConn{TCPConn: conn, born: time.Now()}
 	place := c.all.PushBack(limited)
 	limited.release = sync.OnceFunc(func() {
 		c.mu.Lock()
@@ -162,6 +185,7 @@ func (l *listener) report(err error) {
 // which does not have what writes several buffers with one system call.
 type limitedConn struct {
 	*net.TCPConn
+	born    time.Time
 	release func()
 	asks    atomic.Bool // it has sent a complete request since it was last idle
 }
