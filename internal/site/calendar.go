@@ -101,7 +101,7 @@ func withAnnounced(changes []change, all []announcement) []change {
 		list = append(list, change{
 			Date: a.Tool.UpdatedAt, Kind: kindAnnounced, Title: a.Tool.Name + "\u00a0: " + a.Words + ", dès le " + french.Date(a.Date),
 			Path: "/outils/" + a.Tool.Slug, id: "annonce-" + a.Tool.Slug + "-" + a.Date, record: a.is, summary: a.Text,
-			authors: a.Tool.Authors, in: []string{a.Tool.Category},
+			authors: a.Tool.Authors, in: []string{a.Tool.Category}, tools: []string{a.Tool.Slug},
 		})
 	}
 	slices.SortStableFunc(list, func(a, b change) int { return cmp.Compare(b.Date, a.Date) })

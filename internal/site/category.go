@@ -111,7 +111,7 @@ func (s *Site) renderCategory(r *request, c *catalog.Category, w *wishes) *respo
 		french.Plural(data.Category.ToolCount, "outil", "outils") + "."
 	data.Page = s.page(r, data.Category.Label, description, "/categories/"+c.Slug)
 	data.Page.MoreStyle = s.assets.paths["market.css"]
-	data.Page.Feed = &link{"/categories/" + c.Slug + ".atom", "Dernières modifications\u00a0: " + data.Category.Label}
+	data.Page.Feed = feedOf("/categories/"+c.Slug, data.Category.Label)
 	data.Page.NoIndex = data.Page.NoIndex || w.weights != nil || w.sort != "" || len(w.problems) > 0
 	data.Page.Markdown = markdownPath(w.address(c, w.sort)) // without parameters that are not read: the page is kept
 	if w.weights == nil {

@@ -25,6 +25,7 @@ type change struct {
 	record  any    // that tells the change; nil for an event
 	authors []string
 	in      []string // categories
+	tools   []string // slugs of the tools that it is about
 }
 
 // The kinds.
@@ -85,10 +86,7 @@ func (v *view) eachChange(tools []*catalog.Tool, wants func(day string) bool, ad
 	c := v.snap.Catalog
 	for i := range c.Retired {
 		if r := &c.Retired[i]; wants(r.RetiredAt) {
-			add(change{
-				Date: r.RetiredAt, Kind: kindRetired, Title: r.Name + " quitte le catalogue\u00a0: " + reasonNames[r.Reason],
-				Path: retiredPath + r.Slug, id: "retrait-" + r.Slug, record: r, in: []string{r.Category},
-			})
+			add(retirement(r))
 		}
 	}
 	for i := range c.Comparisons {
@@ -96,11 +94,19 @@ func (v *view) eachChange(tools []*catalog.Tool, wants func(day string) bool, ad
 			add(change{
 				Date: x.UpdatedAt, Kind: kindComparison, Title: markdown.NoBreak(x.Title),
 				Path: "/comparatifs/" + x.Slug, id: "comparatif-" + x.Slug, record: x, authors: x.Authors, in: v.categoriesOf(x),
+				tools: []string{x.ToolA, x.ToolB},
 			})
 		}
 	}
 	for _, t := range tools {
 		eachToolChange(t, wants, add)
+	}
+}
+
+func retirement(r *catalog.Retired) change {
+	return change{
+		Date: r.RetiredAt, Kind: kindRetired, Title: r.Name + " quitte le catalogue\u00a0: " + reasonNames[r.Reason],
+		Path: retiredPath + r.Slug, id: "retrait-" + r.Slug, record: r, in: []string{r.Category}, tools: []string{r.Slug},
 	}
 }
 
@@ -110,6 +116,7 @@ func eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(chang
 		add(change{
 			Date: day, Kind: kind, Title: t.Name + "\u00a0: " + title, Path: "/outils/" + t.Slug,
 			id: id + t.Slug + "-" + strconv.Itoa(n), record: record, authors: t.Authors, in: []string{t.Category},
+			tools: []string{t.Slug},
 		})
 	}
 	for i := range t.PriceHistory {

@@ -85,7 +85,7 @@ func (t *teller) describeTool(e *catalog.Event, ch *change) bool {
 	if name, ok := e.Object["name"].(string); ok {
 		t.names[e.Slug] = name
 	}
-	ch.Path, ch.authors = s.path, s.authors
+	ch.Path, ch.authors, ch.tools = s.path, s.authors, []string{s.slug}
 	switch e.Type {
 	case catalog.ToolCreated, catalog.ToolRestored:
 		ch.Kind = kindNew
@@ -318,7 +318,7 @@ func (v *view) describeComparison(e *catalog.Event, ch *change) bool {
 		return false
 	}
 	ch.Kind, ch.Title, ch.Path = kindComparison, markdown.NoBreak(x.Title), "/comparatifs/"+x.Slug
-	ch.authors = x.Authors
+	ch.authors, ch.tools = x.Authors, []string{x.ToolA, x.ToolB}
 	switch e.Type {
 	case catalog.ComparisonPublished:
 		if v.isRenaming(e, x) {

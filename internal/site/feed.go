@@ -52,9 +52,16 @@ type atomCategory struct {
 // week.
 const feedEntries = 50
 
-// feed is the feed of all changes.
+const feedPath = "/flux.atom"
+
+// feed is the feed of all changes, or of those of chosen tools.
 func (s *Site) feed(r *request) (*response, error) {
-	return r.atom("/flux.atom", "/", r.snap.Catalog.Name, "Les dernières modifications du catalogue", r.feedChanges)
+	if strings.Contains(r.query, chosenParameter+"=") {
+		return r.chosenFeed()
+	}
+	return r.kept(feedPath, func() (*response, error) {
+		return r.atom(feedPath, "/", r.snap.Catalog.Name, "Les dernières modifications du catalogue", r.feedChanges)
+	})
 }
 
 // categoryFeed is the feed of the changes in one category.
@@ -77,7 +84,7 @@ func (s *Site) categoryFeed(r *request, slug string) (*response, error) {
 		"catégorie «\u00a0"+label+"\u00a0»", in)
 }
 
-// feedSuffix is the end of the path of a category's feed.
+// feedSuffix is the end of the path of the feed of a category or a tool.
 const feedSuffix = ".atom"
 
 // atom returns the feed at a path with the newest of some changes, which recordChanges
@@ -97,7 +104,8 @@ func (v *view) atom(path, page, title, subtitle string, changes []change) (*resp
 		if ch.record != nil {
 			// Two changes of a day have two ids, because the record is not the same.
 			sum := wire.Sum(wire.AppendJSON(nil, ch.record))
-			e.ID, e.Updated = c.URL+"/flux.atom#"+ch.id+"-"+hex.EncodeToString(sum[:8]), midnight(ch.Date)
+			e.ID = c.URL + feedPath + "#" + ch.id + "-" + hex.EncodeToString(sum[:8])
+			e.Updated = cmp.Or(ch.time, midnight(ch.Date))
 		}
 		for _, name := range ch.authors {
 			e.Authors = append(e.Authors, atomPerson{name})

@@ -201,6 +201,67 @@ func TestTheFeedTellsTheScoresOfADayAsTheHistoryDoes(t *testing.T) {
 	})
 }
 
+func TestToolsAreFollowedByTheirOwnFeeds(t *testing.T) {
+	price := func(day, old, now string) catalog.PriceChange {
+		return catalog.PriceChange{ChangedAt: day, OldPricing: "payant", OldPrice: old + " €/mois", NewPricing: "payant", NewPrice: now + " €/mois", Automatic: true}
+	}
+	event := func(slug string, day int, old, now string) catalog.Event {
+		return catalog.Event{
+			ID: fmt.Sprintf("evt_%s_%d", slug, day), Type: catalog.PricingUpdated, Slug: slug, At: onDay(day), Categories: []string{"chat"}, Changed: []string{"price"},
+			Previous: map[string]any{"price": old + " €/mois"}, Object: map[string]any{"name": "Ancien", "price": now + " €/mois", "pricing": "payant"},
+		}
+	}
+	c := small()
+	c.Tools[0].PriceHistory = []catalog.PriceChange{price("2026-10-05", "12", "25"), price("2026-09-01", "10", "12")}
+	c.Tools[1].PriceHistory = []catalog.PriceChange{price("2026-10-04", "8", "9")}
+	v := open(t, c)
+	told := func(path string, events ...catalog.Event) (titles, ids []string) {
+		snap := snapshot.Build(c, 2, "2026-11-02")
+		snap.Events = events
+		v.show(snap)
+		r := v.get(path).ok().is("Content-Type", "application/atom+xml; charset=utf-8").says(`rel="self" type="application/atom+xml" href="` + c.URL + path)
+		for _, e := range feedOf(t, r) {
+			titles, ids = append(titles, strings.ReplaceAll(e.Title, "\u00a0", " ")), append(ids, e.ID)
+		}
+		return titles, ids
+	}
+	titles, ids := told("/outils/abeille.atom", event("abeille", 5, "12", "25"), event("bourdon", 4, "8", "9"))
+	equal(t, "the feed of a tool", titles, []string{"Abeille : prix, 12 €/mois → 25 €/mois", "Abeille : fiche mise à jour, 8,5/10", "Abeille : 10 €/mois → 12 €/mois"})
+	_, later := told("/outils/abeille.atom", event("bourdon", 30, "8", "9")) // the event has left the feed
+	equal(t, "the ids of the same changes", later, ids)
+	titles, _ = told("/flux.atom?outils=abeille,bourdon", event("abeille", 5, "12", "25"), event("bourdon", 4, "8", "9"))
+	equal(t, "the feed of two tools", titles, []string{
+		"Abeille : prix, 12 €/mois → 25 €/mois", "Bourdon : prix, 8 €/mois → 9 €/mois", "Abeille : fiche mise à jour, 8,5/10",
+		"Bourdon : fiche mise à jour, 6,0/10", "Abeille : 10 €/mois → 12 €/mois",
+	})
+	for from, to := range map[string]string{
+		"/outils/ancienne-abeille.atom":                          "/outils/abeille.atom",
+		"/flux.atom?outils=bourdon,ancienne-abeille":             "/flux.atom?outils=abeille,bourdon",
+		"/flux.atom?a=b&outils=bourdon&outils=bourdon%2Cabeille": "/flux.atom?outils=abeille,bourdon",
+		"/flux.atom?outils=":                                     "/flux.atom",
+	} {
+		v.get(from).movesTo(to)
+	}
+	v.get("/outils/personne.atom").answers(404)
+	v.get("/flux.atom?outils=abeille,personne").answers(404).says("«\u00a0personne\u00a0»")
+	v.get("/flux.atom?outils=" + strings.Repeat("a,", 21)).answers(400).says("vingt outils au plus")
+	v.get("/outils/fantome-00.atom").ok().says("quitte le catalogue") // who follows it learns that
+	for path, feed := range map[string]string{"/outils/abeille": "/outils/abeille.atom", "/cimetiere/fantome-00": "/outils/fantome-00.atom"} {
+		v.get(path).ok().says(`<link rel="alternate" type="application/atom+xml" href="` + feed + `"`)
+	}
+}
+
+func TestABadgeTellsTheScoreAndTheDay(t *testing.T) {
+	v := open(t, small())
+	r := v.get("/outils/abeille/badge.svg").ok().is("Content-Type", "image/svg+xml; charset=utf-8").
+		is("Cross-Origin-Resource-Policy", "cross-origin").is("Cache-Control", "public, max-age=3600").says("/10, ", " 2026")
+	if err := xml.Unmarshal([]byte(r.body), new(struct{ XMLName xml.Name })); err != nil || r.header.Get("ETag") == "" {
+		t.Errorf("%v, tag %q: %s", err, r.header.Get("ETag"), r.body)
+	}
+	v.get("/outils/ancienne-abeille/badge.svg").movesTo("/outils/abeille/badge.svg")
+	v.get("/outils/fantome-00/badge.svg").answers(404)
+}
+
 func TestTheHomePageTellsHistories(t *testing.T) {
 	c := small()
 	c.Tools[0].UpdatedAt = "2026-10-05"

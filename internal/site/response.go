@@ -31,7 +31,7 @@ type response struct {
 const (
 	cachePage     = "public, max-age=0, s-maxage=300, must-revalidate"
 	cacheNotFound = "public, max-age=0, s-maxage=60"
-	cacheRedirect = "public, max-age=3600"
+	cacheHour     = "public, max-age=3600"
 	cacheYear     = "public, max-age=31536000, immutable"
 	noStore       = "no-store"
 )
@@ -44,6 +44,7 @@ const (
 	textType     = "text/plain; charset=utf-8"
 	jsonType     = "application/json; charset=utf-8"
 	csvType      = "text/csv; charset=utf-8"
+	svgType      = "image/svg+xml; charset=utf-8"
 	manifestType = "application/manifest+json"
 
 	openSearchType = "application/opensearchdescription+xml"
@@ -92,7 +93,7 @@ func redirect(path, query string) *response {
 }
 
 func redirectTo(location string) *response {
-	return &response{status: http.StatusMovedPermanently, cache: cacheRedirect, location: location}
+	return &response{status: http.StatusMovedPermanently, cache: cacheHour, location: location}
 }
 
 // write sends a response. It is added to cached, unless that is nil, if it is the same for everybody.

@@ -88,6 +88,7 @@ func New(cfg Config) *Site {
 	s.handle("/{$}", s.home)
 	s.handleList("/outils", s.listTools)
 	s.handle("/outils/{slug}", s.showTool)
+	s.handle(badgePath, s.badge)
 	s.handle("/avis/{slug}", s.showReview)
 	s.handle("/alternatives/{slug}", s.showAlternatives)
 	s.register("/categories/{slug}", s.showCategory, true)
@@ -116,7 +117,7 @@ func New(cfg Config) *Site {
 	s.handle("/tarifs", s.plans)
 	s.handleBoth("/licence", s.licence)
 	s.handle("/confidentialite", s.privacy)
-	s.handle("/flux.atom", s.feed)
+	s.register(feedPath, s.feed, true)
 	s.handle(llmsPath, s.llms)
 	s.handle("/robots.txt", s.robots)
 	s.handle("/sitemap.xml", s.sitemap)
@@ -225,7 +226,7 @@ func (s *Site) register(pattern string, page pageFunc, hasParameters bool) {
 		if req.markdown {
 			r.SetPathValue("slug", strings.TrimSuffix(r.PathValue("slug"), markdownSuffix))
 		}
-		isOpen := req.markdown || req.data || r.Pattern == llmsPath // to programs, also those in a browser
+		isOpen := req.markdown || req.data || r.Pattern == llmsPath || r.Pattern == badgePath // to programs, also those in a browser
 		if isOpen && s.cfg.Preview == nil {
 			openToAll(w.Header())
 			if r.Method == http.MethodOptions {

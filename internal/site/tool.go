@@ -47,6 +47,9 @@ func (s *Site) showTool(r *request) (*response, error) {
 	if slug, ok := strings.CutSuffix(r.PathValue("slug"), csvSuffix); ok {
 		return r.toolCSV(slug)
 	}
+	if slug, ok := strings.CutSuffix(r.PathValue("slug"), feedSuffix); ok {
+		return r.toolFeed(slug)
+	}
 	t, redirect, err := r.tool("/outils/")
 	if t == nil {
 		return redirect, err
@@ -64,7 +67,7 @@ func (s *Site) showTool(r *request) (*response, error) {
 	data.Page = s.page(r, t.Name+"\u00a0: note, prix et fiche", markdown.NoBreak(t.Name+" : "+t.Tagline),
 		"/outils/"+t.Slug)
 	data.Page.Canonical = r.snap.Catalog.CanonicalURLOf(t)
-	data.Page.Draft = t.Draft
+	data.Page.Draft, data.Page.Feed = t.Draft, feedOf("/outils/"+t.Slug, t.Name)
 	data.Page.share(cmp.Or(r.shared(t.Image), r.sharedCard("outils", t.Slug)))
 	tool := r.jsonldTool(t)
 	tool.Context, tool.Review = schemaOrg, r.jsonldReview(t)

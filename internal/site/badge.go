@@ -1,0 +1,57 @@
+package site
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"unicode/utf8"
+
+	"palmares/internal/french"
+)
+
+const badgePath = "/outils/{slug}/badge.svg"
+
+// badge is the picture that a vendor shows on her own site: what this catalogue thinks of her tool,
+// and since when. It names no font, and its texts are fitted into their places.
+func (s *Site) badge(r *request) (*response, error) {
+	slug := r.PathValue("slug")
+	t := r.snap.Catalog.Tool(slug)
+	if current, ok := r.snap.Aliases[slug]; ok && t == nil {
+		return redirect("/outils/"+current+"/badge.svg", ""), nil
+	}
+	if t == nil {
+		return nil, notFound("Aucun outil n’est connu sous ce nom.")
+	}
+	name, _ := splitName(r.snap.Catalog.Name)
+	name, verdict := clip(name, maxBadgeName), "pas encore noté"
+	if t.Score != nil {
+		verdict = french.Figure(*t.Score) + "/10"
+	}
+	day := t.TestedAt
+	if day == "" {
+		day = t.UpdatedAt
+	}
+	verdict += ", " + french.Date(day)
+	left, right := textWidth(name), textWidth(verdict)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="24" role="img" aria-label="%s"><title>%[2]s</title>`+
+		`<rect width="100%%" height="24" rx="4" fill="#1d2b24"/><path d="M%d 1v22h%dV1z" fill="#fbfaf6"/>`+
+		`<g font-family="sans-serif" font-size="12"><text x="8" y="16" fill="#fff" textLength="%d" lengthAdjust="spacingAndGlyphs">%s</text>`+
+		`<text x="%d" y="16" fill="#1d2b24" textLength="%d" lengthAdjust="spacingAndGlyphs">%s</text></g></svg>`,
+		left+right+32, escapeXML(t.Name+"\u00a0: "+verdict+" sur "+name), left+16, right+15,
+		left, escapeXML(name), left+24, right, escapeXML(verdict))
+	a := newResponse(svgType, b.Bytes())
+	a.cache = cacheHour
+	return a, nil
+}
+
+const maxBadgeName = 40 // characters
+
+// textWidth returns about how wide a text of 12 pixels is.
+func textWidth(text string) int { return 13 * utf8.RuneCountInString(text) / 2 }
+
+func escapeXML(text string) string {
+	var b bytes.Buffer
+	_ = xml.EscapeText(&b, []byte(text)) // a buffer takes everything
+	return b.String()
+}
