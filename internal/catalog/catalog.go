@@ -340,6 +340,7 @@ type Retired struct {
 	RetiredAt string // YYYY-MM-DD
 	Successor string // slug or ""
 	Leaving   string // how its users get their data and go elsewhere, or ""
+	Sources   []string
 	LastScore *float64
 	LastPrice string
 

@@ -129,6 +129,7 @@ var RetiredFields = []Field{
 	NewField("retired_at", Date, Required|InAPI, func(r *Retired) any { return &r.RetiredAt }),
 	NewField("successor", ToolSlug, 0, func(r *Retired) any { return &r.Successor }),
 	NewField("leaving", Prose, 0, func(r *Retired) any { return &r.Leaving }),
+	NewField("sources", Links, 0, func(r *Retired) any { return &r.Sources }),
 	NewField("last_score", Figure, 0, func(r *Retired) any { return &r.LastScore }),
 	NewField("last_price", Price, 0, func(r *Retired) any { return &r.LastPrice }),
 	NewField("usages", UsageSlugs, 0, func(r *Retired) any { return &r.Usages }),

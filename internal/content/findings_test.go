@@ -38,7 +38,7 @@ func TestARecordThatWasMovedGivesOneProblemWithInstructions(t *testing.T) {
 	for file, c := range map[string]struct{ text, want string }{
 		"cimetiere/plume.md": {
 			strings.Replace(someTool, "name:", "score: 8\ntested_at: 2026-01-02\nsources: [https://x.example]\nname:", 1) + "## Avis\n\n[x](#rien)\n",
-			fmt.Sprintf(moved, "outils", "cimetiere/plume.md") + "keep name, category, delete score, tested_at, sources, domain, icp, pricing, price, tagline, " +
+			fmt.Sprintf(moved, "outils", "cimetiere/plume.md") + "keep sources, name, category, delete score, tested_at, domain, icp, pricing, price, tagline, " +
 				"add reason (mort, acquis, deprecie, pivot, absorbe), retired_at (YYYY-MM-DD), and say below them why the tool was retired, instead of the review",
 		},
 		"outils/jaserin.md": {

@@ -38,6 +38,7 @@ var (
 	updatedText = fieldText{"updated_at", "Mise à jour", "Vide : le jour où la fiche a changé pour la dernière fois."}
 	aliasText   = fieldText{"aliases", "Anciennes adresses", "Une par ligne ; elles mènent à cette fiche."}
 	bodyText    = fieldText{"body", "Texte", "En Markdown ; un titre de niveau 2 (##) commence une section."}
+	sourcesText = fieldText{"sources", "Sources", "Une adresse complète par ligne : comment vous le savez."}
 	usagesText  = fieldText{"usages", "Usages", "Ceux de la catégorie auxquels l’outil convient."}
 
 	priceHistoryText = fieldText{"price_history", "Historique des prix", "Se tient tout seul ; notez ici ce que le site ne peut pas savoir."}
@@ -92,7 +93,7 @@ var formTexts = map[canonical.Kind][]groupText{
 			{"mainstream", "Grand public", "Cochez si tout le monde connaît l’outil."},
 		}},
 		{"Sources", []fieldText{
-			{"sources", "Sources", "Une adresse complète par ligne : comment vous le savez."},
+			sourcesText,
 		}},
 		{"Calendrier", []fieldText{
 			draftText, publishText,
@@ -136,6 +137,7 @@ var formTexts = map[canonical.Kind][]groupText{
 			{"retired_at", "Retiré le", "Le jour où l’outil a cessé d’exister pour ses utilisateurs."},
 			{"successor", "Successeur", "Un outil du catalogue qui le remplace, s’il y en a un."},
 			{"leaving", "Comment partir", "Comment récupérer ses données et aller ailleurs."},
+			sourcesText,
 			usagesText,
 		}},
 		{"Texte", []fieldText{

@@ -22,18 +22,29 @@ type Source struct {
 	URL  string
 	Claim
 	IsPrice bool // of a price; others are outside the figures
+	tool    *catalog.Tool
 }
 
-// Sources returns the sources of a catalogue: of each tool its price_source, or else the sources on
-// its own domain; those of what is announced; those of retired tools have none of their own.
+// Sources returns the sources of a catalogue without its drafts: of each tool its price_source, or else the
+// sources on its own domain; those of what is announced; those of obituaries.
 func Sources(c *catalog.Catalog) (list []Source) {
+	for i := range c.Retired {
+		for _, address := range c.Retired[i].Sources {
+			if !c.Retired[i].Draft {
+				list = append(list, Source{Slug: c.Retired[i].Slug, URL: address, Claim: Claim{Presence: true}})
+			}
+		}
+	}
 	for _, t := range c.Tools {
+		if t.Draft {
+			continue
+		}
 		claim := Claim{
 			Name: t.Name, Pricing: t.Pricing, Price: t.Price, Display: t.PriceDisplay, Hint: t.PriceSourceHint,
 			Presence: !catalog.IsPublic(t.Pricing, t.Price),
 		}
 		for _, address := range PriceSources(t) {
-			list = append(list, Source{Slug: t.Slug, URL: address, Claim: claim, IsPrice: !claim.Presence})
+			list = append(list, Source{Slug: t.Slug, URL: address, Claim: claim, IsPrice: !claim.Presence, tool: t})
 		}
 		for _, a := range t.Announced {
 			if a.Source != "" {

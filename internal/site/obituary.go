@@ -23,6 +23,7 @@ type obituaryPage struct {
 	Rank         string // CSS class of the score
 	Price        string // the last one
 	Leaving      string
+	Sources      []source
 	History      []pastChange
 	Alternatives []alternative
 	Compare      string // the address that compares them; "" if there are too few
@@ -43,7 +44,7 @@ func (s *Site) showRetired(r *request) (*response, error) {
 	}
 	data := obituaryPage{
 		Tool: r.retiredTool(t), Why: reasonTexts[t.Reason], Leaving: markdown.NoBreak(t.Leaving),
-		Price: french.Price(t.LastPrice), History: history(t),
+		Price: french.Price(t.LastPrice), History: history(t), Sources: sources(t.Sources),
 	}
 	data.Tool.Note, data.Tool.Body = r.html("cimetiere", t.Body, ""), r.bodyOf("cimetiere", t.Body)
 	if t.LastScore != nil {

@@ -56,7 +56,7 @@ func (s *Site) showTool(r *request) (*response, error) {
 	}
 	data := toolPage{
 		Row: r.row(t), Tool: t, Byline: byline(t.Authors), Image: r.hero(t.Image, columnSizes), Audience: r.audience(t),
-		Figures: figures(t), Sources: sources(t),
+		Figures: figures(t), Sources: sources(t.Sources),
 		Excerpt: markdown.NoBreak(markdown.Excerpt(t.Body)), Minutes: minutes(t.Body),
 		History: t.PriceHistory, Chart: chart.OfPrice(t, r.snap.UpdatedAt, chart.Large),
 		Plans: plans(t), PlanNotes: slices.ContainsFunc(t.Plans, func(p catalog.PlanRow) bool { return p.Note != "" }),
@@ -119,9 +119,9 @@ func (v *view) audience(t *catalog.Tool) string {
 // sharedOf returns the picture of a tool in structured data.
 func (v *view) sharedOf(t *catalog.Tool) *sharedImage { return v.shared(cmp.Or(t.Image, t.Logo)) }
 
-func sources(t *catalog.Tool) []source {
-	list := make([]source, len(t.Sources))
-	for i, raw := range t.Sources {
+func sources(addresses []string) []source {
+	list := make([]source, len(addresses))
+	for i, raw := range addresses {
 		list[i] = newSource(raw)
 	}
 	return list

@@ -41,7 +41,7 @@ func (r *release) deb(stage string, b binary) error {
 	add(b.path, "/usr/bin/palmares", files.TypeFile, 0o755)
 	for _, unit := range []string{
 		"palmares.service", "palmares.socket", "palmares-backup.service", "palmares-backup.timer",
-		"palmares-litestream.service",
+		"palmares-sources.service", "palmares-sources.timer", "palmares-litestream.service",
 	} {
 		add(filepath.Join(deploy, unit), "/usr/lib/systemd/system/"+unit, files.TypeFile, 0o644)
 	}

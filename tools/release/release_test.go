@@ -101,6 +101,7 @@ func TestThePackageHasTheProgramItsUnitAndItsSettings(t *testing.T) {
 		"./usr/bin/palmares": 0o755, "./etc/palmares/palmares.env": 0o640, "./usr/lib/systemd/system/palmares.service": 0o644,
 		"./usr/lib/systemd/system/palmares-backup.service": 0o644, "./usr/lib/systemd/system/palmares-backup.timer": 0o644,
 		"./etc/palmares/litestream.yml": 0o640, "./usr/lib/systemd/system/palmares-litestream.service": 0o644,
+		"./usr/lib/systemd/system/palmares-sources.service": 0o644, "./usr/lib/systemd/system/palmares-sources.timer": 0o644,
 		"./usr/lib/systemd/system/palmares.socket": 0o644,
 		"./postinst": 0o755, "./prerm": 0o755, "./postrm": 0o755, "./usr/share/zsh/vendor-completions/_palmares": 0o644,
 	} {
