@@ -227,14 +227,6 @@ func (c *call) tools(ids []string) (known []*catalog.Tool, missing []unknown, fi
 	return known, missing, first
 }
 
-// priceOf returns a price, in words if it is not public: 0 € would say that the tool is free.
-func priceOf(pricing catalog.Pricing, price string) string {
-	if !catalog.IsPublic(pricing, price) {
-		return "sur devis"
-	}
-	return price
-}
-
 // What the addresses of tools begin with, and those of retired ones.
 const (
 	toolPath    = "/outils/"

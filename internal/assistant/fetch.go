@@ -39,7 +39,7 @@ type facts struct {
 	Category      string          `json:"category"`
 	Tagline       string          `json:"tagline"`
 	Pricing       catalog.Pricing `json:"pricing"`
-	Price         string          `json:"price"`
+	Price         *string         `json:"price"` // null if it is not public
 	Monthly       *float64        `json:"euros_per_month"`
 	Score         *float64        `json:"score"`
 	Verifiability *float64        `json:"verifiability"`
@@ -88,7 +88,7 @@ func clipAll(lines []string) (list []string) {
 
 func (c *call) facts(t *catalog.Tool) *facts {
 	return &facts{
-		Category: t.Category, Tagline: clip(t.Tagline, 240), Pricing: t.Pricing, Price: priceOf(t.Pricing, t.Price),
+		Category: t.Category, Tagline: clip(t.Tagline, 240), Pricing: t.Pricing, Price: catalog.PublicPrice(t.Pricing, t.Price),
 		Monthly: t.EurosPerMonth(), Score: t.Score, Verifiability: t.Verifiability,
 		Obsolescence: t.Obsolescence, UpdatedAt: t.UpdatedAt, TestedAt: t.TestedAt, PriceChecked: t.PriceCheckedAt,
 		Freshness: c.freshness(t), Announced: announced(t),

@@ -7,14 +7,14 @@ import (
 )
 
 type pricedTool struct {
-	ID        string                `json:"id"`
-	Name      string                `json:"name"`
-	URL       string                `json:"url"`
-	Pricing   catalog.Pricing       `json:"pricing"`
-	Price     string                `json:"price"`
-	CheckedAt string                `json:"checked_at,omitempty"`
-	Freshness string                `json:"freshness,omitempty"` // how the price is known
-	History   []catalog.PriceChange `json:"history"`             // newest first
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	URL       string          `json:"url"`
+	Pricing   catalog.Pricing `json:"pricing"`
+	Price     *string         `json:"price"` // null if it is not public
+	CheckedAt string          `json:"checked_at,omitempty"`
+	Freshness string          `json:"freshness,omitempty"` // how the price is known
+	History   []changedPrice  `json:"history"`             // newest first
 
 	Announced []catalog.Announcement `json:"announced,omitempty"`
 }
@@ -23,7 +23,16 @@ type priceChange struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	URL  string `json:"url"`
-	catalog.PriceChange
+	changedPrice
+}
+
+// A changedPrice is an entry of a history; prices that are not public are null.
+type changedPrice struct {
+	ChangedAt  string          `json:"changed_at"`
+	OldPricing catalog.Pricing `json:"old_pricing"`
+	OldPrice   *string         `json:"old_price"`
+	NewPricing catalog.Pricing `json:"new_pricing"`
+	NewPrice   *string         `json:"new_price"`
 }
 
 type pricesResult struct {
@@ -75,7 +84,7 @@ func (r *pricesResult) list(c *call, since string, given int) {
 	room, all := newRoom(r), c.snap.PriceChanges()
 	for n := min(given, len(all)); n < len(all) && all[n].Change.ChangedAt >= since; n++ {
 		t := all[n].Tool
-		change := priceChange{t.Slug, nameOf(t), c.snap.Catalog.CanonicalURLOf(t), inWords(*all[n].Change)}
+		change := priceChange{t.Slug, nameOf(t), c.snap.Catalog.CanonicalURLOf(t), newChangedPrice(all[n].Change)}
 		if !room.takes(change) {
 			r.Next = &n
 			return
@@ -88,6 +97,9 @@ func (r *pricesResult) list(c *call, since string, given int) {
 func announced(t *catalog.Tool) (list []catalog.Announcement) {
 	for _, a := range t.Announced[:min(len(t.Announced), 3)] {
 		a.Source = clip(a.Source, 200)
+		if !catalog.IsPublic(a.Pricing, a.Price) {
+			a.Price = ""
+		}
 		list = append(list, a)
 	}
 	return list
@@ -107,11 +119,11 @@ func (c *call) freshness(t *catalog.Tool) string {
 	return "relevé à la main le " + known.Day
 }
 
-// inWords returns a change in which prices that are not public are words.
-func inWords(change catalog.PriceChange) catalog.PriceChange {
-	change.OldPrice = priceOf(change.OldPricing, change.OldPrice)
-	change.NewPrice = priceOf(change.NewPricing, change.NewPrice)
-	return change
+func newChangedPrice(e *catalog.PriceChange) changedPrice {
+	return changedPrice{
+		e.ChangedAt, e.OldPricing, catalog.PublicPrice(e.OldPricing, e.OldPrice),
+		e.NewPricing, catalog.PublicPrice(e.NewPricing, e.NewPrice),
+	}
 }
 
 // show adds tools with their history. Every tool, and every change of its price, counts as
@@ -125,15 +137,15 @@ func (r *pricesResult) show(c *call, listed []*catalog.Tool, given int) {
 			n = end
 			continue
 		}
-		var rest []catalog.PriceChange
-		for _, change := range t.PriceHistory[max(given-n-1, 0):] {
-			rest = append(rest, inWords(change))
+		var rest []changedPrice
+		for i := max(given-n-1, 0); i < len(t.PriceHistory); i++ {
+			rest = append(rest, newChangedPrice(&t.PriceHistory[i]))
 		}
 		p := pricedTool{
 			ID: t.Slug, Name: nameOf(t), URL: c.snap.Catalog.CanonicalURLOf(t), Pricing: t.Pricing,
-			Price: priceOf(t.Pricing, t.Price), CheckedAt: t.PriceCheckedAt, Announced: announced(t),
+			Price: catalog.PublicPrice(t.Pricing, t.Price), CheckedAt: t.PriceCheckedAt, Announced: announced(t),
 			Freshness: c.freshness(t),
-			History:   append([]catalog.PriceChange{}, rest[:min(1, len(rest))]...),
+			History:   append([]changedPrice{}, rest[:min(1, len(rest))]...),
 		}
 		if !room.takes(p) {
 			r.Next = &n

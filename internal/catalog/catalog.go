@@ -186,6 +186,9 @@ const EveryICP ICP = "mixte"
 // Pricing is the business model of a tool.
 type Pricing string
 
+// Paid is the model of a tool without anything that is free.
+const Paid Pricing = "payant"
+
 // Reason says why a tool was retired.
 type Reason string
 
@@ -193,7 +196,7 @@ type Reason string
 // error messages and the API document.
 var (
 	ICPs     = []ICP{"vibe-coder", "agentic-engineer", EveryICP}
-	Pricings = []Pricing{"gratuit", "freemium", "payant"}
+	Pricings = []Pricing{"gratuit", "freemium", Paid}
 	Reasons  = []Reason{"mort", "acquis", "deprecie", "pivot", "absorbe"}
 )
 

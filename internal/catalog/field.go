@@ -13,6 +13,9 @@ type Field struct {
 	Default string   // of an Enum that is left out
 	List    *List    // for Objects and Single
 
+	// Model returns the model beside a price, which says whether it is public; nil for other fields.
+	Model func(record any) *Pricing
+
 	of func(record any) any
 }
 
@@ -87,6 +90,13 @@ func NewField[T any](name string, form Form, use Use, of func(*T) any) Field {
 	return Field{Name: name, Form: form, Use: use, of: func(record any) any { return of(record.(*T)) }}
 }
 
+// newPrice returns a field with a price that may not be public, which the model beside it says.
+func newPrice[T any](name string, use Use, of func(*T) (*Pricing, *string)) Field {
+	f := NewField(name, Price, use, func(record *T) any { _, price := of(record); return price })
+	f.Model = func(record any) *Pricing { model, _ := of(record.(*T)); return model }
+	return f
+}
+
 // oneOf returns the field with the values that it may have, and that of an Enum that is left
 // out.
 func oneOf[E ~string](f Field, fallback E, values ...E) Field {
@@ -99,6 +109,11 @@ func oneOf[E ~string](f Field, fallback E, values ...E) Field {
 
 // In returns a pointer to the value of the field in a record, which is a pointer itself.
 func (f *Field) In(record any) any { return f.of(record) }
+
+// IsHidden reports whether the field has a price that is not public.
+func (f *Field) IsHidden(record any) bool {
+	return f.Model != nil && !f.IsEmpty(record) && !IsPublic(*f.Model(record), *f.of(record).(*string))
+}
 
 // IsEmpty reports whether a record has no value for the field: the canonical form leaves
 // it out.

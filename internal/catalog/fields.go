@@ -15,7 +15,7 @@ var ToolFields = []Field{
 	NewField("category", InCategory, Required|InAPI, func(t *Tool) any { return &t.Category }),
 	oneOf(NewField("icp", Enum, Always|InAPI, func(t *Tool) any { return (*string)(&t.ICP) }), EveryICP, ICPs...),
 	oneOf(NewField("pricing", Enum, Required|InAPI, func(t *Tool) any { return (*string)(&t.Pricing) }), "", Pricings...),
-	NewField("price", Price, Required|InAPI, func(t *Tool) any { return &t.Price }),
+	newPrice("price", Required|InAPI, func(t *Tool) (*Pricing, *string) { return &t.Pricing, &t.Price }),
 	NewField("price_display", Short, 0, func(t *Tool) any { return &t.PriceDisplay }),
 	NewList("plans", 0, func(t *Tool) *[]PlanRow { return &t.Plans }, planFields),
 	NewField("tagline", Line, Required|InAPI, func(t *Tool) any { return &t.Tagline }),
@@ -75,16 +75,16 @@ var priceChangeFields = []Field{
 	NewField("changed_at", Date, Required, func(e *PriceChange) any { return &e.ChangedAt }),
 	oneOf(NewField("old_pricing", Enum, Required, func(e *PriceChange) any { return (*string)(&e.OldPricing) }),
 		"", Pricings...),
-	NewField("old_price", Price, Required, func(e *PriceChange) any { return &e.OldPrice }),
+	newPrice("old_price", Required, func(e *PriceChange) (*Pricing, *string) { return &e.OldPricing, &e.OldPrice }),
 	oneOf(NewField("new_pricing", Enum, Required, func(e *PriceChange) any { return (*string)(&e.NewPricing) }),
 		"", Pricings...),
-	NewField("new_price", Price, Required, func(e *PriceChange) any { return &e.NewPrice }),
+	newPrice("new_price", Required, func(e *PriceChange) (*Pricing, *string) { return &e.NewPricing, &e.NewPrice }),
 }
 
 var announcementFields = []Field{
 	NewField("from", Date, Required, func(a *Announcement) any { return &a.From }),
 	oneOf(NewField("pricing", Enum, 0, func(a *Announcement) any { return (*string)(&a.Pricing) }), "", Pricings...),
-	NewField("price", Price, 0, func(a *Announcement) any { return &a.Price }),
+	newPrice("price", 0, func(a *Announcement) (*Pricing, *string) { return &a.Pricing, &a.Price }),
 	NewField("price_display", Short, 0, func(a *Announcement) any { return &a.PriceDisplay }),
 	oneOf(NewField("retire", Enum, 0, func(a *Announcement) any { return (*string)(&a.Retire) }), "", Reasons...),
 	NewField("successor", ToolSlug, 0, func(a *Announcement) any { return &a.Successor }),

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -79,8 +80,20 @@ var periods = map[string][2]float64{
 	"mois": {1, 1}, "trimestre": {1, 3}, "semestre": {1, 6}, "an": {1, 12}, "semaine": {52, 12},
 }
 
+// NoPrice is the price of a tool whose price is not public, with the model Paid: what the API has
+// instead.
+const NoPrice = "0 €/mois"
+
 // IsPublic reports whether a price is known: 0 with the model payant says that it is not public.
-func IsPublic(pricing Pricing, price string) bool { return pricing != "payant" || !IsFree(price) }
+func IsPublic(pricing Pricing, price string) bool { return pricing != Paid || !IsFree(price) }
+
+// PublicPrice returns a price; nil if it is not public.
+func PublicPrice(pricing Pricing, price string) *string {
+	if !IsPublic(pricing, price) {
+		return nil
+	}
+	return &price
+}
 
 // Monthly returns what a price amounts to per month, in euros, and whether it can be
 // said: a price per minute or per image depends on the use, and some are not public. A price
@@ -106,6 +119,16 @@ func (t *Tool) EurosPerMonth() *float64 {
 	euros = Cents(euros)
 	return &euros
 }
+
+// IsForeign reports whether the site shows the price of a tool in another currency than euros.
+func (t *Tool) IsForeign() bool {
+	return t.PriceDisplay != "" && foreign.MatchString(t.PriceDisplay) && !inEuros.MatchString(t.PriceDisplay)
+}
+
+var (
+	foreign = regexp.MustCompile(`\p{Sc}|\b(?:USD|GBP|CHF|CAD|AUD|JPY|CNY|INR|SEK|NOK|DKK|PLN|BRL)\b|(?i:\bdollars?\b|\blivres?\b|\bfrancs?\b|\byens?\b)`)
+	inEuros = regexp.MustCompile(`€|\bEUR\b|(?i:\beuros?\b)`)
+)
 
 // Cents rounds an amount to the cent, or to two digits if it is less than that: what costs
 // something is not free.

@@ -26,6 +26,9 @@ func PerMonth(t *catalog.Tool) string {
 	if euros < 0.01 || euros >= 1e15 {
 		text = french.ShortEuros(euros)
 	}
+	if t.IsForeign() {
+		text = "environ " + text
+	}
 	text += " par mois"
 	if each := Each(t.Price); each != "" {
 		text += " et par " + each

@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"maps"
@@ -71,6 +72,14 @@ func (d *decoder) checkAnnounced(t *catalog.Tool) {
 		d.report(line, "announced has %d items; keep at most %d", len(t.Announced), maxAnnounced)
 	}
 	slices.SortStableFunc(t.Announced, func(a, b catalog.Announcement) int { return strings.Compare(a.From, b.From) })
+	pricing := t.Pricing
+	for i := range t.Announced {
+		a := &t.Announced[i]
+		pricing = cmp.Or(a.Pricing, pricing)
+		if pricing == catalog.Paid && a.Price != "" && catalog.IsFree(a.Price) {
+			a.Pricing, a.Price = catalog.Paid, catalog.NoPrice // it says itself that it is none
+		}
+	}
 	for i := 1; i < len(t.Announced); i++ {
 		if a := t.Announced[i]; a.From != "" && a.From == t.Announced[i-1].From {
 			d.report(line, "two items of announced are from %s; make one of them, or correct a day", a.From)

@@ -44,7 +44,11 @@ func appendYAML(b []byte, fields []catalog.Field, record any, indent string) []b
 		b = append(b, ':')
 		switch p := f.In(record).(type) {
 		case *string:
-			b = appendYAMLText(append(b, ' '), *p)
+			if f.IsHidden(record) {
+				b = append(b, " "+onRequest...)
+			} else {
+				b = appendYAMLText(append(b, ' '), *p)
+			}
 		case **float64:
 			b = strconv.AppendFloat(append(b, ' '), **p, 'f', -1, 64) // YAML may not know exponents
 		case *catalog.HistoryMode:

@@ -202,7 +202,7 @@ func TestImplausibleValuesAreProblems(t *testing.T) {
 		{"price", "8€/mois", `price must be written 8 €/mois, not "8€/mois"`},
 		{"price", "1 200,5€ / an", `price must be written 1 200,5 €/an, not "1 200,5€ / an"`},
 		{"price", "8 € par mois", `price must be written 8 €/mois, not "8 € par mois"`},
-		{"price", "1.200 €/mois", `price must be an amount in euros for a period, such as 0 €/mois, 19,99 €/mois or 1 200 €/an, not "1.200 €/mois"`},
+		{"price", "1.200 €/mois", `price must be an amount in euros for a period, such as 0 €/mois, 19,99 €/mois or 1 200 €/an, or sur devis if it is not public, not "1.200 €/mois"`},
 		{"name", "Plume\u202egnp", "name contains U+202E" + hidden},
 		{"name", "Plu\u200bme", "name contains U+200B" + hidden},
 		{"name", "\u2066Plume\u2069", "name contains U+2066" + hidden},

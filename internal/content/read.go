@@ -41,7 +41,14 @@ func (d *decoder) read(fields []catalog.Field, to any) {
 func (d *decoder) readField(f *catalog.Field, to any) {
 	switch p := f.In(to).(type) {
 	case *string:
-		*p = cmp.Or(d.text(f), f.Default)
+		if !d.isOnRequest(f, to) {
+			*p = cmp.Or(d.text(f), f.Default)
+			if f.IsHidden(to) {
+				*p = catalog.NoPrice // 0 €/an is the same
+			}
+		} else if f.Model != nil {
+			*p = catalog.NoPrice
+		}
 	case *[]string:
 		*p = d.texts(f)
 	case **float64:
@@ -229,8 +236,32 @@ func (d *decoder) markdown(name, text string) string {
 	return text
 }
 
+// isOnRequest reports whether a price is said not to be public, and reports one beside another model
+// than payant.
+func (d *decoder) isOnRequest(f *catalog.Field, to any) bool {
+	given := d.find(f.Name)
+	if f.Form != catalog.Price || given == nil {
+		return false
+	}
+	model, v := new(catalog.Pricing), &given.value
+	if f.Model != nil {
+		model = f.Model(to)
+	}
+	isRequired := f.Use.Has(catalog.Required) && !d.isDraft
+	isNone := v.kind == isNull && strings.HasSuffix(d.file, ".jsonl") && f.Model != nil && (isRequired || *model == catalog.Paid)
+	if !isNone && (v.kind != isText || v.text != onRequest && v.text != "S"+onRequest[1:]) {
+		return false
+	}
+	if *model != "" && *model != catalog.Paid {
+		d.report(v.line, "%s is sur devis, which goes with pricing payant, not %s; correct one of them", d.label(f.Name), *model)
+	}
+	*model = catalog.Paid
+	d.known = append(d.known, f.Name)
+	return true
+}
+
 func (d *decoder) price(at label, v *value) string {
-	rule := rule{catalog.IsPrice, "an amount in euros for a period, such as 0 €/mois, 19,99 €/mois or 1 200 €/an"}
+	rule := rule{catalog.IsPrice, "an amount in euros for a period, such as 0 €/mois, 19,99 €/mois or 1 200 €/an, or sur devis if it is not public"}
 	if plain := plainEuro.Replace(v.text); plain != v.text && catalog.IsPrice(plain) {
 		rule.want = "written with a plain space (U+0020) before €"
 	} else if !catalog.IsPrice(v.text) {

@@ -100,6 +100,9 @@ func Schema(kind string, isJSONLines bool) ([]byte, error) {
 		}
 	}
 	root := objectForm(append(status, fields...)) // forms begin with whether the record is a draft
+	if isJSONLines {
+		root.allowNull(fields)
+	}
 	root.finish()
 	return root.text(kind)
 }
@@ -128,6 +131,7 @@ func RecordSchema(kind canonical.Kind) ([]byte, error) {
 		}
 	}
 	root := objectForm(fields)
+	root.allowNull(fields)
 	if root.Properties.nodes["author"] != nil {
 		root.Properties.nodes["author"] = &schemaNode{Type: "array", Items: lineForm(catalog.Names), MinItems: 1}
 	}
@@ -143,6 +147,7 @@ var portable = strings.NewReplacer(
 	`[\\p{L}\\p{Nd}]`, `[^\\s!-/:-@\\[-`+"`"+`{-~]`,
 	strings.ReplaceAll(beforeSelector, `\`, `\\`), `\\S`,
 	strings.ReplaceAll(farHidden, `\`, `\\`), ``,
+	`(?:[sS]ur devis|`, `(?:`,
 	`\\p{L}`, `[^\\s!-@\\[-`+"`"+`{-~]`,
 )
 
@@ -195,7 +200,11 @@ func (n *schemaNode) finish() {
 			if len(n.mayLackWhen) == 0 {
 				continue
 			}
-			strict.add(name, &schemaNode{Not: &schemaNode{AnyOf: emptyForms()}})
+			empty := emptyForms()
+			if n := len(form.AnyOf); n > 0 && form.AnyOf[n-1].Type == empty[0].Type {
+				empty = empty[1:]
+			}
+			strict.add(name, &schemaNode{Not: &schemaNode{AnyOf: empty}})
 		}
 		n.Properties.nodes[name] = &schemaNode{AnyOf: append([]*schemaNode{form}, emptyForms()...)}
 	}
@@ -203,6 +212,19 @@ func (n *schemaNode) finish() {
 		n.If, n.Then = &schemaNode{AnyOf: n.mayLackWhen}, &schemaNode{}
 		n.Else = &schemaNode{Required: n.Required, Properties: strict}
 		n.Required = nil
+	}
+}
+
+// allowNull makes null a price that is not public, which records have instead of one.
+func (n *schemaNode) allowNull(fields []catalog.Field) {
+	for i := range fields {
+		form := n.Properties.nodes[fields[i].Name]
+		switch {
+		case fields[i].Model != nil:
+			n.Properties.nodes[fields[i].Name] = &schemaNode{AnyOf: []*schemaNode{form, {Type: "null"}}}
+		case fields[i].Form == catalog.Objects:
+			form.Items.allowNull(fields[i].List.Fields)
+		}
 	}
 }
 
@@ -309,6 +331,9 @@ var (
 	pathSegment = `(?!\.{1,2}(?:/|$))[^/\\` + unprintable + `]+`
 )
 
+// onRequest is what editors write instead of a price that is not public. Records have null.
+const onRequest = "sur devis"
+
 // The parts of the patterns. tooMuch is an amount above maxPrice.
 const (
 	slugPattern = `^[a-z0-9]+(?:-[a-z0-9]+)*$`
@@ -343,7 +368,7 @@ var patterns = map[catalog.Form]string{
 	catalog.Marks:      slugPattern,
 	catalog.Weights:    slugPattern,
 	catalog.Domain:     `^(?:` + hostLabel + `\.)+(?![0-9])` + hostLabel + `$`,
-	catalog.Price:      `^(?!` + tooMuch + `)` + amount + ` €/\p{L}+(?:/\p{L}+)*$`,
+	catalog.Price:      `^(?:[sS]ur devis|(?!` + tooMuch + `)` + amount + ` €/\p{L}+(?:/\p{L}+)*)$`,
 	catalog.Date:       `^` + anyDay + `$`,
 	catalog.Time:       timePattern,
 	catalog.PublishAt:  timePattern,

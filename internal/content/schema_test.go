@@ -45,7 +45,7 @@ var strange = []any{
 	nil, "", " \t", "texte", "deux\nlignes", "un\u0007son", "a\u2028b", "a\u202eb", "a\u200bb", "\u2066a\u2069", "a\u2065b", "\u3164", "a\u034fb", "a\U000e0041b", "a\u00adb", "⚠\ufe0f", "a\ufe0f", "\ufe0f", "1\ufe0f\u20e3", "\u2800", "a\U0001d173", strings.Repeat("x", 90), strings.Repeat("é", 121), strings.Repeat("é", 501),
 	[]any{strings.Repeat("é", 121)},
 	[]any{"a\ufeffb"},
-	"10000000 €/mois", "10 000 000,00 €/mois", "10 000 000,01 €/mois", "010 000 001 €/mois", "9999999,9 €/an", "009 999 999 €/an", "123456789 €/mois", "1 000 000 000 €/an", "images/a\u202eb.png", "a\u202eb@c.example", true, false, 0, 3, 7.25, 10.5, -1, "7.5",
+	"sur devis", "Sur devis", "10000000 €/mois", "10 000 000,00 €/mois", "10 000 000,01 €/mois", "010 000 001 €/mois", "9999999,9 €/an", "009 999 999 €/an", "123456789 €/mois", "1 000 000 000 €/an", "images/a\u202eb.png", "a\u202eb@c.example", true, false, 0, 3, 7.25, 10.5, -1, "7.5",
 	[]any{},
 	[]any{"x"},
 	[]any{nil},
@@ -108,7 +108,7 @@ var elsewhere = []string{
 	"two different tools", "winner must be tool_a or tool_b", "is not declared in", "is not a tool in this folder", "is taken", "former slug", "has no score",
 	"is not in the folder", "is not a picture", "must be a tool other than", "is a draft", "declared twice", "the note is empty", "nothing at", "is given twice", "level-1",
 	"is not in pages/", "is not a criterion", "is not declared for the category", "in criteria must be", "which needs worst and best", "the same worst and best",
-	"but its best is", "which has no unit", "is in no list of time zones", "are two announcements", "say what changes", "needs retire", "items of announced", "after the retirement",
+	"but its best is", "which has no unit", "is in no list of time zones", "are two announcements", "say what changes", "needs retire", "items of announced", "after the retirement", "is sur devis, which goes with",
 }
 
 var schemaFolders = map[string]string{"outil": "outils", "comparatif": "comparatifs", "cimetiere": "cimetiere", "page": "pages"}

@@ -42,7 +42,7 @@ var (
 	days  = rapid.Custom(func(t *rapid.T) string {
 		return fmt.Sprintf("20%02d-%02d-%02d", rapid.IntRange(0, 99).Draw(t, "y"), rapid.IntRange(1, 12).Draw(t, "m"), rapid.IntRange(1, 28).Draw(t, "d"))
 	})
-	prices  = rapid.SampledFrom([]string{"0 €/mois", "19,99 €/mois", "1 200 €/an", "1\u00a0200 €/an", "12\u202f000,5 €/utilisateur/mois", "3 €/é"})
+	prices  = rapid.SampledFrom([]string{"0 €/mois", "19,99 €/mois", "1 200 €/an", "1\u00a0200 €/an", "12\u202f000,5 €/utilisateur/mois", "3 €/é", catalog.NoPrice})
 	urls    = rapid.SampledFrom([]string{"https://a.example", "http://a.example:8080/b?c=d&e=%20f", "https://a.example/~b/(c);d,e"})
 	figures = rapid.OneOf(rapid.Just[*float64](nil), rapid.Map(rapid.OneOf(rapid.Float64Range(0, 10), rapid.SampledFrom([]float64{0, 10, 8.5, 1e-300})), func(x float64) *float64 { return &x }))
 	marks   = rapid.Custom(func(t *rapid.T) (all catalog.Values) {

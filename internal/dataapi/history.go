@@ -16,7 +16,7 @@ const historyPrefix = "/data/v1/history/"
 type pricePeriod struct {
 	From    *string         `json:"from"` // the first day; null if it is not known
 	Pricing catalog.Pricing `json:"pricing"`
-	Price   string          `json:"price"`
+	Price   *string         `json:"price"` // null if it is not public
 }
 
 // A scorePeriod is a time in which a tool had one score.
@@ -96,14 +96,15 @@ func pricesOf(t *catalog.Tool) []pricePeriod {
 	history := t.PriceHistory
 	periods := make([]pricePeriod, 0, len(history)+2)
 	if !t.HasDatedPrice() {
-		periods = append(periods, pricePeriod{Pricing: t.Pricing, Price: t.Price})
+		periods = append(periods, pricePeriod{Pricing: t.Pricing, Price: catalog.PublicPrice(t.Pricing, t.Price)})
 	}
 	for i := range history {
 		e := &history[i]
-		periods = append(periods, pricePeriod{From: &e.ChangedAt, Pricing: e.NewPricing, Price: e.NewPrice})
+		periods = append(periods, pricePeriod{From: &e.ChangedAt, Pricing: e.NewPricing, Price: catalog.PublicPrice(e.NewPricing, e.NewPrice)})
 	}
 	if n := len(history); n > 0 {
-		periods = append(periods, pricePeriod{Pricing: history[n-1].OldPricing, Price: history[n-1].OldPrice})
+		e := &history[n-1]
+		periods = append(periods, pricePeriod{Pricing: e.OldPricing, Price: catalog.PublicPrice(e.OldPricing, e.OldPrice)})
 	}
 	return periods
 }

@@ -116,7 +116,7 @@ func createTable(name string, definitions []string, fields []catalog.Field, last
 		case catalog.Tier, catalog.Flag:
 			definition = f.Name + " INTEGER"
 		}
-		isAlwaysThere := f.Use&(catalog.Required|catalog.Always) != 0 && f.Form != catalog.Prose
+		isAlwaysThere := f.Use&(catalog.Required|catalog.Always) != 0 && f.Form != catalog.Prose && f.Model == nil
 		if isAlwaysThere || f.Form == catalog.Flag {
 			definition += " NOT NULL"
 		}

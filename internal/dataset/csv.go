@@ -68,8 +68,8 @@ func (t *table) addRecord(r *row) error {
 // one. Since when the latter was in force is not known.
 func (t *table) addPrices(tool *catalog.Tool) error {
 	add := func(now catalog.PriceChange) error {
-		return t.addRow(tool.Slug, Cell(tool.Name), tool.Category, string(now.NewPricing), now.NewPrice, now.ChangedAt,
-			string(now.OldPricing), now.OldPrice)
+		return t.addRow(tool.Slug, Cell(tool.Name), tool.Category, string(now.NewPricing), PriceCell(now.NewPricing, now.NewPrice),
+			now.ChangedAt, string(now.OldPricing), PriceCell(now.OldPricing, now.OldPrice))
 	}
 	if !tool.HasDatedPrice() {
 		if err := add(catalog.PriceChange{NewPricing: tool.Pricing, NewPrice: tool.Price}); err != nil {
@@ -95,6 +95,14 @@ func (t *table) finish() error {
 		return err
 	}
 	return t.output.finish()
+}
+
+// PriceCell returns a price as a cell of a CSV file: empty if it is not public.
+func PriceCell(pricing catalog.Pricing, price string) string {
+	if !catalog.IsPublic(pricing, price) {
+		return ""
+	}
+	return price
 }
 
 // Cell returns a text as a cell of a CSV file. A spreadsheet would take one that begins like

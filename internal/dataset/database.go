@@ -157,7 +157,7 @@ func (d *database) addHistories(t *catalog.Tool) error {
 		for i := range f.List.Len(list) {
 			d.args = append(d.args[:0], t.Slug)
 			for j := range f.List.Fields {
-				d.args = append(d.args, sqlValue(f.List.Fields[j].In(f.List.At(list, i))))
+				d.args = append(d.args, sqlValue(record.Public(&f.List.Fields[j], f.List.At(list, i))))
 			}
 			if err := d.insert(f.Name, d.args...); err != nil {
 				return err

@@ -25,7 +25,7 @@ import (
 
 // Format is the number of the form of the files. Whatever changes their bytes needs a new
 // one.
-const Format = 5
+const Format = 6
 
 // Path is where exports are served.
 const Path = "/data/v1/export"

@@ -217,6 +217,9 @@ func (d *Decoder) string(form catalog.Form) (string, error) {
 		return "", err
 	}
 	var text []byte
+	if raw.Kind() == 'n' && form == catalog.Price {
+		return catalog.NoPrice, nil
+	}
 	if raw.Kind() == '"' && bytes.IndexByte(raw, '\\') < 0 {
 		text = raw[1 : len(raw)-1]
 	} else {

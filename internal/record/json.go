@@ -43,6 +43,9 @@ func appendField(b []byte, start int, f *catalog.Field, record any) []byte {
 	b = appendName(b, f.Name)
 	switch p := f.In(record).(type) {
 	case *string:
+		if f.IsHidden(record) {
+			return append(b, "null"...)
+		}
 		return appendString(b, *p)
 	case *bool:
 		return strconv.AppendBool(b, *p)

@@ -25,7 +25,7 @@ import (
 )
 
 // Format is the number of the canonical form.
-const Format = 1
+const Format = 2
 
 // A Kind is a kind of record.
 type Kind string
@@ -106,16 +106,25 @@ func Names(kind Kind) (names []string) {
 	return append(names, ImagesField.Name)
 }
 
-// Value returns a pointer to the value of a field, as catalog.Field.In does, or nil if there
-// is no field of that name.
+// Value returns a pointer to the value of a field, as Public does, or nil if there is no field of
+// that name.
 func (r Record) Value(name string) any {
 	for i := range Tables[r.Kind] {
 		f := &Tables[r.Kind][i]
 		if f.Name == name && !(r.isHead && f.Form == catalog.Body) {
-			return f.In(r.value)
+			return Public(f, r.value)
 		}
 	}
 	return nil
+}
+
+// Public returns a pointer to the value of a field, as catalog.Field.In does, or nil for a price that
+// is not public.
+func Public(f *catalog.Field, of any) any {
+	if f.IsHidden(of) {
+		return nil
+	}
+	return f.In(of)
 }
 
 // lacks reports whether the record leaves a field out.

@@ -115,7 +115,7 @@ func small() *catalog.Catalog {
 		Tools: []*catalog.Tool{{
 			Slug: "plume", Name: "Plume & Cie", Domain: "plume.example", Category: "code", ICP: "mixte", Pricing: "payant", Price: "5 €/mois", Tagline: "Elle dit « oui »",
 			Authors: []string{"Ada"}, Logo: "images/l.png", Score: ptr(7.5), Verifiability: ptr(8), Tier: 2, UpdatedAt: "2026-11-01", Sources: []string{"https://a.example/?b&c"},
-			PriceHistory: []catalog.PriceChange{{ChangedAt: "2026-10-01", OldPricing: "gratuit", OldPrice: "0 €/mois", NewPricing: "payant", NewPrice: "5 €/mois", Automatic: true}},
+			PriceHistory: []catalog.PriceChange{{ChangedAt: "2026-10-01", OldPricing: "payant", OldPrice: "0 €/mois", NewPricing: "payant", NewPrice: "5 €/mois", Automatic: true}},
 			ScoreHistory: []catalog.ScoreChange{{ChangedAt: "2026-10-02", NewScore: ptr(7.5)}},
 			Body:         "Un avis.\n\n![Écran](../images/%61.png)\n\nVoir [ceci](../images/z.png) et [cela](/prix).",
 		}, {
@@ -141,7 +141,7 @@ func small() *catalog.Catalog {
 func TestTheCanonicalFormIsFrozen(t *testing.T) {
 	const zeros, ones, twos = "0000000000000000000000000000000000000000000000000000000000000000", "1111111111111111111111111111111111111111111111111111111111111111", "2222222222222222222222222222222222222222222222222222222222222222"
 	want := []string{
-		`{"slug":"plume","name":"Plume & Cie","domain":"plume.example","category":"code","icp":"mixte","pricing":"payant","price":"5 €/mois","tagline":"Elle dit « oui »","author":["Ada"],"logo":"images/l.png","score":7.5,"verifiability":8,"tier":2,"updated_at":"2026-11-01","canonical_url":"https://essai.example/outils/plume","avis_url":"https://essai.example/avis/plume","alternatives_url":"https://essai.example/alternatives/plume","sources":["https://a.example/?b&c"],"price_history":[{"changed_at":"2026-10-01","old_pricing":"gratuit","old_price":"0 €/mois","new_pricing":"payant","new_price":"5 €/mois"}],"score_history":[{"changed_at":"2026-10-02","new_score":7.5}],"body":"Un avis.\n\n![Écran](../images/%61.png)\n\nVoir [ceci](../images/z.png) et [cela](/prix).","images":[{"path":"images/a.png","sha256":"` + zeros + `"},{"path":"images/l.png","sha256":"` + ones + `"},{"path":"images/z.png","sha256":"` + twos + `"}]}`,
+		`{"slug":"plume","name":"Plume & Cie","domain":"plume.example","category":"code","icp":"mixte","pricing":"payant","price":"5 €/mois","tagline":"Elle dit « oui »","author":["Ada"],"logo":"images/l.png","score":7.5,"verifiability":8,"tier":2,"updated_at":"2026-11-01","canonical_url":"https://essai.example/outils/plume","avis_url":"https://essai.example/avis/plume","alternatives_url":"https://essai.example/alternatives/plume","sources":["https://a.example/?b&c"],"price_history":[{"changed_at":"2026-10-01","old_pricing":"payant","old_price":null,"new_pricing":"payant","new_price":"5 €/mois"}],"score_history":[{"changed_at":"2026-10-02","new_score":7.5}],"body":"Un avis.\n\n![Écran](../images/%61.png)\n\nVoir [ceci](../images/z.png) et [cela](/prix).","images":[{"path":"images/a.png","sha256":"` + zeros + `"},{"path":"images/l.png","sha256":"` + ones + `"},{"path":"images/z.png","sha256":"` + twos + `"}]}`,
 		`{"slug":"stylo","name":"Stylo","domain":"stylo.example","category":"code","icp":"mixte","pricing":"gratuit","price":"0 €/mois","tagline":"Écrit","score":6,"tier":3,"mainstream":true,"updated_at":"2026-11-02","canonical_url":"https://stylo.example/","alternatives_url":"https://essai.example/alternatives/stylo"}`,
 		`{"slug":"plume-ou-stylo","title":"Plume ou stylo ?","tool_a":"plume","tool_b":"stylo","winner":"plume","winner_note":"Net.","updated_at":"2026-11-03","aliases":["ancien"]}`,
 		`{"slug":"secret","title":"Secret","tool_a":"plume","tool_b":"stylo","winner":"plume","winner_note":"Net.","updated_at":"2026-11-03","published":false}`,
@@ -157,7 +157,7 @@ func TestTheCanonicalFormIsFrozen(t *testing.T) {
 	if got := record.Hash([]byte(want[5])); got != "sha256-c1b17efc5bf0be9f0633c2727ce5976ec94f57f31810586eaa84dcb30ea3ccba" {
 		t.Errorf("the hash is %s", got)
 	}
-	if record.Format != 1 {
+	if record.Format != 2 {
 		t.Error("another form: write its bytes here")
 	}
 }

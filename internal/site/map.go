@@ -198,7 +198,7 @@ func (f *filters) at(path string) string {
 // mapRow returns a row of a tool; p is nil for one that is not on the map.
 func (v *view) mapRow(t *catalog.Tool, p *market.Point) mapRow {
 	row := mapRow{
-		Slug: t.Slug, Name: t.Name, Score: french.Figure(*t.Score), Rank: scoreClass(*t.Score), Price: chart.Price(t.Pricing, t.Price),
+		Slug: t.Slug, Name: t.Name, Score: french.Figure(*t.Score), Rank: scoreClass(*t.Score), Price: shownPrice(t),
 		Category: v.label(t.Category), Pricing: string(t.Pricing),
 	}
 	if p != nil {
@@ -247,7 +247,7 @@ type mapRecord struct {
 	Name     string   `json:"name"`
 	Category string   `json:"category"`
 	Pricing  string   `json:"pricing"`
-	Price    string   `json:"price"`
+	Price    *string  `json:"price"` // null if it is not public
 	Score    *float64 `json:"score"`
 	Monthly  *float64 `json:"euros_per_month"` // null if it cannot be said
 	Frontier bool     `json:"frontier"`
@@ -296,7 +296,7 @@ func newMapData(c *catalog.Catalog, m *market.Map) *mapData {
 		}
 		room--
 		*to = append(*to, mapRecord{
-			Slug: t.Slug, Name: t.Name, Category: t.Category, Pricing: string(t.Pricing), Price: t.Price, Score: t.Score,
+			Slug: t.Slug, Name: t.Name, Category: t.Category, Pricing: string(t.Pricing), Price: catalog.PublicPrice(t.Pricing, t.Price), Score: t.Score,
 			Monthly: t.EurosPerMonth(), Frontier: frontier,
 		})
 	}
@@ -334,9 +334,12 @@ func (s *Site) mapCSV(r *request) (*response, error) {
 		rows := [][]string{{"slug", "name", "category", "pricing", "price", "score", "euros_per_month", "frontier"}}
 		for _, list := range [][]mapRecord{data.Tools, data.NotMonthly, data.NotScored} {
 			for i := range list {
-				t := &list[i]
+				t, price := &list[i], ""
+				if t.Price != nil {
+					price = *t.Price
+				}
 				rows = append(rows, []string{
-					t.Slug, dataset.Cell(t.Name), dataset.Cell(t.Category), t.Pricing, t.Price,
+					t.Slug, dataset.Cell(t.Name), dataset.Cell(t.Category), t.Pricing, price,
 					csvNumber(t.Score), csvNumber(t.Monthly), strconv.FormatBool(t.Frontier),
 				})
 			}

@@ -73,13 +73,24 @@ func TestTheDemoSaysOnEveryPageThatItIsInvented(t *testing.T) {
 	open(t, small()).get("/").ok().saysNot(sentence, "noindex")
 }
 
-// TestEveryInternalLinkWorks crawls the demo from its home page.
 func TestEveryInternalLinkWorks(t *testing.T) {
-	v := openDemo(t)
+	pages := crawl(t, openDemo(t))
+	// Every tool has a page, its alternatives and nearly always a review.
+	if len(pages) < 250 {
+		t.Errorf("only %d pages were reached", len(pages))
+	}
+}
+
+// crawl returns everything that links lead to from the home page and some other ones, by path.
+func crawl(t *testing.T, v *server, start ...string) map[string]*reply {
+	t.Helper()
 	pages := map[string]*reply{}
 	anchors := map[string]map[string]bool{} // by page
 	type step struct{ from, to string }
 	queue := []step{{"", "/"}}
+	for _, path := range start {
+		queue = append(queue, step{"", path})
+	}
 	for len(queue) > 0 {
 		next := queue[0]
 		queue = queue[1:]
@@ -103,10 +114,7 @@ func TestEveryInternalLinkWorks(t *testing.T) {
 			t.Errorf("%s leads to %s, which has no such anchor", next.from, next.to)
 		}
 	}
-	// Every tool has a page, its alternatives and nearly always a review.
-	if len(pages) < 250 {
-		t.Errorf("only %d pages were reached", len(pages))
-	}
+	return pages
 }
 
 // internalLinks returns the URLs on this server that a page refers to. It also

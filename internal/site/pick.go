@@ -151,7 +151,7 @@ func whyNoValue(best *catalog.Tool, m *market.Map) string {
 		return "Aucun prix de la catégorie n’est un prix par mois\u00a0: rien ne se compare."
 	case len(m.Points) == 1:
 		return "Aucun autre outil noté n’a un prix par mois\u00a0: rien ne se compare."
-	case catalog.IsFree(best.Price):
+	case catalog.IsFree(best.Price) && catalog.IsPublic(best.Pricing, best.Price):
 		return "Le mieux noté est gratuit\u00a0: aucun prix ne fait mieux."
 	}
 	return "Aucun autre n’approche la note " + of(best.Name) + " pour moins cher."

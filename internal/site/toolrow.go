@@ -2,6 +2,7 @@ package site
 
 import (
 	"math"
+	"strings"
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
@@ -51,10 +52,15 @@ func (v *view) row(t *catalog.Tool) toolRow {
 
 // shownPrice returns the price of a tool as visitors see it.
 func shownPrice(t *catalog.Tool) string {
-	if t.PriceDisplay != "" {
-		return markdown.NoBreak(t.PriceDisplay)
+	switch euros, period, _ := catalog.Amount(t.Price); {
+	case t.PriceDisplay == "":
+		return chart.Price(t.Pricing, t.Price)
+	case t.IsForeign() && euros > 0 && strings.Contains(t.PriceDisplay, period):
+		return markdown.NoBreak(t.PriceDisplay + ", environ " + french.Euros(euros))
+	case t.IsForeign() && euros > 0:
+		return markdown.NoBreak(t.PriceDisplay + ", environ " + french.Price(t.Price))
 	}
-	return chart.Price(t.Pricing, t.Price)
+	return markdown.NoBreak(t.PriceDisplay)
 }
 
 func (v *view) rows(ids []int32) []toolRow {

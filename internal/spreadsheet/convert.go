@@ -334,6 +334,9 @@ func price(cell, unit string) string {
 	if unit != "" && bareAmount.MatchString(cell) {
 		return strings.TrimSuffix(cell, " €") + " " + unit
 	}
+	if lower := strings.ToLower(cell); lower == "sur devis" {
+		return lower
+	}
 	return cell
 }
 

@@ -1,0 +1,68 @@
+package site_test
+
+import (
+	"html"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	blocks     = regexp.MustCompile(`(?i)</?(?:p|li|tr|dt|dd|div|h[1-6]|title|summary|content|figcaption|option|script|text|g)\b[^>]*>|\n`)
+	inlineTags = regexp.MustCompile(`<[^>]*>`)
+	falsePrice = regexp.MustCompile(`(?i)gratuit|rien payer|coûte rien|[0-9][\s\x{a0}\x{202f}]*€|"offers"|"price":\s*"?[0-9]`)
+)
+
+// Of Cambouis, whose price is not public, no page, feed, file or structured data says that it is free
+// or what it costs. What is said about several tools at once is not looked at.
+func TestWhatHasNoPublicPriceIsNeitherFreeNorPriced(t *testing.T) {
+	v := openDemo(t)
+	var others []string
+	for _, tool := range v.live.Load().Catalog.Tools {
+		if tool.Name != "Cambouis" {
+			others = append(others, tool.Name)
+		}
+	}
+	mentions := 0
+	for path, r := range crawl(t, v, "/comparer?outils=varlope,cambouis", "/categories/code.md", "/carte.csv?category=code", "/prix.md?page=1", "/llms.txt", "/flux.atom") {
+		if strings.HasPrefix(path, "/api/") || strings.HasPrefix(r.header.Get("Content-Type"), "image/") {
+			continue
+		}
+	blocks:
+		for _, block := range blocks.Split(r.body, -1) {
+			block = html.UnescapeString(inlineTags.ReplaceAllString(block, ""))
+			if !strings.Contains(strings.ToLower(block), "cambouis") {
+				continue
+			}
+			for _, other := range others {
+				if strings.Contains(block, other) {
+					continue blocks
+				}
+			}
+			mentions++
+			if found := falsePrice.FindString(block); found != "" {
+				t.Errorf("%s says %q: %.300s", path, found, block)
+			}
+		}
+	}
+	if mentions < 60 {
+		t.Errorf("it is mentioned only %d times", mentions)
+	}
+	for _, path := range []string{"/outils?q=outil+gratuit+pour+reprendre+de+vieux+programmes", "/outils?price_max=100000&limit=100", "/outils?q=cobol+moins+de+20+%E2%82%AC", "/outils?pricing=gratuit", "/outils?sort=price_asc"} {
+		v.get(path).ok().saysNot(`<a href="/outils/cambouis">`)
+	}
+	v.get("/comparer?outils=varlope,cambouis").ok().says("Sur devis")
+	v.get("/outils/cambouis").ok().says("<strong>Sur devis</strong>").saysNot(`"offers"`)
+	v.get("/carte.json").ok().says(`"slug":"cambouis","name":"Cambouis","category":"code","pricing":"payant","price":null,"score":6.4,"euros_per_month":null`)
+	v.get("/api/v1/pricing/cambouis").ok().says(`"current_pricing":"payant","current_price":"0 €/mois"`)
+}
+
+func TestAPriceInAnotherCurrencyIsShownWithItsAmountInEuros(t *testing.T) {
+	v, dollars := openDemo(t), regexp.MustCompile(`97 \$/(?:<wbr>)?mois, environ 89\x{a0}€`)
+	for _, path := range []string{"/outils/ouistiti-ops", "/prix?category=agents", "/categories/agents", "/avis/ouistiti-ops"} {
+		if r := v.get(path).ok(); !dollars.MatchString(r.body) {
+			t.Errorf("%s does not say it", path)
+		}
+	}
+	v.get("/api/v1/pricing/ouistiti-ops").ok().says(`"current_price":"89 €/mois"`)
+}
