@@ -72,6 +72,7 @@ const (
 	newPath      = "/redaction/nouvelle"
 	copiesPath   = "/redaction/copies"
 	picturesPath = "/redaction/images"
+	sourcesPath  = "/redaction/sources"
 	settingsPath = "/redaction/reglages"
 	publishPath  = "/redaction/publication"
 	schedulePath = "/redaction/programmation"
@@ -97,6 +98,8 @@ func (d *desk) routes() []route {
 		{"POST " + recordsPath + "/{folder}/{slug}/double", account.Author, d.duplicate},
 		{"POST " + recordsPath + "/{folder}/{slug}/nom", account.Author, d.rename},
 		{"POST " + recordsPath + "/{folder}/{slug}/retrait", account.Author, d.retire},
+		{"POST " + recordsPath + "/{folder}/{slug}/prix", account.Author, d.takeOver},
+		{"GET " + sourcesPath, account.Author, d.listSources},
 		{"GET " + newPath, account.Author, d.newRecord},
 		{"POST " + newPath, account.Author, d.createRecord},
 		{"GET " + helpPath, account.Author, d.showHelp},
@@ -163,8 +166,9 @@ func New(cfg Config) http.Handler {
 // desk is the pages of the desk.
 type desk struct {
 	Config
-	mux     *http.ServeMux
-	reading folderReading
+	mux         *http.ServeMux
+	reading     folderReading
+	sourcesRead sourceReading
 
 	inspecting sync.Mutex // held by whoever checks a picture
 }

@@ -29,6 +29,8 @@ var tried = map[string][]string{
 	"POST /redaction/fiches/{folder}/{slug}/retrait": {
 		"/redaction/fiches/outils/plume/retrait", "raison", "mort", "jour", "2026-11-01", "texte", "Fini.",
 	},
+	"POST /redaction/fiches/{folder}/{slug}/prix":            {"/redaction/fiches/outils/plume/prix", "source", "https://plume.example/tarifs", "prix", "25 €/mois"},
+	"GET /redaction/sources":                                 {"/redaction/sources"},
 	"GET /redaction/nouvelle":                                {"/redaction/nouvelle"},
 	"POST /redaction/nouvelle":                               {"/redaction/nouvelle", "genre", "outils", "nom", "NOUVEAU"},
 	"GET /redaction/aide":                                    {"/redaction/aide"},

@@ -15,6 +15,7 @@ type homePage struct {
 	IsReady    bool      // some of it can be published
 	Colleagues []copyRow
 	Scheduled  []row
+	Sources    []sourceList // that should be looked at
 	Concerns   []concern
 	Problems   []string // of the folder
 	Unsent     int      // publications that the server of the folder has not got yet
@@ -39,6 +40,10 @@ func (d *desk) home(r *request) (*response, error) {
 	}
 	data := homePage{page: r.page("Rédaction"), Name: r.Name, Problems: findings(e.Problems)}
 	data.Unsent, err = d.Folder.Unsent(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	data.Sources, err = d.sources(e)
 	if err != nil {
 		return nil, err
 	}

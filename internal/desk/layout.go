@@ -45,6 +45,7 @@ var menu = []entry{
 	{Href: homePath, Text: "Rédaction"},
 	{Href: recordsPath, Text: "Fiches"},
 	{Href: newPath, Text: "Nouvelle fiche"},
+	{Href: sourcesPath, Text: "Sources"},
 	{Href: schedulePath, Text: "Programmées", isShared: true},
 	{Href: versionsPath, Text: "Versions", isShared: true},
 	{Href: picturesPath, Text: "Images"},
@@ -89,6 +90,8 @@ var notices = map[string]string{
 	"programmee":   "C’est programmé\u00a0: la fiche paraîtra d’elle-même.",
 	"deprogrammee": "La programmation est annulée. Voici le texte, dans votre copie de travail.",
 	"annulee":      "La version est annulée, sur le site et dans le dossier.",
+	"prix":         "Le prix relevé est dans votre copie de travail, avec son jour et l’ancien prix dans l’historique. Relisez-la, puis publiez.",
+	"prix-ecrit":   "Le prix est repris dans la fiche, avec son jour et l’ancien prix dans l’historique.",
 	"deja":         "Cette copie n’existe plus\u00a0: elle a peut-être été publiée ou supprimée entre-temps.",
 }
 

@@ -16,7 +16,9 @@ import (
 	"palmares/internal/snapshot"
 )
 
-func TestOnOnesOwnMachineSavingWritesTheFile(t *testing.T) {
+// newLocal returns the desk of a folder on somebody's own machine, and her at it.
+func newLocal(t *testing.T) person {
+	t.Helper()
 	n := &newsroom{t: t, dir: t.TempDir(), now: monday, people: map[string]desk.Visitor{}}
 	n.write("catalogue.yaml", settings)
 	n.write("outils/plume.md", plume)
@@ -44,7 +46,12 @@ func TestOnOnesOwnMachineSavingWritesTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.people["moi"] = who
-	me := n.as("moi")
+	return n.as("moi")
+}
+
+func TestOnOnesOwnMachineSavingWritesTheFile(t *testing.T) {
+	me := newLocal(t)
+	n := me.newsroom
 	me.get("/redaction").OK()
 	copied := me.open("outils/plume")
 	before := me.fields(copied)

@@ -91,15 +91,18 @@ func (d *desk) editable(r *request) (row, *content.Document, []byte, error) {
 
 // create opens a new working copy and leads to it.
 func (d *desk) create(r *request, c accountdb.WorkingCopy) (*response, error) {
+	made, err := d.copyOf(r, c)
+	return seeOther(copiesPath+"/"+made.ID, "ouverte"), err
+}
+
+// copyOf returns a new working copy, or the one that she has of the file.
+func (d *desk) copyOf(r *request, c accountdb.WorkingCopy) (accountdb.WorkingCopy, error) {
 	c.Author = r.Email
 	made, err := d.Copies.Create(r.Context(), c, r.now)
 	if errors.Is(err, accountdb.ErrTooMany) {
-		return nil, refused("Il y a déjà 500\u00a0copies de travail, le plus possible\u00a0: publiez-en ou supprimez-en d’abord.")
+		return made, refused("Il y a déjà 500\u00a0copies de travail, le plus possible\u00a0: publiez-en ou supprimez-en d’abord.")
 	}
-	if err != nil {
-		return nil, err
-	}
-	return seeOther(copiesPath+"/"+made.ID, "ouverte"), nil
+	return made, err
 }
 
 // openRecord opens a working copy of a record, or the one that she has.

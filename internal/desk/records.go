@@ -42,11 +42,8 @@ func kindOf[T ~string](name T) *kind {
 	return &kinds[i]
 }
 
-// How old the check of a price and a test may be, in days.
-const (
-	priceAge = 90
-	testAge  = 365
-)
+// testAge is how old a test may be, in days.
+const testAge = 365
 
 // folderAge is how long the folder is shown as it was read. What is published here is shown at once.
 const folderAge = 5 * time.Second
@@ -91,7 +88,7 @@ type row struct {
 	Due       string    // when it is published; "" if it is not scheduled
 	DueAt     time.Time // likewise, by the clock of the site
 	Next      bool      // it replaces another one at that hour
-	OldPrice  string    // the day of a check that is too old; "" for none
+	OldPrice  string    // the day since which the price is not confirmed, if that is too long ago; "" if not
 	OldTest   string    // likewise
 	Warnings  []string
 	Copies    []copyRow // of it
@@ -121,11 +118,12 @@ func (d *desk) rows(e *preview.Edition, now time.Time) []row {
 		return d.files()
 	}
 	var all []row
-	oldPrice, oldTest := catalog.Day(now.AddDate(0, 0, -priceAge)), catalog.Day(now.AddDate(0, 0, -testAge))
+	today := catalog.Day(now)
+	oldTest := catalog.DaysBefore(today, testAge)
 	for _, t := range c.Tools {
 		r := row{Kind: &kinds[0], Slug: t.Slug, Name: t.Name, Category: t.Category, Authors: t.Authors, Draft: t.Draft, Sentence: t.Tagline}
-		if !t.Draft && t.PriceCheckedAt != "" && t.PriceCheckedAt < oldPrice {
-			r.OldPrice = t.PriceCheckedAt
+		if known := c.FreshnessOf(t, today); !t.Draft && known.IsOld {
+			r.OldPrice = known.Day
 		}
 		if !t.Draft && t.TestedAt != "" && t.TestedAt < oldTest {
 			r.OldTest = t.TestedAt
@@ -226,7 +224,7 @@ var states = []state{
 	{"brouillon", "Brouillons", func(r *row) bool { return r.Draft }},
 	{"programmee", "Programmées", func(r *row) bool { return r.Due != "" }},
 	{"en-cours", "En cours d’écriture", func(r *row) bool { return len(r.Copies) > 0 }},
-	{"prix", "Prix non vérifié depuis 90\u00a0jours", func(r *row) bool { return r.OldPrice != "" }},
+	{"prix", "Prix à revoir", func(r *row) bool { return r.OldPrice != "" }},
 	{"test", "Test de plus d’un an", func(r *row) bool { return r.OldTest != "" }},
 	{"avertissement", "Avertissements", func(r *row) bool { return len(r.Warnings) > 0 }},
 }
