@@ -180,7 +180,7 @@ type Variant struct {
 // ICP (ideal customer profile) is the kind of reader a tool is made for.
 type ICP string
 
-// EveryICP is the kind of a tool for all readers, the default.
+// EveryICP is the kind of a tool for all readers, which the API also says of one without a kind.
 const EveryICP ICP = "mixte"
 
 // Pricing is the business model of a tool.
@@ -208,7 +208,7 @@ type Tool struct {
 	Name             string
 	Domain           string
 	Category         string
-	ICP              ICP
+	ICP              ICP // "" if nobody said who it is for
 	Pricing          Pricing
 	Price            string
 	PriceDisplay     string // shown on the site instead of Price; "" means Price

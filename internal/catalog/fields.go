@@ -13,7 +13,7 @@ var ToolFields = []Field{
 	NewField("name", Name, Required|InAPI, func(t *Tool) any { return &t.Name }),
 	NewField("domain", Domain, Required|InAPI, func(t *Tool) any { return &t.Domain }),
 	NewField("category", InCategory, Required|InAPI, func(t *Tool) any { return &t.Category }),
-	oneOf(NewField("icp", Enum, Always|InAPI, func(t *Tool) any { return (*string)(&t.ICP) }), EveryICP, ICPs...),
+	oneOf(NewField("icp", Enum, InAPI, func(t *Tool) any { return (*string)(&t.ICP) }), "", ICPs...),
 	oneOf(NewField("pricing", Enum, Required|InAPI, func(t *Tool) any { return (*string)(&t.Pricing) }), "", Pricings...),
 	newPrice("price", Required|InAPI, func(t *Tool) (*Pricing, *string) { return &t.Pricing, &t.Price }),
 	NewField("price_display", Short, 0, func(t *Tool) any { return &t.PriceDisplay }),

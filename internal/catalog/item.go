@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 )
@@ -133,7 +134,7 @@ type ChunkMetadata struct {
 func (c *Catalog) ToolItem(t *Tool) ToolItem {
 	item := ToolItem{
 		Slug: t.Slug, Name: t.Name, Domain: t.Domain, Category: t.Category,
-		ICP: t.ICP, Pricing: t.Pricing, Price: t.Price,
+		ICP: cmp.Or(t.ICP, EveryICP), Pricing: t.Pricing, Price: t.Price,
 		Score: t.Score, Verifiability: t.Verifiability, Tagline: t.Tagline,
 		CanonicalURL: c.CanonicalURLOf(t), AlternativesURL: c.AlternativesURLOf(t),
 		UpdatedAt: t.UpdatedAt,

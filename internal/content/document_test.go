@@ -742,7 +742,7 @@ func TestANewRecordIsFilledInByItsForm(t *testing.T) {
 		set(t, d, name, Value{Text: text})
 	}
 	set(t, d, "body", Value{Text: "Un avis.\xff"})
-	want := "---\nname: Boréal\ndomain: boreal.example\ncategory: code\npricing: freemium\nprice: 19,99 €/mois\ntagline: Il relit\n---\nUn avis.\ufffd\n"
+	want := "---\nname: Boréal\ndomain: boreal.example\ncategory: code\nicp: mixte\npricing: freemium\nprice: 19,99 €/mois\ntagline: Il relit\n---\nUn avis.\ufffd\n"
 	if diff := cmp.Diff(want, string(d.Bytes())); diff != "" {
 		t.Error(diff)
 	}

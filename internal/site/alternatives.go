@@ -94,7 +94,7 @@ func differences(t, other *catalog.Tool) []string {
 		add(french.Capital(string(other.Pricing)) + " plutôt que " + string(t.Pricing))
 	}
 	switch {
-	case t.ICP == other.ICP:
+	case t.ICP == other.ICP, t.ICP == "", other.ICP == "":
 	case other.ICP == "mixte":
 		add("Vise les deux profils")
 	case t.ICP == "mixte":

@@ -214,8 +214,8 @@ func (v *view) comparisonLines(tools []*catalog.Tool) []comparisonLine {
 		words("Par mois", monthly) // the line above says it otherwise
 	}
 	words("Modèle", func(t *catalog.Tool) string { return french.Capital(string(t.Pricing)) })
-	if v.snap.HasProfiles {
-		words("Pour qui", func(t *catalog.Tool) string { return audiences[t.ICP] })
+	if v.snap.HasProfiles && slices.ContainsFunc(tools, func(t *catalog.Tool) bool { return t.ICP != "" }) {
+		words("Pour qui", func(t *catalog.Tool) string { return cmp.Or(audiences[t.ICP], "—") })
 	}
 	words("Catégorie", func(t *catalog.Tool) string { return v.label(t.Category) })
 	if slices.ContainsFunc(tools, func(t *catalog.Tool) bool { return t.TestedAt != "" }) {

@@ -259,7 +259,8 @@ func (t *teller) fieldChange(e *catalog.Event, s *subject, field string) (before
 	}
 	before, after = e.Previous[field], e.Object[field]
 	if field != "score" && field != "verifiability" {
-		return before, after, true
+		// The API says mixte of tools that nobody said it of.
+		return before, after, field != "icp" || before != string(catalog.EveryICP) && after != string(catalog.EveryICP)
 	}
 	day := t.day(e, field)
 	if day.first.Previous[field] == day.last.Object[field] {

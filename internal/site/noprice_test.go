@@ -66,3 +66,12 @@ func TestAPriceInAnotherCurrencyIsShownWithItsAmountInEuros(t *testing.T) {
 	}
 	v.get("/api/v1/pricing/ouistiti-ops").ok().says(`"current_price":"89 €/mois"`)
 }
+
+func TestWithoutAnICPNoPageSaysWhoAToolIsFor(t *testing.T) {
+	v := openDemo(t)
+	v.get("/outils/calepin-bavard").ok().saysNot("Pour qui", "profil")
+	v.get("/outils/calepin-bavard.md").ok().saysNot("Pour qui", "profil")
+	v.get("/comparer.md?outils=calepin-bavard,castafiole").ok().says("| Pour qui | — | Vibe coders")
+	v.get("/outils?icp=mixte&category=voix").ok().saysNot("calepin-bavard")
+	v.get("/api/v1/tools/calepin-bavard").ok().says(`"icp":"mixte"`)
+}

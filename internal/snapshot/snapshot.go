@@ -136,7 +136,7 @@ func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int6
 			s.Aliases[alias] = t.Slug
 		}
 		s.HasLogos = s.HasLogos || t.Logo != ""
-		s.HasProfiles = s.HasProfiles || t.ICP != catalog.EveryICP
+		s.HasProfiles = s.HasProfiles || t.ICP != "" && t.ICP != catalog.EveryICP
 	}
 	ordered := make(chan struct{})
 	go func() { // independent of the rendering below, and about as long

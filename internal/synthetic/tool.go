@@ -18,7 +18,7 @@ func (m *generator) tool(earlier []*catalog.Tool) *catalog.Tool {
 	now := m.offer()
 	t := &catalog.Tool{
 		Slug: slug, Name: name, Domain: slug + ".example", Category: k.slug,
-		ICP: "mixte", Pricing: now.pricing, Price: now.price, Tier: 3,
+		Pricing: now.pricing, Price: now.price, Tier: 3,
 		PriceHistory: m.history(now, day),
 	}
 	if m.chance(45) {

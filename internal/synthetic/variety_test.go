@@ -108,6 +108,7 @@ func (s *census) read(c *catalog.Catalog) {
 		seen["category "+x.Category]++
 		seen["icp "+string(x.ICP)]++
 		seen["pricing "+string(x.Pricing)]++
+		note("icp", x.ICP != "")
 		seen["tier "+string(rune('0'+x.Tier))]++
 
 		note("verifiability of a tested tool", x.Score == nil || x.Verifiability != nil)
