@@ -170,7 +170,10 @@ func sourceSentence(l *evidence.Listed, say func(string) string) string {
 	if len(l.Found) > 0 {
 		parts = append(parts, say(fmt.Sprintf("found %s in « %s »", l.Found[0].Amount, l.Found[0].Text)))
 	}
-	place := "read at " + l.URL
+	place := fmt.Sprintf("read on %s at %s", l.Day(), l.URL)
+	if l.CheckedAt.IsZero() {
+		place = "not read yet: " + l.URL
+	}
 	if l.FinalURL != "" && l.FinalURL != l.URL {
 		place += ", which leads to " + l.FinalURL
 	}

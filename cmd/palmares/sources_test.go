@@ -86,7 +86,7 @@ func TestAPriceThatChangedOnItsPageIsListed(t *testing.T) {
 	contains(command(1, "sources", "list", dir, "--state", "late"), `"late" is not a state`)
 	contains(command(0, append(check, "--lang", "fr")...), "1 source lue sur 1\u202f; prix confirmés\u00a0: 0, prix changés\u00a0: 1, pages déplacées\u00a0: 0")
 	contains(command(1, "sources", "list", dir, "--strict", "--lang", "fr"), "plume: prix changé, noté 19 €/mois, trouvé 25 €/mois dans «\u00a0",
-		", lu à "+server.URL+"/tarifs\n", "1 source est à revoir")
+		" à l’adresse "+server.URL+"/tarifs\n", "1 source est à revoir")
 
 	// What somebody wrote into the file is never overwritten.
 	conflicted := "<<<<<<< HEAD\n" + proofs()

@@ -66,7 +66,7 @@ func (c *Catalog) FreshnessOf(t *Tool, today string) (f Freshness) {
 	}
 	f.Day = t.PriceCheckedAt
 	if p := c.Proof(t.Slug); p != nil && p.ConfirmedAt != "" {
-		if day := p.ConfirmedAt[:len(time.DateOnly)]; day >= f.Day && !t.hasChangedPriceAfter(day) {
+		if day := p.ConfirmedAt[:len(time.DateOnly)]; day >= f.Day && !p.isOfFormerPrice(t) {
 			f.Day, f.URL = day, p.URL
 		}
 	}
@@ -74,8 +74,14 @@ func (c *Catalog) FreshnessOf(t *Tool, today string) (f Freshness) {
 	return f
 }
 
-func (t *Tool) hasChangedPriceAfter(day string) bool {
-	return len(t.PriceHistory) > 0 && t.PriceHistory[0].ChangedAt > day
+// isOfFormerPrice reports whether the price changed since the proof confirmed it. One that was not confirmed again
+// on the day of the change or later may be the former one.
+func (p *Proof) isOfFormerPrice(t *Tool) bool {
+	if len(t.PriceHistory) == 0 {
+		return false
+	}
+	changed, day := t.PriceHistory[0].ChangedAt, p.ConfirmedAt[:len(time.DateOnly)]
+	return changed > day || changed == day && p.Result != Confirmed
 }
 
 // defaultPriceMaxAge is how many days a price is taken for current if catalogue.yaml does not say.
@@ -119,7 +125,7 @@ func (c *Catalog) ConfirmedPrices(today string) (all ConfirmedPrices, byCategory
 		n.Prices++
 		if p := c.Proof(t.Slug); p != nil && p.Result == Confirmed {
 			day := p.ConfirmedAt[:len(time.DateOnly)]
-			if !t.hasChangedPriceAfter(day) {
+			if !p.isOfFormerPrice(t) {
 				n.Within30 += count(day >= month)
 				n.Within90 += count(day >= quarter)
 			}

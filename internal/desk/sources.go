@@ -35,7 +35,7 @@ var sourceLists = []sourceList{
 	{State: string(evidence.Gone), Text: "Pages disparues", Hint: "L’adresse ne répond plus, ou dit que la page n’existe pas."},
 	{State: string(evidence.Moved), Text: "Pages déplacées", Hint: "L’adresse mène à un autre site, à l’accueil ou à une connexion."},
 	{State: string(evidence.Unreadable), Text: "Pages illisibles", Hint: "La lecture ne permet pas de trancher\u00a0: ouvrez la page, et relevez le prix vous-même."},
-	{State: evidence.Stale, Text: "Prix à confirmer", Hint: "Personne ne les a relevés, ni retrouvés à leur source, depuis longtemps."},
+	{State: evidence.Stale, Text: "Pages à relire", Hint: "Leur prix n’a été ni retrouvé là ni relevé à la main depuis longtemps."},
 }
 
 // A sourceRow is a source in a list.

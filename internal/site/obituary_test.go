@@ -20,7 +20,7 @@ func TestThePageOfARetiredToolSaysWhatIsKnownAndWhatReplacesIt(t *testing.T) {
 		{Slug: "rien", Name: "Rien", Category: "voix", Reason: "mort", RetiredAt: "2025-01-01", Body: "Fini.", Note: "Fini."},
 		{
 			Slug: "vieux", Name: "Vieux", Category: "voix", Reason: "acquis", RetiredAt: "2026-02-03", Successor: "aube", LastScore: number(6.5), LastPrice: "10 €/mois",
-			Leaving: "L’export est ouvert.", Usages: []string{"dicter"}, Body: "Parti.\n\n## Les causes\n\nTrois.", Note: "Parti.",
+			Leaving: "L’export est ouvert.", Sources: []string{"https://vieux.example/adieu"}, Usages: []string{"dicter"}, Body: "Parti.\n\n## Les causes\n\nTrois.", Note: "Parti.",
 			PriceHistory: []catalog.PriceChange{{ChangedAt: "2025-05-05", OldPricing: "payant", OldPrice: "0 €/mois", NewPricing: "payant", NewPrice: "10 €/mois"}},
 			ScoreHistory: []catalog.ScoreChange{{ChangedAt: "2025-06-06", OldScore: number(7), NewScore: number(6.5), Note: "Plus lent."}},
 		},
@@ -34,7 +34,7 @@ func TestThePageOfARetiredToolSaysWhatIsKnownAndWhatReplacesIt(t *testing.T) {
 		// The same usage first; then, of two with the same score, the one with the nearer price.
 		"Par quoi le remplacer", "À sa place : aube, ou bien :", "cime", "Moins bien noté de 1,5 point · Plus cher de 2 €/mois", "brume", "dune", "Les comparer",
 		"3 février 2026Quitte le catalogue : acquis", "6 juin 2025Note : 7,0 → 6,5. Plus lent.", "5 mai 2025Prix : Sur devis → 10 €/mois",
-		"Dernière note6,5 sur 10", "Dernier prix10 €/mois",
+		"Dernière note6,5 sur 10", "Dernier prix10 €/mois", "Sourcesvieux.example/adieu",
 	} {
 		i := strings.Index(body[at:], want)
 		if i < 0 {
@@ -44,7 +44,7 @@ func TestThePageOfARetiredToolSaysWhatIsKnownAndWhatReplacesIt(t *testing.T) {
 	}
 	page.says(`<link rel="canonical" href="https://essai.example/cimetiere/vieux">`, `"@type":"Article"`, `"availability":"https://schema.org/Discontinued"`,
 		`"@type":"BreadcrumbList"`, `href="/comparer?outils=cime,brume,dune"`, `href="/cimetiere/vieux.md"`).saysNot("etang")
-	s.get("/cimetiere/vieux.md").ok().says("# Vieux\n", "Dernier prix", "## Les causes", "[aube](/outils/aube.md)", "[cime](/outils/cime.md)", "7,0 → 6,5")
+	s.get("/cimetiere/vieux.md").ok().says("# Vieux\n", "Dernier prix", "## Les causes", "[aube](/outils/aube.md)", "[cime](/outils/cime.md)", "7,0 → 6,5", "Source\u00a0: https://vieux.example/adieu\n")
 	other := plain(s.get("/cimetiere/rien").ok().body)
 	for _, said := range []string{"Comment en partir", "Dernière note", "Dernier prix", "À sa place", "noté de"} {
 		if strings.Contains(other, said) {
