@@ -91,6 +91,9 @@ func counts(v *catalogdb.Version) string {
 	if v.Pages > 0 {
 		list = append(list, publication.Plural(v.Pages, "page"))
 	}
+	if v.Authors > 0 {
+		list = append(list, publication.Plural(v.Authors, "author"))
+	}
 	if v.Settings {
 		list = append(list, "settings")
 	}

@@ -18,6 +18,11 @@ var typeTexts = map[string]string{
 	"comparatif.published":   "un comparatif paraît",
 	"comparatif.updated":     "il change",
 	"comparatif.unpublished": "il est retiré",
+	"article.published":      "un article paraît",
+	"article.updated":        "il change",
+	"article.removed":        "il est retiré",
+	"review.updated":         "un avis est réécrit",
+	"page.updated":           "une page de l’éditeur paraît ou change",
 	"embeddings.updated":     "les extraits d’un avis changent",
 	"catalog.updated":        "une publication a eu lieu, avec ses totaux",
 }

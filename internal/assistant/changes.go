@@ -60,8 +60,8 @@ func listChanges(c *call) (any, error) {
 	rest := feed.From(after)
 	for i := range rest {
 		change := &rest[i]
-		isTool := change.Kind != record.Catalogue && change.Kind != record.Page && change.Kind != record.Proof
-		if change.At >= args.Since && isTool && !c.isMoved(change) {
+		isTold := slices.Contains(toldKinds, change.Kind)
+		if change.At >= args.Since && isTold && !c.isMoved(change) {
 			row := c.describe(change, isNew(change))
 			if !room.takes(row) {
 				result.More = true
@@ -73,6 +73,9 @@ func listChanges(c *call) (any, error) {
 	}
 	return result, nil
 }
+
+// toldKinds are the kinds of records whose changes are told.
+var toldKinds = []record.Kind{record.Tool, record.Comparison, record.Retired, record.Article}
 
 // isMoved reports whether a tool only left the list of active tools for that of retired
 // ones or came back, which has a change of its own.
@@ -99,6 +102,10 @@ func (c *call) describe(change *record.Change, isNew bool) changedRecord {
 		row.Name, row.URL = clip(r.Name, 120), all.RetiredURLOf(r.Slug)
 	case change.Kind == record.Comparison:
 		row.Name, row.URL = c.title(change.Slug), all.ComparisonURLOf(change.Slug)
+	case change.Kind == record.Article:
+		if a := all.Article(change.Slug); a != nil {
+			row.Name, row.URL = clip(a.Title, 200), all.ArticleURLOf(a.Slug)
+		}
 	}
 	switch {
 	case isNew && change.Kind == record.Retired:

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -23,36 +24,36 @@ type Announcement struct {
 // A Scheduled is a record that is not public before its hour.
 type Scheduled struct {
 	Due     string // in UTC, as FormatTime returns it
-	Record  any    // a *Tool, *Comparison, *Retired or *Page
+	Record  any    // a *Tool, *Comparison, *Retired, *Page, *Article or *Author
 	Problem string // why it is not public although its hour has passed; "" for none
 }
 
 // Name returns the name of the file of the record without its suffix: pages/tarifs.
 func (s *Scheduled) Name() string {
-	switch r := s.Record.(type) {
+	folder, fields := FilesOf(s.Record)
+	return folder + "/" + *ValueOf[string](fields, OwnSlug, s.Record)
+}
+
+// FilesOf returns the folder of the files of records like one, and their fields.
+func FilesOf(record any) (folder string, fields []Field) {
+	switch record.(type) {
 	case *Tool:
-		return "outils/" + r.Slug
+		return "outils", ToolFields
 	case *Comparison:
-		return "comparatifs/" + r.Slug
+		return "comparatifs", ComparisonFields
 	case *Retired:
-		return "cimetiere/" + r.Slug
+		return "cimetiere", RetiredFields
+	case *Article:
+		return "articles", ArticleFields
+	case *Author:
+		return "auteurs", AuthorFields
 	}
-	return "pages/" + s.Record.(*Page).Slug
+	return "pages", PageFields
 }
 
 func (s *Scheduled) isSame(o *Scheduled) bool {
-	if s.Due != o.Due || s.Name() != o.Name() {
-		return false
-	}
-	switch r := s.Record.(type) {
-	case *Tool:
-		return isSame(ToolFields, r, o.Record, "")
-	case *Comparison:
-		return isSame(ComparisonFields, r, o.Record, "")
-	case *Retired:
-		return isSame(RetiredFields, r, o.Record, "")
-	}
-	return isSame(PageFields, s.Record, o.Record, "")
+	_, fields := FilesOf(s.Record)
+	return s.Due == o.Due && s.Name() == o.Name() && isSame(fields, s.Record, o.Record, "")
 }
 
 // CompareScheduled returns what was scheduled, scheduled otherwise and cancelled between two lists,
@@ -94,9 +95,9 @@ func (c *Catalog) Planned() (list []Planned) {
 		s := &c.Scheduled[i]
 		list = append(list, Planned{s.Due, s.Name(), "published", s.Problem})
 	}
-	for i := range c.Pages {
-		if p := &c.Pages[i]; p.UnpublishAt != "" {
-			list = append(list, Planned{p.UnpublishAt, "pages/" + p.Slug, "unpublished", ""})
+	for name, end := range c.ends() {
+		if *end != "" {
+			list = append(list, Planned{*end, name, "unpublished", ""})
 		}
 	}
 	zone := c.Zone()
@@ -119,6 +120,22 @@ func (c *Catalog) Planned() (list []Planned) {
 		return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.Name, b.Name))
 	})
 	return list
+}
+
+// ends yields the names of the records that may end, with their hours, which may be "".
+func (c *Catalog) ends() iter.Seq2[string, *string] {
+	return func(yield func(string, *string) bool) {
+		for i := range c.Pages {
+			if p := &c.Pages[i]; !yield("pages/"+p.Slug, &p.UnpublishAt) {
+				return
+			}
+		}
+		for i := range c.Articles {
+			if a := &c.Articles[i]; !yield("articles/"+a.Slug, &a.UnpublishAt) {
+				return
+			}
+		}
+	}
 }
 
 // hasObituary reports whether the obituary of a tool is scheduled.
@@ -159,6 +176,7 @@ func (c *Catalog) Advance(at time.Time) bool {
 	}
 	c.Scheduled = left
 	c.Pages = slices.DeleteFunc(c.Pages, func(p Page) bool { return p.UnpublishAt != "" && p.UnpublishAt <= due })
+	c.Articles = slices.DeleteFunc(c.Articles, func(a Article) bool { return a.UnpublishAt != "" && a.UnpublishAt <= due })
 	zone := c.Zone()
 	for i, t := range c.Tools {
 		c.Tools[i] = t.advance(at, zone)
@@ -171,7 +189,7 @@ func (c *Catalog) Advance(at time.Time) bool {
 // comparisons need their tools, and obituaries the end of comparisons.
 func SortScheduled(list []Scheduled) {
 	rank := func(s *Scheduled) int {
-		return slices.Index([]string{"outils", "comparatifs", "cimetiere", "pages"}, s.Name()[:strings.IndexByte(s.Name(), '/')])
+		return slices.Index([]string{"outils", "comparatifs", "cimetiere", "pages", "articles", "auteurs"}, s.Name()[:strings.IndexByte(s.Name(), '/')])
 	}
 	slices.SortFunc(list, func(a, b Scheduled) int {
 		return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(rank(&a), rank(&b)), cmp.Compare(a.Name(), b.Name()))
@@ -203,11 +221,21 @@ func (c *Catalog) refuses(record any) (problem string) {
 				return "comparatifs/" + x.Slug + " still compares the tool"
 			}
 		}
+	case *Article:
+		if r.Category != "" && !c.declares(r.Category) {
+			return "its category " + r.Category + " is not declared any more"
+		}
+		retired := c.retiredBySlug()
+		for _, slug := range r.Tools {
+			if c.Tool(slug) == nil && retired[slug] == nil {
+				return slug + " is not a tool any more"
+			}
+		}
 	}
 	return ""
 }
 
-// Put adds a *Tool, *Comparison, *Retired or *Page to a sorted catalogue, instead of that of the same
+// Put adds a record, as Scheduled has it, to a sorted catalogue, instead of that of the same
 // slug, and instead of the tool if it is retired.
 func (c *Catalog) Put(record any) {
 	switch r := record.(type) {
@@ -220,6 +248,28 @@ func (c *Catalog) Put(record any) {
 		c.Retired = put(c.Retired, *r, func(o *Retired) string { return o.Slug }, r.Slug)
 	case *Page:
 		c.Pages = put(c.Pages, *r, func(p *Page) string { return p.Slug }, r.Slug)
+	case *Article:
+		c.Articles = put(c.Articles, *r, func(a *Article) string { return a.Slug }, r.Slug)
+	case *Author:
+		c.Authors = put(c.Authors, *r, func(a *Author) string { return a.Slug }, r.Slug)
+	}
+}
+
+// Add adds such a record to a catalogue that is not sorted.
+func (c *Catalog) Add(record any) {
+	switch r := record.(type) {
+	case *Tool:
+		c.Tools = append(c.Tools, r)
+	case *Comparison:
+		c.Comparisons = append(c.Comparisons, *r)
+	case *Retired:
+		c.Retired = append(c.Retired, *r)
+	case *Page:
+		c.Pages = append(c.Pages, *r)
+	case *Article:
+		c.Articles = append(c.Articles, *r)
+	case *Author:
+		c.Authors = append(c.Authors, *r)
 	}
 }
 
@@ -332,6 +382,6 @@ func (c *Catalog) Apart(next *Catalog) *Catalog {
 func (c *Catalog) Clone() *Catalog {
 	next := *c
 	next.Tools, next.Comparisons = slices.Clone(c.Tools), slices.Clone(c.Comparisons)
-	next.Retired, next.Pages = slices.Clone(c.Retired), slices.Clone(c.Pages)
+	next.Retired, next.Pages, next.Articles = slices.Clone(c.Retired), slices.Clone(c.Pages), slices.Clone(c.Articles)
 	return &next
 }

@@ -111,6 +111,9 @@ func carryOverTools(old, next *Catalog, today string) {
 			before.CriteriaHistory = mergeHistory(before.CriteriaHistory,
 				unmatched(before.CriteriaHistory, former.CriteriaHistory))
 		}
+		if t.AddedAt == "" && prior == nil && !known && old.Name != "" {
+			t.AddedAt = today
+		}
 		t.carryOver(&before, known, prior, today)
 	}
 	next.Past = past
@@ -122,6 +125,9 @@ func (t *Tool) carryOver(before *PastTool, known bool, prior *Tool, today string
 	t.extendPrices(before, known, today)
 	t.extendScores(before, known, today)
 	t.extendCriteria(before, known, today)
+	if prior != nil {
+		t.AddedAt = cmp.Or(t.AddedAt, prior.AddedAt)
+	}
 	if t.UpdatedAt == "" {
 		t.UpdatedAt = today
 		if prior != nil && t.equalExceptDate(prior) {

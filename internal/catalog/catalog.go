@@ -27,6 +27,8 @@ type Catalog struct {
 	Retired     []Retired
 	Settings    Settings
 	Pages       []Page
+	Articles    []Article
+	Authors     []Author
 	Proofs      []Proof            // of prices, one per tool at most
 	Pictures    map[string]Picture // by path (images/logo.png); only those in use
 
@@ -35,7 +37,8 @@ type Catalog struct {
 	Scheduled []Scheduled
 	Held      map[string]Picture
 
-	// Ended has the slugs of pages of a folder whose unpublish_at had passed when it was read.
+	// Ended has the names of pages and articles (pages/offre) of a folder whose unpublish_at had passed
+	// when it was read.
 	Ended []string
 
 	// Past holds, by slug, what is kept of tools that are no longer active, in case
@@ -113,8 +116,11 @@ type Page struct {
 	Title       string
 	Menu        Menu
 	Description string
-	Image       string // path of a picture
-	Body        string // Markdown
+	Authors     []string
+	Date        string   // YYYY-MM-DD or ""
+	Aliases     []string // former slugs, sorted
+	Image       string   // path of a picture
+	Body        string   // Markdown
 	Draft       bool
 	PublishAt   string // see Tool
 	UnpublishAt string // when it ends, as FormatTime returns it; "" for never
@@ -136,9 +142,11 @@ var Menus = []Menu{MenuHeader, MenuFooter, MenuNone}
 // reservedPages are the first parts of the site's own addresses, now or soon. Pages
 // may replace licence, confidentialite and tarifs.
 var reservedPages = []string{
-	"a-venir", "alternatives", "apercu", "api", "apple-touch-icon", "avis", "calendrier", "carte", "categories", "cimetiere", "comparatifs", "comparer",
+	"a-venir", "alternatives", "apercu", "api", "apple-touch-icon", "articles", "auteurs", "avis", "calendrier", "carte",
+	"categories", "cimetiere", "comparatifs", "comparer",
 	"compte", "data", "docs", "donnees", "favicon", "flux", "healthz", "hooks", "llms", "mcp", "media", "opensearch",
-	"outils", "prix", "publish", "readyz", "redaction", "robots", "site", "sitemap", "static", "tendances", "webhooks",
+	"outils", "prix", "publish", "readyz", "redaction", "robots", "signaler", "site", "sitemap", "static",
+	"suivre", "tendances", "webhooks",
 }
 
 // IsReservedPage reports whether a page cannot have the given slug.
@@ -225,6 +233,7 @@ type Tool struct {
 	Draft            bool // only in a catalogue read with its drafts
 	PriceHistoryMode HistoryMode
 	ScoreHistoryMode HistoryMode
+	AddedAt          string // YYYY-MM-DD, if it was added to a published catalogue
 	UpdatedAt        string // YYYY-MM-DD; "" until CarryOver sets it
 	CanonicalURL     string
 	ReviewURL        string
@@ -365,6 +374,8 @@ func (c *Catalog) Sort() {
 	slices.SortFunc(c.Comparisons, func(a, b Comparison) int { return cmp.Compare(a.Slug, b.Slug) })
 	slices.SortFunc(c.Retired, func(a, b Retired) int { return cmp.Compare(a.Slug, b.Slug) })
 	slices.SortFunc(c.Pages, func(a, b Page) int { return cmp.Compare(a.Slug, b.Slug) })
+	slices.SortFunc(c.Articles, func(a, b Article) int { return cmp.Compare(a.Slug, b.Slug) })
+	slices.SortFunc(c.Authors, func(a, b Author) int { return cmp.Compare(a.Slug, b.Slug) })
 	slices.SortFunc(c.Proofs, func(a, b Proof) int { return cmp.Compare(a.Slug, b.Slug) })
 }
 

@@ -17,6 +17,11 @@ const (
 	ComparisonPublished   = "comparatif.published"
 	ComparisonUpdated     = "comparatif.updated"
 	ComparisonUnpublished = "comparatif.unpublished"
+	ArticlePublished      = "article.published"
+	ArticleUpdated        = "article.updated"
+	ArticleRemoved        = "article.removed"
+	ReviewUpdated         = "review.updated"
+	PageUpdated           = "page.updated"
 	EmbeddingsUpdated     = "embeddings.updated"
 	CatalogUpdated        = "catalog.updated"
 )
@@ -26,6 +31,7 @@ var ChangeTypes = []string{
 	ToolCreated, ToolUpdated, ToolRetired, ToolRestored, ToolRemoved,
 	PricingUpdated,
 	ComparisonPublished, ComparisonUpdated, ComparisonUnpublished,
+	ArticlePublished, ArticleUpdated, ArticleRemoved, ReviewUpdated, PageUpdated,
 	EmbeddingsUpdated, CatalogUpdated,
 }
 
@@ -126,7 +132,7 @@ func (n newTool) Values() map[string]any { return valuesOf(n.in.ToolItem(n.tool)
 // An itemField is one public field of an item.
 type itemField struct {
 	name  string // on the wire
-	value any    // comparable
+	value any
 }
 
 // fieldsOf returns the fields of an item, which is a struct.
@@ -157,7 +163,7 @@ func valuesOf(item any) map[string]any {
 func fieldsChanged(before, after []itemField) (changed []string, previous map[string]any) {
 	previous = map[string]any{}
 	for i, f := range after {
-		if before[i].value != f.value {
+		if !reflect.DeepEqual(before[i].value, f.value) {
 			changed = append(changed, f.name)
 			previous[f.name] = before[i].value
 		}

@@ -19,6 +19,8 @@ type Diff struct {
 	Comparisons RecordChanges
 	Retired     RecordChanges
 	Pages       RecordChanges
+	Articles    RecordChanges
+	Authors     RecordChanges
 	Scheduled   RecordChanges // see CompareScheduled
 
 	// Parts holds, by file without suffix (outils/plume), what changed in records and
@@ -40,10 +42,13 @@ type RecordChanges struct {
 // Empty reports whether publishing would change nothing at all.
 func (d *Diff) Empty() bool {
 	return !d.Metadata && !d.Past && !d.Pictures && !d.Proofs && d.Tools.empty() && d.Comparisons.empty() && d.Retired.empty() &&
-		d.Pages.empty() && d.Scheduled.empty()
+		d.Pages.empty() && d.Articles.empty() && d.Authors.empty() && d.Scheduled.empty()
 }
 
-func (r *RecordChanges) empty() bool { return len(r.Added)+len(r.Changed)+len(r.Removed) == 0 }
+// Len returns how many records are to be written or removed.
+func (r *RecordChanges) Len() int { return len(r.Added) + len(r.Changed) + len(r.Removed) }
+
+func (r *RecordChanges) empty() bool { return r.Len() == 0 }
 
 // Removals returns the slugs of the active tools of old that are neither active
 // nor retired nor an alias in next: the tools that a publication must not lose by
@@ -96,6 +101,8 @@ func Compare(old, next *Catalog, sections func(body string) []Section) Diff {
 	d.compareRetired(old, next)
 	d.compareComparisons(old, next)
 	d.comparePages(old, next)
+	d.compareArticles(old, next)
+	d.compareAuthors(old, next)
 	d.Proofs = !slices.Equal(old.Proofs, next.Proofs)
 	d.compareEmbeddings(old, next, sections)
 	if d.Empty() {
@@ -178,6 +185,12 @@ func (d *Diff) addToolUpdate(old, next *Catalog, prior, t *Tool) {
 			Type: PricingUpdated, Slug: t.Slug, Changed: changed, Previous: previous, Object: t.PriceItem(), URL: url,
 		})
 	}
+	if prior.Body != t.Body && t.Body != "" {
+		item := next.reviewItem(t)
+		d.add(Change{
+			Type: ReviewUpdated, Slug: t.Slug, Changed: []string{"body"}, Previous: nothing, Object: item, URL: item.CanonicalURL,
+		})
+	}
 }
 
 func (d *Diff) compareRetired(old, next *Catalog) {
@@ -252,20 +265,27 @@ func (d *Diff) compareComparisons(old, next *Catalog) {
 }
 
 func (d *Diff) comparePages(old, next *Catalog) {
-	before := map[string]Page{}
-	for _, p := range old.Pages {
-		before[p.Slug] = p
-	}
-	for _, p := range next.Pages {
-		if prior, was := before[p.Slug]; !was {
+	for i := range next.Pages {
+		p := &next.Pages[i]
+		prior := old.Page(p.Slug)
+		item := next.pageItem(p)
+		switch {
+		case prior == nil:
 			d.Pages.Added = append(d.Pages.Added, p.Slug)
-		} else if prior != p {
+			d.add(Change{Type: PageUpdated, Slug: p.Slug, Object: item, URL: item.CanonicalURL})
+		case !isSame(PageFields, prior, p, ""):
 			d.Pages.Changed = append(d.Pages.Changed, p.Slug)
-			d.compareParts("pages/"+p.Slug, len(d.Pages.Changed), PageFields, &prior, &p)
+			d.compareParts("pages/"+p.Slug, len(d.Pages.Changed), PageFields, prior, p)
+			if prior.Title != p.Title || prior.Body != p.Body {
+				d.addText(PageUpdated, PageFields, prior, p, old.pageItem(prior), item)
+			}
 		}
-		delete(before, p.Slug)
 	}
-	d.Pages.Removed = slices.Sorted(maps.Keys(before))
+	for i := range old.Pages {
+		if slug := old.Pages[i].Slug; next.Page(slug) == nil {
+			d.Pages.Removed = append(d.Pages.Removed, slug)
+		}
+	}
 }
 
 func (d *Diff) compareEmbeddings(old, next *Catalog, sections func(string) []Section) {

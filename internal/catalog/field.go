@@ -59,6 +59,7 @@ const (
 	Links                  // a list of URLs ([]string)
 	Slugs                  // a list of former slugs ([]string)
 	Lines                  // a few texts of one line ([]string)
+	ToolSlugs              // slugs of tools, in an order ([]string)
 	UsageSlugs             // slugs of usages of the record's category ([]string)
 	Marks                  // values of criteria, by slug (Values)
 	Weights                // weights of criteria, by slug (Values)
@@ -136,6 +137,17 @@ func (f *Field) IsEmpty(record any) bool {
 	default:
 		return f.List.Len(p) == 0
 	}
+}
+
+// ValueOf returns a pointer to the value of the first field of a form in a record, as Field.In does; nil if there
+// is no such field.
+func ValueOf[T any](fields []Field, form Form, record any) *T {
+	for i := range fields {
+		if fields[i].Form == form {
+			return fields[i].of(record).(*T)
+		}
+	}
+	return nil
 }
 
 // isSame reports whether two records have the same value.

@@ -27,6 +27,7 @@ var ToolFields = []Field{
 	NewField("obsolescence", Figure, 0, func(t *Tool) any { return &t.Obsolescence }),
 	NewField("tier", Tier, Always, func(t *Tool) any { return &t.Tier }),
 	NewField("mainstream", Flag, 0, func(t *Tool) any { return &t.Mainstream }),
+	NewField("added_at", Date, 0, func(t *Tool) any { return &t.AddedAt }),
 	NewField("updated_at", Date, Always|InAPI, func(t *Tool) any { return &t.UpdatedAt }),
 	NewField("canonical_url", Link, Always|InAPI, func(t *Tool) any { return &t.CanonicalURL }),
 	NewField("avis_url", Link, InAPI, func(t *Tool) any { return &t.ReviewURL }),
@@ -146,11 +147,43 @@ var PageFields = []Field{
 	NewField("title", Line, Required, func(p *Page) any { return &p.Title }),
 	oneOf(NewField("menu", Enum, Always, func(p *Page) any { return (*string)(&p.Menu) }), MenuFooter, Menus...),
 	NewField("description", Line, 0, func(p *Page) any { return &p.Description }),
+	NewField("author", Names, 0, func(p *Page) any { return &p.Authors }),
+	NewField("date", Date, 0, func(p *Page) any { return &p.Date }),
+	NewField("aliases", Slugs, 0, func(p *Page) any { return &p.Aliases }),
 	NewField("image", Image, 0, func(p *Page) any { return &p.Image }),
 	NewField("draft", Draft, 0, func(p *Page) any { return &p.Draft }),
 	NewField("publish_at", PublishAt, 0, func(p *Page) any { return &p.PublishAt }),
 	NewField("unpublish_at", Time, 0, func(p *Page) any { return &p.UnpublishAt }),
 	NewField("body", Body, 0, func(p *Page) any { return &p.Body }),
+}
+
+// ArticleFields are the fields of an *Article.
+var ArticleFields = []Field{
+	NewField("slug", OwnSlug, Required, func(a *Article) any { return &a.Slug }),
+	NewField("title", Line, Required, func(a *Article) any { return &a.Title }),
+	NewField("author", Names, Required, func(a *Article) any { return &a.Authors }),
+	NewField("date", Date, Required, func(a *Article) any { return &a.Date }),
+	NewField("description", Line, 0, func(a *Article) any { return &a.Description }),
+	NewField("image", Image, 0, func(a *Article) any { return &a.Image }),
+	NewField("category", InCategory, 0, func(a *Article) any { return &a.Category }),
+	NewField("tools", ToolSlugs, 0, func(a *Article) any { return &a.Tools }),
+	NewField("aliases", Slugs, 0, func(a *Article) any { return &a.Aliases }),
+	NewField("sponsored", Flag, 0, func(a *Article) any { return &a.Sponsored }),
+	NewField("draft", Draft, 0, func(a *Article) any { return &a.Draft }),
+	NewField("publish_at", PublishAt, 0, func(a *Article) any { return &a.PublishAt }),
+	NewField("unpublish_at", Time, 0, func(a *Article) any { return &a.UnpublishAt }),
+	NewField("body", Body, 0, func(a *Article) any { return &a.Body }),
+}
+
+// AuthorFields are the fields of an *Author.
+var AuthorFields = []Field{
+	NewField("slug", OwnSlug, Required, func(a *Author) any { return &a.Slug }),
+	NewField("name", Name, Required, func(a *Author) any { return &a.Name }),
+	NewField("role", Line, 0, func(a *Author) any { return &a.Role }),
+	NewField("image", Image, 0, func(a *Author) any { return &a.Image }),
+	NewField("links", Links, 0, func(a *Author) any { return &a.Links }),
+	NewField("draft", Draft, 0, func(a *Author) any { return &a.Draft }),
+	NewField("body", Body, 0, func(a *Author) any { return &a.Body }),
 }
 
 // CatalogueFields are the fields of catalogue.yaml, in a *Catalog whose categories are

@@ -280,12 +280,12 @@ func TestAToolRestoredWithAnotherScoreGetsAnEntry(t *testing.T) {
 	}
 }
 
-func TestSettingsPagesAndPicturesAreChanges(t *testing.T) {
+func TestSettingsAuthorsAndPicturesAreChanges(t *testing.T) {
 	for name, change := range map[string]func(*Catalog){
 		"a setting":               func(c *Catalog) { c.Settings.Headline = "Titre" },
 		"the order of a category": func(c *Catalog) { c.Categories[0].Position, c.Categories[1].Position = 1, 0 },
 		"an alias of a category":  func(c *Catalog) { c.Categories[0].Aliases = []string{"x"} },
-		"a page":                  func(c *Catalog) { c.Pages = []Page{{Slug: "a-propos", Title: "T"}} },
+		"an author":               func(c *Catalog) { c.Authors = []Author{{Slug: "ada", Name: "Ada"}} },
 		"a picture":               func(c *Catalog) { c.Pictures = map[string]Picture{"images/a.png": {Path: "images/a.png", Hash: "1"}} },
 	} {
 		first, next := with(tool("a")), with(tool("a"))

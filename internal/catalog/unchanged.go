@@ -48,7 +48,7 @@ func (u *Unchanged) Settle(prior *Tool, isCopy bool, today string) bool {
 	}
 	// Only what carryOver sets: others look for slugs meanwhile.
 	written.UpdatedAt, written.PriceHistory, written.ScoreHistory = t.UpdatedAt, t.PriceHistory, t.ScoreHistory
-	written.CriteriaHistory = t.CriteriaHistory
+	written.CriteriaHistory, written.AddedAt = t.CriteriaHistory, t.AddedAt
 	u.is[i] = true
 	return true
 }

@@ -10,9 +10,9 @@ func (c *Catalog) Forget(at time.Time, zone *time.Location) {
 	for _, t := range c.Tools {
 		t.Announced = slices.DeleteFunc(t.Announced, func(a Announcement) bool { return !FirstMinute(a.From, zone).After(at) })
 	}
-	for i := range c.Pages {
-		if p := &c.Pages[i]; p.UnpublishAt <= FormatTime(at) {
-			p.UnpublishAt = ""
+	for _, end := range c.ends() {
+		if *end <= FormatTime(at) {
+			*end = ""
 		}
 	}
 }

@@ -225,8 +225,7 @@ func loadScheduled(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) error {
 	var decoder record.Decoder
 	for _, r := range rows {
 		s := catalog.Scheduled{Due: r.due, Problem: r.problem}
-		switch record.Kind(r.kind) {
-		case pictureKind:
+		if record.Kind(r.kind) == pictureKind {
 			var p catalog.Picture
 			if err := json.Unmarshal([]byte(r.document), &p); err != nil {
 				return err
@@ -236,25 +235,14 @@ func loadScheduled(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) error {
 			}
 			c.Held[r.slug] = p
 			continue
-		case record.Tool:
-			t := &catalog.Tool{}
-			_, err = decoder.Tool([]byte(r.document), t)
-			c.DropDefaultURLs(t)
-			s.Record = t
-		case record.Comparison:
-			x := &catalog.Comparison{}
-			_, err = decoder.Comparison([]byte(r.document), x)
-			s.Record = x
-		case record.Retired:
-			o := &catalog.Retired{}
-			_, err = decoder.Retired([]byte(r.document), o)
-			s.Record = o
-		case record.Page:
-			p := &catalog.Page{}
-			_, err = decoder.Page([]byte(r.document), p)
-			s.Record = p
-		default:
+		}
+		s.Record = record.New(record.Kind(r.kind))
+		if s.Record == nil {
 			continue // of a later release
+		}
+		_, err = decoder.Decode(record.Kind(r.kind), []byte(r.document), s.Record)
+		if t, ok := s.Record.(*catalog.Tool); ok {
+			c.DropDefaultURLs(t)
 		}
 		if err != nil {
 			return fmt.Errorf("the scheduled record %s is damaged: publish again (%w)", r.slug, err)
@@ -303,7 +291,8 @@ func (s *Catalogue) Planned(ctx context.Context) ([]catalog.Planned, error) {
 
 func planned(ctx context.Context, tx *sql.Tx) ([]catalog.Planned, error) {
 	all, err := gather(ctx, tx, gathering{}, `NOT deleted AND (kind = $1 OR kind = $2 AND document LIKE '%"announced":%'
-		OR kind = $3 AND document LIKE '%"unpublish_at":%')`, string(record.Catalogue), string(record.Tool), string(record.Page))
+		OR kind IN ($3, $4) AND document LIKE '%"unpublish_at":%')`, string(record.Catalogue), string(record.Tool), string(record.Page),
+		string(record.Article))
 	if err != nil {
 		return nil, err
 	}

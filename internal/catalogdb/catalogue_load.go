@@ -147,6 +147,8 @@ func (g *gathered) add(part *gathered) {
 	g.Comparisons = append(g.Comparisons, part.Comparisons...)
 	g.Retired = append(g.Retired, part.Retired...)
 	g.Pages = append(g.Pages, part.Pages...)
+	g.Articles = append(g.Articles, part.Articles...)
+	g.Authors = append(g.Authors, part.Authors...)
 	g.Proofs = append(g.Proofs, part.Proofs...)
 	g.changes = append(g.changes, part.changes...)
 	if g.Past == nil {
@@ -211,7 +213,7 @@ func (d *rowDecoder) record(r *row, c *record.Change) (images []record.Image, er
 	switch r.Kind {
 	case record.Tool:
 		t := &catalog.Tool{}
-		images, err = d.decoder.Tool(document, t)
+		images, err = d.decoder.Decode(r.Kind, document, t)
 		t.Body = cmp.Or(t.Body, rest.Body)
 		(&catalog.Catalog{URL: d.url}).DropDefaultURLs(t)
 		c.Slug = t.Slug
@@ -221,33 +223,13 @@ func (d *rowDecoder) record(r *row, c *record.Change) (images []record.Image, er
 		if err == nil && (d.keep == nil || d.keep(t)) {
 			d.Tools = append(d.Tools, t)
 		}
-	case record.Comparison:
-		var x catalog.Comparison
-		images, err = d.decoder.Comparison(document, &x)
-		x.Body = cmp.Or(x.Body, rest.Body)
-		c.Slug = x.Slug
-		d.Comparisons = append(d.Comparisons, x)
-	case record.Retired:
-		var o catalog.Retired
-		images, err = d.decoder.Retired(document, &o)
-		if rest.Body != "" {
-			o.Body, o.Note = rest.Body, markdown.Plain(rest.Body)
-		}
-		c.Slug = o.Slug
-		d.Retired = append(d.Retired, o)
-	case record.Page:
-		var p catalog.Page
-		images, err = d.decoder.Page(document, &p)
-		p.Body = cmp.Or(p.Body, rest.Body)
-		c.Slug = p.Slug
-		d.Pages = append(d.Pages, p)
 	case record.Proof:
 		var p catalog.Proof
-		err = d.decoder.Proof(document, &p)
+		_, err = d.decoder.Decode(r.Kind, document, &p)
 		c.Slug = p.Slug
 		d.Proofs = append(d.Proofs, p)
 	case record.Catalogue:
-		images, err = d.decoder.Catalogue(document, &d.Catalog)
+		images, err = d.decoder.Decode(r.Kind, document, &d.Catalog)
 	case pastKind:
 		var t catalog.PastTool
 		err = json.Unmarshal(document, &t)
@@ -259,6 +241,20 @@ func (d *rowDecoder) record(r *row, c *record.Change) (images []record.Image, er
 		var p catalog.Picture
 		err = json.Unmarshal(document, &p)
 		d.Pictures[r.Slug] = p
+	default:
+		value := record.New(r.Kind)
+		if value == nil {
+			break // of a later release
+		}
+		images, err = d.decoder.Decode(r.Kind, document, value)
+		if rest.Body != "" {
+			*catalog.ValueOf[string](record.Tables[r.Kind], catalog.Body, value) = rest.Body
+		}
+		if o, ok := value.(*catalog.Retired); ok && rest.Body != "" {
+			o.Note = markdown.Plain(rest.Body)
+		}
+		c.Slug = record.Of(&d.Catalog, value).Slug
+		d.Add(value)
 	}
 	return images, err
 }

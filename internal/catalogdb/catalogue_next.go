@@ -121,6 +121,10 @@ func (n *nextLoad) replace() (*catalog.Catalog, *catalog.Step) {
 		func(r *catalog.Retired) string { return r.Slug })
 	c.Pages, _ = catalog.Replace(old.Pages, fresh.Pages, n.touched[record.Page],
 		func(p *catalog.Page) string { return p.Slug })
+	c.Articles, _ = catalog.Replace(old.Articles, fresh.Articles, n.touched[record.Article],
+		func(a *catalog.Article) string { return a.Slug })
+	c.Authors, _ = catalog.Replace(old.Authors, fresh.Authors, n.touched[record.Author],
+		func(a *catalog.Author) string { return a.Slug })
 	c.Proofs, _ = catalog.Replace(old.Proofs, fresh.Proofs, n.touched[record.Proof],
 		func(p *catalog.Proof) string { return p.Slug })
 	c.Past = replaceKeys(old.Past, fresh.Past, n.touched[pastKind])

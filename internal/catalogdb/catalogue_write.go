@@ -70,7 +70,10 @@ type recordStep struct {
 func (p *publication) writeRecords(ctx context.Context, version int64) (*record.Feed, error) {
 	s := &recordStep{publication: p, recordWriter: newRecordWriter(p.tx, p.db.Placeholders(), version)}
 	c := p.next
-	s.total = len(c.Tools) + len(c.Comparisons) + len(c.Retired) + len(c.Pages) + len(c.Proofs) + 1 + len(c.Past) + len(c.Pictures)
+	s.total = len(c.Past) + len(c.Pictures)
+	for _, kind := range record.Kinds {
+		s.total += record.Count(c, kind)
+	}
 	if err := s.writePublic(ctx); err != nil {
 		return nil, err
 	}

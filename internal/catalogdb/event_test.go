@@ -32,6 +32,8 @@ func editions() []*catalog.Catalog {
 			{Slug: "a-vs-b", Title: "A ou B <&>", ToolA: "a", ToolB: "b", Winner: "a", WinnerNote: "Net.", Published: true},
 			{Slug: "brouillon", Title: "Plus tard", ToolA: "a", ToolB: "b", Winner: "b", WinnerNote: "Serré."},
 		}
+		c.Articles = []catalog.Article{{Slug: "voix", Title: "La voix <&>", Authors: []string{"Ada"}, Date: "2026-11-01", Tools: []string{"a"}, Body: "Un."}}
+		c.Pages = []catalog.Page{{Slug: "methode", Title: "Méthode", Menu: catalog.MenuFooter, Body: "Un."}}
 		return c
 	}
 	second := func() *catalog.Catalog {
@@ -41,12 +43,14 @@ func editions() []*catalog.Catalog {
 		c.Tools = append(c.Tools[:2], tool("revenu", "1 €/mois"))
 		c.Retired = []catalog.Retired{retired("perdu")}
 		c.Comparisons[0].Winner, c.Comparisons[0].ToolB = "bb", "bb"
+		c.Articles[0].Title, c.Articles[0].Authors, c.Articles[0].Sponsored, c.Articles[0].Body = "Les voix", []string{"Ada", "Bo"}, true, "Deux."
+		c.Pages[0].Body = "Deux."
 		c.Comparisons[1].Published, c.Comparisons[1].ToolB, c.Comparisons[1].Winner = true, "bb", "bb"
 		return c
 	}
 	third := func() *catalog.Catalog { // everything but the renamed tool is gone
 		c := second()
-		c.Tools, c.Retired, c.Comparisons = c.Tools[1:2], nil, nil
+		c.Tools, c.Retired, c.Comparisons, c.Articles = c.Tools[1:2], nil, nil, nil
 		return c
 	}
 	return []*catalog.Catalog{first(), second(), third()}

@@ -94,20 +94,13 @@ type private struct {
 
 // privateOf returns what the document of a public record of c does not say.
 func privateOf(c *catalog.Catalog, value any) (p private) {
-	body := ""
-	switch v := value.(type) {
-	case *catalog.Tool:
-		p = automatic(new(v.Past()))
-		body = v.Body
-	case *catalog.Comparison:
-		body = v.Body
-	case *catalog.Retired:
-		body = v.Body
-	case *catalog.Page:
-		body = v.Body
+	if t, ok := value.(*catalog.Tool); ok {
+		p = automatic(new(t.Past()))
 	}
 	if c.Settings.Dataset == catalog.DatasetHead {
-		p.Body = body
+		if body := catalog.ValueOf[string](record.Tables[record.Of(c, value).Kind], catalog.Body, value); body != nil {
+			p.Body = *body
+		}
 	}
 	return p
 }

@@ -167,11 +167,6 @@ func decodeRows(to *gathered, url string, rows ...row) error {
 	return d.err
 }
 
-// undoFolders are the folders of the kinds that have files.
-var undoFolders = map[record.Kind]string{
-	record.Tool: "outils/", record.Comparison: "comparatifs/", record.Retired: "cimetiere/", record.Page: "pages/",
-}
-
 // choose keeps the rows that are to be as they were before. Rows whose names are related go together:
 // a tool and what it was renamed to or absorbed by, and what became of it when it was retired.
 func (u *Undo) choose(all *touchedRows, force bool) {
@@ -214,8 +209,8 @@ func undoName(key rowKey) string {
 	case pictureKind:
 		return key.slug
 	}
-	if folder, ok := undoFolders[key.kind]; ok {
-		return folder + key.slug
+	if folder, ok := record.Folders[key.kind]; ok {
+		return folder + "/" + key.slug
 	}
 	return ""
 }
@@ -240,7 +235,7 @@ func (g groups) of(key rowKey) rowKey {
 
 // join makes a record and its aliases one group.
 func (g groups) join(r *row) {
-	if r.Kind != record.Tool && r.Kind != record.Comparison || !strings.Contains(r.document, `"aliases"`) {
+	if !strings.Contains(r.document, `"aliases"`) {
 		return
 	}
 	var names struct{ Aliases []string }

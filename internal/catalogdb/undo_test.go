@@ -90,7 +90,7 @@ func TestAVersionIsUndoneAsIfItHadNeverBeen(t *testing.T) {
 				c.Pages[0].Body, c.Comparisons[1].Published, c.Settings.Headline = "Non.", true, "Non"
 				c.Pictures, c.Tools[0].Logo = nil, ""
 			},
-			events: "tool.updated a\ncomparatif.unpublished b-vs-a",
+			events: "tool.updated a\ncomparatif.unpublished b-vs-a\npage.updated methode",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -48,6 +48,7 @@ type Version struct {
 	Source
 	Changes  map[string]int // how many events of each type
 	Pages    int            // how many pages were added, changed or removed
+	Authors  int            // the same of authors
 	Settings bool           // catalogue.yaml changed
 	Undoes   int64          // the version that it took back; 0 for none
 }
@@ -103,8 +104,7 @@ func scanVersion(scan sqldb.Scanner, v *Version) error {
 	}
 	var r recordChanges
 	err = json.Unmarshal([]byte(records), &r)
-	v.Pages, v.Settings = len(r.Pages.Added)+len(r.Pages.Changed)+len(r.Pages.Removed), r.Metadata
-	v.Undoes = r.Undoes
+	v.Pages, v.Authors, v.Settings, v.Undoes = r.Pages.Len(), r.Authors.Len(), r.Metadata, r.Undoes
 	return err
 }
 
@@ -154,6 +154,8 @@ type recordChanges struct {
 	Comparisons catalog.RecordChanges `json:"comparisons,omitzero"`
 	Retired     catalog.RecordChanges `json:"retired,omitzero"`
 	Pages       catalog.RecordChanges `json:"pages,omitzero"`
+	Articles    catalog.RecordChanges `json:"articles,omitzero"`
+	Authors     catalog.RecordChanges `json:"authors,omitzero"`
 	Scheduled   catalog.RecordChanges `json:"scheduled,omitzero"`
 
 	Parts map[string][]catalog.Part `json:"parts,omitempty"`
@@ -173,7 +175,7 @@ func recordsOf(d *catalog.Diff, undoes int64) string {
 		Undoes:   undoes,
 		Metadata: d.Metadata, Pictures: d.Pictures, Proofs: d.Proofs, Tools: catalog.RecordChanges{Changed: capped(d.Tools).Changed},
 		Comparisons: capped(d.Comparisons), Retired: catalog.RecordChanges{Changed: capped(d.Retired).Changed},
-		Pages: capped(d.Pages), Scheduled: capped(d.Scheduled),
+		Pages: capped(d.Pages), Articles: capped(d.Articles), Authors: capped(d.Authors), Scheduled: capped(d.Scheduled),
 		Parts: d.Parts,
 	}))
 }
@@ -181,6 +183,6 @@ func recordsOf(d *catalog.Diff, undoes int64) string {
 func (r *recordChanges) diff() catalog.Diff {
 	return catalog.Diff{
 		Metadata: r.Metadata, Pictures: r.Pictures, Proofs: r.Proofs, Tools: r.Tools, Comparisons: r.Comparisons, Retired: r.Retired,
-		Pages: r.Pages, Scheduled: r.Scheduled, Parts: r.Parts,
+		Pages: r.Pages, Articles: r.Articles, Authors: r.Authors, Scheduled: r.Scheduled, Parts: r.Parts,
 	}
 }

@@ -24,7 +24,7 @@ func TestEachPublicationIsOnRecordWithItsSourceAndChanges(t *testing.T) {
 		}
 		got, err := s.Catalogue.Versions(t.Context(), 10)
 		want := []Version{
-			{Number: 2, PublishedAt: day(2), Source: from, Changes: map[string]int{"pricing.updated": 1, "tool.created": 1, "tool.updated": 1}, Pages: 1},
+			{Number: 2, PublishedAt: day(2), Source: from, Changes: map[string]int{"page.updated": 1, "pricing.updated": 1, "tool.created": 1, "tool.updated": 1}, Pages: 1},
 			{Number: 1, PublishedAt: monday, Changes: map[string]int{"tool.created": 1}, Settings: true},
 		}
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
@@ -44,7 +44,7 @@ func TestEachPublicationIsOnRecordWithItsSourceAndChanges(t *testing.T) {
 				t.Errorf("the old price is %v", c.Previous)
 			}
 		}
-		if diff := cmp.Diff([]string{"tool.updated a", "pricing.updated a", "tool.created b", "catalog.updated "}, types); diff != "" {
+		if diff := cmp.Diff([]string{"tool.updated a", "pricing.updated a", "tool.created b", "page.updated equipe", "catalog.updated "}, types); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		if _, _, err := s.Catalogue.Changes(t.Context(), 3); !errors.Is(err, ErrNoVersion) {

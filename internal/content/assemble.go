@@ -21,6 +21,8 @@ const (
 	retiredTool
 	comparison
 	customPage
+	magazineArticle
+	person
 	alias
 )
 
@@ -35,6 +37,10 @@ func (c claim) what() string {
 		return "a comparison"
 	case customPage:
 		return "a page"
+	case magazineArticle:
+		return "an article"
+	case person:
+		return "an author"
 	default:
 		return fmt.Sprintf("an alias of %q", c.by.slug)
 	}
@@ -44,7 +50,9 @@ func (c claim) what() string {
 type index struct {
 	tools       map[string]claim // active slugs, aliases and retired slugs
 	comparisons map[string]claim // slugs and aliases
-	pages       map[string]claim
+	pages       map[string]claim // slugs and aliases, as of articles
+	articles    map[string]claim
+	authors     map[string]claim // slugs, and names behind a space
 }
 
 // active returns the active tool with a slug, or nil.
@@ -77,14 +85,14 @@ func (f *folder) assemble(now string) *catalog.Catalog {
 func (f *folder) assembleAt(at string) *catalog.Catalog {
 	f.settle(at)
 	c := new(f.catalogue) // f has all records, which must not live as long as the catalogue
-	x := index{map[string]claim{}, map[string]claim{}, map[string]claim{}}
+	x := index{map[string]claim{}, map[string]claim{}, map[string]claim{}, map[string]claim{}, map[string]claim{}}
 	for k, r := range f.present() {
 		f.claimSlugs(&x, k, r)
 	}
 	if len(f.problems) == maxFindings {
 		return nil
 	}
-	for _, r := range f.present() {
+	for k, r := range f.present() {
 		switch {
 		case r.comparison != nil:
 			f.checkSides(r, &x)
@@ -92,12 +100,14 @@ func (f *folder) assembleAt(at string) *catalog.Catalog {
 			for _, ref := range r.refs {
 				f.checkSuccessor(r, ref, &x)
 			}
+		case r.article != nil:
+			f.checkTools(r, &x)
 		}
 		// A comparison that is complete and not published is stored.
 		if !r.isHidden && (!r.isDraft() || r.comparison != nil && !r.comparison.Draft) {
 			add(c, r)
-		} else if r.hasEnded && !r.page.Draft {
-			c.Ended = append(c.Ended, r.slug)
+		} else if _, isDraft, _, _ := r.value(); r.hasEnded && !*isDraft {
+			c.Ended = append(c.Ended, k.folder+"/"+r.slug)
 		}
 	}
 	f.checkProtocols(&x)
@@ -107,16 +117,10 @@ func (f *folder) assembleAt(at string) *catalog.Catalog {
 }
 
 func add(c *catalog.Catalog, r *record) {
-	switch {
-	case r.tool != nil:
-		c.Tools = append(c.Tools, r.tool)
+	of, _, _, _ := r.value()
+	c.Add(of)
+	if r.tool != nil {
 		c.DropDefaultURLs(r.tool)
-	case r.comparison != nil:
-		c.Comparisons = append(c.Comparisons, *r.comparison)
-	case r.retired != nil:
-		c.Retired = append(c.Retired, *r.retired)
-	case r.page != nil:
-		c.Pages = append(c.Pages, *r.page)
 	}
 }
 
@@ -126,7 +130,7 @@ func (f *folder) addDrafts(c *catalog.Catalog) {
 	for _, r := range f.present() {
 		if r.isDraft() && (r.comparison == nil || r.comparison.Draft || r.isHidden) {
 			if r.isHidden {
-				_, isDraft := r.value()
+				_, isDraft, _, _ := r.value()
 				*isDraft = true
 			}
 			add(c, r)
@@ -135,7 +139,7 @@ func (f *folder) addDrafts(c *catalog.Catalog) {
 	c.Sort()
 	for _, r := range f.all() {
 		if r.isNext && r.isAbsent && r.isRead() {
-			of, isDraft := r.value()
+			of, isDraft, _, _ := r.value()
 			*isDraft = true
 			c.Put(of)
 		}
@@ -153,17 +157,37 @@ func (f *folder) claimSlugs(x *index, k kind, r *record) {
 			f.claim(x.tools, ref.slug, "alias", claim{alias, ref.line, r})
 		}
 	case "comparatifs":
-		f.claim(x.comparisons, r.slug, "slug", claim{comparison, r.line, r})
-		for _, ref := range r.aliases {
-			f.claim(x.comparisons, ref.slug, "alias", claim{alias, ref.line, r})
-		}
+		f.claimBoth(x.comparisons, claim{comparison, r.line, r})
 	case "cimetiere":
 		if x.active(r.slug) != nil && r.isDraft() {
 			return // the obituary of a tool that is still active
 		}
 		f.claim(x.tools, r.slug, "slug", claim{retiredTool, r.line, r})
 	case "pages":
-		f.claim(x.pages, r.slug, "slug", claim{customPage, r.line, r})
+		f.claimBoth(x.pages, claim{customPage, r.line, r})
+	case "articles":
+		f.claimBoth(x.articles, claim{magazineArticle, r.line, r})
+	case "auteurs":
+		own := claim{person, r.line, r}
+		f.claim(x.authors, r.slug, "slug", own)
+		if r.author == nil || r.author.Name == "" {
+			return
+		}
+		name := " " + r.author.Name // is no slug
+		if first, ok := x.authors[name]; ok {
+			f.problem(r.file, r.line, "name %q is taken: it is that of %s:%d; give one of them another name", r.author.Name,
+				first.by.file, first.line)
+			return
+		}
+		x.authors[name] = own
+	}
+}
+
+// claimBoth reserves the slug and the aliases of a record.
+func (f *folder) claimBoth(taken map[string]claim, c claim) {
+	f.claim(taken, c.by.slug, "slug", c)
+	for _, ref := range c.by.aliases {
+		f.claim(taken, ref.slug, "alias", claim{alias, ref.line, c.by})
 	}
 }
 
@@ -185,7 +209,7 @@ func (f *folder) checkProtocols(x *index) {
 		return
 	}
 	for _, ref := range f.settings.refs {
-		if page, known := x.pages[ref.slug]; !known {
+		if page, known := x.pages[ref.slug]; !known || page.as == alias {
 			f.problem(f.settings.file, ref.line, "page %q of the protocol is not in pages/; write pages/%s.md, or correct the name",
 				ref.slug, ref.slug)
 		} else if page.by.page != nil && page.by.page.UnpublishAt != "" {
@@ -219,6 +243,22 @@ func (f *folder) checkSides(r *record, x *index) {
 				ref.field, ref.slug, other.what(), other.by.file, other.line)
 		default:
 			f.problem(r.file, ref.line, "%s %q is not a tool in this folder", ref.field, ref.slug)
+		}
+	}
+}
+
+// checkTools checks that the tools of an article are in the folder, active or retired. Only a draft may list a draft.
+func (f *folder) checkTools(r *record, x *index) {
+	for _, ref := range r.refs {
+		switch tool, known := x.tools[ref.slug]; {
+		case !known && f.isCopy:
+		case !known:
+			f.problem(r.file, ref.line, "tool %q is not a tool in this folder; correct the name, or delete it", ref.slug)
+		case tool.as == alias && tool.by.slug != "":
+			f.problem(r.file, ref.line, "tool %q is a former slug; write %q", ref.slug, tool.by.slug)
+		case tool.by.isDraft() && !r.isDraft():
+			f.problem(r.file, ref.line, "tool %q is %s (%s:%d); publish it first, or make the article a draft", ref.slug,
+				tool.by.status(), tool.by.file, tool.by.line)
 		}
 	}
 }

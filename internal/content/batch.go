@@ -273,6 +273,12 @@ func (b *batch) readMarkdown(f *folder, name string) {
 	if r.page != nil {
 		r.page = new(*r.page)
 	}
+	if r.article != nil {
+		r.article = new(*r.article)
+	}
+	if r.author != nil {
+		r.author = new(*r.author)
+	}
 	b.records = append(b.records, r)
 	keep(&b.problems, file.problems...)
 	keep(&b.warnings, file.warnings...)

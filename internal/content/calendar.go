@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -91,33 +92,32 @@ func (d *decoder) checkAnnounced(t *catalog.Tool) {
 	}
 }
 
-// hour returns the publish_at of what was read; nil if nothing was.
-func (r *record) hour() *string {
+// value returns what was read, as catalog.Scheduled has it, with its mark as a draft and its hours, which are nil
+// where it can have none; nil if nothing was.
+func (r *record) value() (of any, isDraft *bool, publishAt, unpublishAt *string) {
 	switch {
 	case r.tool != nil:
-		return &r.tool.PublishAt
+		return r.tool, &r.tool.Draft, &r.tool.PublishAt, nil
 	case r.comparison != nil:
-		return &r.comparison.PublishAt
+		return r.comparison, &r.comparison.Draft, &r.comparison.PublishAt, nil
 	case r.retired != nil:
-		return &r.retired.PublishAt
+		return r.retired, &r.retired.Draft, &r.retired.PublishAt, nil
 	case r.page != nil:
-		return &r.page.PublishAt
+		return r.page, &r.page.Draft, &r.page.PublishAt, &r.page.UnpublishAt
+	case r.article != nil:
+		return r.article, &r.article.Draft, &r.article.PublishAt, &r.article.UnpublishAt
+	case r.author != nil:
+		return r.author, &r.author.Draft, nil, nil
 	}
-	return nil
+	return nil, nil, nil, nil
 }
 
-// value returns what was read, as catalog.Scheduled has it, and its mark as a draft.
-func (r *record) value() (of any, isDraft *bool) {
-	switch {
-	case r.tool != nil:
-		return r.tool, &r.tool.Draft
-	case r.comparison != nil:
-		return r.comparison, &r.comparison.Draft
-	case r.retired != nil:
-		return r.retired, &r.retired.Draft
-	default:
-		return r.page, &r.page.Draft
+// end returns the hour at which a record ends; "" for none.
+func (r *record) end() string {
+	if _, _, _, end := r.value(); end != nil {
+		return *end
 	}
+	return ""
 }
 
 // isWaiting reports whether a record becomes public by itself after an instant.
@@ -125,7 +125,7 @@ func (r *record) isWaiting(at string) bool {
 	if !r.isRead() || r.publishAt <= at {
 		return false
 	}
-	_, isDraft := r.value()
+	_, isDraft, _, _ := r.value()
 	return !*isDraft
 }
 
@@ -161,7 +161,7 @@ func (f *folder) settle(at string) {
 		if r.publishAt == "" || !r.isRead() {
 			continue
 		}
-		if _, isDraft := r.value(); *isDraft {
+		if _, isDraft, _, _ := r.value(); *isDraft {
 			continue // its hour does nothing
 		}
 		if r.retired != nil {
@@ -177,7 +177,7 @@ func (f *folder) settle(at string) {
 	for k, r := range f.all() {
 		isPast := r.publishAt <= at
 		r.isAbsent = r.isNext != replaced[k.folder+"/"+r.slug] || k.of == canonical.Tool && retired[r.slug]
-		r.hasEnded = isPast && r.page != nil && r.page.UnpublishAt != "" && r.page.UnpublishAt <= at
+		r.hasEnded = isPast && r.end() != "" && r.end() <= at
 		r.isHidden = !isPast || r.hasEnded
 	}
 }
@@ -189,8 +189,8 @@ func (f *folder) hours(after string) []string {
 		if r.isWaiting(after) {
 			found[r.publishAt] = true
 		}
-		if r.page != nil && r.page.UnpublishAt > after {
-			found[r.page.UnpublishAt] = true
+		if r.end() > after {
+			found[r.end()] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(found))
@@ -291,7 +291,7 @@ func (f *folder) schedule(c *catalog.Catalog, now string) {
 		if r.tool != nil {
 			c.DropDefaultURLs(r.tool)
 		}
-		of, _ := r.value()
+		of, _, _, _ := r.value()
 		c.Scheduled = append(c.Scheduled, catalog.Scheduled{Due: r.publishAt, Record: of})
 	}
 	catalog.SortScheduled(c.Scheduled)
@@ -327,21 +327,9 @@ func (w *folderWriter) writeScheduled() error {
 
 // withHour returns a copy of a scheduled record with its hour.
 func withHour(s *catalog.Scheduled) any {
-	switch r := s.Record.(type) {
-	case *catalog.Tool:
-		r = new(*r)
-		r.PublishAt = s.Due
-		return r
-	case *catalog.Comparison:
-		r = new(*r)
-		r.PublishAt = s.Due
-		return r
-	case *catalog.Retired:
-		r = new(*r)
-		r.PublishAt = s.Due
-		return r
-	}
-	p := new(*s.Record.(*catalog.Page))
-	p.PublishAt = s.Due
-	return p
+	r := reflect.New(reflect.TypeOf(s.Record).Elem())
+	r.Elem().Set(reflect.ValueOf(s.Record).Elem())
+	_, fields := catalog.FilesOf(s.Record)
+	*catalog.ValueOf[string](fields, catalog.PublishAt, r.Interface()) = s.Due
+	return r.Interface()
 }

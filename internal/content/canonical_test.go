@@ -20,27 +20,11 @@ import (
 // recordsOf returns the records of a catalogue as the dataset serves them, by kind.
 func recordsOf(c *catalog.Catalog) map[canonical.Kind][]string {
 	all := map[canonical.Kind][]string{}
-	add := func(kind canonical.Kind, slug string) {
-		if r, found := canonical.Find(c, kind, slug); found {
+	for _, kind := range canonical.Kinds {
+		for r := range canonical.Each(c, kind) {
 			all[kind] = append(all[kind], string(r.Append(nil, r.Images(c))))
 		}
 	}
-	for i := range c.Tools {
-		add(canonical.Tool, c.Tools[i].Slug)
-	}
-	for i := range c.Comparisons {
-		add(canonical.Comparison, c.Comparisons[i].Slug)
-	}
-	for i := range c.Retired {
-		add(canonical.Retired, c.Retired[i].Slug)
-	}
-	for i := range c.Pages {
-		add(canonical.Page, c.Pages[i].Slug)
-	}
-	for i := range c.Proofs {
-		add(canonical.Proof, c.Proofs[i].Slug)
-	}
-	add(canonical.Catalogue, "catalogue")
 	return all
 }
 

@@ -2,7 +2,7 @@
 //
 // A folder holds catalogue.yaml, one Markdown file per record in outils/,
 // comparatifs/, cimetiere/ and pages/, records in bulk in outils.jsonl,
-// comparatifs.jsonl, cimetiere.jsonl and pages.jsonl, and pictures in images/. YAML front
+// comparatifs.jsonl, cimetiere.jsonl, pages.jsonl, articles.jsonl and auteurs.jsonl, and pictures in images/. YAML front
 // matter and JSON lines are first parsed into the same small tree of values with line
 // numbers. The rules for a record are written once over that tree, in read.go for the fields
 // that the tables of catalog have and in record.go for what they say together, so that the

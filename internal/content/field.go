@@ -37,6 +37,7 @@ type decoder struct {
 	fieldPictures   []reference // of fields
 	former          []reference // aliases
 	pages           []reference // of protocols
+	tools           []reference // of an article
 	ownCategories   categories  // of catalogue.yaml, as far as it was read
 }
 

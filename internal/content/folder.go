@@ -19,7 +19,7 @@ import (
 	canonical "palmares/internal/record"
 )
 
-// A kind is one of the four kinds of records.
+// A kind is one of the kinds of records that have files.
 type kind struct {
 	of     canonical.Kind
 	folder string
@@ -41,6 +41,8 @@ var kinds = []kind{
 	{canonical.Comparison, "comparatifs", (*decoder).comparison},
 	{canonical.Retired, "cimetiere", (*decoder).retired},
 	{canonical.Page, "pages", (*decoder).customPage},
+	{canonical.Article, "articles", (*decoder).article},
+	{canonical.Author, "auteurs", (*decoder).author},
 }
 
 // IsIgnored reports whether nothing of this name in a content folder is read, wherever
@@ -164,7 +166,7 @@ func (f *folder) checkType(name string, e fs.DirEntry, wantFolder bool) bool {
 func (f *folder) checkStray(e fs.DirEntry) {
 	name := e.Name()
 	stem, _, _ := strings.Cut(strings.ToLower(name), ".")
-	near := nearest(stem, []string{"catalogue", "outils", "comparatifs", "cimetiere"})
+	near := nearest(stem, []string{"catalogue", "outils", "comparatifs", "cimetiere", "articles", "auteurs"})
 	switch ext := strings.ToLower(path.Ext(name)); {
 	case e.IsDir():
 		if near == "" || near == "catalogue" {
@@ -176,14 +178,14 @@ func (f *folder) checkStray(e fs.DirEntry) {
 		}
 	case ext == ".jsonl" || ext == ".ndjson":
 		f.problem(name, 1, "this file is not read; bulk records belong in outils.jsonl, comparatifs.jsonl, "+
-			"cimetiere.jsonl and pages.jsonl")
+			"cimetiere.jsonl, pages.jsonl, articles.jsonl and auteurs.jsonl")
 	case near == "catalogue" && (ext == ".yaml" || ext == ".yml" || ext == ".json"):
 		f.problem(name, 1, "this file is not read; did you mean %s?", catalogueFile)
 	case near != "" && near != "catalogue" && (ext == ".yaml" || ext == ".yml" || ext == ".json"):
 		f.problem(name, 1, "this file is not read; did you mean %s.jsonl?", near)
 	case ext == ".md" || ext == ".markdown":
 		if e.Type().IsRegular() && f.hasFrontMatter(name) {
-			f.problem(name, 1, "this record is not read here; move it into outils/, comparatifs/, cimetiere/ or pages/")
+			f.problem(name, 1, "this record is not read here; move it into outils/, comparatifs/, cimetiere/, pages/, articles/ or auteurs/")
 		}
 	}
 }

@@ -86,7 +86,7 @@ func formField(f *catalog.Field, t fieldText) FormField {
 		field.From = FromCategories
 	case catalog.UsageSlugs:
 		field.From = FromUsages
-	case catalog.ToolSlug:
+	case catalog.ToolSlug, catalog.ToolSlugs:
 		field.Of = canonical.Tool
 	case catalog.PageSlug:
 		field.Of = canonical.Page
@@ -119,7 +119,7 @@ var inputs = map[catalog.Form]Input{
 	catalog.PublishAt: InputTime, catalog.InCategory: InputSelect, catalog.Enum: InputSelect, catalog.Option: InputSelect,
 	catalog.Tier: InputSelect, catalog.Flag: InputCheckbox, catalog.Draft: InputCheckbox, catalog.Published: InputCheckbox,
 	catalog.Names: InputLines, catalog.Links: InputLines, catalog.Slugs: InputLines, catalog.Lines: InputLines,
-	catalog.UsageSlugs: InputLines, catalog.Marks: InputRows, catalog.Weights: InputRows, catalog.Objects: InputRows,
+	catalog.UsageSlugs: InputLines, catalog.ToolSlugs: InputLines, catalog.Marks: InputRows, catalog.Weights: InputRows, catalog.Objects: InputRows,
 	catalog.Single: InputYAML,
 }
 

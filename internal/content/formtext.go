@@ -37,6 +37,8 @@ var (
 	publishText = fieldText{"publish_at", "Paraît le", "Jusqu’à cette heure, personne ne voit la fiche ; vide : dès la publication."}
 	updatedText = fieldText{"updated_at", "Mise à jour", "Vide : le jour où la fiche a changé pour la dernière fois."}
 	aliasText   = fieldText{"aliases", "Anciennes adresses", "Une par ligne ; elles mènent à cette fiche."}
+	endText     = fieldText{"unpublish_at", "Disparaît le", "À partir de cette heure, la page n’est plus servie ; vide : jamais."}
+	aboutText   = fieldText{"description", "Description", "Une ligne pour les listes et les moteurs de recherche."}
 	bodyText    = fieldText{"body", "Texte", "En Markdown ; un titre de niveau 2 (##) commence une section."}
 	sourcesText = fieldText{"sources", "Sources", "Une adresse complète par ligne : comment vous le savez."}
 	usagesText  = fieldText{"usages", "Usages", "Ceux de la catégorie auxquels l’outil convient."}
@@ -101,6 +103,7 @@ var formTexts = map[canonical.Kind][]groupText{
 		}},
 		{"Autres", []fieldText{
 			aliasText, updatedText,
+			{"added_at", "Ajouté le", "Vide : le jour où l’outil est arrivé dans un catalogue déjà publié."},
 			{"canonical_url", "Adresse de la page", "Vide : celle du site."},
 			{"avis_url", "Adresse de l’avis", "Vide : celle du site."},
 			{"alternatives_url", "Adresse des alternatives", "Vide : celle du site."},
@@ -157,14 +160,37 @@ var formTexts = map[canonical.Kind][]groupText{
 			{"title", "Titre", "Le titre de la page."},
 			{"slug", "Adresse", "La page a cette adresse : /mentions-legales ; elle ne doit pas être une de celles du site."},
 			{"menu", "Menu", "Où le site mène à la page."},
-			{"description", "Description", "Une ligne pour les moteurs de recherche."},
-			imageText,
+			aboutText, imageText, authorText,
+			{"date", "Date", "Le jour que la page montre ; vide : aucun."},
 		}},
 		{"Texte", []fieldText{bodyText}},
-		{"Calendrier", []fieldText{
-			draftText, publishText,
-			{"unpublish_at", "Disparaît le", "À partir de cette heure, la page n’est plus servie ; vide : jamais."},
+		{"Calendrier", []fieldText{draftText, publishText, endText}},
+		{"Autres", []fieldText{aliasText}},
+	},
+	canonical.Article: {
+		{"Ce que c’est", []fieldText{
+			{"title", "Titre", "Le titre de l’article."},
+			slugText, authorText,
+			{"date", "Date", "Le jour de l’article."},
+			aboutText, imageText,
+			{"category", "Catégorie", "Celle dont l’article parle, s’il parle d’une seule."},
+			{"tools", "Outils", "L’adresse d’un outil par ligne, dans l’ordre : leurs pages mènent à l’article."},
+			{"sponsored", "Sponsorisé", "Cochez si quelqu’un a payé pour l’article : le site le dit partout où il le montre."},
 		}},
+		{"Texte", []fieldText{bodyText}},
+		{"Calendrier", []fieldText{draftText, publishText, endText}},
+		{"Autres", []fieldText{aliasText}},
+	},
+	canonical.Author: {
+		{"Qui c’est", []fieldText{
+			{"name", "Nom", "Comme les fiches et les articles le donnent dans « Auteurs »."},
+			slugText,
+			{"role", "Rôle", "Ce que la personne fait ici, en une ligne."},
+			imageText,
+			{"links", "Liens", "Une adresse complète par ligne."},
+		}},
+		{"Texte", []fieldText{bodyText}},
+		{"Calendrier", []fieldText{draftText}},
 	},
 	canonical.Catalogue: {
 		{"Le site", []fieldText{

@@ -126,24 +126,14 @@ func (f *folder) addresses(c *catalog.Catalog) *markdown.Addresses {
 
 // isRead reports whether the fields of a record could be read.
 func (r *record) isRead() bool {
-	return r.tool != nil || r.comparison != nil || r.retired != nil || r.page != nil
+	of, _, _, _ := r.value()
+	return of != nil
 }
 
 // isDraft reports whether visitors do not see a record.
 func (r *record) isDraft() bool {
-	switch {
-	case r.isHidden:
-		return true
-	case r.tool != nil:
-		return r.tool.Draft
-	case r.comparison != nil:
-		return r.comparison.Draft || !r.comparison.Published
-	case r.retired != nil:
-		return r.retired.Draft
-	case r.page != nil:
-		return r.page.Draft
-	}
-	return false
+	_, isDraft, _, _ := r.value()
+	return r.isHidden || isDraft != nil && *isDraft || r.comparison != nil && !r.comparison.Published
 }
 
 // status says why visitors do not see a record.
@@ -151,7 +141,7 @@ func (r *record) status() string {
 	switch {
 	case r.isHidden && r.publishAt != "":
 		return "not public before " + r.publishAt
-	case r.isHidden && r.page != nil:
+	case r.hasEnded:
 		return "not public any more"
 	}
 	return "a draft"

@@ -36,7 +36,7 @@ func (f *folder) readProofRecords(file io.Reader) {
 	lines.Buffer(nil, f.maxLine)
 	for n := 1; lines.Scan(); n++ {
 		var p catalog.Proof
-		if err := decoder.Proof(lines.Bytes(), &p); err != nil || !isProof(&p) {
+		if _, err := decoder.Decode(canonical.Proof, lines.Bytes(), &p); err != nil || !isProof(&p) {
 			f.problem(catalog.ProofFile, n, "this is not what was seen of a price: upgrade the older of the two servers")
 		}
 		f.catalogue.Proofs = append(f.catalogue.Proofs, p)

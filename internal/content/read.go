@@ -142,6 +142,7 @@ var (
 		catalog.ToolSlug:   slugs,
 		catalog.PageSlug:   slugs,
 		catalog.Slugs:      slugs,
+		catalog.ToolSlugs:  slugs,
 		catalog.UsageSlugs: slugs,
 		catalog.Domain:     {isDomain, "a host name such as outil.example"},
 		catalog.Date:       {catalog.IsDate, "an existing date, written YYYY-MM-DD"},
@@ -331,7 +332,7 @@ func (d *decoder) list(name string) []value {
 
 // texts returns the texts of a list. One name need not be a list; former slugs are sorted.
 func (d *decoder) texts(f *catalog.Field) (all []string) {
-	if v := d.field(f.Name, false); f.Form == catalog.Names && v != nil && v.kind != isList {
+	if v := d.field(f.Name, f.Use.Has(catalog.Required)); f.Form == catalog.Names && v != nil && v.kind != isList {
 		if s := d.checked(f.Form, d.label(f.Name), v); s != "" {
 			all = append(all, s)
 		}
@@ -352,6 +353,13 @@ func (d *decoder) texts(f *catalog.Field) (all []string) {
 			d.report(v.line, "usage %q is listed already; remove one of the two", s)
 			continue
 		}
+		if f.Form == catalog.ToolSlugs {
+			if slices.Contains(all, s) {
+				d.report(v.line, "tool %q is listed already; remove one of the two", s)
+				continue
+			}
+			d.tools = append(d.tools, reference{f.Name, s, v.line})
+		}
 		if f.Form == catalog.Slugs {
 			if slices.Contains(all, s) {
 				d.report(v.line, "alias %q is listed already; remove one of the two", s)
@@ -364,15 +372,19 @@ func (d *decoder) texts(f *catalog.Field) (all []string) {
 	if f.Form == catalog.Slugs {
 		slices.Sort(all)
 	}
+	if f.Use.Has(catalog.Required) && d.isGiven(f.Name) && len(items) == 0 {
+		d.report(d.lineOf(f.Name), "%s is empty; give at least one name", d.label(f.Name))
+	}
 	return all
 }
 
 // mostItems are how many items a list may have. maxUsages and maxCriteria are those of a category.
-var mostItems = map[catalog.Form]int{catalog.Lines: maxLines, catalog.UsageSlugs: maxUsages}
+var mostItems = map[catalog.Form]int{catalog.Lines: maxLines, catalog.UsageSlugs: maxUsages, catalog.ToolSlugs: maxTools}
 
 const (
 	maxLines    = 8
 	maxUsages   = 6
+	maxTools    = 100
 	maxCriteria = 12
 	maxProfiles = 3
 )

@@ -9,8 +9,8 @@ import (
 )
 
 // A record is one record of the folder, with what is needed to check it against
-// the others. Exactly one of tool, comparison, retired and page is set, or none
-// if the record could not be read.
+// the others. Exactly one of tool, comparison, retired, page, article and author is set,
+// or none if the record could not be read.
 type record struct {
 	file string
 	line int
@@ -32,12 +32,14 @@ type record struct {
 	comparison *catalog.Comparison
 	retired    *catalog.Retired
 	page       *catalog.Page
+	article    *catalog.Article
+	author     *catalog.Author
 }
 
 // references are what a record refers to. Most tools have none.
 type references struct {
-	refs    []reference // aliases of a tool, sides of a comparison, successor of a retired tool, pages of catalogue.yaml
-	aliases []reference // of a comparison
+	refs    []reference // aliases of a tool, sides of a comparison, successor of a retired tool, tools of an article, pages of catalogue.yaml
+	aliases []reference // of other records
 
 	links, pictures []mention   // of the body
 	fieldPictures   []reference // of fields
@@ -105,10 +107,42 @@ func (d *decoder) customPage() record {
 	if catalog.IsReservedPage(p.Slug) {
 		d.report(d.line, "the slug %q is used by the site itself; rename the page", p.Slug)
 	}
-	if p.UnpublishAt != "" && p.UnpublishAt <= p.PublishAt {
+	for _, alias := range d.former {
+		if catalog.IsReservedPage(alias.slug) {
+			d.report(alias.line, "alias %q is used by the site itself; remove it", alias.slug)
+		}
+	}
+	d.checkEnd(p.PublishAt, p.UnpublishAt)
+	return d.newRecord(record{slug: p.Slug, page: p, references: &references{aliases: d.former}})
+}
+
+func (d *decoder) article() record {
+	d.checkBody = markdown.CheckSections
+	a := &catalog.Article{}
+	d.readRecord(catalog.ArticleFields, a)
+	d.checkEnd(a.PublishAt, a.UnpublishAt)
+	if a.Body == "" && !d.isDraft && !d.headsOnly {
+		d.inBody(1, "the article has no text; write it below the fields, or make it a draft")
+	}
+	if d.isDraft && (a.PublishAt != "" || a.UnpublishAt != "") {
+		d.warn(d.lineOf("draft"), "draft is true, so publish_at and unpublish_at do nothing; delete draft when the article is ready")
+	}
+	refs := &references{refs: d.tools, aliases: d.former}
+	return d.newRecord(record{slug: a.Slug, article: a, references: refs})
+}
+
+func (d *decoder) author() record {
+	d.checkBody = markdown.CheckSections
+	a := &catalog.Author{}
+	d.readRecord(catalog.AuthorFields, a)
+	return d.newRecord(record{slug: a.Slug, author: a, references: &references{}})
+}
+
+// checkEnd checks that a record ends after it begins.
+func (d *decoder) checkEnd(publishAt, unpublishAt string) {
+	if unpublishAt != "" && unpublishAt <= publishAt {
 		d.report(d.lineOf("unpublish_at"), "unpublish_at must be after publish_at")
 	}
-	return d.newRecord(record{slug: p.Slug, page: p, references: &references{}})
 }
 
 // reference returns the reference to another record that a field holds, if it holds one.
@@ -122,8 +156,10 @@ func (d *decoder) reference(field, slug string) []reference {
 // newRecord completes a record that was read.
 func (d *decoder) newRecord(r record) record {
 	r.file, r.line, r.isNext = d.file, d.line, d.isNext
-	hour := r.hour()
-	r.publishAt, *hour = *hour, ""
+	if r.author == nil {
+		_, _, hour, _ := r.value()
+		r.publishAt, *hour = *hour, ""
+	}
 	return r
 }
 

@@ -88,7 +88,7 @@ func Schema(kind string, isJSONLines bool) ([]byte, error) {
 		all = canonical.Tables[canonical.Kind(kind)]
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%q is not a kind of record: expected outil, comparatif, cimetiere, page, catalogue", kind)
+		return nil, fmt.Errorf("%q is not a kind of record: expected outil, comparatif, cimetiere, page, article, author, catalogue", kind)
 	}
 	var status, fields []catalog.Field
 	for _, f := range all {
@@ -268,6 +268,8 @@ func formOf(f *catalog.Field) *schemaNode {
 		return &schemaNode{Type: "array", Items: lineForm(f.Form), MaxItems: maxLines}
 	case catalog.UsageSlugs:
 		return &schemaNode{Type: "array", Items: patternForm(f.Form), UniqueItems: true, MaxItems: maxUsages}
+	case catalog.ToolSlugs:
+		return &schemaNode{Type: "array", Items: patternForm(f.Form), UniqueItems: true, MaxItems: maxTools}
 	case catalog.Marks, catalog.Weights:
 		value := &schemaNode{AnyOf: []*schemaNode{numberForm(-maxNumber, maxNumber), {Type: "boolean"}}}
 		if f.Form == catalog.Weights {
@@ -364,6 +366,7 @@ var patterns = map[catalog.Form]string{
 	catalog.PageSlug:   slugPattern,
 	catalog.InCategory: slugPattern,
 	catalog.Slugs:      slugPattern,
+	catalog.ToolSlugs:  slugPattern,
 	catalog.UsageSlugs: slugPattern,
 	catalog.Marks:      slugPattern,
 	catalog.Weights:    slugPattern,
@@ -384,7 +387,7 @@ var patterns = map[catalog.Form]string{
 var longest = map[catalog.Form]int{
 	catalog.OwnSlug: catalog.MaxSlug, catalog.ToolSlug: catalog.MaxSlug, catalog.InCategory: catalog.MaxSlug,
 	catalog.PageSlug: catalog.MaxSlug, catalog.UsageSlugs: catalog.MaxSlug, catalog.Marks: catalog.MaxSlug,
-	catalog.Weights: catalog.MaxSlug, catalog.Slugs: catalog.MaxSlug, catalog.Domain: 253, catalog.Image: maxImagePath,
+	catalog.Weights: catalog.MaxSlug, catalog.Slugs: catalog.MaxSlug, catalog.ToolSlugs: catalog.MaxSlug, catalog.Domain: 253, catalog.Image: maxImagePath,
 	catalog.Line: 500, catalog.Name: 120, catalog.Names: 120, catalog.Short: 80,
 	catalog.Summary: 300, catalog.Lines: 300,
 }

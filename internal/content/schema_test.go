@@ -111,7 +111,7 @@ var elsewhere = []string{
 	"but its best is", "which has no unit", "is in no list of time zones", "are two announcements", "say what changes", "needs retire", "items of announced", "after the retirement", "is sur devis, which goes with",
 }
 
-var schemaFolders = map[string]string{"outil": "outils", "comparatif": "comparatifs", "cimetiere": "cimetiere", "page": "pages"}
+var schemaFolders = map[string]string{"outil": "outils", "comparatif": "comparatifs", "cimetiere": "cimetiere", "page": "pages", "article": "articles", "author": "auteurs"}
 
 const settingsFile = "name: Essais\nurl: https://essais.example\ncategories:\n  - slug: code\n    label: Code\n"
 
@@ -291,7 +291,7 @@ func judgeBy(t *testing.T, schema []byte, records []map[string]any) (verdicts []
 }
 
 func TestASchemaOfAnUnknownKindIsRefused(t *testing.T) {
-	if _, err := Schema("avis", false); err == nil || !strings.Contains(err.Error(), "expected outil, comparatif, cimetiere, page, catalogue") {
+	if _, err := Schema("avis", false); err == nil || !strings.Contains(err.Error(), "expected outil, comparatif, cimetiere, page, article, author, catalogue") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -63,6 +63,10 @@ func (d *decoder) warnAbout(r *record) {
 		r.keyLine = d.lineOf("winner")
 	case r.retired != nil:
 		d.warnFuture("retired_at", r.retired.RetiredAt)
+	case r.page != nil:
+		d.warnFuture("date", r.page.Date)
+	case r.article != nil:
+		d.warnFuture("date", r.article.Date)
 	}
 	if d.isGiven("updated_at") {
 		r.updatedLine = d.lineOf("updated_at")

@@ -203,7 +203,7 @@ func sample() *catalog.Catalog {
 
 // examples are values of the forms.
 var examples = map[catalog.Form]string{
-	catalog.Line: "L’outil : « oui »", catalog.Name: "L’outil", catalog.Short: "Sur devis, dès 400 €/mois", catalog.Prose: "Plus lent.\nEt plus cher.",
+	catalog.InCategory: "code", catalog.Line: "L’outil : « oui »", catalog.Name: "L’outil", catalog.Short: "Sur devis, dès 400 €/mois", catalog.Prose: "Plus lent.\nEt plus cher.",
 	catalog.Markdown: "De *quoi*\n\nécouter.", catalog.Body: "Nous *essayons*.", catalog.Price: "19,99 €/mois",
 	catalog.Summary: "Le plus sûr : payez-le.", catalog.Date: "2026-01-02", catalog.Time: "2026-12-01T08:00:00Z", catalog.Zone: "America/New_York", catalog.Link: "https://a.example/1", catalog.Contact: "redaction@essai.example",
 }
@@ -224,7 +224,7 @@ func fill(fields []catalog.Field, record any) {
 		case *[]string:
 			*p = map[catalog.Form][]string{
 				catalog.Names: {"Ada", "Bo : Li"}, catalog.Links: {"https://a.example/4"}, catalog.Slugs: {"ancien"},
-				catalog.Lines: {"Rapide : oui", "- net"}, catalog.UsageSlugs: {"seul"},
+				catalog.ToolSlugs: {"boreal", "calame"}, catalog.Lines: {"Rapide : oui", "- net"}, catalog.UsageSlugs: {"seul"},
 			}[f.Form]
 		case *catalog.Values:
 			*p = catalog.Values{{Name: "exactitude", Number: 8.5}, {Name: "hors-ligne", Number: 1, IsFlag: true}, {Name: "latence", Number: -1.9}}
@@ -260,7 +260,8 @@ func complete() *catalog.Catalog {
 	c.Categories = append(c.Categories, catalog.Category{
 		Slug: "audio", Label: "Audio", Description: "De *quoi*\n\nécouter.", Aliases: []string{"son", "voix"}, Position: 1,
 	})
-	c.Pages = []catalog.Page{{Slug: "methode"}, {Slug: "salon"}}
+	c.Pages = []catalog.Page{{Slug: "methode"}, {Slug: "salon", Aliases: []string{"foire"}}}
+	c.Articles, c.Authors = []catalog.Article{{Slug: "voix"}}, []catalog.Author{{Slug: "ada", Name: "Ada"}}
 	c.Tools[0].Announced = []catalog.Announcement{
 		{From: "2027-01-01", Pricing: "payant", Price: "25 €/mois", PriceDisplay: "Dès 25 €/mois", Source: "https://a.example/prix"},
 		{From: "2027-03-31", Retire: "absorbe", Successor: "calame"},
@@ -272,6 +273,9 @@ func complete() *catalog.Catalog {
 	fill(catalog.PageFields, &c.Pages[0])
 	c.Pages[1].Image = c.Pages[0].Image
 	fill(catalog.PageFields, &c.Pages[1])
+	c.Articles[0].Image, c.Authors[0].Image = c.Pages[0].Image, c.Pages[0].Image
+	fill(catalog.ArticleFields, &c.Articles[0])
+	fill(catalog.AuthorFields, &c.Authors[0])
 	c.Pages[0].UnpublishAt = "" // as it is the page of a protocol
 	fill(catalog.CatalogueFields, c)
 	c.Sort()
@@ -298,6 +302,7 @@ func TestEveryFieldIsWrittenAndReadBack(t *testing.T) {
 func TestDraftsAreWrittenAsDrafts(t *testing.T) {
 	want := complete()
 	want.Tools[1].Draft, want.Comparisons[0].Draft, want.Retired[0].Draft, want.Pages[0].Draft = true, true, true, true
+	want.Articles[0].Draft, want.Authors[0].Draft = true, true
 	want.Tools[0].Announced = nil // which names the draft
 	for name, format := range formats {
 		dir := filepath.Join(t.TempDir(), "export")
@@ -309,7 +314,7 @@ func TestDraftsAreWrittenAsDrafts(t *testing.T) {
 			t.Fatal(err, got)
 		}
 		c := got.Catalog
-		if !c.Tools[1].Draft || c.Tools[0].Draft || !c.Comparisons[0].Draft || !c.Retired[0].Draft || !c.Pages[0].Draft {
+		if !c.Tools[1].Draft || c.Tools[0].Draft || !c.Comparisons[0].Draft || !c.Retired[0].Draft || !c.Pages[0].Draft || !c.Articles[0].Draft || !c.Authors[0].Draft {
 			t.Errorf("%s: a draft was written as something else", name)
 		}
 		if err := got.Close(); err != nil {

@@ -114,7 +114,7 @@ func TestTheLatestFileHasAnAddress(t *testing.T) {
 
 func TestADownloadCanBeResumed(t *testing.T) {
 	s := serveExports(t, covered(), nil)
-	f := s.manifest().Files[8]
+	f := s.manifest().Files[10]
 	whole := s.get(f.Path).OK().HasHeader("Accept-Ranges", "bytes")
 	rest := s.get(f.Path, "Range: bytes=100-", `If-Range: "`+f.SHA256+`"`).Is(206).HasHeader("Content-Range", fmt.Sprintf("bytes 100-%d/%d", f.Bytes-1, f.Bytes)).HasHeader("ETag", `"`+f.SHA256+`"`)
 	if string(rest.Raw) != string(whole.Raw[100:]) {
@@ -178,7 +178,7 @@ func TestOnlyTheLastVersionsOfTheExportExist(t *testing.T) {
 func TestChunksNeedAKey(t *testing.T) {
 	s := serveExports(t, covered(), nil)
 	for i, name := range []string{dataset.ChunksFile, "chunks.ndjson.gz"} {
-		f := s.manifest().Files[6+i]
+		f := s.manifest().Files[8+i]
 		if f.Name() != name || f.Rows != 2 {
 			t.Fatalf("%+v", f)
 		}

@@ -113,6 +113,8 @@ func formerly(snap *snapshot.Snapshot, kind record.Kind, slug string) (current s
 		current, ok = snap.Aliases[slug]
 	case record.Comparison:
 		current, ok = snap.ComparisonAliases[slug]
+	default:
+		current, ok = snap.TextAliases[record.Folders[kind]+"/"+slug]
 	}
 	return current, ok
 }

@@ -77,6 +77,8 @@ var recordTables = map[record.Kind]recordTable{
 	record.Comparison: {"comparisons", columnsOf(catalog.ComparisonFields), "title", "winner_note"},
 	record.Retired:    {"retired", columnsOf(catalog.RetiredFields), "name", ""},
 	record.Page:       {"pages", columnsOf(catalog.PageFields), "title", "description"},
+	record.Article:    {"articles", columnsOf(catalog.ArticleFields), "title", "description"},
+	record.Author:     {"authors", columnsOf(catalog.AuthorFields), "name", "role"},
 	record.Proof:      {"proofs", columnsOf(catalog.ProofFields), "", ""},
 }
 

@@ -36,6 +36,8 @@ const (
 	comparisonsFile = "comparatifs.ndjson.zst"
 	retiredFile     = "cimetiere.ndjson.zst"
 	pagesFile       = "pages.ndjson.zst"
+	articlesFile    = "articles.ndjson.zst"
+	authorsFile     = "auteurs.ndjson.zst"
 	proofsFile      = "preuves.ndjson.zst"
 	catalogueFile   = "catalogue.json"
 	// ChunksFile has the texts of the top set, for which callers need a key. An export
@@ -50,8 +52,8 @@ const (
 
 // Files lists them in the order of the manifest.
 var Files = []string{
-	toolsFile, comparisonsFile, retiredFile, pagesFile, proofsFile, catalogueFile, ChunksFile, gzipChunksFile,
-	toolTableFile, priceFile, proofTableFile, databaseFile,
+	toolsFile, comparisonsFile, retiredFile, pagesFile, articlesFile, authorsFile, proofsFile, catalogueFile, ChunksFile,
+	gzipChunksFile, toolTableFile, priceFile, proofTableFile, databaseFile,
 }
 
 // NeedsKey reports whether callers need a key for a file.
@@ -148,5 +150,5 @@ func isHeads(c *catalog.Catalog) bool { return c.Settings.Dataset == catalog.Dat
 // ndjsonFiles are the files of records, by kind.
 var ndjsonFiles = map[record.Kind]string{
 	record.Tool: toolsFile, record.Comparison: comparisonsFile, record.Retired: retiredFile, record.Page: pagesFile,
-	record.Proof: proofsFile,
+	record.Article: articlesFile, record.Author: authorsFile, record.Proof: proofsFile,
 }

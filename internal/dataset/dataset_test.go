@@ -131,8 +131,8 @@ func TestTheFilesHaveTheRecordsThatTheStateProves(t *testing.T) {
 	s := show(varied(), 12, "flux-1")
 	x := open(t, t.TempDir(), 1<<30).get(s)
 	var all []record.Change
-	for _, kind := range record.Kinds[:4] {
-		name := map[record.Kind]string{record.Tool: "outils", record.Comparison: "comparatifs", record.Retired: "cimetiere", record.Page: "pages"}[kind] + ".ndjson.zst"
+	for kind, folder := range record.Folders {
+		name := folder + ".ndjson.zst"
 		lines := bufio.NewScanner(bytes.NewReader(read(t, x, name)))
 		lines.Buffer(nil, 1<<20)
 		var slugs []string
@@ -291,7 +291,7 @@ func TestTheDatabaseHasTablesAndWords(t *testing.T) {
 	s := show(varied(), 12, "flux-1")
 	x := open(t, t.TempDir(), 1<<30).get(s)
 	db := database(t, x)
-	for table, file := range map[string]string{"tools": "outils", "comparisons": "comparatifs", "retired": "cimetiere", "pages": "pages"} {
+	for table, file := range map[string]string{"tools": "outils", "comparisons": "comparatifs", "retired": "cimetiere", "pages": "pages", "articles": "articles", "authors": "auteurs"} {
 		var records []string
 		rows, err := db.QueryContext(t.Context(), "SELECT record, hash FROM "+table+" ORDER BY id")
 		if err != nil {

@@ -31,6 +31,8 @@ var kinds = []kind{
 	{record.Comparison, "comparatifs", "Comparatif", "/comparatifs/"},
 	{record.Retired, "cimetiere", "Outil disparu", "/cimetiere/"},
 	{record.Page, "pages", "Page", "/"},
+	{record.Article, "articles", "Article", "/articles/"},
+	{record.Author, "auteurs", "Auteur", "/auteurs/"},
 }
 
 // kindOf returns the kind of a folder, or of a record.Kind.
@@ -140,7 +142,17 @@ func (d *desk) rows(e *preview.Edition, now time.Time) []row {
 	}
 	for i := range c.Pages {
 		x := &c.Pages[i]
-		all = append(all, row{Kind: &kinds[3], Slug: x.Slug, Name: x.Title, Draft: x.Draft, Sentence: x.Description})
+		all = append(all, row{Kind: &kinds[3], Slug: x.Slug, Name: x.Title, Authors: x.Authors, Draft: x.Draft, Sentence: x.Description})
+	}
+	for i := range c.Articles {
+		x := &c.Articles[i]
+		all = append(all, row{
+			Kind: &kinds[4], Slug: x.Slug, Name: x.Title, Category: x.Category, Authors: x.Authors, Draft: x.Draft, Sentence: x.Description,
+		})
+	}
+	for i := range c.Authors {
+		x := &c.Authors[i]
+		all = append(all, row{Kind: &kinds[5], Slug: x.Slug, Name: x.Name, Draft: x.Draft, Sentence: x.Role})
 	}
 	return d.complete(all, e)
 }

@@ -42,6 +42,10 @@ var changeNames = map[string][2]string{
 	catalog.ComparisonPublished:   {"nouveau comparatif", "nouveaux comparatifs"},
 	catalog.ComparisonUpdated:     {"comparatif modifié", "comparatifs modifiés"},
 	catalog.ComparisonUnpublished: {"comparatif retiré", "comparatifs retirés"},
+	catalog.ArticlePublished:      {"nouvel article", "nouveaux articles"},
+	catalog.ArticleUpdated:        {"article modifié", "articles modifiés"},
+	catalog.ArticleRemoved:        {"article retiré", "articles retirés"},
+	catalog.ReviewUpdated:         {"avis réécrit", "avis réécrits"},
 }
 
 // Summary returns what it changed, in a few words.
@@ -54,6 +58,9 @@ func (v version) Summary() string {
 	}
 	if v.Pages > 0 {
 		parts = append(parts, french.Plural(v.Pages, "page", "pages"))
+	}
+	if v.Authors > 0 {
+		parts = append(parts, french.Plural(v.Authors, "auteur", "auteurs"))
 	}
 	if v.Settings {
 		parts = append(parts, "réglages du site")
@@ -125,6 +132,9 @@ func (d *desk) changesOf(r *request, v version) (list []string, err error) {
 	add(diff.Pages.Added, "nouvelle page")
 	add(diff.Pages.Changed, "page modifiée")
 	add(diff.Pages.Removed, "page retirée")
+	add(diff.Authors.Added, "nouvel auteur")
+	add(diff.Authors.Changed, "auteur modifié")
+	add(diff.Authors.Removed, "auteur retiré")
 	add(diff.Scheduled.Added, "programmé")
 	add(diff.Scheduled.Changed, "programmation modifiée")
 	add(diff.Scheduled.Removed, "programmation annulée, ou parue")

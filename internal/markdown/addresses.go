@@ -20,8 +20,9 @@ import (
 //
 //   - outils/plume.md leads to /outils/plume, the page of the tool, and with the
 //     anchor of a section of its review to that section, /avis/plume#prix;
-//   - comparatifs/a-vs-b.md, pages/methode.md lead to /comparatifs/a-vs-b and
-//     /methode, with an anchor to a section of the text;
+//   - comparatifs/a-vs-b.md, articles/voix.md, auteurs/ada.md and pages/methode.md lead to
+//     /comparatifs/a-vs-b, /articles/voix, /auteurs/ada and /methode, with an anchor to a section
+//     of the text;
 //   - cimetiere/jaserin.md, and every address of a retired tool, lead to its page,
 //     /cimetiere/jaserin, with an anchor to a section of its obituary;
 //   - images/ecran.png leads to the picture itself;
@@ -43,8 +44,8 @@ type Addresses struct {
 	tools       map[string]*catalog.Tool // by slug and alias
 	comparisons map[string]*catalog.Comparison
 	retired     map[string]*catalog.Retired
-	pages       map[string]*catalog.Page
-	categories  map[string]string // slug by slug and alias
+	texts       map[string]ownText // by file: pages, articles and authors, also by alias
+	categories  map[string]string  // slug by slug and alias
 
 	mu       sync.Mutex
 	sections map[string]*anchorIndex // by file
@@ -56,7 +57,7 @@ func (a *Addresses) In(folder string) Resolver { return place{a, folder} }
 func (a *Addresses) index() {
 	c := a.Catalog
 	a.tools, a.comparisons = map[string]*catalog.Tool{}, map[string]*catalog.Comparison{}
-	a.retired, a.pages, a.categories = map[string]*catalog.Retired{}, map[string]*catalog.Page{}, map[string]string{}
+	a.retired, a.texts, a.categories = map[string]*catalog.Retired{}, map[string]ownText{}, map[string]string{}
 	a.sections = map[string]*anchorIndex{}
 	for i := range c.Tools {
 		t := c.Tools[i]
@@ -80,7 +81,13 @@ func (a *Addresses) index() {
 		a.retired[c.Retired[i].Slug] = &c.Retired[i]
 	}
 	for i := range c.Pages {
-		a.pages[c.Pages[i].Slug] = &c.Pages[i]
+		a.addText("pages", c.Pages[i].Slug, c.Pages[i].Body, c.Pages[i].Aliases)
+	}
+	for i := range c.Articles {
+		a.addText("articles", c.Articles[i].Slug, c.Articles[i].Body, c.Articles[i].Aliases)
+	}
+	for i := range c.Authors {
+		a.addText("auteurs", c.Authors[i].Slug, c.Authors[i].Body, nil)
 	}
 	for _, k := range c.Categories {
 		for _, alias := range k.Aliases {
@@ -90,6 +97,16 @@ func (a *Addresses) index() {
 	for _, k := range c.Categories {
 		a.categories[k.Slug] = k.Slug
 	}
+}
+
+// An ownText is a page, an article or an author.
+type ownText struct{ slug, body string }
+
+func (a *Addresses) addText(folder, slug, body string, aliases []string) {
+	for _, alias := range aliases { // is no slug of another
+		a.texts[folder+"/"+alias] = ownText{slug, body}
+	}
+	a.texts[folder+"/"+slug] = ownText{slug, body}
 }
 
 // place is the Resolver of one folder.
@@ -144,7 +161,7 @@ func (p place) Link(destination string) (address, reason string) {
 	} else {
 		file := path.Join(p.folder, u.Path)
 		if file == ".." || strings.HasPrefix(file, "../") {
-			return fail("it leaves the folder; link to a file in outils/, comparatifs/, cimetiere/ or pages/")
+			return fail("it leaves the folder; link to a file in outils/, comparatifs/, cimetiere/, pages/, articles/ or auteurs/")
 		}
 		address, reason = p.file(file, u)
 	}
@@ -164,7 +181,7 @@ func (a *Addresses) IsOfRecord(destination string) bool {
 	rest, ok := under(a.Catalog.URL, u)
 	first, _, _ := strings.Cut(strings.TrimPrefix(rest, "/"), "/")
 	switch first {
-	case "outils", "avis", "alternatives", "comparatifs", "cimetiere", "categories":
+	case "outils", "avis", "alternatives", "comparatifs", "cimetiere", "categories", "articles", "auteurs":
 		return ok
 	}
 	return false
@@ -182,32 +199,34 @@ func (p place) file(file string, u *url.URL) (address, reason string) {
 		return "", file + " does not exist"
 	case name == "" && folder == "cimetiere" && u.Fragment != "":
 		return p.retiredTool(strings.Cut(u.Fragment, "."))
-	case name == "" && (folder == "outils" || folder == "comparatifs" || folder == "cimetiere"):
+	case name == "" && (folder == "outils" || folder == "comparatifs" || folder == "cimetiere" || folder == "articles"):
 		return withQuery("/"+folder, u), ""
 	case !isMarkdown && catalog.IsSlug(slug) && p.folder == folder && recordFolders[folder]:
 		return "", fmt.Sprintf("write %s%s, or the address from the root of the site", slug, markdownExt)
 	case !isMarkdown || !recordFolders[folder]:
-		return "", file + " is not a page of the site; link to a file in outils/, comparatifs/, cimetiere/ or pages/"
+		return "", file + " is not a page of the site; link to a file in outils/, comparatifs/, cimetiere/, pages/, articles/ or auteurs/"
 	}
 	switch folder {
 	case "outils":
 		return p.tool(slug, "outils", u)
 	case "comparatifs":
 		return p.comparison(slug, u)
-	case "pages":
-		return p.custom(slug, u)
+	case "pages", "articles", "auteurs":
+		return p.text(folder, slug, u)
 	}
 	return p.retiredTool(slug, u.Fragment, u.Fragment != "")
 }
 
 const markdownExt = ".md"
 
-var recordFolders = map[string]bool{"outils": true, "comparatifs": true, "cimetiere": true, "pages": true}
+var recordFolders = map[string]bool{
+	"outils": true, "comparatifs": true, "cimetiere": true, "pages": true, "articles": true, "auteurs": true,
+}
 
 // productPages are the addresses of the site and of the API that no record makes.
 // Those of one person, such as /compte/cles/…, are none that a text can link to.
 var productPages = map[string]bool{
-	"/": true, "/carte": true, "/carte.csv": true, "/carte.json": true, "/cimetiere": true, "/comparatifs": true,
+	"/": true, "/articles": true, "/carte": true, "/carte.csv": true, "/carte.json": true, "/cimetiere": true, "/comparatifs": true,
 	"/comparer": true, "/confidentialite": true, "/docs": true, "/docs/assistants": true,
 	"/docs/categories": true, "/docs/cimetiere": true, "/docs/comparatifs": true, "/docs/description": true,
 	"/docs/donnees": true, "/docs/embeddings": true, "/docs/en-tetes": true, "/docs/erreurs": true,
@@ -233,8 +252,8 @@ func (p place) page(u *url.URL) (address, reason string) {
 	first, rest, _ := strings.Cut(clean[1:], "/")
 	slug, name := strings.TrimSuffix(rest, markdownExt), strings.TrimSuffix(first, markdownExt)
 	switch {
-	case rest == "" && (p.pages[name] != nil || p.Unread["pages/"+name] || !productPages["/"+name]):
-		return p.custom(name, u)
+	case rest == "" && (p.texts["pages/"+name].slug != "" || p.Unread["pages/"+name] || !productPages["/"+name]):
+		return p.text("pages", name, u)
 	case rest == "" && name == "cimetiere" && u.Fragment != "":
 		return p.retiredTool(strings.Cut(u.Fragment, "."))
 	case rest == "":
@@ -243,6 +262,8 @@ func (p place) page(u *url.URL) (address, reason string) {
 		return p.tool(slug, first, u)
 	case first == "comparatifs":
 		return p.comparison(slug, u)
+	case first == "articles" || first == "auteurs":
+		return p.text(first, slug, u)
 	case first == "cimetiere":
 		return p.retiredTool(slug, u.Fragment, u.Fragment != "")
 	case first == "categories":
@@ -366,15 +387,23 @@ func (p place) comparison(slug string, u *url.URL) (address, reason string) {
 	return p.inBody("/comparatifs/"+x.Slug, "comparatifs/"+x.Slug, x.Body, u)
 }
 
-func (p place) custom(slug string, u *url.URL) (address, reason string) {
-	x := p.pages[slug]
-	switch {
-	case p.Unread["pages/"+slug]:
-		return "/" + slug + fragmentOf(u), ""
-	case x == nil:
-		return "", p.absent("pages", slug, "page")
+// text returns the address of a page, an article or an author.
+func (p place) text(folder, slug string, u *url.URL) (address, reason string) {
+	under, what := "/"+folder+"/", strings.TrimSuffix(folder, "s")
+	switch folder {
+	case "pages":
+		under = "/"
+	case "auteurs":
+		what = "author"
 	}
-	return p.inBody("/"+x.Slug, "pages/"+x.Slug, x.Body, u)
+	x, found := p.texts[folder+"/"+slug]
+	switch {
+	case p.Unread[folder+"/"+slug]:
+		return under + slug + fragmentOf(u), ""
+	case !found:
+		return "", p.absent(folder, slug, what)
+	}
+	return p.inBody(under+x.slug, folder+"/"+x.slug, x.body, u)
 }
 
 // inBody adds the anchor of a section of a text to the address of its page.

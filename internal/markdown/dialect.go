@@ -110,6 +110,9 @@ func parseSimple(source []byte) *document {
 	if bytes.Contains(source, []byte("[^")) {
 		d.takeNotes()
 	}
+	if bytes.Contains(source, []byte("[!")) {
+		d.markCallouts()
+	}
 	if bytes.IndexByte(source, '<') >= 0 {
 		d.nestHTML(d.root)
 		for _, note := range d.notes {

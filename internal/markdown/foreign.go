@@ -7,6 +7,10 @@ import (
 	"unicode/utf8"
 )
 
+// boxAdvice says how boxes are written.
+const boxAdvice = "a box for a remark is a quote whose first line is > [!NOTE], > [!TIP], > [!IMPORTANT], > [!WARNING] or " +
+	"> [!CAUTION], and nothing else"
+
 // Other dialects of Markdown read some of what is text here. An author who writes it
 // expects something else on the page than the characters.
 var foreign = []struct {
@@ -38,7 +42,7 @@ var foreign = []struct {
 	{
 		regexp.MustCompile(`^(?:!!!|\?\?\?\+?) +(?i:abstract|attention|bug|caution|danger|example|failure|hint|important|info|` +
 			`note|question|quote|success|tip|warning)\b[^\n]*`), "\n",
-		"there are no boxes for remarks; write a quote instead (> at the start of each line)", false,
+		boxAdvice, false,
 	},
 	{
 		regexp.MustCompile(`^\[(?i:toc)\]`), "\n",
@@ -50,11 +54,11 @@ var foreign = []struct {
 	},
 	{
 		regexp.MustCompile(`^\[!(?i:note|tip|info|important|warning|caution|danger)\]`), "",
-		"there are no boxes for remarks; begin the quote with **…** instead", false,
+		boxAdvice, false,
 	},
 	{
 		regexp.MustCompile(`^:::+ *\w[^\n]*`), "\n",
-		"there are no boxes for remarks; write a quote instead (> at the start of each line)", false,
+		boxAdvice, false,
 	},
 	{
 		regexp.MustCompile(`^\{(?::\s*\S|[.#]\w|[\w-]+\s*=)[^{}\n]*\}`), ")]`*_>\n",

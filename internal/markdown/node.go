@@ -33,6 +33,7 @@ func (safeNodes) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(ast.KindHeading, renderHeading)
 	reg.Register(ast.KindParagraph, renderParagraph)
 	reg.Register(ast.KindTextBlock, renderTextBlock)
+	reg.Register(ast.KindBlockquote, renderQuote)
 	reg.Register(ast.KindRawHTML, renderNothing)
 	reg.Register(kindElement, renderElement)
 	reg.Register(ast.KindHTMLBlock, renderHTMLBlock)
@@ -116,6 +117,12 @@ func renderHTMLBlock(w util.BufWriter, source []byte, n ast.Node, entering bool)
 }
 
 func renderParagraph(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if card, ok := n.AttributeString(cardAttribute); ok {
+		if entering {
+			_, _ = w.WriteString(card.(string))
+		}
+		return ast.WalkSkipChildren, nil
+	}
 	if isShown(n) {
 		return ast.WalkContinue, nil // figures are not allowed in a paragraph
 	}

@@ -75,6 +75,7 @@ func (w *writer) block(n ast.Node, separator string) {
 		w.add(separator, inner.b.String())
 	case *ast.ThematicBreak, *ast.LinkReferenceDefinition:
 	default: // a quote
+		w.add(separator, calloutTitle(n))
 		w.blocks(n, separator)
 	}
 }

@@ -86,6 +86,8 @@ func (p *page) resolve(n ast.Node) {
 			if tag, ok := p.opening(n); ok {
 				n.SetAttributeString(openingAttribute, tag)
 			}
+		case *ast.Paragraph:
+			p.markCard(n)
 		case *ast.AutoLink:
 			if tag, ok := p.bareOpening(n); ok {
 				n.SetAttributeString(openingAttribute, tag)

@@ -28,7 +28,7 @@ func TestTheFirstCopyIsTheExportAndLaterOnesAreTheFeed(t *testing.T) {
 		o.publish(files)
 		m := follow(t, o, st)
 		m.syncs(o)
-		if got := o.requests(); got["/export"] != 6 || got[changesPath] != 0 || got["/media"] != 2 || got[manifestPath] != 1 {
+		if got := o.requests(); got["/export"] != 8 || got[changesPath] != 0 || got["/media"] != 2 || got[manifestPath] != 1 {
 			t.Errorf("the first copy: %v", got)
 		}
 		m.syncs(o)
@@ -47,7 +47,7 @@ func TestTheFirstCopyIsTheExportAndLaterOnesAreTheFeed(t *testing.T) {
 		}
 		o.publish(files)
 		m.syncs(o)
-		if got := o.requests(); got["/export"] != 6 || got[changesPath] != 0 {
+		if got := o.requests(); got["/export"] != 8 || got[changesPath] != 0 {
 			t.Errorf("many changes: %v", got)
 		}
 		again := follow(t, o, st) // after a restart, nothing is copied again

@@ -236,6 +236,6 @@ func (c *Client) checkPage(p *Page, feed string, after int64, limit int) error {
 // folder.
 var fileNames = map[record.Kind]string{
 	record.Tool: "outils", record.Comparison: "comparatifs", record.Retired: "cimetiere", record.Page: "pages",
-	record.Proof:     "preuves",
+	record.Article: "articles", record.Author: "auteurs", record.Proof: "preuves",
 	record.Catalogue: "catalogue",
 }

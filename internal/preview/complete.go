@@ -39,6 +39,13 @@ func complete(c *catalog.Catalog, today string) (left []content.Warning) {
 	for i := range c.Pages {
 		c.Pages[i].Title = cmp.Or(c.Pages[i].Title, c.Pages[i].Slug)
 	}
+	for i := range c.Articles {
+		a := &c.Articles[i]
+		a.Title, a.Date = cmp.Or(a.Title, a.Slug), cmp.Or(a.Date, today)
+	}
+	for i := range c.Authors {
+		c.Authors[i].Name = cmp.Or(c.Authors[i].Name, c.Authors[i].Slug)
+	}
 	if isNeeded {
 		c.Categories = append(c.Categories, uncategorized)
 		c.Categories[len(c.Categories)-1].Position = len(c.Categories) - 1

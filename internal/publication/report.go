@@ -267,6 +267,12 @@ func (r *changeReport) unpublished(d *catalog.Diff, next *catalog.Catalog) {
 		{"added", "pages/", "", d.Pages.Added},
 		{"changed", "pages/", "", d.Pages.Changed},
 		{"removed", "pages/", "", d.Pages.Removed},
+		{"added", "articles/", "", d.Articles.Added},
+		{"changed", "articles/", "", d.Articles.Changed},
+		{"removed", "articles/", "", d.Articles.Removed},
+		{"added", "auteurs/", "", d.Authors.Added},
+		{"changed", "auteurs/", "", d.Authors.Changed},
+		{"removed", "auteurs/", "", d.Authors.Removed},
 	} {
 		for _, slug := range c.slugs {
 			if record := c.folder + slug; !r.reported[record] {
@@ -300,6 +306,12 @@ func Counts(c *catalog.Catalog) string {
 	}
 	if len(c.Pages) > 0 {
 		all = append(all, Plural(len(c.Pages), "page"))
+	}
+	if len(c.Articles) > 0 {
+		all = append(all, Plural(len(c.Articles), "article"))
+	}
+	if len(c.Authors) > 0 {
+		all = append(all, Plural(len(c.Authors), "author"))
 	}
 	if len(c.Pictures) > 0 {
 		all = append(all, Plural(len(c.Pictures), "picture"))

@@ -23,39 +23,45 @@ type Decoder struct {
 	seen map[string]string // texts that many records have
 }
 
-// Tool decodes a tool, and returns the pictures of the record. The URLs of the tool are those
-// that are in effect; catalog.DropDefaultURLs empties those that are the default.
-func (d *Decoder) Tool(document []byte, to *catalog.Tool) ([]Image, error) {
-	return d.decode(Tool, document, to)
-}
-
-// Comparison decodes a comparison, and returns the pictures of the record.
-func (d *Decoder) Comparison(document []byte, to *catalog.Comparison) ([]Image, error) {
-	to.Published = true
-	return d.decode(Comparison, document, to)
-}
-
-// Retired decodes a retired tool, and returns the pictures of the record.
-func (d *Decoder) Retired(document []byte, to *catalog.Retired) ([]Image, error) {
-	images, err := d.decode(Retired, document, to)
-	to.Note = markdown.Plain(to.Body)
+// Decode decodes a record into what a pointer of its kind, such as a *catalog.Tool, points to, and returns the pictures
+// of the record. The URLs of a tool are those that are in effect; catalog.DropDefaultURLs empties those that
+// are the default.
+func (d *Decoder) Decode(kind Kind, document []byte, to any) ([]Image, error) {
+	switch to := to.(type) {
+	case *catalog.Comparison:
+		to.Published = true
+	case *catalog.Catalog:
+		return d.catalogue(document, to)
+	}
+	images, err := d.decode(kind, document, to)
+	if r, ok := to.(*catalog.Retired); ok {
+		r.Note = markdown.Plain(r.Body)
+	}
 	return images, err
 }
 
-// Page decodes a page, and returns the pictures of the record.
-func (d *Decoder) Page(document []byte, to *catalog.Page) ([]Image, error) {
-	return d.decode(Page, document, to)
+// New returns a pointer to an empty record of a kind that has files; nil for others.
+func New(kind Kind) any {
+	switch kind {
+	case Tool:
+		return &catalog.Tool{}
+	case Comparison:
+		return &catalog.Comparison{}
+	case Retired:
+		return &catalog.Retired{}
+	case Page:
+		return &catalog.Page{}
+	case Article:
+		return &catalog.Article{}
+	case Author:
+		return &catalog.Author{}
+	}
+	return nil
 }
 
-// Proof decodes a proof.
-func (d *Decoder) Proof(document []byte, to *catalog.Proof) error {
-	_, err := d.decode(Proof, document, to)
-	return err
-}
-
-// Catalogue decodes the name, the URL, the settings and the categories of a catalogue, and
+// catalogue decodes the name, the URL, the settings and the categories of a catalogue, and
 // returns the pictures of the record.
-func (d *Decoder) Catalogue(document []byte, to *catalog.Catalog) ([]Image, error) {
+func (d *Decoder) catalogue(document []byte, to *catalog.Catalog) ([]Image, error) {
 	images, err := d.decode(Catalogue, document, to)
 	for i := range to.Categories {
 		to.Categories[i].Position = i

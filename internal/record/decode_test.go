@@ -16,18 +16,14 @@ import (
 // empty returns an empty record of a kind.
 func empty(kind record.Kind) any {
 	switch kind {
-	case record.Tool:
-		return &catalog.Tool{}
 	case record.Comparison:
 		return &catalog.Comparison{Published: true}
-	case record.Retired:
-		return &catalog.Retired{}
-	case record.Page:
-		return &catalog.Page{}
 	case record.Proof:
 		return &catalog.Proof{}
-	default:
+	case record.Catalogue:
 		return &catalog.Catalog{}
+	default:
+		return record.New(kind)
 	}
 }
 
@@ -42,20 +38,7 @@ func encode(value any, images []record.Image) []byte {
 
 // decode decodes a record into what empty returned.
 func decode(d *record.Decoder, document []byte, to any) ([]record.Image, error) {
-	switch to := to.(type) {
-	case *catalog.Tool:
-		return d.Tool(document, to)
-	case *catalog.Comparison:
-		return d.Comparison(document, to)
-	case *catalog.Retired:
-		return d.Retired(document, to)
-	case *catalog.Page:
-		return d.Page(document, to)
-	case *catalog.Proof:
-		return nil, d.Proof(document, to)
-	default:
-		return d.Catalogue(document, to.(*catalog.Catalog))
-	}
+	return d.Decode(record.Of(&catalog.Catalog{}, to).Kind, document, to)
 }
 
 func TestWhatWasEncodedIsDecodedTheSame(t *testing.T) {
@@ -158,7 +141,7 @@ func TestFieldsOfALaterReleaseAreIgnored(t *testing.T) {
 	const document = `{"slug":"a","later":{"name":["b"]},"name":"A","plans":[{"later":1,"name":"Solo"}],` +
 		`"images":[{"path":"images/a.png","later":[]}]}`
 	var got catalog.Tool
-	images, err := new(record.Decoder).Tool([]byte(document), &got)
+	images, err := new(record.Decoder).Decode(record.Tool, []byte(document), &got)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +154,7 @@ func TestFieldsOfALaterReleaseAreIgnored(t *testing.T) {
 func TestADamagedDocumentIsRefused(t *testing.T) {
 	good := lines(small())[0]
 	for i := range good {
-		if _, err := new(record.Decoder).Tool(good[:i], new(catalog.Tool)); err == nil {
+		if _, err := new(record.Decoder).Decode(record.Tool, good[:i], new(catalog.Tool)); err == nil {
 			t.Fatalf("the first %d bytes are decoded", i)
 		}
 	}
@@ -179,7 +162,7 @@ func TestADamagedDocumentIsRefused(t *testing.T) {
 		"[]", `""`, `{"slug":1}`, `{"score":"7"}`, `{"tier":1.5}`, `{"sources":"x"}`, `{"plans":[1]}`, `{} {}`,
 		`{"name":"` + "\xff" + `"}`, `{"images":{}}`,
 	} {
-		_, err := new(record.Decoder).Tool([]byte(document), new(catalog.Tool))
+		_, err := new(record.Decoder).Decode(record.Tool, []byte(document), new(catalog.Tool))
 		if err == nil || !strings.HasPrefix(err.Error(), "the stored outil cannot be decoded: ") {
 			t.Errorf("%s: %v", document, err)
 		}

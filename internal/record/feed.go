@@ -91,7 +91,7 @@ type Step struct {
 	before  map[key]*known
 	former  map[key]*known // by current slug, of records that had another one; nil before the first Next
 	alive   []stateLine
-	ended   []string // slugs of pages
+	ended   []string // names of pages and articles
 }
 
 // A known is what a step must know of a change of the feed before.
@@ -169,7 +169,7 @@ func (s *Step) formerSlugs() map[key]*known {
 }
 
 // Finish returns the changes of the records that the public no longer sees, of those deleted before
-// whose slug has become, or is no longer, an alias, and of pages that had ended before they were
+// whose slug has become, or is no longer, an alias, and of pages and articles that had ended before they were
 // first published here; and the feed after the publication, without its changes.
 func (s *Step) Finish() (deleted []*Change, after *Feed) {
 	for k, was := range s.before {
@@ -180,9 +180,14 @@ func (s *Step) Finish() (deleted []*Change, after *Feed) {
 			})
 		}
 	}
-	for _, slug := range s.ended {
-		if s.before[key{Page, slug}] == nil {
-			deleted = append(deleted, &Change{Kind: Page, Slug: slug, Deleted: true, FirstPosition: s.feed.Last + 1, FirstAt: s.at})
+	for _, name := range s.ended {
+		folder, slug, _ := strings.Cut(name, "/")
+		k := key{Page, slug}
+		if folder == Folders[Article] {
+			k.kind = Article
+		}
+		if s.before[k] == nil {
+			deleted = append(deleted, &Change{Kind: k.kind, Slug: slug, Deleted: true, FirstPosition: s.feed.Last + 1, FirstAt: s.at})
 		}
 	}
 	slices.SortFunc(deleted, func(a, b *Change) int { return byName(a.Kind, a.Slug, b.Kind, b.Slug) })
@@ -202,15 +207,17 @@ func byName(kind Kind, slug string, other Kind, otherSlug string) int {
 // aliasesOf returns the current slugs of the records that have aliases.
 func aliasesOf(c *catalog.Catalog) map[key]string {
 	aliases := map[key]string{}
-	for i := range c.Tools {
-		for _, alias := range c.Tools[i].Aliases {
-			aliases[key{Tool, alias}] = c.Tools[i].Slug
-		}
-	}
-	for i := range c.Comparisons {
-		if x := &c.Comparisons[i]; isLive(c, Comparison, i) {
-			for _, alias := range x.Aliases {
-				aliases[key{Comparison, alias}] = x.Slug
+	for kind := range Folders {
+		for i := range Count(c, kind) {
+			former := catalog.ValueOf[[]string](Tables[kind], catalog.Slugs, At(c, kind, i))
+			if former == nil {
+				break
+			}
+			if len(*former) == 0 || !isLive(c, kind, i) {
+				continue
+			}
+			for _, alias := range *former {
+				aliases[key{kind, alias}] = slugAt(c, kind, i)
 			}
 		}
 	}

@@ -60,11 +60,11 @@ func TestTheFirstFeedOfACatalogueHasAllThatIsPublic(t *testing.T) {
 	}
 }
 
-func TestAPageThatHadEndedBeforeItWasPublishedIsToldAsDeletedOnce(t *testing.T) {
+func TestATextThatHadEndedBeforeItWasPublishedIsToldAsDeletedOnce(t *testing.T) {
 	c := small()
-	c.Ended = []string{"salon"}
+	c.Ended = []string{"articles/salon"}
 	f := record.First("x", c, 1, "2026-11-16T09:30:00.250Z")
-	if last := f.Changes[len(f.Changes)-1]; last.Slug != "salon" || !last.Deleted || last.Position != 7 || f.State != record.First("y", small(), 1, "").State {
+	if last := f.Changes[len(f.Changes)-1]; last.Kind != record.Article || last.Slug != "salon" || !last.Deleted || last.Position != 7 || f.State != record.First("y", small(), 1, "").State {
 		t.Errorf("%+v", last)
 	}
 	if _, added := f.After(c, 2, "2026-11-17T09:30:00.250Z"); len(added) > 0 {

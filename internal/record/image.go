@@ -24,8 +24,10 @@ var imageFields = []catalog.Field{
 // ImagesField is the last field of every record.
 var ImagesField = catalog.NewList("images", 0, func(images *[]Image) *[]Image { return images }, imageFields)
 
-// folders are where the files of the kinds are; the paths in a text start from there.
-var folders = map[Kind]string{Tool: "outils", Comparison: "comparatifs", Retired: "cimetiere", Page: "pages"}
+// Folders are where the files of the kinds are that have files; the paths in a text start from there.
+var Folders = map[Kind]string{
+	Tool: "outils", Comparison: "comparatifs", Retired: "cimetiere", Page: "pages", Article: "articles", Author: "auteurs",
+}
 
 // Images returns the pictures of c that the record uses, by path: those that its fields
 // name, and those that its texts show or link to. It parses texts that may have some;
@@ -41,7 +43,7 @@ func (r Record) Images(c *catalog.Catalog) []Image {
 			used[picture.Path] = picture.Hash
 		}
 	}
-	resolver := (&markdown.Addresses{Catalog: c}).In(folders[r.Kind])
+	resolver := (&markdown.Addresses{Catalog: c}).In(Folders[r.Kind])
 	for _, text := range texts {
 		// What has no path to images/, however it is escaped, need not be parsed.
 		if !strings.Contains(text, "images") && !strings.ContainsAny(text, "%&") {

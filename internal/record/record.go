@@ -3,7 +3,7 @@
 // a hash that names them.
 //
 // A record is the JSON object that a content folder has on one line of outils.jsonl,
-// comparatifs.jsonl, cimetiere.jsonl or pages.jsonl, or instead of catalogue.yaml, with
+// comparatifs.jsonl, cimetiere.jsonl, pages.jsonl, articles.jsonl or auteurs.jsonl, or instead of catalogue.yaml, with
 // the values that are in effect where an editor gave none. Its fields are in the order
 // of the tables in catalog; a field without a value (an empty text or list, false, no figure) is
 // left out. Strings and numbers are written as RFC 8785 says, which is what
@@ -36,12 +36,14 @@ const (
 	Comparison Kind = "comparatif"
 	Retired    Kind = "cimetiere"
 	Page       Kind = "page"
+	Article    Kind = "article"
+	Author     Kind = "author"
 	Proof      Kind = "preuve" // of the price of a tool, whose slug it has
 	Catalogue  Kind = "catalogue"
 )
 
 // Kinds lists them, in the order of the documents.
-var Kinds = []Kind{Tool, Comparison, Retired, Page, Proof, Catalogue}
+var Kinds = []Kind{Tool, Comparison, Retired, Page, Article, Author, Proof, Catalogue}
 
 // A Record is one record, ready to be encoded. The functions that return one do not copy
 // what they are given, which must not change.
@@ -55,11 +57,11 @@ type Record struct {
 // Tables are the fields of each kind of record.
 var Tables = map[Kind][]catalog.Field{
 	Tool: catalog.ToolFields, Comparison: catalog.ComparisonFields, Retired: catalog.RetiredFields,
-	Page: catalog.PageFields, Proof: catalog.ProofFields, Catalogue: catalog.CatalogueFields,
+	Page: catalog.PageFields, Article: catalog.ArticleFields, Author: catalog.AuthorFields,
+	Proof: catalog.ProofFields, Catalogue: catalog.CatalogueFields,
 }
 
-// Of returns the record of a tool, comparison, retired tool, page or proof of c, or of c itself, by a
-// pointer to it.
+// Of returns a record of c, or that of c itself, by a pointer to it.
 func Of(c *catalog.Catalog, value any) Record {
 	switch v := value.(type) {
 	case *catalog.Tool:
@@ -74,6 +76,10 @@ func Of(c *catalog.Catalog, value any) Record {
 		return Record{Kind: Retired, Slug: v.Slug, value: v}
 	case *catalog.Page:
 		return Record{Kind: Page, Slug: v.Slug, value: v}
+	case *catalog.Article:
+		return Record{Kind: Article, Slug: v.Slug, value: v}
+	case *catalog.Author:
+		return Record{Kind: Author, Slug: v.Slug, value: v}
 	case *catalog.Proof:
 		return Record{Kind: Proof, Slug: v.Slug, value: v}
 	}
@@ -177,6 +183,10 @@ func Count(c *catalog.Catalog, kind Kind) int {
 		return len(c.Retired)
 	case Page:
 		return len(c.Pages)
+	case Article:
+		return len(c.Articles)
+	case Author:
+		return len(c.Authors)
 	case Proof:
 		return len(c.Proofs)
 	case Catalogue:
@@ -187,8 +197,7 @@ func Count(c *catalog.Catalog, kind Kind) int {
 	return 0
 }
 
-// At returns a record of a catalogue by its index: a *catalog.Tool, *catalog.Comparison,
-// *catalog.Retired, *catalog.Page, *catalog.Proof or *catalog.Catalog, as the kind says.
+// At returns a pointer to a record of a catalogue by its index, or the catalogue itself, as the kind says.
 func At(c *catalog.Catalog, kind Kind, i int) any {
 	switch kind {
 	case Tool:
@@ -199,6 +208,10 @@ func At(c *catalog.Catalog, kind Kind, i int) any {
 		return &c.Retired[i]
 	case Page:
 		return &c.Pages[i]
+	case Article:
+		return &c.Articles[i]
+	case Author:
+		return &c.Authors[i]
 	case Proof:
 		return &c.Proofs[i]
 	}

@@ -159,8 +159,8 @@ func (v *view) endedPages() map[string]bool {
 		return ended
 	}
 	for i := range v.snap.Feed.Changes {
-		if c := &v.snap.Feed.Changes[i]; c.Kind == record.Page && c.Deleted {
-			ended[c.Slug] = true
+		if c := &v.snap.Feed.Changes[i]; c.Deleted && (c.Kind == record.Page || c.Kind == record.Article) {
+			ended[record.Folders[c.Kind]+"/"+c.Slug] = true
 		}
 	}
 	return ended

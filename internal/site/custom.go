@@ -3,7 +3,6 @@ package site
 import (
 	"cmp"
 	"html/template"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -23,12 +22,7 @@ type customPage struct {
 
 // custom returns the publisher's page with a slug, or nil.
 func (v *view) custom(slug string) *catalog.Page {
-	pages := v.snap.Catalog.Pages
-	i, found := slices.BinarySearchFunc(pages, slug, func(p catalog.Page, s string) int { return cmp.Compare(p.Slug, s) })
-	if !found {
-		return nil
-	}
-	return &pages[i]
+	return v.snap.Catalog.Page(slug)
 }
 
 // showPage serves the paths of one segment that no other page has: the publisher's
@@ -44,7 +38,10 @@ func (s *Site) showPage(r *request) (*response, error) {
 	if other := slugOf(slug); r.custom(other) != nil {
 		return redirect(r.sameForm("/"+other), r.URL.RawQuery), nil
 	}
-	if r.ended()[slug] {
+	if current, ok := r.snap.TextAliases["pages/"+slug]; ok {
+		return redirect(r.sameForm("/"+current), r.URL.RawQuery), nil
+	}
+	if r.ended()["pages/"+slug] {
 		return nil, pageGone()
 	}
 	return s.notFound(r)

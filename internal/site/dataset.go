@@ -42,6 +42,8 @@ var fileTexts = map[string]string{
 	"comparatifs.ndjson.zst": "les comparatifs, de même",
 	"cimetiere.ndjson.zst":   "les outils retirés, de même",
 	"pages.ndjson.zst":       "les pages de l’éditeur, de même",
+	"articles.ndjson.zst":    "les articles, de même",
+	"auteurs.ndjson.zst":     "celles et ceux qui écrivent, de même",
 	"preuves.ndjson.zst":     "ce qui a été vu des prix, à leurs sources, de même",
 	"catalogue.json":         "le nom, l’adresse et les catégories du catalogue",
 	"chunks.ndjson.zst":      "les avis des premiers outils, découpés en segments pour la recherche augmentée",

@@ -49,6 +49,7 @@ type Snapshot struct {
 
 	Aliases           map[string]string // current slugs of tools by former ones
 	ComparisonAliases map[string]string // the same of the published comparisons
+	TextAliases       map[string]string // the same of pages and articles, by file without suffix: articles/voix
 	Pictures          map[string]string // extensions of pictures by hash, smaller versions included
 
 	HasLogos       bool   // a tool has a logo
@@ -117,7 +118,7 @@ func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int6
 		Aliases:          map[string]string{},
 		Pictures:         map[string]string{},
 
-		ComparisonAliases: map[string]string{},
+		ComparisonAliases: map[string]string{}, TextAliases: map[string]string{},
 	}
 	if step != nil && before.Catalog.URL == c.URL { // otherwise every record differs
 		s.before, s.step = before, *step
@@ -151,6 +152,7 @@ func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int6
 	s.renderEmbeddings(c)
 	s.renderComparisons(c)
 	s.renderRetired(c)
+	s.indexTexts(c)
 	s.renderFigures(c)
 	<-ordered
 	return s
@@ -251,6 +253,20 @@ func (s *Snapshot) renderComparisons(c *catalog.Catalog) {
 	s.comparisons, s.comparisonDetails = render(len(public), item), render(len(public), detail)
 	s.Published = public
 	s.comparisonOrders = s.orderComparisons(public)
+}
+
+// indexTexts finds pages and articles by their former slugs.
+func (s *Snapshot) indexTexts(c *catalog.Catalog) {
+	for i := range c.Pages {
+		for _, alias := range c.Pages[i].Aliases {
+			s.TextAliases["pages/"+alias] = c.Pages[i].Slug
+		}
+	}
+	for i := range c.Articles {
+		for _, alias := range c.Articles[i].Aliases {
+			s.TextAliases["articles/"+alias] = c.Articles[i].Slug
+		}
+	}
 }
 
 func (s *Snapshot) renderRetired(c *catalog.Catalog) {

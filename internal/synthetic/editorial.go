@@ -25,6 +25,7 @@ func (m *generator) addEditorial(c *catalog.Catalog) {
 		{Slug: "mentions-legales", Title: "Mentions légales", Menu: catalog.MenuFooter, Body: "Ce catalogue est " +
 			"généré. Personne ne l’édite."},
 	}
+	m.addMagazine(c)
 	for i := range c.Categories {
 		k := &c.Categories[i]
 		k.Position = i
@@ -44,6 +45,27 @@ func (m *generator) addEditorial(c *catalog.Catalog) {
 		}
 	}
 	m.addTests(c)
+}
+
+// addMagazine adds articles and authors, without a draw.
+func (m *generator) addMagazine(c *catalog.Catalog) {
+	for i, name := range authorNames[:2] {
+		c.Authors = append(c.Authors, catalog.Author{
+			Slug: []string{"amelie-fournier", "baptiste-le-goff"}[i], Name: name, Role: "Essais", Links: []string{"https://" +
+				"synthetique.example/equipe"}, Body: "Écrit sur des outils qui n’existent pas.",
+		})
+	}
+	c.Articles = []catalog.Article{
+		{
+			Slug: "lire-les-notes", Title: "Lire les notes", Authors: authorNames[:1], Date: m.days[daysCovered-40],
+			Description: "Ce qu’une note tirée au sort veut dire.", Aliases: []string{"les-notes"},
+			Body: "Rien, sinon qu’elle existe.\n\n> [!NOTE]\n> Tout est inventé.",
+		},
+		{Slug: "un-an-de-prix", Title: "Un an de prix", Authors: authorNames[:2], Date: m.days[daysCovered-20], Sponsored: true, Body: "Ils ont changé."},
+	}
+	if len(c.Tools) > 0 {
+		c.Articles[0].Tools, c.Articles[0].Category = []string{c.Tools[0].Slug}, c.Tools[0].Category
+	}
 }
 
 var authorNames = []string{

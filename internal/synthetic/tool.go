@@ -68,6 +68,9 @@ func (m *generator) addFigures(t *catalog.Tool, day int) {
 	}
 	if m.chance(92) {
 		t.UpdatedAt = m.days[day]
+		if len(t.Slug)%7 == 0 { // without another draw
+			t.AddedAt = m.days[max(day-400, 0)]
+		}
 	}
 	if m.chance(70) {
 		t.PriceCheckedAt = m.days[day-m.below(15)] // after the last price change

@@ -91,8 +91,17 @@ func exampleCatalogues() []*catalog.Catalog {
 		Body: "Fermé sans préavis.", Note: "Fermé sans préavis.", Successor: "plume",
 	}}
 
+	article := func(title string) []catalog.Article {
+		return []catalog.Article{{
+			Slug: "relire-un-contrat", Title: title, Authors: []string{"Chiara Moretti"}, Date: "2026-11-14",
+			Tools: []string{"plume"}, Body: "Trois relectures, un seul contrat.",
+		}}
+	}
+
 	begin, change, end, back := site(plume, encrier, buvard), site(dearer, encrier), site(dearer), site(dearer, buvard)
 	begin.Comparisons, change.Comparisons = versus("encrier"), versus("plume")
 	change.Retired, end.Retired = retired, retired
+	begin.Articles, change.Articles = article("Relire un contrat"), article("Relire un contrat, et le comprendre")
+	change.Pages = []catalog.Page{{Slug: "methode", Title: "Notre méthode", Menu: catalog.MenuFooter, Body: "Nous testons."}}
 	return []*catalog.Catalog{begin, change, end, back}
 }

@@ -1,0 +1,186 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+)
+
+// An Article is a text of the magazine, served at /articles/<slug>.
+type Article struct {
+	Slug        string
+	Title       string
+	Authors     []string
+	Date        string // YYYY-MM-DD
+	Description string
+	Image       string   // path of a picture
+	Category    string   // slug or ""
+	Tools       []string // slugs of tools that it is about, active or retired
+	Aliases     []string // former slugs, sorted
+	Sponsored   bool     // somebody paid for it, which touches neither scores nor orders
+	Body        string   // Markdown
+	Draft       bool
+	PublishAt   string // see Tool
+	UnpublishAt string // see Page
+}
+
+// An Author is somebody who writes for the catalogue, with a page at /auteurs/<slug>. Texts are theirs whose
+// authors have the name.
+type Author struct {
+	Slug  string
+	Name  string
+	Role  string
+	Image string // path of a picture
+	Links []string
+	Body  string // Markdown
+	Draft bool
+}
+
+// Article returns the article of a slug, or nil. The catalogue must be sorted.
+func (c *Catalog) Article(slug string) *Article {
+	return find(c.Articles, slug, func(a *Article) string { return a.Slug })
+}
+
+// Page returns the page of a slug, or nil. The catalogue must be sorted.
+func (c *Catalog) Page(slug string) *Page {
+	return find(c.Pages, slug, func(p *Page) string { return p.Slug })
+}
+
+// Author returns the author of a slug, or nil. The catalogue must be sorted.
+func (c *Catalog) Author(slug string) *Author {
+	return find(c.Authors, slug, func(a *Author) string { return a.Slug })
+}
+
+func find[T any](list []T, slug string, slugOf func(*T) string) *T {
+	i, found := slices.BinarySearchFunc(list, slug, func(r T, s string) int { return cmp.Compare(slugOf(&r), s) })
+	if !found {
+		return nil
+	}
+	return &list[i]
+}
+
+// Newest returns the articles, newest first.
+func (c *Catalog) Newest() []*Article {
+	list := make([]*Article, len(c.Articles))
+	for i := range c.Articles {
+		list[i] = &c.Articles[i]
+	}
+	slices.SortFunc(list, func(a, b *Article) int {
+		return cmp.Or(cmp.Compare(b.Date, a.Date), cmp.Compare(a.Slug, b.Slug))
+	})
+	return list
+}
+
+// IsAbout reports whether an article lists a tool.
+func (a *Article) IsAbout(tool string) bool { return slices.Contains(a.Tools, tool) }
+
+// ArticleURLOf returns the URL of an article.
+func (c *Catalog) ArticleURLOf(slug string) string { return c.URL + "/articles/" + slug }
+
+// A TextItem is what events tell of an article, a page or a review.
+type TextItem struct {
+	Slug         string   `json:"slug"`
+	Title        string   `json:"title"`
+	Author       []string `json:"author"`
+	Date         *string  `json:"date"` // null if there is none
+	Sponsored    bool     `json:"sponsored"`
+	CanonicalURL string   `json:"canonical_url"`
+}
+
+// Values implements Object.
+func (i TextItem) Values() map[string]any { return valuesOf(i) }
+
+func newTextItem(slug, title string, authors []string, date, url string) TextItem {
+	i := TextItem{Slug: slug, Title: title, Author: authors, CanonicalURL: url}
+	if authors == nil {
+		i.Author = []string{}
+	}
+	if date != "" {
+		i.Date = &date
+	}
+	return i
+}
+
+// ArticleItem returns what events tell of an article.
+func (c *Catalog) ArticleItem(a *Article) TextItem {
+	i := newTextItem(a.Slug, a.Title, a.Authors, a.Date, c.ArticleURLOf(a.Slug))
+	i.Sponsored = a.Sponsored
+	return i
+}
+
+// compareArticles adds what became of articles. One that got another slug, and has its former one as an alias,
+// was updated.
+func (d *Diff) compareArticles(old, next *Catalog) {
+	gone := map[string]*Article{}
+	for i := range old.Articles {
+		a := &old.Articles[i]
+		if next.Article(a.Slug) == nil {
+			d.Articles.Removed = append(d.Articles.Removed, a.Slug)
+			gone[a.Slug] = a
+		}
+	}
+	for i := range next.Articles {
+		a := &next.Articles[i]
+		prior := old.Article(a.Slug)
+		if prior == nil {
+			d.Articles.Added = append(d.Articles.Added, a.Slug)
+			for _, alias := range a.Aliases {
+				prior = cmp.Or(prior, gone[alias])
+				delete(gone, alias)
+			}
+		} else if !isSame(ArticleFields, prior, a, "") {
+			d.Articles.Changed = append(d.Articles.Changed, a.Slug)
+			d.compareParts("articles/"+a.Slug, len(d.Articles.Changed), ArticleFields, prior, a)
+		}
+		item := next.ArticleItem(a)
+		if prior == nil {
+			d.add(Change{Type: ArticlePublished, Slug: a.Slug, Object: item, URL: item.CanonicalURL})
+		} else {
+			d.addText(ArticleUpdated, ArticleFields, prior, a, old.ArticleItem(prior), item)
+		}
+	}
+	for _, slug := range d.Articles.Removed {
+		if gone[slug] != nil {
+			d.add(Change{Type: ArticleRemoved, Slug: slug, URL: old.ArticleURLOf(slug)})
+		}
+	}
+}
+
+// addText adds the change of a text, if there is one: the fields of its item, and the names of the other fields of
+// the record, whose previous values may be long.
+func (d *Diff) addText(kind string, fields []Field, prior, now any, before, after TextItem) {
+	changed, previous := fieldsChanged(fieldsOf(before), fieldsOf(after))
+	for i := range fields {
+		f := &fields[i]
+		if !f.Form.IsStatus() && !slices.Contains(changed, f.Name) && !f.isSame(prior, now) {
+			changed = append(changed, f.Name)
+		}
+	}
+	if len(changed) > 0 {
+		d.add(Change{Type: kind, Slug: after.Slug, Changed: changed, Previous: previous, Object: after, URL: after.CanonicalURL})
+	}
+}
+
+func (c *Catalog) pageItem(p *Page) TextItem {
+	return newTextItem(p.Slug, p.Title, p.Authors, p.Date, c.URL+"/"+p.Slug)
+}
+
+func (c *Catalog) reviewItem(t *Tool) TextItem {
+	return newTextItem(t.Slug, t.Name, t.Authors, t.UpdatedAt, c.ReviewURLOf(t))
+}
+
+func (d *Diff) compareAuthors(old, next *Catalog) {
+	for i := range next.Authors {
+		a := &next.Authors[i]
+		if prior := old.Author(a.Slug); prior == nil {
+			d.Authors.Added = append(d.Authors.Added, a.Slug)
+		} else if !isSame(AuthorFields, prior, a, "") {
+			d.Authors.Changed = append(d.Authors.Changed, a.Slug)
+			d.compareParts("auteurs/"+a.Slug, len(d.Authors.Changed), AuthorFields, prior, a)
+		}
+	}
+	for i := range old.Authors {
+		if slug := old.Authors[i].Slug; next.Author(slug) == nil {
+			d.Authors.Removed = append(d.Authors.Removed, slug)
+		}
+	}
+}

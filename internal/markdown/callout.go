@@ -1,0 +1,101 @@
+package markdown
+
+import (
+	"html"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/util"
+)
+
+// Callouts are quotes whose first line says what they are, as on GitHub: > [!NOTE].
+
+// calloutTitles are the titles of the callouts.
+var calloutTitles = map[string]string{
+	"NOTE": "Remarque", "TIP": "Conseil", "IMPORTANT": "Important", "WARNING": "Attention", "CAUTION": "Prudence",
+}
+
+var calloutLine = regexp.MustCompile(`^\[!([A-Za-z]+)\]\s*$`)
+
+// titleAttribute is the attribute of a callout that has its title.
+const titleAttribute = "callout"
+
+// markCallouts gives the quotes below the root that are callouts their titles, and removes their first lines.
+func (d *document) markCallouts() {
+	var quotes []ast.Node
+	walk(d.root, func(n ast.Node) {
+		if n.Kind() == ast.KindBlockquote {
+			quotes = append(quotes, n)
+		}
+	})
+	for _, quote := range quotes {
+		first, ok := quote.FirstChild().(*ast.Paragraph)
+		if !ok || first.Lines().Len() == 0 {
+			continue
+		}
+		line := first.Lines().At(0)
+		found := calloutLine.FindSubmatch(line.Value(d.source))
+		if found == nil || calloutTitles[strings.ToUpper(string(found[1]))] == "" {
+			continue
+		}
+		quote.SetAttributeString(titleAttribute, calloutTitles[strings.ToUpper(string(found[1]))])
+		for n := first.FirstChild(); n != nil; {
+			next := n.NextSibling()
+			if text, ok := n.(*ast.Text); ok && text.Segment.Start < line.Stop {
+				first.RemoveChild(first, n)
+			}
+			n = next
+		}
+		if first.FirstChild() == nil {
+			quote.RemoveChild(quote, first)
+		}
+	}
+}
+
+// calloutTitle returns the title of a quote that is a callout; "" for another.
+func calloutTitle(n ast.Node) string {
+	title, _ := n.AttributeString(titleAttribute)
+	text, _ := title.(string)
+	return text
+}
+
+// renderQuote renders a quote, or a callout.
+func renderQuote(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	title, tag := calloutTitle(n), "blockquote"
+	if title != "" {
+		tag = "aside"
+	}
+	switch {
+	case !entering:
+		_, _ = w.WriteString("</" + tag + ">\n")
+	case title != "":
+		_, _ = w.WriteString(`<aside class="callout"><p class="kicker">` + html.EscapeString(title) + "</p>\n")
+	default:
+		_, _ = w.WriteString("<blockquote>\n")
+	}
+	return ast.WalkContinue, nil
+}
+
+// A Carder is a Resolver that shows some of the pages of the site as cards, where a paragraph is only a link to one.
+type Carder interface {
+	// Card returns the HTML of the card of an address, or "".
+	Card(address string) string
+}
+
+// cardAttribute is the attribute of a paragraph that has the HTML of a card.
+const cardAttribute = "card"
+
+// markCard sets the card of a paragraph that is only a link, if there is one.
+func (p *page) markCard(n *ast.Paragraph) {
+	cards, ok := p.resolver.(Carder)
+	link, isLink := n.FirstChild().(*ast.Link)
+	if !ok || !isLink || link.NextSibling() != nil || link.FirstChild() == nil || hasFigures(n) {
+		return
+	}
+	if address, reason := p.resolver.Link(string(link.Destination)); reason == "" {
+		if card := cards.Card(address); card != "" {
+			n.SetAttributeString(cardAttribute, card)
+		}
+	}
+}
