@@ -167,7 +167,7 @@ func TestWhatWasPreparedBeforeAnHourIsNotWhatIsPublished(t *testing.T) {
 	if got.Tools[0].Price != "25 €/mois" || len(got.Tools[0].PriceHistory) != 1 || len(got.Tools) != 2 || len(got.Pages) != 1 {
 		t.Errorf("got %+v", got)
 	}
-	if types(events(t, s), 3) != "catalog.updated" {
+	if types(events(t, s), 3) != "page.updated salon\ncatalog.updated" {
 		t.Errorf("version 3 has %s", types(events(t, s), 3))
 	}
 	prepare(hour, 0)

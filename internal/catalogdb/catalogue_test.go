@@ -132,7 +132,7 @@ func TestADraftOrAReviewCountsAsAChange(t *testing.T) {
 			t.Errorf("version %d; want 2", p.Version)
 		}
 		same(t, c("Mieux."), loaded(t, s).Catalog)
-		if got := types(events(t, s), 2); got != "catalog.updated" {
+		if got := types(events(t, s), 2); got != "review.updated a\ncatalog.updated" {
 			t.Errorf("events of a review outside the top set:\n%s", got)
 		}
 	})

@@ -28,7 +28,7 @@ func TestSamplesCallThePublicURL(t *testing.T) {
 func TestTheReferenceLinksToTheAccountAndWebhooks(t *testing.T) {
 	v := openDemo(t)
 	v.get("/tarifs").ok().says(`<a href="/docs/webhooks">Webhooks signés</a>`, `<a href="/compte">Créer un compte</a>`)
-	v.get("/docs").ok().says(`<a href="/compte">ouvrez un compte</a>`, `<a href="/webhooks/v1/openapi.json">document OpenAPI</a>`, `<a href="/docs/webhooks">`, "<code>comparatif.unpublished</code>, <code>embeddings.updated</code>")
+	v.get("/docs").ok().says(`<a href="/compte">ouvrez un compte</a>`, `<a href="/webhooks/v1/openapi.json">document OpenAPI</a>`, `<a href="/docs/webhooks">`, "<code>comparatif.unpublished</code>, <code>article.published</code>")
 	v.get("/docs.md").ok().says("/compte", "/webhooks/v1/openapi.json", "`tool.created`, `tool.updated`")
 }
 

@@ -46,6 +46,11 @@ var eventTexts = []eventText{
 	{"comparatif.published", "un comparatif paraît", "l’élément de `/api/v1/comparatifs`"},
 	{"comparatif.updated", "un comparatif publié change", "le même"},
 	{"comparatif.unpublished", "un comparatif est retiré", "`null`"},
+	{"article.published", "un article paraît", "l’article sans son texte"},
+	{"article.updated", "un article change, ou a une autre adresse", "le même"},
+	{"article.removed", "un article est retiré", "`null`"},
+	{"review.updated", "l’avis d’un outil déjà au catalogue est nouveau ou réécrit", "l’avis sans son texte"},
+	{"page.updated", "une page de l’éditeur est nouvelle ou réécrite", "la page sans son texte"},
 	{"embeddings.updated", "`reason` le dit : l’outil entre parmi les 300 premiers (`entered`), " +
 		"son texte change (`changed`), ou il en sort (`left`)", "le document sans `chunks`, `null` s’il en sort"},
 	{
