@@ -18,6 +18,8 @@ const (
 	DeliveryID = "dlv_"
 	CopyID     = "cop_"
 	ShareID    = "shr_"
+	ReportID   = "rep_"
+	FollowID   = "fol_"
 )
 
 // idLength is the length of 128 bits in base 32.

@@ -72,6 +72,13 @@ func NetworkLimit() MailLimit { return MailLimit{{10, time.Hour}} }
 // forgives.
 func TotalLimit() MailLimit { return MailLimit{{1000, time.Hour}} }
 
+// ReportLimit returns the limit of what one client reports: enough for somebody who reads a whole
+// catalogue closely.
+func ReportLimit() MailLimit { return MailLimit{{10, time.Hour}, {30, 24 * time.Hour}} }
+
+// TotalReportLimit returns the limit of all reports: more than people at a desk read in a day.
+func TotalReportLimit() MailLimit { return MailLimit{{500, 24 * time.Hour}} }
+
 // AddressPause is after how long without a mail an address gets one however many it had
 // that day. Otherwise ten requests by anybody would keep its owner out for a day.
 const AddressPause = time.Hour

@@ -1,6 +1,7 @@
 // Package accountdb keeps accounts and what belongs to them: keys, usage, webhook endpoints
 // and their deliveries, mails, subscriptions, sign-in links and sessions; the tokens for
-// publishing; the site's certificates; and the people of the desk with their working copies.
+// publishing; the site's certificates; the people of the desk with their working copies;
+// and what readers report.
 //
 // A Store has one field per noun (Keys, Deliveries, …), each a small type in files of its name.
 //
@@ -42,10 +43,12 @@ type Store struct {
 	Editors       *Editors
 	Copies        *Copies
 	Shares        *Shares
+	Reports       *Reports
 }
 
 // New returns the tables of accounts in a database.
 func New(db *sqldb.DB) *Store {
+	links := newLinks(db)
 	return &Store{
 		Accounts:      &Accounts{db},
 		Keys:          &Keys{db},
@@ -54,12 +57,13 @@ func New(db *sqldb.DB) *Store {
 		Deliveries:    &Deliveries{db.Sending(), sweepStep},
 		Mails:         &Mails{db.Sending()},
 		Subscriptions: &Subscriptions{db},
-		Links:         newLinks(db),
+		Links:         links,
 		Sessions:      &Sessions{db},
 		Tokens:        &Tokens{db},
 		Certificates:  &Certificates{db},
 		Editors:       &Editors{db},
 		Copies:        &Copies{db},
 		Shares:        &Shares{db},
+		Reports:       &Reports{db: db, links: links},
 	}
 }

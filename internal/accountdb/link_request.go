@@ -1,7 +1,6 @@
 package accountdb
 
 import (
-	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -59,40 +58,91 @@ func (s *Links) Request(
 		return false, err
 	}
 	r := s.newRequest(keys, network, mail.Request{To: email, Kind: linkMails[purpose], About: destination}, now)
-	err = s.db.Read(ctx, func(tx *sql.Tx) error { return r.look(ctx, tx) })
-	if err != nil || !r.allowed() {
-		return false, cmp.Or(err, r.refusal())
+	r.isOwner, err = sqldb.Value[bool](ctx, s.db.Reads(), `SELECT EXISTS (SELECT 1 FROM accounts WHERE email = $1)`, email)
+	if err != nil {
+		return false, s.db.Explain(ctx, err)
 	}
-	if err := s.acquire(ctx); err != nil {
+	return s.count(ctx, r.all(), r.refusal, now, func(tx *sql.Tx) error { return queueMail(ctx, tx, r.mail, now) })
+}
+
+// limited writes what a visitor without an account sends in, unless her network or everybody together
+// has reached the limit of what it is, and reports whether it did.
+func (s *Links) limited(
+	ctx context.Context, what string, network netip.Prefix, now time.Time, write func(*sql.Tx) error,
+) (bool, error) {
+	keys, err := s.keys(ctx, now)
+	if err != nil {
 		return false, err
+	}
+	client, all := counter{memory: account.ReportLimit().Memory()}, counter{memory: account.TotalReportLimit().Memory()}
+	for _, key := range keys {
+		client.add(key, what, networkBytes(network))
+		all.add(key, what, []byte("all"))
+	}
+	return s.count(ctx, []*counter{&client, &all}, func() error {
+		if !account.ReportLimit().Allows(client.sent, now) || !account.TotalReportLimit().Allows(all.sent, now) {
+			return errRefused
+		}
+		return nil
+	}, now, write)
+}
+
+// count counts a request against counters, in the transaction that writes what it causes, unless
+// refusal returns an error once they are read; it reports whether it did.
+func (s *Links) count(
+	ctx context.Context, counters []*counter, refusal func() error, now time.Time, write func(*sql.Tx) error,
+) (bool, error) {
+	var subjects []string
+	for _, c := range counters {
+		subjects = append(subjects, c.subjects...)
+	}
+	list, args := sqldb.In(subjects)
+	found, err := sqldb.List(ctx, s.db, `SELECT subject, sent FROM link_requests WHERE subject IN `+list, scanCounted, args...)
+	if err == nil {
+		err = readCounters(found, now, counters)
+	}
+	if err == nil {
+		err = refusal()
+	}
+	if err == nil {
+		err = s.acquire(ctx)
+	}
+	if err != nil {
+		return false, unlessRefused(err)
 	}
 	defer s.release()
 	err = s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
-		if err := lockCounters(ctx, tx, now, r.all()...); err != nil || !r.allowed() {
-			return cmp.Or(err, r.refusal(), errRefused)
+		if err := lockCounters(ctx, tx, now, counters...); err != nil {
+			return err
 		}
-		for _, c := range r.all() {
+		if err := refusal(); err != nil {
+			return err
+		}
+		for _, c := range counters {
 			c.own = append(c.own, now)
 			if err := c.save(ctx, tx, now); err != nil {
 				return err
 			}
 		}
 		// Of the pseudonyms of yesterday without mails.
-		list, args := sqldb.In(r.subjects())
 		if err := sqldb.Exec(ctx, tx, `DELETE FROM link_requests
 			WHERE sent = '' AND subject IN `+list, args...); err != nil {
 			return err
 		}
-		return queueMail(ctx, tx, r.mail, now)
+		return write(tx)
 	})
-	if errors.Is(err, errRefused) {
-		return false, nil
-	}
-	return err == nil, err
+	return err == nil, unlessRefused(err)
 }
 
-// errRefused rolls back the transaction of a request that others overtook.
-var errRefused = errors.New("too many mails were requested meanwhile")
+// errRefused is the refusal of a request of which nobody needs to hear.
+var errRefused = errors.New("too many were requested")
+
+func unlessRefused(err error) error {
+	if errors.Is(err, errRefused) {
+		return nil
+	}
+	return err
+}
 
 // acquire waits for a slot.
 func (s *Links) acquire(ctx context.Context) error {
@@ -132,13 +182,17 @@ func (s *Links) newRequest(keys []linkKey, network netip.Prefix, m mail.Request,
 	r.client.memory = account.NetworkLimit().Memory()
 	r.owners.memory, r.others.memory = s.ceiling.Memory(), s.ceiling.Memory()
 	for _, key := range keys {
-		addr := network.Addr().As16()
 		r.address.add(key, "address", []byte(m.To))
-		r.client.add(key, "network", append(addr[:], byte(network.Bits())))
+		r.client.add(key, "network", networkBytes(network))
 		r.owners.add(key, "all", []byte("owners"))
 		r.others.add(key, "all", []byte("others"))
 	}
 	return r
+}
+
+func networkBytes(network netip.Prefix) []byte {
+	addr := network.Addr().As16()
+	return append(addr[:], byte(network.Bits()))
 }
 
 // total returns the counter of everybody's mails that the request counts against.
@@ -152,39 +206,15 @@ func (r *linkRequest) total() *counter {
 // all returns the counters of the request.
 func (r *linkRequest) all() []*counter { return []*counter{&r.address, &r.client, r.total()} }
 
-func (r *linkRequest) subjects() (all []string) {
-	for _, c := range r.all() {
-		all = append(all, c.subjects...)
-	}
-	return all
-}
-
-func (r *linkRequest) allowed() bool {
-	return account.LinkMailAllowed(r.address.sent, r.client.sent, r.now) && r.ceiling.Allows(r.total().sent, r.now)
-}
-
-// refusal returns ErrCeiling if nothing but the ceiling refuses the request.
+// refusal returns ErrCeiling if nothing but the ceiling refuses the request, and errRefused if a limit does.
 func (r *linkRequest) refusal() error {
-	if account.LinkMailAllowed(r.address.sent, r.client.sent, r.now) && !r.ceiling.Allows(r.total().sent, r.now) {
+	switch {
+	case !account.LinkMailAllowed(r.address.sent, r.client.sent, r.now):
+		return errRefused
+	case !r.ceiling.Allows(r.total().sent, r.now):
 		return ErrCeiling
 	}
 	return nil
-}
-
-// look reads the counters of the request without locking them.
-func (r *linkRequest) look(ctx context.Context, tx *sql.Tx) error {
-	isOwner, err := sqldb.Value[bool](ctx, tx, `SELECT EXISTS (SELECT 1 FROM accounts WHERE email = $1)`, r.mail.To)
-	if err != nil {
-		return err
-	}
-	r.isOwner = isOwner
-	list, args := sqldb.In(r.subjects())
-	found, err := sqldb.Rows(ctx, tx, `SELECT subject, sent FROM link_requests
-		WHERE subject IN `+list, scanCounted, args...)
-	if err != nil {
-		return err
-	}
-	return readCounters(found, r.now, r.all())
 }
 
 // A counter is the mails that went to one address or were requested by one network. It

@@ -1,4 +1,5 @@
-// Package accountsite is the account on the web: /compte and everything below it.
+// Package accountsite is the account on the web, /compte and everything below it, and the forms of
+// readers without an account: /signaler.
 //
 // A page is a function from a request to a response or an error. One adapter does
 // the rest for all of them: it identifies the visitor, limits the time a request
@@ -90,9 +91,12 @@ const (
 	exportPath     = "/compte/donnees.json"
 	deletionPath   = "/compte/suppression"
 	goodbyePath    = "/compte/adieu"
+
+	reportPath = "/signaler"
+	thanksPath = "/signaler/merci"
 )
 
-// A Handler is the handler of /compte and everything below it.
+// A Handler is the handler of /compte, of /signaler and of everything below them.
 type Handler struct {
 	http.Handler
 	pages *pages
@@ -116,6 +120,9 @@ func New(cfg Config) *Handler {
 	p.open("GET "+deletionPath, p.showDeletion)
 	p.open("POST "+deletionPath, p.deleteAccount)
 	p.open("GET "+goodbyePath, p.goodbye)
+	p.open("GET "+reportPath, p.showReport)
+	p.open("POST "+reportPath, p.report)
+	p.open("GET "+thanksPath, p.thanks)
 	// For account owners who are signed in.
 	p.owned("GET "+sessionsPath, p.listSessions)
 	p.owned("POST "+sessionsPath+"/autres/fin", p.endOtherSessions)

@@ -34,8 +34,10 @@ type Config struct {
 	Copies Copies
 	// Editors are the people at the desk; nil on somebody's own machine.
 	Editors *accountdb.Editors
-	// Shares and Catalogue, the private links and what is published, are nil with Editors.
+	// Shares, Reports and Catalogue, the private links, what readers report and what is published, are nil
+	// with Editors.
 	Shares    *accountdb.Shares
+	Reports   *accountdb.Reports // sealed
 	Catalogue *catalogdb.Catalogue
 	Drafts    *preview.Drafts
 	// Site shows the pages in its layout.
@@ -77,6 +79,7 @@ const (
 	publishPath  = "/redaction/publication"
 	schedulePath = "/redaction/programmation"
 	versionsPath = "/redaction/versions"
+	reportsPath  = "/redaction/signalements"
 	helpPath     = "/redaction/aide"
 	sharedPath   = "/apercu"
 )
@@ -138,6 +141,8 @@ func (d *desk) sharedRoutes() []route {
 		{"GET " + versionsPath, account.Author, d.listVersions},
 		{"GET " + versionsPath + "/{number}", account.Author, d.showVersion},
 		{"POST " + versionsPath + "/{number}/annulation", account.Editor, d.undo},
+		{"GET " + reportsPath, account.Author, d.listReports},
+		{"POST " + reportsPath + "/{id}", account.Author, d.closeReport},
 	}
 }
 

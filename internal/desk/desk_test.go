@@ -61,6 +61,8 @@ var tried = map[string][]string{
 	"GET /redaction/versions":                                {"/redaction/versions"},
 	"GET /redaction/versions/{number}":                       {"/redaction/versions/1"},
 	"POST /redaction/versions/{number}/annulation":           {"/redaction/versions/1/annulation"},
+	"GET /redaction/signalements":                            {"/redaction/signalements"},
+	"POST /redaction/signalements/{id}":                      {"REPORT", "etat", "corrige"},
 	"POST /redaction/copies/{id}/retour":                     {"COPY/retour", "revision", "1", "mot", "À reprendre."},
 }
 
@@ -80,6 +82,9 @@ func TestEverybodyMayDoWhatTheirRoleAllowsAndNothingElse(t *testing.T) {
 				for _, who := range []string{"", "visiteur", "Cleo", "Bob", "Ada"} {
 					p, copied := n.as(who), n.as("Bob").open("outils/encre")
 					path := strings.Replace(given[0], "COPY", copied, 1)
+					if path == "REPORT" {
+						path = "/redaction/signalements/" + n.reported()
+					}
 					isDenied := !n.people[who].Role.Includes(role) || who == "Cleo" && strings.HasPrefix(given[0], "COPY")
 					fields := strings.Split(strings.ReplaceAll(strings.Join(given[1:], "|"), "NOUVEAU", who+strconv.Itoa(len(pattern))), "|")
 					if len(given) == 1 {
@@ -421,4 +426,20 @@ func drawing(t testing.TB, width, height int) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+func TestWhatReadersReportIsSettledAtTheDesk(t *testing.T) {
+	each(t, func(t *testing.T, n *newsroom) {
+		bob := n.as("Bob")
+		bob.get("/redaction").Is(http.StatusOK).Lacks("signalement de lecteur")
+		bob.get("/redaction/signalements").Is(http.StatusOK).Contains("Personne n’a rien signalé")
+		path := "/redaction/signalements/" + n.reported()
+		bob.get("/redaction").Is(http.StatusOK).Contains("1\u00a0signalement de lecteur attend")
+		bob.get("/redaction/signalements").Is(http.StatusOK).Contains("Le prix est &lt;faux&gt;.", "lea@example.org", `href="/outils/plume"`)
+		bob.post(path, "etat", "perdu").Is(http.StatusUnprocessableEntity)
+		bob.post(path, "etat", "sans-objet").Is(http.StatusSeeOther)
+		bob.get("/redaction/signalements").Is(http.StatusOK).Contains("Sans objet</span> Bob").Lacks("lea@example.org")
+		bob.get("/redaction").Is(http.StatusOK).Lacks("signalement de lecteur")
+		bob.post("/redaction/signalements/rep_x", "etat", "corrige").Is(http.StatusNotFound)
+	})
 }

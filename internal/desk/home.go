@@ -18,6 +18,7 @@ type homePage struct {
 	Sources    []sourceList // that should be looked at
 	Concerns   []concern
 	Problems   []string // of the folder
+	Reports    int      // of readers, that nobody has settled
 	Unsent     int      // publications that the server of the folder has not got yet
 }
 
@@ -46,6 +47,12 @@ func (d *desk) home(r *request) (*response, error) {
 	data.Sources, err = d.sources(e)
 	if err != nil {
 		return nil, err
+	}
+	if !d.isLocal() {
+		data.Reports, err = d.Reports.Open(r.Context())
+		if err != nil {
+			return nil, err
+		}
 	}
 	for _, c := range copies {
 		switch {

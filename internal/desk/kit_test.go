@@ -2,11 +2,13 @@ package desk_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"io"
 	"log/slog"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -14,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"palmares/internal/webhook"
 
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
@@ -63,6 +67,30 @@ func each(t *testing.T, test func(t *testing.T, n *newsroom)) {
 	})
 }
 
+var sealer = func() webhook.Sealer {
+	s, err := webhook.ParseKeys(base64.StdEncoding.EncodeToString(make([]byte, webhook.KeySize)))
+	if err != nil {
+		panic(err)
+	}
+	return s
+}()
+
+// reported returns the id of something that a reader has just reported.
+func (n *newsroom) reported() string {
+	n.t.Helper()
+	n.now = n.now.Add(25 * time.Hour) // not too many a day
+	report := accountdb.Report{Page: "/outils/plume", Text: "Le prix est <faux>.", Address: "lea@example.org"}
+	stored, err := n.db.Reports.Sealed(sealer).Add(n.t.Context(), report, netip.MustParsePrefix("203.0.113.9/32"), n.now)
+	if err != nil || !stored {
+		n.t.Fatal(stored, err)
+	}
+	list, err := n.db.Reports.Sealed(sealer).List(n.t.Context())
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return list[0].ID
+}
+
 func newNewsroom(t testing.TB, db *testdb.DB, dir string) *newsroom {
 	t.Helper()
 	n := &newsroom{t: t, db: db, dir: dir, now: monday, people: map[string]desk.Visitor{
@@ -90,7 +118,7 @@ func newNewsroom(t testing.TB, db *testdb.DB, dir string) *newsroom {
 		}
 	})
 	n.handler = desk.New(desk.Config{
-		Folder: folder, Copies: db.Copies, Editors: db.Editors, Shares: db.Shares, Catalogue: db.Catalogue, Drafts: drafts, Site: pages, BaseURL: base, Now: clock, Log: log,
+		Folder: folder, Copies: db.Copies, Editors: db.Editors, Shares: db.Shares, Reports: db.Reports.Sealed(sealer), Catalogue: db.Catalogue, Drafts: drafts, Site: pages, BaseURL: base, Now: clock, Log: log,
 		Visitor: func(_ http.ResponseWriter, r *http.Request) (desk.Visitor, error) {
 			who, ok := n.people[r.Header.Get("X-Who")]
 			if !ok {

@@ -48,6 +48,7 @@ var menu = []entry{
 	{Href: sourcesPath, Text: "Sources"},
 	{Href: schedulePath, Text: "Programmées", isShared: true},
 	{Href: versionsPath, Text: "Versions", isShared: true},
+	{Href: reportsPath, Text: "Signalements", isShared: true},
 	{Href: picturesPath, Text: "Images"},
 	{Href: settingsPath, Text: "Réglages", role: account.Editor},
 	{Href: helpPath, Text: "Aide"},
@@ -92,6 +93,7 @@ var notices = map[string]string{
 	"annulee":      "La version est annulée, sur le site et dans le dossier.",
 	"prix":         "Le prix relevé est dans votre copie de travail, avec son jour et l’ancien prix dans l’historique. Relisez-la, puis publiez.",
 	"prix-ecrit":   "Le prix est repris dans la fiche, avec son jour et l’ancien prix dans l’historique.",
+	"regle":        "Le signalement est réglé, et l’adresse de qui l’a écrit est effacée.",
 	"deja":         "Cette copie n’existe plus\u00a0: elle a peut-être été publiée ou supprimée entre-temps.",
 }
 

@@ -36,12 +36,13 @@ const (
 	ReviewAsked      Kind = "review_asked"      // the working copy's id
 	ReviewReturned   Kind = "review_returned"   // the working copy's id
 	ReviewApproved   Kind = "review_approved"   // the working copy's id
+	Reports          Kind = "reports"           // the times since and until when readers have written, with a space between
 )
 
 // kinds lists all kinds, in the order above.
 var kinds = []Kind{
 	SignIn, ConfirmDeletion, EndpointDisabled, EndpointFailing, PaymentFailed, PlanEnded, ScheduleStuck,
-	ReviewAsked, ReviewReturned, ReviewApproved,
+	ReviewAsked, ReviewReturned, ReviewApproved, Reports,
 }
 
 // Known reports whether the kind exists.
@@ -70,6 +71,13 @@ type Copy struct {
 	Note    string // to the reviewer, or back to the author; "" for none
 	Waiting bool   // for a review
 	Ready   bool   // it was approved
+}
+
+// A Report is what a reader says is wrong.
+type Report struct {
+	Page    string // URL of the page
+	Text    string
+	Address string // of the reader; "" for none
 }
 
 // A Verdict is the outcome of a claimed mail.

@@ -39,6 +39,7 @@ type data struct {
 	Record   string // pages/tarifs
 	Author   string // the name of who wrote it
 	Note     string // about it, "" for none
+	Reports  []Report
 }
 
 // parseTemplates panics if one of the embedded templates is broken, which every test
@@ -85,6 +86,8 @@ func (q *Queue) write(ctx context.Context, c Claim, now time.Time) (Message, err
 		d.Day = french.Date(isoDay(due)) + due.UTC().Format(" à 15:04 UTC")
 	case ReviewAsked, ReviewReturned, ReviewApproved:
 		err = q.describeCopy(ctx, c.Request, &d)
+	case Reports:
+		d.Reports, err = q.cfg.Content.Reports(ctx, c.Request)
 	default:
 		err = fmt.Errorf("unknown kind of mail %q", c.Kind)
 	}

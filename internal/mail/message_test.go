@@ -50,6 +50,13 @@ func (fakeContent) Copy(_ context.Context, r Request) (Copy, error) {
 	}, nil
 }
 
+func (fakeContent) Reports(context.Context, Request) ([]Report, error) {
+	return []Report{
+		{Page: "https://palmares.example/outils/plume", Text: "Le prix est faux\u00a0:\nc’est <12> €.", Address: "lea@example.org"},
+		{Page: "https://palmares.example", Text: "La recherche ne trouve rien."},
+	}, nil
+}
+
 func (c fakeContent) Endpoint(context.Context, string) (webhook.Endpoint, error) {
 	return c.endpoint, nil
 }
@@ -94,6 +101,7 @@ var samples = []struct {
 	{name: "review_asked", request: Request{To: "ada@example.org", Kind: ReviewAsked, About: "cop_1"}},
 	{name: "review_returned", request: Request{To: "zoe@example.org", Kind: ReviewReturned, About: "cop_1"}},
 	{name: "review_approved", request: Request{To: "zoe@example.org", Kind: ReviewApproved, About: "cop_1"}},
+	{name: "reports", request: Request{To: "redaction@example.org", Kind: Reports, About: "2026-11-16 2026-11-17"}},
 	{name: "plan_ended", request: Request{To: "ada@example.org", Kind: PlanEnded, About: "2027-01-01"}},
 }
 

@@ -34,6 +34,8 @@ type Content interface {
 	Endpoint(ctx context.Context, id string) (webhook.Endpoint, error)
 	// Copy finds the working copy that a mail is about.
 	Copy(ctx context.Context, r Request) (Copy, error)
+	// Reports finds the reports of readers that a mail is about.
+	Reports(ctx context.Context, r Request) ([]Report, error)
 }
 
 // A Transport delivers mails: a Sender or a LogSender.

@@ -8,11 +8,12 @@ import (
 	"palmares/internal/api"
 	"palmares/internal/desk"
 	"palmares/internal/preview"
+	"palmares/internal/webhook"
 	"palmares/internal/worktree"
 )
 
 // openDesk returns the pages of the desk, nil without one. Its folder is closed after the server.
-func (n *node) openDesk(accounts *accountsite.Handler) (http.Handler, error) {
+func (n *node) openDesk(accounts *accountsite.Handler, sealer webhook.Sealer) (http.Handler, error) {
 	if n.cfg.Desk == "" {
 		return nil, nil
 	}
@@ -32,7 +33,7 @@ func (n *node) openDesk(accounts *accountsite.Handler) (http.Handler, error) {
 		return folder.Close()
 	})
 	return desk.New(desk.Config{
-		Folder: folder, Copies: n.store.Copies, Editors: n.store.Editors, Shares: n.store.Shares,
+		Folder: folder, Copies: n.store.Copies, Editors: n.store.Editors, Shares: n.store.Shares, Reports: n.store.Reports.Sealed(sealer),
 		Catalogue: n.store.Catalogue, Drafts: drafts, Site: n.pages,
 		Visitor: desk.Guests(accounts, n.store.Editors), BaseURL: n.cfg.BaseURL, Now: n.cfg.Now, Log: n.log,
 	}), nil

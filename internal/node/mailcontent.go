@@ -19,6 +19,7 @@ import (
 // mailContent provides what is known only when a mail is sent.
 type mailContent struct {
 	store   *Database
+	sealer  webhook.Sealer
 	baseURL string
 	now     func() time.Time
 }
@@ -61,6 +62,19 @@ func (c *mailContent) Copy(ctx context.Context, r mail.Request) (mail.Copy, erro
 		Waiting: found.State == accountdb.CopyForReview,
 		Ready:   found.State == accountdb.CopyReady,
 	}, nil
+}
+
+// Reports finds what readers have reported and nobody has looked at yet.
+func (c *mailContent) Reports(ctx context.Context, r mail.Request) (list []mail.Report, _ error) {
+	since, until, _ := strings.Cut(r.About, " ")
+	found, err := c.store.Reports.Sealed(c.sealer).OpenBetween(ctx, since, until)
+	for _, f := range found {
+		list = append(list, mail.Report{Page: c.baseURL + f.Page, Text: f.Text, Address: f.Address})
+	}
+	if err == nil && len(list) == 0 {
+		err = mail.ErrObsolete
+	}
+	return list, err
 }
 
 func obsoleteIfNotFound(err error) error {

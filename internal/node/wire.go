@@ -95,7 +95,7 @@ func (n *node) wire() error {
 		transport = mail.LogSender{Log: log}
 	}
 	mails := mail.NewQueue(mail.Config{
-		Outbox: st.Mails, Content: &mailContent{store: st, baseURL: base, now: now}, Transport: transport,
+		Outbox: st.Mails, Content: &mailContent{store: st, sealer: d.sealer, baseURL: base, now: now}, Transport: transport,
 		BaseURL: base, Name: func() string { return d.live.Snapshot().Catalog.Name }, Now: now, Log: log,
 	})
 	payments, err := billing.New(billing.Config{
@@ -114,7 +114,7 @@ func (n *node) wire() error {
 		WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow,
 		Billing: payments, Quota: c.dailyQuota(), Outage: watch.Outage,
 	})
-	desk, err := n.openDesk(accounts)
+	desk, err := n.openDesk(accounts, d.sealer)
 	if err != nil {
 		return err
 	}
@@ -182,6 +182,7 @@ func (n *node) start(
 	n.runUntilStop(n.exports.Run)
 	n.runUntilStop(dispatcher.Run)
 	n.runUntilStop(mails.Run)
+	n.runUntilStop((&readerMail{store: d.store, live: d.live, now: n.cfg.Now, log: n.log, wake: mails.Wake}).run)
 	n.metrics.Register(dispatcher, mails)
 	n.run(payments.Run)
 	n.run(n.pruneSessions)

@@ -50,6 +50,7 @@ func (h handlers) prefixes(ready func() bool) []prefix {
 		{path: assistant.Path + "/", isExact: true, handler: h.mcp}, // people copy it like this
 		{path: apiCatalogPath, isExact: true, handler: h.apiCatalog, inLane: true},
 		{path: "/compte", handler: h.account},
+		{path: "/signaler", handler: h.account},
 		{path: "/redaction", handler: h.desk},
 		{path: "/apercu", handler: h.desk},
 		{path: "/webhooks", handler: h.webhooks},

@@ -161,7 +161,7 @@ func (c *crawled) crawl(visit func(path, answer string)) {
 func (c *crawled) add(paths ...string) {
 	for _, path := range paths {
 		path, _, _ := strings.Cut(path, "#")
-		if path == "" || c.seen[path] || strings.HasPrefix(path, "//") || strings.HasPrefix(path, "/compte") || strings.HasPrefix(path, "/static/") || path == "/data/v1/export" {
+		if path == "" || c.seen[path] || strings.HasPrefix(path, "//") || strings.HasPrefix(path, "/compte") || strings.HasPrefix(path, "/signaler") || strings.HasPrefix(path, "/suivre") || strings.HasPrefix(path, "/static/") || path == "/data/v1/export" {
 			continue
 		}
 		c.seen[path] = true

@@ -145,7 +145,7 @@ func internalLinks(t *testing.T, v *server, r *reply, path string) []string {
 				}
 				continue
 			}
-			if to.Path == "/compte" || to.Path == "/webhooks/v1/openapi.json" || strings.HasPrefix(to.Path, "/data/") {
+			if to.Path == "/compte" || to.Path == "/signaler" || to.Path == "/suivre" || to.Path == "/webhooks/v1/openapi.json" || strings.HasPrefix(to.Path, "/data/") {
 				continue // served by other handlers
 			}
 			to.Scheme, to.Host = "", ""

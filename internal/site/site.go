@@ -117,7 +117,7 @@ func New(cfg Config) *Site {
 	s.handle("/tarifs", s.plans)
 	s.handleBoth("/licence", s.licence)
 	s.handle("/confidentialite", s.privacy)
-	s.register(feedPath, s.feed, true)
+	s.register("/flux.atom", s.feed, true)
 	s.handle(llmsPath, s.llms)
 	s.handle("/robots.txt", s.robots)
 	s.handle("/sitemap.xml", s.sitemap)

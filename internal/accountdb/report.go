@@ -1,0 +1,138 @@
+package accountdb
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"net/netip"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/mail"
+	"palmares/internal/sqldb"
+	"palmares/internal/webhook"
+)
+
+// What became of a report.
+const (
+	ReportFixed = "corrige"
+	ReportNotSo = "sans-objet"
+)
+
+// How many reports are shown, and how long they are kept: those that are closed, and those that
+// nobody has looked at.
+const (
+	MaxReports     = 200
+	reportsClosed  = 30 * 24 * time.Hour
+	reportsIgnored = 365 * 24 * time.Hour
+)
+
+// A Report is what a reader says is wrong.
+type Report struct {
+	ID        string
+	Page      string // its path; "" for the whole site
+	Text      string
+	Address   string // of the reader; "" for none
+	CreatedAt time.Time
+	State     string // "", ReportFixed or ReportNotSo
+	ClosedBy  string // a name
+}
+
+// Reports are what readers say is wrong.
+type Reports struct {
+	db     *sqldb.DB
+	links  *Links
+	sealer webhook.Sealer
+}
+
+// Sealed returns the reports with what seals and opens the addresses of readers.
+func (s *Reports) Sealed(sealer webhook.Sealer) *Reports { return &Reports{s.db, s.links, sealer} }
+
+// Add stores a report, unless the network or everybody together has sent too many, and reports
+// whether it did.
+func (s *Reports) Add(ctx context.Context, r Report, network netip.Prefix, now time.Time) (bool, error) {
+	id, sealed := account.NewID(account.ReportID, now, rand.Reader), ""
+	if r.Address != "" {
+		sealed = s.sealer.Seal(id, r.Address)
+	}
+	return s.links.limited(ctx, "report", network, now, func(tx *sql.Tx) error {
+		return sqldb.Exec(ctx, tx, `INSERT INTO reports (id, page, text, sealed, created_at, state, closed_by, closed_at)
+			VALUES ($1, $2, $3, $4, $5, '', '', '')`, id, r.Page, r.Text, sealed, sqldb.FormatTime(now))
+	})
+}
+
+// List lists the newest reports, those that are open first.
+func (s *Reports) List(ctx context.Context) ([]Report, error) {
+	return s.list(ctx, `ORDER BY CASE WHEN state = '' THEN 0 ELSE 1 END, created_at DESC, id LIMIT $1`, MaxReports)
+}
+
+// OpenBetween lists the reports of a time that are open, oldest first.
+func (s *Reports) OpenBetween(ctx context.Context, since, until string) ([]Report, error) {
+	return s.list(ctx, `WHERE created_at > $2 AND created_at <= $3 AND state = '' ORDER BY created_at, id LIMIT $1`, MaxReports, since, until)
+}
+
+func (s *Reports) list(ctx context.Context, which string, args ...any) ([]Report, error) {
+	return sqldb.List(ctx, s.db, `SELECT id, page, text, sealed, created_at, state, closed_by FROM reports `+which,
+		func(scan sqldb.Scanner, r *Report) error {
+			var sealed string
+			if err := scan(&r.ID, &r.Page, &r.Text, &sealed, sqldb.Time(&r.CreatedAt), &r.State, &r.ClosedBy); err != nil || sealed == "" {
+				return err
+			}
+			r.Address, _ = s.sealer.Open(r.ID, sealed) // without its key the report is still worth reading
+			return nil
+		}, args...)
+}
+
+// Open returns how many reports wait for somebody.
+func (s *Reports) Open(ctx context.Context) (int, error) {
+	n, err := sqldb.Value[int](ctx, s.db.Reads(), `SELECT count(*) FROM reports WHERE state = ''`)
+	return n, s.db.Explain(ctx, err)
+}
+
+// Close says what became of a report, and erases the address. ErrNotFound: there is none of that id.
+func (s *Reports) Close(ctx context.Context, id, state, by string, now time.Time) error {
+	missing := sqldb.Problem(sqldb.ErrNotFound, nil, "there is no such report")
+	if !account.IsID(account.ReportID, id) || state != ReportFixed && state != ReportNotSo {
+		return missing
+	}
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
+		return sqldb.ExecSome(ctx, tx, missing, `UPDATE reports SET state = $1, closed_by = $2, closed_at = $3, sealed = '' WHERE id = $4`,
+			state, by, sqldb.FormatTime(now), id)
+	})
+}
+
+// QueueDigest queues the mail about the reports since the last one, if there are any: one a day,
+// whatever is killed and however many nodes there are. Old reports are deleted on this occasion.
+func (s *Reports) QueueDigest(ctx context.Context, contact string, now time.Time) error {
+	today, until := now.UTC().Format(time.DateOnly), sqldb.FormatTime(now)
+	isDue, err := sqldb.Value[bool](ctx, s.db.Reads(), `SELECT NOT EXISTS (SELECT 1 FROM reader_cursors WHERE name = 'reports' AND period >= $1)`, today)
+	if err != nil || !isDue {
+		return s.db.Explain(ctx, err)
+	}
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
+		if err := sqldb.Exec(ctx, tx, `INSERT INTO reader_cursors (name, sequence, period) VALUES ('reports', 0, '') ON CONFLICT (name) DO NOTHING`); err != nil {
+			return err
+		}
+		// The sequence is the time, in milliseconds, up to which reports were mailed.
+		since, err := sqldb.Rows(ctx, tx, `UPDATE reader_cursors SET period = $1 WHERE name = 'reports' AND period < $1 RETURNING sequence`,
+			func(scan sqldb.Scanner, ms *int64) error { return scan(ms) }, today)
+		if err != nil || len(since) == 0 {
+			return err
+		}
+		err = sqldb.Exec(ctx, tx, `DELETE FROM reports WHERE created_at < $1 OR state <> '' AND closed_at < $2`,
+			sqldb.FormatTime(now.Add(-reportsIgnored)), sqldb.FormatTime(now.Add(-reportsClosed)))
+		if err != nil {
+			return err
+		}
+		from := sqldb.FormatTime(time.UnixMilli(since[0]))
+		n, err := sqldb.Value[int](ctx, tx, `SELECT count(*) FROM reports WHERE created_at > $1 AND created_at <= $2 AND state = ''`, from, until)
+		if _, invalid := account.NormalizeEmail(contact); err != nil || n == 0 || invalid != nil {
+			return err
+		}
+		err = sqldb.Exec(ctx, tx, `UPDATE reader_cursors SET sequence = $1 WHERE name = 'reports'`, now.UnixMilli())
+		if err != nil {
+			return err
+		}
+		return queueMail(ctx, tx, mail.Request{To: contact, Kind: mail.Reports, About: from + " " + until}, now)
+	})
+}

@@ -1,0 +1,80 @@
+package accountsite
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"palmares/internal/account"
+	"palmares/internal/accountdb"
+)
+
+// maxReport is how many characters a report has.
+const maxReport = 2000
+
+// reportable are the paths of pages that a report may be about.
+var reportable = regexp.MustCompile(`^/[a-z]{1,20}/[a-z0-9-]{1,100}$`)
+
+// reportPage is the form by which a reader says what is wrong.
+type reportPage struct {
+	page
+	About   string // the path of a page; "" for the whole site
+	Text    string // as typed
+	Email   string // as typed
+	Most    int
+	Problem string // "" for none
+}
+
+func (r *request) reportPage(problem string) *response {
+	data := reportPage{
+		page: r.page("Signaler une erreur"), About: r.FormValue("page"), Text: r.PostForm.Get("texte"), Email: r.PostForm.Get("email"),
+		Most: maxReport, Problem: problem,
+	}
+	if !reportable.MatchString(data.About) {
+		data.About = ""
+	}
+	return render("report", data)
+}
+
+func (p *pages) showReport(r *request) (*response, error) { return r.reportPage(""), nil }
+
+// report stores a report. Robots, which fill in every field, are thanked like everybody else.
+func (p *pages) report(r *request) (*response, error) {
+	refused := func(status int, problem string) (*response, error) {
+		a := r.reportPage(problem)
+		a.status = status
+		return a, nil
+	}
+	text := strings.TrimSpace(strings.ReplaceAll(r.PostForm.Get("texte"), "\r\n", "\n"))
+	email := strings.TrimSpace(r.PostForm.Get("email"))
+	if r.PostForm.Get("site") != "" {
+		return seeOther(thanksPath, ""), nil
+	}
+	switch n := utf8.RuneCountInString(text); {
+	case n == 0:
+		return refused(http.StatusBadRequest, "Dites ce qui est faux, en quelques mots.")
+	case n > maxReport || !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return refused(http.StatusBadRequest, "Votre texte est trop long, ou illisible\u00a0: 2\u202f000\u00a0caractères au plus.")
+	}
+	if email != "" {
+		var err error
+		email, err = account.NormalizeEmail(email)
+		if err != nil {
+			return refused(http.StatusBadRequest, "Cette adresse n’en est pas une\u00a0: écrivez-la seule, comme ada@example.org, ou laissez le champ vide.")
+		}
+	}
+	about := r.PostForm.Get("page")
+	if !reportable.MatchString(about) {
+		about = ""
+	}
+	stored, err := p.Store.Reports.Sealed(p.Sealer).Add(r.Context(), accountdb.Report{Page: about, Text: text, Address: email}, p.network(r), r.now)
+	if err == nil && !stored {
+		return refused(http.StatusTooManyRequests, "Trop de signalements viennent d’arriver\u00a0: gardez votre texte, et réessayez dans une heure, demain au plus tard.")
+	}
+	return seeOther(thanksPath, ""), err
+}
+
+func (p *pages) thanks(r *request) (*response, error) {
+	return render("thanks", r.page("Merci")), nil
+}
