@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
@@ -18,6 +19,9 @@ const (
 	maxSources = 500
 	// shownSources is how many the page of all states shows of each.
 	shownSources = 20
+	// sourceAge is how long the lists are shown as they were made, for each source of the folder: those of a hundred
+	// thousand are made at most once in 50 seconds.
+	sourceAge = 500 * time.Microsecond
 )
 
 // A sourceList is the sources in a state that somebody should look at.
@@ -63,7 +67,14 @@ func (f foundAmount) Label() string { return french.Price(f.Price) }
 type sourceReading struct {
 	mu    sync.Mutex
 	of    *preview.Edition
+	until time.Time
 	lists []sourceList
+}
+
+func (s *sourceReading) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.until = time.Time{}
 }
 
 // sources returns the lists of sources that are not empty. A folder with problems has none.
@@ -73,11 +84,12 @@ func (d *desk) sources(e *preview.Edition) ([]sourceList, error) {
 	}
 	d.sourcesRead.mu.Lock()
 	defer d.sourcesRead.mu.Unlock()
-	if d.sourcesRead.of == e {
+	if d.sourcesRead.of == e || d.Now().Before(d.sourcesRead.until) {
 		return d.sourcesRead.lists, nil
 	}
-	lists := slices.Clone(sourceLists)
+	lists, n := slices.Clone(sourceLists), 0
 	err := evidence.EachListed(e.Catalog, d.Folder.With(nil), catalog.Day(d.Now()), func(l *evidence.Listed) {
+		n++
 		i := slices.IndexFunc(lists, func(x sourceList) bool { return x.State == l.State })
 		if i < 0 {
 			return
@@ -92,7 +104,8 @@ func (d *desk) sources(e *preview.Edition) ([]sourceList, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.sourcesRead.of, d.sourcesRead.lists = e, slices.DeleteFunc(lists, func(x sourceList) bool { return x.Found == 0 })
+	d.sourcesRead.of, d.sourcesRead.until = e, d.Now().Add(time.Duration(n)*sourceAge)
+	d.sourcesRead.lists = slices.DeleteFunc(lists, func(x sourceList) bool { return x.Found == 0 })
 	return d.sourcesRead.lists, nil
 }
 
@@ -181,6 +194,7 @@ func (d *desk) takeOver(r *request) (*response, error) {
 		return nil, err
 	case r.isLocal:
 		d.reading.forget()
+		d.sourcesRead.forget()
 		return seeOther(sourcesPath, "prix-ecrit"), nil
 	}
 	return seeOther(copiesPath+"/"+c.ID, "prix"), nil
