@@ -101,12 +101,13 @@ func (l *Listed) Day() string { return catalog.Day(l.CheckedAt) }
 
 // Recordable returns an amount that was found as a price of the catalogue that can take the place of the recorded
 // one; "" if only a person can tell what it means: something is not said on the page, the record has
-// words of its own for its price, or somebody has read the price since.
+// words of its own for its price or an announced one that is in effect, or somebody has read the price since.
 func (l *Listed) Recordable(f Found) string {
 	s := l.source
 	want, ok := s.want()
 	found := findAmounts(f.Amount)
-	if !ok || l.State != string(Changed) || s.Pricing == "gratuit" || s.Display != "" || s.tool.PriceCheckedAt > l.Day() || len(found) != 1 {
+	if !ok || l.State != string(Changed) || s.Pricing == "gratuit" || s.Display != "" || s.tool.PriceCheckedAt > l.Day() || len(found) != 1 ||
+		slices.ContainsFunc(s.tool.Announced, func(a catalog.Announcement) bool { return a.From <= l.Day() }) {
 		return ""
 	}
 	is := found[0].price

@@ -30,6 +30,9 @@ func TestWhatShouldBeLookedAtIsListedWithThePricesThatCanBeRecorded(t *testing.T
 		}, "changed"},
 		{"the words of the record for its price", func(_ *catalog.Catalog, t *catalog.Tool, _ *Proof) { t.PriceDisplay = "Dès 19 €/mois" }, "changed"},
 		{"somebody read the price since", func(_ *catalog.Catalog, t *catalog.Tool, _ *Proof) { t.PriceCheckedAt = "2026-11-11" }, "changed"},
+		{"an announced price is in effect", func(_ *catalog.Catalog, t *catalog.Tool, _ *Proof) {
+			t.Announced = []catalog.Announcement{{From: "2026-11-10", Price: "25 €/mois"}}
+		}, "changed"},
 		{"the price was taken over", func(_ *catalog.Catalog, t *catalog.Tool, _ *Proof) {
 			t.Price, t.PriceCheckedAt = "25 €/mois", "2026-11-10"
 		}, ""},
