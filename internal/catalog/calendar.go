@@ -378,10 +378,10 @@ func (c *Catalog) Apart(next *Catalog) *Catalog {
 	return &old
 }
 
-// Clone returns a catalogue that Advance may change without changing c.
+// Clone returns a catalogue that Advance and Put may change without changing c.
 func (c *Catalog) Clone() *Catalog {
 	next := *c
-	next.Tools, next.Comparisons = slices.Clone(c.Tools), slices.Clone(c.Comparisons)
+	next.Tools, next.Comparisons, next.Authors = slices.Clone(c.Tools), slices.Clone(c.Comparisons), slices.Clone(c.Authors)
 	next.Retired, next.Pages, next.Articles = slices.Clone(c.Retired), slices.Clone(c.Pages), slices.Clone(c.Articles)
 	return &next
 }

@@ -427,6 +427,9 @@ func (c *Catalog) AlternativesURLOf(t *Tool) string {
 // DropDefaultURLs empties the URLs of a tool that only repeat the default, as records in
 // their canonical form do, so that a tool is the same with and without them.
 func (c *Catalog) DropDefaultURLs(t *Tool) {
+	if t.CanonicalURL == "" && t.ReviewURL == "" && t.AlternativesURL == "" {
+		return
+	}
 	if t.CanonicalURL == c.URL+"/outils/"+t.Slug {
 		t.CanonicalURL = ""
 	}

@@ -130,6 +130,7 @@ func (f *folder) addDrafts(c *catalog.Catalog) {
 	for _, r := range f.present() {
 		if r.isDraft() && (r.comparison == nil || r.comparison.Draft || r.isHidden) {
 			if r.isHidden {
+				r = new(r.clone()) // its hour is needed again; see Result.With
 				_, isDraft, _, _ := r.value()
 				*isDraft = true
 			}
@@ -139,7 +140,7 @@ func (f *folder) addDrafts(c *catalog.Catalog) {
 	c.Sort()
 	for _, r := range f.all() {
 		if r.isNext && r.isAbsent && r.isRead() {
-			of, isDraft, _, _ := r.value()
+			of, isDraft, _, _ := new(r.clone()).value()
 			*isDraft = true
 			c.Put(of)
 		}

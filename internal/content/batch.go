@@ -260,26 +260,7 @@ func (b *batch) readMarkdown(f *folder, name string) {
 	if file == nil {
 		file = decodeMarkdown(f.basis, b.kind, name, text, failure)
 	}
-	r := file.record
-	if r.tool != nil { // a publication completes it
-		r.tool = new(*r.tool)
-	}
-	if r.comparison != nil { // checkSides changes it
-		r.comparison = new(*r.comparison)
-	}
-	if r.retired != nil { // addDrafts marks it, as all of them
-		r.retired = new(*r.retired)
-	}
-	if r.page != nil {
-		r.page = new(*r.page)
-	}
-	if r.article != nil {
-		r.article = new(*r.article)
-	}
-	if r.author != nil {
-		r.author = new(*r.author)
-	}
-	b.records = append(b.records, r)
+	b.records = append(b.records, file.record.clone()) // which a publication completes
 	keep(&b.problems, file.problems...)
 	keep(&b.warnings, file.warnings...)
 	if f.memory != nil && failure == "" {

@@ -116,6 +116,7 @@ type Result struct {
 	// Pictures holds the bytes of the new pictures of Catalog. Close it.
 	Pictures    *Pictures
 	updateDates map[string][]updatedAt // by folder
+	folder      *folder                // for With; nil without a memory
 }
 
 // Close removes the temporary file behind Pictures.
@@ -161,9 +162,8 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 	}
 	f.days = newCalendar(opts.Today, opts.MaxAge)
 	f.zone = f.catalogue.Zone()
-	now := ""
 	if !opts.Now.IsZero() && !opts.Records {
-		now = catalog.FormatTime(opts.Now.Add(-settled))
+		f.now = catalog.FormatTime(opts.Now.Add(-settled))
 	}
 	f.settings.references = noReferences
 	r := &Result{Pictures: &Pictures{}}
@@ -174,7 +174,10 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 		return nil, errors.Join(err, r.Close())
 	}
 	f.memory.replace(f.basis, f.batches)
-	c := f.assemble(now)
+	if f.memory != nil {
+		r.folder = f
+	}
+	c := f.assemble(f.now)
 	if c != nil {
 		if err := f.readPictures(ctx, opts, c, r.Pictures); err != nil {
 			return nil, errors.Join(err, r.Close())
@@ -185,7 +188,7 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 	if len(f.problems) > 0 {
 		return r, r.Close()
 	}
-	f.schedule(c, now)
+	f.schedule(c, f.now)
 	if opts.Drafts {
 		f.addDrafts(c)
 	} else if len(c.Scheduled) > 0 {

@@ -63,6 +63,8 @@ type folder struct {
 	maxLine    int     // bytes
 	isCopy     bool    // see Options.Records
 	memory     *Memory // may be nil
+	now        string  // hours up to it have passed
+	only       string  // the file whose links are checked; "" for all
 	basis              // of the records
 
 	catalogue catalog.Catalog

@@ -85,11 +85,15 @@ func (f *folder) checkMentions(c *catalog.Catalog) []pictureUse {
 			}
 		}
 	}
-	check(&f.settings, "", published)
+	if f.only == "" {
+		check(&f.settings, "", published)
+	}
 	for k, r := range f.present() {
-		if r.isDraft() {
+		switch {
+		case f.only != "" && r.file != f.only:
+		case r.isDraft():
 			check(r, k.folder, drafts)
-		} else {
+		default:
 			check(r, k.folder, published)
 		}
 	}
@@ -113,12 +117,11 @@ func (f *folder) existing(uses []pictureUse) []pictureUse {
 func (f *folder) addresses(c *catalog.Catalog) *markdown.Addresses {
 	a := &markdown.Addresses{Catalog: c, Drafts: map[string]bool{}, Unread: map[string]bool{}}
 	for k, r := range f.present() {
-		file := k.folder + "/" + r.slug
 		switch {
 		case !r.isRead():
-			a.Unread[file] = true
+			a.Unread[k.folder+"/"+r.slug] = true
 		case r.isDraft():
-			a.Drafts[file] = true
+			a.Drafts[k.folder+"/"+r.slug] = true
 		}
 	}
 	return a

@@ -2,9 +2,12 @@ package content
 
 import (
 	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/evidence"
 )
 
 // A Memory keeps what was decoded from the Markdown files of a folder, so that reading
@@ -63,4 +66,63 @@ func (m *Memory) replace(on basis, batches []*batch) {
 		}
 		b.decoded = nil
 	}
+}
+
+// With returns what reading the folder again returns if one of its Markdown files has another text, and
+// the record of that file: its value in Catalog. The links of other records to it are not checked. It
+// reports false if the whole folder must be read. r must have been read with a memory; one call at a time
+// may use it, and what came of it.
+func (r *Result) With(name, text string) (next *Result, of any, ok bool) {
+	i := slices.IndexFunc(kinds, func(k kind) bool { return strings.HasPrefix(name, k.folder+"/") })
+	if r.folder == nil || i < 0 || slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.File != name }) {
+		return nil, nil, false
+	}
+	file := decodeMarkdown(r.folder.basis, kinds[i], name, text, "")
+	if !catalog.IsSlug(file.record.slug) {
+		return nil, nil, false
+	}
+	f := new(*r.folder)
+	f.only, f.problems, f.warnings = name, file.problems, file.warnings
+	own, was := f.replace(kinds[i], file.record.clone())
+	f.assembleAt(f.now)
+	f.checkFuture(f.now)
+	next = &Result{Problems: finish(f.problems, ""), Pictures: &Pictures{}, folder: f}
+	next.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), func(w Warning) bool { return w.File == name })
+	next.Warnings = append(next.Warnings, slices.DeleteFunc(f.warnings, func(w Warning) bool { return w.File != name })...)
+	sortByPlace(next.Warnings)
+	if len(f.problems) > 0 || r.Catalog == nil {
+		return next, nil, len(f.problems) > 0
+	}
+	for name, image := range f.images {
+		if _, isThere := r.Catalog.Pictures[name]; !isThere && (image.isUsed || image.inDraft) {
+			return nil, nil, false // its bytes were not read
+		}
+	}
+	if own.isNext || own.isHidden || was.publishAt != "" || own.retired != nil && r.Catalog.Tool(own.slug) != nil {
+		return nil, nil, false
+	}
+	of, _, _, _ = own.value()
+	if own.tool != nil {
+		f.catalogue.DropDefaultURLs(own.tool)
+	}
+	next.Catalog = r.Catalog.Clone()
+	next.Catalog.Put(of)
+	next.Catalog.Proofs = evidence.Records(next.Catalog, f.seen)
+	return next, of, true
+}
+
+// replace puts a record in the place of that of the same file, which it returns, or after all others. The
+// folder that f is a copy of stays as it is.
+func (f *folder) replace(k kind, r record) (own *record, was record) {
+	f.batches = slices.Clone(f.batches)
+	for i, b := range f.batches {
+		if at := slices.IndexFunc(b.records, func(o record) bool { return o.file == r.file }); at >= 0 {
+			records := slices.Clone(b.records)
+			was, records[at] = records[at], r
+			f.batches[i] = &batch{kind: k, records: records}
+			return &records[at], was
+		}
+	}
+	f.batches = append(f.batches, &batch{kind: k, records: []record{r}})
+	return &f.batches[len(f.batches)-1].records[0], was
 }

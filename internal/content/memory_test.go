@@ -120,11 +120,53 @@ func compareMemory(t *rapid.T, folder fstest.MapFS, memory *Memory, today string
 	if diff := cmp.Diff(fresh.Catalog, again.Catalog); diff != "" {
 		t.Fatal(diff)
 	}
+	compareWith(t, folder, again, opts)
 	if again.Catalog == nil {
 		return 0
 	}
 	catalog.CarryOver(&catalog.Catalog{}, again.Catalog, today) // as a reader does
 	return 1
+}
+
+// compareWith changes one file of a folder that was read, and compares what With makes of it with what reading
+// the folder does. Only the links of other records are not checked.
+func compareWith(t *rapid.T, folder fstest.MapFS, read *Result, opts Options) {
+	texts := editedFiles()
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(texts)), func(name string) bool { return folder[name] == nil || !strings.HasSuffix(name, ".md") })
+	if len(names) == 0 {
+		return
+	}
+	name := rapid.SampledFrom(names).Draw(t, "changed")
+	text := rapid.SampledFrom(texts[name]).Draw(t, "changed text")
+	got, _, ok := read.With(name, text)
+	if !ok {
+		return
+	}
+	changed := maps.Clone(folder)
+	changed[name] = &fstest.MapFile{Data: []byte(text)}
+	opts.Memory = nil
+	want, err := ReadFS(t.Context(), changed, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	isLink := func(p Problem) bool { return p.File != name && strings.Contains(p.Text, "link") }
+	want.Problems = slices.DeleteFunc(want.Problems, isLink)
+	if diff := cmp.Diff(want.Problems, got.Problems); diff != "" {
+		t.Fatal(diff)
+	}
+	if want.Catalog == nil {
+		return
+	}
+	want.Catalog.Pictures, got.Catalog.Pictures = nil, nil // those that are not used any more are kept
+	if diff := cmp.Diff(want.Catalog, got.Catalog); diff != "" {
+		t.Fatal(diff)
+	}
+	ofFile := func(all []Warning) []Warning {
+		return slices.DeleteFunc(all, func(w Warning) bool { return w.File != name })
+	}
+	if diff := cmp.Diff(ofFile(want.Warnings), ofFile(got.Warnings)); diff != "" {
+		t.Fatal(diff)
+	}
 }
 
 // What a memory is for.

@@ -36,6 +36,25 @@ type record struct {
 	author     *catalog.Author
 }
 
+// clone returns a copy whose value may be changed.
+func (r record) clone() record {
+	switch {
+	case r.tool != nil:
+		r.tool = new(*r.tool)
+	case r.comparison != nil:
+		r.comparison = new(*r.comparison)
+	case r.retired != nil:
+		r.retired = new(*r.retired)
+	case r.page != nil:
+		r.page = new(*r.page)
+	case r.article != nil:
+		r.article = new(*r.article)
+	case r.author != nil:
+		r.author = new(*r.author)
+	}
+	return r
+}
+
 // references are what a record refers to. Most tools have none.
 type references struct {
 	refs    []reference // aliases of a tool, sides of a comparison, successor of a retired tool, tools of an article, pages of catalogue.yaml

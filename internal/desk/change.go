@@ -48,7 +48,10 @@ func (d *desk) changes(ctx context.Context, c *draft) ([]worktree.Change, error)
 // foldIn returns what a working copy changes by itself. If a text that was to replace its record has, its
 // file goes with the old one, unless she has not seen that text: then the two are a conflict.
 func (d *desk) foldIn(ctx context.Context, c *draft) ([]worktree.Change, error) {
-	list := c.changes()
+	list, err := d.ownChanges(ctx, c)
+	if err != nil {
+		return nil, err
+	}
 	now, next, err := d.current(ctx, c.file())
 	if err != nil || next == nil {
 		return list, ignoreMissing(err)
@@ -125,15 +128,16 @@ func naming(c *catalog.Catalog, slug string) (files []string) {
 	return files
 }
 
-// changes returns what it changes by itself.
-func (c *draft) changes() []worktree.Change {
+// ownChanges returns what a working copy changes by itself, with its pictures.
+func (d *desk) ownChanges(ctx context.Context, c *draft) ([]worktree.Change, error) {
 	list := []worktree.Change{{Path: c.Path, Data: c.Data, Base: c.Base}}
 	if c.Replaces != "" {
 		list[0].Base = ""
 		list = append(list, worktree.Change{Path: c.Replaces, Base: c.Base})
 	}
-	for _, f := range c.files {
+	files, err := d.Copies.Files(ctx, c.ID)
+	for _, f := range files {
 		list = append(list, worktree.Change{Path: f.Path, Data: f.Data})
 	}
-	return list
+	return list, err
 }

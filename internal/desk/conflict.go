@@ -62,11 +62,7 @@ type conflictPage struct {
 	Missing  bool // she has not chosen everything
 }
 
-func (d *desk) showConflict(r *request) (*response, error) {
-	c, err := d.find(r)
-	if err != nil {
-		return nil, err
-	}
+func (d *desk) showConflict(r *request, c *draft) (*response, error) {
 	found, err := d.conflict(r.Context(), c)
 	if err != nil {
 		return nil, err
@@ -94,11 +90,7 @@ func (c *conflict) show(r *request, isMissing bool) *response {
 }
 
 // settleConflict makes one version of two, as she chose.
-func (d *desk) settleConflict(r *request) (*response, error) {
-	c, err := d.find(r)
-	if err != nil {
-		return nil, err
-	}
+func (d *desk) settleConflict(r *request, c *draft) (*response, error) {
 	found, err := d.conflict(r.Context(), c)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"net/http"
 	"path"
 	"slices"
@@ -36,8 +37,7 @@ type Copies interface {
 // A draft is a working copy with what it says.
 type draft struct {
 	accountdb.WorkingCopy
-	doc   *content.Document // nil if the file is in no form that a form can show
-	files []accountdb.CopyFile
+	doc *content.Document // nil if the file is in no form that a form can show
 }
 
 // path returns the address of its page.
@@ -63,10 +63,18 @@ func name(doc *content.Document, file string) string {
 	return cmp.Or(doc.Value("name").Text, doc.Value("title").Text, strings.TrimSuffix(path.Base(file), ".md"))
 }
 
-// find returns the working copy that a request names, if she may see it: her own, and as an editor
-// everybody's.
-func (d *desk) find(r *request) (*draft, error) { return d.open(r, r.PathValue("id")) }
+// of returns a page of the working copy that a request names.
+func (d *desk) of(page func(*request, *draft) (*response, error)) pageFunc {
+	return func(r *request) (*response, error) {
+		c, err := d.open(r, r.PathValue("id"))
+		if err != nil {
+			return nil, err
+		}
+		return page(r, c)
+	}
+}
 
+// open returns a working copy, if she may see it: her own, and as an editor everybody's.
 func (d *desk) open(r *request, id string) (*draft, error) {
 	found, err := d.Copies.Find(r.Context(), id)
 	if err != nil {
@@ -75,11 +83,7 @@ func (d *desk) open(r *request, id string) (*draft, error) {
 	if found.Author != r.Email && !r.Role.Includes(account.Editor) {
 		return nil, noPage()
 	}
-	files, err := d.Copies.Files(r.Context(), found.ID)
-	if err != nil {
-		return nil, err
-	}
-	c := &draft{WorkingCopy: found, files: files}
+	c := &draft{WorkingCopy: found}
 	c.doc, _ = content.OpenDocument(c.Path, c.Data) // without it, its text is shown
 	return c, nil
 }
@@ -118,12 +122,14 @@ func (c *draft) summary() string {
 }
 
 // edition returns the folder with a working copy in it.
-func (d *desk) edition(ctx context.Context, c *draft) (*preview.Edition, error) {
-	changes, err := d.changes(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return d.Drafts.Open(ctx, c.ID, c.Revision, d.Folder.With(changes))
+func (d *desk) edition(ctx context.Context, c *draft, isPublic bool) (*preview.Edition, error) {
+	return d.Drafts.Open(ctx, preview.Source{
+		Key: c.ID, Revision: c.Revision, Folder: d.reading.at(d.Now(), d.Folder), IsPublic: isPublic, Path: c.Path, Data: c.Data,
+		Files: func() (fs.FS, bool, error) {
+			changes, err := d.changes(ctx, c)
+			return d.Folder.With(changes), len(changes) == 1, err
+		},
+	})
 }
 
 // A copyRow is a working copy in a list.
@@ -165,17 +171,13 @@ func (d *desk) copyRows(r *request, records []row) ([]copyRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := d.folder(r.Context())
-	if err != nil {
-		return nil, err
-	}
 	titles := map[string]string{}
 	for _, x := range records {
 		titles[x.File()] = x.Name
 	}
 	var list []copyRow
 	for _, c := range all {
-		c.SavedAt = c.SavedAt.In(zoneOf(e))
+		c.SavedAt = c.SavedAt.In(zoneOf(r.folder))
 		file := cmp.Or(c.Replaces, c.Path)
 		if records != nil && titles[file] == "" { // a new one, which only its own text names
 			whole, err := d.Copies.Find(r.Context(), c.ID)
@@ -233,12 +235,8 @@ type copyPage struct {
 	Tools      []*catalog.Tool
 }
 
-func (d *desk) showCopy(r *request) (*response, error) {
-	c, err := d.find(r)
-	if err != nil {
-		return nil, err
-	}
-	e, err := d.edition(r.Context(), c)
+func (d *desk) showCopy(r *request, c *draft) (*response, error) {
+	e, err := d.edition(r.Context(), c, false)
 	if err != nil {
 		return nil, err
 	}
@@ -269,11 +267,7 @@ func (d *desk) form(r *request, c *draft, e *preview.Edition, messages ...string
 	}
 	known := e.Catalog
 	if known == nil { // there is something to correct: what may be chosen is in the folder as it was
-		before, err := d.folder(r.Context())
-		if err != nil {
-			return nil, err
-		}
-		known = before.Catalog
+		known = r.folder.Catalog
 	}
 	data.Tools = proposals(known)
 	data.Groups = newForm(c.doc, known, problems)
@@ -292,11 +286,7 @@ func (c *draft) pages() []choice {
 
 // saveCopy saves what somebody wrote. Our script sends the form again and again, and reads what is
 // wrong in it; without it, the response is the form.
-func (d *desk) saveCopy(r *request) (*response, error) {
-	c, err := d.find(r)
-	if err != nil {
-		return nil, err
-	}
+func (d *desk) saveCopy(r *request, c *draft) (*response, error) {
 	if a, err := d.keep(r, c); a != nil || err != nil {
 		return a, err
 	}
@@ -352,11 +342,7 @@ func (d *desk) outdated(r *request, c *draft) (*response, error) {
 				"venez d’écrire, puis rechargez la page.",
 		}), nil
 	}
-	e, err := d.folder(r.Context()) // what she wrote is in no edition
-	if err != nil {
-		return nil, err
-	}
-	a, err := d.form(r, c, e, "Cette copie a été enregistrée dans une autre fenêtre, ou par quelqu’un d’autre, "+
+	a, err := d.form(r, c, r.folder, "Cette copie a été enregistrée dans une autre fenêtre, ou par quelqu’un d’autre, "+
 		"pendant que vous écriviez. Voici votre texte\u00a0: «\u00a0Enregistrer\u00a0» le garde à la place de l’autre.")
 	if err == nil {
 		a.status = http.StatusConflict
@@ -375,7 +361,7 @@ type saved struct {
 }
 
 func (d *desk) report(r *request, c *draft) (*response, error) {
-	e, err := d.edition(r.Context(), c)
+	e, err := d.edition(r.Context(), c, false)
 	if err != nil {
 		return nil, err
 	}
@@ -401,21 +387,13 @@ type removalPage struct {
 	IsAdded bool // the record is not in the folder yet
 }
 
-func (d *desk) confirmRemoval(r *request) (*response, error) {
-	c, err := d.find(r)
-	if err != nil {
-		return nil, err
-	}
+func (d *desk) confirmRemoval(r *request, c *draft) (*response, error) {
 	data := removalPage{page: r.page("Supprimer la copie de travail"), IsAdded: c.Base == ""}
 	data.Copy = c.row()
 	return render("removal", data), nil
 }
 
-func (d *desk) removeCopy(r *request) (*response, error) {
-	c, err := d.find(r)
-	if err != nil {
-		return nil, err
-	}
+func (d *desk) removeCopy(r *request, c *draft) (*response, error) {
 	if err := d.Copies.Delete(r.Context(), c.ID, c.Revision); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"palmares/demo"
 	"palmares/internal/desk"
@@ -400,7 +401,7 @@ func TestRecordsAreFoundByWhatIsSaidOfThem(t *testing.T) {
 	bob.get("/redaction/fiches/outils/gomme").OK().Contains("ne s’y modifie pas")
 	bob.post("/redaction/fiches/outils/gomme/copie").Is(http.StatusUnprocessableEntity)
 	n.write("outils/encre.md", "---\nname: [\n---\n")
-	n.now = n.now.Add(6_000_000_000)
+	n.now = n.now.Add(16 * time.Second)
 	bob.get("/redaction/fiches").OK().Contains("À corriger", "encre, ligne 2", ">plume</a>")
 	broken := bob.open("outils/stylo")
 	bob.get(broken).OK()

@@ -30,16 +30,12 @@ type concern struct {
 }
 
 func (d *desk) home(r *request) (*response, error) {
-	e, err := d.folder(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	records := d.rows(e, r.now)
+	records := d.rows(r.folder, r.now)
 	copies, err := d.copyRows(r, records)
 	if err != nil {
 		return nil, err
 	}
-	data := homePage{page: r.page("Rédaction"), Name: r.Name, Problems: findings(e.Problems)}
+	data := homePage{page: r.page("Rédaction"), Name: r.Name, Problems: findings(r.folder.Problems)}
 	data.Unsent, err = d.Folder.Unsent(r.Context())
 	if err != nil {
 		return nil, err

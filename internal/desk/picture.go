@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -20,11 +21,7 @@ const maxAlt = 300
 
 // addPicture adds a picture to a working copy. Our script puts it where she writes; without it, it is
 // added to the end of the text, which came with it and is saved whatever becomes of the picture.
-func (d *desk) addPicture(r *request) (*response, error) {
-	c, err := d.find(r)
-	if err != nil {
-		return nil, err
-	}
+func (d *desk) addPicture(r *request, c *draft) (*response, error) {
 	if r.PostForm.Has("revision") {
 		if a, err := d.keep(r, c); a != nil || err != nil {
 			return a, err
@@ -52,11 +49,12 @@ func (d *desk) addPicture(r *request) (*response, error) {
 	if err != nil {
 		return nil, refused(sentence(err))
 	}
-	place, err := d.freePicture(c, slugOf(strings.TrimSuffix(header.Filename, path.Ext(header.Filename))), checked.Ext)
+	place, err := d.freePicture(r.Context(), c, slugOf(strings.TrimSuffix(header.Filename, path.Ext(header.Filename))), checked.Ext)
 	if err != nil {
 		return nil, err
 	}
 	err = d.Copies.PutFile(r.Context(), c.ID, accountdb.CopyFile{Path: place, Data: data})
+	d.Drafts.Forget(c.ID)
 	if errors.Is(err, accountdb.ErrTooMany) {
 		return nil, refused("Cette copie a déjà 20\u00a0images, ou 64\u00a0Mo d’images, le plus qu’elle puisse en avoir.")
 	}
@@ -79,12 +77,16 @@ func (d *desk) addPicture(r *request) (*response, error) {
 var bracketed = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`)
 
 // freePicture returns a path under images/ that neither the folder nor the copy has.
-func (d *desk) freePicture(c *draft, stem, ext string) (string, error) {
+func (d *desk) freePicture(ctx context.Context, c *draft, stem, ext string) (string, error) {
 	if stem == "" {
 		stem = "image"
 	}
 	folder := "images/" + strings.TrimSuffix(strings.TrimSuffix(path.Base(c.Path), ".md"), ".next") + "/"
-	all := d.Folder.With(c.changes())
+	changes, err := d.ownChanges(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	all := d.Folder.With(changes)
 	for i := 1; i < 1000; i++ {
 		place := folder + stem + "." + ext
 		if i > 1 {
@@ -106,13 +108,9 @@ type picturesPage struct {
 
 // listPictures shows what to tidy among the pictures.
 func (d *desk) listPictures(r *request) (*response, error) {
-	e, err := d.folder(r.Context())
-	if err != nil {
-		return nil, err
-	}
 	data := picturesPage{page: r.page("Images")}
 	without := map[string]bool{}
-	for _, w := range e.Warnings {
+	for _, w := range r.folder.Warnings {
 		switch {
 		case strings.HasPrefix(w.File, "images/") && strings.Contains(w.Text, "nothing uses this picture"):
 			data.Unused = append(data.Unused, w.File)
@@ -120,10 +118,10 @@ func (d *desk) listPictures(r *request) (*response, error) {
 			without[w.File] = true
 		}
 	}
-	if e.Catalog != nil {
-		data.Used = len(e.Catalog.Pictures)
+	if r.folder.Catalog != nil {
+		data.Used = len(r.folder.Catalog.Pictures)
 	}
-	for _, x := range d.rows(e, r.now) {
+	for _, x := range d.rows(r.folder, r.now) {
 		if without[x.File()] {
 			data.Without = append(data.Without, x)
 		}

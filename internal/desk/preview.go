@@ -9,12 +9,8 @@ import (
 )
 
 // showPreview shows the site with a working copy in it, below an address of the desk.
-func (d *desk) showPreview(r *request) (*response, error) {
-	c, err := d.find(r)
-	if err != nil {
-		return nil, err
-	}
-	e, err := d.edition(r.Context(), c)
+func (d *desk) showPreview(r *request, c *draft) (*response, error) {
+	e, err := d.edition(r.Context(), c, false)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +20,8 @@ func (d *desk) showPreview(r *request) (*response, error) {
 			"L’aperçu viendra quand il n’y aura plus rien à corriger dans la fiche.",
 		}
 	}
-	return &response{write: under(c.path()+"/apercu", e)}, nil
+	pages, err := e.Pages(r.Context())
+	return &response{write: under(c.path()+"/apercu", pages)}, err
 }
 
 // under serves the pages of a site below a prefix. Their links stay there; only what is the same on

@@ -28,15 +28,11 @@ type publicationPage struct {
 }
 
 // confirmPublication shows what publishing a working copy changes.
-func (d *desk) confirmPublication(r *request) (*response, error) {
-	c, err := d.find(r)
-	if err != nil {
-		return nil, err
-	}
+func (d *desk) confirmPublication(r *request, c *draft) (*response, error) {
 	if found, err := d.conflict(r.Context(), c); err != nil || found != nil {
 		return seeOther(c.path()+"/conflit", ""), err
 	}
-	e, err := d.edition(r.Context(), c)
+	e, err := d.edition(r.Context(), c, false)
 	if err != nil {
 		return nil, err
 	}

@@ -37,12 +37,8 @@ func reasons() []content.Choice {
 
 // record finds the record that the path of a request names, and its file; nil if it has none.
 func (d *desk) record(r *request) (row, []byte, *catalog.Catalog, error) {
-	e, err := d.folder(r.Context())
-	if err != nil {
-		return row{}, nil, nil, err
-	}
 	file := r.PathValue("folder") + "/" + r.PathValue("slug") + ".md"
-	all := d.rows(e, r.now)
+	all := d.rows(r.folder, r.now)
 	i := slices.IndexFunc(all, func(x row) bool { return x.File() == file })
 	if i < 0 {
 		return row{}, nil, nil, noPage()
@@ -51,7 +47,7 @@ func (d *desk) record(r *request) (row, []byte, *catalog.Catalog, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		all[i].IsInBulk, err = true, nil
 	}
-	return all[i], data, e.Catalog, err
+	return all[i], data, r.folder.Catalog, err
 }
 
 func (d *desk) showRecord(r *request) (*response, error) {
@@ -99,6 +95,7 @@ func (d *desk) create(r *request, c accountdb.WorkingCopy) (*response, error) {
 func (d *desk) copyOf(r *request, c accountdb.WorkingCopy) (accountdb.WorkingCopy, error) {
 	c.Author = r.Email
 	made, err := d.Copies.Create(r.Context(), c, r.now)
+	d.reading.forget() // on somebody's own machine, it is in the folder
 	if errors.Is(err, accountdb.ErrTooMany) {
 		return made, refused("Il y a déjà 500\u00a0copies de travail, le plus possible\u00a0: publiez-en ou supprimez-en d’abord.")
 	}
@@ -125,16 +122,12 @@ func (d *desk) free(r *request, folder, given string) (string, error) {
 	if slug == "" {
 		return "", refused("Il manque l’adresse de la fiche\u00a0: des lettres, des chiffres et des traits d’union, comme plume-2.")
 	}
-	e, err := d.folder(r.Context())
-	if err != nil {
-		return "", err
-	}
 	copies, err := d.Copies.List(r.Context())
 	if err != nil {
 		return "", err
 	}
 	if slices.ContainsFunc(copies, func(c accountdb.WorkingCopy) bool { return c.Path == file }) ||
-		slices.ContainsFunc(d.rows(e, r.now), func(x row) bool { return x.File() == file }) {
+		slices.ContainsFunc(d.rows(r.folder, r.now), func(x row) bool { return x.File() == file }) {
 		return "", refused("L’adresse «\u00a0" + slug + "\u00a0» est déjà prise. Choisissez-en une autre.")
 	}
 	return file, nil
@@ -155,12 +148,8 @@ type newPage struct {
 }
 
 func (d *desk) newRecord(r *request) (*response, error) {
-	e, err := d.folder(r.Context())
-	if err != nil {
-		return nil, err
-	}
 	data := newPage{page: r.page("Nouvelle fiche"), Kinds: kinds, A: r.URL.Query().Get("a"), B: r.URL.Query().Get("b")}
-	data.Tools = proposals(e.Catalog)
+	data.Tools = proposals(r.folder.Catalog)
 	return render("new", data), nil
 }
 
@@ -268,10 +257,6 @@ type settingsPage struct {
 }
 
 func (d *desk) showSettings(r *request) (*response, error) {
-	e, err := d.folder(r.Context())
-	if err != nil {
-		return nil, err
-	}
 	copies, err := d.copyRows(r, nil)
 	if err != nil {
 		return nil, err
@@ -282,10 +267,10 @@ func (d *desk) showSettings(r *request) (*response, error) {
 			data.Copies = append(data.Copies, c)
 		}
 	}
-	if e.Catalog != nil {
-		data.Name, data.URL, data.Categories = e.Catalog.Name, e.Catalog.URL, e.Catalog.InOrder().Categories
+	if r.folder.Catalog != nil {
+		data.Name, data.URL, data.Categories = r.folder.Catalog.Name, r.folder.Catalog.URL, r.folder.Catalog.InOrder().Categories
 	}
-	for _, x := range d.rows(e, r.now) {
+	for _, x := range d.rows(r.folder, r.now) {
 		if x.Kind.Kind == record.Page {
 			data.Pages = append(data.Pages, x)
 		}

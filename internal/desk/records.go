@@ -47,23 +47,29 @@ func kindOf[T ~string](name T) *kind {
 // testAge is how old a test may be, in days.
 const testAge = 365
 
-// folderAge is how long the folder is shown as it was read. What is published here is shown at once.
-const folderAge = 5 * time.Second
+// folderAge is how long the folder is taken to be as it was. What is published here is shown at once.
+const folderAge = 15 * time.Second
 
-// A folderReading says when the folder is read again.
+// A folderReading says when the folder is read again: on another day, or if a file has changed.
 type folderReading struct {
 	mu       sync.Mutex
 	revision int64
 	until    time.Time
+	day      string
+	parts    []content.Part
 }
 
-func (f *folderReading) at(now time.Time) int64 {
+func (f *folderReading) at(now time.Time, folder Folder) int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !now.Before(f.until) {
-		f.revision++
-		f.until = now.Add(folderAge)
+	if now.Before(f.until) {
+		return f.revision
 	}
+	parts, err := content.Parts(folder.With(nil))
+	if err != nil || f.day != catalog.Day(now) || !slices.Equal(parts, f.parts) {
+		f.revision++
+	}
+	f.until, f.day, f.parts = now.Add(folderAge), catalog.Day(now), parts
 	return f.revision
 }
 
@@ -75,7 +81,10 @@ func (f *folderReading) forget() {
 
 // folder returns the content folder as it is now.
 func (d *desk) folder(ctx context.Context) (*preview.Edition, error) {
-	return d.Drafts.Open(ctx, "", d.reading.at(d.Now()), d.Folder.With(nil))
+	revision := d.reading.at(d.Now(), d.Folder)
+	return d.Drafts.Open(ctx, preview.Source{
+		Revision: revision, Folder: revision, Files: func() (fs.FS, bool, error) { return d.Folder.With(nil), false, nil },
+	})
 }
 
 // A row is a record in a list.
@@ -288,18 +297,14 @@ type recordsPage struct {
 }
 
 func (d *desk) listRecords(r *request) (*response, error) {
-	e, err := d.folder(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	records := d.rows(e, r.now)
+	records := d.rows(r.folder, r.now)
 	copies, err := d.copyRows(r, records)
 	if err != nil {
 		return nil, err
 	}
-	data := recordsPage{page: r.page("Fiches"), Filter: readFilter(r.URL.Query()), Kinds: kinds, States: states, Problems: findings(e.Problems)}
-	if e.Catalog != nil {
-		data.Categories = e.Catalog.InOrder().Categories
+	data := recordsPage{page: r.page("Fiches"), Filter: readFilter(r.URL.Query()), Kinds: kinds, States: states, Problems: findings(r.folder.Problems)}
+	if r.folder.Catalog != nil {
+		data.Categories = r.folder.Catalog.InOrder().Categories
 	}
 	all := records
 	authors := map[string]bool{}

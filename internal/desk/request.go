@@ -15,6 +15,7 @@ import (
 	"palmares/internal/accountdb"
 	"palmares/internal/accountsite"
 	"palmares/internal/picture"
+	"palmares/internal/preview"
 	"palmares/internal/site"
 	"palmares/internal/sqldb"
 )
@@ -54,6 +55,7 @@ type request struct {
 	Visitor
 	now     time.Time
 	isLocal bool
+	folder  *preview.Edition // as it is now
 }
 
 // isScript reports whether our script sent the request, which reads JSON.
@@ -100,9 +102,13 @@ func (d *desk) run(w http.ResponseWriter, r *request, role account.Role, page pa
 	case !r.Role.Includes(role):
 		return nil, noPage() // also for authors where only editors may go
 	case isForm:
-		if err := r.readForm(w); err != nil {
-			return nil, err
-		}
+		err = r.readForm(w)
+	}
+	if err == nil {
+		r.folder, err = d.folder(r.Context())
+	}
+	if err != nil {
+		return nil, err
 	}
 	return page(r)
 }

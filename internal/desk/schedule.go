@@ -37,15 +37,11 @@ func zoneOf(e *preview.Edition) *time.Location {
 }
 
 // chooseHour asks when a working copy is to appear.
-func (d *desk) chooseHour(r *request) (*response, error) {
-	c, err := d.find(r)
-	if err != nil {
-		return nil, err
-	}
+func (d *desk) chooseHour(r *request, c *draft) (*response, error) {
 	if found, err := d.conflict(r.Context(), c); err != nil || found != nil {
 		return seeOther(c.path()+"/conflit", ""), err
 	}
-	e, err := d.edition(r.Context(), c)
+	e, err := d.edition(r.Context(), c, false)
 	if err != nil {
 		return nil, err
 	}
@@ -72,11 +68,7 @@ func (d *desk) placeOf(r *request, c *draft) (string, error) {
 	case c.Base == "" || strings.HasSuffix(c.Path, nextSuffix):
 		return c.Path, nil
 	}
-	e, err := d.folder(r.Context())
-	if err != nil {
-		return "", err
-	}
-	all := d.rows(e, r.now)
+	all := d.rows(r.folder, r.now)
 	i := slices.IndexFunc(all, func(x row) bool { return x.File() == c.Path })
 	if i >= 0 && (all[i].Draft || all[i].Due != "") {
 		return c.Path, nil
@@ -90,11 +82,7 @@ func (d *desk) placeOf(r *request, c *draft) (string, error) {
 }
 
 // schedule publishes a working copy so that it appears by itself at its hour.
-func (d *desk) schedule(r *request) (*response, error) {
-	c, err := d.find(r)
-	if err != nil {
-		return nil, err
-	}
+func (d *desk) schedule(r *request, c *draft) (*response, error) {
 	if found, err := d.conflict(r.Context(), c); err != nil || found != nil {
 		return seeOther(c.path()+"/conflit", ""), err
 	}
@@ -102,12 +90,8 @@ func (d *desk) schedule(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := d.folder(r.Context())
-	if err != nil {
-		return nil, err
-	}
 	when := r.PostForm.Get("quand")
-	if err := checkHour(when, zoneOf(e), r.now); err != nil {
+	if err := checkHour(when, zoneOf(r.folder), r.now); err != nil {
 		return nil, err
 	}
 	if err := c.doc.Set("publish_at", content.Value{Text: when}); err != nil {
@@ -115,7 +99,11 @@ func (d *desk) schedule(r *request) (*response, error) {
 	}
 	isBeside := place != c.Path
 	c.Data = c.doc.Bytes()
-	work := worktree.Publication{Changes: c.changes(), Message: name(c.doc, c.Path) + " paraîtra le " + french.Date(when[:10]) + " à " + when[11:]}
+	changes, err := d.ownChanges(r.Context(), c)
+	if err != nil {
+		return nil, err
+	}
+	work := worktree.Publication{Changes: changes, Message: name(c.doc, c.Path) + " paraîtra le " + french.Date(when[:10]) + " à " + when[11:]}
 	work.Changes[0].Path = place
 	if isBeside {
 		work.Changes[0].Base = ""
@@ -160,12 +148,8 @@ type scheduledPage struct {
 
 // listScheduled shows what appears by itself, the next first.
 func (d *desk) listScheduled(r *request) (*response, error) {
-	e, err := d.folder(r.Context())
-	if err != nil {
-		return nil, err
-	}
 	data := scheduledPage{page: r.page("Programmées")}
-	for _, x := range d.rows(e, r.now) {
+	for _, x := range d.rows(r.folder, r.now) {
 		if x.Due != "" {
 			data.Rows = append(data.Rows, x)
 		}

@@ -29,33 +29,18 @@ type sharesPage struct {
 	Until  string // the day on which it ends
 }
 
-func (d *desk) listShares(r *request) (*response, error) {
-	c, err := d.findShareable(r)
-	if err != nil {
-		return nil, err
-	}
-	return d.showShares(r, c, "")
-}
-
-// findShareable is find for copies that have a page to share.
-func (d *desk) findShareable(r *request) (*draft, error) {
-	c, err := d.find(r)
-	if err == nil && c.doc != nil && c.doc.Kind() == record.Catalogue {
-		err = refused("Les réglages n’ont pas de page à partager.")
-	}
-	return c, err
-}
+func (d *desk) listShares(r *request, c *draft) (*response, error) { return d.showShares(r, c, "") }
 
 func (d *desk) showShares(r *request, c *draft, token string) (*response, error) {
-	data := sharesPage{page: r.page("Partager"), Copy: c.row()}
-	e, err := d.folder(r.Context())
-	if err != nil {
-		return nil, err
+	if c.doc != nil && c.doc.Kind() == record.Catalogue {
+		return nil, refused("Les réglages n’ont pas de page à partager.")
 	}
+	data := sharesPage{page: r.page("Partager"), Copy: c.row()}
+	var err error
 	data.Shares, err = d.Shares.List(r.Context(), c.ID, r.now)
 	for i := range data.Shares {
 		s := &data.Shares[i]
-		s.CreatedAt, s.ExpiresAt = s.CreatedAt.In(zoneOf(e)), s.ExpiresAt.In(zoneOf(e))
+		s.CreatedAt, s.ExpiresAt = s.CreatedAt.In(zoneOf(r.folder)), s.ExpiresAt.In(zoneOf(r.folder))
 	}
 	if token != "" && len(data.Shares) > 0 {
 		data.Made, data.Until = d.BaseURL+sharedPath+"/"+token, data.Shares[0].ExpiresAt.Format(time.DateOnly)
@@ -64,11 +49,7 @@ func (d *desk) showShares(r *request, c *draft, token string) (*response, error)
 }
 
 // share makes a private link to the page of a working copy.
-func (d *desk) share(r *request) (*response, error) {
-	c, err := d.findShareable(r)
-	if err != nil {
-		return nil, err
-	}
+func (d *desk) share(r *request, c *draft) (*response, error) {
 	token, _, err := d.Shares.Create(r.Context(), c.ID, r.now)
 	if errors.Is(err, accountdb.ErrTooMany) {
 		return nil, refused("Cette copie a déjà 20\u00a0liens, le plus possible\u00a0: révoquez-en d’abord.")
@@ -79,11 +60,7 @@ func (d *desk) share(r *request) (*response, error) {
 	return d.showShares(r, c, token)
 }
 
-func (d *desk) revokeShare(r *request) (*response, error) {
-	c, err := d.find(r)
-	if err != nil {
-		return nil, err
-	}
+func (d *desk) revokeShare(r *request, c *draft) (*response, error) {
 	if err := d.Shares.Revoke(r.Context(), c.ID, r.PathValue("share")); err != nil && !errors.Is(err, sqldb.ErrNotFound) {
 		return nil, err
 	}
@@ -112,7 +89,11 @@ func (d *desk) showShared(r *request) (*response, error) {
 		return sharedNotice(r, http.StatusConflict, "Page en cours d’écriture",
 			"La rédaction travaille en ce moment à cette page. Revenez plus tard\u00a0: le lien reste le même."), nil
 	}
-	shown := sharedRecord{prefix: sharedPath + "/" + token, pages: c.sharedPages(), site: e}
+	pages, err := e.Pages(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	shown := sharedRecord{prefix: sharedPath + "/" + token, pages: c.sharedPages(), site: pages}
 	if page := shown.pages[rest]; page != "" {
 		if r.Method == http.MethodGet {
 			if err := d.Shares.CountView(r.Context(), s.ID); err != nil {
@@ -140,10 +121,6 @@ func (d *desk) sharedEdition(ctx context.Context, id string) (*draft, *preview.E
 		return nil, nil, err
 	}
 	c := &draft{WorkingCopy: found}
-	c.files, err = d.Copies.Files(ctx, id)
-	if err != nil {
-		return nil, nil, err
-	}
 	c.doc, err = content.OpenDocument(c.Path, c.Data)
 	if err == nil {
 		for _, field := range []string{"draft", "publish_at"} {
@@ -154,11 +131,7 @@ func (d *desk) sharedEdition(ctx context.Context, id string) (*draft, *preview.E
 		c.Data = c.doc.Bytes()
 	}
 	c.Path = strings.Replace(c.Path, ".next.md", ".md", 1)
-	changes, err := d.changes(ctx, c)
-	if err != nil {
-		return nil, nil, err
-	}
-	e, err := d.Drafts.OpenPublic(ctx, id, c.Revision, d.Folder.With(changes))
+	e, err := d.edition(ctx, c, true)
 	return c, e, err
 }
 

@@ -79,15 +79,11 @@ func (d *desk) listVersions(r *request) (*response, error) {
 }
 
 func (d *desk) versions(r *request) ([]version, error) {
-	e, err := d.folder(r.Context())
-	if err != nil {
-		return nil, err
-	}
 	found, err := d.Catalogue.Versions(r.Context(), maxVersions)
 	all := make([]version, len(found))
 	for i := range found {
 		all[i].Version = found[i]
-		all[i].PublishedAt = found[i].PublishedAt.In(zoneOf(e))
+		all[i].PublishedAt = found[i].PublishedAt.In(zoneOf(r.folder))
 	}
 	return all, err
 }

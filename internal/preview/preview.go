@@ -15,6 +15,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -22,7 +23,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"palmares/internal/catalog"
 	"palmares/internal/clientip"
 	"palmares/internal/content"
 	"palmares/internal/site"
@@ -41,9 +41,8 @@ type Config struct {
 // A Preview shows one folder. Its Run method must run alongside.
 type Preview struct {
 	cfg     Config
+	drafts  *Drafts // whose only view is that of the folder
 	site    *site.Site
-	spools  spools
-	memory  content.Memory // of read
 	current atomic.Pointer[edition]
 	next    atomic.Pointer[edition] // the one that is being made
 	prefix  string                  // of what mounted serves; "" for nothing
@@ -67,13 +66,8 @@ func New(ctx context.Context, cfg Config) *Preview {
 	p.current.Store(&edition{
 		snapshot: empty, replaced: make(chan struct{}), problems: []string{"Lecture du dossier en cours…"},
 	})
-	p.site = site.New(site.Config{
-		Demo:     func(*snapshot.Snapshot) bool { return false },
-		Preview:  p.notice,
-		Pictures: &p.spools,
-		Document: cfg.Document,
-		Now:      cfg.Now,
-	})
+	p.drafts = NewDrafts(DraftsConfig{Document: cfg.Document, Now: cfg.Now, Notice: p.notice})
+	p.site = p.drafts.use(&Source{}).site
 	_ = empty.BuildIndex(context.WithoutCancel(ctx)) // fails only when its context ends
 	p.site.Show(empty)
 	return p
@@ -200,39 +194,42 @@ func (p *Preview) serveProblems(w http.ResponseWriter, r *http.Request) {
 func (p *Preview) read(ctx context.Context) {
 	began, last := time.Now(), p.current.Load()
 	next := &edition{number: last.number + 1, snapshot: last.snapshot, replaced: make(chan struct{})}
-	today := catalog.Day(p.cfg.Now())
-	read, err := content.Read(ctx, p.cfg.Dir, content.Options{
-		Now: p.cfg.Now(), Today: today, Drafts: true, Known: p.spools.known, Memory: &p.memory,
-	})
+	e, err := p.open(ctx, next.number)
 	switch {
 	case ctx.Err() != nil:
 		return
 	case err != nil:
 		next.problems = []string{p.cfg.Say(err.Error())}
 		p.cfg.Log.Error(next.problems[0])
-	case len(read.Problems) > 0:
-		next.problems = p.sentences("", read.Problems)
-		p.cfg.Log.Warn(p.cfg.Say("the folder has problems"), "problems", len(read.Problems), "first", next.problems[0])
+	case len(e.Problems) > 0:
+		next.problems = p.sentences("", e.Problems)
+		p.cfg.Log.Warn(p.cfg.Say("the folder has problems"), "problems", len(e.Problems), "first", next.problems[0])
 	default:
-		p.spools.add(read)
 		var warnings []content.Problem
-		for _, w := range append(read.Warnings, complete(read.Catalog, today)...) {
+		for _, w := range e.Warnings {
 			warnings = append(warnings, content.Problem(w))
 		}
 		next.warnings, next.found = p.sentences("warning: ", warnings), len(warnings)
-		next.snapshot = snapshot.Build(read.Catalog, next.number, today)
-		p.cfg.Log.Info(p.cfg.Say("read the folder"), "tools", len(read.Catalog.Tools), "warnings", next.found,
-			"ms", time.Since(began).Milliseconds())
-	}
-	if next.snapshot != last.snapshot {
-		p.next.Store(next)
-		if err := next.snapshot.BuildIndex(ctx); err != nil {
+		next.snapshot, err = e.view.snapshot(ctx)
+		if err != nil {
 			return // the context has ended
 		}
+		p.cfg.Log.Info(p.cfg.Say("read the folder"), "tools", len(e.Catalog.Tools), "warnings", next.found,
+			"ms", time.Since(began).Milliseconds())
+		p.next.Store(next)
 		p.site.Show(next.snapshot)
 	}
 	p.current.Store(next)
 	close(last.replaced)
+}
+
+func (p *Preview) open(ctx context.Context, revision int64) (*Edition, error) {
+	root, err := content.Open(p.cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return p.drafts.Open(ctx, Source{Revision: revision, Files: func() (fs.FS, bool, error) { return root.FS(), false, nil }})
 }
 
 // sentences returns what people read of problems or warnings, as validate prints them.

@@ -52,18 +52,24 @@ func sum(b []byte) string {
 // renderEmbeddings renders the documents of the top set, and the list of them by slug.
 func (s *Snapshot) renderEmbeddings(c *catalog.Catalog) {
 	top := c.TopSet()
-	entries := make([]embeddingsEntry, 0, len(top))
-	docs := make([]catalog.EmbeddingsDoc, len(top))
+	s.embeddings, s.embeddingsEntries = make(fragments, len(top)), make([]embeddingsEntry, len(top))
 	for k, i := range top {
 		t := c.Tools[i]
-		docs[k] = c.EmbeddingsDoc(t, markdown.Sections(t.Body))
 		s.embeddingsBySlug[t.Slug] = int32(k)
-		entries = append(entries, entryOf(&docs[k]))
+		if s.before != nil {
+			_, isFresh := slices.BinarySearch(s.step.Fresh, int32(i))
+			if at, ok := s.before.embeddingsBySlug[t.Slug]; ok && !isFresh {
+				s.embeddings[k], s.embeddingsEntries[k] = s.before.embeddings[at], s.before.embeddingsEntries[at]
+				continue
+			}
+		}
+		doc := c.EmbeddingsDoc(t, markdown.Sections(t.Body))
+		s.embeddings[k], s.embeddingsEntries[k] = newFragment(doc), entryOf(&doc)
 	}
-	s.embeddings = render(len(docs), func(i int32) any { return docs[i] })
 	if len(top) > 0 {
 		s.EmbeddingsSlug = c.Tools[top[0]].Slug
 	}
+	entries := slices.Clone(s.embeddingsEntries)
 	slices.SortFunc(entries, func(a, b embeddingsEntry) int { return strings.Compare(a.Slug, b.Slug) })
 	var list struct {
 		Data []embeddingsEntry `json:"data"`
