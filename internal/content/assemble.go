@@ -85,7 +85,12 @@ func (f *folder) assemble(now string) *catalog.Catalog {
 func (f *folder) assembleAt(at string) *catalog.Catalog {
 	f.settle(at)
 	c := new(f.catalogue) // f has all records, which must not live as long as the catalogue
-	x := index{map[string]claim{}, map[string]claim{}, map[string]claim{}, map[string]claim{}, map[string]claim{}}
+	records := 0
+	for _, b := range f.batches {
+		records += len(b.records)
+	}
+	x := index{make(map[string]claim, records), map[string]claim{}, map[string]claim{}, map[string]claim{}, map[string]claim{}}
+	c.Tools = make([]*catalog.Tool, 0, records)
 	for k, r := range f.present() {
 		f.claimSlugs(&x, k, r)
 	}

@@ -223,7 +223,7 @@ func (v *value) textOf(name string) string {
 
 // warnTogether adds the warnings that compare records.
 func (f *folder) warnTogether(x *index) {
-	domains := map[string]*record{}
+	domains := make(map[string]*record, len(x.tools))
 	pairs := map[[2]string]*record{}
 	for _, r := range f.present() {
 		switch {

@@ -235,10 +235,10 @@ func inWords(file, sentence string) string {
 	if k := kindOf(path.Dir(file)); k != nil {
 		kind = k.Kind
 	}
-	words := map[string]string{}
+	words, found := map[string]string{}, namesInSentences.FindAllString(sentence, -1)
 	for _, g := range content.Form(kind) {
 		for _, f := range g.Fields {
-			if strings.ToLower(f.Label) == f.Name || !slices.Contains(namesInSentences.FindAllString(sentence, -1), f.Name) {
+			if strings.ToLower(f.Label) == f.Name || !slices.Contains(found, f.Name) {
 				continue
 			}
 			for _, c := range f.Choices {

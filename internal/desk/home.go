@@ -40,7 +40,7 @@ func (d *desk) home(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	data.Sources, err = d.sources(e)
+	data.Sources, err = d.sources(r.folder)
 	if err != nil {
 		return nil, err
 	}

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
 	"palmares/internal/accountdb"
 	"palmares/internal/content"
-	"palmares/internal/french"
 	"palmares/internal/worktree"
 )
 
@@ -39,11 +39,7 @@ func (d *desk) confirmPublication(r *request, c *draft) (*response, error) {
 	data := publicationPage{
 		page: r.page("Publier"), Copy: c.row(), IsNew: c.Base == "", Problems: findings(e.Problems),
 	}
-	for _, w := range e.Warnings {
-		if w.File == c.Path {
-			data.Warnings = append(data.Warnings, inWords(w.File, french.Sentence(w.Text)))
-		}
-	}
+	data.Warnings = row{warnings: slices.DeleteFunc(slices.Clone(e.Warnings), func(w content.Warning) bool { return w.File != c.Path })}.Warnings()
 	data.Fields, data.Passages = c.changed()
 	return render("publication", data), nil
 }

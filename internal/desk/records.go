@@ -101,11 +101,20 @@ type row struct {
 	Next      bool      // it replaces another one at that hour
 	OldPrice  string    // the day since which the price is not confirmed, if that is too long ago; "" if not
 	OldTest   string    // likewise
-	Warnings  []string
 	Copies    []copyRow // of it
 	IsInBulk  bool      // it cannot be edited
 	Sentence  string    // what it says of itself
 	IsUnknown bool      // the folder has problems, so that only its file name is known
+
+	warnings []content.Warning
+}
+
+// Warnings returns what is to be looked at in it.
+func (r row) Warnings() (list []string) {
+	for _, w := range r.warnings {
+		list = append(list, inWords(w.File, french.Sentence(w.Text)))
+	}
+	return list
 }
 
 // File returns the path of its file in the folder.
@@ -197,7 +206,7 @@ func (d *desk) complete(all []row, e *preview.Edition) []row {
 	}
 	for _, w := range e.Warnings {
 		if i, ok := at[w.File]; ok {
-			all[i].Warnings = append(all[i].Warnings, inWords(w.File, french.Sentence(w.Text)))
+			all[i].warnings = append(all[i].warnings, w)
 		}
 	}
 	for i := range all {
@@ -247,7 +256,7 @@ var states = []state{
 	{"en-cours", "En cours d’écriture", func(r *row) bool { return len(r.Copies) > 0 }},
 	{"prix", "Prix à revoir", func(r *row) bool { return r.OldPrice != "" }},
 	{"test", "Test de plus d’un an", func(r *row) bool { return r.OldTest != "" }},
-	{"avertissement", "Avertissements", func(r *row) bool { return len(r.Warnings) > 0 }},
+	{"avertissement", "Avertissements", func(r *row) bool { return len(r.warnings) > 0 }},
 }
 
 // concerns are the states that are worth acting on.

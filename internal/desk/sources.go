@@ -134,11 +134,7 @@ type sourcesPage struct {
 }
 
 func (d *desk) listSources(r *request) (*response, error) {
-	e, err := d.folder(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	lists, err := d.sources(e)
+	lists, err := d.sources(r.folder)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +142,7 @@ func (d *desk) listSources(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := sourcesPage{page: r.page("Sources"), Problems: findings(e.Problems), State: r.URL.Query().Get("etat")}
+	data := sourcesPage{page: r.page("Sources"), Problems: findings(r.folder.Problems), State: r.URL.Query().Get("etat")}
 	for _, list := range lists {
 		switch {
 		case data.State == "":

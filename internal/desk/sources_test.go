@@ -30,7 +30,7 @@ func (n *newsroom) see(result evidence.Result, found ...evidence.Found) {
 	if err := evidence.Save(n.dir, []evidence.Proof{seen}); err != nil {
 		n.t.Fatal(err)
 	}
-	n.now = n.now.Add(6 * time.Second) // the folder is read again
+	n.now = n.now.Add(16 * time.Second) // the folder is read again
 }
 
 // taken is the file of Plume with a price of 25 € that was found on 2026-11-15.
@@ -82,7 +82,7 @@ func TestAPriceThatWasFoundIsTakenOverWithItsDay(t *testing.T) {
 
 		// Published, it waits for the next look, and the history has the day of this one.
 		ada.post("/redaction/publication", "copie", filepath.Base(copied)).Is(http.StatusSeeOther)
-		n.now = n.now.Add(6 * time.Second)
+		n.now = n.now.Add(16 * time.Second)
 		bob.get("/redaction/sources").OK().Contains("Rien à revoir").Lacks("Plume")
 		bob.post(to, "source", tariffs, "prix", "25 €/mois").Is(http.StatusUnprocessableEntity)
 		loaded, err := n.db.Catalogue.Load(t.Context())
@@ -112,7 +112,7 @@ func TestOnOnesOwnMachineAPriceIsTakenOverIntoTheFile(t *testing.T) {
 	me.see(evidence.Confirmed, pro)
 	me.get("/redaction").OK().Lacks("Sources à revoir", "Prix à revoir")
 	me.write("preuves.jsonl", "<<<<<<< HEAD\n")
-	me.now = me.now.Add(6 * time.Second)
+	me.now = me.now.Add(16 * time.Second)
 	me.get("/redaction/sources").OK().Contains("À corriger dans le dossier", "un conflit n’est pas résolu")
 }
 
