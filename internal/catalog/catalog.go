@@ -84,7 +84,22 @@ type Settings struct {
 	Pro          string   // ProHide, or "" if the site may mention the Pro plan
 	Dataset      string   // DatasetHead, DatasetOff, or "" if everything is given away in bulk
 	PriceMaxAge  *float64 // in days; see Catalog.PriceMaxAge
+
+	Licence    []Licence // one, or none; see Catalog.Terms
+	AITraining string    // TrainingDenied, "allow", or "" for what the licence suggests
+	Robots     []string  // lines of robots.txt
 }
+
+// A Licence is what the publisher says about reuse, instead of free use with credit. Its name may be
+// Reserved.
+type Licence struct{ Name, URL string }
+
+// Reserved is the name of a Licence that permits nothing, and TrainingDenied the value of
+// Settings.AITraining that asks for no training of models.
+const (
+	Reserved       = "reserved"
+	TrainingDenied = "deny"
+)
 
 // ProHide as Settings.Pro means that the site mentions neither the Pro plan nor its
 // price.
@@ -452,12 +467,32 @@ func (c *Catalog) RetiredURLOf(slug string) string { return c.URL + "/cimetiere/
 // ShowsPro reports whether the site may mention the Pro plan, and the webhooks that come with it.
 func (c *Catalog) ShowsPro() bool { return c.Settings.Pro != ProHide }
 
-// Licence returns the publisher's own terms of use; nil if the data are free of rights.
-func (c *Catalog) Licence() *Page {
-	if i := slices.IndexFunc(c.Pages, func(p Page) bool { return p.Slug == "licence" }); i >= 0 {
-		return &c.Pages[i]
+// Terms returns the name of the publisher's own terms of use, "" if the data are free with credit, and
+// the address of the terms.
+func (c *Catalog) Terms() (name, url string) {
+	url = c.URL + "/licence"
+	if c.IsReserved() {
+		return "Tous droits réservés", url
 	}
-	return nil
+	for _, own := range c.Settings.Licence {
+		return own.Name, own.URL
+	}
+	for i := range c.Pages {
+		if c.Pages[i].Slug == "licence" {
+			return c.Pages[i].Title, url
+		}
+	}
+	return "", url
+}
+
+// IsReserved reports whether the publisher reserves all rights.
+func (c *Catalog) IsReserved() bool {
+	return len(c.Settings.Licence) > 0 && c.Settings.Licence[0].Name == Reserved
+}
+
+// DeniesTraining reports whether the publisher asks that no models be trained on the catalogue.
+func (c *Catalog) DeniesTraining() bool {
+	return c.Settings.AITraining == TrainingDenied || c.Settings.AITraining == "" && len(c.Settings.Licence) > 0
 }
 
 // HasDataset reports whether the publisher gives the catalogue away in bulk.

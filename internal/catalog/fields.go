@@ -202,7 +202,15 @@ var CatalogueFields = []Field{
 	oneOf(NewField("dataset", Option, 0, func(c *Catalog) any { return &c.Settings.Dataset }),
 		"", "full", DatasetHead, DatasetOff),
 	NewField("price_max_age", Days, 0, func(c *Catalog) any { return &c.Settings.PriceMaxAge }),
+	NewObject("licence", 0, func(c *Catalog) *[]Licence { return &c.Settings.Licence }, licenceFields),
+	oneOf(NewField("ai_training", Enum, 0, func(c *Catalog) any { return &c.Settings.AITraining }), "", "allow", TrainingDenied),
+	NewField("robots", Lines, 0, func(c *Catalog) any { return &c.Settings.Robots }),
 	NewList("categories", Required, func(c *Catalog) *[]Category { return &c.Categories }, categoryFields),
+}
+
+var licenceFields = []Field{
+	NewField("name", Name, Required, func(l *Licence) any { return &l.Name }),
+	NewField("url", Link, 0, func(l *Licence) any { return &l.URL }),
 }
 
 var categoryFields = []Field{

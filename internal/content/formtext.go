@@ -24,6 +24,7 @@ var choiceLabels = map[string]string{
 	"add": "S’ajoute à ce qui est connu", "replace": "Remplace tout ce qui est connu",
 	"mort": "Mort", "acquis": "Acquis", "deprecie": "Déprécié", "pivot": "Pivot", "absorbe": "Absorbé",
 	"header": "En haut des pages", "footer": "En bas des pages", "none": "Nulle part",
+	"allow": "Permis", "deny": "Refusé",
 	"show": "Montrée", "hide": "Cachée",
 	"full": "Les fiches entières", "head": "Les fiches sans leur texte", "off": "Rien que la recherche",
 }
@@ -205,6 +206,11 @@ var formTexts = map[canonical.Kind][]groupText{
 		}},
 		{"Catégories", []fieldText{
 			{"categories", "Catégories", "En YAML : slug et label pour chacune ; description, usages, protocol, criteria et profiles sont facultatifs."},
+		}},
+		{"Droits", []fieldText{
+			{"licence", "Licence", "En YAML : open (libre avec mention de la source, par défaut), reserved (tous droits réservés), ou name et url d’autres conditions."},
+			{"ai_training", "Entraînement de modèles", "Vide : permis si la licence est libre, refusé sinon."},
+			{"robots", "Lignes de robots.txt", "Une règle par ligne, telle que Disallow: /archives/."},
 		}},
 		{"Autres", []fieldText{
 			{"timezone", "Fuseau horaire", "Celui des heures du dossier ; vide : Europe/Paris."},

@@ -395,7 +395,7 @@ func (d *decoder) objects(f *catalog.Field, list any) {
 	isGiven := given != nil
 	if f.Form == catalog.Single {
 		if isGiven {
-			d.object(f, list, given, d.label(f.Name))
+			d.object(f, list, longForm(f, given), d.label(f.Name))
 		}
 		return
 	}
@@ -408,6 +408,37 @@ func (d *decoder) objects(f *catalog.Field, list any) {
 		d.object(f, list, &items[i], label{name: f.Name, item: i + 1, within: d.within})
 	}
 }
+
+// longForm returns a licence that is only a word as the object that it stands for.
+func longForm(f *catalog.Field, v *value) *value {
+	if f.Name != "licence" || v.kind != isText {
+		return v
+	}
+	return &value{kind: isMapping, line: v.line, fields: []field{{"name", v.line, *v}}}
+}
+
+// checkRights checks what is said about reuse, and drops what is so by default.
+func (d *decoder) checkRights(s *catalog.Settings) {
+	const open = "open"
+	for _, l := range s.Licence {
+		isWord := l.Name == open || l.Name == catalog.Reserved
+		if l.Name != "" && l.URL == "" && !isWord {
+			d.report(d.lineOf("licence"), "licence must be open, reserved, or the name and the url of other terms, not %s", quoted(l.Name))
+		} else if l.URL != "" && isWord {
+			d.report(d.lineOf("licence"), "licence is %s, which has no url; delete it, or give the name of other terms", l.Name)
+		}
+	}
+	if len(s.Licence) > 0 && s.Licence[0].Name == open {
+		s.Licence = nil
+	}
+	for i, line := range s.Robots {
+		if !robotsLine.MatchString(line) {
+			d.warn(d.lineOf("robots"), "item %d of robots is no line of robots.txt, such as Disallow: /archives/: %s; correct it", i+1, quoted(line))
+		}
+	}
+}
+
+var robotsLine = regexp.MustCompile(`^(?:#.*|[A-Za-z-]+: ?.*)$`)
 
 // object reads one object of a list.
 func (d *decoder) object(f *catalog.Field, list any, v *value, at label) {

@@ -193,6 +193,7 @@ func (d *decoder) catalogue() (catalog.Catalog, categories) {
 	d.ownCategories = categories{}
 	var c catalog.Catalog
 	d.read(catalog.CatalogueFields, &c)
+	d.checkRights(&c.Settings)
 	for i := range c.Categories {
 		c.Categories[i].Position = i
 	}

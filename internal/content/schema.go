@@ -195,6 +195,8 @@ func (n *schemaNode) finish() {
 			form.Items.finish()
 		case form.Properties != nil:
 			form.finish()
+		case len(form.AnyOf) > 1 && form.AnyOf[1].Properties != nil:
+			form.AnyOf[1].finish()
 		}
 		if slices.Contains(n.Required, name) {
 			if len(n.mayLackWhen) == 0 {
@@ -277,6 +279,9 @@ func formOf(f *catalog.Field) *schemaNode {
 		}
 		return &schemaNode{Type: "object", Names: patternForm(f.Form), Others: value, MaxMembers: maxCriteria}
 	case catalog.Single:
+		if f.Name == "licence" {
+			return &schemaNode{AnyOf: []*schemaNode{enumForm("open", catalog.Reserved), objectForm(f.List.Fields)}}
+		}
 		return objectForm(f.List.Fields)
 	case catalog.Objects:
 		form := &schemaNode{Type: "array", Items: objectForm(f.List.Fields)}

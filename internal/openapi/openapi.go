@@ -167,15 +167,12 @@ func (d *Document) values(snap *snapshot.Snapshot) map[string]any {
 		"title":   strings.Replace(d.title, "Palmarès", cmp.Or(c.Name, "Palmarès"), 1),
 		"servers": []server{{base}},
 		"terms":   base + "/licence",
-		"license": license{
-			"Données libres de droits, à condition de citer «\u00a0" + c.CreditLine() + "\u00a0»",
-			base + "/licence",
-		},
+		"license": license{"Données libres de droits, à condition de citer «\u00a0" + c.CreditLine() + "\u00a0»", base + "/licence"},
 		"contact": who,
 		"docs":    base + "/docs",
 	}
-	if own := c.Licence(); own != nil {
-		values["license"] = license{own.Title, base + "/licence"}
+	if name, _ := c.Terms(); name != "" {
+		values["license"] = license{name, base + "/licence"}
 	}
 	for name, v := range Examples(snap) {
 		values[name] = v

@@ -17,9 +17,12 @@ func Terms(snap *snapshot.Snapshot, text string) string {
 	if !snap.Catalog.HasDataset() {
 		text = inBulk.ReplaceAllString(text, "")
 	}
-	if snap.Catalog.Licence() == nil {
+	if name, _ := snap.Catalog.Terms(); name == "" {
 		return text
 	}
-	return freeOfRights.ReplaceAllString(text,
-		"Les conditions de réutilisation sont à l’adresse /licence. Qui reprend les données affiche")
+	own := "Les conditions de réutilisation sont à l’adresse /licence. Qui reprend les données affiche"
+	if snap.Catalog.IsReserved() {
+		own = "Tous droits sont réservés : voir /licence. Qui cite les données affiche"
+	}
+	return freeOfRights.ReplaceAllString(text, own)
 }

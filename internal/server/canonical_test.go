@@ -91,3 +91,22 @@ func TestAMirrorSendsCachedResponsesToLongAddressesOnOneConnection(t *testing.T)
 		}
 	}
 }
+
+func TestAReservationAgainstMiningIsInEveryResponse(t *testing.T) {
+	c := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}}}
+	c.Settings.AITraining = catalog.TrainingDenied
+	handler := New(Config{
+		Live: snapshot.Fixed(snapshot.Build(c, 1, "2026-01-01")), Keys: keyring.New(keyringtest.Store{}, time.Now), Site: http.NotFoundHandler(),
+		Log: slog.New(slog.DiscardHandler), Requests: io.Discard, Streams: dataapi.NewStreams(t.Context(), 10), Metrics: NewMetrics(),
+	})
+	inBothLanes(t, func(t *testing.T, front func(string) bool) {
+		address := run(t, handler, front)
+		for _, path := range []string{"/", "/api/v1/tools", "/api/v1/rien", "/data/v1/openapi.json", "/.well-known/api-catalog"} {
+			for _, answer := range askThrice(t, "http://"+address+path, nil) {
+				if !strings.Contains(answer, "Tdm-Reservation [1]\n") {
+					t.Errorf("%s: %.400s", path, answer)
+				}
+			}
+		}
+	})
+}

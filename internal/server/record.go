@@ -25,6 +25,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.origin != "" {
 		rec.canonical = at.link(s.origin, r)
 	}
+	rec.isReserved = s.live != nil && s.live.Snapshot().Catalog.DeniesTraining()
 	defer func() {
 		failure := recover()
 		if failure != nil {
@@ -76,9 +77,10 @@ type recorder struct {
 	bytes  int64
 	broken bool // the handler panicked after the header was sent
 	// canonical is a Link to what was copied; "" for none.
-	canonical string
-	account   string // whose key the request has; "" for none
-	line      []byte // buffer for the log record
+	canonical  string
+	isReserved bool   // against the mining of texts
+	account    string // whose key the request has; "" for none
+	line       []byte // buffer for the log record
 }
 
 var recorders = sync.Pool{New: func() any { return &recorder{line: make([]byte, 0, 512)} }}
@@ -112,9 +114,14 @@ func (rec *recorder) WriteReady(status int, lines, body []byte) {
 // Identify implements web.ReadyWriter.
 func (rec *recorder) Identify(accountID string) { rec.account = accountID }
 
+var reserved = []string{"1"}
+
 // begin notes the status of a response before its header is sent.
 func (rec *recorder) begin(status int) {
 	rec.status = status
+	if rec.isReserved {
+		rec.Header()["Tdm-Reservation"] = reserved
+	}
 	isCopied := status == http.StatusOK || status == http.StatusPartialContent || status == http.StatusNotModified
 	if rec.canonical != "" && isCopied {
 		h := rec.Header()

@@ -94,6 +94,7 @@ func New(cfg Config) http.Handler {
 
 type server struct {
 	prefixes []prefix
+	live     *snapshot.Live
 	origin   string
 	trusted  []netip.Prefix
 	log      *slog.Logger
@@ -103,7 +104,7 @@ type server struct {
 
 func newServer(cfg Config, h handlers) *server {
 	return &server{
-		prefixes: h.prefixes(cfg.Ready), origin: cfg.Origin, trusted: cfg.Trusted,
+		prefixes: h.prefixes(cfg.Ready), live: cfg.Live, origin: cfg.Origin, trusted: cfg.Trusted,
 		log: cfg.Log, requests: cfg.Requests, metrics: cfg.Metrics,
 	}
 }

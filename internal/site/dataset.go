@@ -16,6 +16,7 @@ type datasetPage struct {
 	Page      page
 	Base      string // where the files are
 	Credit    string
+	Training  bool // models may be trained
 	Version   int64
 	Published string // day
 	Heads     bool   // the publisher keeps the texts
@@ -64,7 +65,7 @@ func (s *Site) dataset(r *request) (*response, error) {
 	data := datasetPage{
 		Page: s.page(r, "Données", "Tout le catalogue en fichiers\u00a0: JSON, CSV et SQLite, "+
 			"à télécharger d’un coup et à tenir à jour par le flux des changements.", datasetPath),
-		Base: s.baseURL(r), Credit: c.CreditLine(), Version: r.snap.Version, Heads: c.Settings.Dataset == catalog.DatasetHead,
+		Base: s.baseURL(r), Credit: c.CreditLine(), Training: !c.DeniesTraining(), Version: r.snap.Version, Heads: c.Settings.Dataset == catalog.DatasetHead,
 	}
 	var x *dataset.Export
 	if s.cfg.Exports != nil && r.snap.Feed != nil {
@@ -156,12 +157,13 @@ func (v *view) jsonldDataset(p *datasetPage, x *dataset.Export) *jsonldDataset {
 		Context: schemaOrg, Type: "Dataset", Name: c.Name,
 		Description: cmp.Or(c.Settings.Description, "Un catalogue d’outils testés") + " Outils, notes, " +
 			"prix et leur historique, comparatifs et outils retirés, en JSON, CSV et SQLite.",
-		URL: p.Page.Canonical, License: c.URL + "/licence", Creator: v.organization(), Credit: p.Credit,
+		URL: p.Page.Canonical, Creator: v.organization(), Credit: p.Credit,
 		Version: strconv.FormatInt(p.Version, 10), Modified: p.Published, Language: "fr", Free: true,
 		Distributions: []jsonldDownload{
 			{Type: "DataDownload", Name: "manifeste", URL: p.Base + dataset.Path, Format: "application/json"},
 		},
 	}
+	_, d.License = c.Terms()
 	if x == nil {
 		return d
 	}

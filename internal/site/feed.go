@@ -96,6 +96,9 @@ func (v *view) atom(path, page, title, subtitle string, changes []change) (*resp
 		Updated: midnight(v.snap.UpdatedAt), Author: cmp.Or(c.Settings.Publisher, c.Name), Rights: c.CreditLine(),
 		Links: []atomLink{{"self", "application/atom+xml", c.URL + path}, {"alternate", "text/html", c.URL + page}},
 	}
+	if name, at := c.Terms(); name != "" {
+		f.Rights += ". " + name + ", " + at
+	}
 	for i, ch := range changes[:min(len(changes), feedEntries)] {
 		e := atomEntry{
 			ID: ch.id, Title: ch.Title, Updated: ch.time, Summary: ch.summary,

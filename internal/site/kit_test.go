@@ -68,10 +68,12 @@ func openDemo(t testing.TB) *server {
 	return v
 }
 
+var demoless = site.Config{Demo: func(*snapshot.Snapshot) bool { return false }}
+
 // open serves a catalogue.
 func open(t testing.TB, c *catalog.Catalog) *server {
 	t.Helper()
-	v := listen(t, site.Config{Demo: func(*snapshot.Snapshot) bool { return false }})
+	v := listen(t, demoless)
 	v.publish(c, 1)
 	return v
 }

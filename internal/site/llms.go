@@ -118,7 +118,10 @@ func (l *llmsFile) introduce(r *request) {
 	}
 	terms := "Données libres de droits, à condition d’afficher"
 	if r.menus.Licence != "" {
-		terms = "Conditions de réutilisation\u00a0: " + l.base + "/licence.md. Qui reprend les données affiche"
+		terms = "Réutilisation\u00a0: " + markdown.Escape(r.menus.Licence) + ", " + l.base + "/licence.md. Qui cite les données affiche"
+	}
+	if c.DeniesTraining() {
+		terms = "L’usage pour entraîner des modèles est refusé. " + terms
 	}
 	l.WriteString(terms + " la ligne «\u00a0" + markdown.Escape(c.CreditLine()) +
 		"\u00a0». Les listes ci-dessous, les fiches (`/outils/…`), avis (`/avis/…`), " +

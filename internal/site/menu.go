@@ -11,7 +11,7 @@ import (
 // of the publisher's own pages.
 type menus struct {
 	Header, Footer []link
-	Licence        string // title of the publisher's own terms of use; "" for ours
+	Licence        string // name of the publisher's own terms of use; "" for ours
 }
 
 // product are the links that every catalogue has.
@@ -49,13 +49,12 @@ func newMenus(c *catalog.Catalog) menus {
 	var header, footer []link
 	replaced := map[string]bool{}
 	m := menus{}
+	m.Licence, _ = c.Terms()
+	m.Licence = markdown.NoBreak(m.Licence)
 	for i := range c.Pages {
 		p := &c.Pages[i]
 		to := link{"/" + p.Slug, markdown.NoBreak(p.Title)}
 		replaced[to.Href] = true
-		if p.Slug == "licence" {
-			m.Licence = to.Text
-		}
 		switch p.Menu {
 		case "header":
 			header = append(header, to)

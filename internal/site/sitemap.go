@@ -144,9 +144,3 @@ func writeEntry(w *packedWriter, element, url, day string) {
 	}
 	w.WriteString("</" + element + ">")
 }
-
-// robots lets crawlers in everywhere: the API is for machines, and pages that are
-// not worth indexing say so themselves.
-func (s *Site) robots(r *request) (*response, error) {
-	return newResponse(textType, []byte("User-agent: *\nAllow: /\n\nSitemap: "+r.snap.Catalog.URL+"/sitemap.xml\n")), nil
-}

@@ -6,13 +6,22 @@ type termsPage struct {
 	Page   page
 	Credit string // the line that reuse requires
 	Pro    bool   // the Pro plan may be mentioned
+
+	Terms    string // address of the publisher's own terms, if they are elsewhere
+	Reserved bool   // all rights
+	Training bool   // models may be trained
 }
 
 func (s *Site) terms(r *request, name, title, description, slug string) (*response, error) {
 	if p := r.custom(slug); p != nil {
 		return s.customPage(r, p)
 	}
-	data := termsPage{Page: s.page(r, title, description, "/"+slug), Credit: r.snap.Catalog.CreditLine(), Pro: r.pro()}
+	c := r.snap.Catalog
+	data := termsPage{
+		Page: s.page(r, title, description, "/"+slug), Credit: c.CreditLine(), Pro: r.pro(),
+		Reserved: c.IsReserved(), Training: !c.DeniesTraining(),
+	}
+	_, data.Terms = c.Terms()
 	return render(r, name, data.Page, data), nil
 }
 
@@ -25,8 +34,11 @@ func (s *Site) plans(r *request) (*response, error) {
 }
 
 func (s *Site) licence(r *request) (*response, error) {
-	return s.terms(r, "licence", "Licence", "Les données sont libres de droits, à condition d’en citer la source.",
-		"licence")
+	description := "Les données sont libres de droits, à condition d’en citer la source."
+	if name, _ := r.snap.Catalog.Terms(); name != "" {
+		description = "Réutilisation\u00a0: " + name + "."
+	}
+	return s.terms(r, "licence", "Licence", description, "licence")
 }
 
 func (s *Site) privacy(r *request) (*response, error) {
