@@ -25,6 +25,7 @@ type amount struct {
 	start, end int // of everything that says it, its unit included
 	number     int // where its digits and its currency begin
 	isRange    bool
+	standing   standing
 }
 
 const (

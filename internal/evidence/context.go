@@ -13,10 +13,10 @@ import (
 type standing int
 
 const (
-	strong   standing = iota // it stands where a price stands
-	weak                     // it is a price if the page has no better one: in a sentence, or "from"
-	doubtful                 // it may be a price, and only a person can tell
-	refuted                  // it is not what the tool costs today
+	plainly standing = iota // it stands where a price stands, and nothing else is said of it
+	talk                    // it may be the price, and only a person can tell
+	aside                   // beside the matter of the page
+	refuted                 // it is not what the tool costs today
 )
 
 // matcher compiles an expression that ignores case, and in which \b is the end of a word with or without accents.
@@ -24,138 +24,57 @@ func matcher(expression string) *regexp.Regexp {
 	return regexp.MustCompile(`(?im)` + strings.ReplaceAll(expression, `\b`, `(?:^|[^\pL\d]|$)`))
 }
 
-// What stands before an amount that is no price, and behind one.
-var (
-	leads = regexp.MustCompile(`(?i)(?:^|[^\pL\d])(?:au lieu d[e’']|instead of|statt|anstatt|anstelle von|was|avant|before|autrefois|auparavant|previously|formerly|früher|bisher|vorher|` +
-		`ancien(?:ne)?(?:ment)?(?: prix| tarif)?|old price|prix public|prix conseillé|UVP|contre|vs\.?|versus|compared (?:to|with)|gegenüber|than|que|` +
-		`économisez|épargnez|économie de|économies de|gagnez|save|saving|savings of|sparen(?: sie)?|spare|ersparnis|jusqu[’']à|up to|bis zu|` +
-		`valeur|valeur de|worth|wert|im wert von|d[’']une valeur de|remise de|réduction de|rabais de|discount of|rabatt(?: von)?|bonus de|crédit de|credit of|` +
-		`caution de|frais de|fee of|gebühr(?: von)?|supplément de|supplément|option|en option|add-on|extra|additional|zusätzlich|zzgl\.?|moins de|less than|under|unter|weniger als|` +
-		`plus de|more than|over|über|mehr als|environ|env\.|about|around|roughly|approx\.?|approximately|circa|etwa|ca\.|budget de|concurren(?:t|ts|ce)|ailleurs|elsewhere|anderswo|d[’']ici|dès le .{1,20}|from .{1,12} on|` +
-		`ab dem .{1,15}|à partir du .{1,20}|starting .{3,14} 20\d\d|passe(?:ra)? à|will be|wird|sera(?:it)?(?: de| à)?|would be|étudiants?|students?|studierende|education|éducation|` +
-		`associations?|non-?profits?|enseignants?|teachers?)[ \n]*[:–—-]?[ \n]*$`)
-	signs = regexp.MustCompile(`(?:^|[\s(])[+−-][ ]?$|[≈~±][ ]?$`)
-	tails = regexp.MustCompile(`(?i)^[ \n]*(?:[(–—,-][ ]?)?(?:d[’']économies?|économisés?|de moins|de plus|de réduction|de remise|de rabais|off\b|saved|savings|d[’']avance|de crédits?|credits?\b|in credits|` +
-		`guthaben|offerts?|günstiger|gespart|rabatt|chez\b|ailleurs|elsewhere|bei [A-ZÉ]|at [A-Z]|with competitor|en 20\d\d|in 20\d\d|im jahr 20\d\d|jusqu[’']en|jusqu[’']au|until|bis (?:zum|ende|20)|` +
-		`pendant|durant|for (?:the first|your first|\d+|three|six|twelve)|für (?:die ersten|den ersten|\d+|drei|sechs)|les? (?:\d+ |trois |six )?premiers?|le premier|la première|first|` +
-		`the first|(?:im|in den|die|den) ersten|supplémentaires?|extra|additional|zusätzlich|de frais|setup|par (?:dépassement)|puis\b|then\b|danach\b|avant\b|auparavant|previously|before\b|` +
-		`pour les (?:étudiants|associations|enseignants)|for students|für studierende|dès le \d|à partir du|à compter du|from (?:january|february|march|april|may|june|july|august|september|october|november|december)|ab (?:dem )?\d)`)
-	nexts = regexp.MustCompile(`(?i)^[ \n]*(?:à|to|auf|→|->|vers)[ \n]*[€$£]?[ ]?\d`)
-	froms = regexp.MustCompile(`(?i)(?:^|[^\pL\d])(?:à partir de|dès|starts? at|starting (?:at|from)|from|ab)[ \n]*(?:seulement|only|nur)?[ \n]*$`)
-)
-
-// What a sentence says about another time, and about today.
-var (
-	past = matcher(`\b(?:était|étaient|coûtait|coutait|coûtaient|facturait|valait|passait|passée? de|passe de|passer de|augment\pL+|a baissé|baisse\pL*|used to|was|were|had been|went (?:up|from)|raised|increased|dropped|` +
-		`war|waren|kostete|betrug|gestiegen|erhöht|stieg|lancée?s? à|launched at|à l[’']époque|back then|damals|historique|archiv\pL*|ancien(?:ne)?s?|legacy|grandfathered|payais|payions|paid|payé|bezahlte|zahlten|` +
-		`je paie|j[’']ai|nous payons|i pay|we pay|ich zahle|wir zahlen)\b|\b(?:19|20)\d\d\b`)
-	today = matcher(`\b(?:coûte|coûtent|revient|costs?|kostet|tarifs?|prix|prices?|pricing|preise?|abonnement|subscription|plan|offre|formule|licence|license|à partir de|dès|from|starting|ab|pour|for|für|est à|is)\b`)
-)
-
-// What the headings say of the amounts under them.
-var (
-	doubtfulHeading = matcher(`\b(?:europe|asia|asie|asien|africa|afrique|afrika|americas?|amérique|amerika)\b|\bvs\b|versus|concurren|competitor|compar[ae]|alternativ|wettbewerb|vergleich|faq\b|questions|fragen|add-?ons?\b|options?\b|suppléments?|zusatz|extras\b|` +
-		`étudiant|student|studierende|education|éducation|\b(?:jusqu\pL*|until|till|bis|ermäßigt\pL*|réduite?s?|reduced|concessions?|jeunes?|youth|seniors?|under|unter|moins de)\b|\b\d+ (?:ans|years|jahre)\b|associat|non-?profit|charit|gemeinnützig|\bécoles?\b|\bschools?\b|\bschulen?\b|\b(?:works|integrat\pL+|with|avec|mit)\b|exemple|example|beispiel|simulat|calculat|partner|partenaire`)
-	refutedHeading = matcher(`témoignage|\b(?:replies|comments|commentaires|réponses|antworten|kommentare|discussions?|diskussion)\b|temoignage|ils (?:en parlent|nous|témoignent)|(?:avis|paroles?) (?:de |des |d[’'])?(?:clients?|utilisat\pL+)|what (?:our )?(?:customers?|users?|people)|testimonial|kundenstimmen|das sagen|` +
-		`historique|anciens? (?:tarifs?|prix)|archive|previous (?:prices|plans)|old prices|frühere|bisherige|legacy|nouveautés|changelog|actualités|news\b|communiqué|press`)
-)
-
-var (
-	denial = matcher(`\bne\b|\bn[’']|\bpas\b|\bjamais\b|\bnot\b|n[’']t\b|\bnever\b|\bno longer\b|\bnicht\b|\bkeine?\b|\bnie(?:mals)?\b|\bj[’']|\b(?:je|my|mes|ich|mein\pL*)\b`)
-	// supposed matches questions and examples.
-	supposed = matcher(`\?[ ]*$|\b(?:exemple|example|e\.g|p\. ?ex|par ex|beispiel\pL*|z\. ?B|budget|supposons|suppose|imaginez|imagine|si vous|if you|wenn sie|contrairement|équivalente?|équivaut|equivalent|en moyenne|average|im schnitt|cannot|can[’']t|any ?more|réservée?s?|reserved|unlike|entgegen|exclusivement|exclusively|plan to|planned|prévoyons|prévue?s?|geplant|planen|bientôt|soon|demnächst|after launch|au lancement)\b`)
-	year     = regexp.MustCompile(`\b(?:19|20)\d\d\b`)
-	// otherLabel matches labels of rows, columns and terms with amounts of another time or for others.
-	otherLabel = matcher(`\b(?:modules?|modul|socle|ancien\pL*|old|previous\pL*|avant|before|former\pL*|was|r[ée]gul\pL+|normal\pL*|habituel\pL*|usual\pL*|üblich\pL*|bisher\pL*|alte[rs]?|früher\pL*|prix public|conseillé|list|listenpreis|jusqu\pL*|until|bis|` +
-		`économies?|savings?|remise|rabais|discount|rabatt|ersparnis|frais|fees?|setup|caution|deposit|valeur|value|wert|supplément\pL*|option\pL*|(?:19|20)\d\d)\b`)
-	// oldPage matches titles of pages that are about other times or several tools.
-	oldPage = matcher(`archiv|version (?:du|of|vom)\b|\bancien|historique|history|changelog|release notes|communiqué|press release|pressemitteilung|conditions (?:générales|d[’'])|terms (?:of|and)|\bCG[VU]\b|\bAGB\b|` +
-		`\b(?:forums?|invoices?|factures?|rechnung|survey|sondage|umfrage|roadmap|affiliat\pL+|affiliés?|parrainage|careers?|carrières?|recrut\pL+|karriere|in the media|dans les médias|presse?|human|humain|just a moment|captcha)\b|\bcommunity\b|\bcommunauté\b|\bvs\b|versus|alternatives? (?:à|to|zu)\b|concurren|competitor|discontinued|shut(?:ting)? down|end of life|eingestellt|ferme(?:ture)? (?:ses|du|de)|offre d[’']emploi|\bjobs?\b|stellen|webinar|podcast|` +
-		`étude de cas|case stud|newsletter|interview|20[01]\d|202[0-4]`)
-)
-
 var headings = []atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6}
 
-// standing returns what an amount is worth. before and behind are the ends of the amount before it
-// and the start of the one behind it.
-func (p *page) standing(a *amount, before, behind int) standing {
+var (
+	// instead matches what stands before an amount that is no longer paid, or is not to be paid.
+	instead = matcher(`\b(?:au lieu d[e’']|instead of|statt|was|avant|before|früher|bisher|économi\pL+(?: de)?|save|sav(?:e|ing)s?(?: of)?|sparen(?: sie)?|ersparnis)[ \n:]*$|[≈~±+−][ ]?$`)
+	// extra matches labels and headings of what is paid besides.
+	extra = matcher(`\b(?:add-?ons?|options?|optionn?el\pL*|suppl[ée]ment\pL*|extras?|zusatz\pL*|zusätzlich\pL*|weitere[rs]?|additional|modules?|frais|fees?|setup|crédits?|credits?)\b`)
+	// others matches labels and headings of what is not the tool, or not for everybody, or not of today.
+	others = matcher(`\b(?:vs|versus|concurren\pL+|compet\pL+|alternativ\pL+|wettbewerb\pL*|` +
+		`étudiants?|students?|studierende|education|éducation|enseignants?|teachers?|écoles?|schools?|schulen?|jeunes?|youth|seniors?|associations?|non-?profits?|charit\pL+|gemeinnützig\pL*|réduite?s?|reduced|ermäßigt\pL*|` +
+		`anciens?|anciennes?|old|previous\pL*|former\pL*|regular\pL*|normal\pL*|usual\pL*|archives?|legacy|historique|jusqu\pL*|until|bis|exemples?|examples?|beispiel\pL*|partners?|partenaires?|témoignages?|testimonials?|(?:19|20)\d\d)\b`)
+	// withdrawn matches what cards say of plans that not everybody can buy.
+	withdrawn = matcher(`\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming soon|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|neukunden|bestandskunden|(?:new|existing) customers|(?:nouveaux|anciens) clients|aktion|contrats? (?:signés?|conclus?)|contracts? (?:signed|concluded)|unavailable|indisponible|nicht verfügbar)\b`)
+)
+
+// standing returns what an amount is worth. before is the end of the amount before it.
+func (p *page) standing(a *amount, before int) standing {
 	element := p.at(a.number)
 	start, _ := p.block(a.number)
 	_, end := p.block(max(a.number, a.end-1))
-	switch p.elements[element].role {
-	case struck, quote:
-		return refuted
-	case margin, folded:
-		return doubtful
-	}
 	lead := p.text[max(before, start, a.start-60):a.start]
-	if strings.TrimSpace(lead) == "" && before < start { // what introduces it may be a block of its own
-		previous, _ := p.block(max(0, start-1))
-		if start-previous < 40 {
-			lead = p.text[max(before, previous):a.start]
-		}
+	if previous, _ := p.block(max(0, start-1)); strings.TrimSpace(lead) == "" && start-previous < 40 { // what introduces it may be a block of its own
+		lead = p.text[max(before, previous):max(before, a.start)]
 	}
-	if introduces, _ := p.block(min(behind, len(p.text))); behind < len(p.text) && introduces > end {
-		behind = introduces // what stands before the next amount in its block is about that one
-	}
-	tail := p.text[a.end:max(a.end, min(len(p.text), behind, end+40, a.end+60))]
-	switch {
-	case leads.MatchString(lead) && !froms.MatchString(lead), signs.MatchString(lead), tails.MatchString(tail), p.isQuoted(start, a.number, end):
+	switch role := p.elements[element].role; {
+	case role == struck, role == quote, instead.MatchString(lead):
 		return refuted
-	case nexts.MatchString(p.text[a.end:min(len(p.text), a.end+20)]):
-		return refuted
-	case a.isRange, p.isDated:
-		return doubtful
+	case role == margin:
+		return aside
 	}
-	heading := p.headings(a.number)
-	labels := ""
+	labels := p.headings(a.number) + "\n" + lead
 	for _, l := range p.labels(element) {
-		labels += p.textOf(l) + "\n"
-	}
-	if label, isLabel := strings.CutSuffix(strings.TrimSpace(lead), ":"); isLabel {
-		labels += label[strings.LastIndexAny(label, ".;,|·•(")+1:]
+		labels += "\n" + p.textOf(l)
 	}
 	switch {
-	case refutedHeading.MatchString(heading), otherLabel.MatchString(labels):
-		return refuted
-	case doubtfulHeading.MatchString(heading), doubtfulHeading.MatchString(labels), year.MatchString(heading), p.isOld:
-		return doubtful
-	case a.value == 0 && trial.MatchString(heading+labels):
-		return doubtful
+	case extra.MatchString(labels):
+		return aside
+	case p.elements[element].role == folded, a.isRange, p.isEnd(a, start), !p.isPlainTalk(p.sentence(a, start, end)), p.isWithdrawn(a),
+		others.MatchString(labels), a.value == 0 && trial.MatchString(labels):
+		return talk
 	}
-	return p.inSentence(a, lead, start, end)
+	return plainly
 }
 
-// inSentence decides about an amount by the block that it is in.
-func (p *page) inSentence(a *amount, lead string, start, end int) standing {
-	const far = 1000 // what is farther away is about something else
-	start, end = max(start, a.start-far), min(end, max(a.end, a.start)+far)
-	block := p.text[start:end]
-	before, behind := p.text[start:a.start], p.text[min(a.end, end):end]
-	if i := strings.LastIndex(before, ". "); i >= 0 {
-		before = before[i+2:]
-	}
-	if i := strings.Index(behind, ". "); i >= 0 {
-		behind = behind[:i]
-	}
-	rest := p.text[start:a.start] + p.text[min(a.end, end):end]
-	count := len(strings.Fields(rest))
-	switch {
-	case count > 5 && past.MatchString(rest), denial.MatchString(before + " " + behind):
-		return refuted
-	case count > 12 && !today.MatchString(block), year.MatchString(before), supposed.MatchString(before + behind), charges.MatchString(lead), p.isWithdrawn(a), p.isEnd(a, start):
-		return doubtful
-	case froms.MatchString(lead), !p.isPlainTalk(rest):
-		return weak
-	}
-	return strong
+// sentence returns the words beside an amount, as far as the ends of its sentence.
+func (p *page) sentence(a *amount, start, end int) string {
+	before, behind := p.text[min(start, a.start):a.start], p.text[min(a.end, end):end]
+	before = before[strings.LastIndex(before, ". ")+1:]
+	behind, _, _ = strings.Cut(behind, ". ")
+	return before + " " + behind
 }
-
-// charges matches what introduces the price of somebody else.
-var charges = matcher(`\b(?:charges|asks|verlangt|berechnet|facture|demande)[ \n:]*$`)
-
-// withdrawn matches what cards say of plans that nobody can buy.
-var withdrawn = matcher(`\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming soon|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|neukunden|bestandskunden|(?:new|existing) customers|(?:nouveaux|anciens) clients|aktion|contrats? (?:signés?|conclus?)|contracts? (?:signed|concluded)|unavailable|indisponible|nicht verfügbar)\b`)
 
 // isWithdrawn reports whether the part of the page that has no other amount than one, or what stands below it as far as
 // the next heading, says that it cannot be bought by everybody.
@@ -216,23 +135,9 @@ func (p *page) isPlainTalk(rest string) bool {
 var plainWords = strings.Fields("prix tarif tarifs price prices pricing preis preise seulement only nur just ou or oder soit ttc ht hors taxe taxes tax tva vat mwst ust inkl zzgl excl incl incluse comprise " +
 	"netto brutto plus par per pro facturé facturée facturés billed paid payé payable abgerechnet bei jährlicher monatlicher zahlung sans engagement no commitment abonnement subscription plan offre formule " +
 	"coûte costs cost kostet cancel anytime any time résiliable à tout moment kündbar jederzeit aujourd hui now today jetzt heute maintenant pour for für toujours forever et and und de of un une a an the le la les l d " +
-	"eur usd gbp us all everything tout compris inclus included it is est")
-
-// isQuoted reports whether a place of a block is between quotation marks, with other words.
-func (p *page) isQuoted(start, at, end int) bool {
-	for _, marks := range []string{"«»", "“”", "„“", "\"\""} {
-		pair := []rune(marks)
-		opened := strings.LastIndex(p.text[start:at], string(pair[0]))
-		if opened < 0 || strings.Contains(p.text[start+opened+len(string(pair[0])):at], string(pair[1])) {
-			continue
-		}
-		closed := strings.Index(p.text[at:end], string(pair[1]))
-		if closed >= 0 && len(strings.Fields(p.text[start+opened:at+closed])) > 4 {
-			return true
-		}
-	}
-	return false
-}
+	"eur usd gbp us all everything tout compris inclus included includes inclut it is est updates update mises mise jour comprises illimité illimités unlimited features fonctions " +
+	"résilier résiliez résilie arrêter annuler annulable cancelled canceled can be when you want quand vous voulez pouvez se depuis votre compte peut être arrêté " +
+	"choisir choose get started start commencer abonner abonnez souscrire subscribe buy acheter kaufen wählen starten there one there's licence license access accès partir dès from starting at ab sofort")
 
 // headings returns the headings that a place is under: the last one before it, and the last one of
 // each higher level before that.

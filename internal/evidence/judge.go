@@ -14,7 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
+	"time"
 
 	"golang.org/x/net/html/atom"
 
@@ -71,7 +71,7 @@ func judgeAt(c *Claim, document []byte, address string) (Result, []Found, string
 	if err != nil {
 		return Unreadable, nil, ""
 	}
-	p.isDated = p.isDated || datedPath.MatchString(address) || byline.MatchString(p.text) || notice.MatchString(p.text)
+	p.isDated = p.isDated || datedPath.MatchString(address)
 	if from, err := url.Parse(address); err == nil && p.refresh != "" {
 		to, err := from.Parse(p.refresh)
 		if err != nil || to.String() != from.String() {
@@ -88,19 +88,29 @@ func judgeAt(c *Claim, document []byte, address string) (Result, []Found, string
 // A dollar is another one on pages for some countries, or on those that say so.
 var (
 	abroad     = regexp.MustCompile(`(?i)(?:^|[-_])(?:CA|AU|NZ|SG|HK|MX|TW)$`)
-	dollarNote = regexp.MustCompile(`(?i)(?:prices?|prix|tarifs?|montants?|amounts?|preise?|beträge|dollars?)\b[^\n]{0,40}\b(?:AUD|CAD|NZD|SGD|HKD|MXN|TWD|austral\pL+|canad\pL+|kanad\pL+|new zealand|singapore|hong kong)\b`)
+	dollarNote = regexp.MustCompile(`(?i)\b(?:AUD|CAD|NZD|SGD|HKD|MXN|TWD|(?:austral|canad|kanad)\pL+ dollars?|dollars? (?:austral|canad|kanad)\pL+)\b`)
 )
 
 // datedPath matches addresses of articles.
 var datedPath = regexp.MustCompile(`(?i)/(?:blog|news|actualites?|actus?|journal|presse?|changelog|release-notes|archives?|articles?|posts?|magazine|stories|aktuelles|(?:19|20)\d\d)/`)
 
-// byline matches the line of an article with its day.
-var byline = matcher(`^(?:publiée?|postée?|posted|published|veröffentlicht|mise? en ligne|rédigée?|écrit|written|par|by|von)\b.{0,60}\b(?:19|20)\d\d\b`)
+// byline matches the line of an article with its day, and pastDay a day or month with its year.
+var (
+	byline  = matcher(`^(?:publiée?|postée?|posted|published|veröffentlicht|mise? en ligne|rédigée?|écrit|written|par|by|von)\b.{0,60}\b20\d\d\b`)
+	pastDay = regexp.MustCompile(`(?i)(?:(?:jan|f[ée]v|feb|m[aä]r|a[pv]r|mai|may|juin|juil|jun|jul|ao[uû]|aug|sep|o[ck]t|nov|d[ée][cz])\pL*\.?(?: \d{1,2},)? |\b\d\d[./]\d\d[./])(20\d\d)\b|\b(20\d\d)-\d\d-\d\d\b`)
+)
 
 // notice matches what pages say of themselves when their prices no longer hold.
 var notice = matcher(`\b(?:(?:is|are|est|sont|ist|sind) (?:now )?(?:outdated|obsolete|obsolètes?|veraltet|périmée?s?)|shut(?:ting|s)? down|sunset(?:ting|ted)?|ferme(?:ra)? ses portes|cesse(?:ra)? (?:son|ses) activités?|stellt den betrieb ein|` +
 	`(?:sign-?ups|subscriptions|abonnements|inscriptions) (?:are|is|sont) (?:now )?(?:closed|fermée?s?|clos)|wayback machine|(?:no longer|ne) (?:apply|s[’']appliquent plus)|gelten nicht mehr|(?:is|are|has been) (?:now )?(?:part of|called|known as|renamed|acquired|merged)|fait (?:désormais |maintenant )?partie de|(?:devient|est devenue?|s[’']appelle) |(?:heißt|gehört) jetzt|` +
 	`(?:valid|valable|gültig|stand|en vigueur|effective)s?\b[^\n]{0,30}\b20(?:[01]\d|2[0-5]))\b`)
+
+var (
+	// oldPage matches titles of pages that are about other times or several tools.
+	oldPage = matcher(`archiv|version (?:du|of|vom)\b|\bancien|historique|history|changelog|release notes|communiqué|press release|pressemitteilung|conditions (?:générales|d[’'])|terms (?:of|and)|\bCG[VU]\b|\bAGB\b|` +
+		`\b(?:forums?|invoices?|factures?|rechnung|survey|sondage|umfrage|roadmap|affiliat\pL+|affiliés?|parrainage|careers?|carrières?|recrut\pL+|karriere|in the media|dans les médias|presse?|human|humain|just a moment|captcha)\b|\bcommunity\b|\bcommunauté\b|\bvs\b|versus|alternatives? (?:à|to|zu)\b|concurren|competitor|discontinued|shut(?:ting)? down|end of life|eingestellt|ferme(?:ture)? (?:ses|du|de)|offre d[’']emploi|\bjobs?\b|stellen|webinar|podcast|` +
+		`étude de cas|case stud|newsletter|interview|20[01]\d|202[0-4]`)
+)
 
 // maxAmounts is how many amounts a page may have: nobody could tell more of them apart.
 const maxAmounts = 300
@@ -116,223 +126,105 @@ func (p *page) judge(c *Claim) (Result, []amount) {
 	if !ok {
 		return Unreadable, nil
 	}
-	p.isOld = oldPage.MatchString(p.said())
+	p.own = strings.Fields(strings.ToLower(c.Name + " " + c.Hint))
 	all := findAmounts(p.text)
-	if p.isAbroad || dollarNote.MatchString(p.text) {
-		for i, a := range all {
-			if a.currency == "USD" && !strings.Contains(p.text[a.number:a.end], "US") {
-				all[i].currency = "?"
-			}
-		}
-	}
-	for i := range all {
-		if all[i].units == "" && len(all) <= maxAmounts {
-			p.inherit(&all[i], all)
-		}
-	}
 	if want.value == 0 {
 		all = p.addFree(all)
 	}
-	if len(all) > maxAmounts {
+	switch {
+	case len(all) > maxAmounts:
 		return Unreadable, all[:maxAmounts]
-	}
-	if len(all) == 0 {
+	case len(all) == 0:
 		return p.judgeOffers(c, want), nil
 	}
+	p.complete(c, all)
 	return p.compare(c, want, all), all
 }
 
-// compare decides by the amounts of a page.
+// complete adds to the amounts what the page says around them.
+func (p *page) complete(c *Claim, all []amount) {
+	isAbroad := p.isAbroad || dollarNote.MatchString(p.text)
+	for i := range all {
+		a := &all[i]
+		if isAbroad && a.currency == "USD" && !strings.Contains(p.text[a.number:a.end], "US") {
+			a.currency = "?"
+		}
+		if a.units == "" {
+			p.inherit(a, all)
+		}
+	}
+	own := p.ownLabels(c.Name)
+	for i := range all {
+		before := 0
+		if i > 0 {
+			before = all[i-1].end
+		}
+		all[i].standing = max(p.standing(&all[i], before), p.comparison(&all[i], own))
+	}
+}
+
+// compare decides by the amounts of a page: the price is confirmed where it stands by itself, in the part
+// of the page that has the plan, and where nothing else there could be the price.
 func (p *page) compare(c *Claim, want price, all []amount) Result {
-	p.own = strings.Fields(strings.ToLower(c.Name + " " + c.Hint))
-	standings := p.standings(c, all)
-	scope, isNamed := make([]bool, len(all)), true
-	for i := range scope {
-		scope[i] = true
-	}
-	if c.Hint != "" {
-		scope, isNamed = p.ofPlan(c.Name, c.Hint, all)
-	}
-	var s scores
+	scope, isNamed := p.ofPlan(c.Name, c.Hint, all)
+	var isFound, isDoubtful, isRefuted, hasPrice, isElsewhere bool
 	for i, a := range all {
 		is := a.price == want || want.value == 0 && a.value == 0
-		s.add(standings[i], is, scope[i], a.value == want.value && a.currency == want.currency, a.units == "" || a.units == ambiguous,
-			a.currency == want.currency && a.value != 0)
+		isAmount := a.value == want.value && a.currency == want.currency && (a.units == "" || a.units == ambiguous)
+		hasPrice = hasPrice || a.standing < refuted && a.currency == want.currency && a.value != 0
+		isElsewhere = isElsewhere || is && a.standing < refuted
+		switch {
+		case !scope[i]:
+		case is && a.standing == plainly:
+			isDoubtful, isFound = true, isFound || !p.hasRival(c, &a, all, scope)
+		case is && a.standing == refuted:
+			isRefuted = true
+		case is, isAmount && a.standing < refuted:
+			isDoubtful = true
+		}
 	}
+	isOther := p.isOther() || perUser.MatchString(p.text) && !strings.Contains(want.units, "utilisateur") && want.value != 0
 	switch {
-	case c.Hint != "" && !isNamed && (s.elsewhere || s.doubtful || !s.hasAny):
+	case c.Hint != "" && !isNamed && isElsewhere, isOther && isElsewhere:
 		return Unreadable
-	case c.Hint != "" && !isNamed:
-		return Changed
-	case (s.strong || s.weak && !s.hasStrong) && p.isClear(c, want, all, standings, scope):
+	case isFound:
 		return Confirmed
-	case s.strong:
+	case isDoubtful, p.isHidden(want):
 		return Unreadable
-	case s.weak, s.doubtful, s.unknownUnit, p.isHidden(want):
-		return Unreadable
-	case s.hasAny, s.refuted:
+	case hasPrice, isRefuted:
 		return Changed
 	}
 	return Unreadable
 }
 
-// isClear reports whether one of the places with the price can be told apart from every other price for
-// the same thing: something is said between them, or they are in other cells of a table.
-func (p *page) isClear(c *Claim, want price, all []amount, standings []standing, scope []bool) bool {
-	if !strings.Contains(want.units, "utilisateur") && want.value != 0 && perUser.MatchString(p.text) {
-		return false
-	}
-	isAbout := c.Hint != "" || p.isAboutPrices()
-	under, isNamed := make([]int, len(all)), make([]bool, len(all)) // which heading, and whether it has the name of the tool
+func (p *page) hasRival(c *Claim, a *amount, all []amount, scope []bool) bool {
 	for i := range all {
-		under[i] = p.heading(all[i].number)
-		isNamed[i] = p.isNamed(under[i], c.Name)
-	}
-	for i, a := range all {
-		if is := a.price == want || want.value == 0 && a.value == 0; !is || !scope[i] || standings[i] > weak || standings[i] == weak && !isAbout {
-			continue
-		}
-		if c.Hint != "" && standings[i] == weak && p.isFeature(&a, c.Hint) {
-			continue
-		}
-		isFirst := true // in its plan, or of those of the tool
-		for j, b := range all {
-			isOther := b.value != 0 && b.value != want.value && scope[j] && standings[j] <= weak
-			isLike := b.units == want.units && b.currency == want.currency
-			switch {
-			case !isFirst || !isOther:
-			case want.value == 0:
-				isFirst = c.Hint == "" && under[i] != under[j]
-			case isLike && c.Hint == "":
-				isFirst = (isNamed[i] || !isNamed[j]) && (under[i] != under[j] || !p.isRenewal(&a, &b))
-			case isLike:
-				isFirst = j > i && !p.isRenewal(&a, &b)
-			}
-		}
-		if isFirst && !slices.ContainsFunc(all, func(b amount) bool { return p.rivals(c, &a, &b) }) {
+		if scope[i] && p.isRival(c, a, &all[i]) {
 			return true
 		}
 	}
 	return false
 }
 
-// renews matches what stands before the price that follows an offer.
-var renews = matcher(`\b(?:renew\pL*|renouvel\pL*|verlänger\pL*|puis|ensuite|then|after\pL*|danach|später|regular\pL*|normale?ment)\b`)
-
-// isRenewal reports whether an amount is what is paid after another one.
-func (p *page) isRenewal(first, later *amount) bool {
-	return renews.MatchString(p.text[max(first.end, later.start-60):max(first.end, later.start)])
-}
-
-// isFeature reports whether an amount is in an item of a list that says something else than the name of a plan.
-func (p *page) isFeature(a *amount, plan string) bool {
-	start, end := p.block(a.number)
-	return p.around(p.at(a.number), atom.Li) >= 0 && p.around(p.at(a.number), headings...) < 0 &&
-		!strings.Contains(planName(p.text[start:end]), planName(plan))
-}
-
-// isNamed reports whether a short element has the name of a tool in it.
-func (p *page) isNamed(element int, name string) bool {
-	return element >= 0 && p.elements[element].end-p.elements[element].start < 200 && strings.Contains(" "+planName(p.textOf(element))+" ", " "+planName(name)+" ")
-}
-
-var aboutPrices = matcher(`pric(?:e|ing)|tarif|\bprix\b|preis|kost|\bcosts?\b|coût|\bplans?\b|abonn|\babos?\b|subscri|\boffres?\b|formule|licen[cs]e|lizenz|\bbuy\b|ach(?:at|eter)|kauf|upgrade|premium|\bfree\b|gratuit|angebot|bestell|commande|order`)
-
-// isAboutPrices reports whether a page says that it is about prices, or a short line of it does.
-func (p *page) isAboutPrices() bool {
-	if aboutPrices.MatchString(p.said()) {
-		return true
-	}
-	for line := range strings.Lines(p.text) {
-		if len(line) < 120 && aboutPrices.MatchString(line) {
-			return true
-		}
-	}
-	return false
-}
-
-// perUser matches notes that all prices of a page are for one user each.
-var perUser = regexp.MustCompile(`(?im)^(?:\W*(?:all |tous les |toutes les |alle |nos |our |unsere )?(?:prix|tarifs?|prices?|pricing|preise)\b[^€$£\n]{0,60})?(?:par|per|pro|/) ?(?:utilisat\pL+|users?|seats?|sièges?|(?:be)?nutzer|members?|membres?|lizenz|personne?|collaborat\pL+)\b[^€$£\n]{0,40}$`)
-
-// rivals reports whether two amounts are prices for the same thing and nothing tells which holds.
-func (p *page) rivals(c *Claim, a, b *amount) bool {
-	if a.value == b.value || a.currency != b.currency || b.value == 0 || p.elements[p.at(b.number)].role == struck {
-		return false
-	}
-	first, second := a, b
-	if b.start < a.start {
-		first, second = b, a
-	}
-	start, end := p.block(a.start)
-	if a.units != b.units && p.isPlainTalk(p.text[start:end]) {
-		return false
-	}
-	if otherStart, _ := p.block(b.start); start == otherStart && p.around(p.at(a.number), atom.Label, atom.Li) == p.around(p.at(b.number), atom.Label, atom.Li) {
-		label := strings.TrimRight(p.text[start:a.start], " :–—-(=")
-		if first == b {
-			label = strings.TrimRight(p.text[b.end:a.start], " :–—-(=")
-		}
-		label = label[strings.LastIndexAny(label, ".;,|·•")+1:]
-		return c.Hint == "" || planName(label) != planName(c.Hint)
-	}
-	between := p.text[min(first.end, second.start):second.start]
-	isSilent := !strings.ContainsFunc(between, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
-	isSamePay := paidHow.FindString(p.text[a.number:a.end]) == paidHow.FindString(p.text[b.number:b.end])
-	cell := p.around(p.at(a.number), atom.Td, atom.Th, atom.Dd)
-	return a.units == b.units && isSilent && isSamePay && (cell < 0 || cell == p.around(p.at(b.number), atom.Td, atom.Th, atom.Dd))
-}
-
-var paidHow = regexp.MustCompile(`(?i)(?:billed|paid|charged|factur|pay[ée]|abgerechnet|zahlung).*`)
-
-// scores says what was found of a price.
-type scores struct {
-	strong, weak, doubtful, refuted bool // the price itself, in its plan
-	unknownUnit                     bool // its amount, without saying what for
-	elsewhere                       bool // the price, in any plan
-	hasStrong, hasAny               bool // another price, in its plan; on the page
-}
-
-func (s *scores) add(at standing, is, inScope, isValue, lacksUnit, isPrice bool) {
-	s.elsewhere = s.elsewhere || is && at <= weak
-	if isPrice && at <= weak {
-		s.hasAny = true
-	}
-	if !inScope {
-		return
-	}
+// isRival reports whether b could be the price instead of a.
+func (p *page) isRival(c *Claim, a, b *amount) bool {
 	switch {
-	case is && at == strong:
-		s.strong = true
-	case is && at == weak:
-		s.weak = true
-	case is && at == doubtful:
-		s.doubtful = true
-	case is:
-		s.refuted = true
-	case isValue && lacksUnit && at < refuted:
-		s.unknownUnit = true
+	case b.value == a.value, b.value == 0, b.currency != a.currency && a.value != 0, b.standing >= aside:
+		return false
+	case a.value == 0:
+		return c.Hint != "" || p.heading(a.number) == p.heading(b.number)
 	}
-	s.hasStrong = s.hasStrong || isPrice && at == strong && !is
+	return (b.units == a.units || b.units == "" || b.units == ambiguous) && !p.isTaxed(a, b)
 }
 
-// standings returns what each amount is worth.
-func (p *page) standings(c *Claim, all []amount) []standing {
-	list := make([]standing, len(all))
-	own := p.ownLabels(c.Name)
-	for i := range all {
-		before, behind := 0, len(p.text)
-		if i > 0 {
-			before = all[i-1].end
-		}
-		if i+1 < len(all) {
-			behind = all[i+1].start
-		}
-		list[i] = p.standing(&all[i], before, behind)
-		if list[i] <= weak && p.isOthers(&all[i], own) {
-			list[i] = refuted
-		}
-	}
-	return list
+var tax = matcher(`\b(?:HT|TTC|TVA|VAT|tax|taxes|MwSt|USt|netto|brutto)\b`)
+
+// isTaxed reports whether two amounts are one price with taxes and without.
+func (p *page) isTaxed(a, b *amount) bool {
+	low, high := min(a.value, b.value), max(a.value, b.value)
+	_, end := p.block(max(a.end, b.end) - 1)
+	between := p.text[min(a.start, b.start):end]
+	return high*100 >= low*105 && high*100 <= low*127 && len(between) < 80 && tax.MatchString(between)
 }
 
 // ownLabels returns the cells of tables and the lower headings that have the name of a tool.
@@ -340,27 +232,32 @@ func (p *page) ownLabels(name string) (found []int) {
 	for i := range p.elements {
 		e := &p.elements[i]
 		isLabel := e.tag == atom.Td || e.tag == atom.Th || e.tag != atom.H1 && slices.Contains(headings, e.tag)
-		if isLabel && name != "" && e.end-e.start < 100 && planName(p.textOf(i)) == planName(name) {
+		if isLabel && e.end-e.start < 100 && planName(p.textOf(i)) == planName(name) && len(found) < 100 {
 			found = append(found, i)
-		}
-		if len(found) == 100 {
-			break
 		}
 	}
 	return found
 }
 
-// isOthers reports whether an amount is in a comparison with others: in a table that has the tool in
-// another row or column, or under a heading beside one with its name.
-func (p *page) isOthers(a *amount, own []int) bool {
+// comparison returns what an amount is worth in a comparison with others: nothing in a table that has the tool in
+// another row or column, and little under a heading beside one with its name.
+func (p *page) comparison(a *amount, own []int) standing {
 	element := p.at(a.number)
-	labels := p.labels(element)
-	table, heading := p.around(element, atom.Table), p.heading(a.number)
-	isCompared := slices.ContainsFunc(own, func(label int) bool {
-		return table >= 0 && p.around(label, atom.Table) == table || heading >= 0 && p.elements[label].tag == p.elements[heading].tag
-	})
-	return isCompared && !slices.Contains(own, heading) && !slices.ContainsFunc(labels, func(l int) bool { return slices.Contains(own, l) })
+	table, heading, labels := p.around(element, atom.Table), p.heading(a.number), p.labels(element)
+	isOwn := slices.Contains(own, heading) || slices.ContainsFunc(labels, func(l int) bool { return slices.Contains(own, l) })
+	switch {
+	case isOwn:
+		return plainly
+	case table >= 0 && slices.ContainsFunc(own, func(l int) bool { return p.around(l, atom.Table) == table }):
+		return refuted
+	case heading >= 0 && slices.ContainsFunc(own, func(l int) bool { return p.elements[l].tag == p.elements[heading].tag }):
+		return talk
+	}
+	return plainly
 }
+
+// perUser matches notes that all prices of a page are for one user each.
+var perUser = regexp.MustCompile(`(?im)^(?:\W*(?:all |tous les |toutes les |alle |nos |our |unsere )?(?:prix|tarifs?|prices?|pricing|preise)\b[^€$£\n]{0,60})?(?:par|per|pro|/) ?(?:utilisat\pL+|users?|seats?|sièges?|(?:be)?nutzer|members?|membres?|lizenz|personne?|collaborat\pL+)\b[^€$£\n]{0,40}$`)
 
 // isHidden reports whether a price is in the text that nobody sees, as in the other half of a
 // switch between months and years.
@@ -393,6 +290,26 @@ func (p *page) said() string {
 		}
 	}
 	return said
+}
+
+// isOther reports whether a page says that it is not about today's prices of one tool.
+func (p *page) isOther() bool {
+	return p.isDated || oldPage.MatchString(p.said()) || byline.MatchString(p.text) || notice.MatchString(p.text) || p.namesPastYear()
+}
+
+// namesPastYear reports whether a page has a day of an earlier year, but for its margins.
+func (p *page) namesPastYear() bool {
+	now := time.Now().Format("2006")
+	for _, m := range pastDay.FindAllStringSubmatchIndex(p.text, 100) {
+		year := p.text[m[1]-4 : m[1]]
+		if m[4] >= 0 {
+			year = p.text[m[4]:m[5]]
+		}
+		if year < now && p.elements[p.at(m[0])].role != margin {
+			return true
+		}
+	}
+	return false
 }
 
 // isMissing reports whether a page says that there is none.

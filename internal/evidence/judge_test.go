@@ -6,6 +6,7 @@ import (
 
 func TestJudge(t *testing.T) {
 	month := Claim{Name: "Plume", Pricing: "payant", Price: "19,99 €/mois"}
+	solo := Claim{Name: "Plume", Pricing: "payant", Price: "19,99 €/mois", Hint: "Solo"}
 	pro := Claim{Name: "Plume", Pricing: "payant", Price: "19 €/mois", Hint: "Pro"}
 	user := Claim{Name: "Plume", Pricing: "payant", Price: "18 €/utilisateur/mois", Display: "20 $ par utilisateur et par mois"}
 	free := Claim{Name: "Plume", Pricing: "gratuit", Price: "0 €/mois"}
@@ -23,7 +24,8 @@ func TestJudge(t *testing.T) {
 		{"french cents", month, `<div class=price>19€99<span>/mois</span></div>`, Confirmed},
 		{"split divs", month, `<div class=price><div>€</div><div>19.99</div><div>per month</div></div>`, Confirmed},
 		{"eur", month, `<p>EUR 19.99 /mo</p>`, Confirmed},
-		{"column", month, `<table><tr><th>Offre<th>Prix par mois<tr><td>Solo<td>19,99 €<tr><td>Duo<td>29,99 €</table>`, Confirmed},
+		{"two plans", month, `<h3>Solo</h3><p>19,99 €/mois</p><h3>Duo</h3><p>29,99 €/mois</p>`, Unreadable},
+		{"column", solo, `<table><tr><th>Offre<th>Prix par mois<tr><td>Solo<td>19,99 €<tr><td>Duo<td>29,99 €</table>`, Confirmed},
 		{"list", month, `<dl><dt>Prix mensuel<dd>19,99 €</dl>`, Confirmed},
 		{"heading", month, `<section><h2>Tarifs mensuels</h2><div><h3>Solo</h3><p>19,99 €</p></div></section>`, Confirmed},
 		{"sentence", month, `<p>Plume coûte 19,99 € par mois, sans engagement, et se résilie quand vous voulez depuis votre compte.</p>`, Confirmed},
@@ -51,7 +53,7 @@ func TestJudge(t *testing.T) {
 		{"instead", month, `<p>9,99 €/mois au lieu de 19,99 €/mois</p>`, Changed},
 		{"saving", month, `<p>29,99 €/mois</p><p>Économisez 19,99 €/mois</p>`, Changed},
 		{"testimonial", month, `<p>29,99 €/mois</p><blockquote>Pour 19,99 €/mois, c’est donné !</blockquote>`, Changed},
-		{"quoted", month, `<p>29,99 €/mois</p><p>« Je ne regrette pas mes 19,99 €/mois », dit Anne.</p>`, Changed},
+		{"quoted", month, `<p>29,99 €/mois</p><p>« Je ne regrette pas mes 19,99 €/mois », dit Anne.</p>`, Unreadable},
 		{"blog", month, `<meta property="og:type" content="article"><p>Plume coûte 19,99 €/mois</p>`, Unreadable},
 		{"missing", month, `<title>Page introuvable</title><p>19,99 €/mois</p>`, Gone},
 		{"attribute", month, `<img alt="19,99 €/mois"><p data-x="19,99 €/mois">29,99 €/mois</p>`, Changed},

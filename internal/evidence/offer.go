@@ -105,7 +105,7 @@ func (p *page) judgeOffers(c *Claim, want price) Result {
 		unit := offerUnits[strings.ToUpper(o.unit)]
 		isLapsed := o.until != "" && o.until < time.Now().Format(time.DateOnly)
 		isOthers := c.Hint == "" && !strings.Contains(planName(o.of+" "+o.plan), planName(c.Name)) && o.of != ""
-		if unit == "" || p.isDated || p.isOld || isLapsed || isOthers {
+		if unit == "" || p.isOther() || isLapsed || isOthers {
 			seen = true
 			continue
 		}

@@ -20,7 +20,6 @@ type page struct {
 	elements []element // in the order in which they begin; the first is the document
 	hidden   string    // text that is in the document and that nobody sees
 	title    string
-	isOld    bool          // by its title it is about something else than today's prices of one tool
 	isDated  bool          // it says of itself that it is an article
 	refresh  string        // where it sends its reader, "" for nowhere
 	offers   []offer       // of its structured data
@@ -49,7 +48,8 @@ const (
 	struck      // crossed out
 	quote       // what somebody said
 	margin      // beside the matter of the page: navigation, footers
-	folded      // seen only by those who open it
+	folded      // seen only by those who open it, or perhaps not at all
+	unseen      // no text of the page
 )
 
 // The limits of a page: bytes of text, elements. Beyond them it is not read, as no page about prices
@@ -82,7 +82,7 @@ func parsePage(document []byte) (*page, error) {
 // A builder makes a page of a document.
 type builder struct {
 	page   *page
-	sheet  sheet
+	sheet  *sheet
 	text   strings.Builder
 	unseen strings.Builder
 	last   rune // of text
@@ -103,18 +103,15 @@ func (b *builder) walk(n *html.Node, parent int, in role) {
 	if b.text.Len() > maxText || b.skip(n) {
 		return
 	}
-	if b.isHidden(n) {
+	styled := b.sheet.role(n)
+	if styled == unseen || isHidden(n) {
 		collect(n, &b.unseen)
 		return
 	}
 	self := len(b.page.elements)
 	at := roleOf(n, in)
-	switch {
-	case at != plain:
-	case b.sheet.matches(n, strikes):
-		at = struck
-	case b.sheet.matches(n, isVague):
-		at = folded
+	if at == plain {
+		at = styled
 	}
 	isBlock := isBlock(n)
 	if isBlock {
@@ -342,7 +339,7 @@ func styleOf(n *html.Node) string {
 }
 
 // isHidden reports whether a reader does not see an element, as far as the document says so.
-func (b *builder) isHidden(n *html.Node) bool {
+func isHidden(n *html.Node) bool {
 	if has(n, "hidden") || n.DataAtom == atom.Dialog && !has(n, "open") {
 		return true
 	}
@@ -355,7 +352,7 @@ func (b *builder) isHidden(n *html.Node) bool {
 			return true
 		}
 	}
-	return b.sheet.matches(n, hides)
+	return false
 }
 
 // isShownWide reports whether a class shows an element on wide screens that another one hides on

@@ -32,15 +32,21 @@ func planName(s string) string {
 // maxNames is how often a page may name a plan and still be understood.
 const maxNames = 30
 
-// ofPlan returns which amounts are those of a plan, by its name as the page has it; isNamed reports
+// ofPlan returns which amounts are those of a plan, by its name as the page has it, or all without one; isNamed reports
 // whether the page has it at all. The name of the tool may stand before that of the plan.
 func (p *page) ofPlan(tool, name string, all []amount) (mine []bool, isNamed bool) {
+	mine = make([]bool, len(all))
+	if name == "" {
+		for i := range mine {
+			mine[i] = true
+		}
+		return mine, false
+	}
 	name = planName(name)
 	isName := func(s string) bool {
 		s = planName(s)
 		return s == name || s == planName(tool)+" "+name
 	}
-	mine = make([]bool, len(all))
 	at, count := 0, 0
 	for line := range strings.Lines(p.text) {
 		if len(line) < 100 && isName(line) && count < maxNames {
@@ -78,15 +84,23 @@ func (p *page) mark(mine []bool, all []amount, start, end int) {
 		}
 		return
 	}
+	holds := func(from, to int) bool {
+		return slices.ContainsFunc(all, func(a amount) bool { return a.number >= from && a.number < to })
+	}
 	for outer := p.elements[label].parent; outer >= 0; outer = p.elements[outer].parent {
-		e := &p.elements[outer]
-		first := slices.IndexFunc(all, func(a amount) bool { return a.number >= e.start && a.number < e.end })
-		if first < 0 {
+		from, to := p.elements[outer].start, p.elements[outer].end
+		if !holds(from, to) {
 			continue
 		}
-		from, to := e.start, e.end
-		if names := p.names(outer, label); len(names) > 0 {
-			from, to = p.untilNext(names, all, end, e)
+		if names := p.names(outer, label); len(names) > 1 { // what follows the name as far as the next one
+			first, last := &p.elements[names[0]], &p.elements[names[len(names)-1]]
+			if holds(from, first.start) && !holds(last.end, to) {
+				return // names may stand under their prices
+			}
+			from = end
+			if i := slices.Index(names, label); i+1 < len(names) {
+				to = p.elements[names[i+1]].start
+			}
 		}
 		for i, a := range all {
 			mine[i] = mine[i] || a.number >= from && a.number < to
@@ -95,60 +109,16 @@ func (p *page) mark(mine []bool, all []amount, start, end int) {
 	}
 }
 
-// untilNext returns the part of an element that belongs to the label that ends at a place, if there are others
-// like it: what follows it as far as the next one. Some of the others may be lines under the names.
-func (p *page) untilNext(others []int, all []amount, end int, outer *element) (from, to int) {
-	starts := []int{}
-	for _, other := range others {
-		if s := p.elements[other].start; s >= end {
-			starts = append(starts, s)
-		}
-	}
-	starts = append(starts, outer.end)
-	holds := func(from, to int) bool {
-		return slices.ContainsFunc(all, func(a amount) bool { return a.number >= from && a.number < to })
-	}
-	if p.isUnder(others, end, outer, holds) {
-		return end, end
-	}
-	for i := range starts[:min(2, len(starts))] {
-		if holds(end, starts[i]) {
-			return end, starts[i]
-		}
-	}
-	isCard := !slices.ContainsFunc(others, func(other int) bool { return p.elements[other].start < end })
-	if isCard && len(starts) > 2 && slices.Contains(headings, p.elements[others[0]].tag) {
-		isCard = false
-	}
-	if isCard {
-		return end, starts[min(2, len(starts)-1)]
-	}
-	return end, end
-}
-
-// isUnder reports whether names may stand under their prices instead of above them: there is a price right
-// before the first one, and none behind the last.
-func (p *page) isUnder(others []int, end int, outer *element, holds func(from, to int) bool) bool {
-	first, _ := p.block(max(0, end-1))
-	first = min(first, p.elements[others[0]].start)
-	if last := max(end, p.elements[others[len(others)-1]].end); first <= outer.start || holds(last, outer.end) {
-		return false
-	}
-	previous, stop := p.block(first - 1)
-	return previous >= outer.start && holds(previous, stop)
-}
-
-// names returns the elements within another one that are names of plans if a label is: of the same
-// tag and class, and as short.
+// names returns a label and the elements within another one that are names of plans if the label is: of the same tag and
+// class, and as short.
 func (p *page) names(outer, label int) (found []int) {
-	l, o := &p.elements[label], &p.elements[outer]
-	for i := outer + 1; i < len(p.elements) && p.elements[i].start < o.end; i++ {
+	l, own := &p.elements[label], planName(p.textOf(label))
+	for i := outer + 1; i < len(p.elements) && p.elements[i].start < p.elements[outer].end; i++ {
 		e := &p.elements[i]
 		isLike := e.tag == l.tag && e.name == l.name && (e.class == l.class || slices.Contains(headings, e.tag))
-		if isLike && i != label && !p.isInside(label, i) && !p.isInside(i, label) && e.end-e.start < 60 && len(findAmounts(p.text[e.start:e.end])) == 0 {
-			if planName(p.textOf(i)) != planName(p.textOf(label)) && p.textOf(i) != "" {
-				found = append(found, i)
-			}
+		isShort := e.end > e.start && e.end-e.start < 60 && len(findAmounts(p.text[e.start:e.end])) == 0
+		if i == label || isLike && isShort && !p.isInside(label, i) && !p.isInside(i, label) && planName(p.textOf(i)) != own {
+			found = append(found, i)
 		}
 	}
 	return found

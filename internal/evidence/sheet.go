@@ -2,239 +2,157 @@ package evidence
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
+	"github.com/andybalholm/cascadia"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
 // A sheet has the rules of a document's own style sheets that matter: those that hide text or cross
-// it out. A child is taken for a descendant, and what would show text again is not read; selectors with
-// more than tags, classes, ids, attributes and :not are left out, and so are sheets that the document
-// only refers to.
-type sheet map[string][]rule // by the last class of the element, its id or its tag
+// it out. What would show text again is not read, and neither are sheets that the document only refers to.
+type sheet struct {
+	rules []rule
+	left  int // how often a rule may still be compared with an element
+}
 
 type rule struct {
-	path         []compound // the element last, before it those that it is in
-	declarations string     // in lower case, without spaces
+	selectors cascadia.SelectorGroup
+	role      role
 }
 
-// A compound is a selector of one element.
-type compound struct {
-	tag, id    string
-	classes    []string
-	attributes [][2]string // a name, and a value that may be ""
-	not        []compound
-	isVague    bool // it has conditions that are not read
-}
-
-// key returns what an element must have to match: what a sheet finds its rules by.
-func (c *compound) key() string {
-	switch {
-	case len(c.classes) > 0:
-		return "." + c.classes[len(c.classes)-1]
-	case c.id != "":
-		return "#" + c.id
-	case c.tag != "":
-		return c.tag
-	}
-	return "*"
-}
-
-// The limits of all sheets of a document: rules, and those of them with the same key.
+// The limits of all sheets of a document: rules, comparisons with elements, bytes of a selector or of what it
+// declares, blocks within blocks.
 const (
-	maxRules = 2000
-	maxAlike = 50
+	maxRules       = 300
+	maxComparisons = 1_000_000
+	maxRule        = 1000
+	maxBlocks      = 4
 )
 
 // readSheets reads all style elements of a document.
-func readSheets(root *html.Node) sheet {
-	s := sheet{}
+func readSheets(root *html.Node) *sheet {
+	s := &sheet{left: maxComparisons}
 	for n := range root.Descendants() {
 		if n.Type != html.ElementNode || n.DataAtom != atom.Style || n.FirstChild == nil {
 			continue
 		}
 		if media := strings.ToLower(attribute(n, "media")); media == "" || media == "all" || media == "screen" {
-			s.read(n.FirstChild.Data)
+			s.read(comment.ReplaceAllString(n.FirstChild.Data, ""))
 		}
 	}
 	return s
 }
 
-func (s sheet) read(text string) {
-	for range maxRules {
-		if before, rest, ok := strings.Cut(text, "/*"); ok {
-			_, after, _ := strings.Cut(rest, "*/")
-			text = before + after
-			continue
-		}
-		selectors, rest, ok := strings.Cut(text, "{")
-		if !ok {
-			return
-		}
-		selectors = strings.Trim(selectors, "} \n\t\r")
-		if strings.HasPrefix(selectors, "@") {
-			if !everywhere.MatchString(selectors) { // rules for some screens only
-				rest = afterBlock(rest)
-			}
-			text = rest // the brace that ends the block is part of the next selectors
-			continue
-		}
-		body, rest, _ := strings.Cut(rest, "}")
-		text = rest
-		if own, nested, ok := strings.Cut(body, "{"); ok {
-			cut := strings.LastIndexByte(own, ';') + 1
-			body = own[:cut]
-			inner := strings.TrimSpace(own[cut:])
-			if after, isSame := strings.CutPrefix(inner, "&"); isSame {
-				inner = after
-			} else {
-				inner = " " + inner
-			}
-			if !strings.Contains(selectors, ",") {
-				s.add(selectors+inner, nested)
-			}
-		}
-		s.add(selectors, body)
-	}
-}
+var (
+	comment = regexp.MustCompile(`(?s)/\*.*?\*/`)
+	// everywhere matches the conditions of rules that hold wherever a page is read.
+	everywhere = regexp.MustCompile(`(?i)^@(?:media\s+(?:only\s+)?(?:screen|all)|layer\b.*|supports\b.*)$`)
+)
 
-// add adds the rules of a block, if they matter.
-func (s sheet) add(selectors, body string) {
-	declarations := strings.ToLower(strings.Join(strings.Fields(body), ""))
-	if line := pseudo.FindString(selectors); line != "" && overline.MatchString(declarations) {
-		selectors, declarations = strings.TrimSuffix(selectors, line), "line-through"
-	}
-	if !hides(declarations) && !strikes(declarations) {
-		return
-	}
-	for _, selector := range splitSelectors(selectors) {
-		path, ok := parseSelector(selector)
-		if !ok {
-			continue
-		}
-		r := rule{path, declarations}
-		if path[0].isVague {
-			r.declarations = vague
-		}
-		if key := path[len(path)-1].key(); len(s[key]) < maxAlike {
-			s[key] = append(s[key], r)
-		}
-	}
-}
-
-// afterBlock returns what follows a block with blocks in it.
-func afterBlock(text string) string {
-	depth := 1
+// read reads blocks, which may be in others.
+func (s *sheet) read(text string) {
+	type block struct{ selectors, body string }
+	open, depth, start := []block{{}}, 0, 0
 	for i := range len(text) {
+		inner := &open[len(open)-1]
 		switch text[i] {
 		case '{':
-			depth++
-		case '}':
-			depth--
-			if depth == 0 {
-				return text[i+1:]
+			if depth++; depth <= maxBlocks {
+				open = append(open, block{selectors: within(inner.selectors, strings.TrimSpace(text[start:i]))})
 			}
+		case '}', ';':
+			if len(inner.body)+i-start < maxRule {
+				inner.body += text[start:i] + ";"
+			}
+			if text[i] == '}' && depth > 0 {
+				if depth <= maxBlocks {
+					s.add(inner.selectors, inner.body)
+					open = open[:len(open)-1]
+				}
+				depth--
+			}
+		default:
+			continue
 		}
+		start = i + 1
 	}
-	return ""
 }
 
-// everywhere matches the conditions of rules that hold wherever a page is read.
-var everywhere = regexp.MustCompile(`(?i)^@(?:media\s+(?:only\s+)?(?:screen|all)|layer\b.*|supports\b.*)$`)
+// nowhere is the selector of rules for some screens only.
+const nowhere = "@"
 
-// piece matches a part of a compound.
-var piece = regexp.MustCompile(`^(?:([a-zA-Z*][\w-]*|\*)|\.((?:[\w-]|\\.|[^\x00-\x7f])+)|#([\w-]+)|\[\s*([\w-]+)\s*(?:=\s*["']?([^"'\]]*)["']?\s*)?\]|:not\(([^()]*)\))`)
+// within returns the selectors of a block that is in another one.
+func within(outer, inner string) string {
+	switch {
+	case outer == nowhere, strings.HasPrefix(inner, "@") && !everywhere.MatchString(inner), len(outer)+len(inner) > maxRule:
+		return nowhere
+	case strings.HasPrefix(inner, "@"):
+		return outer
+	case outer == "":
+		return inner
+	case strings.Contains(inner, "&"):
+		return strings.ReplaceAll(inner, "&", outer)
+	}
+	return outer + " " + inner
+}
 
-// pseudo matches the elements that sheets add, and overline the look of a line across the text of their element.
 var (
+	// pseudo matches the elements that sheets add, and overline the look of a line across the text of their element.
 	pseudo   = regexp.MustCompile(`::?(?:after|before)\s*$`)
 	overline = regexp.MustCompile(`top:(?:4\d|5\d)%.*(?:border|height:[1-4]px)|(?:border|height:[1-4]px).*top:(?:4\d|5\d)%|rotate\(-?\d`)
 	anyOf    = regexp.MustCompile(`:(?:is|where)\(([^()]*)\)`)
-	// unread matches conditions that are not read, and unmet those that are not met while nobody touches the page.
-	unread = regexp.MustCompile(`:(?:nth|first|last|only|checked|has|target|empty)[\w-]*(?:\([^()]*\))?|[+~]`)
-	unmet  = regexp.MustCompile(`:(?:hover|focus|active|disabled|visited)|::?(?:after|before)|::`)
+	// unread matches conditions that are not read: an element may meet them.
+	unread = regexp.MustCompile(`.*[+~](?: |[^=])|:(?:nth|first|last|only|checked|has|target|empty)[\w-]*(?:\([^()]*\))?`)
 )
 
-// splitSelectors returns the selectors of a list, each of them without alternatives in it.
-func splitSelectors(list string) (found []string) {
-	depth, start := 0, 0
-	for i, r := range list + "," {
-		switch {
-		case r == '(':
-			depth++
-		case r == ')':
-			depth--
-		case r == ',' && depth == 0:
-			one := list[start:i]
-			start = i + 1
-			if m := anyOf.FindStringSubmatchIndex(one); m != nil {
-				for either := range strings.SplitSeq(one[m[2]:m[3]], ",") {
-					found = append(found, one[:m[0]]+strings.TrimSpace(either)+one[m[1]:])
-				}
-				continue
-			}
-			found = append(found, one)
+// add adds a rule, if it matters.
+func (s *sheet) add(selectors, body string) {
+	declarations := strings.ToLower(strings.Join(strings.Fields(body), ""))
+	r := rule{role: plain}
+	switch line := pseudo.FindString(selectors); {
+	case line != "" && overline.MatchString(declarations):
+		selectors, r.role = strings.TrimSuffix(selectors, line), struck
+	case hides(declarations):
+		r.role = unseen
+	case strings.Contains(declarations, "line-through"):
+		r.role = struck
+	default:
+		return
+	}
+	if known := unread.ReplaceAllString(selectors, ""); known != selectors {
+		selectors, r.role = known, folded
+	}
+	each := []string{selectors}
+	if m := anyOf.FindStringSubmatchIndex(selectors); m != nil {
+		each = strings.Split(selectors[m[2]:m[3]], ",")
+		for i := range each {
+			each[i] = selectors[:m[0]] + strings.TrimSpace(each[i]) + selectors[m[1]:]
 		}
 	}
-	return found
+	for _, one := range each {
+		var err error
+		r.selectors, err = cascadia.ParseGroup(one)
+		if err == nil && len(s.rules) < maxRules {
+			s.rules = append(s.rules, r)
+		}
+	}
 }
 
-// parseSelector returns the elements that a selector is for. Of one with conditions that are not read it is the last
-// element, which may be meant: it is marked as vague.
-func parseSelector(text string) (path []compound, ok bool) {
-	if unmet.MatchString(text) {
-		return nil, false
+// role returns what the sheets make of an element.
+func (s *sheet) role(n *html.Node) (most role) {
+	if n.Type != html.ElementNode {
+		return plain
 	}
-	isVague := unread.MatchString(text)
-	parts := strings.Fields(strings.ReplaceAll(unread.ReplaceAllStringFunc(text, func(s string) string {
-		if s == "+" || s == "~" {
-			return " "
+	for i := range s.rules {
+		if s.left--; s.left < 0 {
+			return folded
 		}
-		return ""
-	}), ">", " "))
-	if isVague && len(parts) > 0 {
-		parts = parts[len(parts)-1:]
-	}
-	for _, part := range parts {
-		c, ok := parseCompound(part)
-		if !ok {
-			return nil, false
-		}
-		path = append(path, c)
-	}
-	if isVague && len(path) > 0 {
-		path[0].isVague = true
-	}
-	return path, len(path) > 0
-}
-
-func parseCompound(text string) (c compound, ok bool) {
-	for text != "" {
-		m := piece.FindStringSubmatch(text)
-		if m == nil {
-			return c, false
-		}
-		text = text[len(m[0]):]
-		switch {
-		case m[1] != "":
-			c.tag = strings.ToLower(m[1])
-		case m[2] != "":
-			c.classes = append(c.classes, strings.ToLower(strings.ReplaceAll(m[2], `\`, "")))
-		case m[3] != "":
-			c.id = m[3]
-		case m[4] != "":
-			c.attributes = append(c.attributes, [2]string{strings.ToLower(m[4]), m[5]})
-		default:
-			not, ok := parseCompound(strings.TrimSpace(m[6]))
-			if !ok || len(not.not) > 0 {
-				return c, false
-			}
-			c.not = append(c.not, not)
+		if r := &s.rules[i]; (most == plain || r.role == unseen) && r.selectors.Match(n) {
+			most = r.role
 		}
 	}
-	return c, true
+	return most
 }
 
 // hides reports whether declarations hide an element.
@@ -281,50 +199,4 @@ func hides(declarations string) bool {
 		}
 	}
 	return false
-}
-
-// vague stands for declarations that may be for an element.
-const vague = "?"
-
-func isVague(declarations string) bool { return declarations == vague }
-
-// strikes reports whether declarations cross an element out.
-func strikes(declarations string) bool { return strings.Contains(declarations, "line-through") }
-
-// matches reports whether a rule with declarations of a kind is for an element.
-func (s sheet) matches(n *html.Node, is func(string) bool) bool {
-	if len(s) == 0 || n.Type != html.ElementNode {
-		return false
-	}
-	keys := append(strings.Fields("."+strings.Join(strings.Fields(class(n)), " .")), "#"+attribute(n, "id"), n.Data, "*")
-	return slices.ContainsFunc(keys, func(key string) bool {
-		return slices.ContainsFunc(s[key], func(r rule) bool { return is(r.declarations) && r.matches(n) })
-	})
-}
-
-func (r *rule) matches(n *html.Node) bool {
-	last := len(r.path) - 1
-	if !r.path[last].matches(n) {
-		return false
-	}
-	for outer := n.Parent; last > 0 && outer != nil; outer = outer.Parent {
-		if r.path[last-1].matches(outer) {
-			last--
-		}
-	}
-	return last == 0
-}
-
-func (c *compound) matches(n *html.Node) bool {
-	if n.Type != html.ElementNode || c.tag != "" && c.tag != "*" && c.tag != n.Data || c.id != "" && c.id != attribute(n, "id") {
-		return false
-	}
-	for _, a := range c.attributes {
-		if !has(n, a[0]) || a[1] != "" && a[1] != attribute(n, a[0]) {
-			return false
-		}
-	}
-	classes := strings.Fields(class(n))
-	return !slices.ContainsFunc(c.classes, func(want string) bool { return !slices.Contains(classes, want) }) &&
-		!slices.ContainsFunc(c.not, func(not compound) bool { return not.matches(n) })
 }
