@@ -40,7 +40,6 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
-	"palmares/internal/evidence"
 	canonical "palmares/internal/record"
 )
 
@@ -183,23 +182,30 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 			return nil, errors.Join(err, r.Close())
 		}
 	}
+	if len(f.problems) == 0 {
+		f.complete(c, opts.Drafts)
+	}
 	r.Problems = finish(f.problems, "problems; the rest of the folder was not read: fix these first")
 	r.Warnings = finish(f.warnings, moreWarnings)
 	if len(f.problems) > 0 {
 		return r, r.Close()
 	}
+	r.Catalog, r.updateDates = c, f.updateDates()
+	return r, nil
+}
+
+// complete completes a catalogue without problems, and sorts it.
+func (f *folder) complete(c *catalog.Catalog, withDrafts bool) {
 	f.schedule(c, f.now)
-	if opts.Drafts {
+	if withDrafts {
 		f.addDrafts(c)
 	} else if len(c.Scheduled) > 0 {
 		canonical.SettlePictures(c)
 	}
 	c.Sort()
-	if !f.isCopy {
-		c.Proofs = evidence.Records(c, f.seen)
+	if f.hasProofs {
+		f.readProofs(c)
 	}
-	r.Catalog, r.updateDates = c, f.updateDates()
-	return r, nil
 }
 
 const moreWarnings = "warnings; the others are not listed"

@@ -15,7 +15,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"palmares/internal/catalog"
-	"palmares/internal/evidence"
 	canonical "palmares/internal/record"
 )
 
@@ -70,8 +69,8 @@ type folder struct {
 	catalogue catalog.Catalog
 	batches   []*batch // in reading order
 	images    map[string]*image
-	seen      []evidence.Seen // of the sources of prices
-	settings  record          // the links and pictures of catalogue.yaml
+	hasProofs bool   // there is a file of what was seen of prices
+	settings  record // the links and pictures of catalogue.yaml
 
 	obituaries map[string]*record // by slug, those with an hour
 	problems   []Problem
@@ -115,9 +114,7 @@ func (f *folder) read(ctx context.Context) error {
 			return err
 		}
 	}
-	if found[catalog.ProofFile] {
-		f.readProofs()
-	}
+	f.hasProofs = found[catalog.ProofFile]
 	return f.readRecords(ctx, found)
 }
 

@@ -184,6 +184,9 @@ func (c *Check) look(ctx context.Context, s *Source, last Proof, parsing chan st
 		Slug: s.Slug, URL: s.URL, FinalURL: v.final, CheckedAt: c.Now().UTC().Truncate(time.Second), Status: v.status,
 		Result: v.result, ConfirmedAt: last.ConfirmedAt,
 	}
+	if s.IsPrice {
+		p.Price = priceOf(s.Price, s.Display)
+	}
 	switch {
 	case v.same:
 		p.Result, p.Found, p.TextHash, p.FinalURL = last.Result, last.Found, last.TextHash, last.FinalURL
@@ -211,12 +214,9 @@ func (p *Proof) isLike(other *Proof) bool {
 // holds reports whether a proof would be the same if the page is: it confirmed the price that is
 // recorded now, for the plan that is recorded now.
 func (s *Source) holds(last *Proof) bool {
-	want, ok := s.want()
-	if last.Result != Confirmed || !ok || s.Presence || len(last.Found) == 0 {
+	if last.Result != Confirmed || s.Presence || last.Price != priceOf(s.Price, s.Display) || len(last.Found) == 0 {
 		return false
 	}
-	first := last.Found[0]
-	amounts := findAmounts(first.Amount)
-	plan, _, _ := strings.Cut(first.Text, "\u00a0: ")
-	return len(amounts) == 1 && amounts[0].price == want && (s.Hint == "" || planName(plan) == planName(s.Hint))
+	plan, _, _ := strings.Cut(last.Found[0].Text, "\u00a0: ")
+	return s.Hint == "" || planName(plan) == planName(s.Hint)
 }

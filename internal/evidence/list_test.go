@@ -98,5 +98,5 @@ func TestWhatShouldBeLookedAtIsListedWithThePricesThatCanBeRecorded(t *testing.T
 // confirm makes a proof one that confirmed the price at some time, as the catalogue has it too.
 func confirm(c *catalog.Catalog, p *Proof, at time.Time) {
 	p.Result, p.ConfirmedAt, p.Found = Confirmed, at, []Found{{"19 €/mois", "19 €/mois"}}
-	c.Proofs = Records(c, []Seen{p.Seen()})
+	c.Proofs = []catalog.Proof{{Slug: p.Slug, Result: catalog.Confirmed, CheckedAt: catalog.FormatTime(p.CheckedAt), ConfirmedAt: catalog.FormatTime(at), URL: p.URL}}
 }

@@ -21,17 +21,19 @@ import (
 // File is the name of the file in a content folder that has the proofs.
 const File = catalog.ProofFile
 
-// A Proof is what was last seen of a source.
+// A Proof is what was last seen of a source. Its line begins with what the catalogue keeps of it, so that the lines
+// of a folder are read as records are.
 type Proof struct {
 	Slug        string    `json:"slug"`
+	Result      Result    `json:"result"`
+	CheckedAt   time.Time `json:"checked_at"`
+	ConfirmedAt time.Time `json:"confirmed_at,omitzero"` // the last time; zero for never
 	URL         string    `json:"url"`
 	FinalURL    string    `json:"final_url"`
-	CheckedAt   time.Time `json:"checked_at"`
 	Status      int       `json:"status"`
-	Result      Result    `json:"result"`
+	Price       string    `json:"price,omitempty"` // what was looked for, as priceOf returns it
 	Found       []Found   `json:"found"`
 	TextHash    string    `json:"text_hash"`
-	ConfirmedAt time.Time `json:"confirmed_at,omitzero"` // the last time; zero for never
 }
 
 func compareProofs(a, b Proof) int {
@@ -63,41 +65,46 @@ func ReadProofs(r io.Reader) (list []Proof, err error) {
 
 // EachProof is ReadProofs for a file of which not everything is kept.
 func EachProof(r io.Reader, fn func(*Proof)) error {
-	var last Proof
+	return EachLine(r, func(line []byte) (slug, address string, ok bool) {
+		var p Proof
+		decoder := json.NewDecoder(bytes.NewReader(line))
+		decoder.DisallowUnknownFields()
+		err := decoder.Decode(&p)
+		ok = err == nil && slices.Contains(Results, p.Result) && p.Slug != "" && p.URL != "" && !p.CheckedAt.IsZero() && bytes.Equal(p.line(), append(line, '\n'))
+		if ok {
+			fn(&p)
+		}
+		return p.Slug, p.URL, ok
+	})
+}
+
+// EachLine calls fn with each line of the file; it returns the slug and the address that the line is sorted by, and
+// whether it is a proof. Anything that the command did not write is a LineError.
+func EachLine(r io.Reader, fn func(line []byte) (slug, address string, ok bool)) error {
+	var last [2]string
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
 	n := 1
 	for ; lines.Scan(); n++ {
-		p, err := parseProof(lines.Bytes())
+		line := lines.Bytes()
+		if len(line) > 7 && (string(line[:7]) == "<<<<<<<" || string(line[:7]) == ">>>>>>>") || string(line) == "=======" {
+			return &LineError{n, "a conflict was not resolved: keep one of the lines of each source, or delete the file and run sources check"}
+		}
+		slug, address, ok := fn(line)
 		switch {
-		case err != nil:
-			return &LineError{n, err.Error()}
-		case n > 1 && compareProofs(last, p) >= 0:
+		case !ok:
+			return &LineError{n, "this is not a line that sources check wrote: remove the line, and it writes it again"}
+		case n > 1 && cmp.Or(strings.Compare(last[0], slug), strings.Compare(last[1], address)) >= 0:
 			return &LineError{n, "the line is out of order, or there twice; remove the line, and sources check writes it again"}
 		case n > maxProofs:
 			return &LineError{n, fmt.Sprintf("the file has more than %d lines", maxProofs)}
 		}
-		fn(&p)
-		last = p
+		last = [2]string{slug, address}
 	}
 	if lines.Err() != nil {
 		return &LineError{n, "the line is too long; remove the line, and sources check writes it again"}
 	}
 	return nil
-}
-
-func parseProof(line []byte) (p Proof, err error) {
-	if bytes.HasPrefix(line, []byte("<<<<<<<")) || bytes.HasPrefix(line, []byte("=======")) || bytes.HasPrefix(line, []byte(">>>>>>>")) {
-		return p, errors.New("a conflict was not resolved: keep one of the lines of each source, or delete the file and run sources check")
-	}
-	decoder := json.NewDecoder(bytes.NewReader(line))
-	decoder.DisallowUnknownFields()
-	err = decoder.Decode(&p)
-	isKnown := slices.Contains(Results, p.Result)
-	if err != nil || !isKnown || p.Slug == "" || p.URL == "" || p.CheckedAt.IsZero() || !bytes.Equal(p.line(), append(line, '\n')) {
-		return p, errors.New("this is not a line that sources check wrote: remove the line, and it writes it again")
-	}
-	return p, nil
 }
 
 // line returns a proof as a line of the file.

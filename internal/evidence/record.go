@@ -1,58 +1,42 @@
 package evidence
 
 import (
-	"slices"
+	"bytes"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"palmares/internal/catalog"
 )
 
-// Seen is what the catalogue keeps of a proof, and the amount that was found first, which is the one
-// that was looked for if it was found at all.
-type Seen struct {
-	catalog.Proof
-	amount string
-}
-
-// Seen returns what the catalogue keeps of a proof.
-func (p *Proof) Seen() Seen {
-	s := Seen{Proof: catalog.Proof{Slug: p.Slug, Result: string(p.Result), CheckedAt: catalog.FormatTime(p.CheckedAt), URL: p.URL}}
-	if !p.ConfirmedAt.IsZero() {
-		s.ConfirmedAt = catalog.FormatTime(p.ConfirmedAt)
-	}
-	if len(p.Found) > 0 {
-		s.amount = p.Found[0].Amount
-	}
-	return s
-}
-
-// Records returns what was seen of the prices of a catalogue, which is sorted, given what was seen by
-// slug: of several sources of a tool, the newest look. Sources that a tool no longer has do not count, nor
+// Add adds to a catalogue, which is sorted, what was seen of the price of a tool, given its line and in the order of
+// the file: of several sources of a tool, the newest look. Sources that a tool no longer has do not count, nor
 // does what confirmed another price than the one that is recorded now.
-func Records(c *catalog.Catalog, seen []Seen) (list []catalog.Proof) {
-	for i := range seen {
-		s := &seen[i]
-		t := c.Tool(s.Slug)
-		if t == nil || !catalog.IsPublic(t.Pricing, t.Price) || !s.isAt(PriceSources(t)) || s.isOfAnother(t) {
-			continue
-		}
-		p := s.Proof
-		p.URL = withoutFragment(p.URL)
-		if n := len(list); n > 0 && list[n-1].Slug == p.Slug {
-			if list[n-1].CheckedAt >= p.CheckedAt {
-				continue
-			}
-			list = list[:n-1]
-		}
-		list = append(list, p)
+func Add(c *catalog.Catalog, p *catalog.Proof, line []byte) {
+	t := c.Tool(p.Slug)
+	if t == nil || !catalog.IsPublic(t.Pricing, t.Price) || p.Result == catalog.Confirmed && isOfAnother(line, t) {
+		return
 	}
-	return slices.Clip(list)
-}
-
-// isAt reports whether something was seen at one of some addresses.
-func (s *Seen) isAt(sources []string) bool {
-	return slices.ContainsFunc(sources, func(source string) bool { return withoutFragment(source) == withoutFragment(s.URL) })
+	address, isSource := withoutFragment(p.URL), false
+	for _, source := range PriceSources(t) {
+		if source = withoutFragment(source); source == address {
+			address, isSource = source, true // one text for both
+		}
+	}
+	n := len(c.Proofs)
+	isSecond := n > 0 && c.Proofs[n-1].Slug == t.Slug
+	if !isSource || isSecond && c.Proofs[n-1].CheckedAt >= p.CheckedAt {
+		return
+	}
+	if isSecond {
+		c.Proofs = c.Proofs[:n-1]
+	}
+	kept := catalog.Proof{Slug: t.Slug, Result: p.Result, CheckedAt: p.CheckedAt, ConfirmedAt: p.ConfirmedAt, URL: address}
+	if kept.ConfirmedAt == kept.CheckedAt {
+		kept.ConfirmedAt = kept.CheckedAt // one text for both
+	}
+	c.Proofs = append(c.Proofs, kept)
 }
 
 func withoutFragment(address string) string {
@@ -60,21 +44,31 @@ func withoutFragment(address string) string {
 	return address
 }
 
-// isOfAnother reports whether what confirmed a price found another amount than the one that is recorded
-// now. What says in words that something is free has none.
-func (s *Seen) isOfAnother(t *catalog.Tool) bool {
-	if s.Result != catalog.Confirmed {
-		return false
-	}
-	found := findAmounts(s.amount)
-	want, ok := (&Claim{Price: t.Price, Display: t.PriceDisplay}).want()
-	return len(found) > 0 && (!ok || found[0].value != want.value || found[0].currency != want.currency)
+const priceField = `,"price":`
+
+// isOfAnother reports whether a line says that another price was looked for than the one that is recorded now.
+// No text of a line can look like a field, because its quotation marks are escaped.
+func isOfAnother(line []byte, t *catalog.Tool) bool {
+	_, rest, isSaid := bytes.Cut(line, []byte(priceField))
+	price, err := jsontext.AppendQuote(nil, priceOf(t.Price, t.PriceDisplay))
+	return isSaid && (err != nil || !bytes.HasPrefix(rest, price))
 }
 
-// Proofs returns records as proofs, of which nothing else is known.
-func Proofs(records []catalog.Proof) (list []Proof, err error) {
-	for _, r := range records {
-		p := Proof{Slug: r.Slug, URL: r.URL, Result: Result(r.Result), Found: []Found{}}
+// priceOf returns all that is recorded of a price.
+func priceOf(price, display string) string {
+	if display == "" {
+		return price
+	}
+	return price + "; " + display
+}
+
+// Proofs returns the records of a catalogue as proofs, of which nothing else is known.
+func Proofs(c *catalog.Catalog) (list []Proof, err error) {
+	for _, r := range c.Proofs {
+		p := Proof{Slug: r.Slug, URL: r.URL, Result: Result(r.Result)}
+		if t := c.Tool(r.Slug); t != nil && r.Result == catalog.Confirmed {
+			p.Price = priceOf(t.Price, t.PriceDisplay)
+		}
 		p.CheckedAt, err = catalog.ParseTime(r.CheckedAt, time.UTC)
 		if err == nil && r.ConfirmedAt != "" {
 			p.ConfirmedAt, err = catalog.ParseTime(r.ConfirmedAt, time.UTC)

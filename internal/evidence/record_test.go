@@ -10,11 +10,8 @@ import (
 func TestOneProofOfAPriceIsKept(t *testing.T) {
 	const prices, other = "https://plume.example/tarifs", "https://plume.example/offres#pro"
 	day := func(n int) time.Time { return time.Date(2026, 11, n, 3, 0, 0, 0, time.UTC) }
-	seen := func(url string, n int, result Result, amount string) Proof {
-		p := Proof{Slug: "plume", URL: url, CheckedAt: day(n), Result: result}
-		if amount != "" {
-			p.Found = []Found{{Amount: amount}}
-		}
+	seen := func(url string, n int, result Result, price string) Proof {
+		p := Proof{Slug: "plume", URL: url, CheckedAt: day(n), Result: result, Price: price}
 		if result == Confirmed {
 			p.ConfirmedAt = day(n)
 		}
@@ -26,11 +23,14 @@ func TestOneProofOfAPriceIsKept(t *testing.T) {
 		proofs []Proof
 		want   string
 	}{
-		{"a confirmed price", nil, []Proof{seen(prices, 2, Confirmed, "19 € par mois")}, "confirmed 2026-11-02T03:00:00Z " + prices},
-		{"the newest of several", nil, []Proof{seen(other, 1, Confirmed, "19 €"), seen(prices, 2, Gone, "")}, "gone 2026-11-02T03:00:00Z " + prices},
-		{"the newest of several, in any order", nil, []Proof{seen(other, 3, Confirmed, "19 €"), seen(prices, 2, Gone, "")}, "confirmed 2026-11-03T03:00:00Z https://plume.example/offres"},
-		{"the page of the price", func(t *catalog.Tool) { t.PriceSource = prices }, []Proof{seen(other, 3, Gone, ""), seen(prices, 2, Confirmed, "19 €")}, "confirmed 2026-11-02T03:00:00Z " + prices},
-		{"an amount that was not written", nil, []Proof{seen(prices, 2, Confirmed, "")}, "confirmed 2026-11-02T03:00:00Z " + prices},
+		{"a confirmed price", nil, []Proof{seen(prices, 2, Confirmed, "19 €/mois")}, "confirmed 2026-11-02T03:00:00Z " + prices},
+		{"the newest of several", nil, []Proof{seen(other, 1, Confirmed, "19 €/mois"), seen(prices, 2, Gone, "")}, "gone 2026-11-02T03:00:00Z " + prices},
+		{"the newest of several, in any order", nil, []Proof{seen(other, 3, Confirmed, "19 €/mois"), seen(prices, 2, Gone, "")}, "confirmed 2026-11-03T03:00:00Z https://plume.example/offres"},
+		{"the page of the price", func(t *catalog.Tool) { t.PriceSource = prices }, []Proof{seen(other, 3, Gone, ""), seen(prices, 2, Confirmed, "19 €/mois")}, "confirmed 2026-11-02T03:00:00Z " + prices},
+		{"a price that was not written", nil, []Proof{seen(prices, 2, Confirmed, "")}, "confirmed 2026-11-02T03:00:00Z " + prices},
+		{"the same price, in words", func(t *catalog.Tool) { t.PriceDisplay = "à « vie »" }, []Proof{seen(prices, 2, Confirmed, "19 €/mois; à « vie »")}, "confirmed 2026-11-02T03:00:00Z " + prices},
+		{"other words since", func(t *catalog.Tool) { t.PriceDisplay = "30 $" }, []Proof{seen(prices, 2, Confirmed, "19 €/mois; 20 $")}, ""},
+		{"a longer price since", func(t *catalog.Tool) { t.Price = "19 €/mois" }, []Proof{seen(prices, 2, Confirmed, "19 €/mois/utilisateur")}, ""},
 		{"another price since", func(t *catalog.Tool) { t.Price = "22 €/mois" }, []Proof{seen(prices, 2, Confirmed, "19 €/mois")}, ""},
 		{"a source that is no more", func(t *catalog.Tool) { t.Sources = nil }, []Proof{seen(prices, 2, Confirmed, "19 €/mois")}, ""},
 		{"a price on request", func(t *catalog.Tool) { t.Price = "0 €/mois" }, []Proof{seen(prices, 2, Confirmed, "")}, ""},
@@ -41,12 +41,13 @@ func TestOneProofOfAPriceIsKept(t *testing.T) {
 			if test.change != nil {
 				test.change(tool)
 			}
-			var all []Seen
+			c := &catalog.Catalog{Tools: []*catalog.Tool{tool}}
 			for _, p := range test.proofs {
-				all = append(all, p.Seen())
+				kept := catalog.Proof{Slug: p.Slug, Result: string(p.Result), CheckedAt: catalog.FormatTime(p.CheckedAt), URL: p.URL}
+				Add(c, &kept, p.line())
 			}
 			got := ""
-			for _, p := range Records(&catalog.Catalog{Tools: []*catalog.Tool{tool}}, all) {
+			for _, p := range c.Proofs {
 				got += p.Result + " " + p.CheckedAt + " " + p.URL
 			}
 			if got != test.want {

@@ -60,6 +60,7 @@ type Batch struct {
 	table Table
 	rows  int // per statement
 	args  []any
+	full  *sql.Stmt // writes so many rows; it ends with the transaction
 }
 
 // NewBatch returns a Batch whose statements have at most so many placeholders.
@@ -81,7 +82,19 @@ func (b *Batch) Flush(ctx context.Context) error {
 	if len(b.args) == 0 {
 		return nil
 	}
-	err := Exec(ctx, b.tx, b.table.Insert(len(b.args)/len(b.table.Columns)), b.args...)
+	rows := len(b.args) / len(b.table.Columns)
+	args := b.args
 	b.args = b.args[:0]
+	if rows < b.rows {
+		return Exec(ctx, b.tx, b.table.Insert(rows), args...)
+	}
+	if b.full == nil {
+		var err error
+		b.full, err = b.tx.PrepareContext(ctx, b.table.Insert(rows))
+		if err != nil {
+			return err
+		}
+	}
+	_, err := b.full.ExecContext(ctx, args...)
 	return err
 }
