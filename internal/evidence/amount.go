@@ -26,6 +26,7 @@ type amount struct {
 	number     int // where its digits and its currency begin
 	isRange    bool
 	standing   standing
+	isMine     bool // of the plan that is looked for
 }
 
 const (

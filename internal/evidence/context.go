@@ -39,8 +39,8 @@ var (
 	withdrawn = matcher(`\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming soon|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|neukunden|bestandskunden|(?:new|existing) customers|(?:nouveaux|anciens) clients|aktion|contrats? (?:signés?|conclus?)|contracts? (?:signed|concluded)|unavailable|indisponible|nicht verfügbar)\b`)
 )
 
-// standing returns what an amount is worth. before is the end of the amount before it.
-func (p *page) standing(a *amount, before int) standing {
+// standing returns what an amount is worth, given the end of the amount before it and the start of the one behind it.
+func (p *page) standing(a *amount, before, behind int) standing {
 	element := p.at(a.number)
 	start, _ := p.block(a.number)
 	_, end := p.block(max(a.number, a.end-1))
@@ -54,6 +54,9 @@ func (p *page) standing(a *amount, before int) standing {
 	case role == margin:
 		return aside
 	}
+	const near = 300
+	_, next := p.heading(a.number)
+	beside := p.text[max(before, a.start-near):a.start] + p.text[a.end:max(a.end, min(behind, next, a.end+near))]
 	labels := p.headings(a.number) + "\n" + lead
 	for _, l := range p.labels(element) {
 		labels += "\n" + p.textOf(l)
@@ -61,7 +64,7 @@ func (p *page) standing(a *amount, before int) standing {
 	switch {
 	case extra.MatchString(labels):
 		return aside
-	case p.elements[element].role == folded, a.isRange, p.isEnd(a, start), !p.isPlainTalk(p.sentence(a, start, end)), p.isWithdrawn(a),
+	case p.elements[element].role == folded, a.isRange, p.isEnd(a, start), !p.isPlainTalk(p.sentence(a, start, end)), withdrawn.MatchString(beside),
 		others.MatchString(labels), a.value == 0 && trial.MatchString(labels):
 		return talk
 	}
@@ -74,45 +77,6 @@ func (p *page) sentence(a *amount, start, end int) string {
 	before = before[strings.LastIndex(before, ". ")+1:]
 	behind, _, _ = strings.Cut(behind, ". ")
 	return before + " " + behind
-}
-
-// isWithdrawn reports whether the part of the page that has no other amount than one, or what stands below it as far as
-// the next heading, says that it cannot be bought by everybody.
-func (p *page) isWithdrawn(a *amount) bool {
-	card, last := "", -1
-	for e := p.at(a.number); e >= 0; e = p.elements[e].parent {
-		text := p.textOf(e)
-		if len(text) == last {
-			continue
-		}
-		last = len(text)
-		if len(text) > 600 || len(findAmounts(text)) > 1 || p.countHeadings(e) > 1 {
-			break
-		}
-		card = text
-	}
-	const near = 300
-	note := p.text[min(len(p.text), a.end):min(len(p.text), a.end+near)]
-	for i := p.at(a.number); i < len(p.elements) && p.elements[i].start < a.end+near; i++ {
-		if start := p.elements[i].start; start >= a.end && slices.Contains(headings, p.elements[i].tag) {
-			note = p.text[min(len(p.text), a.end):start]
-			break
-		}
-	}
-	return withdrawn.MatchString(card) || withdrawn.MatchString(note)
-}
-
-// countHeadings returns how many headings an element has, or 2 if it has more or is large.
-func (p *page) countHeadings(outer int) (n int) {
-	for i := outer; i < len(p.elements) && p.elements[i].start < p.elements[outer].end && n < 2; i++ {
-		if i > outer+200 {
-			return 2
-		}
-		if slices.Contains(headings, p.elements[i].tag) {
-			n++
-		}
-	}
-	return n
 }
 
 // isEnd reports whether an amount may be the end of one whose first figures are in a block of their own, outside of tables.
@@ -143,30 +107,30 @@ var plainWords = strings.Fields("prix tarif tarifs price prices pricing preis pr
 // each higher level before that.
 func (p *page) headings(at int) string {
 	var found []string
-	level := atom.Atom(0)
-	for i := len(p.elements) - 1; i > 0; i-- {
+	level := "h7"
+	for _, i := range slices.Backward(p.heads) {
 		e := &p.elements[i]
-		if e.start > at || !slices.Contains(headings, e.tag) || at < e.end {
+		if e.end > at || e.name >= level {
 			continue
 		}
-		if level == 0 || slices.Index(headings, e.tag) < slices.Index(headings, level) {
-			level = e.tag
-			if e.tag != atom.H1 {
-				found = append(found, p.textOf(i))
-			}
+		if level = e.name; level != "h1" {
+			found = append(found, p.textOf(i))
 		}
 	}
 	return strings.Join(found, "\n")
 }
 
-// heading returns the last heading before a place, or -1.
-func (p *page) heading(at int) int {
-	for i := len(p.elements) - 1; i > 0; i-- {
-		if e := &p.elements[i]; e.end <= at && slices.Contains(headings, e.tag) {
-			return i
+// heading returns the last heading before a place, or -1, and where the next one begins.
+func (p *page) heading(at int) (last, next int) {
+	last, next = -1, len(p.text)
+	for _, i := range p.heads {
+		if e := &p.elements[i]; e.end <= at {
+			last = i
+		} else if e.start > at {
+			return last, e.start
 		}
 	}
-	return -1
+	return last, next
 }
 
 // inherit gives an amount that does not say what it is paid for the unit that its surroundings

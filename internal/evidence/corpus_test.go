@@ -43,6 +43,8 @@ func readCorpus(t testing.TB, file string, isLie bool) (list []sample) {
 		sum.Write([]byte(name))
 		part := "tuned"
 		switch {
+		case strings.HasPrefix(file, "blind"):
+			part = "blind"
 		case strings.HasPrefix(file, "adversary"):
 			part = "adversary " + values["round"]
 		case sum.Sum32()%2 == 1 && values["tuned"] == "":
@@ -68,12 +70,16 @@ func readCorpus(t testing.TB, file string, isLie bool) (list []sample) {
 // the others after what the one before had fooled was made right in kind. So they are tuned by now. When each
 // round was first judged, of 61, 49, 41, 15 and 10 lies 6, 22, 20, 6 and 5 were believed; of 34, 20, 24, 0 and 12 true
 // prices 30, 19, 22, 0 and 11 were confirmed, and of all 1 called changed.
+//
+// The blind ones were written before the rules that hold now, which were made without looking at them: of 40 lies the
+// rules before them believed 4 and these 0, and of 30 true prices they confirmed 29 and 27.
 func TestTheCorpusIsJudgedWell(t *testing.T) {
 	corpus := slices.Concat(readCorpus(t, "true.txt", false), readCorpus(t, "lies.txt", true),
-		readCorpus(t, "adversary-true.txt", false), readCorpus(t, "adversary-lies.txt", true))
+		readCorpus(t, "adversary-true.txt", false), readCorpus(t, "adversary-lies.txt", true),
+		readCorpus(t, "blind-true.txt", false), readCorpus(t, "blind-lies.txt", true))
 	t.Logf("%-11s %5s %14s %14s %5s %15s", "pages", "true", "confirmed", "changed", "lies", "lies confirmed")
 	lies := 0
-	for _, part := range []string{"tuned", heldOut, "adversary 1", "adversary 2", "adversary 3", "adversary 4", "adversary 5"} {
+	for _, part := range []string{"tuned", heldOut, "adversary 1", "adversary 2", "adversary 3", "adversary 4", "adversary 5", "blind"} {
 		var honest, confirmed, changed, lied, believed int
 		for _, s := range corpus {
 			if s.part != part {
@@ -96,7 +102,7 @@ func TestTheCorpusIsJudgedWell(t *testing.T) {
 			case result == Changed:
 				changed++
 			}
-			if part != heldOut {
+			if part != heldOut && part != "blind" {
 				t.Logf("%s: %s, found %v", s.name, result, found)
 			}
 		}

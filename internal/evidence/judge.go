@@ -3,10 +3,11 @@
 //
 // A page is read as a reader sees it: its visible text, in blocks, with the elements around them
 // (page.go, sheet.go). Amounts are found in it with their currency and what they are paid for
-// (amount.go), and each gets a standing: a price, perhaps one, or none, by the words around it
-// (context.go) and the plan that it belongs to (plan.go). Judge compares them with what is recorded.
-// When in doubt, a price is not confirmed: a wrong yes costs the trust that the word is there to
-// earn, and a wrong no costs somebody a look.
+// (amount.go), the plan that they belong to (plan.go) and a standing: a price, perhaps one, or none
+// (context.go). A price is confirmed where it stands among no words but plain ones, and where nothing else in
+// its plan, or on a page without one, could be the price: another amount of the same currency and period.
+// When in doubt, it is not: a wrong yes costs the trust that the word is there to earn, and a wrong no costs
+// somebody a look.
 package evidence
 
 import (
@@ -94,22 +95,21 @@ var (
 // datedPath matches addresses of articles.
 var datedPath = regexp.MustCompile(`(?i)/(?:blog|news|actualites?|actus?|journal|presse?|changelog|release-notes|archives?|articles?|posts?|magazine|stories|aktuelles|(?:19|20)\d\d)/`)
 
-// byline matches the line of an article with its day, and pastDay a day or month with its year.
+// byline matches the line of an article with its day, anyYear a year, and pastDay a day or month with its year.
 var (
 	byline  = matcher(`^(?:publiée?|postée?|posted|published|veröffentlicht|mise? en ligne|rédigée?|écrit|written|par|by|von)\b.{0,60}\b20\d\d\b`)
+	anyYear = regexp.MustCompile(`\b20\d\d\b`)
 	pastDay = regexp.MustCompile(`(?i)(?:(?:jan|f[ée]v|feb|m[aä]r|a[pv]r|mai|may|juin|juil|jun|jul|ao[uû]|aug|sep|o[ck]t|nov|d[ée][cz])\pL*\.?(?: \d{1,2},)? |\b\d\d[./]\d\d[./])(20\d\d)\b|\b(20\d\d)-\d\d-\d\d\b`)
 )
 
-// notice matches what pages say of themselves when their prices no longer hold.
-var notice = matcher(`\b(?:(?:is|are|est|sont|ist|sind) (?:now )?(?:outdated|obsolete|obsolètes?|veraltet|périmée?s?)|shut(?:ting|s)? down|sunset(?:ting|ted)?|ferme(?:ra)? ses portes|cesse(?:ra)? (?:son|ses) activités?|stellt den betrieb ein|` +
-	`(?:sign-?ups|subscriptions|abonnements|inscriptions) (?:are|is|sont) (?:now )?(?:closed|fermée?s?|clos)|wayback machine|(?:no longer|ne) (?:apply|s[’']appliquent plus)|gelten nicht mehr|(?:is|are|has been) (?:now )?(?:part of|called|known as|renamed|acquired|merged)|fait (?:désormais |maintenant )?partie de|(?:devient|est devenue?|s[’']appelle) |(?:heißt|gehört) jetzt|` +
-	`(?:valid|valable|gültig|stand|en vigueur|effective)s?\b[^\n]{0,30}\b20(?:[01]\d|2[0-5]))\b`)
-
 var (
-	// oldPage matches titles of pages that are about other times or several tools.
-	oldPage = matcher(`archiv|version (?:du|of|vom)\b|\bancien|historique|history|changelog|release notes|communiqué|press release|pressemitteilung|conditions (?:générales|d[’'])|terms (?:of|and)|\bCG[VU]\b|\bAGB\b|` +
-		`\b(?:forums?|invoices?|factures?|rechnung|survey|sondage|umfrage|roadmap|affiliat\pL+|affiliés?|parrainage|careers?|carrières?|recrut\pL+|karriere|in the media|dans les médias|presse?|human|humain|just a moment|captcha)\b|\bcommunity\b|\bcommunauté\b|\bvs\b|versus|alternatives? (?:à|to|zu)\b|concurren|competitor|discontinued|shut(?:ting)? down|end of life|eingestellt|ferme(?:ture)? (?:ses|du|de)|offre d[’']emploi|\bjobs?\b|stellen|webinar|podcast|` +
-		`étude de cas|case stud|newsletter|interview|20[01]\d|202[0-4]`)
+	// notice matches what pages say of themselves when their prices no longer hold.
+	notice = matcher(`\b(?:outdated|obsol[eè]tes?|veraltet|périmée?s?|wayback machine|shut(?:ting|s)? down|sunset(?:ting|ted)?|ferme(?:ra)? ses portes|cesse(?:ra)? (?:son|ses) activités?|stellt den betrieb ein|` +
+		`(?:sign-?ups|subscriptions|abonnements|inscriptions) (?:are|is|sont) (?:now )?(?:closed|fermée?s?|clos)|no longer apply|ne s[’']appliquent plus|gelten nicht mehr|` +
+		`(?:is|are|has been) (?:now )?(?:part of|called|known as|renamed|acquired|merged)|(?:fait|font) (?:désormais |maintenant )?partie de|est devenue?|s[’']appelle|(?:heißt|gehört) jetzt)\b`)
+	// oldPage matches titles of pages that are about other times, other things or several tools.
+	oldPage = matcher(`\b(?:archiv\pL*|ancien\pL*|histor\pL+|changelog|release notes|communiqué|press\pL*|conditions (?:générales|d[’']\pL+)|terms (?:of|and)|CG[VU]|AGB|forums?|community|communauté|roadmap|invoices?|factures?|rechnung|` +
+		`survey|sondage|umfrage|affili\pL+|parrainage|jobs?|careers?|carrières?|recrut\pL+|karriere|vs|versus|alternatives?|concurren\pL+|competitors?|discontinued|eingestellt|end of life|fermeture|webinar|podcast|case stud\pL+|étude de cas|newsletter|interview|captcha|human|humain|just a moment)\b`)
 )
 
 // maxAmounts is how many amounts a page may have: nobody could tell more of them apart.
@@ -154,29 +154,31 @@ func (p *page) complete(c *Claim, all []amount) {
 		}
 	}
 	own := p.ownLabels(c.Name)
+	before := 0
 	for i := range all {
-		before := 0
-		if i > 0 {
-			before = all[i-1].end
+		behind := len(p.text)
+		if i+1 < len(all) {
+			behind = all[i+1].start
 		}
-		all[i].standing = max(p.standing(&all[i], before), p.comparison(&all[i], own))
+		all[i].standing = max(p.standing(&all[i], before, behind), p.comparison(&all[i], own))
+		before = all[i].end
 	}
 }
 
 // compare decides by the amounts of a page: the price is confirmed where it stands by itself, in the part
 // of the page that has the plan, and where nothing else there could be the price.
 func (p *page) compare(c *Claim, want price, all []amount) Result {
-	scope, isNamed := p.ofPlan(c.Name, c.Hint, all)
+	isNamed := p.markPlan(c.Name, c.Hint, all)
 	var isFound, isDoubtful, isRefuted, hasPrice, isElsewhere bool
-	for i, a := range all {
+	for _, a := range all {
 		is := a.price == want || want.value == 0 && a.value == 0
 		isAmount := a.value == want.value && a.currency == want.currency && (a.units == "" || a.units == ambiguous)
 		hasPrice = hasPrice || a.standing < refuted && a.currency == want.currency && a.value != 0
 		isElsewhere = isElsewhere || is && a.standing < refuted
 		switch {
-		case !scope[i]:
+		case !a.isMine:
 		case is && a.standing == plainly:
-			isDoubtful, isFound = true, isFound || !p.hasRival(c, &a, all, scope)
+			isDoubtful, isFound = true, isFound || !slices.ContainsFunc(all, func(b amount) bool { return p.isRival(c, &a, &b) })
 		case is && a.standing == refuted:
 			isRefuted = true
 		case is, isAmount && a.standing < refuted:
@@ -197,22 +199,15 @@ func (p *page) compare(c *Claim, want price, all []amount) Result {
 	return Unreadable
 }
 
-func (p *page) hasRival(c *Claim, a *amount, all []amount, scope []bool) bool {
-	for i := range all {
-		if scope[i] && p.isRival(c, a, &all[i]) {
-			return true
-		}
-	}
-	return false
-}
-
 // isRival reports whether b could be the price instead of a.
 func (p *page) isRival(c *Claim, a, b *amount) bool {
 	switch {
-	case b.value == a.value, b.value == 0, b.currency != a.currency && a.value != 0, b.standing >= aside:
+	case !b.isMine, b.value == a.value, b.value == 0, b.currency != a.currency && a.value != 0, b.standing >= aside:
 		return false
 	case a.value == 0:
-		return c.Hint != "" || p.heading(a.number) == p.heading(b.number)
+		first, _ := p.heading(a.number)
+		second, _ := p.heading(b.number)
+		return c.Hint != "" || first == second
 	}
 	return (b.units == a.units || b.units == "" || b.units == ambiguous) && !p.isTaxed(a, b)
 }
@@ -243,7 +238,8 @@ func (p *page) ownLabels(name string) (found []int) {
 // another row or column, and little under a heading beside one with its name.
 func (p *page) comparison(a *amount, own []int) standing {
 	element := p.at(a.number)
-	table, heading, labels := p.around(element, atom.Table), p.heading(a.number), p.labels(element)
+	table, labels := p.around(element, atom.Table), p.labels(element)
+	heading, _ := p.heading(a.number)
 	isOwn := slices.Contains(own, heading) || slices.ContainsFunc(labels, func(l int) bool { return slices.Contains(own, l) })
 	switch {
 	case isOwn:
@@ -268,9 +264,9 @@ func (p *page) isHidden(want price) bool {
 }
 
 var (
-	missing = regexp.MustCompile(`(?i)\b(?:404|410)\b|introuvable|not found|(?:can[’']?t|cannot|couldn[’']t|could not|unable to) (?:be )?f(?:i|ou)nd|ne trouv\pL+ pas|nicht finden|n[’']existe (?:pas|plus)|nicht gefunden|existiert nicht|a été (?:supprimée|déplacée)|(?:was|been) (?:removed|deleted)|` +
-		`does(?:n[’']t| not) exist|no longer (?:available|exists)|nicht mehr (?:verfügbar|vorhanden)|n[’']est plus (?:disponible|en ligne)|page manquante|seite fehlt|` +
-		`domains?\b.{0,60}\b(?:for sale|parked|expired|zu verkaufen|zum verkauf|steht zum)|domaine\b.{0,60}(?:à vendre|en vente|expiré|parqué)|(?:buy|acheter) (?:this|ce) domain|parked domain|\b(?:is|are) for sale$|lease[- ]to[- ]own`)
+	missing = regexp.MustCompile(`(?i)\b(?:404|410)\b|introuvable|not found|(?:can[’']?t|cannot|couldn[’']t|could not|unable to) (?:be )?f(?:i|ou)nd|ne trouv\pL+ pas|nicht (?:ge)?f[iu]nden|n[’']existe (?:pas|plus)|existiert nicht|does(?:n[’']t| not) exist|` +
+		`(?:was|been) (?:removed|deleted)|a été (?:supprimée|déplacée)|no longer (?:available|exists)|nicht mehr (?:verfügbar|vorhanden)|n[’']est plus (?:disponible|en ligne)|page manquante|seite fehlt|` +
+		`\bdomain\pL*\b.{0,60}\b(?:for sale|parked|expired|zu verkaufen|zum verkauf|à vendre|en vente|expiré|parqué)|(?:buy|acheter) (?:this|ce) domain|parked domain|\b(?:is|are) for sale$|lease[- ]to[- ]own`)
 	freeLine = regexp.MustCompile(`(?i)^(?:gratuite?|free|kostenlos|gratis|entièrement gratuite?|100 ?% gratuite?|totally free|completely free|komplett kostenlos)(?: (?:pour toujours|à vie|forever|für immer|pour tous|for everyone|pour tout le monde|dauerhaft|et sans publicité))?[ .!*]*$`)
 	freeTalk = regexp.MustCompile(`(?i)\b(?:est|reste|restera|sont|sera toujours) (?:entièrement |totalement |complètement |100 ?% |et restera |toujours )*gratuite?s?\b|\b(?:is|remains|stays) (?:completely |totally |entirely |always |100 ?% )*free\b|` +
 		`\b(?:ist|bleibt) (?:komplett |dauerhaft |völlig |immer |vollständig )*kostenlos\b|\bfree forever\b|\bgratuite? pour toujours\b|\bfür immer kostenlos\b`)
@@ -297,9 +293,12 @@ func (p *page) isOther() bool {
 	return p.isDated || oldPage.MatchString(p.said()) || byline.MatchString(p.text) || notice.MatchString(p.text) || p.namesPastYear()
 }
 
-// namesPastYear reports whether a page has a day of an earlier year, but for its margins.
+// namesPastYear reports whether a page has a day of an earlier year, but for its margins, or such a year in its title.
 func (p *page) namesPastYear() bool {
 	now := time.Now().Format("2006")
+	if slices.ContainsFunc(anyYear.FindAllString(p.said(), -1), func(year string) bool { return year < now }) {
+		return true
+	}
 	for _, m := range pastDay.FindAllStringSubmatchIndex(p.text, 100) {
 		year := p.text[m[1]-4 : m[1]]
 		if m[4] >= 0 {
@@ -349,20 +348,16 @@ func (p *page) addFree(all []amount) []amount {
 func (p *page) sentences(c *Claim, all []amount) (list []Found) {
 	// What was looked for comes first, and then what is of its plan.
 	want, _ := c.want()
-	mine := make([]bool, len(all))
-	if c.Hint != "" {
-		mine, _ = p.ofPlan(c.Name, c.Hint, all)
-	}
-	rank := map[int]int{} // by place
-	for i, a := range all {
+	rank := func(a amount) int {
 		switch {
 		case a.price == want:
-			rank[a.number] = -2
-		case mine[i]:
-			rank[a.number] = -1
+			return 0
+		case a.isMine:
+			return 1
 		}
+		return 2
 	}
-	slices.SortStableFunc(all, func(a, b amount) int { return rank[a.number] - rank[b.number] })
+	slices.SortStableFunc(all, func(a, b amount) int { return rank(a) - rank(b) })
 	for _, a := range all {
 		if len(list) == 10 {
 			break

@@ -24,6 +24,7 @@ type page struct {
 	refresh  string        // where it sends its reader, "" for nowhere
 	offers   []offer       // of its structured data
 	cells    []int         // the elements that are cells and captions of tables
+	heads    []int         // those that are headings
 	labelled map[int][]int // what labels returned for a cell
 	own      []string      // the words of the names of the tool and of the plan that are looked for
 	isAbroad bool          // its dollars are not those of the United States
@@ -124,6 +125,9 @@ func (b *builder) walk(n *html.Node, parent int, in role) {
 	})
 	if n.DataAtom == atom.Td || n.DataAtom == atom.Th || n.DataAtom == atom.Caption {
 		b.page.cells = append(b.page.cells, self)
+	}
+	if slices.Contains(headings, n.DataAtom) {
+		b.page.heads = append(b.page.heads, self)
 	}
 	for child := n.FirstChild; child != nil; child = child.NextSibling {
 		b.walk(child, self, at)
@@ -340,10 +344,7 @@ func styleOf(n *html.Node) string {
 
 // isHidden reports whether a reader does not see an element, as far as the document says so.
 func isHidden(n *html.Node) bool {
-	if has(n, "hidden") || n.DataAtom == atom.Dialog && !has(n, "open") {
-		return true
-	}
-	if hides(styleOf(n)) {
+	if has(n, "hidden") || n.DataAtom == atom.Dialog && !has(n, "open") || hidden.MatchString(styleOf(n)) {
 		return true
 	}
 	classes := strings.Fields(class(n))

@@ -32,15 +32,14 @@ func planName(s string) string {
 // maxNames is how often a page may name a plan and still be understood.
 const maxNames = 30
 
-// ofPlan returns which amounts are those of a plan, by its name as the page has it, or all without one; isNamed reports
+// markPlan marks the amounts that are those of a plan, by its name as the page has it, or all without one; isNamed reports
 // whether the page has it at all. The name of the tool may stand before that of the plan.
-func (p *page) ofPlan(tool, name string, all []amount) (mine []bool, isNamed bool) {
-	mine = make([]bool, len(all))
+func (p *page) markPlan(tool, name string, all []amount) (isNamed bool) {
+	for i := range all {
+		all[i].isMine = name == ""
+	}
 	if name == "" {
-		for i := range mine {
-			mine[i] = true
-		}
-		return mine, false
+		return false
 	}
 	name = planName(name)
 	isName := func(s string) bool {
@@ -49,10 +48,10 @@ func (p *page) ofPlan(tool, name string, all []amount) (mine []bool, isNamed boo
 	}
 	at, count := 0, 0
 	for line := range strings.Lines(p.text) {
-		if len(line) < 100 && isName(line) && count < maxNames {
+		if len(line) < 100 && count < maxNames && isName(line) {
 			isNamed = true
 			count++
-			p.mark(mine, all, at, at+len(strings.TrimRight(line, "\n")))
+			p.mark(all, at, at+len(strings.TrimRight(line, "\n")))
 		}
 		at += len(line)
 	}
@@ -66,21 +65,21 @@ func (p *page) ofPlan(tool, name string, all []amount) (mine []bool, isNamed boo
 			before = before[cut+1:]
 		}
 		if isName(before) && strings.TrimSpace(before) != "" {
-			mine[i], isNamed = true, true
+			all[i].isMine, isNamed = true, true
 		}
 	}
-	return mine, isNamed
+	return isNamed
 }
 
 // mark marks the amounts that a label of a plan is for.
-func (p *page) mark(mine []bool, all []amount, start, end int) {
+func (p *page) mark(all []amount, start, end int) {
 	label := p.at(start)
 	for parent := p.elements[label].parent; parent > 0 && strings.TrimSpace(p.text[p.elements[parent].start:p.elements[parent].end]) == strings.TrimSpace(p.text[start:end]); parent = p.elements[parent].parent {
 		label = parent
 	}
 	if cell := p.around(label, atom.Td, atom.Th); cell >= 0 && p.around(cell, atom.Table) >= 0 {
 		for i := range all {
-			mine[i] = mine[i] || slices.Contains(p.labels(p.at(all[i].number)), cell)
+			all[i].isMine = all[i].isMine || slices.Contains(p.labels(p.at(all[i].number)), cell)
 		}
 		return
 	}
@@ -103,7 +102,7 @@ func (p *page) mark(mine []bool, all []amount, start, end int) {
 			}
 		}
 		for i, a := range all {
-			mine[i] = mine[i] || a.number >= from && a.number < to
+			all[i].isMine = a.isMine || a.number >= from && a.number < to
 		}
 		return
 	}
@@ -112,12 +111,11 @@ func (p *page) mark(mine []bool, all []amount, start, end int) {
 // names returns a label and the elements within another one that are names of plans if the label is: of the same tag and
 // class, and as short.
 func (p *page) names(outer, label int) (found []int) {
-	l, own := &p.elements[label], planName(p.textOf(label))
-	for i := outer + 1; i < len(p.elements) && p.elements[i].start < p.elements[outer].end; i++ {
-		e := &p.elements[i]
-		isLike := e.tag == l.tag && e.name == l.name && (e.class == l.class || slices.Contains(headings, e.tag))
-		isShort := e.end > e.start && e.end-e.start < 60 && len(findAmounts(p.text[e.start:e.end])) == 0
-		if i == label || isLike && isShort && !p.isInside(label, i) && !p.isInside(i, label) && planName(p.textOf(i)) != own {
+	l, own := &p.elements[label], p.textOf(label)
+	for i := outer + 1; i < len(p.elements) && p.elements[i].start < p.elements[outer].end && len(found) < maxNames; i++ {
+		e, text := &p.elements[i], p.textOf(i)
+		isLike := e.tag == l.tag && e.name == l.name && (e.class == l.class || slices.Contains(headings, e.tag)) && text != "" && text != own && len(text) < 60
+		if i == label || isLike && !p.isInside(label, i) && !p.isInside(i, label) && planName(text) != planName(own) && len(findAmounts(text)) == 0 {
 			found = append(found, i)
 		}
 	}

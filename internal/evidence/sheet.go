@@ -113,7 +113,7 @@ func (s *sheet) add(selectors, body string) {
 	switch line := pseudo.FindString(selectors); {
 	case line != "" && overline.MatchString(declarations):
 		selectors, r.role = strings.TrimSuffix(selectors, line), struck
-	case hides(declarations):
+	case hidden.MatchString(declarations):
 		r.role = unseen
 	case strings.Contains(declarations, "line-through"):
 		r.role = struck
@@ -155,48 +155,6 @@ func (s *sheet) role(n *html.Node) (most role) {
 	return most
 }
 
-// hides reports whether declarations hide an element.
-func hides(declarations string) bool {
-	for d := range strings.SplitSeq(declarations, ";") {
-		name, value, _ := strings.Cut(strings.TrimSuffix(d, "!important"), ":")
-		switch name {
-		case "display":
-			if value == "none" {
-				return true
-			}
-		case "content-visibility":
-			if value == "hidden" {
-				return true
-			}
-		case "visibility":
-			if value == "hidden" || value == "collapse" {
-				return true
-			}
-		case "opacity", "font-size", "max-height", "height", "width":
-			if strings.Trim(value, "0.") == "" || strings.TrimRight(strings.Trim(value, "0."), "pxemr%") == "" {
-				return true
-			}
-		case "left", "top", "text-indent", "right", "margin-left":
-			if strings.HasPrefix(value, "-999") || strings.HasPrefix(value, "-1000") || strings.HasPrefix(value, "-100vw") {
-				return true
-			}
-		case "clip":
-			if strings.HasPrefix(value, "rect(0") || strings.HasPrefix(value, "rect(1px") {
-				return true
-			}
-		case "clip-path":
-			if value == "inset(50%)" || value == "inset(100%)" {
-				return true
-			}
-		case "transform":
-			if value == "scale(0)" || strings.HasPrefix(value, "translatex(-") && len(value) > len("translatex(-99%)") {
-				return true
-			}
-		case "color":
-			if value == "transparent" {
-				return true
-			}
-		}
-	}
-	return false
-}
+// hidden matches declarations that hide an element.
+var hidden = regexp.MustCompile(`(?:^|;)(?:display:none|(?:content-)?visibility:(?:hidden|collapse)|(?:opacity|font-size|(?:max-)?height|width):0?\.?0*(?:px|r?em|%)?|` +
+	`(?:left|top|right|text-indent|margin-left):-(?:999|1000|100vw)[^;]*|clip:rect\((?:0|1px)[^;]*|clip-path:inset\((?:50|100)%\)|transform:(?:scale\(0\)|translatex\(-\d{3}[^;]*)|color:transparent)(?:!important)?(?:;|$)`)
