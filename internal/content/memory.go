@@ -104,11 +104,19 @@ func (r *Result) With(name, text string) (next *Result, of any, ok bool) {
 	of, _, _, _ = own.value()
 	if own.tool != nil {
 		f.catalogue.DropDefaultURLs(own.tool)
+		if f.hasProofs && !samePrice(r.Catalog.Tool(own.slug), own.tool) {
+			return nil, nil, false // what was seen of the price may be of another one
+		}
 	}
 	next.Catalog = r.Catalog.Clone()
 	next.Catalog.Put(of)
-	next.Catalog.Proofs = evidence.Records(next.Catalog, f.seen)
 	return next, of, true
+}
+
+// samePrice reports whether two tools, of which the first may be nil, have the same price at the same sources.
+func samePrice(a, b *catalog.Tool) bool {
+	return a != nil && a.Pricing == b.Pricing && a.Price == b.Price && a.PriceDisplay == b.PriceDisplay &&
+		slices.Equal(evidence.PriceSources(a), evidence.PriceSources(b))
 }
 
 // replace puts a record in the place of that of the same file, which it returns, or after all others. The
