@@ -127,7 +127,7 @@ func (d *Diff) compareArticles(old, next *Catalog) {
 				prior = cmp.Or(prior, gone[alias])
 				delete(gone, alias)
 			}
-		} else if !isSame(ArticleFields, prior, a, "") {
+		} else if !isSame(ArticleFields, prior, a) {
 			d.Articles.Changed = append(d.Articles.Changed, a.Slug)
 			d.compareParts("articles/"+a.Slug, len(d.Articles.Changed), ArticleFields, prior, a)
 		}
@@ -173,7 +173,7 @@ func (d *Diff) compareAuthors(old, next *Catalog) {
 		a := &next.Authors[i]
 		if prior := old.Author(a.Slug); prior == nil {
 			d.Authors.Added = append(d.Authors.Added, a.Slug)
-		} else if !isSame(AuthorFields, prior, a, "") {
+		} else if !isSame(AuthorFields, prior, a) {
 			d.Authors.Changed = append(d.Authors.Changed, a.Slug)
 			d.compareParts("auteurs/"+a.Slug, len(d.Authors.Changed), AuthorFields, prior, a)
 		}

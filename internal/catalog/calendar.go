@@ -53,7 +53,7 @@ func FilesOf(record any) (folder string, fields []Field) {
 
 func (s *Scheduled) isSame(o *Scheduled) bool {
 	_, fields := FilesOf(s.Record)
-	return s.Due == o.Due && s.Name() == o.Name() && isSame(fields, s.Record, o.Record, "")
+	return s.Due == o.Due && s.Name() == o.Name() && isSame(fields, s.Record, o.Record)
 }
 
 // CompareScheduled returns what was scheduled, scheduled otherwise and cancelled between two lists,

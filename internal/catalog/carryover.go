@@ -130,7 +130,7 @@ func (t *Tool) carryOver(before *PastTool, known bool, prior *Tool, today string
 	}
 	if t.UpdatedAt == "" {
 		t.UpdatedAt = today
-		if prior != nil && t.equalExceptDate(prior) {
+		if prior != nil && isSame(ToolFields, t, prior, "updated_at", "affiliate_url") { // money moves no date
 			t.UpdatedAt = prior.UpdatedAt
 		}
 	}

@@ -84,6 +84,9 @@ type Settings struct {
 	Pro          string   // ProHide, or "" if the site may mention the Pro plan
 	Dataset      string   // DatasetHead, DatasetOff, or "" if everything is given away in bulk
 	PriceMaxAge  *float64 // in days; see Catalog.PriceMaxAge
+	ShareImage   string   // path of the picture that other sites show beside a link to a page without its own
+	Theme        []Theme  // one, or none
+	Labels       []Labels // one, or none
 
 	Licence    []Licence // one, or none; see Catalog.Terms
 	AITraining string    // TrainingDenied, "allow", or "" for what the licence suggests
@@ -100,6 +103,32 @@ const (
 	Reserved       = "reserved"
 	TrainingDenied = "deny"
 )
+
+// A Theme is the face of the site: colours as #7a1f3d, "" for the default.
+type Theme struct {
+	Accent     string
+	AccentDark string // "" means a shade of Accent
+	Font       string // of titles: FontSans, or "" for serif
+}
+
+// FontSans as Theme.Font sets titles in the typeface of the text.
+const FontSans = "sans"
+
+// Labels are what the site calls what it measures and who tools are for; "" for the default.
+type Labels struct {
+	Verifiability   string
+	Obsolescence    string
+	VibeCoder       string
+	AgenticEngineer string
+	Mixed           string
+	ICP             string // ICPHide, or "" if pages say who a tool is for
+}
+
+// ICPHide as Labels.ICP means that no page says who a tool is for.
+const ICPHide = "hide"
+
+// TransparencyPage is the slug of the page that explains affiliate links.
+const TransparencyPage = "transparence"
 
 // ProHide as Settings.Pro means that the site mentions neither the Pro plan nor its
 // price.
@@ -237,6 +266,9 @@ type Tool struct {
 	PriceDisplay     string // shown on the site instead of Price; "" means Price
 	Plans            []PlanRow
 	Tagline          string
+	TitleTag         string // of its page, for search engines; "" means one made from its name
+	Description      string // of its page, for search engines; "" means one made from its tagline
+	AffiliateURL     string // where the link to its site leads, if the publisher earns from it
 	Authors          []string
 	Logo             string // path of a picture
 	Image            string // path of a picture

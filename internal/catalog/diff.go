@@ -91,7 +91,7 @@ func absorbed(old, next *Catalog) []string {
 func Compare(old, next *Catalog, sections func(body string) []Section) Diff {
 	var d Diff
 	before, after := old.InOrder(), next.InOrder()
-	d.Metadata = !isSame(CatalogueFields, before, after, "")
+	d.Metadata = !isSame(CatalogueFields, before, after)
 	if d.Metadata {
 		d.compareParts(SettingsFile, 1, CatalogueFields, before, after)
 	}
@@ -203,7 +203,7 @@ func (d *Diff) compareRetired(old, next *Catalog) {
 			d.add(Change{Type: ToolRetired, Slug: r.Slug, Object: r.Item(), URL: url})
 			continue
 		}
-		if isSame(RetiredFields, prior, r, "") {
+		if isSame(RetiredFields, prior, r) {
 			continue
 		}
 		d.Retired.Changed = append(d.Retired.Changed, r.Slug)
@@ -273,7 +273,7 @@ func (d *Diff) comparePages(old, next *Catalog) {
 		case prior == nil:
 			d.Pages.Added = append(d.Pages.Added, p.Slug)
 			d.add(Change{Type: PageUpdated, Slug: p.Slug, Object: item, URL: item.CanonicalURL})
-		case !isSame(PageFields, prior, p, ""):
+		case !isSame(PageFields, prior, p):
 			d.Pages.Changed = append(d.Pages.Changed, p.Slug)
 			d.compareParts("pages/"+p.Slug, len(d.Pages.Changed), PageFields, prior, p)
 			if prior.Title != p.Title || prior.Body != p.Body {

@@ -45,6 +45,7 @@ const (
 	Contact                // a mail address or a URL
 	Image                  // the path of a picture
 	Digest                 // a SHA-256 in hexadecimal
+	Colour                 // a # and six hexadecimal digits
 	Enum                   // one of Values
 	Option                 // one of Values, of which the first stands for ""
 	Figure                 // a number from 0 to 10, or none (*float64)
@@ -172,10 +173,10 @@ func (f *Field) isSame(record, other any) bool {
 	}
 }
 
-// isSame reports whether two records have the same fields, except for one; "" for none.
-func isSame(fields []Field, record, other any, except string) bool {
+// isSame reports whether two records have the same fields, except for some.
+func isSame(fields []Field, record, other any, except ...string) bool {
 	for i := range fields {
-		if f := &fields[i]; f.Name != except && !f.isSame(record, other) {
+		if f := &fields[i]; !f.isSame(record, other) && !slices.Contains(except, f.Name) {
 			return false
 		}
 	}
@@ -223,7 +224,7 @@ func (l *List) isSame(list, other any) bool {
 		return false
 	}
 	for i := range n {
-		if !isSame(l.Fields, l.At(list, i), l.At(other, i), "") {
+		if !isSame(l.Fields, l.At(list, i), l.At(other, i)) {
 			return false
 		}
 	}

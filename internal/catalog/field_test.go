@@ -38,6 +38,8 @@ func TestEveryFieldOfARecordIsInItsTableOnce(t *testing.T) {
 		{PageFields, &Page{}, nil},
 		{CatalogueFields, c, []any{&c.Settings}},
 		{categoryFields, &Category{}, nil},
+		{themeFields, &Theme{}, nil},
+		{labelFields, &Labels{}, nil},
 	} {
 		found := map[uintptr]string{}
 		for i := range check.fields {

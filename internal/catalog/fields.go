@@ -19,6 +19,9 @@ var ToolFields = []Field{
 	NewField("price_display", Short, 0, func(t *Tool) any { return &t.PriceDisplay }),
 	NewList("plans", 0, func(t *Tool) *[]PlanRow { return &t.Plans }, planFields),
 	NewField("tagline", Line, Required|InAPI, func(t *Tool) any { return &t.Tagline }),
+	NewField("title_tag", Line, 0, func(t *Tool) any { return &t.TitleTag }),
+	NewField("description", Line, 0, func(t *Tool) any { return &t.Description }),
+	NewField("affiliate_url", Link, 0, func(t *Tool) any { return &t.AffiliateURL }),
 	NewField("author", Names, 0, func(t *Tool) any { return &t.Authors }),
 	NewField("logo", Image, 0, func(t *Tool) any { return &t.Logo }),
 	NewField("image", Image, 0, func(t *Tool) any { return &t.Image }),
@@ -197,6 +200,9 @@ var CatalogueFields = []Field{
 	NewField("contact", Contact, 0, func(c *Catalog) any { return &c.Settings.Contact }),
 	NewField("publisher", Name, 0, func(c *Catalog) any { return &c.Settings.Publisher }),
 	NewField("logo", Image, 0, func(c *Catalog) any { return &c.Settings.Logo }),
+	NewField("share_image", Image, 0, func(c *Catalog) any { return &c.Settings.ShareImage }),
+	NewObject("theme", 0, func(c *Catalog) *[]Theme { return &c.Settings.Theme }, themeFields),
+	NewObject("labels", 0, func(c *Catalog) *[]Labels { return &c.Settings.Labels }, labelFields),
 	NewField("timezone", Zone, 0, func(c *Catalog) any { return &c.Settings.Timezone }),
 	oneOf(NewField("pro", Option, 0, func(c *Catalog) any { return &c.Settings.Pro }), "", "show", ProHide),
 	oneOf(NewField("dataset", Option, 0, func(c *Catalog) any { return &c.Settings.Dataset }),
@@ -211,6 +217,21 @@ var CatalogueFields = []Field{
 var licenceFields = []Field{
 	NewField("name", Name, Required, func(l *Licence) any { return &l.Name }),
 	NewField("url", Link, 0, func(l *Licence) any { return &l.URL }),
+}
+
+var themeFields = []Field{
+	NewField("accent", Colour, 0, func(t *Theme) any { return &t.Accent }),
+	NewField("accent_dark", Colour, 0, func(t *Theme) any { return &t.AccentDark }),
+	oneOf(NewField("font", Option, 0, func(t *Theme) any { return &t.Font }), "", "serif", FontSans),
+}
+
+var labelFields = []Field{
+	NewField("verifiability", Short, 0, func(l *Labels) any { return &l.Verifiability }),
+	NewField("obsolescence", Short, 0, func(l *Labels) any { return &l.Obsolescence }),
+	NewField("vibe-coder", Short, 0, func(l *Labels) any { return &l.VibeCoder }),
+	NewField("agentic-engineer", Short, 0, func(l *Labels) any { return &l.AgenticEngineer }),
+	NewField(string(EveryICP), Short, 0, func(l *Labels) any { return &l.Mixed }),
+	oneOf(NewField("icp", Option, 0, func(l *Labels) any { return &l.ICP }), "", "show", ICPHide),
 }
 
 var categoryFields = []Field{

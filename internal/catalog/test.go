@@ -95,7 +95,7 @@ func (c *Category) Criterion(slug string) *Criterion {
 }
 
 // Same reports whether two categories say the same, wherever they stand.
-func (c *Category) Same(o *Category) bool { return isSame(categoryFields, c, o, "") }
+func (c *Category) Same(o *Category) bool { return isSame(categoryFields, c, o) }
 
 // HasUsage reports whether the category has the given usage.
 func (c *Category) HasUsage(slug string) bool {

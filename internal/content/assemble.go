@@ -116,6 +116,7 @@ func (f *folder) assembleAt(at string) *catalog.Catalog {
 		}
 	}
 	f.checkProtocols(&x)
+	f.checkAffiliates(&x)
 	f.markPictures(f.checkMentions(c))
 	f.warnTogether(&x)
 	return c

@@ -58,6 +58,7 @@ var formTexts = map[canonical.Kind][]groupText{
 			{"category", "Catégorie", "Une de celles que les réglages déclarent."},
 			{"icp", "Public", "Pour qui l’outil est fait."},
 			{"tagline", "Accroche", "Ce que fait l’outil, en une ligne."},
+			{"affiliate_url", "Lien affilié", "L’adresse complète où mène le lien « Site », si vous en tirez un revenu ; la page /transparence doit le dire. Sans effet sur la note."},
 		}},
 		{"Texte", []fieldText{
 			bodyText,
@@ -94,6 +95,8 @@ var formTexts = map[canonical.Kind][]groupText{
 			imageText,
 			{"tier", "Rang", "1 est le plus haut ; 3 si rien n’est dit."},
 			{"mainstream", "Grand public", "Cochez si tout le monde connaît l’outil."},
+			{"title_tag", "Titre pour les moteurs", "Vide : le nom de l’outil, « note, prix et fiche »."},
+			{"description", "Description pour les moteurs", "Une ligne ; vide : le nom et l’accroche."},
 		}},
 		{"Sources", []fieldText{
 			sourcesText,
@@ -203,6 +206,11 @@ var formTexts = map[canonical.Kind][]groupText{
 			{"contact", "Contact", "Une adresse de courrier, ou celle d’une page."},
 			{"publisher", "Éditeur", "Qui publie le site."},
 			{"logo", "Logo", "Une image du dossier, carrée de préférence."},
+		}},
+		{"Apparence", []fieldText{
+			{"theme", "Couleurs et titres", "En YAML : accent et accent_dark, des couleurs entre guillemets comme \"#7a1f3d\" ; font, serif ou sans."},
+			{"labels", "Mots du site", "En YAML : comment le site appelle verifiability, obsolescence, vibe-coder, agentic-engineer et mixte ; icp: hide pour ne dire nulle part à qui un outil s’adresse."},
+			{"share_image", "Image de partage", "Une image du dossier, que les réseaux montrent avec les pages qui n’ont pas la leur ; 1200 × 630 pixels."},
 		}},
 		{"Catégories", []fieldText{
 			{"categories", "Catégories", "En YAML : slug et label pour chacune ; description, usages, protocol, criteria et profiles sont facultatifs."},

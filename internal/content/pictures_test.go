@@ -62,6 +62,7 @@ func addPictures(c *catalog.Catalog) {
 	}
 	c.Tools[0].Logo, c.Tools[0].Image = "images/logo.png", "images/a/b/image.png"
 	c.Comparisons[0].Image, c.Pages[0].Image, c.Settings.Logo = "images/a/b/image.png", "images/logo.png", "images/logo.png"
+	c.Settings.ShareImage = "images/a/b/image.png"
 }
 
 // withImages returns a folder with a tool that has the given fields and body.

@@ -112,6 +112,8 @@ func (d *decoder) text(f *catalog.Field) string {
 		return s
 	case catalog.Markdown:
 		return d.markdown(f.Name, d.prose(at, v))
+	case catalog.Colour:
+		return strings.ToLower(d.checked(f.Form, at, v))
 	case catalog.Image:
 		file := d.checked(f.Form, at, v)
 		if file != "" {
@@ -149,6 +151,7 @@ var (
 		catalog.Zone:       {zoneName.MatchString, "the name of a time zone, such as Europe/Paris"},
 		catalog.Contact:    {isContact, "a mail address or an http or https URL"},
 		catalog.Image:      {isImagePath, "the path of a picture from the root of the folder, such as images/logo.png"},
+		catalog.Colour:     {isColour, "a colour such as \"#7a1f3d\", a # and six hexadecimal digits, in quotes"},
 		catalog.Digest:     {isDigest, "a SHA-256 in hexadecimal, 64 digits in lower case"},
 		catalog.Links:      {isURL, "an absolute http or https URL, such as https://outil.example/page"},
 		catalog.Link: {isPageURL, "an absolute http or https URL, such as https://outil.example/page, " +
@@ -460,6 +463,8 @@ func (d *decoder) object(f *catalog.Field, list any, v *value, at label) {
 		entry.checkCriterion(object)
 	case *catalog.Announcement:
 		entry.checkAnnouncement(object)
+	case *catalog.Theme:
+		entry.checkTheme(object)
 	case *catalog.Protocol:
 		d.pages = append(d.pages, entry.reference("page", object.Page)...)
 	}

@@ -62,13 +62,14 @@ type references struct {
 
 	links, pictures []mention   // of the body
 	fieldPictures   []reference // of fields
+	affiliateLine   int         // of affiliate_url; 0 for none
 }
 
 // noReferences are those of all records that have none.
 var noReferences = &references{}
 
 func (r *references) isEmpty() bool {
-	return len(r.refs)+len(r.aliases)+len(r.links)+len(r.pictures)+len(r.fieldPictures) == 0
+	return len(r.refs)+len(r.aliases)+len(r.links)+len(r.pictures)+len(r.fieldPictures)+r.affiliateLine == 0
 }
 
 // A reference is a slug of another record, a former slug of this one, or the path of a
@@ -88,7 +89,11 @@ func (d *decoder) tool() record {
 	d.checkTest(t)
 	d.checkAnnounced(t)
 	d.checkPriceSource(t)
-	return d.newRecord(record{slug: t.Slug, tool: t, tested: d.isGiven("score"), references: &references{refs: d.former}})
+	refs := &references{refs: d.former}
+	if t.AffiliateURL != "" {
+		refs.affiliateLine = d.lineOf("affiliate_url")
+	}
+	return d.newRecord(record{slug: t.Slug, tool: t, tested: d.isGiven("score"), references: refs})
 }
 
 func (d *decoder) comparison() record {

@@ -385,6 +385,7 @@ var patterns = map[catalog.Form]string{
 	catalog.Link:       urlStart + `!$&-;=?-\[\]_a-z~` + urlEnd,
 	catalog.Site:       urlStart + `!$&-;=@-\[\]_a-z~` + urlEnd,
 	catalog.Image:      `^` + imageFolder + `/` + pathSegment + `(?:/` + pathSegment + `)*$`,
+	catalog.Colour:     `^#[0-9a-fA-F]{6}$`,
 	catalog.Digest:     `^[0-9a-f]{64}$`,
 }
 

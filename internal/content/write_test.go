@@ -260,8 +260,9 @@ func complete() *catalog.Catalog {
 	c.Categories = append(c.Categories, catalog.Category{
 		Slug: "audio", Label: "Audio", Description: "De *quoi*\n\nécouter.", Aliases: []string{"son", "voix"}, Position: 1,
 	})
-	c.Pages = []catalog.Page{{Slug: "methode"}, {Slug: "salon", Aliases: []string{"foire"}}}
+	c.Pages = []catalog.Page{{Slug: "methode"}, {Slug: "salon", Aliases: []string{"foire"}}, {Slug: "transparence", Aliases: []string{"clarte"}}}
 	c.Articles, c.Authors = []catalog.Article{{Slug: "voix"}}, []catalog.Author{{Slug: "ada", Name: "Ada"}}
+	c.Settings.Theme = []catalog.Theme{{Accent: "#7a1f3d", AccentDark: "#e08aa5"}}
 	c.Tools[0].Announced = []catalog.Announcement{
 		{From: "2027-01-01", Pricing: "payant", Price: "25 €/mois", PriceDisplay: "Dès 25 €/mois", Source: "https://a.example/prix"},
 		{From: "2027-03-31", Retire: "absorbe", Successor: "calame"},
@@ -271,13 +272,15 @@ func complete() *catalog.Catalog {
 	fill(catalog.ComparisonFields, &c.Comparisons[0])
 	fill(catalog.RetiredFields, &c.Retired[0])
 	fill(catalog.PageFields, &c.Pages[0])
-	c.Pages[1].Image = c.Pages[0].Image
+	c.Pages[1].Image, c.Pages[2].Image = c.Pages[0].Image, c.Pages[0].Image
 	fill(catalog.PageFields, &c.Pages[1])
+	fill(catalog.PageFields, &c.Pages[2])
 	c.Articles[0].Image, c.Authors[0].Image = c.Pages[0].Image, c.Pages[0].Image
 	fill(catalog.ArticleFields, &c.Articles[0])
 	fill(catalog.AuthorFields, &c.Authors[0])
-	c.Pages[0].UnpublishAt = "" // as it is the page of a protocol
+	c.Pages[0].UnpublishAt, c.Pages[2].UnpublishAt = "", "" // as others need them
 	fill(catalog.CatalogueFields, c)
+	c.Settings.Theme[0].Font = catalog.FontSans
 	c.Sort()
 	return c
 }

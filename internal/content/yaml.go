@@ -64,7 +64,7 @@ func parseYAML(text string, offset int, problem report) (v value, ok bool) {
 func isSimpleYAML(tokens token.Tokens, problem report) bool {
 	ok := true
 	depth, entries, entryLine := 0, 0, 0
-	for _, t := range tokens {
+	for i, t := range tokens {
 		line := t.Position.Line
 		rejected := ""
 		switch t.Type {
@@ -91,6 +91,11 @@ func isSimpleYAML(tokens token.Tokens, problem report) bool {
 				entries, entryLine = 0, line
 			}
 			entries++
+		case token.CommentType:
+			if i > 0 && tokens[i-1].Type == token.MappingValueType && tokens[i-1].Position.Line == line && bareColour.MatchString(t.Value) {
+				problem(line, "what follows # is a comment; put a colour in quotes, such as \"#%s\"", strings.TrimSpace(t.Value))
+				ok = false
+			}
 		}
 		if rejected != "" {
 			problem(line, "%s are not allowed in this YAML; if it is text, put it in quotes", rejected)

@@ -23,15 +23,11 @@ const (
 	onAccent // on a surface of accent, all others on paper
 )
 
-// The colours of the site's light theme that icons have as well.
-var (
-	paper = color.RGBA{0xfb, 0xfa, 0xf6, 0xff}
-	green = color.RGBA{0x0b, 0x5d, 0x45, 0xff}
-)
+// paper is below cards and icons, as in the site's light theme.
+var paper = color.RGBA{0xfb, 0xfa, 0xf6, 0xff}
 
-// The colours of the site's light theme.
-var palette = func() color.Palette {
-	var p color.Palette
+// palette returns the colours of the site's light theme.
+func palette(accent color.RGBA) (p color.Palette) {
 	ramp := func(from, to color.RGBA) {
 		mix := func(a, b uint8, i int) uint8 { return uint8((int(a)*(levels-1-i) + int(b)*i) / (levels - 1)) }
 		for i := range levels {
@@ -40,11 +36,11 @@ var palette = func() color.Palette {
 	}
 	ramp(paper, color.RGBA{0x1c, 0x1b, 0x18, 0xff})
 	ramp(paper, color.RGBA{0x5d, 0x58, 0x4f, 0xff})
-	ramp(paper, green)
+	ramp(paper, accent)
 	ramp(paper, color.RGBA{0xdc, 0xd7, 0xcb, 0xff})
-	ramp(green, color.RGBA{0xff, 0xff, 0xff, 0xff})
+	ramp(accent, color.RGBA{0xff, 0xff, 0xff, 0xff})
 	return p
-}()
+}
 
 // A canvas is a card while it is drawn.
 type canvas struct {
@@ -52,8 +48,8 @@ type canvas struct {
 	faces map[faceKey]font.Face
 }
 
-func newCanvas() *canvas {
-	return &canvas{image.NewPaletted(image.Rect(0, 0, Width, Height), palette), map[faceKey]font.Face{}}
+func newCanvas(accent color.RGBA) *canvas {
+	return &canvas{image.NewPaletted(image.Rect(0, 0, Width, Height), palette(accent)), map[faceKey]font.Face{}}
 }
 
 func (p *canvas) fill(r image.Rectangle, c colour) {

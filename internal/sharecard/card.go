@@ -13,6 +13,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"image"
+	"image/color"
 	"image/png"
 )
 
@@ -36,7 +37,8 @@ type Card struct {
 	Title  string
 	Slug   string // drawn instead of a title of which no character can be drawn
 	Text   string
-	Scores []Score // one is drawn large, beside the title; two have their names
+	Scores []Score    // one is drawn large, beside the title; two have their names
+	Accent color.RGBA // of the site
 }
 
 // A Score is that of one tool.
@@ -74,7 +76,7 @@ func (c Card) PNG() []byte {
 	if drawable(c.Title, bold) == "" {
 		c.Title = c.Slug
 	}
-	p := newCanvas()
+	p := newCanvas(c.Accent)
 	p.fill(image.Rect(0, 0, Width, 14), accent)
 	p.fill(image.Rect(margin, ruleAt, right, ruleAt+2), rule)
 

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"image"
+	"image/color"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -15,21 +16,23 @@ import (
 
 var update = flag.Bool("update", false, "write the pictures in testdata")
 
+var green = color.RGBA{0x0b, 0x5d, 0x45, 0xff}
+
 var samples = map[string]Card{
 	"tool": {
 		Site: "Palmarès", Host: "palmares.example", Palm: true, Kicker: "Conversation", Title: "Babilune", Slug: "babilune",
-		Text: "Un assistant posé, qui dit quand il ne sait pas", Scores: []Score{{Value: "8,4", Best: true}},
+		Text: "Un assistant posé, qui dit quand il ne sait pas", Scores: []Score{{Value: "8,4", Best: true}}, Accent: green,
 	},
 	"long": {
 		Site: "Le guide des outils de bureau", Host: "guide.example", Kicker: "Notre avis", Title: "Bureau des colonnes infinies et des tableaux oubliés de l’administration",
 		Text:   "Le tri des boîtes de réception partagées, efficace passé le premier mois, à condition que quelqu’un relise chaque matin ce que la machine a rangé",
-		Scores: []Score{{Value: "6,6"}},
+		Scores: []Score{{Value: "6,6"}}, Accent: green,
 	},
 	"pair": {
 		Site: "Palmarès", Host: "palmares.example", Palm: true, Kicker: "Comparatif", Title: "Mandibule ou Escouade\u00a0: lequel pour une équipe de trois\u00a0?",
-		Text: "Mandibule va plus vite et coûte moins cher.", Scores: []Score{{"Mandibule", "8,1", true}, {"Escouade", "7,4", false}},
+		Text: "Mandibule va plus vite et coûte moins cher.", Scores: []Score{{"Mandibule", "8,1", true}, {"Escouade", "7,4", false}}, Accent: green,
 	},
-	"untested": {Site: "Palmarès", Host: "palmares.example", Title: "Œuf à la coque", Text: "Ça cuit.", Kicker: "Voix"},
+	"untested": {Site: "Palmarès", Host: "palmares.example", Title: "Œuf à la coque", Text: "Ça cuit.", Kicker: "Voix", Accent: green},
 }
 
 func drawn(t testing.TB, c Card) *image.Paletted {
@@ -113,6 +116,7 @@ func TestEveryFieldChangesTheDigest(t *testing.T) {
 		{Text: "ab"},
 		{Title: "a", Slug: "b"},
 		{Title: "ab"},
+		{Accent: green},
 		{Scores: []Score{{}}},
 		{Scores: []Score{{Name: "a"}}},
 		{Scores: []Score{{Value: "a"}}},
@@ -180,14 +184,14 @@ func TestCharactersThatTheFontsLackAreReplacedOrLeftOut(t *testing.T) {
 }
 
 func TestNoWordStandsAloneOnTheLastLine(t *testing.T) {
-	b := newCanvas().fit("Le studio de poche pour la lecture d’un livre audio", regular, 766, 3, 38, 34)
+	b := newCanvas(green).fit("Le studio de poche pour la lecture d’un livre audio", regular, 766, 3, 38, 34)
 	if len(b.lines) != 2 || !strings.Contains(b.lines[1].text, " ") {
 		t.Errorf("got %+v", b.lines)
 	}
 }
 
 func TestLinesEndBetweenWords(t *testing.T) {
-	face := newCanvas().face(regular, 40)
+	face := newCanvas(green).face(regular, 40)
 	lines, isWhole := wrap("un deux trois quatre cinq", face, 300, 3)
 	if got := strings.Join(lines, "|"); got != "un deux trois|quatre cinq" || !isWhole {
 		t.Errorf("got %s, %t", got, isWhole)

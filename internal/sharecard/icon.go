@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"image"
+	"image/color"
 	_ "image/gif" // formats of logos
 	_ "image/jpeg"
 
@@ -16,15 +17,15 @@ const maxLogoPixels = 1600 * 1600
 
 // Icon draws the mark of a site on paper, opaque, as telephones show it: a PNG of size × size pixels. The
 // mark is a logo, given as a picture file. The palm is drawn instead of one that is nil, too large
-// or an animation that cannot be read.
-func Icon(logo []byte, size int) []byte {
+// or an animation that cannot be read, in the accent of the site.
+func Icon(logo []byte, size int, accent color.RGBA) []byte {
 	img := image.NewRGBA(image.Rect(0, 0, size, size))
 	draw.Draw(img, img.Rect, image.NewUniform(paper), image.Point{}, draw.Src)
 	mark, margin := decode(logo), size/9
 	if isFull(mark) {
 		margin = 0
 	}
-	drawMark(img, margin, mark)
+	drawMark(img, margin, mark, accent)
 	return encode(img)
 }
 
@@ -39,14 +40,14 @@ var faviconSizes = []int{16, 32, 48}
 
 // Favicon draws the mark of a site, as Icon, on a transparent ground: an icon file (ICO) of a PNG
 // per size.
-func Favicon(logo []byte) []byte {
+func Favicon(logo []byte, accent color.RGBA) []byte {
 	mark := decode(logo)
 	const header, entry = 6, 16
 	file := []byte{0, 0, 1, 0, byte(len(faviconSizes)), 0}
 	var pictures []byte
 	for _, size := range faviconSizes {
 		img := image.NewRGBA(image.Rect(0, 0, size, size))
-		drawMark(img, 0, mark)
+		drawMark(img, 0, mark, accent)
 		picture := encode(img)
 		file = append(file, byte(size), byte(size), 0, 0, 1, 0, 32, 0) // one plane of 32 bits
 		file = binary.LittleEndian.AppendUint32(file, uint32(len(picture)))
@@ -70,10 +71,10 @@ func decode(logo []byte) image.Image {
 }
 
 // drawMark draws a logo, in its proportions, or the palm in the middle of a square with a margin.
-func drawMark(img *image.RGBA, margin int, logo image.Image) {
+func drawMark(img *image.RGBA, margin int, logo image.Image, accent color.RGBA) {
 	box := img.Rect.Inset(margin)
 	if logo == nil {
-		draw.DrawMask(img, box, image.NewUniform(green), image.Point{}, palm(box.Dx()), image.Point{}, draw.Over)
+		draw.DrawMask(img, box, image.NewUniform(accent), image.Point{}, palm(box.Dx()), image.Point{}, draw.Over)
 		return
 	}
 	width, height := logo.Bounds().Dx(), logo.Bounds().Dy()

@@ -19,7 +19,7 @@ func plain(width, height int, c color.Color) []byte {
 }
 
 func TestAnIconShowsTheLogoOnPaper(t *testing.T) {
-	img, err := png.Decode(bytes.NewReader(Icon(plain(400, 40, red), 180)))
+	img, err := png.Decode(bytes.NewReader(Icon(plain(400, 40, red), 180, green)))
 	if err != nil || img.Bounds() != image.Rect(0, 0, 180, 180) {
 		t.Fatal(err, img.Bounds())
 	}
@@ -32,7 +32,7 @@ func TestAnIconShowsTheLogoOnPaper(t *testing.T) {
 
 func TestASquareLogoFillsItsIcon(t *testing.T) {
 	for c, want := range map[color.RGBA]color.RGBA{red: red, {}: paper} {
-		img, err := png.Decode(bytes.NewReader(Icon(plain(64, 64, c), 180)))
+		img, err := png.Decode(bytes.NewReader(Icon(plain(64, 64, c), 180, green)))
 		if err != nil || color.RGBAModel.Convert(img.At(1, 178)) != want {
 			t.Errorf("%v: %v at the edge, %v", c, img.At(1, 178), err)
 		}
@@ -40,7 +40,7 @@ func TestASquareLogoFillsItsIcon(t *testing.T) {
 }
 
 func TestThePalmTakesThePlaceOfALogoThatCannotBeDrawn(t *testing.T) {
-	palm := Icon(nil, 180)
+	palm := Icon(nil, 180, green)
 	img, err := png.Decode(bytes.NewReader(palm))
 	if err != nil {
 		t.Fatal(err)
@@ -58,18 +58,18 @@ func TestThePalmTakesThePlaceOfALogoThatCannotBeDrawn(t *testing.T) {
 		"not a picture": []byte("<svg/>"), "a picture that ends": plain(40, 40, red)[:60],
 		"a large picture": plain(1601, 1600, red),
 	} {
-		if !bytes.Equal(Icon(logo, 180), palm) {
+		if !bytes.Equal(Icon(logo, 180, green), palm) {
 			t.Errorf("%s is drawn", name)
 		}
 	}
-	if bytes.Equal(Icon(plain(1600, 1600, red), 180), palm) {
+	if bytes.Equal(Icon(plain(1600, 1600, red), 180, green), palm) {
 		t.Error("a picture of 1600 × 1600 pixels is not drawn")
 	}
 }
 
 func TestAFaviconHasThreeSizes(t *testing.T) {
 	for name, logo := range map[string][]byte{"palm": nil, "logo": plain(200, 400, red)} {
-		file := Favicon(logo)
+		file := Favicon(logo, green)
 		if want := []byte{0, 0, 1, 0, 3, 0}; !bytes.Equal(file[:6], want) {
 			t.Fatalf("%s: begins with %v, not %v", name, file[:6], want)
 		}

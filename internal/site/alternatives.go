@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"math"
 	"unicode"
 	"unicode/utf8"
@@ -64,7 +65,7 @@ func (v *view) alternatives(t *catalog.Tool, limit int) (list []alternative, mor
 	others, more := v.snap.Alternatives(t, limit)
 	for _, other := range others {
 		list = append(list, alternative{
-			Row: v.row(other), Differences: differences(t, other), Comparison: v.comparisonOf(t, other),
+			Row: v.row(other), Differences: v.words.differences(t, other), Comparison: v.comparisonOf(t, other),
 		})
 	}
 	return list, more
@@ -81,7 +82,7 @@ func (v *view) comparisonOf(a, b *catalog.Tool) string {
 }
 
 // differences describes how other differs from t, most important first.
-func differences(t, other *catalog.Tool) []string {
+func (w *words) differences(t, other *catalog.Tool) []string {
 	var list []string
 	add := func(s string) {
 		if s != "" {
@@ -93,18 +94,11 @@ func differences(t, other *catalog.Tool) []string {
 	if t.Pricing != other.Pricing {
 		add(french.Capital(string(other.Pricing)) + " plutôt que " + string(t.Pricing))
 	}
-	switch {
-	case t.ICP == other.ICP, t.ICP == "", other.ICP == "":
-	case other.ICP == "mixte":
-		add("Vise les deux profils")
-	case t.ICP == "mixte":
-		add("Vise les seuls " + audiencesInText[other.ICP])
-	default:
-		add("Vise les " + audiencesInText[other.ICP] + " plutôt que les " + audiencesInText[t.ICP])
-	}
-	add(measureDifference(t.Verifiability, other.Verifiability, "Plus facile à vérifier", "Moins facile à vérifier"))
-	add(measureDifference(t.Obsolescence, other.Obsolescence, "Plus menacé d’obsolescence",
-		"Moins menacé d’obsolescence"))
+	add(w.audienceDifference(t.ICP, other.ICP))
+	own := w.own.Verifiability
+	add(measureDifference(t.Verifiability, other.Verifiability, cmp.Or(own, "Plus facile à vérifier"), cmp.Or(own, "Moins facile à vérifier")))
+	own = w.own.Obsolescence
+	add(measureDifference(t.Obsolescence, other.Obsolescence, cmp.Or(own, "Plus menacé d’obsolescence"), cmp.Or(own, "Moins menacé d’obsolescence")))
 	return list
 }
 

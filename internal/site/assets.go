@@ -66,5 +66,8 @@ func (s *Site) asset(r *request) (*response, error) {
 	if a := s.assets.files[r.PathValue("file")]; a != nil {
 		return a, nil
 	}
+	if a := r.themedAsset(r.PathValue("file")); a != nil {
+		return a, nil
+	}
 	return nil, notFound("Ce fichier n’existe pas, ou plus sous ce nom.")
 }

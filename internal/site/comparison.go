@@ -187,7 +187,7 @@ func (v *view) comparisonLines(tools []*catalog.Tool) []comparisonLine {
 		})
 		for i, t := range tools {
 			line.Bars[i] = newBar("", of(t), "")
-			line.Bars[i].Better = isBest[i]
+			line.Bars[i].Better, line.Bars[i].Risk = isBest[i], direction < 0
 		}
 		lines = append(lines, line)
 	}
@@ -206,16 +206,16 @@ func (v *view) comparisonLines(tools []*catalog.Tool) []comparisonLine {
 	if isFair {
 		lines = append(lines, v.criteriaLines(tools)...)
 	}
-	bars("Vérifiabilité", "", +1, func(t *catalog.Tool) *float64 { return t.Verifiability })
-	bars("Obsolescence", "moins, c’est mieux", -1, func(t *catalog.Tool) *float64 { return t.Obsolescence })
+	bars(v.words.figures["verifiability"], "", +1, func(t *catalog.Tool) *float64 { return t.Verifiability })
+	bars(v.words.figures["obsolescence"], lessIsBetter, -1, func(t *catalog.Tool) *float64 { return t.Obsolescence })
 	words("Prix", shownPrice)
 	if slices.ContainsFunc(tools,
 		func(t *catalog.Tool) bool { return t.PriceDisplay != "" || !strings.HasSuffix(t.Price, "/mois") }) {
 		words("Par mois", monthly) // the line above says it otherwise
 	}
 	words("Modèle", func(t *catalog.Tool) string { return french.Capital(string(t.Pricing)) })
-	if v.snap.HasProfiles && slices.ContainsFunc(tools, func(t *catalog.Tool) bool { return t.ICP != "" }) {
-		words("Pour qui", func(t *catalog.Tool) string { return cmp.Or(audiences[t.ICP], "—") })
+	if v.snap.HasProfiles && v.words.audiences != nil && slices.ContainsFunc(tools, func(t *catalog.Tool) bool { return t.ICP != "" }) {
+		words("Pour qui", func(t *catalog.Tool) string { return cmp.Or(v.words.audiences[t.ICP], "—") })
 	}
 	words("Catégorie", func(t *catalog.Tool) string { return v.label(t.Category) })
 	if slices.ContainsFunc(tools, func(t *catalog.Tool) bool { return t.TestedAt != "" }) {

@@ -33,10 +33,10 @@ func (s *Site) docs(r *request) (*response, error) {
 	data.Page.Markdown = about.Path + markdownSuffix
 	data.Page.MoreStyle, data.Page.MoreScript = s.assets.paths["docs.css"], s.assets.paths["docs.js"]
 	if r.markdown {
-		data.Markdown = ref.Markdown(about.Path, r.snap, s.baseURL(r))
+		data.Markdown = r.words.inDocs.Replace(ref.Markdown(about.Path, r.snap, s.baseURL(r)))
 		return render(r, "docs", data.Page, data), nil
 	}
-	data.Content = ref.HTML(about.Path, r.snap, s.baseURL(r))
+	data.Content = template.HTML(r.words.inDocs.Replace(string(ref.HTML(about.Path, r.snap, s.baseURL(r)))))
 	return render(r, "embedded", data.Page, data), nil
 }
 

@@ -210,7 +210,7 @@ func priceChangeOf(e *catalog.Event) catalog.PriceChange {
 // have events of their own.
 var updates = []struct{ field, label string }{
 	{"score", "note"},
-	{"verifiability", "vérifiabilité"},
+	{"verifiability", ""}, // see words
 	{"name", "nom"},
 	{"tagline", "présentation"},
 	{"domain", "site"},
@@ -223,13 +223,17 @@ func (t *teller) describeUpdate(e *catalog.Event, s *subject, ch *change) bool {
 	var changes []string
 	hasScore := false
 	for _, u := range updates {
-		if before, after, ok := t.fieldChange(e, s, u.field); ok {
-			changes = append(changes, u.label+" "+fieldText(before)+" → "+fieldText(after))
+		before, after, ok := t.fieldChange(e, s, u.field)
+		if u.field == "icp" {
+			before, after, ok = t.words.audience(before), t.words.audience(after), ok && t.words.audiences != nil
+		}
+		if ok {
+			changes = append(changes, cmp.Or(u.label, t.words.inText[u.field])+" "+fieldText(before)+" → "+fieldText(after))
 			hasScore = hasScore || u.field == "score"
 		}
 	}
 	if before, after, ok := t.obsolescence(e, s); ok {
-		changes = append(changes, "obsolescence "+fieldText(before)+" → "+fieldText(after))
+		changes = append(changes, t.words.inText["obsolescence"]+" "+fieldText(before)+" → "+fieldText(after))
 	}
 	ch.summary = strings.Join(changes, "\u202f; ")
 	switch {

@@ -87,7 +87,7 @@ func (v *view) newFacets() *facets {
 		offer("pricing", string(model), french.Capital(string(model)))
 	}
 	for _, icp := range catalog.ICPs {
-		offer("icp", string(icp), cmp.Or(map[catalog.ICP]string{catalog.EveryICP: "Les deux profils"}[icp], audiences[icp]))
+		offer("icp", string(icp), cmp.Or(map[catalog.ICP]string{catalog.EveryICP: v.words.everybody}[icp], v.words.audiences[icp]))
 	}
 	for _, euros := range priceSteps {
 		offer("price_max", priceValue(euros), priceLabel(euros))
@@ -115,7 +115,7 @@ func (v *view) newFacets() *facets {
 			}
 		}
 		add("pricing", string(t.Pricing))
-		if v.snap.HasProfiles {
+		if v.snap.HasProfiles && v.words.audiences != nil {
 			add("icp", string(t.ICP))
 		}
 		for _, year := range since {

@@ -2,6 +2,8 @@ package site
 
 import (
 	"context"
+	"fmt"
+	"image/color"
 	"net/http"
 	"path"
 	"strconv"
@@ -24,7 +26,7 @@ var manifestIcons = []string{"/media/icone-192.png", "/media/icone-512.png"}
 
 // icon serves the icons that browsers and telephones look for: the logo of the catalogue, or the palm.
 func (s *Site) icon(w http.ResponseWriter, r *request) {
-	d := iconDrawing{size: iconSizes[r.URL.Path], ext: strings.TrimPrefix(path.Ext(r.URL.Path), ".")}
+	d := iconDrawing{size: iconSizes[r.URL.Path], ext: strings.TrimPrefix(path.Ext(r.URL.Path), "."), accent: r.theme.accent()}
 	if p, ok := r.snap.Catalog.Pictures[r.snap.Catalog.Settings.Logo]; ok {
 		d.logo, d.from = atLeast(p, d.size).Name, s.cfg.Pictures
 	}
@@ -37,10 +39,14 @@ type iconDrawing struct {
 	size int
 	ext  string
 	from Pictures // of the logo
+
+	accent color.RGBA // of the palm
 }
 
 // digest identifies the icon. Raise its number when the drawing changes.
-func (d iconDrawing) digest() string { return "1-" + d.ext + strconv.Itoa(d.size) + "-" + d.logo }
+func (d iconDrawing) digest() string {
+	return fmt.Sprintf("2-%s%d-%s-%v", d.ext, d.size, d.logo, d.accent)
+}
 
 // Read implements Pictures.
 func (d iconDrawing) Read(ctx context.Context, _ string) (file []byte, err error) {
@@ -56,9 +62,9 @@ func (d iconDrawing) Read(ctx context.Context, _ string) (file []byte, err error
 		}
 	}
 	if d.ext == "ico" {
-		return sharecard.Favicon(logo), nil
+		return sharecard.Favicon(logo, d.accent), nil
 	}
-	return sharecard.Icon(logo, d.size), nil
+	return sharecard.Icon(logo, d.size, d.accent), nil
 }
 
 // A webManifest describes the site to browsers that keep it beside applications
@@ -92,6 +98,9 @@ func (s *Site) manifest(r *request) (*response, error) {
 	m := webManifest{
 		Name: c.Name, ShortName: short, Description: c.Settings.Description, Language: "fr", ID: "/", StartURL: "/",
 		Scope: "/", Display: "browser", ThemeColor: paperColour, BackgroundColor: paperColour,
+	}
+	if r.theme != nil {
+		m.ThemeColor = r.theme.Accent.String()
 	}
 	for _, path := range manifestIcons {
 		size := strconv.Itoa(iconSizes[path])

@@ -54,6 +54,7 @@ type page struct {
 	Article     bool     // og:type article rather than website
 	UpdatedAt   string   // "" before the first publication
 	Style       string
+	Theme       *pageTheme // nil for the default
 	PrintStyle  string
 	Script      string
 	MoreStyle   string // of this page only; "" for none
@@ -104,10 +105,14 @@ func (s *Site) page(r *request, title, description, path string) page {
 		Canonical: c.URL + path, Section: "/" + section, Path: r.URL.Path,
 		NoIndex: r.demo, Demo: r.demo, UpdatedAt: r.updatedAt,
 		Style: s.assets.paths["site.css"], PrintStyle: s.assets.paths["print.css"], Script: s.assets.paths["site.js"],
-		Icon:  icon{s.assets.paths["icon.svg"], "image/svg+xml"},
+		Icon: icon{s.assets.paths["icon.svg"], "image/svg+xml"}, Theme: r.theme,
 		Menus: r.menus, Credit: c.CreditLine(), Markdown: s.alternateMarkdown(r),
 		Logo: r.brand(c.Settings.Logo), Image: r.shared(c.Settings.Logo), Contact: contact(c.Settings.Contact),
 		About: markdown.NoBreak(c.Settings.Description), Publisher: c.Settings.Publisher,
+	}
+	p.share(r.shared(c.Settings.ShareImage))
+	if r.theme != nil {
+		p.Icon.Href = r.theme.Icon
 	}
 	if s.cfg.Preview != nil {
 		p.NoIndex, p.Preview = true, s.cfg.Preview(r.snap)

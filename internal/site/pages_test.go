@@ -10,6 +10,7 @@ import (
 	"math"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -140,7 +141,7 @@ func internalLinks(t *testing.T, v *server, r *reply, path string) []string {
 			if to.Host != base.Host {
 				if one.name != "a" {
 					t.Errorf("%s: <%s> refers to another host: %s", path, one.name, value)
-				} else if to.Scheme != "mailto" && one.attributes["rel"] != "noopener nofollow" {
+				} else if to.Scheme != "mailto" && !slices.Contains([]string{"noopener nofollow", "sponsored nofollow noopener"}, one.attributes["rel"]) {
 					t.Errorf("%s: the link to %s is not marked as external", path, value)
 				}
 				continue

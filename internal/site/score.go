@@ -22,9 +22,9 @@ type scoreRow struct {
 	Note  string
 }
 
-// newScoreHistory returns the history of a tool's figures, or nil if they never
+// scoreHistory returns the history of a tool's figures, or nil if they never
 // changed.
-func newScoreHistory(t *catalog.Tool, until string) *scoreHistory {
+func (w *words) scoreHistory(t *catalog.Tool, until string) *scoreHistory {
 	if len(t.ScoreHistory) == 0 {
 		return nil
 	}
@@ -38,11 +38,11 @@ func newScoreHistory(t *catalog.Tool, until string) *scoreHistory {
 			func(c *catalog.ScoreChange) *float64 { return c.NewScore },
 		},
 		{
-			"Vérifiabilité", func(c *catalog.ScoreChange) *float64 { return c.OldVerifiability },
+			w.figures["verifiability"], func(c *catalog.ScoreChange) *float64 { return c.OldVerifiability },
 			func(c *catalog.ScoreChange) *float64 { return c.NewVerifiability },
 		},
 		{
-			"Obsolescence", func(c *catalog.ScoreChange) *float64 { return c.OldObsolescence },
+			w.figures["obsolescence"], func(c *catalog.ScoreChange) *float64 { return c.OldObsolescence },
 			func(c *catalog.ScoreChange) *float64 { return c.NewObsolescence },
 		},
 	}

@@ -56,16 +56,16 @@ func (s *Site) showTool(r *request) (*response, error) {
 	}
 	data := toolPage{
 		Row: r.row(t), Tool: t, Byline: byline(t.Authors), Image: r.hero(t.Image, columnSizes), Audience: r.audience(t),
-		Figures: figures(t), Sources: sources(t.Sources),
+		Figures: r.words.bars(t), Sources: sources(t.Sources),
 		Excerpt: markdown.NoBreak(markdown.Excerpt(t.Body)), Minutes: minutes(t.Body),
 		History: t.PriceHistory, Chart: chart.OfPrice(t, r.snap.UpdatedAt, chart.Large),
 		Plans: plans(t), PlanNotes: slices.ContainsFunc(t.Plans, func(p catalog.PlanRow) bool { return p.Note != "" }),
-		Scores: newScoreHistory(t, r.snap.UpdatedAt), Comparisons: r.comparisonsWith(t),
+		Scores: r.words.scoreHistory(t, r.snap.UpdatedAt), Comparisons: r.comparisonsWith(t),
 		Verdict: r.verdict(t), Announced: r.announcements(t), Freshness: r.freshness(t),
 	}
 	data.Alternatives, _ = r.alternatives(t, toolAlternatives)
-	data.Page = s.page(r, t.Name+"\u00a0: note, prix et fiche", markdown.NoBreak(t.Name+" : "+t.Tagline),
-		"/outils/"+t.Slug)
+	data.Page = s.page(r, markdown.NoBreak(cmp.Or(t.TitleTag, t.Name+" : note, prix et fiche")),
+		markdown.NoBreak(cmp.Or(t.Description, t.Name+" : "+t.Tagline)), "/outils/"+t.Slug)
 	data.Page.Canonical = r.snap.Catalog.CanonicalURLOf(t)
 	data.Page.Draft, data.Page.Feed = t.Draft, feedOf("/outils/"+t.Slug, t.Name)
 	data.Page.share(cmp.Or(r.shared(t.Image), r.sharedCard("outils", t.Slug)))
@@ -75,18 +75,29 @@ func (s *Site) showTool(r *request) (*response, error) {
 	return render(r, "tool", data.Page, data), nil
 }
 
-// figures returns the three measures of a tool.
-func figures(t *catalog.Tool) []bar {
+// bars returns the three measures of a tool.
+func (w *words) bars(t *catalog.Tool) []bar {
 	hint := "sur 10"
 	if t.TestedAt != "" {
 		hint = "sur 10, après essai"
 	}
-	return []bar{
-		newBar("Note", t.Score, hint),
-		newBar("Vérifiabilité", t.Verifiability, "ce que l’éditeur affirme se contrôle-t-il\u202f?"),
-		newBar("Obsolescence", t.Obsolescence, "le risque d’être dépassé\u202f; moins, c’est mieux"),
+	verifiability, obsolescence := "ce que l’éditeur affirme se contrôle-t-il\u202f?", "le risque d’être dépassé\u202f; "+lessIsBetter
+	if w.own.Verifiability != "" {
+		verifiability = ""
 	}
+	if w.own.Obsolescence != "" {
+		obsolescence = lessIsBetter
+	}
+	list := []bar{
+		newBar("Note", t.Score, hint),
+		newBar(w.figures["verifiability"], t.Verifiability, verifiability),
+		newBar(w.figures["obsolescence"], t.Obsolescence, obsolescence),
+	}
+	list[2].Risk = true
+	return list
 }
+
+const lessIsBetter = "moins, c’est mieux"
 
 // plans returns the plans of a tool with French typography.
 func plans(t *catalog.Tool) []catalog.PlanRow {
@@ -113,7 +124,7 @@ func (v *view) audience(t *catalog.Tool) string {
 	if !v.snap.HasProfiles {
 		return ""
 	}
-	return audiences[t.ICP]
+	return v.words.audiences[t.ICP]
 }
 
 // sharedOf returns the picture of a tool in structured data.

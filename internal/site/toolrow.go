@@ -92,6 +92,7 @@ type bar struct {
 	Width  int // in percent
 	Hint   string
 	Better bool // than the one it is compared with
+	Risk   bool // more is worse
 }
 
 func newBar(label string, x *float64, hint string) bar {
@@ -101,13 +102,3 @@ func newBar(label string, x *float64, hint string) bar {
 	}
 	return b
 }
-
-// Who a tool is made for, by the value in the catalogue.
-var (
-	audiences = map[catalog.ICP]string{
-		"vibe-coder":       "Vibe coders",
-		"agentic-engineer": "Agentic engineers",
-		"mixte":            "Vibe coders et agentic engineers",
-	}
-	audiencesInText = map[catalog.ICP]string{"vibe-coder": "vibe coders", "agentic-engineer": "agentic engineers"}
-)

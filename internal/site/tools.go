@@ -54,7 +54,7 @@ func (s *Site) listTools(r *request) (*response, error) {
 	q := snapshot.SearchQuery{Text: text, Verbatim: f.value("exact") != ""}
 	q.Category = f.category(r.view)
 	f.readFacets(r.view, &q)
-	q.ScoreMin, q.ObsolescenceMax = f.number("score_min", "Note min."), f.number("obsolescence_max", "Obsolescence max.")
+	q.ScoreMin, q.ObsolescenceMax = f.number("score_min", "Note min."), f.number("obsolescence_max", r.words.figures["obsolescence"]+" max.")
 	chosen := f.sort(text != "")
 	q.IsSorted = text == "" || chosen != ""
 	for _, one := range sorts {

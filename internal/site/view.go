@@ -24,6 +24,8 @@ type view struct {
 	stats       catalog.Stats
 	categories  []catalog.CategoryItem // in the order of the publisher
 	labels      map[string]string      // of categories, by slug
+	words       words
+	theme       *pageTheme // nil for the default
 	menus       menus
 	addresses   *markdown.Addresses              // of the links and pictures in texts
 	comparisons map[string][]*catalog.Comparison // by slug of either tool, newest first
@@ -61,6 +63,8 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	v := &view{
 		snap: snap, demo: demo, pages: newPageCache(), responses: web.NewResponses(),
 		labels:      map[string]string{},
+		words:       newWords(&snap.Catalog.Settings),
+		theme:       newTheme(&snap.Catalog.Settings),
 		comparisons: map[string][]*catalog.Comparison{},
 		reasons:     map[catalog.Reason]int{},
 

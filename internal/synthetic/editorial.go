@@ -24,6 +24,8 @@ func (m *generator) addEditorial(c *catalog.Catalog) {
 		},
 		{Slug: "mentions-legales", Title: "Mentions légales", Menu: catalog.MenuFooter, Body: "Ce catalogue est " +
 			"généré. Personne ne l’édite."},
+		{Slug: catalog.TransparencyPage, Title: "Transparence", Menu: catalog.MenuFooter, Body: "Certains liens sont affiliés. " +
+			"Ils ne changent ni les notes ni l’ordre."},
 	}
 	m.addMagazine(c)
 	for i := range c.Categories {

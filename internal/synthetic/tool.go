@@ -98,6 +98,10 @@ func (m *generator) addURLs(t *catalog.Tool) {
 	if len(t.Sources) == 2 && len(t.Slug)%4 == 0 {
 		t.PriceSource, t.PriceSourceHint = "https://"+t.Domain+"/tarifs", "Pro"
 	}
+	if len(t.Sources) == 1 && len(t.Slug)%8 == 0 {
+		t.AffiliateURL = "https://" + t.Domain + "/?partenaire=synthetique"
+		t.TitleTag, t.Description = t.Name+", testé", "Tout sur "+t.Name+"."
+	}
 	if len(t.Sources) == 3 && len(t.Slug)%16 == 0 {
 		t.Announced = []catalog.Announcement{{From: "2099-01-01", Price: "99 €/mois", Source: "https://" + t.Domain + "/prix"}}
 	}

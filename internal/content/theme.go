@@ -1,0 +1,44 @@
+package content
+
+import (
+	"regexp"
+
+	"palmares/internal/catalog"
+	"palmares/internal/theme"
+)
+
+// bareColour is a colour without quotes, which YAML takes for a comment.
+var bareColour = regexp.MustCompile(`^[0-9a-fA-F]{3,8}\b`)
+
+func isColour(s string) bool {
+	_, ok := theme.Parse(s)
+	return ok
+}
+
+// checkTheme reports colours in which text is hard to read.
+func (d *decoder) checkTheme(t *catalog.Theme) {
+	for _, check := range []struct {
+		field, given string
+		mode         *theme.Mode
+	}{{"accent", t.Accent, &theme.Light}, {"accent_dark", t.AccentDark, &theme.Dark}} {
+		if c, ok := theme.Parse(check.given); ok && check.mode.Contrast(c) < theme.MinContrast {
+			d.report(d.lineOf(check.field), "%s: text in %s, or on it, is hard to read: its contrast is below 4.5:1; "+
+				"the nearest colour that passes is %s", d.label(check.field), c, check.mode.Nearest(c))
+		}
+	}
+}
+
+// checkAffiliates checks that a page tells visitors about affiliate links, if there are any.
+func (f *folder) checkAffiliates(x *index) {
+	page, known := x.pages[catalog.TransparencyPage]
+	if known && !page.by.isHidden && !page.by.isDraft() {
+		return
+	}
+	for _, r := range f.present() {
+		if r.tool != nil && r.affiliateLine > 0 && !r.isDraft() {
+			f.problem(r.file, r.affiliateLine, "affiliate_url needs a page that tells visitors about such links; "+
+				"write and publish pages/%s.md", catalog.TransparencyPage)
+			return // one page is enough for all
+		}
+	}
+}
