@@ -91,7 +91,11 @@ type Settings struct {
 	Licence    []Licence // one, or none; see Catalog.Terms
 	AITraining string    // TrainingDenied, "allow", or "" for what the licence suggests
 	Robots     []string  // lines of robots.txt
+	Warnings   []Silence // one, or none
 }
+
+// A Silence has the kinds of warnings about a folder that nobody wants to see.
+type Silence struct{ Ignore []string }
 
 // A Licence is what the publisher says about reuse, instead of free use with credit. Its name may be
 // Reserved.

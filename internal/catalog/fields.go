@@ -211,6 +211,9 @@ var CatalogueFields = []Field{
 	NewObject("licence", 0, func(c *Catalog) *[]Licence { return &c.Settings.Licence }, licenceFields),
 	oneOf(NewField("ai_training", Enum, 0, func(c *Catalog) any { return &c.Settings.AITraining }), "", "allow", TrainingDenied),
 	NewField("robots", Lines, 0, func(c *Catalog) any { return &c.Settings.Robots }),
+	NewObject("warnings", 0, func(c *Catalog) *[]Silence { return &c.Settings.Warnings }, []Field{
+		NewField("ignore", Lines, 0, func(s *Silence) any { return &s.Ignore }),
+	}),
 	NewList("categories", Required, func(c *Catalog) *[]Category { return &c.Categories }, categoryFields),
 }
 

@@ -46,7 +46,7 @@ func (d *decoder) report(line int, format string, args ...any) {
 }
 
 func (d *decoder) warn(line int, format string, args ...any) {
-	keep(d.warnings, Warning{d.file, line, fmt.Sprintf(format, args...)})
+	addWarning(d.warnings, d.ignored, Warning{d.file, line, fmt.Sprintf(format, args...)})
 }
 
 // A label is the name of a field, or of an item of a list, as messages show it.

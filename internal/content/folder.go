@@ -82,7 +82,7 @@ func (f *folder) problem(file string, line int, format string, args ...any) {
 }
 
 func (f *folder) warn(file string, line int, format string, args ...any) {
-	keep(&f.warnings, Warning{file, line, fmt.Sprintf(format, args...)})
+	addWarning(&f.warnings, f.ignored, Warning{file, line, fmt.Sprintf(format, args...)})
 }
 
 // read fills catalogue, basis and batches.
@@ -224,7 +224,7 @@ func (f *folder) readCatalogue() {
 		if v, ok := d.settings(text); ok {
 			d.fields = v.fields
 			f.catalogue, f.declared = d.catalogue()
-			f.site, f.zone = f.catalogue.URL, f.catalogue.Zone()
+			f.site, f.zone, f.ignored = f.catalogue.URL, f.catalogue.Zone(), d.ignored
 			f.headsOnly = f.isCopy && f.catalogue.Settings.Dataset == catalog.DatasetHead
 			d.warnPictures()
 			f.settings = record{

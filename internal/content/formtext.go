@@ -216,13 +216,14 @@ var formTexts = map[canonical.Kind][]groupText{
 			{"categories", "Catégories", "En YAML : slug et label pour chacune ; description, usages, protocol, criteria et profiles sont facultatifs."},
 		}},
 		{"Droits", []fieldText{
-			{"licence", "Licence", "En YAML : open (libre avec mention de la source, par défaut), reserved (tous droits réservés), ou name et url d’autres conditions."},
-			{"ai_training", "Entraînement de modèles", "Vide : permis si la licence est libre, refusé sinon."},
+			{"licence", "Licence", "En YAML : open (libre avec mention de la source, par défaut), reserved (tous droits réservés), ou name et url d’autres conditions."},
+			{"ai_training", "Entraînement de modèles", "Vide : permis si la licence est libre, refusé sinon."},
 			{"robots", "Lignes de robots.txt", "Une règle par ligne, telle que Disallow: /archives/."},
 		}},
 		{"Autres", []fieldText{
 			{"timezone", "Fuseau horaire", "Celui des heures du dossier ; vide : Europe/Paris."},
 			{"price_max_age", "Prix à revoir après", "En jours : au-delà, un prix est dit non confirmé ; vide : 90."},
+			{"warnings", "Avertissements", "En YAML : ignore, la liste des sortes d’avertissements à taire."},
 			{"pro", "L’offre Pro", "Cachée, le site n’en parle pas."},
 			{"dataset", "Données à copier", "Ce que d’autres programmes peuvent copier sous /data/v1."},
 		}},

@@ -26,12 +26,13 @@ type basis struct {
 	zone     *time.Location
 	site     string // the address of the catalogue
 
-	headsOnly bool // bodies were left out
+	ignored   []string // kinds of warnings
+	headsOnly bool     // bodies were left out
 }
 
 func (b basis) equal(o basis) bool {
 	return maps.EqualFunc(b.declared, o.declared, (*catalog.Category).Same) && (b.declared == nil) == (o.declared == nil) && b.days == o.days &&
-		b.zone.String() == o.zone.String() && b.site == o.site && b.headsOnly == o.headsOnly
+		b.zone.String() == o.zone.String() && b.site == o.site && b.headsOnly == o.headsOnly && slices.Equal(b.ignored, o.ignored)
 }
 
 // A decoded is what became of a Markdown file.

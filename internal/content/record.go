@@ -198,6 +198,12 @@ func (d *decoder) catalogue() (catalog.Catalog, categories) {
 	d.ownCategories = categories{}
 	var c catalog.Catalog
 	d.read(catalog.CatalogueFields, &c)
+	d.ignored = ignoredBy(&c)
+	for _, kind := range d.ignored {
+		if !slices.Contains(WarningKinds, kind) {
+			d.warn(d.lineOf("warnings"), "ignore in warnings names %s, which is no kind of warning; see docs/publishing.md", quoted(kind))
+		}
+	}
 	d.checkRights(&c.Settings)
 	for i := range c.Categories {
 		c.Categories[i].Position = i

@@ -195,8 +195,11 @@ func (n *schemaNode) finish() {
 			form.Items.finish()
 		case form.Properties != nil:
 			form.finish()
-		case len(form.AnyOf) > 1 && form.AnyOf[1].Properties != nil:
-			form.AnyOf[1].finish()
+		}
+		for _, one := range form.AnyOf {
+			if one.Properties != nil {
+				one.finish()
+			}
 		}
 		if slices.Contains(n.Required, name) {
 			if len(n.mayLackWhen) == 0 {
@@ -280,7 +283,10 @@ func formOf(f *catalog.Field) *schemaNode {
 		return &schemaNode{Type: "object", Names: patternForm(f.Form), Others: value, MaxMembers: maxCriteria}
 	case catalog.Single:
 		if f.Name == "licence" {
-			return &schemaNode{AnyOf: []*schemaNode{enumForm("open", catalog.Reserved), objectForm(f.List.Fields)}}
+			word, named := objectForm(f.List.Fields), objectForm(f.List.Fields)
+			word.Properties.nodes["name"] = enumForm("open", catalog.Reserved)
+			named.Required = append(named.Required, "url")
+			return &schemaNode{AnyOf: []*schemaNode{word.Properties.nodes["name"], word, named}}
 		}
 		return objectForm(f.List.Fields)
 	case catalog.Objects:

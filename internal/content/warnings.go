@@ -123,6 +123,9 @@ func (d *decoder) warnTool(t *catalog.Tool) {
 		d.warn(d.lineOf("price"), "pricing is gratuit, but price is %s; write 0 €/mois, or pricing: freemium or payant",
 			quoted(t.Price))
 	}
+	if euros, _, _ := catalog.Amount(t.Price); euros > largePrice {
+		d.warn(d.lineOf("price"), "price is %s, more than 100 000 €; correct it if it is a mistake", quoted(t.Price))
+	}
 	if t.Score != nil && !d.isGiven("tested_at") {
 		d.warn(d.lineOf("score"), "score is given without tested_at; add the day of the test")
 	}
@@ -325,7 +328,7 @@ func (r *Result) WarnUndated(tools, comparisons []string) []Warning {
 			}
 			text := fmt.Sprintf("%q changed, but its updated_at did not; set it to the day of the change, or leave it out",
 				d.slug)
-			keep(&warnings, Warning{file, d.line, text})
+			addWarning(&warnings, ignoredBy(r.Catalog), Warning{file, d.line, text})
 		}
 	}
 	return finish(warnings, moreWarnings)

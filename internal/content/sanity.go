@@ -1,0 +1,103 @@
+package content
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"palmares/internal/catalog"
+)
+
+// WarningKinds are the kinds of warnings that catalogue.yaml can silence. What has no other kind is
+// other.
+var WarningKinds = []string{
+	"amount", "calendar", "duplicate", "future", "incomplete", "jump", "link", "old", "picture", "price", "protocol", "undated", "winner", "other",
+}
+
+// kindParts are what the sentences of a kind have, and no others.
+var kindParts = map[string]*regexp.Regexp{
+	"amount":     regexp.MustCompile(`more than 100 000 €`),
+	"calendar":   regexp.MustCompile(`publish_at|retired since|will not happen|was announced for`),
+	"duplicate":  regexp.MustCompile(`is also that of|are already compared`),
+	"future":     regexp.MustCompile(`is in the future`),
+	"incomplete": regexp.MustCompile(`score is given without`),
+	"jump":       regexp.MustCompile(`see that this is meant`),
+	"link":       regexp.MustCompile(`the link `),
+	"old":        regexp.MustCompile(`days? old; `),
+	"picture":    regexp.MustCompile(`the picture `),
+	"price":      regexp.MustCompile(`pricing is gratuit|the latest entry of price_history`),
+	"protocol":   regexp.MustCompile(`is now tested under`),
+	"undated":    regexp.MustCompile(`but its updated_at did not`),
+	"winner":     regexp.MustCompile(`correct the winner`),
+}
+
+// kind returns the kind of a warning.
+func (w Warning) kind() string {
+	if strings.HasPrefix(w.File, imageFolder+"/") {
+		return "picture"
+	}
+	for kind, parts := range kindParts {
+		if parts.MatchString(w.Text) {
+			return kind
+		}
+	}
+	return "other"
+}
+
+// ignoredBy returns the kinds of warnings that a catalogue silences.
+func ignoredBy(c *catalog.Catalog) []string {
+	if len(c.Settings.Warnings) == 0 {
+		return nil
+	}
+	return c.Settings.Warnings[0].Ignore
+}
+
+// addWarning adds a warning, unless its kind is silenced.
+func addWarning(to *[]Warning, ignored []string, w Warning) {
+	if len(ignored) == 0 || !slices.Contains(ignored, w.kind()) {
+		keep(to, w)
+	}
+}
+
+const (
+	largePrice = 100_000 // euros; more is probably a mistake
+	priceJump  = 3       // a factor
+	scoreJump  = 3.0     // points
+	leastMass  = 10      // records; fewer often change together
+)
+
+// WarnJumps returns the warnings about changes of a publication that are rarely meant: of a price by
+// more than a factor, of a score by several points, of half of all records at once. fileOf returns the
+// file of a tool.
+func (r *Result) WarnJumps(old *catalog.Catalog, d *catalog.Diff, fileOf func(slug string) string) []Warning {
+	var found []Warning
+	warn := func(file, format string, args ...any) {
+		addWarning(&found, ignoredBy(r.Catalog), Warning{file, 1, fmt.Sprintf(format, args...)})
+	}
+	for _, slug := range d.Tools.Changed {
+		was, is := old.Tool(slug), r.Catalog.Tool(slug)
+		if was == nil || is == nil {
+			continue
+		}
+		before, known := catalog.Monthly(was.Pricing, was.Price)
+		after, comparable := catalog.Monthly(is.Pricing, is.Price)
+		isJump := before > priceJump*after || after > priceJump*before
+		if known && comparable && before > 0 && after > 0 && catalog.Each(was.Price) == catalog.Each(is.Price) && isJump {
+			warn(fileOf(slug), "the price of %q goes from %s to %s; see that this is meant", slug, was.Price, is.Price)
+		}
+		if was.Score != nil && is.Score != nil && (*was.Score-*is.Score > scoreJump || *is.Score-*was.Score > scoreJump) {
+			warn(fileOf(slug), "the score of %q goes from %s to %s; see that this is meant", slug, figure(*was.Score), figure(*is.Score))
+		}
+	}
+	c := r.Catalog
+	changed, all := 0, len(c.Tools)+len(c.Comparisons)+len(c.Retired)+len(c.Pages)
+	for _, of := range []*catalog.RecordChanges{&d.Tools, &d.Comparisons, &d.Retired, &d.Pages} {
+		changed += len(of.Changed) + len(of.Removed)
+		all += len(of.Removed) - len(of.Added)
+	}
+	if changed >= leastMass && 2*changed > all {
+		warn(catalogueFile, "%d of %d published records change at once; see that this is meant", changed, all)
+	}
+	return finish(found, moreWarnings)
+}
