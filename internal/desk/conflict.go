@@ -79,7 +79,7 @@ func (c *conflict) show(r *request, isMissing bool) *response {
 		Copy: c.row(),
 	}
 	if c.doc != nil && c.draft.doc != nil {
-		data.Fields, data.Passages = differences(c.doc, c.draft.doc), passages(c.doc.Body(), c.draft.doc.Body())
+		data.Fields, data.Passages = differences(c.known, c.doc, c.draft.doc), passages(c.doc.Body(), c.draft.doc.Body())
 		if original, err := content.OpenDocument(c.Path, c.Original); err == nil && original.Kind() == c.doc.Kind() {
 			attribute(data.Fields, original, c.doc, c.draft.doc)
 		}
@@ -129,7 +129,7 @@ func (c *conflict) settle(r *request) ([]byte, bool) {
 		}
 		return nil, false
 	}
-	for _, f := range differences(c.doc, c.draft.doc) {
+	for _, f := range differences(nil, c.doc, c.draft.doc) {
 		switch r.PostForm.Get("c." + f.Name) {
 		case "mien":
 			if c.doc.Set(f.Name, c.draft.doc.Value(f.Name)) != nil {

@@ -31,13 +31,16 @@ type Copies interface {
 	SetState(ctx context.Context, id string, revision int64, step accountdb.CopyStep, now time.Time) error
 	Delete(ctx context.Context, id string, revision int64) error
 	PutFile(ctx context.Context, id string, f accountdb.CopyFile) error
+	RemoveFile(ctx context.Context, id, path string) error
 	Files(ctx context.Context, id string) ([]accountdb.CopyFile, error)
+	Paths(ctx context.Context, id string) ([]string, error)
 }
 
 // A draft is a working copy with what it says.
 type draft struct {
 	accountdb.WorkingCopy
-	doc *content.Document // nil if the file is in no form that a form can show
+	doc   *content.Document // nil if the file is in no form that a form can show
+	known *catalog.Catalog  // what it may refer to; nil if the folder has problems
 }
 
 // path returns the address of its page.
@@ -63,6 +66,12 @@ func name(doc *content.Document, file string) string {
 	return cmp.Or(doc.Value("name").Text, doc.Value("title").Text, strings.TrimSuffix(path.Base(file), ".md"))
 }
 
+// NameOf returns how people call what a file of the folder is about.
+func NameOf(file string, data []byte) string {
+	doc, _ := content.OpenDocument(file, data)
+	return name(doc, recordName(file))
+}
+
 // of returns a page of the working copy that a request names.
 func (d *desk) of(page func(*request, *draft) (*response, error)) pageFunc {
 	return func(r *request) (*response, error) {
@@ -83,7 +92,7 @@ func (d *desk) open(r *request, id string) (*draft, error) {
 	if found.Author != r.Email && !r.Role.Includes(account.Editor) {
 		return nil, noPage()
 	}
-	c := &draft{WorkingCopy: found}
+	c := &draft{WorkingCopy: found, known: r.folder.Catalog}
 	c.doc, _ = content.OpenDocument(c.Path, c.Data) // without it, its text is shown
 	return c, nil
 }
@@ -184,8 +193,7 @@ func (d *desk) copyRows(r *request, records []row) ([]copyRow, error) {
 			if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
 				return nil, err
 			}
-			doc, _ := content.OpenDocument(c.Path, whole.Data)
-			titles[file] = name(doc, recordName(c.Path))
+			titles[file] = NameOf(c.Path, whole.Data)
 		}
 		list = append(list, copyRow{
 			WorkingCopy: c, File: file, Name: cmp.Or(titles[file], recordName(c.Path)), Who: cmp.Or(names[c.Author], c.Author),
@@ -233,6 +241,7 @@ type copyPage struct {
 	Others     []string  // problems of other files
 	Colleagues []copyRow // of the same record
 	Tools      []*catalog.Tool
+	Pictures   []string // that it adds
 }
 
 func (d *desk) showCopy(r *request, c *draft) (*response, error) {
@@ -268,6 +277,10 @@ func (d *desk) form(r *request, c *draft, e *preview.Edition, messages ...string
 	known := e.Catalog
 	if known == nil { // there is something to correct: what may be chosen is in the folder as it was
 		known = r.folder.Catalog
+	}
+	data.Pictures, err = d.Copies.Paths(r.Context(), c.ID)
+	if err != nil {
+		return nil, err
 	}
 	data.Tools = proposals(known)
 	data.Groups = newForm(c.doc, known, problems)

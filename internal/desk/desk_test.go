@@ -268,6 +268,16 @@ func TestWithoutOurScriptAPictureBringsTheTextWithIt(t *testing.T) {
 	if got := n.copyOf(copied); !strings.Contains(got, "Écrit bien") || !strings.Contains(got, "![Un dessin](../images/plume/a.png)") {
 		t.Errorf("the copy is\n%s", got)
 	}
+	bob.get(copied).OK().Contains(`name="retirer" value="images/plume/a.png"`)
+	form = bob.fields(copied)
+	form.Set("f.score", "7.4")
+	form.Set("retirer", "images/plume/a.png")
+	bob.do("POST", copied+"/images", formType, strings.NewReader(form.Encode())).Is(http.StatusSeeOther)
+	if got := n.copyOf(copied); !strings.Contains(got, "Écrit bien") || strings.Contains(got, "a.png") {
+		t.Errorf("the copy is\n%s", got)
+	}
+	bob.get(copied).OK().Lacks("retirer")
+	bob.get(copied+"/relecture").OK().Contains("<del>7,5</del>", "<ins>7,4</ins>")
 }
 
 func TestAnEditorPublishesWhatAnAuthorWrote(t *testing.T) {

@@ -3,9 +3,13 @@ package desk
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
+	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/french"
+	"palmares/internal/record"
 )
 
 // A difference is a field in which two versions of a record differ.
@@ -15,12 +19,17 @@ type difference struct {
 	By          string // who changed it, if both sides are newer than something else; "" otherwise
 }
 
-// differences returns the fields in which two documents of one kind differ, without their texts.
-func differences(old, changed *content.Document) []difference {
+// differences returns the fields in which two documents of one kind differ, without their texts. The
+// catalogue has the names of what they refer to; it may be nil.
+func differences(c *catalog.Catalog, old, changed *content.Document) []difference {
 	var list []difference
-	for _, g := range content.Form(changed.Kind()) {
+	form := content.Form(changed.Kind())
+	if c != nil {
+		content.Complete(form, c, changed.Value("category").Text)
+	}
+	for _, g := range form {
 		for _, f := range g.Fields {
-			was, is := readable(old.Value(f.Name), f), readable(changed.Value(f.Name), f)
+			was, is := readable(c, old.Value(f.Name), f), readable(c, changed.Value(f.Name), f)
 			if f.Name != "body" && f.Name != "slug" && was != is {
 				list = append(list, difference{Name: f.Name, Label: f.Label, Old: was, New: is})
 			}
@@ -31,7 +40,7 @@ func differences(old, changed *content.Document) []difference {
 
 // attribute says of differences between two documents which of them changed what an older one said.
 func attribute(list []difference, original, old, changed *content.Document) {
-	theirs, hers := differences(original, old), differences(original, changed)
+	theirs, hers := differences(nil, original, old), differences(nil, original, changed)
 	for i := range list {
 		isField := func(f difference) bool { return f.Name == list[i].Name }
 		switch {
@@ -46,18 +55,16 @@ func attribute(list []difference, original, old, changed *content.Document) {
 }
 
 // readable returns a value as people read it.
-func readable(v content.Value, f content.FormField) string {
-	lines := slices.Clone(v.Items)
-	for _, c := range f.Choices {
-		if c.Value == v.Text && v.Text != "" {
-			return c.Label
-		}
+func readable(c *catalog.Catalog, v content.Value, f content.FormField) string {
+	var lines []string
+	for _, item := range v.Items {
+		lines = append(lines, inFrench(c, item, f))
 	}
 	for _, row := range v.Rows {
 		var cells []string
 		for _, column := range f.Columns {
 			if row[column.Name] != "" {
-				cells = append(cells, row[column.Name])
+				cells = append(cells, inFrench(c, row[column.Name], column))
 			}
 		}
 		if len(f.Columns) == 0 {
@@ -65,7 +72,23 @@ func readable(v content.Value, f content.FormField) string {
 		}
 		lines = append(lines, strings.Join(cells, " · "))
 	}
-	return v.Text + strings.Join(lines, "\n")
+	return inFrench(c, v.Text, f) + strings.Join(lines, "\n")
+}
+
+// inFrench returns a single value: the label of a choice, the name of a tool, a number with a comma.
+func inFrench(c *catalog.Catalog, text string, f content.FormField) string {
+	for _, known := range f.Choices {
+		if known.Value == text && text != "" {
+			return known.Label
+		}
+	}
+	if f.Of == record.Tool && c != nil && c.Tool(text) != nil {
+		return c.Tool(text).Name
+	}
+	if x, err := strconv.ParseFloat(text, 64); err == nil && f.Input == content.InputNumber {
+		return french.Number(x)
+	}
+	return text
 }
 
 // A passage is a part of a text, in paragraphs. Old and New are the same where two versions agree.

@@ -83,6 +83,7 @@ var notices = map[string]string{
 	"supprimee":    "La copie de travail est supprimée. Le site n’a pas changé.",
 	"publie":       "C’est publié.",
 	"image":        "L’image est ajoutée à la fin du texte.",
+	"retiree":      "L’image est retirée de la copie, et du texte où elle se tenait seule.",
 	"reuni":        "Les deux versions sont réunies dans votre copie de travail. Relisez-la, puis publiez.",
 	"revoque":      "Le lien ne mène plus nulle part.",
 	"demande":      "La relecture est demandée\u00a0: la rédaction en chef reçoit un message.",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"errors"
 	"io/fs"
 	"net/http"
 	"os"
@@ -21,12 +20,14 @@ import (
 // working copies. Saving writes the file, and there is nobody to share, review or publish with. It is
 // Folder and Copies of a Config, and says who she is.
 type Local struct {
+	Folder // and Copies are nil: what Local does not implement has no page
+	Copies
 	Root  *os.Root
 	token string
 }
 
 // NewLocal returns the desk of a folder.
-func NewLocal(root *os.Root) *Local { return &Local{root, rand.Text()} }
+func NewLocal(root *os.Root) *Local { return &Local{Root: root, token: rand.Text()} }
 
 // Visitor implements Config.Visitor. Whoever reaches the server is the author of the folder.
 func (l *Local) Visitor(http.ResponseWriter, *http.Request) (Visitor, error) {
@@ -39,21 +40,8 @@ func (l *Local) Read(path string) ([]byte, error) { return l.Root.ReadFile(path)
 // With implements Folder. Changes are in the folder already.
 func (l *Local) With([]worktree.Change) fs.FS { return l.Root.FS() }
 
-var errLocal = errors.New("a folder on one's own machine is published by the command")
-
-// Publish implements Folder.
-func (l *Local) Publish(context.Context, worktree.Publication) (worktree.Result, error) {
-	return worktree.Result{}, errLocal
-}
-
 // Unsent implements Folder.
 func (l *Local) Unsent(context.Context) (int, error) { return 0, nil }
-
-// Send implements Folder.
-func (l *Local) Send(context.Context) error { return errLocal }
-
-// Undo implements Folder.
-func (l *Local) Undo(context.Context, int64) ([]worktree.Change, error) { return nil, errLocal }
 
 // Create implements Copies: a new record is written at once, and one that replaces another takes its
 // place.
@@ -88,8 +76,10 @@ func (l *Local) Find(_ context.Context, id string) (c accountdb.WorkingCopy, err
 	}, nil
 }
 
-// List implements Copies.
-func (l *Local) List(context.Context) ([]accountdb.WorkingCopy, error) { return nil, nil }
+// List, Files and Paths implement Copies: everything is in the folder.
+func (l *Local) List(context.Context) ([]accountdb.WorkingCopy, error)       { return nil, nil }
+func (l *Local) Files(context.Context, string) ([]accountdb.CopyFile, error) { return nil, nil }
+func (l *Local) Paths(context.Context, string) ([]string, error)             { return nil, nil }
 
 // Save implements Copies.
 func (l *Local) Save(ctx context.Context, id string, revision int64, data []byte, _ time.Time) (int64, error) {
@@ -107,26 +97,10 @@ func (l *Local) Save(ctx context.Context, id string, revision int64, data []byte
 	return c.Revision, err
 }
 
-// Rebase implements Copies.
-func (l *Local) Rebase(context.Context, string, int64, []byte, []byte, time.Time) (int64, error) {
-	return 0, errLocal
-}
-
-// SetState implements Copies.
-func (l *Local) SetState(context.Context, string, int64, accountdb.CopyStep, time.Time) error {
-	return errLocal
-}
-
-// Delete implements Copies.
-func (l *Local) Delete(context.Context, string, int64) error { return errLocal }
-
 // PutFile implements Copies.
 func (l *Local) PutFile(_ context.Context, _ string, f accountdb.CopyFile) error {
 	return l.write(f.Path, f.Data)
 }
-
-// Files implements Copies: pictures are in the folder.
-func (l *Local) Files(context.Context, string) ([]accountdb.CopyFile, error) { return nil, nil }
 
 // write writes a file so that it has the old or the new bytes at any moment.
 func (l *Local) write(file string, data []byte) error {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -26,6 +27,9 @@ func (d *desk) addPicture(r *request, c *draft) (*response, error) {
 		if a, err := d.keep(r, c); a != nil || err != nil {
 			return a, err
 		}
+	}
+	if place := r.PostFormValue("retirer"); place != "" {
+		return d.removePicture(r, c, place)
 	}
 	alt := strings.Join(strings.Fields(r.PostFormValue("alt")), " ")
 	if alt == "" {
@@ -72,6 +76,30 @@ func (d *desk) addPicture(r *request, c *draft) (*response, error) {
 		return nil, err
 	}
 	return seeOther(c.path(), "image"), nil
+}
+
+// removePicture takes a picture out of a working copy, and out of its text where it stands alone.
+func (d *desk) removePicture(r *request, c *draft, place string) (*response, error) {
+	all, err := d.Copies.Paths(r.Context(), c.ID)
+	if err == nil && slices.Contains(all, place) {
+		err = d.Copies.RemoveFile(r.Context(), c.ID, place)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.Drafts.Forget(c.ID)
+	if c.doc != nil {
+		isShown := func(paragraph string) bool {
+			return strings.HasPrefix(paragraph, "![") && strings.HasSuffix(paragraph, "](../"+place+")")
+		}
+		if err := c.doc.SetBody(strings.Join(slices.DeleteFunc(paragraphs(c.doc.Body()), isShown), blankLine)); err != nil {
+			return nil, refused(sentence(err))
+		}
+		if _, err := d.Copies.Save(r.Context(), c.ID, c.Revision, c.doc.Bytes(), r.now); err != nil {
+			return nil, err
+		}
+	}
+	return seeOther(c.path(), "retiree"), nil
 }
 
 var bracketed = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`)

@@ -65,7 +65,7 @@ func (c *draft) changed() ([]difference, []passage) {
 	if err != nil || original.Kind() != c.doc.Kind() {
 		original = content.NewDocument(c.doc.Kind())
 	}
-	return differences(original, c.doc), passages(original.Body(), c.doc.Body())
+	return differences(c.known, original, c.doc), passages(original.Body(), c.doc.Body())
 }
 
 func (d *desk) askReview(r *request, c *draft) (*response, error) {

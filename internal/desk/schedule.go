@@ -2,6 +2,7 @@ package desk
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"slices"
@@ -74,7 +75,11 @@ func (d *desk) placeOf(r *request, c *draft) (string, error) {
 		return c.Path, nil
 	}
 	place := strings.TrimSuffix(c.Path, ".md") + nextSuffix
-	if _, err := d.Folder.Read(place); !errors.Is(err, fs.ErrNotExist) {
+	_, passed, err := d.current(r.Context(), c.Path)
+	if err != nil {
+		return "", err
+	}
+	if _, err := d.Folder.Read(place); passed == nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", refused("Une prochaine version de cette fiche est déjà programmée\u00a0: annulez-la d’abord, ou modifiez-la, dans " +
 			"«\u00a0Programmées\u00a0».")
 	}
@@ -106,7 +111,12 @@ func (d *desk) schedule(r *request, c *draft) (*response, error) {
 	work := worktree.Publication{Changes: changes, Message: name(c.doc, c.Path) + " paraîtra le " + french.Date(when[:10]) + " à " + when[11:]}
 	work.Changes[0].Path = place
 	if isBeside {
-		work.Changes[0].Base = ""
+		beside, err := d.besides(r.Context(), c)
+		if err != nil {
+			return nil, err
+		}
+		work.Changes[0].Base = beside[0].Base
+		work.Changes = append(work.Changes, beside[1:]...)
 	}
 	names, err := d.names(r.Context())
 	if err != nil {
@@ -125,6 +135,17 @@ func (d *desk) schedule(r *request, c *draft) (*response, error) {
 		d.Log.Error("a working copy that was scheduled could not be deleted", "copy", c.ID, "error", err)
 	}
 	return seeOther(schedulePath, "programmee"), nil
+}
+
+// besides returns what there is in the place of a text that is to replace a record: a text that has replaced it
+// goes into the file of the record. The first change has the base of the new text.
+func (d *desk) besides(ctx context.Context, c *draft) ([]worktree.Change, error) {
+	now, passed, err := d.current(ctx, c.Path)
+	if err != nil || passed == nil {
+		return []worktree.Change{{}}, err
+	}
+	old, err := d.Folder.Read(c.Path)
+	return []worktree.Change{*passed, {Path: c.Path, Data: now, Base: hash(old)}}, err
 }
 
 // checkHour says what is wrong with an hour that somebody chose.

@@ -1,6 +1,7 @@
 package desk_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -53,7 +54,7 @@ func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
 		if err != nil || len(log) != 1 || log[0].Author != "Bob" {
 			t.Errorf("%+v, %v", log, err)
 		}
-		bob.get("/redaction/versions/2").OK().Contains("plume\u00a0: programmé", "Bob").Lacks("Annuler la version")
+		bob.get("/redaction/versions/2").OK().Contains("Plume\u00a0: programmé", "Bob").Lacks("Annuler la version")
 		bob.get("/redaction/programmation").OK().Contains("Plume", "1er\u00a0décembre 2026 à 09:00").Lacks("Annuler")
 		again := bob.open("outils/plume")
 		ada.post(again+"/programmation", "quand", "2026-12-02T09:00").Is(http.StatusUnprocessableEntity).Contains("déjà programmée")
@@ -117,6 +118,17 @@ func TestATextWhoseHourHasComeIsTheOneThatIsEdited(t *testing.T) {
 		}
 		if _, err := os.Stat(filepath.Join(n.dir, "outils/plume.next.md")); err == nil {
 			t.Error("the text before is still beside it")
+		}
+
+		// Scheduling folds in what has appeared, as publishing does.
+		for i, text := range []string{"Écrit tôt", "Écrit tard"} {
+			copied = ada.open("outils/plume")
+			ada.save(copied, "f.tagline", text).Is(http.StatusSeeOther)
+			ada.post(copied+"/programmation", "quand", fmt.Sprintf("2026-11-16T1%d:00", 3+3*i)).Is(http.StatusSeeOther)
+			n.now = n.now.Add(3 * time.Hour)
+		}
+		if got := n.read("outils/plume.md"); got != strings.Replace(plume, "Écrit vite", "Écrit tôt", 1) || !strings.Contains(n.read("outils/plume.next.md"), "Écrit tard") {
+			t.Errorf("the file is\n%s", got)
 		}
 	})
 }
@@ -187,13 +199,13 @@ func TestAnUndoneVersionDoesNotComeBack(t *testing.T) {
 		publish("outils/encre", "f.tagline", "Coule")
 		publish("outils/plume", "f.price", "29 €/mois")
 		publish("outils/encre", "f.tagline", "Coule bien")
-		ada.get("/redaction/versions").OK().Contains("/redaction/versions/2", "prix changé", "Ada")
-		ada.get("/redaction/versions/2").OK().Contains("plume\u00a0: prix changé", "<del>29 €/mois</del>", "<ins>19 €/mois</ins>", "Annuler la version")
+		ada.get("/redaction/versions").OK().Contains("/redaction/versions/2", "Plume\u00a0: prix<", "Encre\u00a0: accroche<", "Ada")
+		ada.get("/redaction/versions/2").OK().Contains("Plume\u00a0: prix<", "<del>29 €/mois</del>", "<ins>19 €/mois</ins>", "Annuler la version")
 		ada.get("/redaction/versions/9").Is(http.StatusNotFound)
 		ada.get("/redaction/versions/1").OK().Contains("ne sont pas connus").Lacks("Annuler la version")
 		ada.post("/redaction/versions/1/annulation").Is(http.StatusUnprocessableEntity)
 		ada.post("/redaction/versions/2/annulation").Is(http.StatusSeeOther)
-		if n.read("outils/plume.md") != plume || git("status", "--porcelain") != "" || !strings.Contains(git("log", "-1", "--format=%an %s"), "Ada Annule la version 2") {
+		if n.read("outils/plume.md") != plume || git("status", "--porcelain") != "" || !strings.Contains(git("log", "-1", "--format=%an %s"), "Ada Annule la version 2 (Plume\u00a0: prix)") {
 			t.Errorf("the folder is not as before: %s", git("log", "--stat", "-2"))
 		}
 		publish("outils/encre", "f.tagline", "Coule à flots")

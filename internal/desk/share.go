@@ -8,6 +8,8 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -93,7 +95,7 @@ func (d *desk) showShared(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown := sharedRecord{prefix: sharedPath + "/" + token, pages: c.sharedPages(), site: pages}
+	shown := sharedRecord{prefix: sharedPath + "/" + token, pages: c.sharedPages(), site: pages, slug: path.Base(c.address()), isNew: c.Base == "" || c.Replaces != ""}
 	if page := shown.pages[rest]; page != "" {
 		if r.Method == http.MethodGet {
 			if err := d.Shares.CountView(r.Context(), s.ID); err != nil {
@@ -149,6 +151,8 @@ type sharedRecord struct {
 	prefix string
 	pages  map[string]string
 	site   http.Handler
+	slug   string
+	isNew  bool // the public site does not have it at this address
 }
 
 // serve returns the site's response for an address, as an anonymous visitor gets it.
@@ -188,6 +192,9 @@ func (s *sharedRecord) writePage(path, until string) http.HandlerFunc {
 			for _, end := range []string{`"`, "#"} {
 				body = bytes.ReplaceAll(body, []byte(` href="`+address+end), []byte(` href="`+to+end))
 			}
+		}
+		if s.isNew { // the public site has no page of it
+			body = regexp.MustCompile(`<a( [^>]*)? href="/[^"]*/`+regexp.QuoteMeta(s.slug)+`[/"#?.][^>]*>`).ReplaceAll(body, []byte("<a>"))
 		}
 		const masthead = `<header class="masthead">`
 		notice := `<aside class="preview" aria-label="Brouillon"><p><strong>Brouillon.</strong> La rédaction vous montre cette page avant sa ` +

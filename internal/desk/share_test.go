@@ -26,6 +26,9 @@ func TestAPrivateLinkShowsOnePageAndNothingElse(t *testing.T) {
 		link := sharedLink.FindStringSubmatch(bob.post(copied + "/partage").OK().Body)[1]
 		page := nobody.get(link).OK().Contains("Brouillon.", "Gomme", `content="noindex"`).
 			Lacks("Stylo", "stylo", "secrète", "/redaction", `="/media/`, `href="/outils/gomme"`)
+		if dead := regexp.MustCompile(`<a [^>]*href="/[^"]*gomme[^"]*"`).FindString(page.Body); dead != "" {
+			t.Errorf("the public site has no such page: %s", dead)
+		}
 		for name, want := range map[string]string{
 			"X-Robots-Tag": "noindex, nofollow", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "Set-Cookie": "", "ETag": "",
 		} {

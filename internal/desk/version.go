@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"palmares/internal/content"
 	"palmares/internal/french"
 	"palmares/internal/publication"
+	"palmares/internal/record"
 	"palmares/internal/worktree"
 )
 
@@ -23,7 +25,10 @@ import (
 const maxVersions = 50
 
 // A version is a publication in a list.
-type version struct{ catalogdb.Version }
+type version struct {
+	catalogdb.Version
+	Records []string // what it changed, by record; none if that is much
+}
 
 // Who returns who published it; "" if nobody did, or if that is not known.
 func (v version) Who() string { return cmp.Or(v.Author, v.Token) }
@@ -50,6 +55,9 @@ var changeNames = map[string][2]string{
 
 // Summary returns what it changed, in a few words.
 func (v version) Summary() string {
+	if n := len(v.Records); n > 0 && n <= maxNamed {
+		return strings.Join(v.Records, "\u202f; ")
+	}
 	var parts []string
 	for _, change := range slices.Sorted(maps.Keys(v.Changes)) {
 		if names, ok := changeNames[change]; ok {
@@ -68,6 +76,9 @@ func (v version) Summary() string {
 	return cmp.Or(strings.Join(parts, ", "), "des textes, ou ce qui paraîtra plus tard")
 }
 
+// maxNamed is how many records the list of versions names.
+const maxNamed = 4
+
 type versionsPage struct {
 	page
 	Versions []version
@@ -75,6 +86,9 @@ type versionsPage struct {
 
 func (d *desk) listVersions(r *request) (*response, error) {
 	all, err := d.versions(r)
+	if err == nil {
+		err = d.describe(r, all)
+	}
 	return render("versions", versionsPage{page: r.page("Versions"), Versions: all}), err
 }
 
@@ -88,6 +102,20 @@ func (d *desk) versions(r *request) ([]version, error) {
 	return all, err
 }
 
+// describe adds what versions changed.
+func (d *desk) describe(r *request, all []version) (err error) {
+	titles := map[string]string{} // by slug
+	for _, x := range d.rows(r.folder, r.now) {
+		titles[x.Slug] = cmp.Or(titles[x.Slug], x.Name)
+	}
+	for i := range all {
+		if err == nil {
+			all[i].Records, err = d.changesOf(r, all[i], titles)
+		}
+	}
+	return err
+}
+
 // version finds the version that the path of a request names.
 func (d *desk) version(r *request) (version, error) {
 	all, err := d.versions(r)
@@ -98,14 +126,15 @@ func (d *desk) version(r *request) (version, error) {
 	if i < 0 {
 		return version{}, noPage()
 	}
-	return all[i], nil
+	err = d.describe(r, all[i:i+1])
+	return all[i], err
 }
 
 // maxChanges is how many changes a version may have so that they are listed.
 const maxChanges = 500
 
-// changesOf lists what a version changed, by record.
-func (d *desk) changesOf(r *request, v version) (list []string, err error) {
+// changesOf lists what a version changed, by record, given the names of records.
+func (d *desk) changesOf(r *request, v version, titles map[string]string) (list []string, err error) {
 	total := 0
 	for _, n := range v.Changes {
 		total += n
@@ -117,12 +146,18 @@ func (d *desk) changesOf(r *request, v version) (list []string, err error) {
 	add := func(slugs []string, what string) {
 		for _, slug := range slugs {
 			file, _, _ := strings.Cut(slug, " (") // without the hour of what is scheduled
-			list = append(list, file+"\u00a0: "+what)
+			title := cmp.Or(titles[path.Base(file)], path.Base(file)) + "\u00a0: "
+			switch last := len(list) - 1; {
+			case last < 0 || !strings.HasPrefix(list[last], title):
+				list = append(list, title+what)
+			case !strings.Contains(list[last], what):
+				list[last] += ", " + what
+			}
 		}
 	}
 	for _, c := range diff.Changes {
 		if names, ok := changeNames[c.Type]; ok {
-			add([]string{c.Slug}, names[0])
+			add([]string{c.Slug}, cmp.Or(labels(c), names[0]))
 		}
 	}
 	add(diff.Pages.Added, "nouvelle page")
@@ -137,10 +172,31 @@ func (d *desk) changesOf(r *request, v version) (list []string, err error) {
 	return list, err
 }
 
+// labels returns the words for what an event says of a record, if they are few; "" otherwise.
+func labels(c catalog.Change) string {
+	switch c.Type {
+	case catalog.PricingUpdated:
+		return "prix"
+	case catalog.ReviewUpdated:
+		return "avis"
+	}
+	var list []string
+	for _, g := range content.Form(record.Tool) {
+		for _, f := range g.Fields {
+			if c.Type == catalog.ToolUpdated && slices.Contains(c.Changed, f.Name) {
+				list = append(list, strings.ToLower(f.Label))
+			}
+		}
+	}
+	if len(list) > maxNamed {
+		return ""
+	}
+	return strings.Join(list, ", ")
+}
+
 type versionPage struct {
 	page
 	Version version
-	Changes []string       // what it changed; none if there are very many
 	Files   []revertedFile // what an undo changes
 	Refused string         // why there is none
 }
@@ -161,17 +217,13 @@ func (d *desk) showVersion(r *request) (*response, error) {
 		return nil, err
 	}
 	data := versionPage{page: r.page(fmt.Sprintf("Version\u00a0%d", v.Number)), Version: v}
-	data.Changes, err = d.changesOf(r, v)
-	if err != nil {
-		return nil, err
-	}
 	changes, err := d.takenBack(r, v)
 	data.Refused, err = notUndone(err)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range changes {
-		data.Files = append(data.Files, d.reverted(c))
+		data.Files = append(data.Files, d.reverted(r.folder.Catalog, c))
 	}
 	return render("version", data), nil
 }
@@ -193,7 +245,7 @@ func (d *desk) takenBack(r *request, v version) ([]worktree.Change, error) {
 }
 
 // reverted returns what a change that takes something back does.
-func (d *desk) reverted(c worktree.Change) revertedFile {
+func (d *desk) reverted(known *catalog.Catalog, c worktree.Change) revertedFile {
 	f := revertedFile{Name: recordName(c.Path), IsAdded: c.Base == "", IsGone: c.Data == nil}
 	if strings.HasPrefix(c.Path, "images/") {
 		f.Name = c.Path
@@ -208,7 +260,7 @@ func (d *desk) reverted(c worktree.Change) revertedFile {
 		return f
 	}
 	if next, err := content.OpenDocument(c.Path, c.Data); err == nil {
-		f.Name, f.Fields, f.Passages = name(next, c.Path), differences(old, next), passages(old.Body(), next.Body())
+		f.Name, f.Fields, f.Passages = name(next, c.Path), differences(known, old, next), passages(old.Body(), next.Body())
 	}
 	return f
 }
@@ -225,7 +277,11 @@ func notUndone(err error) (string, error) {
 	case isNothing:
 		return nothing.text, nil
 	case isConflict:
-		return "Ce que cette version a écrit a changé depuis (" + strings.Join(conflict.Paths, ", ") +
+		var names []string
+		for _, file := range conflict.Paths {
+			names = append(names, NameOf(file, conflict.Files[file]))
+		}
+		return "Ce que cette version a écrit a changé depuis (" + strings.Join(names, ", ") +
 			")\u00a0: corrigez plutôt la fiche elle-même, ou annulez d’abord ce qui a suivi.", nil
 	case isStale:
 		return stale.Error(), nil
@@ -248,7 +304,7 @@ func (d *desk) undo(r *request) (*response, error) {
 	if err == nil {
 		_, err = d.Folder.Publish(r.Context(), worktree.Publication{
 			Undoes: v.Number, Changes: changes, AuthorName: r.Name, AuthorEmail: r.Email, AllowRemovals: true,
-			Message: fmt.Sprintf("Annule la version %d", v.Number),
+			Message: fmt.Sprintf("Annule la version %d (%s)", v.Number, v.Summary()),
 		})
 		d.reading.forget()
 	}

@@ -11,6 +11,7 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
 	"palmares/internal/accountsite"
+	"palmares/internal/desk"
 	"palmares/internal/mail"
 	"palmares/internal/sqldb"
 	"palmares/internal/webhook"
@@ -58,7 +59,7 @@ func (c *mailContent) Copy(ctx context.Context, r mail.Request) (mail.Copy, erro
 		return mail.Copy{}, err
 	}
 	return mail.Copy{
-		Record: strings.TrimSuffix(found.Path, ".md"), Author: cmp.Or(author.Name, found.Author), Note: found.Note,
+		Record: desk.NameOf(found.Path, found.Data), Author: cmp.Or(author.Name, found.Author), Note: found.Note,
 		Waiting: found.State == accountdb.CopyForReview,
 		Ready:   found.State == accountdb.CopyReady,
 	}, nil

@@ -24,7 +24,7 @@ func TestMailsAboutAReviewAreForPeopleOfTheDesk(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c, err := st.Copies.Create(t.Context(), accountdb.WorkingCopy{Path: "outils/plume.md", Author: "zoe@example.org"}, now)
+	c, err := st.Copies.Create(t.Context(), accountdb.WorkingCopy{Path: "outils/plume.md", Author: "zoe@example.org", Data: []byte("---\nname: Plume\n---\n")}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestMailsAboutAReviewAreForPeopleOfTheDesk(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := mail.Request{To: "ada@example.org", Kind: mail.ReviewAsked, About: c.ID}
-	want := mail.Copy{Record: "outils/plume", Author: "Zoé Martin", Note: "Bonne lecture", Waiting: true}
+	want := mail.Copy{Record: "Plume", Author: "Zoé Martin", Note: "Bonne lecture", Waiting: true}
 	if got, err := content.Copy(t.Context(), asked); got != want || err != nil {
 		t.Errorf("the mail says %+v, %v, want %+v", got, err, want)
 	}
