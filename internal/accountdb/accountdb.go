@@ -44,6 +44,7 @@ type Store struct {
 	Copies        *Copies
 	Shares        *Shares
 	Reports       *Reports
+	Readership    *Readership
 }
 
 // New returns the tables of accounts in a database.
@@ -65,5 +66,6 @@ func New(db *sqldb.DB) *Store {
 		Copies:        &Copies{db},
 		Shares:        &Shares{db},
 		Reports:       &Reports{db: db, links: links},
+		Readership:    &Readership{db},
 	}
 }

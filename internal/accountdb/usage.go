@@ -31,21 +31,25 @@ var (
 // DayKey stores candidate as the key of a day that has none yet, and returns the key of
 // the day, candidate or an earlier one.
 func (s *Usage) DayKey(ctx context.Context, day string, candidate quota.Key) (quota.Key, error) {
+	return keyOf(ctx, s.db, "day_keys", "day", day, candidate)
+}
+
+// keyOf stores candidate as the key of a time that has none yet, and returns the key that it has.
+func keyOf(ctx context.Context, db *sqldb.DB, table, column, of string, candidate [32]byte) (key [32]byte, err error) {
 	// Mostly there is one, and then a starting process need not wait for a publication.
-	text, err := sqldb.Value[string](ctx, s.db.Reads(), `SELECT key FROM day_keys WHERE day = $1`, day)
+	text, err := sqldb.Value[string](ctx, db.Reads(), `SELECT key FROM `+table+` WHERE `+column+` = $1`, of)
 	if errors.Is(err, sql.ErrNoRows) {
-		text, err = sqldb.Write(ctx, s.db, func(tx *sql.Tx) (string, error) {
+		text, err = sqldb.Write(ctx, db, func(tx *sql.Tx) (string, error) {
 			// The update changes nothing: of two concurrent statements the second waits for the
 			// first and returns its key, on both databases.
-			return sqldb.Value[string](ctx, tx, `INSERT INTO day_keys (day, key) VALUES ($1, $2)
-				ON CONFLICT (day) DO UPDATE SET key = day_keys.key RETURNING key`, day, hex.EncodeToString(candidate[:]))
+			return sqldb.Value[string](ctx, tx, `INSERT INTO `+table+` (`+column+`, key) VALUES ($1, $2)
+				ON CONFLICT (`+column+`) DO UPDATE SET key = `+table+`.key RETURNING key`, of, hex.EncodeToString(candidate[:]))
 		})
 	}
-	var key quota.Key
 	if err == nil {
 		err = sqldb.DecodeHex(key[:], []byte(text))
 	}
-	return key, s.db.Explain(ctx, err)
+	return key, db.Explain(ctx, err)
 }
 
 // Load returns what was saved of a day, each account and network once.

@@ -32,14 +32,9 @@ func (p *pages) today(r *request) (today, error) {
 	return t, nil
 }
 
-// usageDays is how many days the chart shows, including today.
-const usageDays = 30
-
 type usagePage struct {
 	page
 	Today today
-	Days  []chart.Day // newest first
-	Total int
 	Chart *chart.Chart
 }
 
@@ -50,20 +45,14 @@ func (p *pages) showUsage(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	first := r.now.UTC().AddDate(0, 0, 1-usageDays)
-	stored, err := p.Store.Usage.ForAccount(r.Context(), r.owner.Account.ID, day(first), day(r.now))
+	stored, err := p.Store.Usage.ForAccount(r.Context(), r.owner.Account.ID, day(r.now.AddDate(0, -1, 0)), day(r.now))
 	if err != nil {
 		return nil, err
 	}
 	requests := map[string]int{}
 	for _, d := range stored {
 		requests[d.Day] = int(d.Requests)
-		data.Total += int(d.Requests)
 	}
-	for i := range usageDays {
-		name := day(r.now.UTC().AddDate(0, 0, -i))
-		data.Days = append(data.Days, chart.Day{Day: name, Requests: requests[name]})
-	}
-	data.Chart = chart.OfDays(data.Days, data.Today.Limit)
+	data.Chart = chart.OfDays("Requêtes", r.now, requests, data.Today.Limit)
 	return render("usage", data), nil
 }

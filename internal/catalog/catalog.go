@@ -92,10 +92,16 @@ type Settings struct {
 	AITraining string    // TrainingDenied, "allow", or "" for what the licence suggests
 	Robots     []string  // lines of robots.txt
 	Warnings   []Silence // one, or none
+	Readership string    // "off", or "" if views of pages are counted
+	Analytics  []Analytics
 }
 
 // A Silence has the kinds of warnings about a folder that nobody wants to see.
 type Silence struct{ Ignore []string }
+
+// Analytics is a script of somebody else on the public pages, which counts visitors, and the origin that
+// it sends to.
+type Analytics struct{ Script, Connect string }
 
 // A Licence is what the publisher says about reuse, instead of free use with credit. Its name may be
 // Reserved.
@@ -499,6 +505,9 @@ func (c *Catalog) ComparisonURLOf(slug string) string {
 
 // RetiredURLOf returns the URL of the page of a retired tool.
 func (c *Catalog) RetiredURLOf(slug string) string { return c.URL + "/cimetiere/" + slug }
+
+// CountsReaders reports whether the views of pages are counted.
+func (c *Catalog) CountsReaders() bool { return c.Settings.Readership == "" }
 
 // ShowsPro reports whether the site may mention the Pro plan, and the webhooks that come with it.
 func (c *Catalog) ShowsPro() bool { return c.Settings.Pro != ProHide }

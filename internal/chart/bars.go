@@ -11,18 +11,22 @@ import (
 	"palmares/internal/market"
 )
 
-// A Day is how many requests were made on a day.
+// A Day is how many requests, or views of pages, a day had.
 type Day struct {
 	Day      string
 	Requests int
 }
 
-// OfDays draws days, newest first, as bars, and the quota per day if there is one.
-func OfDays(days []Day, quota int) *Chart {
+// OfDays draws how many of what each of the 30 days to now had, in UTC, as bars, and the quota per day if
+// there is one.
+func OfDays(what string, now time.Time, counts map[string]int, quota int) *Chart {
 	const gap = 2
-	most := 0
-	for _, d := range days {
-		most = max(most, d.Requests)
+	most, total := 0, 0
+	days := make([]Day, 30) // newest first
+	for i := range days {
+		day := now.UTC().AddDate(0, 0, -i).Format(time.DateOnly)
+		days[i] = Day{day, counts[day]}
+		most, total = max(most, counts[day]), total+counts[day]
 	}
 	by := roundStep(most)
 	top := by * max(1, int(math.Ceil(float64(most)/float64(by))))
@@ -30,6 +34,8 @@ func OfDays(days []Day, quota int) *Chart {
 	size.left = 14 + 7*float64(len(strconv.Itoa(top)))
 	f := frame{size, axis{most: float64(top), step: float64(by), label: func(x float64) string { return french.Count(int(x)) }}}
 	c := f.chart()
+	c.Days, c.Total = days, total
+	c.Summary = what + " par jour, en barres\u202f; les mêmes chiffres sont dans le tableau qui suit."
 	if quota > 0 && quota <= top {
 		c.Quota = coordinate(f.y(float64(quota)))
 	}

@@ -20,6 +20,8 @@ type Chart struct {
 	Dots          []Dot
 	Breaks        []Bar // times for which no line is drawn
 	Bars          []Bar
+	Days          []Day  // of the bars, newest first
+	Total         int    // of them
 	Quota         string // position of the line of the quota; "" if it is outside the chart
 	Summary       string
 	Caption       string // why the line is interrupted; "" if it is not

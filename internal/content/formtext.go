@@ -26,7 +26,7 @@ var choiceLabels = map[string]string{
 	"header": "En haut des pages", "footer": "En bas des pages", "none": "Nulle part",
 	"allow": "Permis", "deny": "Refusé",
 	"show": "Montrée", "hide": "Cachée",
-	"full": "Les fiches entières", "head": "Les fiches sans leur texte", "off": "Rien que la recherche",
+	"full": "Les fiches entières", "head": "Les fiches sans leur texte", "on": "Oui", "off": "Non",
 }
 
 // Fields that several kinds of records have.
@@ -225,7 +225,9 @@ var formTexts = map[canonical.Kind][]groupText{
 			{"price_max_age", "Prix à revoir après", "En jours : au-delà, un prix est dit non confirmé ; vide : 90."},
 			{"warnings", "Avertissements", "En YAML : ignore, la liste des sortes d’avertissements à taire."},
 			{"pro", "L’offre Pro", "Cachée, le site n’en parle pas."},
-			{"dataset", "Données à copier", "Ce que d’autres programmes peuvent copier sous /data/v1."},
+			{"readership", "Audience", "Le site compte les vues de ses pages, sans rien retenir de qui les lit."},
+			{"analytics", "Script de mesure", "En YAML : script, l’adresse https d’un script, et connect, le serveur auquel il envoie."},
+			{"dataset", "Données à copier", "Ce que d’autres programmes peuvent copier sous /data/v1 ; « Non » leur laisse la recherche."},
 		}},
 	},
 }

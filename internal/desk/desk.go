@@ -34,12 +34,13 @@ type Config struct {
 	Copies Copies
 	// Editors are the people at the desk; nil on somebody's own machine.
 	Editors *accountdb.Editors
-	// Shares, Reports and Catalogue, the private links, what readers report and what is published, are nil
-	// with Editors.
-	Shares    *accountdb.Shares
-	Reports   *accountdb.Reports // sealed
-	Catalogue *catalogdb.Catalogue
-	Drafts    *preview.Drafts
+	// Shares, Reports, Catalogue and Readership, the private links, what readers report, what is published
+	// and how often it is read, are nil with Editors.
+	Shares     *accountdb.Shares
+	Reports    *accountdb.Reports // sealed
+	Catalogue  *catalogdb.Catalogue
+	Readership *accountdb.Readership
+	Drafts     *preview.Drafts
 	// Site shows the pages in its layout.
 	Site *site.Site
 	// Visitor returns who sent a request, or ErrStranger if nobody is signed in. It may set a cookie.
@@ -80,6 +81,7 @@ const (
 	schedulePath = "/redaction/programmation"
 	versionsPath = "/redaction/versions"
 	reportsPath  = "/redaction/signalements"
+	readersPath  = "/redaction/audience"
 	helpPath     = "/redaction/aide"
 	sharedPath   = "/apercu"
 )
@@ -143,6 +145,7 @@ func (d *desk) sharedRoutes() []route {
 		{"POST " + versionsPath + "/{number}/annulation", account.Editor, d.undo},
 		{"GET " + reportsPath, account.Author, d.listReports},
 		{"POST " + reportsPath + "/{id}", account.Author, d.closeReport},
+		{"GET " + readersPath, account.Editor, d.showReaders},
 	}
 }
 

@@ -64,6 +64,7 @@ var tried = map[string][]string{
 	"POST /redaction/versions/{number}/annulation":           {"/redaction/versions/1/annulation"},
 	"GET /redaction/signalements":                            {"/redaction/signalements"},
 	"POST /redaction/signalements/{id}":                      {"REPORT", "etat", "corrige"},
+	"GET /redaction/audience":                                {"/redaction/audience"},
 	"POST /redaction/copies/{id}/retour":                     {"COPY/retour", "revision", "1", "mot", "À reprendre."},
 }
 

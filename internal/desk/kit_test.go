@@ -118,7 +118,7 @@ func newNewsroom(t testing.TB, db *testdb.DB, dir string) *newsroom {
 		}
 	})
 	n.handler = desk.New(desk.Config{
-		Folder: folder, Copies: db.Copies, Editors: db.Editors, Shares: db.Shares, Reports: db.Reports.Sealed(sealer), Catalogue: db.Catalogue, Drafts: drafts, Site: pages, BaseURL: base, Now: clock, Log: log,
+		Folder: folder, Copies: db.Copies, Editors: db.Editors, Shares: db.Shares, Readership: db.Readership, Reports: db.Reports.Sealed(sealer), Catalogue: db.Catalogue, Drafts: drafts, Site: pages, BaseURL: base, Now: clock, Log: log,
 		Visitor: func(_ http.ResponseWriter, r *http.Request) (desk.Visitor, error) {
 			who, ok := n.people[r.Header.Get("X-Who")]
 			if !ok {

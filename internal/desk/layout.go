@@ -50,6 +50,7 @@ var menu = []entry{
 	{Href: versionsPath, Text: "Versions", isShared: true},
 	{Href: reportsPath, Text: "Signalements", isShared: true},
 	{Href: picturesPath, Text: "Images"},
+	{Href: readersPath, Text: "Audience", role: account.Editor, isShared: true},
 	{Href: settingsPath, Text: "Réglages", role: account.Editor},
 	{Href: helpPath, Text: "Aide"},
 }

@@ -34,7 +34,7 @@ func (n *node) openDesk(accounts *accountsite.Handler, sealer webhook.Sealer) (h
 	})
 	return desk.New(desk.Config{
 		Folder: folder, Copies: n.store.Copies, Editors: n.store.Editors, Shares: n.store.Shares, Reports: n.store.Reports.Sealed(sealer),
-		Catalogue: n.store.Catalogue, Drafts: drafts, Site: n.pages,
+		Readership: n.store.Readership, Catalogue: n.store.Catalogue, Drafts: drafts, Site: n.pages,
 		Visitor: desk.Guests(accounts, n.store.Editors), BaseURL: n.cfg.BaseURL, Now: n.cfg.Now, Log: n.log,
 	}), nil
 }

@@ -12,6 +12,7 @@ import (
 	"palmares/internal/keyring"
 	"palmares/internal/mail"
 	"palmares/internal/quota"
+	"palmares/internal/readership"
 	"palmares/internal/remote"
 	"palmares/internal/server"
 	"palmares/internal/site"
@@ -26,6 +27,7 @@ type dependencies struct {
 	sealer webhook.Sealer
 	live   *snapshot.Live
 	meter  *quota.Meter // nil without quotas
+	reads  *readership.Counter
 }
 
 // open opens the database and reads what must be in memory before anything is served. It
@@ -58,8 +60,11 @@ func (n *node) open(ctx context.Context) (d dependencies, err error) {
 	n.exports = dataset.New(dataset.Config{
 		Dir: n.cfg.ExportDir, Space: n.cfg.ExportSpace, Release: n.cfg.Release, Log: n.log,
 	})
+	d.reads = readership.New(readership.Config{
+		Store: n.store.Readership, Trusted: n.cfg.Trusted, BaseURL: n.cfg.BaseURL, Now: n.cfg.Now, Log: n.log,
+	})
 	n.pages = site.New(site.Config{
-		Demo: n.isDemo, Exports: n.exports, BaseURL: n.cfg.BaseURL,
+		Demo: n.isDemo, Exports: n.exports, BaseURL: n.cfg.BaseURL, Readers: d.reads,
 		Pictures: pictures{&n.demo, n.store.Pictures}, Document: api.Document(), Now: n.cfg.Now,
 	})
 	d.live, err = whenReachable(ctx, n.wait, func(ctx context.Context) (*snapshot.Live, error) {
@@ -157,6 +162,7 @@ func (n *node) start(
 		n.metrics.Flag("palmares_quota_alone",
 			"1 while this node counts requests by itself, as the database does not answer.", d.meter.Alone)
 	}
+	n.run(d.reads.Run)
 	n.run(watch.Run)
 	health := &healthCheck{store: d.store, log: n.log}
 	n.run(health.run)

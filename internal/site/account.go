@@ -28,6 +28,11 @@ type embeddedPage struct {
 // OffersPro reports whether pages may mention the Pro plan: the publisher decides.
 func (s *Site) OffersPro() bool { return s.current.Load().pro() }
 
+// CountsReaders reports whether the views of pages are counted.
+func (s *Site) CountsReaders() bool {
+	return s.cfg.Readers != nil && s.current.Load().snap.Catalog.CountsReaders()
+}
+
 // ServeAccountPage writes a page of the account. It is for one reader: neither
 // cached nor indexed, and not compressed, because the length of a compressed page
 // that holds both a secret and attacker-supplied text leaks the secret.
@@ -38,7 +43,7 @@ func (s *Site) ServeAccountPage(w http.ResponseWriter, r *http.Request, account 
 		description = "La rédaction du catalogue."
 	}
 	p := s.page(req, account.Title, description, r.URL.Path)
-	p.Canonical, p.NoIndex, p.MoreStyle = "", true, s.assets.paths["account.css"]
+	p.Canonical, p.NoIndex, p.Analytics, p.MoreStyle = "", true, nil, s.assets.paths["account.css"]
 	if account.Desk {
 		p.Preview = nil // nobody who writes wants to see her page reload
 		p.DeskStyle, p.MoreScript = s.assets.paths["desk.css"], s.assets.paths["desk.js"]

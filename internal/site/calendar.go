@@ -3,7 +3,6 @@ package site
 import (
 	"cmp"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -112,10 +111,7 @@ func withAnnounced(changes []change, all []announcement) []change {
 // change while an announcement stands.
 func (s *Site) icalendar(r *request) (*response, error) {
 	c := r.snap.Catalog
-	host := c.URL
-	if u, err := url.Parse(c.URL); err == nil {
-		host = u.Host
-	}
+	host := r.host()
 	var b strings.Builder
 	line := func(name, value string) { writeFolded(&b, name+":"+value) }
 	line("BEGIN", "VCALENDAR")

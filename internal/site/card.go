@@ -3,7 +3,6 @@ package site
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -47,10 +46,7 @@ func cardPath(folder, slug string, card *sharecard.Card) string {
 // card returns the card of a page, or nil if there is no such page.
 func (v *view) card(folder, slug string) *sharecard.Card {
 	c := v.snap.Catalog
-	card := &sharecard.Card{Site: c.Name, Host: c.URL, Palm: c.Settings.Logo == "", Slug: slug, Accent: v.theme.accent()}
-	if u, err := url.Parse(c.URL); err == nil {
-		card.Host = u.Host
-	}
+	card := &sharecard.Card{Site: c.Name, Host: v.host(), Palm: c.Settings.Logo == "", Slug: slug, Accent: v.theme.accent()}
 	t := c.Tool(slug)
 	switch folder {
 	case "outils", "avis":

@@ -7,6 +7,7 @@ import (
 	pathpkg "path"
 	"strings"
 
+	"palmares/internal/catalog"
 	"palmares/internal/chart"
 	"palmares/internal/french"
 	"palmares/internal/markdown"
@@ -19,9 +20,10 @@ var templateFiles embed.FS
 var templates = ParseTemplates(templateFiles)
 
 // ParseTemplates parses the pages in the folder templates of files, by name. Each
-// defines "content"; files named _*.html are shared by all.
+// defines "content"; files named _*.html are shared by all, and _bars.html of the site with others.
 func ParseTemplates(files fs.FS) map[string]*template.Template {
-	shared := template.Must(template.New("").Funcs(french.Functions()).Funcs(template.FuncMap{"breakable": breakable, "price": chart.Price}).ParseFS(files, "templates/_*.html"))
+	shared := template.New("").Funcs(french.Functions()).Funcs(template.FuncMap{"breakable": breakable, "price": chart.Price})
+	shared = template.Must(template.Must(shared.ParseFS(templateFiles, "templates/_bars.html")).ParseFS(files, "templates/_*.html"))
 	pages := map[string]*template.Template{}
 	names, err := fs.Glob(files, "templates/[a-z]*.html")
 	if err != nil {
@@ -70,8 +72,10 @@ type page struct {
 	Publisher   string
 	Contact     *link // nil for none
 	Menus       menus
-	Feed        *link // of this page alone; nil for none
-	JSONLD      any   // nil for none
+	Feed        *link               // of this page alone; nil for none
+	JSONLD      any                 // nil for none
+	Analytics   []catalog.Analytics // one, or none
+	Host        string              // of the catalogue
 }
 
 // An icon is the small picture of the site in a browser's tab.
@@ -109,13 +113,14 @@ func (s *Site) page(r *request, title, description, path string) page {
 		Menus: r.menus, Credit: c.CreditLine(), Markdown: s.alternateMarkdown(r),
 		Logo: r.brand(c.Settings.Logo), Image: r.shared(c.Settings.Logo), Contact: contact(c.Settings.Contact),
 		About: markdown.NoBreak(c.Settings.Description), Publisher: c.Settings.Publisher,
+		Analytics: c.Settings.Analytics, Host: r.host(),
 	}
 	p.share(r.shared(c.Settings.ShareImage))
 	if r.theme != nil {
 		p.Icon.Href = r.theme.Icon
 	}
 	if s.cfg.Preview != nil {
-		p.NoIndex, p.Preview = true, s.cfg.Preview(r.snap)
+		p.NoIndex, p.Preview, p.Analytics = true, s.cfg.Preview(r.snap), nil
 	}
 	if p.Logo != nil {
 		p.Icon = icon{p.Logo.Src, pictureTypes[strings.TrimPrefix(pathpkg.Ext(p.Logo.Src), ".")]}

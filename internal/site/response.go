@@ -6,8 +6,10 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 
+	"palmares/internal/catalog"
 	"palmares/internal/web"
 	"palmares/internal/wire"
 )
@@ -53,6 +55,17 @@ const (
 // formAction is the part of the content security policy that keeps forms on this
 // site.
 const formAction = "form-action 'self'"
+
+// policyWith returns the policy of public pages with somebody else's script, nil without one: it allows
+// that script, and sending to that origin.
+func policyWith(scripts []catalog.Analytics) []string {
+	if len(scripts) == 0 {
+		return nil
+	}
+	add := strings.NewReplacer("script-src 'self'", "script-src 'self' "+scripts[0].Script,
+		"connect-src 'self'", "connect-src 'self' "+scripts[0].Connect)
+	return []string{add.Replace(securityHeaders(false)["Content-Security-Policy"][0])}
+}
 
 // securityHeaders are set on every response. Pages load only our own styles, scripts
 // and images, send forms nowhere else, and cannot be framed.
@@ -118,6 +131,9 @@ func (s *Site) write(w http.ResponseWriter, r *request, a *response, cached *web
 	}
 	chosen, tag, known := web.Negotiate(r.Request, a.digest, last)
 	if a.status == http.StatusOK {
+		if a.kind == htmlType && s.CountsReaders() {
+			s.cfg.Readers.View(r.Request)
+		}
 		h.Set("ETag", tag)
 		if known {
 			w.WriteHeader(http.StatusNotModified)

@@ -47,6 +47,12 @@ type Config struct {
 	Exports *dataset.Exports
 	// Document is the OpenAPI document that /docs explains. Required.
 	Document []byte
+	// Readers counts requests that are answered with pages, and searches that found nothing, if the
+	// publisher wants that; nil for nobody.
+	Readers interface {
+		View(r *http.Request)
+		Missed(r *http.Request, text string)
+	}
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -140,7 +146,10 @@ func New(cfg Config) *Site {
 
 // ServeHTTP implements http.Handler.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if s.current.Load().responses.Reply(w, r) {
+	if sent, isPage := s.current.Load().responses.Reply(w, r); sent {
+		if isPage && s.CountsReaders() {
+			s.cfg.Readers.View(r)
+		}
 		return
 	}
 	h := w.Header()
@@ -226,6 +235,9 @@ func (s *Site) register(pattern string, page pageFunc, hasParameters bool) {
 		}
 		if req.markdown {
 			r.SetPathValue("slug", strings.TrimSuffix(r.PathValue("slug"), markdownSuffix))
+		}
+		if req.policy != nil && s.cfg.Preview == nil {
+			w.Header()["Content-Security-Policy"] = req.policy
 		}
 		isOpen := req.markdown || req.data || r.Pattern == llmsPath || r.Pattern == badgePath // to programs, also those in a browser
 		if isOpen && s.cfg.Preview == nil {

@@ -6,6 +6,7 @@ type termsPage struct {
 	Page   page
 	Credit string // the line that reuse requires
 	Pro    bool   // the Pro plan may be mentioned
+	Counts bool   // views of pages are counted
 
 	Terms    string // address of the publisher's own terms, if they are elsewhere
 	Reserved bool   // all rights
@@ -19,7 +20,7 @@ func (s *Site) terms(r *request, name, title, description, slug string) (*respon
 	c := r.snap.Catalog
 	data := termsPage{
 		Page: s.page(r, title, description, "/"+slug), Credit: c.CreditLine(), Pro: r.pro(),
-		Reserved: c.IsReserved(), Training: !c.DeniesTraining(),
+		Reserved: c.IsReserved(), Training: !c.DeniesTraining(), Counts: c.CountsReaders(),
 	}
 	_, data.Terms = c.Terms()
 	return render(r, name, data.Page, data), nil

@@ -73,6 +73,9 @@ func (s *Site) listTools(r *request) (*response, error) {
 	if text != "" && at.Number == 1 {
 		data.showOthers(r, found)
 	}
+	if text != "" && data.Total+len(data.Notices) == 0 && len(f.given) == 1 && !r.markdown && s.CountsReaders() {
+		s.cfg.Readers.Missed(r.Request, text)
+	}
 
 	title, description := "Tous les outils", "Tous les outils du catalogue, avec leur note et leur prix."
 	switch {

@@ -3,6 +3,7 @@ package site
 import (
 	"cmp"
 	"encoding/json"
+	"net/url"
 	"slices"
 	"sync"
 
@@ -35,6 +36,7 @@ type view struct {
 	feedChanges []change
 	pages       *cache.Cache[string, *response]
 	responses   *web.Responses // pages as they are sent
+	policy      []string       // see policyWith
 
 	categoryAliases map[string]string // current slugs by former ones
 
@@ -47,6 +49,14 @@ type view struct {
 	ended    func() map[string]bool // see endedPages
 
 	announced func() []announcement
+}
+
+// host returns the host of the catalogue's own site.
+func (v *view) host() string {
+	if u, err := url.Parse(v.snap.Catalog.URL); err == nil {
+		return u.Host
+	}
+	return v.snap.Catalog.URL
 }
 
 // Show replaces the version that the pages show. The snapshot must have its search index.
@@ -62,6 +72,7 @@ func (s *Site) Prepare(snap *snapshot.Snapshot) (show func()) {
 func newView(snap *snapshot.Snapshot, demo bool) *view {
 	v := &view{
 		snap: snap, demo: demo, pages: newPageCache(), responses: web.NewResponses(),
+		policy:      policyWith(snap.Catalog.Settings.Analytics),
 		labels:      map[string]string{},
 		words:       newWords(&snap.Catalog.Settings),
 		theme:       newTheme(&snap.Catalog.Settings),

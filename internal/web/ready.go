@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"slices"
+	"strings"
 	"weak"
 
 	"palmares/internal/cache"
@@ -43,6 +44,7 @@ type readyResponse struct {
 	status  int
 	tag     string // "" for none
 	free    bool
+	isPage  bool   // of HTML
 	head    []byte // the lines of all headers, those about the content first
 	rest    []byte // the lines behind those, which a 304 has, too
 	body    []byte
@@ -92,7 +94,7 @@ func (c *Responses) put(r *http.Request, ready readyResponse, header http.Header
 	about := len(head)
 	ready.head = bytes.Clone(appendLines(head, header, false)) // without the spare room
 	ready.rest = ready.head[about:]
-	ready.pattern = r.Pattern
+	ready.pattern, ready.isPage = r.Pattern, strings.HasPrefix(header.Get("Content-Type"), "text/html")
 	to := c.found
 	if ready.status == http.StatusNotFound {
 		to = c.missing
@@ -131,20 +133,20 @@ func (a *readyResponse) send(w ReadyWriter, status int) {
 	w.WriteReady(status, a.head, a.body)
 }
 
-// Reply sends the cached response to a request, and reports whether it did: for responses that
-// are the same for everybody and not counted.
-func (c *Responses) Reply(w http.ResponseWriter, r *http.Request) bool {
+// Reply sends the cached response to a request, and reports whether it did, and whether that is a page
+// of HTML: for responses that are the same for everybody and not counted.
+func (c *Responses) Reply(w http.ResponseWriter, r *http.Request) (sent, isPage bool) {
 	to := asReady(w)
 	if to == nil {
-		return false
+		return false, false
 	}
 	cached := c.get(r)
 	if cached == nil {
-		return false
+		return false, false
 	}
 	r.Pattern = cached.pattern
 	cached.send(to, cached.statusFor(r))
-	return true
+	return true, cached.isPage
 }
 
 // Put adds a response that is sent as 200 to w. The header, with all but the length, and the body

@@ -1,0 +1,68 @@
+package readership
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"palmares/internal/catalog"
+	"palmares/internal/clientip"
+)
+
+// MinNetworks is from how many networks the words of a search that found nothing must have been typed
+// in a week before they are stored. Until then there are only HMACs: of the words, and of the words
+// with each network, so that not even the searches of one network belong together. Their key is
+// destroyed at the end of the week.
+const MinNetworks = 5
+
+// Longer texts, in bytes, are rather about somebody. The others are limits of searches between two saves,
+// and of those of a network in a day.
+const maxWords, maxSearches, maxAsked = 80, 200, 20
+
+// A Search is one that found nothing, in the week of a Monday. Its words are stored only if enough
+// networks have the same digest.
+type Search struct{ Week, Words, Digest, Network string }
+
+// A week is the time in which networks can be told apart.
+type week struct {
+	name string
+	key  [32]byte
+}
+
+func weekName(t time.Time) string { return catalog.Day(t.AddDate(0, 0, -(int(t.Weekday())+6)%7)) }
+
+// sum returns the HMAC of words, and of a network unless it is nil.
+func (w *week) sum(words string, network []byte) []byte {
+	mac := hmac.New(sha256.New, w.key[:])
+	mac.Write(append([]byte(words+"\x00"), network...))
+	return mac.Sum(nil)[:16]
+}
+
+// personal is what the words of a search have that may be about a person: a mail address, or a number.
+// PostgreSQL stores no control characters.
+var personal = regexp.MustCompile(`@|\pC|(?:\pN\PN*){7}`)
+
+// Missed counts a search that found nothing, if a reader made it.
+func (c *Counter) Missed(r *http.Request, text string) {
+	words := strings.Join(strings.Fields(strings.ToLower(strings.ToValidUTF8(text, ""))), " ")
+	network, err := clientip.Network(clientip.Addr(r, c.cfg.Trusted)).MarshalBinary()
+	isKept := err == nil && words != "" && len(words) <= maxWords && !personal.MatchString(words) && c.isReader(r)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !isKept || c.week == nil || len(c.found) == maxSearches {
+		return
+	}
+	one := c.week.sum("", network)
+	asked := &c.asked[(int(one[0])<<8|int(one[1]))%len(c.asked)]
+	if *asked == maxAsked {
+		return
+	}
+	*asked++
+	c.found = append(c.found, Search{
+		c.week.name, words, hex.EncodeToString(c.week.sum(words, nil)), hex.EncodeToString(c.week.sum(words, network)),
+	})
+}
