@@ -6,5 +6,5 @@ import "embed"
 
 // Folder is the content folder. Everything in it is invented, and says so.
 //
-//go:embed catalogue.yaml preuves.jsonl outils comparatifs cimetiere pages images
+//go:embed catalogue.yaml preuves.jsonl outils comparatifs cimetiere pages articles auteurs images
 var Folder embed.FS

@@ -115,6 +115,9 @@ func (t *topics) of(eventType, slug string) (categories []string, isTold bool) {
 		x := &t.catalog.Comparisons[i]
 		return slices.Compact([]string{t.catalog.Tool(x.ToolA).Category, t.catalog.Tool(x.ToolB).Category}), true
 	}
+	if kind, _, _ := strings.Cut(eventType, "."); kind == "article" || kind == "page" {
+		return t.ofText(kind, slug)
+	}
 	if category, ok := t.inactive[slug]; ok {
 		return []string{category}, true
 	}
@@ -125,6 +128,29 @@ func (t *topics) of(eventType, slug string) (categories []string, isTold bool) {
 		return []string{category}, true
 	}
 	return nil, true
+}
+
+// ofText returns the same for an article or a page. Feeds tell nothing of one that is gone.
+func (t *topics) ofText(kind, slug string) (categories []string, isTold bool) {
+	if kind == "page" {
+		return nil, slices.ContainsFunc(t.catalog.Pages, func(p catalog.Page) bool {
+			return p.Slug == slug || slices.Contains(p.Aliases, slug)
+		})
+	}
+	i := slices.IndexFunc(t.catalog.Articles, func(a catalog.Article) bool { return a.Slug == slug || slices.Contains(a.Aliases, slug) })
+	if i < 0 {
+		return nil, false
+	}
+	a := &t.catalog.Articles[i]
+	if a.Category != "" {
+		categories = append(categories, a.Category)
+	}
+	for _, slug := range a.Tools {
+		if tool := t.catalog.Tool(slug); tool != nil && !slices.Contains(categories, tool.Category) {
+			categories = append(categories, tool.Category)
+		}
+	}
+	return categories, true
 }
 
 // sequences returns the events that feeds are made from, newest first: the latest of

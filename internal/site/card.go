@@ -74,6 +74,13 @@ func (v *view) card(folder, slug string) *sharecard.Card {
 		}
 		return card
 	}
+	if a := c.Article(slug); folder == "articles" && a != nil {
+		card.Title, card.Text, card.Kicker = markdown.NoBreak(a.Title), v.articleRow(a).Text, "Article"
+		if a.Sponsored {
+			card.Kicker = "Article sponsorisé"
+		}
+		return card
+	}
 	return nil
 }
 
@@ -116,8 +123,11 @@ func (s *Site) shareCard(w http.ResponseWriter, r *request) {
 
 // currentSlug returns the slug of a record that had another one, or "".
 func (v *view) currentSlug(folder, former string) string {
-	if folder == "comparatifs" {
+	switch folder {
+	case "comparatifs":
 		return v.snap.ComparisonAliases[former]
+	case "articles":
+		return v.snap.TextAliases["articles/"+former]
 	}
 	return v.snap.Aliases[former]
 }

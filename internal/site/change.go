@@ -37,6 +37,10 @@ const (
 	kindScore      = "Note"
 	kindComparison = "Comparatif"
 	kindTool       = "Fiche"
+	kindArticle    = "Article"
+	kindSponsored  = "Article sponsorisé"
+	kindReview     = "Avis"
+	kindPage       = "Page"
 )
 
 // kindOrder sorts the changes of one day.
@@ -137,7 +141,10 @@ func eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(chang
 				"note "+figure(s.OldScore)+" → "+figure(s.NewScore))
 		}
 	}
-	if told || !wants(t.UpdatedAt) {
+	if t.AddedAt != "" && wants(t.AddedAt) {
+		tell(t.AddedAt, kindNew, "nouveau-", 0, t, "nouvel outil")
+	}
+	if told || t.AddedAt == t.UpdatedAt || !wants(t.UpdatedAt) {
 		return
 	}
 	title := "fiche mise à jour"

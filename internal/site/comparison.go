@@ -27,7 +27,7 @@ type comparisonRow struct {
 	Sides       [2]side
 	Winner      string // its name; "" in a draft that has none yet
 	Note        string // on the winner
-	Byline      string // its authors; "" for none
+	Byline      signature
 	Draft       bool
 }
 
@@ -41,7 +41,7 @@ func (v *view) comparisonRow(x *catalog.Comparison) comparisonRow {
 	c := v.snap.Catalog
 	row := comparisonRow{
 		Slug: x.Slug, Title: markdown.NoBreak(x.Title), UpdatedAt: x.UpdatedAt, Note: markdown.NoBreak(x.WinnerNote),
-		Byline: byline(x.Authors), Draft: x.Draft,
+		Byline: v.signature(x.Authors), Draft: x.Draft,
 		Sides: [2]side{{v.row(c.Tool(x.ToolA)), x.Winner == x.ToolA}, {v.row(c.Tool(x.ToolB)), x.Winner == x.ToolB}},
 	}
 	if winner := c.Tool(x.Winner); winner != nil {

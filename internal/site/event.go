@@ -25,9 +25,12 @@ func (v *view) eventChanges() []change {
 			Date: catalog.Day(e.At), time: e.At.UTC().Format(time.RFC3339), id: "urn:palmares:" + e.ID, in: e.Categories,
 		}
 		shown := false
-		if strings.HasPrefix(e.Type, "comparatif.") {
+		switch kind, _, _ := strings.Cut(e.Type, "."); kind {
+		case "comparatif":
 			shown = v.describeComparison(e, &ch)
-		} else {
+		case "article", "page", "review":
+			shown = v.describeText(e, &ch)
+		default:
 			shown = t.describeTool(e, &ch)
 		}
 		if shown {
@@ -241,7 +244,8 @@ func (t *teller) describeUpdate(e *catalog.Event, s *subject, ch *change) bool {
 		ch.Kind, ch.Title = kindScore, s.name+"\u00a0: "+changes[0]
 	case len(changes) > 0:
 		ch.Kind, ch.Title = kindTool, s.name+"\u00a0: fiche modifiée"
-	case slices.ContainsFunc(e.Changed, func(field string) bool { return slices.Contains(toldElsewhere, field) }):
+	case slices.ContainsFunc(e.Changed, func(field string) bool { return slices.Contains(toldElsewhere, field) }) ||
+		t.isRewriting(e):
 		return false
 	default:
 		ch.Kind, ch.Title = kindTool, s.name+"\u00a0: fiche mise à jour"
@@ -344,6 +348,56 @@ func (v *view) describeComparison(e *catalog.Event, ch *change) bool {
 	}
 	return true
 }
+
+// isRewriting reports whether the publication of an event rewrote the review of its tool, which another event tells.
+func (v *view) isRewriting(e *catalog.Event) bool {
+	return slices.ContainsFunc(v.snap.Events, func(o catalog.Event) bool {
+		return o.Type == catalog.ReviewUpdated && o.Slug == e.Slug && o.At.Equal(e.At)
+	})
+}
+
+// describeText describes an event of an article, a page or a review that is still there.
+func (v *view) describeText(e *catalog.Event, ch *change) bool {
+	c := v.snap.Catalog
+	switch e.Type {
+	case catalog.ArticlePublished, catalog.ArticleUpdated:
+		a := c.Article(cmp.Or(v.snap.TextAliases["articles/"+e.Slug], e.Slug))
+		if a == nil {
+			return false
+		}
+		row := v.articleRow(a)
+		ch.Kind, ch.Title, ch.summary = kindArticle, row.Title, row.Text
+		if e.Type == catalog.ArticleUpdated {
+			ch.Title += "\u00a0: article mis à jour"
+		}
+		if a.Sponsored {
+			ch.Kind, ch.Title = kindSponsored, kindSponsored+"\u00a0: "+ch.Title
+			ch.summary = strings.TrimSpace(sponsoredSentence + " " + ch.summary)
+		}
+		ch.Path, ch.authors, ch.tools = articlesPath+"/"+a.Slug, a.Authors, a.Tools
+	case catalog.PageUpdated:
+		p := c.Page(cmp.Or(v.snap.TextAliases["pages/"+e.Slug], e.Slug))
+		if p == nil {
+			return false
+		}
+		ch.Kind, ch.Title, ch.summary = kindPage, markdown.NoBreak(p.Title)+"\u00a0: nouvelle page", markdown.NoBreak(p.Description)
+		if len(e.Changed) > 0 {
+			ch.Title = markdown.NoBreak(p.Title) + "\u00a0: page réécrite"
+		}
+		ch.Path, ch.authors = "/"+p.Slug, p.Authors
+	default:
+		s := v.subject(e)
+		t := c.Tool(s.slug)
+		if e.Type != catalog.ReviewUpdated || t == nil || t.Body == "" {
+			return false
+		}
+		ch.Kind, ch.Title, ch.summary = kindReview, t.Name+"\u00a0: avis réécrit", markdown.NoBreak(t.Summary)
+		ch.Path, ch.authors, ch.tools = "/avis/"+t.Slug, t.Authors, []string{t.Slug}
+	}
+	return true
+}
+
+const sponsoredSentence = "Article sponsorisé\u00a0: ni les notes ni les classements n’en dépendent."
 
 // isRenaming reports whether a comparison was published under another slug until e.
 func (v *view) isRenaming(e *catalog.Event, x *catalog.Comparison) bool {

@@ -3,6 +3,7 @@ package site
 import (
 	"slices"
 
+	"palmares/internal/markdown"
 	"palmares/internal/search"
 	"palmares/internal/snapshot"
 )
@@ -45,7 +46,19 @@ func (p *toolsPage) showOthers(r *request, found *snapshot.Found) {
 	}
 	matches := search.Matcher(found.Request.Text)
 	add("Comparatifs", r.pairs(found.Hits))
-	var categories, pages, near []link
+	var categories, pages, articles, people, near []link
+	for _, a := range found.Articles(maxGroup) {
+		to := link{articlesPath + "/" + a.Slug, markdown.NoBreak(a.Title)}
+		if a.Sponsored {
+			to.Text += " (article sponsorisé)"
+		}
+		articles = append(articles, to)
+	}
+	for i := range r.snap.Catalog.Authors {
+		if a := &r.snap.Catalog.Authors[i]; matches(a.Name+" "+a.Role) && len(people) < maxGroup {
+			people = append(people, link{"/auteurs/" + a.Slug, a.Name})
+		}
+	}
 	for i := range r.snap.Catalog.Categories {
 		c := &r.snap.Catalog.Categories[i]
 		text := c.Label + " " + c.Slug
@@ -70,7 +83,9 @@ func (p *toolsPage) showOthers(r *request, found *snapshot.Found) {
 	}
 	add("Noms proches", near)
 	add("Catégories", categories)
+	add("Articles", articles)
 	add("Pages", pages)
+	add("Auteurs", people)
 }
 
 // pairs returns published comparisons of two of the tools that were found first.

@@ -20,6 +20,7 @@ type homePage struct {
 	Feature      *comparisonRow  // the newest comparison; nil for none
 	Image        *img            // of Feature; nil for none
 	Comparisons  []comparisonRow // the next ones
+	Articles     []articleRow    // the newest
 }
 
 // A categoryCard is a category with its best tool.
@@ -33,6 +34,7 @@ const (
 	homeTools       = 7
 	homeChanges     = 9
 	homeComparisons = 3
+	homeArticles    = 3
 )
 
 func (s *Site) home(r *request) (*response, error) {
@@ -43,6 +45,7 @@ func (s *Site) home(r *request) (*response, error) {
 		Stats:        r.stats,
 		Best:         r.rows(r.snap.Tools(snapshot.ToolQuery{}, firstItems(homeTools)).IDs()),
 		Changes:      r.changes[:min(len(r.changes), homeChanges)],
+		Articles:     r.articleRows(r.articles, homeArticles),
 	}
 	if latest := r.comparisonRows(r.snap.Comparisons("", firstItems(1+homeComparisons)).IDs()); len(latest) > 0 {
 		data.Feature, data.Comparisons = &latest[0], latest[1:]

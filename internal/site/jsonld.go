@@ -154,13 +154,18 @@ type jsonldCrumb struct {
 
 // A jsonldAgent is a person or an organization.
 type jsonldAgent struct {
-	Type string `json:"@type"`
-	Name string `json:"name"`
-	URL  string `json:"url,omitempty"`
-	Logo string `json:"logo,omitempty"`
+	Context  string       `json:"@context,omitempty"`
+	Type     string       `json:"@type"`
+	Name     string       `json:"name"`
+	URL      string       `json:"url,omitempty"`
+	Logo     string       `json:"logo,omitempty"`
+	Role     string       `json:"jobTitle,omitempty"`
+	Image    string       `json:"image,omitempty"`
+	SameAs   []string     `json:"sameAs,omitempty"`
+	Employer *jsonldAgent `json:"worksFor,omitempty"`
 }
 
-// A jsonldArticle is a comparison or an obituary.
+// A jsonldArticle is an article, a comparison or an obituary.
 type jsonldArticle struct {
 	Context   string        `json:"@context"`
 	Type      string        `json:"@type"`
@@ -169,9 +174,11 @@ type jsonldArticle struct {
 	Image     string        `json:"image,omitempty"`
 	Author    []jsonldAgent `json:"author"`
 	Publisher *jsonldAgent  `json:"publisher"`
+	Published string        `json:"datePublished,omitempty"`
 	Modified  string        `json:"dateModified,omitempty"`
+	Genre     string        `json:"genre,omitempty"`
 	Language  string        `json:"inLanguage"`
-	About     []*jsonldTool `json:"about"`
+	About     []*jsonldTool `json:"about,omitempty"`
 }
 
 // A jsonldPage is a page that the publisher wrote.
@@ -262,6 +269,26 @@ func (v *view) jsonldComparison(x *catalog.Comparison, sides []toolRow) *jsonldA
 	return a
 }
 
+// jsonldText describes an article.
+func (v *view) jsonldText(x *catalog.Article, url string) *jsonldArticle {
+	a := &jsonldArticle{
+		Context: schemaOrg, Type: "Article", Headline: x.Title, URL: url, Author: v.authors(x.Authors),
+		Publisher: v.organization(), Published: x.Date, Language: "fr",
+	}
+	if image := v.shared(x.Image); image != nil {
+		a.Image = image.URL
+	}
+	if x.Sponsored {
+		a.Genre = "Article sponsorisé"
+	}
+	for _, slug := range x.Tools {
+		if t := v.snap.Catalog.Tool(slug); t != nil {
+			a.About = append(a.About, v.jsonldTool(t))
+		}
+	}
+	return a
+}
+
 // jsonldObituary describes the page of a retired tool.
 func (v *view) jsonldObituary(t *catalog.Retired) *jsonldArticle {
 	url := v.snap.Catalog.RetiredURLOf(t.Slug)
@@ -283,6 +310,9 @@ func (v *view) authors(names []string) []jsonldAgent {
 	list := make([]jsonldAgent, len(names))
 	for i, name := range names {
 		list[i] = jsonldAgent{Type: "Person", Name: name}
+		if a := v.people[name]; a != nil {
+			list[i].URL = v.snap.Catalog.URL + "/auteurs/" + a.Slug
+		}
 	}
 	return list
 }

@@ -103,6 +103,8 @@ func (s *Site) page(r *request, title, description, path string) page {
 	switch section {
 	case "avis", "alternatives", "categories":
 		section = "outils"
+	case "auteurs":
+		section = "articles"
 	}
 	p := page{
 		Service: name, Edition: edition, Title: title, Description: description,

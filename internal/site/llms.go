@@ -14,6 +14,9 @@ const llmsPath = "/llms.txt"
 // llmsTools is how many tools llms.txt names; the list has the rest.
 const llmsTools = 10
 
+// llmsArticles is how many articles it names.
+const llmsArticles = 20
+
 // llms describes the site to programs (llmstxt.org). Links are absolute, since the
 // file is often read outside its site.
 func (s *Site) llms(r *request) (*response, error) {
@@ -66,6 +69,15 @@ func (s *Site) llms(r *request) (*response, error) {
 		l.link("Données", datasetPath+markdownSuffix, "tout le catalogue en fichiers JSON, CSV et SQLite")
 	}
 	l.link("Statistiques", "/api/v1/stats", "les chiffres du catalogue, en JSON")
+	if len(r.articles) > 0 {
+		l.section("Articles")
+		for _, row := range r.articleRows(r.articles, llmsArticles) {
+			if row.Sponsored {
+				row.Text = strings.TrimSpace("article sponsorisé. " + row.Text)
+			}
+			l.link(row.Title, articlesPath+"/"+row.Slug+markdownSuffix, row.Text)
+		}
+	}
 	if pages := r.snap.Catalog.Pages; len(pages) > 0 {
 		l.section("Pages")
 		for i := range pages {

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"slices"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -43,6 +44,9 @@ var product = menus{
 // before the API.
 const ownFrom = 5
 
+// articlesFrom is where the articles are, once there are any: after the comparisons.
+const articlesFrom = 2
+
 // newMenus adds the pages of the publisher, which replace links of the product to
 // the same address.
 func newMenus(c *catalog.Catalog) menus {
@@ -64,6 +68,9 @@ func newMenus(c *catalog.Catalog) menus {
 		}
 	}
 	m.Header = append(m.Header, product.Header[:ownFrom]...)
+	if len(c.Articles) > 0 {
+		m.Header = slices.Insert(m.Header, articlesFrom, link{articlesPath, "Articles"})
+	}
 	m.Header = append(append(m.Header, header...), product.Header[ownFrom:]...)
 	m.Footer = footer
 	for _, l := range product.Footer {

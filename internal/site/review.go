@@ -13,8 +13,8 @@ type reviewPage struct {
 	Page        page
 	Row         toolRow
 	Tool        *catalog.Tool
-	Byline      string // its authors; "" for none
-	Image       *img   // nil for none
+	Byline      signature
+	Image       *img // nil for none
 	Audience    string
 	Sections    []section
 	Body        string // the text in Markdown
@@ -35,7 +35,7 @@ type section struct {
 
 // sections renders a text of a folder of the catalogue, section by section.
 func (v *view) sections(folder, body string) []section {
-	parts := markdown.HTML(body, v.addresses.In(folder), "")
+	parts := markdown.HTML(body, inText{v.addresses.In(folder), v}, "")
 	list := make([]section, len(parts))
 	for i, p := range parts {
 		list[i] = section{p.ID, markdown.NoBreak(p.Heading), template.HTML(p.HTML)}
@@ -47,7 +47,7 @@ func (v *view) sections(folder, body string) []section {
 // the ids in it, if a page shows several texts.
 func (v *view) html(folder, body, prefix string) template.HTML {
 	var b strings.Builder
-	for _, p := range markdown.HTML(body, v.addresses.In(folder), prefix) {
+	for _, p := range markdown.HTML(body, inText{v.addresses.In(folder), v}, prefix) {
 		if p.Heading == "" {
 			b.WriteString(`<section id="` + p.ID + `">` + p.HTML + `</section>`)
 		} else {
@@ -66,7 +66,7 @@ func (s *Site) showReview(r *request) (*response, error) {
 		return nil, notReviewed(t)
 	}
 	data := reviewPage{
-		Row: r.row(t), Tool: t, Byline: byline(t.Authors), Image: r.hero(t.Image, heroSizes), Audience: r.audience(t),
+		Row: r.row(t), Tool: t, Byline: r.signature(t.Authors), Image: r.hero(t.Image, heroSizes), Audience: r.audience(t),
 		Sections: r.sections("outils", t.Body), Figures: r.words.bars(t), Sources: sources(t.Sources), Freshness: r.freshness(t),
 		Minutes: minutes(t.Body), Body: r.bodyOf("outils", t.Body), Comparisons: r.comparisonsWith(t),
 	}

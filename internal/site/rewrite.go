@@ -39,7 +39,7 @@ func (r *request) bodyOf(folder, body string) string {
 // markdownForms are the pages that exist in Markdown, by the first part of their path.
 var markdownForms = map[string]bool{
 	"outils": true, "avis": true, "alternatives": true, "categories": true, "comparatifs": true,
-	"prix": true, "cimetiere": true, "docs": true, "donnees": true, "licence": true,
+	"prix": true, "cimetiere": true, "articles": true, "auteurs": true, "docs": true, "donnees": true, "licence": true,
 }
 
 // inMarkdown returns the address of the Markdown form of a page, if it has one.

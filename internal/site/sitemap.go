@@ -27,6 +27,9 @@ func (v *view) ownPages(yield func(path string, to link) bool) {
 	if v.pro() {
 		paths = append(slices.Clip(paths), webhooksPath)
 	}
+	if len(v.articles) > 0 {
+		paths = append(slices.Clip(paths), articlesPath)
+	}
 	if v.snap.Catalog.HasDataset() {
 		paths = append(slices.Clip(paths), datasetPath, dataPath)
 	}
@@ -69,6 +72,12 @@ func (v *view) eachURL(visit func(url, day string)) {
 	}
 	for _, x := range v.snap.Published {
 		visit(c.ComparisonURLOf(x.Slug), x.UpdatedAt)
+	}
+	for _, a := range v.articles {
+		visit(c.ArticleURLOf(a.Slug), a.Date)
+	}
+	for i := range c.Authors {
+		visit(c.URL+"/auteurs/"+c.Authors[i].Slug, "")
 	}
 	for i := range c.Retired {
 		visit(c.RetiredURLOf(c.Retired[i].Slug), "")

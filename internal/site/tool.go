@@ -15,9 +15,10 @@ type toolPage struct {
 	Page         page
 	Row          toolRow
 	Tool         *catalog.Tool
-	Byline       string // its authors; "" for none
-	Image        *img   // nil for none
-	Audience     string // "" if the catalogue makes no difference
+	Byline       signature
+	Articles     []articleRow // about it
+	Image        *img         // nil for none
+	Audience     string       // "" if the catalogue makes no difference
 	Figures      []bar
 	Sources      []source
 	Excerpt      string // the first paragraph of the review
@@ -40,8 +41,11 @@ type source struct {
 	Href string
 }
 
-// toolAlternatives is how many alternatives the page of a tool shows.
-const toolAlternatives = 3
+// How many alternatives and articles the page of a tool shows.
+const (
+	toolAlternatives = 3
+	toolArticles     = 6
+)
 
 func (s *Site) showTool(r *request) (*response, error) {
 	if slug, ok := strings.CutSuffix(r.PathValue("slug"), csvSuffix); ok {
@@ -55,7 +59,7 @@ func (s *Site) showTool(r *request) (*response, error) {
 		return redirect, err
 	}
 	data := toolPage{
-		Row: r.row(t), Tool: t, Byline: byline(t.Authors), Image: r.hero(t.Image, columnSizes), Audience: r.audience(t),
+		Row: r.row(t), Tool: t, Byline: r.signature(t.Authors), Image: r.hero(t.Image, columnSizes), Audience: r.audience(t),
 		Figures: r.words.bars(t), Sources: sources(t.Sources),
 		Excerpt: markdown.NoBreak(markdown.Excerpt(t.Body)), Minutes: minutes(t.Body),
 		History: t.PriceHistory, Chart: chart.OfPrice(t, r.snap.UpdatedAt, chart.Large),
@@ -64,6 +68,7 @@ func (s *Site) showTool(r *request) (*response, error) {
 		Verdict: r.verdict(t), Announced: r.announcements(t), Freshness: r.freshness(t),
 	}
 	data.Alternatives, _ = r.alternatives(t, toolAlternatives)
+	data.Articles = r.articleRows(r.articlesOf[t.Slug], toolArticles)
 	data.Page = s.page(r, markdown.NoBreak(cmp.Or(t.TitleTag, t.Name+" : note, prix et fiche")),
 		markdown.NoBreak(cmp.Or(t.Description, t.Name+" : "+t.Tagline)), "/outils/"+t.Slug)
 	data.Page.Canonical = r.snap.Catalog.CanonicalURLOf(t)
@@ -110,13 +115,13 @@ func plans(t *catalog.Tool) []catalog.PlanRow {
 	return list
 }
 
-// byline names the authors of a text: "A, B et C".
-func byline(authors []string) string {
-	n := len(authors)
+// byline names several: "A, B et C".
+func byline(names []string) string {
+	n := len(names)
 	if n < 2 {
-		return strings.Join(authors, "")
+		return strings.Join(names, "")
 	}
-	return strings.Join(authors[:n-1], ", ") + " et " + authors[n-1]
+	return strings.Join(names[:n-1], ", ") + " et " + names[n-1]
 }
 
 // audience says who a tool is for; "" if the catalogue makes no difference.

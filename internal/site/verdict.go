@@ -141,7 +141,7 @@ var accesses = map[catalog.Access][2]string{
 	"offered": {"offerte", "accès offert"},
 }
 
-// tested says when and how a tool was tested; "" if it was not.
+// tested says when and how a tool was tested, without by whom; "" if it was not.
 func (v *view) tested(t *catalog.Tool) string {
 	if t.TestedAt == "" {
 		return ""
@@ -163,10 +163,7 @@ func (v *view) tested(t *catalog.Tool) string {
 	case access[1] != "":
 		parts = append(parts, access[1])
 	}
-	if len(t.Authors) > 0 {
-		parts = append(parts, "par "+byline(t.Authors))
-	}
-	return strings.Join(parts, ", ") + "."
+	return strings.Join(parts, ", ")
 }
 
 // monthsBetween returns how many whole months lie between two days; 0 if one is unknown.

@@ -30,6 +30,9 @@ type view struct {
 	menus       menus
 	addresses   *markdown.Addresses              // of the links and pictures in texts
 	comparisons map[string][]*catalog.Comparison // by slug of either tool, newest first
+	articles    []*catalog.Article               // newest first
+	articlesOf  map[string][]*catalog.Article    // the same by slug of a tool
+	people      map[string]*catalog.Author       // authors with a page, by name
 	reasons     map[catalog.Reason]int           // number of retired tools
 	changes     []change                         // the latest, newest first, as the records tell
 	// the same as the events tell; as the records for a catalogue without events
@@ -46,7 +49,8 @@ type view struct {
 	maps     func() *market.Maps
 	medians  func() map[[2]string]catalog.Value // of criteria, by category and criterion
 	trends   func() *market.Trends
-	ended    func() map[string]bool // see endedPages
+	ended    func() map[string]bool   // see endedPages
+	works    func() map[string]*works // by author, see allWorks
 
 	announced func() []announcement
 }
@@ -78,6 +82,8 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 		theme:       newTheme(&snap.Catalog.Settings),
 		comparisons: map[string][]*catalog.Comparison{},
 		reasons:     map[catalog.Reason]int{},
+		articlesOf:  map[string][]*catalog.Article{},
+		people:      map[string]*catalog.Author{},
 
 		categoryAliases: map[string]string{},
 	}
@@ -99,6 +105,7 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	for i := range snap.Catalog.Retired {
 		v.reasons[snap.Catalog.Retired[i].Reason]++
 	}
+	v.indexTexts()
 	v.changes = v.recordChanges()
 	v.feedChanges = v.changes
 	if snap.Events != nil {
@@ -107,6 +114,7 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	v.announced = sync.OnceValue(v.allAnnounced)
 	v.feedChanges = withAnnounced(v.feedChanges, v.announced())
 	v.ended = sync.OnceValue(v.endedPages)
+	v.works = sync.OnceValue(v.allWorks)
 	v.sitemaps = sync.OnceValue(v.buildSitemaps)
 	v.trends = sync.OnceValue(func() *market.Trends { return market.NewTrends(snap.Catalog, snap.UpdatedAt) })
 	v.facets = sync.OnceValue(v.newFacets)

@@ -155,6 +155,27 @@ func (s *Snapshot) listFound(f *Found, q *SearchQuery, has func(i int) bool) {
 	}
 }
 
+// searchedArticles is how many articles a search looks at, newest first.
+const searchedArticles = 1000
+
+// Articles returns the newest articles that the words of the search are about, at most n: by their titles, descriptions and
+// authors, and the names of their tools.
+func (f *Found) Articles(n int) (list []*catalog.Article) {
+	matches := search.Matcher(f.Request.Text)
+	for _, a := range f.snap.newest[:min(len(f.snap.newest), searchedArticles)] {
+		text := a.Title + " " + a.Description + " " + strings.Join(a.Authors, " ")
+		for _, slug := range a.Tools {
+			if t := f.snap.Catalog.Tool(slug); t != nil {
+				text += " " + t.Name
+			}
+		}
+		if len(list) < n && matches(text) {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
 // currentCategory returns the slug of a category, which may be a former one.
 func (s *Snapshot) currentCategory(slug string) string {
 	for i := range s.Catalog.Categories {

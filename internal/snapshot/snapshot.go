@@ -50,6 +50,7 @@ type Snapshot struct {
 	Aliases           map[string]string // current slugs of tools by former ones
 	ComparisonAliases map[string]string // the same of the published comparisons
 	TextAliases       map[string]string // the same of pages and articles, by file without suffix: articles/voix
+	newest            []*catalog.Article
 	Pictures          map[string]string // extensions of pictures by hash, smaller versions included
 
 	HasLogos       bool   // a tool has a logo
@@ -258,6 +259,7 @@ func (s *Snapshot) renderComparisons(c *catalog.Catalog) {
 
 // indexTexts finds pages and articles by their former slugs.
 func (s *Snapshot) indexTexts(c *catalog.Catalog) {
+	s.newest = c.Newest()
 	for i := range c.Pages {
 		for _, alias := range c.Pages[i].Aliases {
 			s.TextAliases["pages/"+alias] = c.Pages[i].Slug
