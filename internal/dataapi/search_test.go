@@ -186,7 +186,7 @@ func TestASearchHasPages(t *testing.T) {
 	}
 	s.get("/data/v1/search?q=transcription&limit=1&page=2&x=y").OK().HasHeader("X-Total-Count", "3").HasHeader("Link", `</data/v1/search?q=transcription&limit=1&page=1>; rel="first", `+
 		`</data/v1/search?q=transcription&limit=1&page=1>; rel="prev", </data/v1/search?q=transcription&limit=1&page=3>; rel="next", </data/v1/search?q=transcription&limit=1&page=3>; rel="last", </licence>; rel="license"`)
-	if r := s.get("/data/v1/search?q=transcription&limit=200&page=9007199254740991").OK(); r.Body != `{"data":[],"meta":{"total":3,"page":9007199254740991,"limit":200,"pages":1,"partial":false,"suggestion":null,"constraints":{"pricing":null,"price_max":null},"retired":[]}}` {
+	if r := s.get("/data/v1/search?q=transcription&limit=200&page=9007199254740991").OK(); r.Body != `{"data":[],"meta":{"total":3,"page":9007199254740991,"limit":200,"pages":1,"partial":false,"suggestion":null,"constraints":{"pricing":null,"price_max":null},"retired":[],"articles":[]}}` {
 		t.Error(r.Body)
 	}
 }

@@ -13,7 +13,9 @@ import (
 // customPage is a page that the publisher wrote.
 type customPage struct {
 	Page    page
-	Image   *img // nil for none
+	Byline  signature
+	Date    string // "" for none
+	Image   *img   // nil for none
 	HTML    template.HTML
 	Body    string // the same in Markdown
 	Licence bool   // the page shows the line that reuse requires
@@ -51,7 +53,7 @@ func (s *Site) customPage(r *request, p *catalog.Page) (*response, error) {
 	c := r.snap.Catalog
 	data := customPage{
 		Image: r.hero(p.Image, pageSizes), HTML: r.html("pages", p.Body, ""), Body: r.bodyOf("pages", p.Body),
-		Licence: p.Slug == "licence", Credit: c.CreditLine(),
+		Byline: r.signature(p.Authors), Date: p.Date, Licence: p.Slug == "licence", Credit: c.CreditLine(),
 	}
 	description := markdown.NoBreak(cmp.Or(p.Description, beginning(markdown.Excerpt(p.Body)), c.Settings.Description,
 		p.Title))

@@ -161,6 +161,9 @@ const searchedArticles = 1000
 // Articles returns the newest articles that the words of the search are about, at most n: by their titles, descriptions and
 // authors, and the names of their tools.
 func (f *Found) Articles(n int) (list []*catalog.Article) {
+	if f.Request.Text == "" {
+		return nil
+	}
 	matches := search.Matcher(f.Request.Text)
 	for _, a := range f.snap.newest[:min(len(f.snap.newest), searchedArticles)] {
 		text := a.Title + " " + a.Description + " " + strings.Join(a.Authors, " ")

@@ -1,0 +1,104 @@
+package site_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"palmares/internal/catalog"
+	"palmares/internal/snapshot"
+)
+
+// written is small with two articles, one of them sponsored, and an author.
+func written() *catalog.Catalog {
+	c := small()
+	c.Authors = []catalog.Author{{Slug: "ada", Name: "Ada <b>", Role: "Essais", Links: []string{"https://ada.example/"}, Body: "Une vie."}}
+	c.Articles = []catalog.Article{
+		{
+			Slug: "voix", Title: "La voix", Authors: []string{"Ada <b>", "Inconnu"}, Date: "2026-10-01", Tools: []string{"abeille"}, Aliases: []string{"vieux"},
+			Body: "Un [lien](../outils/abeille.md) dans une phrase.\n\n[Abeille](../outils/abeille.md)\n\n[Duel](../comparatifs/abeille-vs-bourdon.md)\n\n> [!WARNING]\n> Prenez *garde*.\n\n> Une citation.",
+		},
+		{Slug: "paye", Title: "Payé", Authors: []string{"Ada <b>"}, Date: "2025-10-02", Tools: []string{"abeille"}, Sponsored: true, Body: "Oui."},
+	}
+	c.Pages = append(c.Pages, catalog.Page{Slug: "salon", Title: "Salon", Menu: catalog.MenuFooter, Authors: []string{"Ada <b>"}, Date: "2026-10-03", Aliases: []string{"foire"}, Body: "Oui."})
+	return c
+}
+
+func TestAParagraphThatIsALinkIsACardWithTodaysScoreAndPrice(t *testing.T) {
+	c := written()
+	v := open(t, c)
+	tool := c.Tool("abeille")
+	page := v.get("/articles/voix").ok().says(`dans une phrase`, `<ul class="ranks">`, `<ul class="matches">`, `<p class="kicker">Attention</p>`, "<em>garde</em>", "<blockquote>")
+	if n := strings.Count(page.body, `class="ranks-facts"`); n != 2 { // the card, and the list at the end
+		t.Errorf("%d cards", n)
+	}
+	v.get("/articles/voix.md").ok().says("[Abeille](/outils/abeille.md)", "> [!WARNING]")
+	dearer := written()
+	dearer.Tool("abeille").Price, dearer.Tool("abeille").Score = "77 €/mois", new(4.2)
+	v.publish(dearer, 2)
+	v.get("/articles/voix").ok().says("77\u00a0€/mois", "4,2").saysNot(`>` + tool.Price + `<`)
+}
+
+func TestASponsoredArticleIsSaidToBeOneWhereverItIsListed(t *testing.T) {
+	c := written()
+	v := open(t, c)
+	snap := snapshot.Build(c, 2, "2026-11-02")
+	snap.Events = []catalog.Event{{ID: "evt_1", Type: catalog.ArticlePublished, Slug: "paye", At: onDay(2)}}
+	v.show(snap)
+	for _, path := range []string{"/", "/articles", "/articles.md", "/articles/paye", "/articles/paye.md", "/outils/abeille", "/auteurs/ada", "/auteurs/ada.md", "/flux.atom", "/llms.txt", "/outils?q=Paye"} {
+		if page := v.get(path).ok(); !strings.Contains(strings.ToLower(page.body), "article sponsorisé") {
+			t.Errorf("%s does not say it", path)
+		}
+	}
+	v.get("/articles/paye").ok().says(`"genre":"Article sponsorisé"`, "ni les notes ni les classements n’en dépendent")
+	v.get("/flux.atom").ok().says("ni les notes ni les classements n’en dépendent")
+	v.get("/articles/voix").ok().saysNot("sponsorisé")
+}
+
+func TestArticlesAndAuthorsLeadToEachOther(t *testing.T) {
+	v := open(t, written())
+	v.get("/articles").ok().says(`id="page.2026"`, `id="page.2025"`)
+	v.get("/articles?annee=2025").ok().says("Payé").saysNot("La voix")
+	v.get("/articles?annee=1999").answers(404)
+	v.get("/articles/voix").ok().says(`<a href="/auteurs/ada" rel="author">Ada &lt;b&gt;</a> et Inconnu`, `"@type":"Article"`, `/auteurs/ada"}`, `href="/articles" aria-current="true"`)
+	v.get("/articles/vieux").movesTo("/articles/voix")
+	v.get("/articles/rien").answers(404)
+	v.get("/foire").movesTo("/salon")
+	v.get("/salon").ok().says(`Par <a href="/auteurs/ada"`, "3\u00a0octobre 2026")
+	v.get("/auteurs/ada").ok().says("La voix", "Payé", `href="/salon"`, `"@type":"Person"`, `"jobTitle":"Essais"`, `"sameAs":["https://ada.example/"]`)
+	v.get("/auteurs/personne").answers(404)
+	v.get("/sitemap.xml").ok().says("/articles</loc>", "/articles/voix</loc><lastmod>2026-10-01</lastmod>", "/auteurs/ada</loc>")
+	v.get("/outils?q=voix").ok().says(`<a href="/articles/voix">La voix</a>`)
+	v.get("/outils?q=Ada").ok().says(`<a href="/auteurs/ada">Ada &lt;b&gt;</a>`)
+	without := open(t, small())
+	without.get("/").ok().saysNot(`href="/articles"`)
+	without.get("/sitemap.xml").ok().saysNot("/articles")
+}
+
+func TestTextsAreInTheFeed(t *testing.T) {
+	c := written()
+	c.Sort()
+	changed := []string{"updated_at"}
+	equal(t, "the feed", titlesOf(t, c,
+		catalog.Event{Type: catalog.ReviewUpdated, Slug: "abeille", At: onDay(6), Changed: []string{"body"}},
+		catalog.Event{Type: catalog.ToolUpdated, Slug: "abeille", At: onDay(6), Changed: changed, Object: named("Abeille")},
+		catalog.Event{Type: catalog.PageUpdated, Slug: "foire", At: onDay(5), Changed: []string{"body"}},
+		catalog.Event{Type: catalog.PageUpdated, Slug: "salon", At: onDay(4)},
+		catalog.Event{Type: catalog.ArticleRemoved, Slug: "parti", At: onDay(3)},
+		catalog.Event{Type: catalog.ArticleUpdated, Slug: "vieux", At: onDay(2), Changed: []string{"title"}},
+		catalog.Event{Type: catalog.ArticlePublished, Slug: "voix", At: onDay(1)},
+	), []string{
+		"evt_7 Abeille : avis réécrit /avis/abeille",
+		"evt_5 Salon : page réécrite /salon",
+		"evt_4 Salon : nouvelle page /salon",
+		"evt_2 La voix : article mis à jour /articles/voix",
+		"evt_1 La voix /articles/voix",
+	})
+}
+
+func TestANewToolIsCalledOneOnTheHomePage(t *testing.T) {
+	c := small()
+	i := slices.IndexFunc(c.Tools, func(t *catalog.Tool) bool { return t.Slug == "bourdon" })
+	c.Tools[i].AddedAt, c.Tools[i].UpdatedAt = "2026-11-01", "2026-11-01"
+	open(t, c).get("/").ok().says("Bourdon\u00a0: nouvel outil").saysNot("Bourdon\u00a0: fiche mise à jour")
+}
