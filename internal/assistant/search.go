@@ -29,28 +29,17 @@ type searchHit struct {
 }
 
 type searchResult struct {
-	Results    []searchHit `json:"results"`
-	Total      int         `json:"total"`
-	Partial    bool        `json:"partial,omitempty"` // no tool has all the words
-	Suggestion string      `json:"suggestion,omitempty"`
-	Retired    []departure `json:"retired,omitempty"` // tools that the request names
-	Articles   []article   `json:"articles,omitempty"`
+	Results    []searchHit     `json:"results"`
+	Total      int             `json:"total"`
+	Partial    bool            `json:"partial,omitempty"` // no tool has all the words
+	Suggestion string          `json:"suggestion,omitempty"`
+	Retired    []departure     `json:"retired,omitempty"` // tools that the request names
+	Articles   []snapshot.Text `json:"articles,omitempty"`
 	// Constraints are those that the request itself states; nil if it states none.
 	Constraints *search.Limits `json:"constraints,omitempty"`
 	Next        *int           `json:"next"`
 	Credit      string         `json:"credit"`
 }
-
-// An article is one that the request is about.
-type article struct {
-	Title     string `json:"title"`
-	Date      string `json:"date"`
-	Sponsored bool   `json:"sponsored,omitempty"`
-	URL       string `json:"url"`
-}
-
-// foundArticles is how many articles a search names.
-const foundArticles = 3
 
 // A departure is a tool that left the catalogue.
 type departure struct {
@@ -122,11 +111,7 @@ func searchTools(c *call) (any, error) {
 	found := c.snap.Search(q)
 	result := searchResult{
 		Results: []searchHit{}, Total: found.Total, Partial: found.Partial, Suggestion: clip(found.Suggestion, 600),
-		Retired: c.departures(found.Retired), Credit: c.credit(),
-	}
-	for _, a := range found.Articles(foundArticles) {
-		url := c.snap.Catalog.ArticleURLOf(a.Slug)
-		result.Articles = append(result.Articles, article{clip(a.Title, 200), a.Date, a.Sponsored, url})
+		Retired: c.departures(found.Retired), Articles: found.Articles(), Credit: c.credit(),
 	}
 	if len(found.Request.Constraints) > 0 {
 		result.Constraints = ptr(found.Request.Limits())

@@ -70,9 +70,6 @@ func (c *Catalog) Newest() []*Article {
 	return list
 }
 
-// IsAbout reports whether an article lists a tool.
-func (a *Article) IsAbout(tool string) bool { return slices.Contains(a.Tools, tool) }
-
 // ArticleURLOf returns the URL of an article.
 func (c *Catalog) ArticleURLOf(slug string) string { return c.URL + "/articles/" + slug }
 
@@ -90,10 +87,7 @@ type TextItem struct {
 func (i TextItem) Values() map[string]any { return valuesOf(i) }
 
 func newTextItem(slug, title string, authors []string, date, url string) TextItem {
-	i := TextItem{Slug: slug, Title: title, Author: authors, CanonicalURL: url}
-	if authors == nil {
-		i.Author = []string{}
-	}
+	i := TextItem{Slug: slug, Title: title, Author: append([]string{}, authors...), CanonicalURL: url}
 	if date != "" {
 		i.Date = &date
 	}
@@ -110,28 +104,16 @@ func (c *Catalog) ArticleItem(a *Article) TextItem {
 // compareArticles adds what became of articles. One that got another slug, and has its former one as an alias,
 // was updated.
 func (d *Diff) compareArticles(old, next *Catalog) {
-	gone := map[string]*Article{}
-	for i := range old.Articles {
-		a := &old.Articles[i]
-		if next.Article(a.Slug) == nil {
-			d.Articles.Removed = append(d.Articles.Removed, a.Slug)
-			gone[a.Slug] = a
-		}
-	}
+	d.Articles = compareRecords(d, "articles/", ArticleFields, old.Articles, next.Articles)
+	renamed := map[string]bool{}
 	for i := range next.Articles {
 		a := &next.Articles[i]
-		prior := old.Article(a.Slug)
-		if prior == nil {
-			d.Articles.Added = append(d.Articles.Added, a.Slug)
-			for _, alias := range a.Aliases {
-				prior = cmp.Or(prior, gone[alias])
-				delete(gone, alias)
+		prior, item := old.Article(a.Slug), next.ArticleItem(a)
+		for _, alias := range a.Aliases {
+			if former := old.Article(alias); prior == nil && former != nil && next.Article(alias) == nil {
+				prior, renamed[alias] = former, true
 			}
-		} else if !isSame(ArticleFields, prior, a) {
-			d.Articles.Changed = append(d.Articles.Changed, a.Slug)
-			d.compareParts("articles/"+a.Slug, len(d.Articles.Changed), ArticleFields, prior, a)
 		}
-		item := next.ArticleItem(a)
 		if prior == nil {
 			d.add(Change{Type: ArticlePublished, Slug: a.Slug, Object: item, URL: item.CanonicalURL})
 		} else {
@@ -139,10 +121,43 @@ func (d *Diff) compareArticles(old, next *Catalog) {
 		}
 	}
 	for _, slug := range d.Articles.Removed {
-		if gone[slug] != nil {
+		if !renamed[slug] {
 			d.add(Change{Type: ArticleRemoved, Slug: slug, URL: old.ArticleURLOf(slug)})
 		}
 	}
+}
+
+func (d *Diff) comparePages(old, next *Catalog) {
+	d.Pages = compareRecords(d, "pages/", PageFields, old.Pages, next.Pages)
+	for i := range next.Pages {
+		p := &next.Pages[i]
+		prior, item := old.Page(p.Slug), next.pageItem(p)
+		if prior == nil {
+			d.add(Change{Type: PageUpdated, Slug: p.Slug, Object: item, URL: item.CanonicalURL})
+		} else if prior.Title != p.Title || prior.Body != p.Body {
+			d.addText(PageUpdated, PageFields, prior, p, old.pageItem(prior), item)
+		}
+	}
+}
+
+// compareRecords compares two sorted lists of records, and their parts.
+func compareRecords[T any](d *Diff, folder string, fields []Field, old, next []T) (r RecordChanges) {
+	slugOf := func(x *T) string { return *fields[0].of(x).(*string) }
+	for i := range next {
+		slug := slugOf(&next[i])
+		if prior := find(old, slug, slugOf); prior == nil {
+			r.Added = append(r.Added, slug)
+		} else if !isSame(fields, prior, &next[i]) {
+			r.Changed = append(r.Changed, slug)
+			d.compareParts(folder+slug, len(r.Changed), fields, prior, &next[i])
+		}
+	}
+	for i := range old {
+		if slug := slugOf(&old[i]); find(next, slug, slugOf) == nil {
+			r.Removed = append(r.Removed, slug)
+		}
+	}
+	return r
 }
 
 // addText adds the change of a text, if there is one: the fields of its item, and the names of the other fields of
@@ -166,21 +181,4 @@ func (c *Catalog) pageItem(p *Page) TextItem {
 
 func (c *Catalog) reviewItem(t *Tool) TextItem {
 	return newTextItem(t.Slug, t.Name, t.Authors, t.UpdatedAt, c.ReviewURLOf(t))
-}
-
-func (d *Diff) compareAuthors(old, next *Catalog) {
-	for i := range next.Authors {
-		a := &next.Authors[i]
-		if prior := old.Author(a.Slug); prior == nil {
-			d.Authors.Added = append(d.Authors.Added, a.Slug)
-		} else if !isSame(AuthorFields, prior, a) {
-			d.Authors.Changed = append(d.Authors.Changed, a.Slug)
-			d.compareParts("auteurs/"+a.Slug, len(d.Authors.Changed), AuthorFields, prior, a)
-		}
-	}
-	for i := range old.Authors {
-		if slug := old.Authors[i].Slug; next.Author(slug) == nil {
-			d.Authors.Removed = append(d.Authors.Removed, slug)
-		}
-	}
 }

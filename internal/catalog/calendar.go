@@ -221,16 +221,6 @@ func (c *Catalog) refuses(record any) (problem string) {
 				return "comparatifs/" + x.Slug + " still compares the tool"
 			}
 		}
-	case *Article:
-		if r.Category != "" && !c.declares(r.Category) {
-			return "its category " + r.Category + " is not declared any more"
-		}
-		retired := c.retiredBySlug()
-		for _, slug := range r.Tools {
-			if c.Tool(slug) == nil && retired[slug] == nil {
-				return slug + " is not a tool any more"
-			}
-		}
 	}
 	return ""
 }

@@ -102,7 +102,7 @@ func Compare(old, next *Catalog, sections func(body string) []Section) Diff {
 	d.compareComparisons(old, next)
 	d.comparePages(old, next)
 	d.compareArticles(old, next)
-	d.compareAuthors(old, next)
+	d.Authors = compareRecords(&d, "auteurs/", AuthorFields, old.Authors, next.Authors)
 	d.Proofs = !slices.Equal(old.Proofs, next.Proofs)
 	d.compareEmbeddings(old, next, sections)
 	if d.Empty() {
@@ -260,30 +260,6 @@ func (d *Diff) compareComparisons(old, next *Catalog) {
 		d.Comparisons.Removed = append(d.Comparisons.Removed, x.Slug)
 		if x.Published {
 			d.add(Change{Type: ComparisonUnpublished, Slug: x.Slug, URL: next.ComparisonURLOf(x.Slug)})
-		}
-	}
-}
-
-func (d *Diff) comparePages(old, next *Catalog) {
-	for i := range next.Pages {
-		p := &next.Pages[i]
-		prior := old.Page(p.Slug)
-		item := next.pageItem(p)
-		switch {
-		case prior == nil:
-			d.Pages.Added = append(d.Pages.Added, p.Slug)
-			d.add(Change{Type: PageUpdated, Slug: p.Slug, Object: item, URL: item.CanonicalURL})
-		case !isSame(PageFields, prior, p):
-			d.Pages.Changed = append(d.Pages.Changed, p.Slug)
-			d.compareParts("pages/"+p.Slug, len(d.Pages.Changed), PageFields, prior, p)
-			if prior.Title != p.Title || prior.Body != p.Body {
-				d.addText(PageUpdated, PageFields, prior, p, old.pageItem(prior), item)
-			}
-		}
-	}
-	for i := range old.Pages {
-		if slug := old.Pages[i].Slug; next.Page(slug) == nil {
-			d.Pages.Removed = append(d.Pages.Removed, slug)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package catalogdb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"slices"
@@ -115,8 +116,11 @@ func (t *topics) of(eventType, slug string) (categories []string, isTold bool) {
 		x := &t.catalog.Comparisons[i]
 		return slices.Compact([]string{t.catalog.Tool(x.ToolA).Category, t.catalog.Tool(x.ToolB).Category}), true
 	}
-	if kind, _, _ := strings.Cut(eventType, "."); kind == "article" || kind == "page" {
-		return t.ofText(kind, slug)
+	if strings.HasPrefix(eventType, "page.") {
+		return nil, true
+	}
+	if strings.HasPrefix(eventType, "article.") {
+		return t.ofArticle(slug), true
 	}
 	if category, ok := t.inactive[slug]; ok {
 		return []string{category}, true
@@ -130,18 +134,9 @@ func (t *topics) of(eventType, slug string) (categories []string, isTold bool) {
 	return nil, true
 }
 
-// ofText returns the same for an article or a page. Feeds tell nothing of one that is gone.
-func (t *topics) ofText(kind, slug string) (categories []string, isTold bool) {
-	if kind == "page" {
-		return nil, slices.ContainsFunc(t.catalog.Pages, func(p catalog.Page) bool {
-			return p.Slug == slug || slices.Contains(p.Aliases, slug)
-		})
-	}
-	i := slices.IndexFunc(t.catalog.Articles, func(a catalog.Article) bool { return a.Slug == slug || slices.Contains(a.Aliases, slug) })
-	if i < 0 {
-		return nil, false
-	}
-	a := &t.catalog.Articles[i]
+// ofArticle returns the categories of an article and of its tools; none if it is gone.
+func (t *topics) ofArticle(slug string) (categories []string) {
+	a := cmp.Or(t.catalog.Article(slug), &catalog.Article{})
 	if a.Category != "" {
 		categories = append(categories, a.Category)
 	}
@@ -150,7 +145,7 @@ func (t *topics) ofText(kind, slug string) (categories []string, isTold bool) {
 			categories = append(categories, tool.Category)
 		}
 	}
-	return categories, true
+	return categories
 }
 
 // sequences returns the events that feeds are made from, newest first: the latest of

@@ -81,22 +81,10 @@ type searchMeta struct {
 	Partial    bool    `json:"partial"` // no tool has all the words
 	Suggestion *string `json:"suggestion"`
 
-	Constraints search.Limits `json:"constraints"` // that the request states
-	Retired     []departure   `json:"retired"`     // tools that the request names
-	Articles    []text        `json:"articles"`    // that the request is about
+	Constraints search.Limits   `json:"constraints"` // that the request states
+	Retired     []departure     `json:"retired"`     // tools that the request names
+	Articles    []snapshot.Text `json:"articles"`    // that the request is about
 }
-
-// A text is an article without its body.
-type text struct {
-	Slug      string `json:"slug"`
-	Title     string `json:"title"`
-	Date      string `json:"date"`
-	Sponsored bool   `json:"sponsored"`
-	URL       string `json:"url"`
-}
-
-// foundArticles is how many articles a search names.
-const foundArticles = 3
 
 // A departure is a tool that left the catalogue.
 type departure struct {
@@ -119,10 +107,7 @@ func searchTools(r *request) (web.Response, error) {
 	pages := (&snapshot.Page{Paging: at, Total: found.Total}).Pages()
 	meta := searchMeta{
 		Total: found.Total, Page: at.Number, Limit: at.Limit, Pages: pages, Partial: found.Partial,
-		Suggestion: null(found.Suggestion), Constraints: found.Request.Limits(), Retired: []departure{}, Articles: []text{},
-	}
-	for _, a := range found.Articles(foundArticles) {
-		meta.Articles = append(meta.Articles, text{a.Slug, a.Title, a.Date, a.Sponsored, r.Snapshot.Catalog.ArticleURLOf(a.Slug)})
+		Suggestion: null(found.Suggestion), Constraints: found.Request.Limits(), Retired: []departure{}, Articles: found.Articles(),
 	}
 	for _, t := range found.Retired {
 		url := r.Snapshot.Catalog.RetiredURLOf(t.Slug)

@@ -304,17 +304,13 @@ func Counts(c *catalog.Catalog) string {
 		Plural(len(c.Tools), "tool"), Plural(len(c.Comparisons), "comparison"),
 		Plural(len(c.Retired), "retired tool"), pluralAs(len(c.Categories), "category", "categories"),
 	}
-	if len(c.Pages) > 0 {
-		all = append(all, Plural(len(c.Pages), "page"))
-	}
-	if len(c.Articles) > 0 {
-		all = append(all, Plural(len(c.Articles), "article"))
-	}
-	if len(c.Authors) > 0 {
-		all = append(all, Plural(len(c.Authors), "author"))
-	}
-	if len(c.Pictures) > 0 {
-		all = append(all, Plural(len(c.Pictures), "picture"))
+	for _, some := range []struct {
+		n    int
+		noun string
+	}{{len(c.Pages), "page"}, {len(c.Articles), "article"}, {len(c.Authors), "author"}, {len(c.Pictures), "picture"}} {
+		if some.n > 0 {
+			all = append(all, Plural(some.n, some.noun))
+		}
 	}
 	return strings.Join(all, ", ")
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"html/template"
 	"slices"
-	"strconv"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -38,7 +37,7 @@ func (v *view) articleRows(list []*catalog.Article, most int) (rows []articleRow
 
 // indexTexts finds articles by tool, and authors by name.
 func (v *view) indexTexts() {
-	v.articles = v.snap.Catalog.Newest()
+	v.articles = v.snap.Newest
 	for _, a := range v.articles {
 		for _, slug := range a.Tools {
 			v.articlesOf[slug] = append(v.articlesOf[slug], a)
@@ -111,7 +110,13 @@ func (s *Site) showArticle(r *request) (*response, error) {
 	slug := r.PathValue("slug")
 	a := r.snap.Catalog.Article(slug)
 	if a == nil {
-		return s.otherText(r, "articles", slug, "Cet article n’existe pas, ou plus.")
+		if current, ok := r.snap.TextAliases["articles/"+slug]; ok {
+			return redirect(r.sameForm(articlesPath+"/"+current), r.URL.RawQuery), nil
+		}
+		if r.ended()["articles/"+slug] {
+			return nil, pageGone()
+		}
+		return nil, notFound("Cet article n’existe pas, ou plus.")
 	}
 	data := articlePage{
 		Article: r.articleRow(a), Image: r.hero(a.Image, pageSizes), HTML: r.html("articles", a.Body, ""),
@@ -129,21 +134,6 @@ func (s *Site) showArticle(r *request) (*response, error) {
 	data.Page.share(cmp.Or(r.shared(a.Image), r.sharedCard("articles", a.Slug)))
 	data.Page.JSONLD = r.jsonldText(a, data.Page.Canonical)
 	return render(r, "article", data.Page, data), nil
-}
-
-// otherText responds to a slug that no text of a folder has now: by where it went, or that it ended.
-func (s *Site) otherText(r *request, folder, slug, missing string) (*response, error) {
-	current, ok := r.snap.TextAliases[folder+"/"+slug]
-	if other := slugOf(slug); !ok && other != slug && r.snap.Catalog.Article(other) != nil {
-		current, ok = other, true
-	}
-	switch {
-	case ok:
-		return redirect(r.sameForm("/"+folder+"/"+current), r.URL.RawQuery), nil
-	case r.ended()[folder+"/"+slug]:
-		return nil, pageGone()
-	}
-	return nil, notFound(missing)
 }
 
 // A signature is the authors of a text.
@@ -191,87 +181,78 @@ type authorPage struct {
 	Works  []group
 }
 
-// works are what a person wrote, newest first.
-type works struct {
-	articles    []*catalog.Article
-	reviews     []*catalog.Tool
-	comparisons []*catalog.Comparison
-	pages       []*catalog.Page
+// A work is what a person wrote, of one of the kinds of workTitles.
+type work struct {
+	kind int
+	day  string
+	link
 }
 
+var workTitles = []string{"Articles", "Avis", "Comparatifs", "Pages"}
+
 // allWorks finds what everybody with a page wrote.
-func (v *view) allWorks() map[string]*works {
-	c, all := v.snap.Catalog, map[string]*works{}
-	for name := range v.people {
-		all[name] = &works{}
-	}
-	each := func(names []string, add func(*works)) {
+func (v *view) allWorks() map[string][]work {
+	c, all := v.snap.Catalog, map[string][]work{}
+	add := func(names []string, w work) {
 		for _, name := range names {
-			if w := all[name]; w != nil {
-				add(w)
+			if v.people[name] != nil {
+				all[name] = append(all[name], w)
 			}
 		}
 	}
 	for _, a := range v.articles {
-		each(a.Authors, func(w *works) { w.articles = append(w.articles, a) })
+		to := articleLink(a.Slug, a.Title, a.Sponsored)
+		to.Text += ", le " + french.Date(a.Date)
+		add(a.Authors, work{0, a.Date, to})
 	}
 	for _, t := range c.Tools {
 		if t.Body != "" {
-			each(t.Authors, func(w *works) { w.reviews = append(w.reviews, t) })
+			add(t.Authors, work{1, t.UpdatedAt, link{"/avis/" + t.Slug, t.Name}})
 		}
 	}
 	for _, x := range v.snap.Published {
-		each(x.Authors, func(w *works) { w.comparisons = append(w.comparisons, x) })
+		add(x.Authors, work{2, x.UpdatedAt, link{"/comparatifs/" + x.Slug, markdown.NoBreak(x.Title)}})
 	}
 	for i := range c.Pages {
-		each(c.Pages[i].Authors, func(w *works) { w.pages = append(w.pages, &c.Pages[i]) })
-	}
-	for _, w := range all {
-		slices.SortStableFunc(w.reviews, func(a, b *catalog.Tool) int { return cmp.Compare(b.UpdatedAt, a.UpdatedAt) })
-		slices.SortStableFunc(w.comparisons, func(a, b *catalog.Comparison) int { return cmp.Compare(b.UpdatedAt, a.UpdatedAt) })
+		p := &c.Pages[i]
+		add(p.Authors, work{3, p.Date, link{"/" + p.Slug, markdown.NoBreak(p.Title)}})
 	}
 	return all
 }
 
-// groups returns the works as links, at most maxArticles of each kind.
-func (w *works) groups() (list []group) {
-	add := func(title string, n int, at func(i int) link) {
-		g := group{Title: title}
-		for i := range min(n, maxArticles) {
-			g.Links = append(g.Links, at(i))
+// workGroups returns the works of a person by kind, newest first, at most maxArticles of each.
+func workGroups(all []work) (list []group) {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b work) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(b.day, a.day)) })
+	for _, w := range all {
+		title := workTitles[w.kind]
+		if n := len(list); n == 0 || list[n-1].Title != title {
+			list = append(list, group{Title: title})
 		}
-		if n > maxArticles {
-			g.Title += " (les " + strconv.Itoa(maxArticles) + " derniers)"
-		}
-		if n > 0 {
-			list = append(list, g)
+		if g := &list[len(list)-1]; len(g.Links) < maxArticles {
+			g.Links = append(g.Links, w.link)
 		}
 	}
-	add("Articles", len(w.articles), func(i int) link {
-		a := w.articles[i]
-		text := a.Title + ", le " + french.Date(a.Date)
-		if a.Sponsored {
-			text += " (article sponsorisé)"
-		}
-		return link{articlesPath + "/" + a.Slug, markdown.NoBreak(text)}
-	})
-	add("Avis", len(w.reviews), func(i int) link { return link{"/avis/" + w.reviews[i].Slug, w.reviews[i].Name} })
-	add("Comparatifs", len(w.comparisons), func(i int) link {
-		return link{"/comparatifs/" + w.comparisons[i].Slug, markdown.NoBreak(w.comparisons[i].Title)}
-	})
-	add("Pages", len(w.pages), func(i int) link { return link{"/" + w.pages[i].Slug, markdown.NoBreak(w.pages[i].Title)} })
 	return list
 }
 
+// articleLink returns the link to an article, which says if it is sponsored.
+func articleLink(slug, title string, isSponsored bool) link {
+	to := link{articlesPath + "/" + slug, markdown.NoBreak(title)}
+	if isSponsored {
+		to.Text += " (article sponsorisé)"
+	}
+	return to
+}
+
 func (s *Site) showAuthor(r *request) (*response, error) {
-	slug := r.PathValue("slug")
-	a := r.snap.Catalog.Author(slug)
+	a := r.snap.Catalog.Author(r.PathValue("slug"))
 	if a == nil {
-		return s.otherText(r, "auteurs", slug, "Personne de ce nom n’écrit ici, ou plus.")
+		return nil, notFound("Personne de ce nom n’écrit ici, ou plus.")
 	}
 	data := authorPage{
 		Author: a, Role: markdown.NoBreak(a.Role), Image: r.hero(a.Image, pageSizes), Links: sources(a.Links),
-		HTML: r.html("auteurs", a.Body, ""), Body: r.bodyOf("auteurs", a.Body), Works: r.works()[a.Name].groups(),
+		HTML: r.html("auteurs", a.Body, ""), Body: r.bodyOf("auteurs", a.Body), Works: workGroups(r.works()[a.Name]),
 	}
 	data.Page = s.page(r, a.Name, cmp.Or(data.Role, beginning(markdown.Excerpt(a.Body)), "Ce que "+a.Name+" a écrit ici."),
 		"/auteurs/"+a.Slug)

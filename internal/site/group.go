@@ -3,7 +3,6 @@ package site
 import (
 	"slices"
 
-	"palmares/internal/markdown"
 	"palmares/internal/search"
 	"palmares/internal/snapshot"
 )
@@ -47,12 +46,8 @@ func (p *toolsPage) showOthers(r *request, found *snapshot.Found) {
 	matches := search.Matcher(found.Request.Text)
 	add("Comparatifs", r.pairs(found.Hits))
 	var categories, pages, articles, people, near []link
-	for _, a := range found.Articles(maxGroup) {
-		to := link{articlesPath + "/" + a.Slug, markdown.NoBreak(a.Title)}
-		if a.Sponsored {
-			to.Text += " (article sponsorisé)"
-		}
-		articles = append(articles, to)
+	for _, a := range found.Articles() {
+		articles = append(articles, articleLink(a.Slug, a.Title, a.Sponsored))
 	}
 	for i := range r.snap.Catalog.Authors {
 		if a := &r.snap.Catalog.Authors[i]; matches(a.Name+" "+a.Role) && len(people) < maxGroup {

@@ -256,13 +256,8 @@ func (v *view) jsonldReview(t *catalog.Tool) *jsonldReview {
 
 // jsonldComparison describes a comparison of two tools.
 func (v *view) jsonldComparison(x *catalog.Comparison, sides []toolRow) *jsonldArticle {
-	a := &jsonldArticle{
-		Context: schemaOrg, Type: "Article", Headline: x.Title, URL: v.snap.Catalog.ComparisonURLOf(x.Slug),
-		Author: v.authors(x.Authors), Publisher: v.organization(), Modified: x.UpdatedAt, Language: "fr",
-	}
-	if image := v.shared(x.Image); image != nil {
-		a.Image = image.URL
-	}
+	a := v.jsonldArticle(x.Title, v.snap.Catalog.ComparisonURLOf(x.Slug), x.Image, x.Authors)
+	a.Modified = x.UpdatedAt
 	for _, side := range sides {
 		a.About = append(a.About, v.jsonldTool(side.tool))
 	}
@@ -271,13 +266,8 @@ func (v *view) jsonldComparison(x *catalog.Comparison, sides []toolRow) *jsonldA
 
 // jsonldText describes an article.
 func (v *view) jsonldText(x *catalog.Article, url string) *jsonldArticle {
-	a := &jsonldArticle{
-		Context: schemaOrg, Type: "Article", Headline: x.Title, URL: url, Author: v.authors(x.Authors),
-		Publisher: v.organization(), Published: x.Date, Language: "fr",
-	}
-	if image := v.shared(x.Image); image != nil {
-		a.Image = image.URL
-	}
+	a := v.jsonldArticle(x.Title, url, x.Image, x.Authors)
+	a.Published = x.Date
 	if x.Sponsored {
 		a.Genre = "Article sponsorisé"
 	}
@@ -292,14 +282,24 @@ func (v *view) jsonldText(x *catalog.Article, url string) *jsonldArticle {
 // jsonldObituary describes the page of a retired tool.
 func (v *view) jsonldObituary(t *catalog.Retired) *jsonldArticle {
 	url := v.snap.Catalog.RetiredURLOf(t.Slug)
-	return &jsonldArticle{
-		Context: schemaOrg, Type: "Article", Headline: t.Name + "\u00a0: outil disparu", URL: url,
-		Author: v.authors(nil), Publisher: v.organization(), Language: "fr",
-		About: []*jsonldTool{{
-			Type: "SoftwareApplication", Name: t.Name, URL: url, Category: v.label(t.Category),
-			Offers: &jsonldOffer{Type: "Offer", Availability: schemaOrg + "/Discontinued"},
-		}},
+	a := v.jsonldArticle(t.Name+"\u00a0: outil disparu", url, "", nil)
+	a.About = []*jsonldTool{{
+		Type: "SoftwareApplication", Name: t.Name, URL: url, Category: v.label(t.Category),
+		Offers: &jsonldOffer{Type: "Offer", Availability: schemaOrg + "/Discontinued"},
+	}}
+	return a
+}
+
+// jsonldArticle describes a text with a headline.
+func (v *view) jsonldArticle(headline, url, image string, authors []string) *jsonldArticle {
+	a := &jsonldArticle{
+		Context: schemaOrg, Type: "Article", Headline: headline, URL: url, Author: v.authors(authors),
+		Publisher: v.organization(), Language: "fr",
 	}
+	if shared := v.shared(image); shared != nil {
+		a.Image = shared.URL
+	}
+	return a
 }
 
 // authors returns who wrote a text: persons, or else the publisher.

@@ -11,11 +11,8 @@ import (
 
 const llmsPath = "/llms.txt"
 
-// llmsTools is how many tools llms.txt names; the list has the rest.
+// llmsTools is how many tools and articles llms.txt names; the lists have the rest.
 const llmsTools = 10
-
-// llmsArticles is how many articles it names.
-const llmsArticles = 20
 
 // llms describes the site to programs (llmstxt.org). Links are absolute, since the
 // file is often read outside its site.
@@ -71,11 +68,9 @@ func (s *Site) llms(r *request) (*response, error) {
 	l.link("Statistiques", "/api/v1/stats", "les chiffres du catalogue, en JSON")
 	if len(r.articles) > 0 {
 		l.section("Articles")
-		for _, row := range r.articleRows(r.articles, llmsArticles) {
-			if row.Sponsored {
-				row.Text = strings.TrimSpace("article sponsorisé. " + row.Text)
-			}
-			l.link(row.Title, articlesPath+"/"+row.Slug+markdownSuffix, row.Text)
+		for _, row := range r.articleRows(r.articles, llmsTools) {
+			to := articleLink(row.Slug, row.Title, row.Sponsored)
+			l.link(to.Text, to.Href+markdownSuffix, row.Text)
 		}
 	}
 	if pages := r.snap.Catalog.Pages; len(pages) > 0 {

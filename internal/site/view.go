@@ -50,7 +50,7 @@ type view struct {
 	medians  func() map[[2]string]catalog.Value // of criteria, by category and criterion
 	trends   func() *market.Trends
 	ended    func() map[string]bool   // see endedPages
-	works    func() map[string]*works // by author, see allWorks
+	works    func() map[string][]work // by author, see allWorks
 
 	announced func() []announcement
 }

@@ -158,22 +158,32 @@ func (s *Snapshot) listFound(f *Found, q *SearchQuery, has func(i int) bool) {
 // searchedArticles is how many articles a search looks at, newest first.
 const searchedArticles = 1000
 
-// Articles returns the newest articles that the words of the search are about, at most n: by their titles, descriptions and
+// A Text is an article that a search finds.
+type Text struct {
+	Slug      string `json:"slug"`
+	Title     string `json:"title"`
+	Date      string `json:"date"`
+	Sponsored bool   `json:"sponsored"`
+	URL       string `json:"url"`
+}
+
+// Articles returns the newest three articles that the words of the search are about: by their titles, descriptions and
 // authors, and the names of their tools.
-func (f *Found) Articles(n int) (list []*catalog.Article) {
+func (f *Found) Articles() []Text {
+	list := []Text{}
 	if f.Request.Text == "" {
-		return nil
+		return list
 	}
 	matches := search.Matcher(f.Request.Text)
-	for _, a := range f.snap.newest[:min(len(f.snap.newest), searchedArticles)] {
+	for _, a := range f.snap.Newest[:min(len(f.snap.Newest), searchedArticles)] {
 		text := a.Title + " " + a.Description + " " + strings.Join(a.Authors, " ")
 		for _, slug := range a.Tools {
 			if t := f.snap.Catalog.Tool(slug); t != nil {
 				text += " " + t.Name
 			}
 		}
-		if len(list) < n && matches(text) {
-			list = append(list, a)
+		if len(list) < 3 && matches(text) {
+			list = append(list, Text{a.Slug, a.Title, a.Date, a.Sponsored, f.snap.Catalog.ArticleURLOf(a.Slug)})
 		}
 	}
 	return list

@@ -47,11 +47,11 @@ type Snapshot struct {
 	Feed      *record.Feed          // of the records, nil if there is none; see SetFeed
 	Published []*catalog.Comparison // as indexed by the IDs of a page
 
-	Aliases           map[string]string // current slugs of tools by former ones
-	ComparisonAliases map[string]string // the same of the published comparisons
-	TextAliases       map[string]string // the same of pages and articles, by file without suffix: articles/voix
-	newest            []*catalog.Article
-	Pictures          map[string]string // extensions of pictures by hash, smaller versions included
+	Aliases           map[string]string  // current slugs of tools by former ones
+	ComparisonAliases map[string]string  // the same of the published comparisons
+	TextAliases       map[string]string  // the same of pages and articles, by file without suffix: articles/voix
+	Newest            []*catalog.Article // all, newest first
+	Pictures          map[string]string  // extensions of pictures by hash, smaller versions included
 
 	HasLogos       bool   // a tool has a logo
 	HasProfiles    bool   // a tool is not for everybody
@@ -259,7 +259,7 @@ func (s *Snapshot) renderComparisons(c *catalog.Catalog) {
 
 // indexTexts finds pages and articles by their former slugs.
 func (s *Snapshot) indexTexts(c *catalog.Catalog) {
-	s.newest = c.Newest()
+	s.Newest = c.Newest()
 	for i := range c.Pages {
 		for _, alias := range c.Pages[i].Aliases {
 			s.TextAliases["pages/"+alias] = c.Pages[i].Slug
