@@ -2,6 +2,7 @@ package content
 
 import (
 	"fmt"
+	"slices"
 
 	"palmares/internal/catalog"
 )
@@ -90,10 +91,14 @@ func (f *folder) assembleAt(at string) *catalog.Catalog {
 		records += len(b.records)
 	}
 	x := index{make(map[string]claim, records), map[string]claim{}, map[string]claim{}, map[string]claim{}, map[string]claim{}}
-	c.Tools = make([]*catalog.Tool, 0, records)
+	tools := 0
 	for k, r := range f.present() {
 		f.claimSlugs(&x, k, r)
+		if r.tool != nil {
+			tools++
+		}
 	}
+	c.Tools = slices.Grow(c.Tools, tools)
 	if len(f.problems) == maxFindings {
 		return nil
 	}

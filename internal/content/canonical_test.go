@@ -99,7 +99,7 @@ func proofs() []catalog.Proof {
 func TestRecordsWithoutBodiesAreReadWhereThatIsExpected(t *testing.T) {
 	c := complete()
 	files := asFolder(t, recordsOf(c), c.Pictures, drawn{})
-	if got := readAll(t, files, Options{InMemory: true}).Problems; len(got) != 1 || !strings.Contains(got[0].Text, "the note is empty") {
+	if got := readAll(t, files, Options{InMemory: true}).Problems; len(got) != 2 || !strings.Contains(got[0].Text, "the note is empty") || !strings.Contains(got[1].Text, "the article has no text") {
 		t.Errorf("got %v", got)
 	}
 	c.Proofs = proofs()

@@ -30,6 +30,8 @@ func (s *Site) robots(r *request) (*response, error) {
 	return newResponse(textType, []byte(text.String())), nil
 }
 
+const miningPath = "/.well-known/tdmrep.json"
+
 // A reservation says in the form of the TDM Reservation Protocol of the W3C whether texts may be mined.
 type reservation struct {
 	Location string `json:"location"`

@@ -134,7 +134,7 @@ func New(cfg Config) *Site {
 	s.handle("/site.webmanifest", s.manifest)
 	s.handle("/opensearch.xml", s.openSearch)
 	s.handle("/.well-known/security.txt", s.securityContact)
-	s.handle("/.well-known/tdmrep.json", s.mining)
+	s.handle(miningPath, s.mining)
 	s.handlePicture("/favicon.ico", s.icon)
 	s.handlePicture("/apple-touch-icon.png", s.icon)
 	for _, path := range manifestIcons {

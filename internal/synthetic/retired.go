@@ -18,6 +18,9 @@ func (m *generator) retired(tools []*catalog.Tool, reason catalog.Reason) catalo
 	if reason != "mort" && m.chance(70) {
 		r.Successor = successor.Slug
 	}
+	if len(r.Slug)%3 == 0 {
+		r.Sources = []string{"https://" + r.Slug + ".example/fin"}
+	}
 	about := subject{field: fieldOf(successor.Category), name: name, rival: successor.Name}
 	r.Note = m.line(pick(m, retiredNotes[reason]), about)
 	if m.chance(60) {
