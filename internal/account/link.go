@@ -16,11 +16,20 @@ type LinkPurpose string
 const (
 	LinkSignIn   LinkPurpose = "sign_in"
 	LinkDeletion LinkPurpose = "delete_account"
+	LinkFollow   LinkPurpose = "follow"
 )
 
 // LinkLife is how long a link is valid: long enough for a slow mail server, short enough
 // that an old mail is useless.
 const LinkLife = 15 * time.Minute
+
+// Life returns how long a link is valid: one that lets nobody in may wait for the evening.
+func (p LinkPurpose) Life() time.Duration {
+	if p == LinkFollow {
+		return 24 * time.Hour
+	}
+	return LinkLife
+}
 
 // tokenBytes is how many random bytes a token has.
 const tokenBytes = 32

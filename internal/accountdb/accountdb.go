@@ -1,7 +1,7 @@
 // Package accountdb keeps accounts and what belongs to them: keys, usage, webhook endpoints
 // and their deliveries, mails, subscriptions, sign-in links and sessions; the tokens for
 // publishing; the site's certificates; the people of the desk with their working copies;
-// and what readers report.
+// and what readers report and follow.
 //
 // A Store has one field per noun (Keys, Deliveries, …), each a small type in files of its name.
 //
@@ -45,6 +45,7 @@ type Store struct {
 	Shares        *Shares
 	Reports       *Reports
 	Readership    *Readership
+	Follows       *Follows
 }
 
 // New returns the tables of accounts in a database.
@@ -67,5 +68,6 @@ func New(db *sqldb.DB) *Store {
 		Shares:        &Shares{db},
 		Reports:       &Reports{db: db, links: links},
 		Readership:    &Readership{db},
+		Follows:       &Follows{db: db},
 	}
 }

@@ -190,22 +190,33 @@ func (s *Endpoints) RotateSecret(
 	})
 }
 
-// ReplaceSecret replaces a sealed secret of an endpoint with the same secret sealed with
+// ReplaceSecret replaces a sealed secret of an endpoint, or the sealed address of a reader, with the same secret sealed with
 // another key. If the endpoint no longer has oldSealed, nothing changes: another node was
 // faster.
 func (s *Endpoints) ReplaceSecret(ctx context.Context, endpointID, oldSealed, newSealed string) error {
-	return sqldb.WriteOnce(ctx, s.db, `
-			UPDATE endpoints SET
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
+		for _, statement := range []string{
+			`UPDATE endpoints SET
 				secret = CASE WHEN secret = $2 THEN $3 ELSE secret END,
 				old_secret = CASE WHEN old_secret = $2 THEN $3 ELSE old_secret END
-			WHERE id = $1 AND (secret = $2 OR old_secret = $2)`, endpointID, oldSealed, newSealed)
+			WHERE id = $1 AND (secret = $2 OR old_secret = $2)`,
+			`UPDATE follows SET sealed = $3 WHERE id = $1 AND sealed = $2`,
+			`UPDATE reports SET sealed = $3 WHERE id = $1 AND sealed = $2`,
+		} {
+			if err := sqldb.Exec(ctx, tx, statement, endpointID, oldSealed, newSealed); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
-// SealedSecrets returns the sealed secrets of every endpoint, to be sealed again with ReplaceSecret
+// SealedSecrets returns the sealed secrets of every endpoint and the sealed addresses of readers, to be sealed again with ReplaceSecret
 // when the key has changed.
 func (s *Endpoints) SealedSecrets(ctx context.Context) ([]webhook.SealedSecret, error) {
 	return sqldb.List(ctx, s.db, `SELECT id, secret, old_secret FROM endpoints
-			WHERE account_id <> $1`, func(scan sqldb.Scanner, k *webhook.SealedSecret) error {
+			WHERE account_id <> $1 UNION ALL SELECT id, sealed, '' FROM follows UNION ALL SELECT id, sealed, '' FROM reports
+			WHERE sealed <> '' `, func(scan sqldb.Scanner, k *webhook.SealedSecret) error {
 		return scan(&k.EndpointID, &k.Secret, &k.OldSecret)
 	}, deletedID)
 }

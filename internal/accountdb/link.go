@@ -44,7 +44,7 @@ func (s *Links) Create(ctx context.Context, email string, purpose account.LinkPu
 	token := account.NewToken(rand.Reader)
 	err = sqldb.WriteOnce(ctx, s.mailing, `INSERT INTO links (hash, email, purpose, created_at, expires_at, used_at)
 			VALUES ($1, $2, $3, $4, $5, '')`,
-		tokenHash(token), email, string(purpose), sqldb.FormatTime(now), sqldb.FormatTime(now.Add(account.LinkLife)))
+		tokenHash(token), email, string(purpose), sqldb.FormatTime(now), sqldb.FormatTime(now.Add(purpose.Life())))
 	if err != nil {
 		return "", err
 	}

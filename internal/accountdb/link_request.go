@@ -24,6 +24,7 @@ import (
 var linkMails = map[account.LinkPurpose]mail.Kind{
 	account.LinkSignIn:   mail.SignIn,
 	account.LinkDeletion: mail.ConfirmDeletion,
+	account.LinkFollow:   mail.ConfirmFollow,
 }
 
 // Visitors without an account may call Request, so its transactions must not keep the

@@ -74,12 +74,18 @@ func queueMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) e
 	if !r.Kind.Known() {
 		return sqldb.Problem(sqldb.ErrInvalid, nil, "there is no mail of the kind %q: see the kinds of package mail", r.Kind)
 	}
+	r.To = to
+	return insertMail(ctx, tx, r, now)
+}
+
+// insertMail is queueMail for a recipient that is an address, or the id of a follow.
+func insertMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) error {
 	return sqldb.Exec(ctx, tx, `
 		INSERT INTO mails (id, address, kind, about, created_at, due_at, lease, attempts, last_error)
 		VALUES ($1, $2, $3, $4, $5, $5, '', 0, '')
 		ON CONFLICT (address, kind, about) DO UPDATE SET created_at = excluded.created_at, due_at = excluded.due_at, attempts = 0
 		WHERE mails.lease = ''`,
-		account.NewID(mailID, now, rand.Reader), to, string(r.Kind), r.About, sqldb.FormatTime(now))
+		account.NewID(mailID, now, rand.Reader), r.To, string(r.Kind), r.About, sqldb.FormatTime(now))
 }
 
 // Claim returns at most limit mails that are due, the longest due first, and leases them
@@ -109,11 +115,17 @@ func (s *Mails) Claim(ctx context.Context, now time.Time, limit int) ([]mail.Cla
 	return claimed, err
 }
 
-// Finish stores the outcome of a claimed mail: it is deleted, or due again. If the lease
-// has ended and another claim has the mail, nothing changes.
+// Finish stores the outcome of a claimed mail: it is deleted, or due again. A reader whose address does not
+// exist follows nothing any more. If the lease has ended and another claim has the mail, nothing changes.
 func (s *Mails) Finish(ctx context.Context, c mail.Claim, v mail.Verdict) error {
 	if v.RetryAt.IsZero() {
-		return sqldb.WriteOnce(ctx, s.db, `DELETE FROM mails WHERE id = $1 AND lease = $2`, c.ID, c.Lease)
+		return s.db.Write(ctx, func(tx *sql.Tx) error {
+			n, err := sqldb.ExecRows(ctx, tx, `DELETE FROM mails WHERE id = $1 AND lease = $2`, c.ID, c.Lease)
+			if err != nil || n == 0 || c.Kind != mail.News || !v.Bounced {
+				return err
+			}
+			return endFollows(ctx, tx, `reader = (SELECT reader FROM follows WHERE id = $1)`, c.To)
+		})
 	}
 	return sqldb.WriteOnce(ctx, s.db, `
 		UPDATE mails SET attempts = attempts + 1, due_at = $1, last_error = $2, lease = '' WHERE id = $3 AND lease = $4`,

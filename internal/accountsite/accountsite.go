@@ -1,5 +1,5 @@
 // Package accountsite is the account on the web, /compte and everything below it, and the forms of
-// readers without an account: /signaler.
+// readers without an account, /signaler and /suivre.
 //
 // A page is a function from a request to a response or an error. One adapter does
 // the rest for all of them: it identifies the visitor, limits the time a request
@@ -69,8 +69,11 @@ type Config struct {
 // LinkURL returns the address of the link in a mail, which signs in to a destination: a word of
 // SignInPath, or "". The token in it is a secret.
 func LinkURL(base string, purpose account.LinkPurpose, destination, token string) string {
-	if purpose == account.LinkDeletion {
+	switch purpose {
+	case account.LinkDeletion:
 		return base + deletionPath + "?jeton=" + token
+	case account.LinkFollow:
+		return base + confirmPath + "?jeton=" + token + "&" + destination
 	}
 	return base + withDestination(signInPath+"?jeton="+token, destination)
 }
@@ -94,9 +97,13 @@ const (
 
 	reportPath = "/signaler"
 	thanksPath = "/signaler/merci"
+
+	followPath  = "/suivre"
+	confirmPath = "/suivre/confirmation"
+	endPath     = "/suivre/fin"
 )
 
-// A Handler is the handler of /compte, of /signaler and of everything below them.
+// A Handler is the handler of /compte, /signaler, /suivre and everything below them.
 type Handler struct {
 	http.Handler
 	pages *pages
@@ -123,6 +130,12 @@ func New(cfg Config) *Handler {
 	p.open("GET "+reportPath, p.showReport)
 	p.open("POST "+reportPath, p.report)
 	p.open("GET "+thanksPath, p.thanks)
+	p.open("GET "+followPath, p.showFollow)
+	p.open("POST "+followPath, p.follow)
+	p.open("GET "+confirmPath, p.showConfirmation)
+	p.open("POST "+confirmPath, p.confirmFollow)
+	p.open("GET "+endPath, p.showEnd)
+	p.open("POST "+endPath, p.endFollow)
 	// For account owners who are signed in.
 	p.owned("GET "+sessionsPath, p.listSessions)
 	p.owned("POST "+sessionsPath+"/autres/fin", p.endOtherSessions)
@@ -163,6 +176,7 @@ func New(cfg Config) *Handler {
 			panic(err) // only without a scheme or host
 		}
 	}
+	guard.AddInsecureBypassPattern("POST " + endPath) // by the providers of mailboxes: its secret is all it needs
 	guard.SetDenyHandler(p.handle(func(*request) (*response, error) { return nil, crossOrigin() }))
 	return &Handler{guard.Handler(p.mux), p}
 }

@@ -8,6 +8,10 @@ var notices = map[string]string{
 	"autres-terminees": "Toutes les autres sessions sont terminées.",
 	"session-inconnue": "Cette session était déjà terminée.",
 
+	"suivre": "Un courriel part vers cette adresse\u00a0: suivez son lien dans les 24\u00a0heures. Jusque-là, rien ne vous sera " +
+		"envoyé d’autre.",
+	"suivi": "C’est noté\u00a0: nous vous écrirons.",
+
 	"cle-renommee": "Le nom est changé.",
 	"cle-revoquee": "La clé est révoquée\u00a0: elle est refusée partout en quelques secondes.",
 	"cle-deja-creee": "Cette demande a déjà été faite, et rien n’a été créé de plus. Une clé ne " +

@@ -76,5 +76,10 @@ func (p *pages) report(r *request) (*response, error) {
 }
 
 func (p *pages) thanks(r *request) (*response, error) {
-	return render("thanks", r.page("Merci")), nil
+	return r.message("Merci", "Votre signalement est arrivé. Personne d’autre que la rédaction ne le lira."), nil
+}
+
+// message is a page that says one thing.
+func (r *request) message(title, text string) *response {
+	return render("failure", failurePage{page: r.page(title), Text: text})
 }

@@ -43,6 +43,23 @@ func latestEvents(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) ([]catalo
 	return events, nil
 }
 
+// Between returns the events after a sequence up to another, newest first and at most feedBatch, of the
+// slugs if there are any.
+func (s *Events) Between(ctx context.Context, after, upTo int64, slugs []string) ([]catalog.Event, error) {
+	condition := `sequence > $1 AND sequence <= $2`
+	args := []any{after, upTo, feedBatch}
+	if len(slugs) > 0 {
+		var list string
+		args, list = sqldb.InAfter(args, slugs)
+		condition += ` AND slug IN ` + list
+	}
+	return sqldb.List(ctx, s.db, `SELECT id, type, slug, created_at, body FROM events WHERE `+condition+`
+		ORDER BY sequence DESC LIMIT $3`, scanChange, args...)
+}
+
+// MaxBetween is how many events Between returns.
+const MaxBetween = feedBatch
+
 // topics are the categories of all that events may be about.
 type topics struct {
 	catalog     *catalog.Catalog

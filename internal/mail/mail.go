@@ -36,13 +36,15 @@ const (
 	ReviewAsked      Kind = "review_asked"      // the working copy's id
 	ReviewReturned   Kind = "review_returned"   // the working copy's id
 	ReviewApproved   Kind = "review_approved"   // the working copy's id
+	ConfirmFollow    Kind = "confirm_follow"    // what to follow and how soon to be told; the link is created when it is sent
+	News             Kind = "news"              // the sequences of two events and a version; To is the id of a follow
 	Reports          Kind = "reports"           // the times since and until when readers have written, with a space between
 )
 
 // kinds lists all kinds, in the order above.
 var kinds = []Kind{
 	SignIn, ConfirmDeletion, EndpointDisabled, EndpointFailing, PaymentFailed, PlanEnded, ScheduleStuck,
-	ReviewAsked, ReviewReturned, ReviewApproved, Reports,
+	ReviewAsked, ReviewReturned, ReviewApproved, Reports, ConfirmFollow, News,
 }
 
 // Known reports whether the kind exists.
@@ -80,10 +82,27 @@ type Report struct {
 	Address string // of the reader; "" for none
 }
 
+// A Bulletin is what a mail tells somebody who follows something.
+type Bulletin struct {
+	To      string // the address
+	Topic   string // the name of what is followed; "" for everything
+	Entries []Entry
+	More    int    // entries that are left out
+	End     string // URL that ends it
+}
+
+// An Entry is one thing that happened.
+type Entry struct {
+	Title   string
+	Summary string // "" if the title says it
+	Page    string // URL
+}
+
 // A Verdict is the outcome of a claimed mail.
 type Verdict struct {
 	RetryAt time.Time // zero if it was sent or given up: it is deleted
 	Failure string    // the class of the failure, "" if it was sent
+	Bounced bool      // the address does not exist
 }
 
 // A Message is a mail as its recipient sees it.
@@ -94,6 +113,7 @@ type Message struct {
 	HTML    string
 	Link    string // the secret link in Text and HTML, "" for none
 	Hook    string // the webhook URL in Text and HTML, whose path may be secret, "" for none
+	End     string // URL that ends what the mail belongs to (RFC 8058), "" for none
 	Date    time.Time
 }
 
@@ -105,6 +125,7 @@ var ErrObsolete = errors.New("the reason for the mail is gone")
 type Failure struct {
 	Class     string // one of the constants below
 	Permanent bool   // a retry would fail in the same way
+	Bounce    bool   // the address does not exist
 	Detail    string // for the operator: without secrets and without the server's words about a person
 }
 

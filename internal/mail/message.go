@@ -40,6 +40,7 @@ type data struct {
 	Author   string // the name of who wrote it
 	Note     string // about it, "" for none
 	Reports  []Report
+	Bulletin Bulletin
 }
 
 // parseTemplates panics if one of the embedded templates is broken, which every test
@@ -61,7 +62,7 @@ func (q *Queue) write(ctx context.Context, c Claim, now time.Time) (Message, err
 	d := data{Name: q.cfg.Name(), Site: q.cfg.BaseURL, Account: q.cfg.BaseURL + "/compte"}
 	var err error
 	switch c.Kind {
-	case SignIn, ConfirmDeletion:
+	case SignIn, ConfirmDeletion, ConfirmFollow:
 		d.Link, err = q.cfg.Content.Link(ctx, c.Request)
 	case EndpointDisabled:
 		var e webhook.Endpoint
@@ -86,6 +87,9 @@ func (q *Queue) write(ctx context.Context, c Claim, now time.Time) (Message, err
 		d.Day = french.Date(isoDay(due)) + due.UTC().Format(" à 15:04 UTC")
 	case ReviewAsked, ReviewReturned, ReviewApproved:
 		err = q.describeCopy(ctx, c.Request, &d)
+	case News:
+		d.Bulletin, err = q.cfg.Content.Bulletin(ctx, c.Request)
+		c.To = d.Bulletin.To
 	case Reports:
 		d.Reports, err = q.cfg.Content.Reports(ctx, c.Request)
 	default:
@@ -131,7 +135,7 @@ func (q *Queue) describeCopy(ctx context.Context, r Request, d *data) error {
 }
 
 func (t templates) render(to string, d data, now time.Time) (Message, error) {
-	m := Message{To: to, Link: d.Link, Hook: d.Endpoint, Date: now}
+	m := Message{To: to, Link: d.Link, Hook: d.Endpoint, End: d.Bulletin.End, Date: now}
 	var b strings.Builder
 	if err := t.text.ExecuteTemplate(&b, "subject", d); err != nil {
 		return Message{}, err

@@ -50,6 +50,16 @@ func (fakeContent) Copy(_ context.Context, r Request) (Copy, error) {
 	}, nil
 }
 
+func (fakeContent) Bulletin(context.Context, Request) (Bulletin, error) {
+	return Bulletin{
+		To: "lea@example.org", Topic: "Plume", More: 2, End: "https://palmares.example/suivre/fin?jeton=secret",
+		Entries: []Entry{
+			{Title: "Plume\u00a0: prix, 12 → 14\u00a0€/mois", Page: "https://palmares.example/outils/plume"},
+			{Title: "Plume\u00a0: fiche modifiée", Summary: "nom «\u00a0Plum\u00a0» → «\u00a0Plume\u00a0»", Page: "https://palmares.example/outils/plume"},
+		},
+	}, nil
+}
+
 func (fakeContent) Reports(context.Context, Request) ([]Report, error) {
 	return []Report{
 		{Page: "https://palmares.example/outils/plume", Text: "Le prix est faux\u00a0:\nc’est <12> €.", Address: "lea@example.org"},
@@ -102,6 +112,8 @@ var samples = []struct {
 	{name: "review_returned", request: Request{To: "zoe@example.org", Kind: ReviewReturned, About: "cop_1"}},
 	{name: "review_approved", request: Request{To: "zoe@example.org", Kind: ReviewApproved, About: "cop_1"}},
 	{name: "reports", request: Request{To: "redaction@example.org", Kind: Reports, About: "2026-11-16 2026-11-17"}},
+	{name: "confirm_follow", request: Request{To: "lea@example.org", Kind: ConfirmFollow, About: "outils/plume aussitot"}},
+	{name: "news", request: Request{To: "fol_1", Kind: News, About: "1 2 3"}},
 	{name: "plan_ended", request: Request{To: "ada@example.org", Kind: PlanEnded, About: "2027-01-01"}},
 }
 

@@ -34,6 +34,8 @@ type Content interface {
 	Endpoint(ctx context.Context, id string) (webhook.Endpoint, error)
 	// Copy finds the working copy that a mail is about.
 	Copy(ctx context.Context, r Request) (Copy, error)
+	// Bulletin finds what somebody who follows something is told.
+	Bulletin(ctx context.Context, r Request) (Bulletin, error)
 	// Reports finds the reports of readers that a mail is about.
 	Reports(ctx context.Context, r Request) ([]Report, error)
 }
@@ -239,7 +241,7 @@ func (q *Queue) judge(c Claim, err error) (outcome string, v Verdict) {
 	case !errors.As(err, &failure):
 		failure = &Failure{Class: failedInternal}
 	case failure.Permanent:
-		return refused, Verdict{Failure: failure.Class}
+		return refused, Verdict{Failure: failure.Class, Bounced: failure.Bounce}
 	}
 	at, ok := retryAt(c, q.cfg.Now())
 	if !ok {

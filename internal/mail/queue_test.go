@@ -103,6 +103,10 @@ func (nodeContent) Endpoint(context.Context, string) (webhook.Endpoint, error) {
 	return webhook.Endpoint{}, mail.ErrObsolete
 }
 
+func (nodeContent) Bulletin(context.Context, mail.Request) (mail.Bulletin, error) {
+	return mail.Bulletin{}, mail.ErrObsolete
+}
+
 func (nodeContent) Reports(context.Context, mail.Request) ([]mail.Report, error) {
 	return nil, mail.ErrObsolete
 }

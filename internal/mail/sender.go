@@ -166,6 +166,10 @@ func (s *Sender) compose(m Message) (*gomail.Msg, error) {
 	// whose link still works.
 	msg.SetMessageIDWithValue(strings.ToLower(rand.Text()) + "@" + domain)
 	msg.SetGenHeader("Auto-Submitted", "auto-generated") // suppresses vacation replies
+	if m.End != "" {
+		msg.SetGenHeader(gomail.HeaderListUnsubscribe, "<"+m.End+">")
+		msg.SetGenHeader(gomail.HeaderListUnsubscribePost, "List-Unsubscribe=One-Click")
+	}
 	msg.SetBodyString(gomail.TypeTextPlain, m.Text)
 	msg.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
 	return msg, nil
@@ -236,6 +240,9 @@ func mailFailure(ctx context.Context, err error) *Failure {
 		case gomail.ErrSMTPRcptTo, gomail.ErrSMTPData, gomail.ErrSMTPDataClose:
 			if code >= 500 && code != authRequired {
 				f.Class, f.Permanent = failedRefused, true
+				// A refusal by policy, 5.7, says nothing about the address: that of a server which relays
+				// nothing must not end what everybody follows.
+				f.Bounce = failed.Reason == gomail.ErrSMTPRcptTo && !strings.HasPrefix(failed.EnhancedStatusCode(), "5.7")
 			}
 		}
 		return f

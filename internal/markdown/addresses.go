@@ -231,7 +231,7 @@ var productPages = map[string]bool{
 	"/docs/categories": true, "/docs/cimetiere": true, "/docs/comparatifs": true, "/docs/description": true,
 	"/docs/donnees": true, "/docs/embeddings": true, "/docs/en-tetes": true, "/docs/erreurs": true,
 	"/docs/outils": true, "/docs/prix": true, "/docs/statistiques": true, "/docs/webhooks": true, "/donnees": true,
-	"/flux.atom": true, "/licence": true, "/llms.txt": true, "/outils": true, "/prix": true, "/robots.txt": true, "/signaler": true,
+	"/flux.atom": true, "/licence": true, "/llms.txt": true, "/outils": true, "/prix": true, "/robots.txt": true, "/signaler": true, "/suivre": true,
 	"/sitemap.xml": true, "/tarifs": true, "/tendances": true, "/tendances.csv": true, "/tendances.json": true,
 	"/.well-known/security.txt": true, "/apple-touch-icon.png": true, "/favicon.ico": true, "/opensearch.xml": true,
 	"/site.webmanifest": true,

@@ -20,18 +20,26 @@ const calendarInterval = time.Second
 
 // run looks until ctx ends.
 func (c *calendar) run(ctx context.Context) error {
-	tick := time.NewTicker(calendarInterval)
+	return repeat(ctx, calendarInterval, c.advance, func(err error) {
+		c.log.Error("what is scheduled cannot be published now; trying again", "error", err)
+	})
+}
+
+// repeat does something again and again until ctx ends. What fails in the same way as before is not
+// reported again.
+func repeat(ctx context.Context, every time.Duration, do func(context.Context) error, report func(error)) error {
+	tick := time.NewTicker(every)
 	defer tick.Stop()
-	for logged := ""; ; {
-		err := c.advance(ctx)
+	for reported := ""; ; {
+		err := do(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case err == nil:
-			logged = ""
-		case err.Error() != logged:
-			logged = err.Error()
-			c.log.Error("what is scheduled cannot be published now; trying again", "error", err)
+			reported = ""
+		case err.Error() != reported:
+			reported = err.Error()
+			report(err)
 		}
 		select {
 		case <-ctx.Done():

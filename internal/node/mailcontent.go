@@ -13,6 +13,8 @@ import (
 	"palmares/internal/accountsite"
 	"palmares/internal/desk"
 	"palmares/internal/mail"
+	"palmares/internal/site"
+	"palmares/internal/snapshot"
 	"palmares/internal/sqldb"
 	"palmares/internal/webhook"
 )
@@ -21,6 +23,8 @@ import (
 type mailContent struct {
 	store   *Database
 	sealer  webhook.Sealer
+	live    *snapshot.Live
+	pages   *site.Site
 	baseURL string
 	now     func() time.Time
 }
@@ -28,8 +32,11 @@ type mailContent struct {
 // Link creates the link in a mail.
 func (c *mailContent) Link(ctx context.Context, r mail.Request) (string, error) {
 	purpose := account.LinkSignIn
-	if r.Kind == mail.ConfirmDeletion {
+	switch r.Kind {
+	case mail.ConfirmDeletion:
 		purpose = account.LinkDeletion
+	case mail.ConfirmFollow:
+		purpose = account.LinkFollow
 	}
 	token, err := c.store.Links.Create(ctx, r.To, purpose, c.now())
 	if err != nil {
@@ -63,6 +70,44 @@ func (c *mailContent) Copy(ctx context.Context, r mail.Request) (mail.Copy, erro
 		Waiting: found.State == accountdb.CopyForReview,
 		Ready:   found.State == accountdb.CopyReady,
 	}, nil
+}
+
+// maxEntries is how many changes a mail tells.
+const maxEntries = 50
+
+// Bulletin finds what somebody who follows something is told. A node that does not serve the version yet
+// leaves it to others, or to later.
+func (c *mailContent) Bulletin(ctx context.Context, r mail.Request) (mail.Bulletin, error) {
+	var after, upTo, version int64
+	if _, err := fmt.Sscan(r.About, &after, &upTo, &version); err != nil {
+		return mail.Bulletin{}, err
+	}
+	if served := c.live.Snapshot().Version; served < version {
+		return mail.Bulletin{}, fmt.Errorf("version %d is served, and the mail is about %d", served, version)
+	}
+	f, err := c.store.Follows.Sealed(c.sealer).Find(ctx, r.To)
+	if err != nil {
+		return mail.Bulletin{}, obsoleteIfNotFound(err)
+	}
+	events, err := c.store.Events.Between(ctx, after, upTo, c.pages.SlugsOf(f.Topic))
+	if err != nil {
+		return mail.Bulletin{}, err
+	}
+	b := mail.Bulletin{To: f.Address, End: accountsite.EndURL(c.baseURL, f.Token)}
+	if f.Topic != "" {
+		b.Topic = c.pages.Topics(f.Topic)[0].Text
+	}
+	for _, n := range c.pages.News(f.Topic, events, f.Pace == accountdb.FollowAtOnce) {
+		if len(b.Entries) == maxEntries {
+			b.More++
+			continue
+		}
+		b.Entries = append(b.Entries, mail.Entry{Title: n.Title, Summary: n.Summary, Page: n.URL})
+	}
+	if len(b.Entries) == 0 {
+		return b, mail.ErrObsolete
+	}
+	return b, nil
 }
 
 // Reports finds what readers have reported and nobody has looked at yet.

@@ -3,48 +3,95 @@ package node
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
+	"palmares/internal/accountdb"
+	"palmares/internal/catalog"
+	"palmares/internal/catalogdb"
+	"palmares/internal/site"
 	"palmares/internal/snapshot"
 )
 
-// readerMail queues the mails that readers cause: one a day to the contact of the catalogue, about what
-// they report.
+// readerMail queues the mails that readers cause: to the contact of the catalogue, about what they report,
+// and to those who follow something. Every node does: what one has queued, the others find done.
 type readerMail struct {
 	store *Database
 	live  *snapshot.Live
+	pages *site.Site
 	now   func() time.Time
 	log   *slog.Logger
 	wake  func() // the queue of mails
 }
 
-// readerInterval is how often is looked what is due, which costs a few small queries.
-const readerInterval = 5 * time.Second
+const (
+	// readerInterval is how often is looked what is due, which costs a few small queries.
+	readerInterval = 5 * time.Second
+	// mailsADay is how many mails somebody gets a day who is told at once.
+	mailsADay = 10
+	// weeklyHour is when the mails of a week leave on Monday, UTC.
+	weeklyHour = 6 * time.Hour
+)
 
-// run looks until ctx ends. Every node does: what one has queued, the others find done.
+// run looks until ctx ends.
 func (m *readerMail) run(ctx context.Context) error {
-	tick := time.NewTicker(readerInterval)
-	defer tick.Stop()
-	for logged := ""; ; {
-		err := m.queue(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err == nil:
-			logged = ""
-		case err.Error() != logged:
-			logged = err.Error()
-			m.log.Error("mails about readers and to readers cannot be queued now; trying again", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	return repeat(ctx, readerInterval, m.queue, func(err error) {
+		m.log.Error("mails about readers and to readers cannot be queued now; trying again", "error", err)
+	})
 }
 
 // queue queues what is due.
 func (m *readerMail) queue(ctx context.Context) error {
-	return m.store.Reports.QueueDigest(ctx, m.live.Snapshot().Catalog.Settings.Contact, m.now())
+	err := m.store.Reports.QueueDigest(ctx, m.live.Snapshot().Catalog.Settings.Contact, m.now())
+	if err != nil {
+		return err
+	}
+	now := m.now().UTC()
+	if err := m.tell(ctx, accountdb.FollowAtOnce, now.Format(time.DateOnly), mailsADay); err != nil {
+		return err
+	}
+	monday := now.Add(-weeklyHour)
+	monday = monday.AddDate(0, 0, -(int(monday.Weekday())+6)%7)
+	return m.tell(ctx, accountdb.FollowWeekly, monday.Format(time.DateOnly), 1)
+}
+
+// tell queues the mails of a pace about the events of the served version.
+func (m *readerMail) tell(ctx context.Context, pace, period string, most int) error {
+	version := m.live.Snapshot().Version
+	c, err := m.store.Follows.Cursor(ctx, pace, version)
+	if err != nil || c.Last == 0 || c.Sequence >= c.Last && c.Period == period || pace == accountdb.FollowWeekly && c.Period >= period {
+		return err
+	}
+	for c.Sequence < c.Last {
+		next := min(c.Last, c.Sequence+catalogdb.MaxBetween)
+		events, err := m.store.Events.Between(ctx, c.Sequence, next, nil)
+		if err != nil {
+			return err
+		}
+		topics := m.topics(events, pace)
+		if len(topics) > 0 {
+			if err := m.store.Follows.Tell(ctx, pace, period, most, topics, c.Last, version, m.now()); err != nil {
+				return err
+			}
+			m.wake()
+		}
+		c.Sequence = next
+		if err := m.store.Follows.Advance(ctx, pace, c); err != nil {
+			return err
+		}
+	}
+	c.Period = period
+	return m.store.Follows.Advance(ctx, pace, c)
+}
+
+// topics returns the topics whose followers events are for, at a pace.
+func (m *readerMail) topics(events []catalog.Event, pace string) (topics []string) {
+	urgent := []string{catalog.PricingUpdated, catalog.ToolRetired, catalog.ToolRemoved}
+	for i := range events {
+		if pace == accountdb.FollowWeekly || slices.Contains(urgent, events[i].Type) {
+			topics = append(topics, m.pages.TopicsOf(&events[i])...)
+		}
+	}
+	slices.Sort(topics)
+	return slices.Compact(topics)
 }

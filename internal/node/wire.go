@@ -100,7 +100,7 @@ func (n *node) wire() error {
 		transport = mail.LogSender{Log: log}
 	}
 	mails := mail.NewQueue(mail.Config{
-		Outbox: st.Mails, Content: &mailContent{store: st, sealer: d.sealer, baseURL: base, now: now}, Transport: transport,
+		Outbox: st.Mails, Content: &mailContent{store: st, sealer: d.sealer, live: d.live, pages: n.pages, baseURL: base, now: now}, Transport: transport,
 		BaseURL: base, Name: func() string { return d.live.Snapshot().Catalog.Name }, Now: now, Log: log,
 	})
 	payments, err := billing.New(billing.Config{
@@ -188,7 +188,7 @@ func (n *node) start(
 	n.runUntilStop(n.exports.Run)
 	n.runUntilStop(dispatcher.Run)
 	n.runUntilStop(mails.Run)
-	n.runUntilStop((&readerMail{store: d.store, live: d.live, now: n.cfg.Now, log: n.log, wake: mails.Wake}).run)
+	n.runUntilStop((&readerMail{store: d.store, live: d.live, pages: n.pages, now: n.cfg.Now, log: n.log, wake: mails.Wake}).run)
 	n.metrics.Register(dispatcher, mails)
 	n.run(payments.Run)
 	n.run(n.pruneSessions)

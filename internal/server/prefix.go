@@ -51,6 +51,7 @@ func (h handlers) prefixes(ready func() bool) []prefix {
 		{path: apiCatalogPath, isExact: true, handler: h.apiCatalog, inLane: true},
 		{path: "/compte", handler: h.account},
 		{path: "/signaler", handler: h.account},
+		{path: "/suivre", handler: h.account},
 		{path: "/redaction", handler: h.desk},
 		{path: "/apercu", handler: h.desk},
 		{path: "/webhooks", handler: h.webhooks},

@@ -35,7 +35,7 @@ type Config struct {
 	Live *snapshot.Live
 	Keys *keyring.Keyring
 	Site http.Handler
-	// Account serves /compte and /signaler, Desk /redaction and /apercu, Webhooks /webhooks, Publish /publish and Stripe
+	// Account serves /compte, /signaler and /suivre, Desk /redaction and /apercu, Webhooks /webhooks, Publish /publish and Stripe
 	// /hooks/stripe. Where one is nil, Site takes its place.
 	Account  http.Handler
 	Desk     http.Handler

@@ -11,16 +11,15 @@ import (
 	"palmares/internal/markdown"
 )
 
-// eventChanges returns the changes that the events of the snapshot describe, newest
-// first. Events that change nothing visitors see have none.
-func (v *view) eventChanges() []change {
+// eventChanges returns the changes that events describe, newest first. Events that change nothing visitors see have none.
+func (v *view) eventChanges(events []catalog.Event) []change {
 	t := teller{view: v, names: map[string]string{}, days: map[fieldDay]*eventDay{}}
-	for i := range v.snap.Events {
-		t.addDays(&v.snap.Events[i])
+	for i := range events {
+		t.addDays(&events[i])
 	}
 	var list []change
-	for i := range slices.Backward(v.snap.Events) {
-		e := &v.snap.Events[i]
+	for i := range slices.Backward(events) {
+		e := &events[i]
 		ch := change{
 			Date: catalog.Day(e.At), time: e.At.UTC().Format(time.RFC3339), id: "urn:palmares:" + e.ID, in: e.Categories,
 		}

@@ -3,6 +3,7 @@ package webhook
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -29,6 +30,7 @@ type Sealer struct {
 type sealingKey struct {
 	id   string // the first 8 hexadecimal digits of the key's SHA-256
 	aead cipher.AEAD
+	mac  [sha256.Size]byte // the key of Hash
 }
 
 // ParseKeys parses --secret-key: one or more keys of 32 bytes in base64, separated
@@ -52,7 +54,7 @@ func ParseKeys(text string) (Sealer, error) {
 			return Sealer{}, err
 		}
 		sum := sha256.Sum256(key)
-		s.keys = append(s.keys, sealingKey{id: hex.EncodeToString(sum[:4]), aead: aead})
+		s.keys = append(s.keys, sealingKey{id: hex.EncodeToString(sum[:4]), aead: aead, mac: sha256.Sum256(append([]byte("hash "), key...))})
 	}
 	return s, nil
 }
@@ -63,6 +65,14 @@ func (s Sealer) Seal(endpointID, secret string) string {
 	key := s.keys[0]
 	box := key.aead.Seal(nil, nil, []byte(secret), []byte(endpointID))
 	return key.id + "." + base64.RawStdEncoding.EncodeToString(box)
+}
+
+// Hash returns the name by which a text is found that is stored sealed only. It changes with the first
+// key.
+func (s Sealer) Hash(text string) string {
+	mac := hmac.New(sha256.New, s.keys[0].mac[:])
+	mac.Write([]byte(text))
+	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
 // Open returns the secret that was sealed for the endpoint, if s has the key.

@@ -1,0 +1,175 @@
+package accountdb
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/mail"
+	"palmares/internal/sqldb"
+	"palmares/internal/webhook"
+)
+
+// How soon a reader is told.
+const (
+	FollowAtOnce = "aussitot" // of prices and retirements
+	FollowWeekly = "semaine"  // of everything
+)
+
+// The bounds of follows: of one address, of all, and how many are told in one transaction.
+const (
+	maxFollows    = 50
+	maxAllFollows = 100_000
+	tellStep      = 200
+)
+
+// A Follow is something that a reader follows by mail.
+type Follow struct {
+	ID      string
+	Topic   string // outils/plume, categories/texte, or "" for everything
+	Pace    string // FollowAtOnce or FollowWeekly
+	Address string
+	Token   string // the secret by which it ends
+}
+
+// Follows are what readers follow by mail.
+type Follows struct {
+	db     *sqldb.DB
+	sealer webhook.Sealer
+}
+
+// Sealed returns the follows with what seals and opens the addresses of readers.
+func (s *Follows) Sealed(sealer webhook.Sealer) *Follows { return &Follows{s.db, sealer} }
+
+// Confirm spends a link, and has its address follow a topic from now on. Who follows it already gets
+// another pace. ErrLinkUsed, ErrLinkExpired, ErrNotFound; ErrTooMany: the address follows too much.
+func (s *Follows) Confirm(ctx context.Context, token, topic, pace string, now time.Time) error {
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
+		email, err := spendLink(ctx, tx, token, account.LinkFollow, now)
+		if err != nil {
+			return err
+		}
+		// From here on the address is stored sealed only.
+		if err := sqldb.Exec(ctx, tx, `UPDATE links SET email = '' WHERE hash = $1`, tokenHash(token)); err != nil {
+			return err
+		}
+		id, secret, reader := account.NewID(account.FollowID, now, rand.Reader), account.NewToken(rand.Reader), s.sealer.Hash(email)
+		err = sqldb.Exec(ctx, tx, `INSERT INTO follows (id, reader, sealed, hash, topic, pace, created_at, told, told_from, period, mails)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT sequence FROM catalogue), 0, '', 0)
+			ON CONFLICT (reader, topic) DO UPDATE SET pace = excluded.pace`,
+			id, reader, s.sealer.Seal(id, secret+" "+email), tokenHash(secret), topic, pace, sqldb.FormatTime(now))
+		if err != nil {
+			return err
+		}
+		if err := atMost(ctx, tx, maxAllFollows, "follows of all readers", `follows`); err != nil {
+			return err
+		}
+		return atMost(ctx, tx, maxFollows, "follows of one address", `follows WHERE reader = $1`, reader)
+	})
+}
+
+// Find returns the follow of an id, FindToken that of the secret in its mails. ErrNotFound: it has ended.
+func (s *Follows) Find(ctx context.Context, id string) (Follow, error) { return s.find(ctx, "id", id) }
+
+// FindToken is Find by the secret.
+func (s *Follows) FindToken(ctx context.Context, token string) (Follow, error) {
+	return s.find(ctx, "hash", tokenHash(token))
+}
+
+func (s *Follows) find(ctx context.Context, column, value string) (f Follow, err error) {
+	var sealed string
+	err = s.db.Lookup(ctx, func(pool *sql.DB) error {
+		return pool.QueryRowContext(ctx, `SELECT id, topic, pace, sealed FROM follows WHERE `+column+` = $1`, value).
+			Scan(&f.ID, &f.Topic, &f.Pace, &sealed)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return f, sqldb.Problem(sqldb.ErrNotFound, nil, "the reader does not follow this any more")
+	}
+	if err != nil {
+		return f, err
+	}
+	opened, err := s.sealer.Open(f.ID, sealed)
+	f.Token, f.Address, _ = strings.Cut(opened, " ")
+	return f, err
+}
+
+// End ends the follow of a secret, or all of its reader. Nothing is kept of what has ended.
+func (s *Follows) End(ctx context.Context, token string, all bool) error {
+	which := `hash = $1`
+	if all {
+		which = `reader = (SELECT reader FROM follows WHERE hash = $1)`
+	}
+	return s.db.Write(ctx, func(tx *sql.Tx) error { return endFollows(ctx, tx, which, tokenHash(token)) })
+}
+
+// endFollows deletes follows and the mails that wait for them.
+func endFollows(ctx context.Context, tx *sql.Tx, which, value string) error {
+	err := sqldb.Exec(ctx, tx, `DELETE FROM mails WHERE kind = 'news' AND address IN (SELECT id FROM follows WHERE `+which+`)`, value)
+	if err != nil {
+		return err
+	}
+	return sqldb.Exec(ctx, tx, `DELETE FROM follows WHERE `+which, value)
+}
+
+// A FollowCursor is how far readers were told at a pace.
+type FollowCursor struct {
+	Sequence int64  // of the last event that is done
+	Period   string // the last one that is done
+	Last     int64  // the sequence of the last event of a version; 0 if it is unknown
+}
+
+// Cursor returns the cursor of a pace, with the last event of a version.
+func (s *Follows) Cursor(ctx context.Context, pace string, version int64) (c FollowCursor, err error) {
+	err = s.db.Reads().QueryRowContext(ctx, `SELECT coalesce(max(sequence), 0), coalesce(max(period), ''),
+		coalesce((SELECT last_sequence FROM publications WHERE version = $2), 0) FROM reader_cursors WHERE name = $1`, pace, version).
+		Scan(&c.Sequence, &c.Period, &c.Last)
+	return c, s.db.Explain(ctx, err)
+}
+
+// Advance moves the cursor of a pace, if it is not further already.
+func (s *Follows) Advance(ctx context.Context, pace string, c FollowCursor) error {
+	return sqldb.WriteOnce(ctx, s.db, `INSERT INTO reader_cursors (name, sequence, period) VALUES ($1, $2, $3)
+		ON CONFLICT (name) DO UPDATE SET sequence = excluded.sequence, period = excluded.period
+		WHERE reader_cursors.sequence <= excluded.sequence`, pace, c.Sequence, c.Period)
+}
+
+// Tell queues a mail for everybody who follows one of the topics at a pace and was not told of the events
+// up to one, which a version has: at most so many mails in a period, so that what comes after is told
+// with the first event of the next. Each is queued in the transaction that notes it: however often this
+// is called, on however many nodes and whatever is killed, nobody is told twice.
+func (s *Follows) Tell(ctx context.Context, pace, period string, most int, topics []string, upTo, version int64, now time.Time) error {
+	args, list := sqldb.InAfter([]any{pace, upTo, period, most}, topics)
+	due := `FROM follows WHERE pace = $1 AND told < $2 AND (period <> $3 OR mails < $4) AND topic IN ` + list
+	for {
+		n, err := sqldb.Write(ctx, s.db.Retried(), func(tx *sql.Tx) (int, error) {
+			told, err := sqldb.Rows(ctx, tx, fmt.Sprintf(`UPDATE follows SET told_from = told, told = $2, period = $3,
+				mails = CASE WHEN period = $3 THEN mails + 1 ELSE 1 END
+				WHERE id IN (SELECT id %s ORDER BY id LIMIT %d) AND told < $2 RETURNING id, told_from`, due, tellStep),
+				func(scan sqldb.Scanner, r *mail.Request) error {
+					var from int64
+					err := scan(&r.To, &from)
+					r.Kind, r.About = mail.News, fmt.Sprint(from, upTo, version)
+					return err
+				}, args...)
+			for _, r := range told {
+				if err == nil {
+					err = insertMail(ctx, tx, r, now)
+				}
+			}
+			return len(told), err
+		})
+		if err != nil {
+			return err
+		}
+		// Another node may be telling those that are left: only when none is, all are told.
+		left, err := sqldb.Value[bool](ctx, s.db.Reads(), `SELECT EXISTS (SELECT 1 `+due+`)`, args...)
+		if err != nil || n == 0 && !left {
+			return s.db.Explain(ctx, err)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package accountdb
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"palmares/internal/account"
+	"palmares/internal/mail"
+	"palmares/internal/sqldb"
+	"palmares/internal/webhook"
+)
+
+func sealerOf(t testing.TB, keys ...byte) webhook.Sealer {
+	t.Helper()
+	var text string
+	for _, b := range keys {
+		text += "," + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{b}, webhook.KeySize))
+	}
+	s, err := webhook.ParseKeys(text[1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func confirm(t *testing.T, s *kit, email, topic, pace string, now time.Time) {
+	t.Helper()
+	token := link(t, s, email, account.LinkFollow, now)
+	if err := s.Follows.Sealed(sealerOf(t, 1)).Confirm(t.Context(), token, topic, pace, now); err != nil {
+		t.Fatal(err)
+	}
+	fails(t, s.Follows.Sealed(sealerOf(t, 1)).Confirm(t.Context(), token, topic, pace, now), ErrLinkUsed)
+}
+
+// Nodes are killed at any moment while they queue: their transactions are cut, and others go on.
+func TestEveryFollowerIsToldOnceWhoeverIsKilled(t *testing.T) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
+		nodes := []*kit{open(t, dsn), open(t, dsn), open(t, dsn)}
+		s := nodes[0]
+		const readers = 450
+		for i := range readers {
+			pace := FollowAtOnce
+			if i%10 == 0 {
+				pace = FollowWeekly
+			}
+			confirm(t, s, fmt.Sprintf("r%d@example.org", i), []string{"", "outils/plume", "categories/code"}[i%3], pace, monday)
+		}
+		confirm(t, s, "other@example.org", "outils/encre", FollowAtOnce, monday)
+		topics := []string{"", "outils/plume", "categories/code"}
+		for upTo := int64(5); upTo <= 6; upTo++ {
+			var all sync.WaitGroup
+			for i, n := range nodes {
+				all.Go(func() {
+					for try := range 40 {
+						ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i+3*try)*time.Millisecond)
+						_ = n.Follows.Tell(ctx, FollowAtOnce, "2026-11-16", 10, topics, upTo, 2, monday) // mostly killed
+						cancel()
+					}
+				})
+			}
+			all.Wait()
+			if err := whileBusy(func() error {
+				return s.Follows.Tell(t.Context(), FollowAtOnce, "2026-11-16", 10, topics, upTo, 2, monday)
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		queued, err := s.Mails.Claim(t.Context(), monday, 2000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := map[string]int{}
+		for _, m := range queued {
+			told[m.To+" "+m.About]++
+		}
+		if want := 2 * readers * 9 / 10; len(queued) != want || len(told) != want {
+			t.Errorf("%d mails, %d different ones, want %d", len(queued), len(told), want)
+		}
+	})
+}
+
+func TestFollowsAreSealedBoundedAndEnd(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		ctx := t.Context()
+		for i := range 3 {
+			confirm(t, s, "Lea@Example.org", fmt.Sprintf("outils/t%d", i), FollowAtOnce, monday)
+		}
+		confirm(t, s, "lea@example.org", "outils/t0", FollowWeekly, monday) // another pace, not another follow
+		tell := func(period string, upTo int64) (mails []mail.Claim) {
+			t.Helper()
+			for _, pace := range []string{FollowAtOnce, FollowWeekly} {
+				if err := s.Follows.Tell(ctx, pace, period, 1, []string{"outils/t0", "outils/t1", "outils/t2"}, upTo, 1, monday); err != nil {
+					t.Fatal(err)
+				}
+			}
+			mails, err := s.Mails.Claim(ctx, monday, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return mails
+		}
+		first := tell("a", 5)
+		if len(first) != 3 || len(tell("a", 6)) != 0 { // one mail in a period
+			t.Fatalf("got %+v", first)
+		}
+		if n, err := sealerOf(t, 2, 1).Reseal(ctx, s.Endpoints); n != 3 || err != nil {
+			t.Errorf("%d addresses were sealed again, %v", n, err)
+		}
+		follows := s.Follows.Sealed(sealerOf(t, 2)) // the old key is gone
+		f, err := follows.Find(ctx, first[0].To)
+		if err != nil || f.Address != "lea@example.org" || !account.HasTokenForm(f.Token) {
+			t.Fatalf("%+v, %v", f, err)
+		}
+		if bytes.Contains(wholeDatabase(t, s), []byte(f.Token)) {
+			t.Error("the secret by which it ends is stored in clear")
+		}
+		rows, err := sqldb.Value[int](ctx, s.SQL.Reads(), `SELECT count(*) FROM links WHERE email <> ''`)
+		if rows != 0 || err != nil {
+			t.Errorf("%d links keep an address, %v", rows, err)
+		}
+		if err := follows.End(ctx, f.Token, false); err != nil {
+			t.Fatal(err)
+		}
+		_, err = follows.FindToken(ctx, f.Token)
+		fails(t, err, sqldb.ErrNotFound)
+		// A mail that was refused by policy changes nothing; an address that does not exist ends all.
+		for i, want := range []int{2, 0} {
+			if err := s.Mails.Finish(ctx, first[i+1], mail.Verdict{Failure: "refused", Bounced: want == 0}); err != nil {
+				t.Fatal(err)
+			}
+			left, err := sqldb.Value[int](ctx, s.SQL.Reads(), `SELECT count(*) FROM follows`)
+			if left != want || err != nil {
+				t.Errorf("%d follows are left, want %d, %v", left, want, err)
+			}
+		}
+		for i := range maxFollows {
+			confirm(t, s, "max@example.org", fmt.Sprint("outils/t", i), FollowAtOnce, monday)
+		}
+		token := link(t, s, "max@example.org", account.LinkFollow, monday)
+		fails(t, s.Follows.Sealed(sealerOf(t, 1)).Confirm(ctx, token, "outils/one-more", FollowAtOnce, monday), ErrTooMany)
+	})
+}

@@ -1,0 +1,125 @@
+package accountsite
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"palmares/internal/account"
+	"palmares/internal/accountdb"
+	"palmares/internal/site"
+	"palmares/internal/sqldb"
+)
+
+// EndURL returns the address that ends what a reader follows. The token in it is a secret.
+func EndURL(base, token string) string { return base + endPath + "?jeton=" + token }
+
+// followPage is the form to follow something by mail, and the pages that confirm or end that.
+type followPage struct {
+	page
+	Topics  []site.Topic // to choose from
+	Topic   string       // the name of the one that is meant
+	What    string       // its value
+	Pace    string
+	Email   string // as typed, or of the link
+	Token   string // of the link
+	Problem string // "" for none
+}
+
+// followPage returns what a request asks for. What does not exist means everything.
+func (p *pages) followPage(r *request, title, problem string) followPage {
+	topics := p.Site.Topics(r.FormValue("quoi"))
+	data := followPage{
+		page: r.page(title), Topics: topics, Topic: topics[0].Text, What: topics[0].Value, Pace: accountdb.FollowAtOnce,
+		Email: r.PostForm.Get("email"), Token: r.FormValue("jeton"), Problem: problem,
+	}
+	if r.FormValue("quand") == accountdb.FollowWeekly {
+		data.Pace = accountdb.FollowWeekly
+	}
+	return data
+}
+
+func (p *pages) showFollow(r *request) (*response, error) {
+	return render("follow", p.followPage(r, "Suivre", "")), nil
+}
+
+// follow mails a link. The response depends only on whether the address is valid: nobody learns who
+// follows what, and only the owner of the address can confirm.
+func (p *pages) follow(r *request) (*response, error) {
+	data := p.followPage(r, "Suivre", "Cette adresse n’en est pas une\u00a0: écrivez-la seule, comme ada@example.org.")
+	if r.PostForm.Get("site") != "" { // a robot
+		return seeOther(followPath, "suivre"), nil
+	}
+	about := url.Values{"quoi": {data.What}, "quand": {data.Pace}}.Encode()
+	queued, err := p.Store.Links.Request(r.Context(), strings.TrimSpace(data.Email), account.LinkFollow, about, p.network(r), r.now)
+	if errors.Is(err, sqldb.ErrInvalid) {
+		a := render("follow", data)
+		a.status = http.StatusBadRequest
+		return a, nil
+	}
+	if queued {
+		p.WakeMail()
+	}
+	return seeOther(followPath, "suivre"), p.belowCeiling(err)
+}
+
+// showConfirmation shows the button that uses a link. Opening the link does not: mail scanners open links
+// too.
+func (p *pages) showConfirmation(r *request) (*response, error) {
+	data := p.followPage(r, "Confirmer", "")
+	var err error
+	data.Email, err = p.Store.Links.Check(r.Context(), data.Token, account.LinkFollow, r.now)
+	if err != nil {
+		return nil, followFailure(err)
+	}
+	return render("confirmfollow", data), nil
+}
+
+func (p *pages) confirmFollow(r *request) (*response, error) {
+	data := p.followPage(r, "", "")
+	_, err := p.Store.Links.Check(r.Context(), data.Token, account.LinkFollow, r.now)
+	if err == nil {
+		err = p.Store.Follows.Sealed(p.Sealer).Confirm(r.Context(), data.Token, data.What, data.Pace, r.now)
+	}
+	if err != nil {
+		return nil, followFailure(err)
+	}
+	return seeOther(followPath, "suivi"), nil
+}
+
+// followFailure returns the page for a link that cannot be used. It does not offer to sign in.
+func followFailure(err error) error {
+	text := "Ce lien n’est pas l’un des nôtres, ou plus\u00a0: copiez-le en entier depuis le courriel, ou recommencez depuis la page Suivre."
+	switch {
+	case errors.Is(err, accountdb.ErrLinkUsed):
+		text = "Il a déjà servi\u00a0: c’est noté, nous vous écrirons."
+	case errors.Is(err, accountdb.ErrLinkExpired):
+		text = "Il a plus de 24\u00a0heures. Recommencez depuis la page Suivre."
+	case errors.Is(err, accountdb.ErrTooMany):
+		text = "Cette adresse suit déjà cinquante choses\u00a0: arrêtez-en une d’abord, ou suivez une catégorie."
+	case !errors.Is(err, sqldb.ErrNotFound):
+		return err
+	}
+	return &failure{status: http.StatusGone, title: "Ce lien ne sert pas", text: text}
+}
+
+// showEnd shows the button that ends a follow, or says that it has ended.
+func (p *pages) showEnd(r *request) (*response, error) {
+	f, err := p.Store.Follows.Sealed(p.Sealer).FindToken(r.Context(), r.FormValue("jeton"))
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return r.ended(), nil
+	}
+	data := p.followPage(r, "Ne plus suivre", "")
+	data.Topic, data.Email = p.Site.Topics(f.Topic)[0].Text, f.Address
+	return render("endfollow", data), err
+}
+
+// endFollow ends a follow, also by one click in a mailbox (RFC 8058), where nobody follows a redirect.
+func (p *pages) endFollow(r *request) (*response, error) {
+	return r.ended(), p.Store.Follows.End(r.Context(), r.FormValue("jeton"), r.PostForm.Has("tout"))
+}
+
+func (r *request) ended() *response {
+	return r.message("C’est fini", "Nous ne vous écrirons plus, et votre adresse est effacée de ce que vous suiviez.")
+}

@@ -1,0 +1,319 @@
+package node
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"mime/quotedprintable"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	netmail "net/mail"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-smtp"
+
+	"palmares/internal/accountsite"
+	"palmares/internal/api"
+	"palmares/internal/billing"
+	"palmares/internal/catalog"
+	"palmares/internal/catalogdb"
+	"palmares/internal/mail"
+	"palmares/internal/site"
+	"palmares/internal/snapshot"
+	"palmares/internal/testkit"
+	"palmares/internal/webhook"
+)
+
+const readersURL = "https://essai.example"
+
+// A letter is a mail as the server received it.
+type letter struct{ to, text string }
+
+// readers is a server with its pages, the queue of its mails, and a mail server.
+type readers struct {
+	t       *testing.T
+	st      *Database
+	live    *snapshot.Live
+	mail    *readerMail
+	queue   *mail.Queue
+	pages   http.Handler
+	now     time.Time
+	refused map[string]*smtp.SMTPError // by recipient
+
+	mu      sync.Mutex
+	letters []letter
+}
+
+// A mailSession is one connection to the mail server.
+type mailSession struct {
+	*readers
+	to string
+}
+
+func (s *mailSession) Reset()                               {}
+func (s *mailSession) Logout() error                        { return nil }
+func (s *mailSession) Mail(string, *smtp.MailOptions) error { return nil }
+
+func (s *mailSession) Rcpt(to string, _ *smtp.RcptOptions) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.to = to
+	if refused := s.refused[to]; refused != nil {
+		s.letters = append(s.letters, letter{to, "refused"})
+		return refused
+	}
+	return nil
+}
+
+func (s *mailSession) Data(body io.Reader) error {
+	raw, err := io.ReadAll(quotedprintable.NewReader(body))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.letters = append(s.letters, letter{s.to, string(raw)})
+	return err
+}
+
+func newReaders(t *testing.T) *readers {
+	t.Helper()
+	r := &readers{t: t, st: openOffline(t, testkit.SQLite(t)), now: time.Date(2026, 11, 17, 9, 30, 0, 0, time.UTC), refused: map[string]*smtp.SMTPError{}}
+	clock, log := func() time.Time { return r.now }, slog.New(slog.NewTextHandler(t.Output(), nil))
+	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &mailSession{readers: r}, nil }))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(listener) }) // until it is closed
+	t.Cleanup(func() { _ = server.Close(); serving.Wait() })
+	sealer, err := webhook.ParseKeys("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := site.New(site.Config{Demo: func(*snapshot.Snapshot) bool { return false }, BaseURL: readersURL, Document: api.Document()})
+	r.publish("12")
+	r.live, err = snapshot.NewLive(t.Context(), func(ctx context.Context, _ *snapshot.Snapshot) (*snapshot.Snapshot, error) {
+		p, _, err := r.st.Catalogue.LoadAfter(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		s := snapshot.Build(p.Catalog, p.Version, p.ChangedOn)
+		s.Events = p.Events
+		if err := s.BuildIndex(ctx); err != nil {
+			return nil, err
+		}
+		pages.Show(s)
+		return s, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport, err := mail.ParseSMTP("smtp://" + listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.mail = &readerMail{store: r.st, live: r.live, pages: pages, now: clock, log: log, wake: func() {}}
+	r.queue = mail.NewQueue(mail.Config{
+		Outbox: r.st.Mails, Content: &mailContent{store: r.st, sealer: sealer, live: r.live, pages: pages, baseURL: readersURL, now: clock},
+		Transport: mail.NewSender(transport, netmail.Address{Address: "no-reply@essai.example"}),
+		BaseURL:   readersURL, Name: func() string { return "Essai" }, Now: clock, Log: log,
+	})
+	payments, err := billing.New(billing.Config{Ledger: r.st.Subscriptions, Keys: r.st.Keys, BaseURL: readersURL, Now: clock, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.pages = accountsite.New(accountsite.Config{
+		Store: r.st.accounts, Site: pages, BaseURL: readersURL, Now: clock, Log: log, WakeMail: func() {}, WakeWebhooks: func() {}, Sealer: sealer, Billing: payments,
+	})
+	return r
+}
+
+// publish publishes two tools, the first at a price.
+func (r *readers) publish(price string) {
+	r.t.Helper()
+	tool := func(slug, name, price string) *catalog.Tool {
+		return &catalog.Tool{
+			Slug: slug, Name: name, Domain: slug + ".example", Category: "code", ICP: "mixte", Pricing: "payant", Price: price + " €/mois", Tagline: "Écrit " + price, Tier: 3,
+		}
+	}
+	c := &catalog.Catalog{
+		Name: "Essai", URL: readersURL, Categories: []catalog.Category{{Slug: "code", Label: "Code"}},
+		Tools: []*catalog.Tool{tool("encre", "Encre", "5"), tool("plume", "Plume", price)},
+	}
+	if _, err := r.st.Catalogue.Publish(r.t.Context(), c, catalogdb.PublishOptions{Now: func() time.Time { return r.now }}); err != nil {
+		r.t.Fatal(err)
+	}
+	if r.live != nil {
+		if err := r.live.Refresh(r.t.Context()); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+// post sends what a provider of mailboxes or a form sends, without a cookie.
+func (r *readers) post(path string, form url.Values) int {
+	r.t.Helper()
+	q := httptest.NewRequestWithContext(r.t.Context(), http.MethodPost, readersURL+path, strings.NewReader(form.Encode()))
+	q.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	r.pages.ServeHTTP(w, q)
+	return w.Code
+}
+
+func (r *readers) get(path string) string {
+	r.t.Helper()
+	w := httptest.NewRecorder()
+	r.pages.ServeHTTP(w, httptest.NewRequestWithContext(r.t.Context(), http.MethodGet, readersURL+path, nil))
+	return w.Body.String()
+}
+
+// sent queues what is due, twice as two nodes would, and returns what the mail server got.
+func (r *readers) sent() []letter {
+	r.t.Helper()
+	for range 2 {
+		if err := r.mail.queue(r.t.Context()); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	ctx, stop := context.WithCancel(r.t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = r.queue.Run(ctx) })
+	testkit.Until(r.t, "an empty queue", func() bool {
+		oldest, err := r.st.Mails.Oldest(ctx)
+		return err == nil && oldest.IsZero()
+	})
+	stop()
+	running.Wait()
+	defer func() { r.letters = nil }()
+	return r.letters
+}
+
+var secretLink = regexp.MustCompile(`https://essai\.example(/suivre/\S+)`)
+
+// follow has an address follow a topic, and returns the path of the link that it was sent.
+func (r *readers) follow(email, topic, pace string) string {
+	r.t.Helper()
+	if code := r.post("/suivre", url.Values{"email": {email}, "quoi": {topic}, "quand": {pace}}); code != http.StatusSeeOther {
+		r.t.Fatal(code)
+	}
+	got := r.sent()
+	if len(got) != 1 || got[0].to != strings.ToLower(email) {
+		r.t.Fatalf("%+v", got)
+	}
+	path := secretLink.FindStringSubmatch(got[0].text)[1]
+	u, err := url.Parse(path)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if page := r.get(path); !strings.Contains(page, strings.ToLower(email)) || len(r.sent()) > 0 {
+		r.t.Errorf("the page of the link is %s", page)
+	}
+	if code := r.post("/suivre/confirmation", u.Query()); code != http.StatusSeeOther {
+		r.t.Fatalf("%d for %s", code, path)
+	}
+	return path
+}
+
+func TestReadersFollowByMail(t *testing.T) {
+	r := newReaders(t)
+	r.follow("Lea@example.org", "outils/plume", "aussitot")
+	r.follow("max@example.org", "categories/code", "semaine")
+	r.follow("zoe@example.org", "", "aussitot")
+	r.follow("eve@example.org", "outils/encre", "aussitot")
+	if got := r.sent(); len(got) != 0 {
+		t.Fatalf("before anything happened: %+v", got)
+	}
+	r.now = r.now.Add(time.Hour)
+	r.publish("14")
+	got := r.sent()
+	if len(got) != 2 || got[0].to == got[1].to || len(r.sent()) != 0 {
+		t.Fatalf("of a price were told: %+v", got)
+	}
+	var end string
+	for _, l := range got {
+		m, err := netmail.ReadMessage(strings.NewReader(l.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		end = strings.Trim(m.Header.Get("List-Unsubscribe"), "<>")
+		if !strings.Contains(l.text, "12\u00a0€/mois → 14\u00a0€/mois") || strings.Contains(l.text, "Encre") ||
+			m.Header.Get("List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" || !strings.Contains(l.text, end) {
+			t.Errorf("%s", l.text)
+		}
+	}
+	// Scanners open links; a mailbox posts to them without a cookie.
+	path := strings.TrimPrefix(end, readersURL)
+	for range 2 {
+		if page := r.get(path); !strings.Contains(page, "Ne plus suivre") {
+			t.Errorf("the page that ends it is %s", page)
+		}
+	}
+	for range 2 {
+		if code := r.post(path, url.Values{"List-Unsubscribe": {"One-Click"}}); code != http.StatusOK {
+			t.Errorf("%d for one click", code)
+		}
+	}
+	if page := r.get(path); strings.Contains(page, "@example.org") || !strings.Contains(page, "C’est fini") {
+		t.Errorf("after the end: %s", page)
+	}
+	// Of those that are left, one does not exist, and a server that relays nothing refuses the other.
+	r.refused["zoe@example.org"] = &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "no such user"}
+	r.refused["lea@example.org"] = &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 7, 1}, Message: "relaying denied"}
+	for i, price := range []string{"15", "16"} {
+		r.now = r.now.Add(time.Hour)
+		r.publish(price)
+		got := r.sent()
+		isRelay := len(got) == 1 && got[0].to == "lea@example.org"
+		if isGone := len(got) == 1-i && (len(got) == 0 || got[0].to == "zoe@example.org"); !isRelay && !isGone {
+			t.Errorf("price %d went to %+v", i, got)
+		}
+	}
+	// On Monday the week is told, once.
+	r.now = time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC)
+	week := r.sent()
+	if len(week) != 1 || week[0].to != "max@example.org" || !strings.Contains(week[0].text, "Plume") || strings.Contains(week[0].text, "refused") {
+		t.Fatalf("the week was told as %+v", week)
+	}
+	for range 7 {
+		r.now = r.now.Add(23 * time.Hour)
+		if got := r.sent(); len(got) != 0 {
+			t.Errorf("a week was told twice: %+v", got)
+		}
+	}
+}
+
+func TestNobodyLearnsWhoFollowsOrSubscribesSomebodyElse(t *testing.T) {
+	r := newReaders(t)
+	r.follow("lea@example.org", "outils/plume", "aussitot")
+	ask := func(email string) string {
+		q := httptest.NewRequestWithContext(t.Context(), http.MethodPost, readersURL+"/suivre", strings.NewReader("quoi=outils%2Fplume&email="+url.QueryEscape(email)))
+		q.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := httptest.NewRecorder()
+		r.pages.ServeHTTP(w, q)
+		return w.Result().Status + w.Header().Get("Location") + w.Body.String()
+	}
+	known := ask("lea@example.org")
+	if unknown := ask("bob@example.org"); known != unknown {
+		t.Errorf("%q is not %q", known, unknown)
+	}
+	r.sent()
+	r.now = r.now.Add(time.Hour)
+	r.publish("20")
+	if got := r.sent(); len(got) != 1 || got[0].to != "lea@example.org" {
+		t.Errorf("who has not confirmed is told: %+v", got)
+	}
+	for range 30 {
+		ask("bob@example.org")
+	}
+	if got := r.sent(); len(got) > 3 {
+		t.Errorf("%d mails flood a mailbox", len(got))
+	}
+	if code := r.post("/suivre/confirmation", url.Values{"jeton": {"x"}, "quoi": {""}}); code != http.StatusGone {
+		t.Errorf("%d for a made-up link", code)
+	}
+}
