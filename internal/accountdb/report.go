@@ -66,9 +66,9 @@ func (s *Reports) List(ctx context.Context) ([]Report, error) {
 	return s.list(ctx, `ORDER BY CASE WHEN state = '' THEN 0 ELSE 1 END, created_at DESC, id LIMIT $1`, MaxReports)
 }
 
-// OpenBetween lists the reports of a time that are open, oldest first.
+// OpenBetween lists the reports from one day until another that are open, oldest first.
 func (s *Reports) OpenBetween(ctx context.Context, since, until string) ([]Report, error) {
-	return s.list(ctx, `WHERE created_at > $2 AND created_at <= $3 AND state = '' ORDER BY created_at, id LIMIT $1`, MaxReports, since, until)
+	return s.list(ctx, `WHERE created_at >= $2 AND created_at < $3 AND state = '' ORDER BY created_at, id LIMIT $1`, MaxReports, since, until)
 }
 
 func (s *Reports) list(ctx context.Context, which string, args ...any) ([]Report, error) {
@@ -101,22 +101,18 @@ func (s *Reports) Close(ctx context.Context, id, state, by string, now time.Time
 	})
 }
 
-// QueueDigest queues the mail about the reports since the last one, if there are any: one a day,
-// whatever is killed and however many nodes there are. Old reports are deleted on this occasion.
+// QueueDigest queues the mail about the reports of the days since the last one, if there are any: one a
+// day, whatever is killed and however many nodes there are. Old reports are deleted on this occasion.
 func (s *Reports) QueueDigest(ctx context.Context, contact string, now time.Time) error {
-	today, until := now.UTC().Format(time.DateOnly), sqldb.FormatTime(now)
-	isDue, err := sqldb.Value[bool](ctx, s.db.Reads(), `SELECT NOT EXISTS (SELECT 1 FROM reader_cursors WHERE name = 'reports' AND period >= $1)`, today)
-	if err != nil || !isDue {
+	today := now.UTC().Format(time.DateOnly)
+	since, err := sqldb.Value[string](ctx, s.db.Reads(), `SELECT coalesce(max(period), '') FROM reader_cursors WHERE name = 'reports'`)
+	if err != nil || since >= today {
 		return s.db.Explain(ctx, err)
 	}
 	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		if err := sqldb.Exec(ctx, tx, `INSERT INTO reader_cursors (name, sequence, period) VALUES ('reports', 0, '') ON CONFLICT (name) DO NOTHING`); err != nil {
-			return err
-		}
-		// The sequence is the time, in milliseconds, up to which reports were mailed.
-		since, err := sqldb.Rows(ctx, tx, `UPDATE reader_cursors SET period = $1 WHERE name = 'reports' AND period < $1 RETURNING sequence`,
-			func(scan sqldb.Scanner, ms *int64) error { return scan(ms) }, today)
-		if err != nil || len(since) == 0 {
+		n, err := sqldb.ExecRows(ctx, tx, `INSERT INTO reader_cursors (name, sequence, period) VALUES ('reports', 0, $1)
+			ON CONFLICT (name) DO UPDATE SET period = excluded.period WHERE reader_cursors.period = $2`, today, since)
+		if err != nil || n == 0 { // another node was first
 			return err
 		}
 		err = sqldb.Exec(ctx, tx, `DELETE FROM reports WHERE created_at < $1 OR state <> '' AND closed_at < $2`,
@@ -124,15 +120,10 @@ func (s *Reports) QueueDigest(ctx context.Context, contact string, now time.Time
 		if err != nil {
 			return err
 		}
-		from := sqldb.FormatTime(time.UnixMilli(since[0]))
-		n, err := sqldb.Value[int](ctx, tx, `SELECT count(*) FROM reports WHERE created_at > $1 AND created_at <= $2 AND state = ''`, from, until)
-		if _, invalid := account.NormalizeEmail(contact); err != nil || n == 0 || invalid != nil {
+		some, err := sqldb.Value[bool](ctx, tx, `SELECT EXISTS (SELECT 1 FROM reports WHERE created_at >= $1 AND created_at < $2 AND state = '')`, since, today)
+		if _, invalid := account.NormalizeEmail(contact); err != nil || !some || invalid != nil {
 			return err
 		}
-		err = sqldb.Exec(ctx, tx, `UPDATE reader_cursors SET sequence = $1 WHERE name = 'reports'`, now.UnixMilli())
-		if err != nil {
-			return err
-		}
-		return queueMail(ctx, tx, mail.Request{To: contact, Kind: mail.Reports, About: from + " " + until}, now)
+		return queueMail(ctx, tx, mail.Request{To: contact, Kind: mail.Reports, About: since + " " + today}, now)
 	})
 }

@@ -16,6 +16,14 @@ const maxReport = 2000
 // reportable are the paths of pages that a report may be about.
 var reportable = regexp.MustCompile(`^/[a-z]{1,20}/[a-z0-9-]{1,100}$`)
 
+// about returns the path of the page that a report is about; "" for the whole site.
+func (r *request) about() string {
+	if path := r.FormValue("page"); reportable.MatchString(path) {
+		return path
+	}
+	return ""
+}
+
 // reportPage is the form by which a reader says what is wrong.
 type reportPage struct {
 	page
@@ -27,14 +35,10 @@ type reportPage struct {
 }
 
 func (r *request) reportPage(problem string) *response {
-	data := reportPage{
-		page: r.page("Signaler une erreur"), About: r.FormValue("page"), Text: r.PostForm.Get("texte"), Email: r.PostForm.Get("email"),
+	return render("report", reportPage{
+		page: r.page("Signaler une erreur"), About: r.about(), Text: r.PostForm.Get("texte"), Email: r.PostForm.Get("email"),
 		Most: maxReport, Problem: problem,
-	}
-	if !reportable.MatchString(data.About) {
-		data.About = ""
-	}
-	return render("report", data)
+	})
 }
 
 func (p *pages) showReport(r *request) (*response, error) { return r.reportPage(""), nil }
@@ -64,11 +68,7 @@ func (p *pages) report(r *request) (*response, error) {
 			return refused(http.StatusBadRequest, "Cette adresse n’en est pas une\u00a0: écrivez-la seule, comme ada@example.org, ou laissez le champ vide.")
 		}
 	}
-	about := r.PostForm.Get("page")
-	if !reportable.MatchString(about) {
-		about = ""
-	}
-	stored, err := p.Store.Reports.Sealed(p.Sealer).Add(r.Context(), accountdb.Report{Page: about, Text: text, Address: email}, p.network(r), r.now)
+	stored, err := p.Store.Reports.Sealed(p.Sealer).Add(r.Context(), accountdb.Report{Page: r.about(), Text: text, Address: email}, p.network(r), r.now)
 	if err == nil && !stored {
 		return refused(http.StatusTooManyRequests, "Trop de signalements viennent d’arriver\u00a0: gardez votre texte, et réessayez dans une heure, demain au plus tard.")
 	}

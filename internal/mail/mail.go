@@ -38,7 +38,7 @@ const (
 	ReviewApproved   Kind = "review_approved"   // the working copy's id
 	ConfirmFollow    Kind = "confirm_follow"    // what to follow and how soon to be told; the link is created when it is sent
 	News             Kind = "news"              // the sequences of two events and a version; To is the id of a follow
-	Reports          Kind = "reports"           // the times since and until when readers have written, with a space between
+	Reports          Kind = "reports"           // the days since and until when readers have written, with a space between
 )
 
 // kinds lists all kinds, in the order above.
