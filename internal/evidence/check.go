@@ -189,7 +189,7 @@ func (c *Check) look(ctx context.Context, s *Source, last Proof, parsing chan st
 	}
 	switch {
 	case v.same:
-		p.Result, p.Found, p.TextHash, p.FinalURL = last.Result, last.Found, last.TextHash, last.FinalURL
+		p.Result, p.Found, p.TextHash, p.FinalURL, p.Status = last.Result, last.Found, last.TextHash, last.FinalURL, last.Status
 	case v.result == "":
 		parsing <- struct{}{}
 		text := ""

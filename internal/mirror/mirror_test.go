@@ -61,6 +61,12 @@ func TestTheFirstCopyIsTheExportAndLaterOnesAreTheFeed(t *testing.T) {
 // tested are the fields of a test, without its figures.
 const tested = "summary: Sûr.\npros: [Net]\ncons: [Lent]\nusages: [relire]\ntested_at: 2026-02-03\ntested_version: \"3.2\"\ntested_plan: Équipe\naccess: paid\ninterests: Aucun.\nprotocol: \"1\"\n"
 
+// seenPrice returns what was last seen of the price of a tool.
+func seenPrice(result string) string {
+	return `{"slug":"outil-6","result":"` + result + `","checked_at":"2026-11-02T03:00:00Z","confirmed_at":"2026-11-02T03:00:00Z",` +
+		`"url":"https://outil-6.example/tarifs","final_url":"https://outil-6.example/tarifs","status":200,"found":[],"text_hash":""}` + "\n"
+}
+
 func TestEveryKindOfChangeIsCopied(t *testing.T) {
 	databases.Each(t, func(t *testing.T, st *testdb.DB) {
 		o := newOrigin(t)
@@ -105,6 +111,11 @@ func TestEveryKindOfChangeIsCopied(t *testing.T) {
 				delete(files, "outils/outil-7.md")
 				write(files, "cimetiere/outil-7.md", "---\nname: Sept\ncategory: code\nreason: mort\nretired_at: 2026-11-02\nleaving: Par l’export.\n---\nFini.\n")
 			},
+			func() { // a price that was seen at its source, and then no longer
+				setTool(files, "outil-6", "price: 6 €/mois", "price_source: https://outil-6.example/tarifs\n")
+				write(files, "preuves.jsonl", seenPrice("confirmed"))
+			},
+			func() { write(files, "preuves.jsonl", seenPrice("gone")) },
 			func() { files["images/logo.png"] = &fstest.MapFile{Data: drawing(16, 77)} }, // which changes the catalogue's record only
 			func() { // a jpeg by name that is a PNG
 				write(files, "pages/autre.md", "---\ntitle: Autre\nimage: images/sous/x.jpeg\n---\nTexte.\n")
@@ -136,6 +147,9 @@ func TestEveryKindOfChangeIsCopied(t *testing.T) {
 		}
 		if tool := shown(t, st.CatalogDB).Catalog.Tool("outil-0"); tool.Price != "11 €/mois" || len(tool.Announced) != 1 || len(tool.PriceHistory) != 1 {
 			t.Errorf("an announced price became %+v", tool)
+		}
+		if p := shown(t, st.CatalogDB).Catalog.Proof("outil-6"); p == nil || p.Result != "gone" || p.ConfirmedAt == "" {
+			t.Errorf("a mirror knows of a price that was seen only %+v", p)
 		}
 		retired := shown(t, st.CatalogDB).RetiredTool("outil-7")
 		if retired.LastPrice != "8 €/mois" || len(retired.PriceHistory) != 2 || len(retired.ScoreHistory) != 1 || retired.Leaving == "" {
