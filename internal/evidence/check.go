@@ -39,10 +39,7 @@ func Sources(c *catalog.Catalog) (list []Source) {
 		if t.Draft {
 			continue
 		}
-		claim := Claim{
-			Name: t.Name, Pricing: t.Pricing, Price: t.Price, Display: t.PriceDisplay, Hint: t.PriceSourceHint,
-			Presence: !catalog.IsPublic(t.Pricing, t.Price),
-		}
+		claim := claimOf(t)
 		for _, address := range PriceSources(t) {
 			list = append(list, Source{Slug: t.Slug, URL: address, Claim: claim, IsPrice: !claim.Presence, tool: t})
 		}
@@ -54,6 +51,13 @@ func Sources(c *catalog.Catalog) (list []Source) {
 	}
 	slices.SortStableFunc(list, func(a, b Source) int { return cmp.Or(strings.Compare(a.Slug, b.Slug), strings.Compare(a.URL, b.URL)) })
 	return slices.CompactFunc(list, func(a, b Source) bool { return a.Slug == b.Slug && a.URL == b.URL })
+}
+
+func claimOf(t *catalog.Tool) Claim {
+	return Claim{
+		Name: t.Name, Pricing: t.Pricing, Price: t.Price, Display: t.PriceDisplay, Hint: t.PriceSourceHint,
+		Presence: !catalog.IsPublic(t.Pricing, t.Price),
+	}
 }
 
 // PriceSources returns the pages that have the price of a tool.
@@ -172,24 +176,27 @@ func (c *Check) plan(sources []Source, known map[[2]string]Proof) (byHost [][]So
 
 // look looks at one source.
 func (c *Check) look(ctx context.Context, s *Source, last Proof, parsing chan struct{}) (Proof, error) {
-	since := time.Time{}
-	if s.holds(&last) {
-		since = last.CheckedAt
+	known := &Proof{}
+	if s.isHeldBy(&last) {
+		known = &last
 	}
-	v, err := c.Reader.visit(ctx, s.URL, since)
+	v, err := c.Reader.visit(ctx, s.URL, known)
 	if err != nil {
 		return Proof{}, err
 	}
 	p := Proof{
 		Slug: s.Slug, URL: s.URL, FinalURL: v.final, CheckedAt: c.Now().UTC().Truncate(time.Second), Status: v.status,
-		Result: v.result, ConfirmedAt: last.ConfirmedAt,
+		Result: v.result,
 	}
 	if s.IsPrice {
-		p.Price = priceOf(s.Price, s.Display)
+		p.Price = s.wanted()
+	}
+	if p.Price == last.Price {
+		p.ConfirmedAt = last.ConfirmedAt
 	}
 	switch {
 	case v.same:
-		p.Result, p.Found, p.TextHash, p.FinalURL, p.Status = last.Result, last.Found, last.TextHash, last.FinalURL, last.Status
+		p.Result, p.Found, p.TextHash, p.FinalURL, p.Status, p.ETag = last.Result, last.Found, last.TextHash, last.FinalURL, last.Status, last.ETag
 	case v.result == "":
 		parsing <- struct{}{}
 		text := ""
@@ -199,24 +206,19 @@ func (c *Check) look(ctx context.Context, s *Source, last Proof, parsing chan st
 		p.TextHash = hex.EncodeToString(sum[:])
 	}
 	if p.Result == Confirmed {
-		p.ConfirmedAt = p.CheckedAt
+		p.ConfirmedAt, p.ETag = p.CheckedAt, cmp.Or(v.tag, p.ETag)
 	}
 	return p, nil
 }
 
-// isLike reports whether only the times of two proofs differ.
+// isLike reports whether only the times of two proofs differ, and by what the server knows the page.
 func (p *Proof) isLike(other *Proof) bool {
 	a, b := *p, *other
-	a.CheckedAt, a.ConfirmedAt, b.CheckedAt, b.ConfirmedAt = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	a.CheckedAt, a.ConfirmedAt, a.ETag, b.CheckedAt, b.ConfirmedAt, b.ETag = time.Time{}, time.Time{}, "", time.Time{}, time.Time{}, ""
 	return bytes.Equal(a.line(), b.line())
 }
 
-// holds reports whether a proof would be the same if the page is: it confirmed the price that is
-// recorded now, for the plan that is recorded now.
-func (s *Source) holds(last *Proof) bool {
-	if last.Result != Confirmed || s.Presence || last.Price != priceOf(s.Price, s.Display) || len(last.Found) == 0 {
-		return false
-	}
-	plan, _, _ := strings.Cut(last.Found[0].Text, "\u00a0: ")
-	return s.Hint == "" || planName(plan) == planName(s.Hint)
+// isHeldBy reports whether a proof would be the same if the page is: it confirmed what is looked for now.
+func (s *Source) isHeldBy(last *Proof) bool {
+	return last.Result == Confirmed && s.IsPrice && last.Price == s.wanted()
 }

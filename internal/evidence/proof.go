@@ -31,9 +31,10 @@ type Proof struct {
 	URL         string    `json:"url"`
 	FinalURL    string    `json:"final_url"`
 	Status      int       `json:"status"`
-	Price       string    `json:"price,omitempty"` // what was looked for, as priceOf returns it
+	Price       string    `json:"price,omitempty"` // what was looked for, as Claim.wanted returns it
 	Found       []Found   `json:"found"`
 	TextHash    string    `json:"text_hash"`
+	ETag        string    `json:"etag,omitempty"` // by which the server knows a page that confirmed the price
 }
 
 func compareProofs(a, b Proof) int {
@@ -70,12 +71,18 @@ func EachProof(r io.Reader, fn func(*Proof)) error {
 		decoder := json.NewDecoder(bytes.NewReader(line))
 		decoder.DisallowUnknownFields()
 		err := decoder.Decode(&p)
-		ok = err == nil && slices.Contains(Results, p.Result) && p.Slug != "" && p.URL != "" && !p.CheckedAt.IsZero() && bytes.Equal(p.line(), append(line, '\n'))
+		ok = err == nil && p.isSound() && bytes.Equal(p.line(), append(line, '\n'))
 		if ok {
 			fn(&p)
 		}
 		return p.Slug, p.URL, ok
 	})
+}
+
+// isSound reports whether a proof is one that a look may have made.
+func (p *Proof) isSound() bool {
+	return slices.Contains(Results, p.Result) && p.Slug != "" && p.URL != "" && !p.CheckedAt.IsZero() &&
+		(p.FinalURL == "" || isWeb(p.FinalURL)) && (p.ETag == "" || isTag(p.ETag))
 }
 
 // EachLine calls fn with each line of the file; it returns the slug and the address that the line is sorted by, and

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,16 +96,17 @@ type visit struct {
 	status int    // of HTTP; 0 if there was no response
 	result Result // "" if there is a page to look at
 	page   []byte // in UTF-8
+	tag    string // by which the server knows the page; "" if it does not say
 	same   bool   // the page has not changed
 }
 
 // errLater says that a host is left alone until the next run.
 var errLater = errors.New("the host asks to be left alone for longer than a minute")
 
-// visit asks for a page. since is when it was seen last, zero if it must be sent whatever it is. The
-// only errors are errLater and that of a context that ended.
-func (r *Reader) visit(ctx context.Context, address string, since time.Time) (v visit, err error) {
-	v.final = address
+// visit asks for a page. last is what need not be sent again; without a tag, it is sent whatever it is. Dates do not count
+// for that: servers have "not modified" for every page that is older. The only errors are errLater and that of a
+// context that ended.
+func (r *Reader) visit(ctx context.Context, address string, last *Proof) (v visit, err error) {
 	first, err := r.check(address)
 	if err != nil {
 		v.result = Unreadable
@@ -113,12 +115,16 @@ func (r *Reader) visit(ctx context.Context, address string, since time.Time) (v 
 	to := first
 	for range maxRedirects + 1 {
 		v.final = to.String()
-		next, err := r.ask(ctx, to, since, &v)
+		tag := ""
+		if v.final == last.FinalURL {
+			tag = last.ETag
+		}
+		next, err := r.ask(ctx, to, tag, &v)
 		if err != nil || next == "" {
 			return v, err
 		}
 		target, err := to.Parse(next)
-		if err != nil {
+		if err != nil || !isWeb(target.String()) {
 			break
 		}
 		v.final = target.String()
@@ -133,6 +139,11 @@ func (r *Reader) visit(ctx context.Context, address string, since time.Time) (v 
 	}
 	v.result = Unreadable
 	return v, nil
+}
+
+// isWeb reports whether an address is one of a page, as nothing else is kept or followed.
+func isWeb(address string) bool {
+	return strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
 }
 
 // check parses an address and reports whether it may be asked for.
@@ -174,7 +185,7 @@ func isStart(p string) bool {
 }
 
 // ask sends one request, in turn. It returns where the response redirects to, or completes the visit.
-func (r *Reader) ask(ctx context.Context, to *url.URL, since time.Time, v *visit) (redirect string, err error) {
+func (r *Reader) ask(ctx context.Context, to *url.URL, tag string, v *visit) (redirect string, err error) {
 	h := r.host(to)
 	select {
 	case h.turn <- struct{}{}:
@@ -194,11 +205,10 @@ func (r *Reader) ask(ctx context.Context, to *url.URL, since time.Time, v *visit
 	}
 	limited, cancel := context.WithTimeout(ctx, pageTime)
 	defer cancel()
-	resp, err := r.get(limited, h, to, since)
+	resp, err := r.get(limited, h, to, tag)
 	if err != nil {
 		v.result = Unreadable
-		var missing *net.DNSError
-		if errors.As(err, &missing) && missing.IsNotFound {
+		if isNoHost(err) {
 			v.result = Gone
 		}
 		return "", ctx.Err()
@@ -206,8 +216,20 @@ func (r *Reader) ask(ctx context.Context, to *url.URL, since time.Time, v *visit
 	defer resp.Body.Close()
 	v.status = resp.StatusCode
 	redirect = v.take(resp)
+	if v.same && tag == "" { // nobody asked
+		v.same, v.result = false, Unreadable
+	}
 	return redirect, ctx.Err()
 }
+
+// isNoHost reports whether a name is not there, which a failing resolver does not say.
+func isNoHost(err error) bool {
+	missing, ok := errors.AsType[*net.DNSError](err)
+	return ok && missing.IsNotFound
+}
+
+// isTag matches what a server may call a page, if it is short enough to be kept.
+var isTag = regexp.MustCompile(`^(?:W/)?"[!#-~]{1,200}"$`).MatchString
 
 // take completes a visit with a response, or returns where it redirects to.
 func (v *visit) take(resp *http.Response) (redirect string) {
@@ -230,11 +252,14 @@ func (v *visit) take(resp *http.Response) (redirect string) {
 			break
 		}
 		v.page = page
+		if tag := resp.Header.Get("ETag"); isTag(tag) {
+			v.tag = tag
+		}
 	}
 	return redirect
 }
 
-func (r *Reader) get(ctx context.Context, h *host, to *url.URL, since time.Time) (*http.Response, error) {
+func (r *Reader) get(ctx context.Context, h *host, to *url.URL, tag string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, to.String(), nil)
 	if err != nil {
 		return nil, err
@@ -242,8 +267,8 @@ func (r *Reader) get(ctx context.Context, h *host, to *url.URL, since time.Time)
 	req.Header.Set("User-Agent", r.cfg.Agent)
 	req.Header.Set("Accept", "text/html,application/xhtml+xml")
 	req.Header.Set("Accept-Encoding", "gzip")
-	if !since.IsZero() {
-		req.Header.Set("If-Modified-Since", since.UTC().Format(http.TimeFormat))
+	if tag != "" {
+		req.Header.Set("If-None-Match", tag)
 	}
 	resp, err := r.client.Do(req)
 	h.next = time.Now().Add(r.cfg.Spacing)
@@ -310,8 +335,11 @@ func (r *Reader) readRobots(ctx context.Context, h *host, of *url.URL) error {
 		if err := r.pause(ctx, h); err != nil {
 			return err
 		}
-		resp, err := r.get(limited, h, to, time.Time{})
+		resp, err := r.get(limited, h, to, "")
 		if err != nil {
+			if isNoHost(err) {
+				status = http.StatusNotFound
+			}
 			break
 		}
 		status, text, err = readRobotsText(resp)

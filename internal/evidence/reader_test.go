@@ -151,7 +151,7 @@ func TestAHostilePageCostsLittleAndConfirmsNothing(t *testing.T) {
 			p := run(t.Context(), newTestReader(t), nil, address)[address]
 			close(stop)
 			<-watched
-			if p.Result == Confirmed || p.Result == "" {
+			if p.Result == Confirmed || p.Result == "" || p.FinalURL != "" && !strings.HasPrefix(p.FinalURL, server.URL) {
 				t.Errorf("%+v", p)
 			}
 			t.Logf("%s: %s in %v with %d MB", name, p.Result, time.Since(began).Round(time.Millisecond), most.Load()>>20)
@@ -239,7 +239,7 @@ func (h *politeHost) RoundTrip(r *http.Request) (*http.Response, error) {
 	h.worst.Store(max(h.worst.Load(), h.busy.Add(1)))
 	defer h.busy.Add(-1)
 	h.mu.Lock()
-	h.asked, h.at, h.since = append(h.asked, r.URL.Path), append(h.at, time.Now()), append(h.since, r.Header.Get("If-Modified-Since"))
+	h.asked, h.at, h.since = append(h.asked, r.URL.Path), append(h.at, time.Now()), append(h.since, r.Header.Get("If-None-Match"))
 	h.mu.Unlock()
 	time.Sleep(100 * time.Millisecond) // of the bubble's clock
 	w := httptest.NewRecorder()
@@ -261,9 +261,10 @@ func TestAHostIsAskedPolitely(t *testing.T) {
 				limited = false
 				w.Header().Set("Retry-After", "30")
 				w.WriteHeader(http.StatusTooManyRequests)
-			case r.Header.Get("If-Modified-Since") != "":
+			case r.Header.Get("If-None-Match") == `"1"`:
 				w.WriteHeader(http.StatusNotModified)
 			default:
+				w.Header().Set("ETag", `"1"`)
 				sent(goodPage)(w, r)
 			}
 		}}
@@ -306,6 +307,80 @@ func TestAHostIsAskedPolitely(t *testing.T) {
 			t.Errorf("%d requests at once", h.worst.Load())
 		}
 	})
+}
+
+// TestOnlyThePageThatConfirmedAPriceConfirmsItUnsent looks a second time at a page that answers conditional requests.
+func TestOnlyThePageThatConfirmedAPriceConfirmsItUnsent(t *testing.T) {
+	const dearer = "<!doctype html><h1>Tarifs</h1><p>25 €/mois</p>"
+	for name, test := range map[string]struct {
+		first, second string // the tags of the page
+		page          string // the second time
+		change        func(*Proof)
+		want          Result
+		isSent        bool
+	}{
+		"the same":                          {`"1"`, `"1"`, goodPage, nil, Confirmed, false},
+		"another one":                       {`"1"`, `W/"2"`, dearer, nil, Changed, true},
+		"another one, of an older date":     {"", "", dearer, nil, Changed, true},
+		"a tag that is none":                {"1", "1", dearer, nil, Changed, true},
+		"a tag that is too long":            {`"` + strings.Repeat("1", 201) + `"`, `"2"`, dearer, nil, Changed, true},
+		"another price was looked for":      {`"1"`, `"1"`, dearer, func(p *Proof) { p.Price = "25 €/mois" }, Changed, true},
+		"another plan was looked for":       {`"1"`, `"1"`, dearer, func(p *Proof) { p.Price += "; plan Pro" }, Changed, true},
+		"it was not confirmed":              {`"1"`, `"1"`, goodPage, func(p *Proof) { p.Result = Changed }, Confirmed, true},
+		"the tag is that of another page":   {`"1"`, `"1"`, dearer, func(p *Proof) { p.FinalURL += "/autre" }, Changed, true},
+		"unsent, although there was no tag": {"", "unsent", "", nil, Unreadable, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			page, tag, day, isSent := goodPage, test.first, time.Now(), false
+			server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if tag == "unsent" {
+					w.WriteHeader(http.StatusNotModified)
+					return
+				}
+				w.Header().Set("Content-Type", "text/html; charset=utf-8")
+				w.Header()["Etag"] = []string{tag}
+				isSent = tag == "" || r.Header.Get("If-None-Match") != tag
+				http.ServeContent(w, r, "", day, strings.NewReader(page))
+			})
+			address := server.URL + "/tarifs"
+			first := run(t.Context(), newTestReader(t), nil, address)[address]
+			if first.Result != Confirmed {
+				t.Fatalf("%+v", first)
+			}
+			confirmed := first.ConfirmedAt
+			if test.change != nil {
+				test.change(&first)
+			}
+			page, tag, day, isSent = test.page, test.second, day.AddDate(0, 0, -6), false
+			second := run(t.Context(), newTestReader(t), []Proof{first}, address)[address]
+			if second.Result != test.want || isSent != test.isSent {
+				t.Errorf("it was sent: %v, %+v", isSent, second)
+			}
+			if isOther := first.Price != second.Price; test.want != Confirmed && second.ConfirmedAt.Equal(confirmed) == isOther {
+				t.Errorf("confirmed at %v", second.ConfirmedAt)
+			}
+		})
+	}
+}
+
+func TestAHostThatDoesNotExistIsGone(t *testing.T) {
+	for _, test := range []struct {
+		err  net.DNSError
+		want Result
+	}{
+		{net.DNSError{Err: "no such host", IsNotFound: true}, Gone},
+		{net.DNSError{Err: "server misbehaving", IsTemporary: true}, Unreadable},
+		{net.DNSError{Err: "i/o timeout", IsTimeout: true}, Unreadable},
+	} {
+		reader := newTestReader(t)
+		reader.client.Transport = roundTrip(func(*http.Request) (*http.Response, error) {
+			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: &test.err}
+		})
+		const address = "https://plume.example/tarifs"
+		if p := run(t.Context(), reader, nil, address)[address]; p.Result != test.want {
+			t.Errorf("%s: %s, want %s", test.err.Err, p.Result, test.want)
+		}
+	}
 }
 
 func TestAHostThatWantsToBeLeftAloneIs(t *testing.T) {

@@ -15,8 +15,14 @@ import (
 // does what confirmed another price than the one that is recorded now.
 func Add(c *catalog.Catalog, p *catalog.Proof, line []byte) {
 	t := c.Tool(p.Slug)
-	if t == nil || !catalog.IsPublic(t.Pricing, t.Price) || p.Result == catalog.Confirmed && isOfAnother(line, t) {
+	if t == nil || !catalog.IsPublic(t.Pricing, t.Price) {
 		return
+	}
+	if p.ConfirmedAt != "" && isOfAnother(line, t) {
+		if p.Result == catalog.Confirmed {
+			return
+		}
+		p.ConfirmedAt = ""
 	}
 	address, isSource := withoutFragment(p.URL), false
 	for _, source := range PriceSources(t) {
@@ -46,20 +52,26 @@ func withoutFragment(address string) string {
 
 const priceField = `,"price":`
 
-// isOfAnother reports whether a line says that another price was looked for than the one that is recorded now.
+// isOfAnother reports whether a line says that another price was looked for than the one that is recorded now, or
+// that of another plan.
 // No text of a line can look like a field, because its quotation marks are escaped.
 func isOfAnother(line []byte, t *catalog.Tool) bool {
 	_, rest, isSaid := bytes.Cut(line, []byte(priceField))
-	price, err := jsontext.AppendQuote(nil, priceOf(t.Price, t.PriceDisplay))
+	claim := claimOf(t)
+	price, err := jsontext.AppendQuote(nil, claim.wanted())
 	return isSaid && (err != nil || !bytes.HasPrefix(rest, price))
 }
 
-// priceOf returns all that is recorded of a price.
-func priceOf(price, display string) string {
-	if display == "" {
-		return price
+// wanted returns all that is looked for, as a line keeps it.
+func (c *Claim) wanted() string {
+	wanted := c.Price
+	if c.Display != "" {
+		wanted += "; display " + c.Display
 	}
-	return price + "; " + display
+	if c.Hint != "" {
+		wanted += "; plan " + c.Hint
+	}
+	return wanted
 }
 
 // Proofs returns the records of a catalogue as proofs, of which nothing else is known.
@@ -67,7 +79,8 @@ func Proofs(c *catalog.Catalog) (list []Proof, err error) {
 	for _, r := range c.Proofs {
 		p := Proof{Slug: r.Slug, URL: r.URL, Result: Result(r.Result)}
 		if t := c.Tool(r.Slug); t != nil && r.Result == catalog.Confirmed {
-			p.Price = priceOf(t.Price, t.PriceDisplay)
+			claim := claimOf(t)
+			p.Price = claim.wanted()
 		}
 		p.CheckedAt, err = catalog.ParseTime(r.CheckedAt, time.UTC)
 		if err == nil && r.ConfirmedAt != "" {

@@ -28,8 +28,10 @@ func TestOneProofOfAPriceIsKept(t *testing.T) {
 		{"the newest of several, in any order", nil, []Proof{seen(other, 3, Confirmed, "19 €/mois"), seen(prices, 2, Gone, "")}, "confirmed 2026-11-03T03:00:00Z https://plume.example/offres"},
 		{"the page of the price", func(t *catalog.Tool) { t.PriceSource = prices }, []Proof{seen(other, 3, Gone, ""), seen(prices, 2, Confirmed, "19 €/mois")}, "confirmed 2026-11-02T03:00:00Z " + prices},
 		{"a price that was not written", nil, []Proof{seen(prices, 2, Confirmed, "")}, "confirmed 2026-11-02T03:00:00Z " + prices},
-		{"the same price, in words", func(t *catalog.Tool) { t.PriceDisplay = "à « vie »" }, []Proof{seen(prices, 2, Confirmed, "19 €/mois; à « vie »")}, "confirmed 2026-11-02T03:00:00Z " + prices},
-		{"other words since", func(t *catalog.Tool) { t.PriceDisplay = "30 $" }, []Proof{seen(prices, 2, Confirmed, "19 €/mois; 20 $")}, ""},
+		{"the same price, in words", func(t *catalog.Tool) { t.PriceDisplay = "à « vie »" }, []Proof{seen(prices, 2, Confirmed, "19 €/mois; display à « vie »")}, "confirmed 2026-11-02T03:00:00Z " + prices},
+		{"other words since", func(t *catalog.Tool) { t.PriceDisplay = "30 $" }, []Proof{seen(prices, 2, Confirmed, "19 €/mois; display 20 $")}, ""},
+		{"another plan since", func(t *catalog.Tool) { t.PriceSourceHint = "Max" }, []Proof{seen(prices, 2, Confirmed, "19 €/mois; plan Pro")}, ""},
+		{"the same plan", func(t *catalog.Tool) { t.PriceSourceHint = "Pro" }, []Proof{seen(prices, 2, Confirmed, "19 €/mois; plan Pro")}, "confirmed 2026-11-02T03:00:00Z " + prices},
 		{"a longer price since", func(t *catalog.Tool) { t.Price = "19 €/mois" }, []Proof{seen(prices, 2, Confirmed, "19 €/mois/utilisateur")}, ""},
 		{"another price since", func(t *catalog.Tool) { t.Price = "22 €/mois" }, []Proof{seen(prices, 2, Confirmed, "19 €/mois")}, ""},
 		{"a source that is no more", func(t *catalog.Tool) { t.Sources = nil }, []Proof{seen(prices, 2, Confirmed, "19 €/mois")}, ""},
@@ -44,6 +46,9 @@ func TestOneProofOfAPriceIsKept(t *testing.T) {
 			c := &catalog.Catalog{Tools: []*catalog.Tool{tool}}
 			for _, p := range test.proofs {
 				kept := catalog.Proof{Slug: p.Slug, Result: string(p.Result), CheckedAt: catalog.FormatTime(p.CheckedAt), URL: p.URL}
+				if !p.ConfirmedAt.IsZero() {
+					kept.ConfirmedAt = catalog.FormatTime(p.ConfirmedAt)
+				}
 				Add(c, &kept, p.line())
 			}
 			got := ""
