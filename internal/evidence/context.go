@@ -3,6 +3,7 @@ package evidence
 import (
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 	"unicode"
 
@@ -30,13 +31,22 @@ var (
 	// instead matches what stands before an amount that is no longer paid, or is not to be paid.
 	instead = matcher(`\b(?:au lieu d[e’']|instead of|statt|was|avant|before|früher|bisher|économi\pL+(?: de)?|save|sav(?:e|ing)s?(?: of)?|sparen(?: sie)?|ersparnis)[ \n:]*$|[≈~±+−][ ]?$`)
 	// extra matches labels and headings of what is paid besides.
-	extra = matcher(`\b(?:add-?ons?|options?|optionn?el\pL*|suppl[ée]ment\pL*|extras?|zusatz\pL*|zusätzlich\pL*|weitere[rs]?|additional|modules?|frais|fees?|setup|crédits?|credits?)\b`)
+	extra = matcher(`\b(?:add-?ons?|options?|optionn?el\pL*|suppl[ée]ment\pL*|extras?|zusatz\pL*|zusätzlich\pL*|weitere[rs]?|additional|modules?|frais|fees?|setup|support|assistance|maintenance|hébergement|hosting|stockage|storage|formation|training|schulung|onboarding|migration|crédits?|credits?)\b`)
 	// others matches labels and headings of what is not the tool, or not for everybody, or not of today.
 	others = matcher(`\b(?:vs|versus|concurren\pL+|compet\pL+|alternativ\pL+|wettbewerb\pL*|` +
 		`étudiants?|students?|studierende|education|éducation|enseignants?|teachers?|écoles?|schools?|schulen?|jeunes?|youth|seniors?|associations?|non-?profits?|charit\pL+|gemeinnützig\pL*|réduite?s?|reduced|ermäßigt\pL*|` +
-		`anciens?|anciennes?|old|previous\pL*|former\pL*|regular\pL*|normal\pL*|usual\pL*|archives?|legacy|historique|jusqu\pL*|until|bis|exemples?|examples?|beispiel\pL*|partners?|partenaires?|témoignages?|testimonials?|(?:19|20)\d\d)\b`)
+		`anciens?|anciennes?|old|previous\pL*|former\pL*|regular\pL*|normal\pL*|usual\pL*|archives?|legacy|historique|jusqu\pL*|until|bis|average|moyen\pL*|durchschnitt\pL*|market|marché|markt|donations?|dons?|spenden?|soutenir|others?|autres?|andere\pL*|ailleurs|elsewhere|budget|promo\pL*|launch|lancement|exemples?|examples?|beispiel\pL*|partners?|partenaires?|témoignages?|testimonials?|(?:19|20)\d\d)\b`)
 	// withdrawn matches what cards say of plans that not everybody can buy.
-	withdrawn = matcher(`\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming soon|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|neukunden|bestandskunden|(?:new|existing) customers|(?:nouveaux|anciens) clients|aktion|contrats? (?:signés?|conclus?)|contracts? (?:signed|concluded)|unavailable|indisponible|nicht verfügbar)\b`)
+	withdrawn = matcher(`\b(?:for|during|pendant|durant|in|während)(?: \pL+){0,2} (?:first|premi\pL+|erste\pL*)\b|\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming soon|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|neukunden|bestandskunden|(?:new|existing) customers|(?:nouveaux|anciens) clients|aktion|contrats? (?:signés?|conclus?)|contracts? (?:signed|concluded)|terminée?s?|a pris fin|ended|expired?|expirée?s?|abgelaufen|beendet|unavailable|indisponible|nicht verfügbar)\b`)
+)
+
+var (
+	sentenceStart = regexp.MustCompile(`[.!…] |\b(?i:puis|ensuite|then|danach|dann|anschließend) `)
+	sentenceEnd   = regexp.MustCompile(`[.!…] \P{L}*\p{Lu}`)
+	lineLabel     = regexp.MustCompile(`^\P{L}*(?:\pL[\pL\d+&’'-]* ?){1,4}[:–—|-] ?$`)
+	// condition matches what makes the price in a sentence one of some time, of some people or of a part.
+	condition = matcher(`\b(?:puis|ensuite|then|danach|dann|pendant|during|while|first|premi\pL+|ersten?|jusqu\pL*|until|bis|par|per|pro|each|chacune?|jeweils?|minimum|mindestens|` +
+		`réservée?s?|reserved|only for|nur für|au lieu|instead|statt|économi\pL+|sav(?:e|es|ing|ings)|sparen|selon|depending|je nach|était|was|war|(?:ne|not|nicht|plus) \pL+)\b|` + others.String() + `|` + extra.String())
 )
 
 // standing returns what an amount is worth, given the end of the amount before it and the start of the one behind it.
@@ -58,25 +68,38 @@ func (p *page) standing(a *amount, before, behind int) standing {
 	_, next := p.heading(a.number)
 	beside := p.text[max(before, a.start-near):a.start] + p.text[a.end:max(a.end, min(behind, next, a.end+near))]
 	labels := p.headings(a.number) + "\n" + lead
+	said, tail := p.sentence(a, start, end)
 	for _, l := range p.labels(element) {
 		labels += "\n" + p.textOf(l)
 	}
 	switch {
 	case extra.MatchString(labels):
 		return aside
-	case p.elements[element].role == folded, a.isRange, p.isEnd(a, start), !p.isPlainTalk(p.sentence(a, start, end)), withdrawn.MatchString(beside),
+	case p.elements[element].role == folded, a.isRange, p.isEnd(a, start), !p.isPlainTalk(said), condition.MatchString(tail), withdrawn.MatchString(beside),
 		others.MatchString(labels), a.value == 0 && trial.MatchString(labels):
 		return talk
 	}
 	return plainly
 }
 
-// sentence returns the words beside an amount, as far as the ends of its sentence.
-func (p *page) sentence(a *amount, start, end int) string {
-	before, behind := p.text[min(start, a.start):a.start], p.text[min(a.end, end):end]
-	before = before[strings.LastIndex(before, ". ")+1:]
-	behind, _, _ = strings.Cut(behind, ". ")
-	return before + " " + behind
+// sentence returns the words beside an amount that must say that it is the price, and the rest of its sentence, which may say
+// what is in it. A label before the amount is judged as headings are, and what came before then does not matter.
+func (p *page) sentence(a *amount, start, end int) (said, tail string) {
+	said, tail = p.text[min(start, a.start):a.start], p.text[min(a.end, end):end]
+	if stop := sentenceStart.FindAllStringIndex(said, -1); stop != nil {
+		said = said[stop[len(stop)-1][1]:]
+	}
+	if stop := sentenceEnd.FindStringIndex(p.text[a.end-1 : end]); stop != nil {
+		tail = tail[:max(0, stop[0]-1)]
+	}
+	if lineLabel.MatchString(said) && hasPlanWord(said) {
+		said = ""
+	}
+	clause := strings.IndexAny(tail, ",;:(–—|·")
+	if clause < 0 {
+		return said + " " + tail, ""
+	}
+	return said + " " + tail[:clause], tail[clause:]
 }
 
 // isEnd reports whether an amount may be the end of one whose first figures are in a block of their own, outside of tables.
@@ -88,12 +111,16 @@ func (p *page) isEnd(a *amount, start int) bool {
 
 // isPlainTalk reports whether the words beside an amount say nothing but that it is the price.
 func (p *page) isPlainTalk(rest string) bool {
-	for w := range strings.FieldsFuncSeq(strings.ToLower(rest), func(r rune) bool { return !unicode.IsLetter(r) }) {
-		if _, isUnit := unitWords[w]; !isUnit && !slices.Contains(plainWords, w) && !slices.Contains(p.own, w) {
+	for _, w := range wordsOf(rest) {
+		if _, isUnit := unitWords[w]; !isUnit && !slices.Contains(plainWords, w) && !slices.Contains(planWords, w) && !slices.Contains(p.own, w) {
 			return false
 		}
 	}
 	return true
+}
+
+func wordsOf(s string) []string {
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
 var plainWords = strings.Fields("prix tarif tarifs price prices pricing preis preise seulement only nur just ou or oder soit ttc ht hors taxe taxes tax tva vat mwst ust inkl zzgl excl incl incluse comprise " +
@@ -101,7 +128,7 @@ var plainWords = strings.Fields("prix tarif tarifs price prices pricing preis pr
 	"coûte costs cost kostet cancel anytime any time résiliable à tout moment kündbar jederzeit aujourd hui now today jetzt heute maintenant pour for für toujours forever et and und de of un une a an the le la les l d " +
 	"eur usd gbp us all everything tout compris inclus included includes inclut it is est updates update mises mise jour comprises illimité illimités unlimited features fonctions " +
 	"résilier résiliez résilie arrêter annuler annulable cancelled canceled can be when you want quand vous voulez pouvez se depuis votre compte peut être arrêté " +
-	"choisir choose get started start commencer abonner abonnez souscrire subscribe buy acheter kaufen wählen starten there one there's licence license access accès partir dès from starting at ab sofort")
+	"choisir choose get started start commencer abonner abonnez souscrire subscribe buy acheter kaufen wählen starten there one there's licence license access accès partir dès from starting at ab sofort pay payez zahlen priced complet complète")
 
 // headings returns the headings that a place is under: the last one before it, and the last one of
 // each higher level before that.
@@ -122,15 +149,17 @@ func (p *page) headings(at int) string {
 
 // heading returns the last heading before a place, or -1, and where the next one begins.
 func (p *page) heading(at int) (last, next int) {
-	last, next = -1, len(p.text)
-	for _, i := range p.heads {
-		if e := &p.elements[i]; e.end <= at {
-			last = i
-		} else if e.start > at {
-			return last, e.start
+	i := sort.Search(len(p.heads), func(i int) bool { return p.elements[p.heads[i]].start > at })
+	next = len(p.text)
+	if i < len(p.heads) {
+		next = p.elements[p.heads[i]].start
+	}
+	for _, last := range slices.Backward(p.heads[:i]) {
+		if p.elements[last].end <= at {
+			return last, next
 		}
 	}
-	return last, next
+	return -1, next
 }
 
 // inherit gives an amount that does not say what it is paid for the unit that its surroundings

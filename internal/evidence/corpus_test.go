@@ -45,6 +45,8 @@ func readCorpus(t testing.TB, file string, isLie bool) (list []sample) {
 		switch {
 		case strings.HasPrefix(file, "blind"):
 			part = "blind"
+		case strings.HasPrefix(file, "stranger"):
+			part = "stranger"
 		case strings.HasPrefix(file, "adversary"):
 			part = "adversary " + values["round"]
 		case sum.Sum32()%2 == 1 && values["tuned"] == "":
@@ -73,13 +75,18 @@ func readCorpus(t testing.TB, file string, isLie bool) (list []sample) {
 //
 // The blind ones were written before the rules that hold now, which were made without looking at them: of 40 lies the
 // rules before them believed 4 and these 0, and of 30 true prices they confirmed 29 and 27.
+//
+// The stranger's pages were written by somebody who had not read the program, for two earlier states of it: of 155 lies these
+// believed 9 and 0, and of 110 true prices they confirmed 90.9 % and 69.1 %. The rules for plans without a hint, for labels and
+// for the ends of sentences were made by looking at them, so that they are tuned by now.
 func TestTheCorpusIsJudgedWell(t *testing.T) {
 	corpus := slices.Concat(readCorpus(t, "true.txt", false), readCorpus(t, "lies.txt", true),
 		readCorpus(t, "adversary-true.txt", false), readCorpus(t, "adversary-lies.txt", true),
-		readCorpus(t, "blind-true.txt", false), readCorpus(t, "blind-lies.txt", true))
+		readCorpus(t, "blind-true.txt", false), readCorpus(t, "blind-lies.txt", true),
+		readCorpus(t, "stranger-true.txt", false), readCorpus(t, "stranger-lies.txt", true))
 	t.Logf("%-11s %5s %14s %14s %5s %15s", "pages", "true", "confirmed", "changed", "lies", "lies confirmed")
 	lies := 0
-	for _, part := range []string{"tuned", heldOut, "adversary 1", "adversary 2", "adversary 3", "adversary 4", "adversary 5", "blind"} {
+	for _, part := range []string{"tuned", heldOut, "adversary 1", "adversary 2", "adversary 3", "adversary 4", "adversary 5", "blind", "stranger"} {
 		var honest, confirmed, changed, lied, believed int
 		for _, s := range corpus {
 			if s.part != part {

@@ -126,7 +126,7 @@ func (p *page) judge(c *Claim) (Result, []amount) {
 	if !ok {
 		return Unreadable, nil
 	}
-	p.own = strings.Fields(strings.ToLower(c.Name + " " + c.Hint))
+	p.own = wordsOf(c.Name + " " + c.Hint)
 	all := findAmounts(p.text)
 	if want.value == 0 {
 		all = p.addFree(all)
@@ -209,7 +209,17 @@ func (p *page) isRival(c *Claim, a, b *amount) bool {
 		second, _ := p.heading(b.number)
 		return c.Hint != "" || first == second
 	}
-	return (b.units == a.units || b.units == "" || b.units == ambiguous) && !p.isTaxed(a, b)
+	return (b.units == a.units || b.units == "" || b.units == ambiguous) && !p.isTaxed(a, b) && (!p.isYearly(b) || p.isYearly(a)) && (c.Hint != "" || !p.arePlans(a, b))
+}
+
+// yearly matches what is said of prices by the month that are paid by the year.
+var yearly = matcher(`\b(?:annuel\pL*|à l[’']année|par an|annual\pL*|yearly|jährlich\pL*|im jahr)\b`)
+
+// isYearly reports whether the block of an amount says so.
+func (p *page) isYearly(a *amount) bool {
+	start, _ := p.block(a.number)
+	_, end := p.block(max(a.number, a.end-1))
+	return yearly.MatchString(p.text[max(start, a.start-60):min(end, a.end+60)])
 }
 
 var tax = matcher(`\b(?:HT|TTC|TVA|VAT|tax|taxes|MwSt|USt|netto|brutto)\b`)
@@ -227,7 +237,7 @@ func (p *page) ownLabels(name string) (found []int) {
 	for i := range p.elements {
 		e := &p.elements[i]
 		isLabel := e.tag == atom.Td || e.tag == atom.Th || e.tag != atom.H1 && slices.Contains(headings, e.tag)
-		if isLabel && e.end-e.start < 100 && planName(p.textOf(i)) == planName(name) && len(found) < 100 {
+		if isLabel && e.role == plain && e.end-e.start < 100 && planName(p.textOf(i)) == planName(name) && len(found) < 100 {
 			found = append(found, i)
 		}
 	}
@@ -268,7 +278,7 @@ var (
 		`(?:was|been) (?:removed|deleted)|a été (?:supprimée|déplacée)|no longer (?:available|exists)|nicht mehr (?:verfügbar|vorhanden)|n[’']est plus (?:disponible|en ligne)|page manquante|seite fehlt|` +
 		`\bdomain\pL*\b.{0,60}\b(?:for sale|parked|expired|zu verkaufen|zum verkauf|à vendre|en vente|expiré|parqué)|(?:buy|acheter) (?:this|ce) domain|parked domain|\b(?:is|are) for sale$|lease[- ]to[- ]own`)
 	freeLine = regexp.MustCompile(`(?i)^(?:gratuite?|free|kostenlos|gratis|entièrement gratuite?|100 ?% gratuite?|totally free|completely free|komplett kostenlos)(?: (?:pour toujours|à vie|forever|für immer|pour tous|for everyone|pour tout le monde|dauerhaft|et sans publicité))?[ .!*]*$`)
-	freeTalk = regexp.MustCompile(`(?i)\b(?:est|reste|restera|sont|sera toujours) (?:entièrement |totalement |complètement |100 ?% |et restera |toujours )*gratuite?s?\b|\b(?:is|remains|stays) (?:completely |totally |entirely |always |100 ?% )*free\b|` +
+	freeTalk = regexp.MustCompile(`(?i)\b(?:est|reste|restera|sont|sera toujours) (?:entièrement |totalement |complètement |100 ?% |et restera |toujours |une? \pL+ |libre et )*gratuite?s?\b|\b(?:is|remains|stays) (?:completely |totally |entirely |always |100 ?% |an? )*free\b|` +
 		`\b(?:ist|bleibt) (?:komplett |dauerhaft |völlig |immer |vollständig )*kostenlos\b|\bfree forever\b|\bgratuite? pour toujours\b|\bfür immer kostenlos\b`)
 	trial = regexp.MustCompile(`(?i)essai|b[eê]ta\b|during|pendant|while|tant que|solange|während|jusqu|until|trial|test|démo|demo|\d+ ?(?:jours|days|tage|mois|months|monate)|premier|first|erste|livraison|shipping|support|assistance|consultation|beratung|newsletter|webinaire|webinar|e-?book|` +
 		`plus gratuit|no longer|nicht mehr|n[’']est (?:pas|plus)|isn[’']t|is not|ist nicht|was|était|war\b|ailleurs|concurren|téléchargement|download|mise à jour|update|inscription|sign ?up|(?:19|20)\d\d`)
@@ -375,7 +385,7 @@ func (p *page) sentences(c *Claim, all []amount) (list []Found) {
 
 // shorten returns the first characters of a text.
 func shorten(s string, limit int) string {
-	runes := []rune(s)
+	runes := []rune(s[:min(len(s), 4*limit+4)])
 	if len(runes) <= limit {
 		return s
 	}

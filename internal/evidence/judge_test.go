@@ -24,7 +24,7 @@ func TestJudge(t *testing.T) {
 		{"french cents", month, `<div class=price>19€99<span>/mois</span></div>`, Confirmed},
 		{"split divs", month, `<div class=price><div>€</div><div>19.99</div><div>per month</div></div>`, Confirmed},
 		{"eur", month, `<p>EUR 19.99 /mo</p>`, Confirmed},
-		{"two plans", month, `<h3>Solo</h3><p>19,99 €/mois</p><h3>Duo</h3><p>29,99 €/mois</p>`, Unreadable},
+		{"two plans", month, `<h3>Solo</h3><p>19,99 €/mois</p><h3>Duo</h3><p>29,99 €/mois</p>`, Confirmed},
 		{"column", solo, `<table><tr><th>Offre<th>Prix par mois<tr><td>Solo<td>19,99 €<tr><td>Duo<td>29,99 €</table>`, Confirmed},
 		{"list", month, `<dl><dt>Prix mensuel<dd>19,99 €</dl>`, Confirmed},
 		{"heading", month, `<section><h2>Tarifs mensuels</h2><div><h3>Solo</h3><p>19,99 €</p></div></section>`, Confirmed},

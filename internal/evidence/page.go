@@ -314,6 +314,8 @@ func roleOf(n *html.Node, in role) role {
 		return quote
 	case hasWord(classes, marginWords):
 		return margin
+	case slices.Contains(classes, "tab-pane") && !slices.Contains(classes, "active"):
+		return folded
 	}
 	return plain
 }
@@ -323,7 +325,7 @@ var (
 	struckWords = strings.Fields("through linethrough strikethrough strike struck old oldprice was wasprice crossed barre barré ancien ancienne streichpreis alt original before avant compareat")
 	quoteWords  = strings.Fields("testimonial testimonials temoignage temoignages témoignage témoignages quote quotes review reviews kundenstimme kundenstimmen " +
 		"reply replies answer comment comments commentaire commentaires avis feedback said verbatim")
-	marginWords = strings.Fields("cookie cookies consent consentement gdpr rgpd dsgvo cmp paywall popup toast banner bandeau announcement annonce topbar newsletter footer sidebar breadcrumb mockup screenshot illustration")
+	marginWords = strings.Fields("cookie cookies consent consentement gdpr rgpd dsgvo cmp paywall popup modal toast banner bandeau announcement annonce topbar newsletter footer sidebar breadcrumb mockup screenshot illustration")
 	hiddenWords = []string{
 		"hidden", "d-none", "is-hidden", "hide", "invisible", "sr-only", "visually-hidden", "visuallyhidden",
 		"screen-reader-text", "u-hidden", "display-none", "offscreen", "js-hidden",

@@ -77,14 +77,14 @@ func (p *page) mark(all []amount, start, end int) {
 	for parent := p.elements[label].parent; parent > 0 && strings.TrimSpace(p.text[p.elements[parent].start:p.elements[parent].end]) == strings.TrimSpace(p.text[start:end]); parent = p.elements[parent].parent {
 		label = parent
 	}
-	if cell := p.around(label, atom.Td, atom.Th); cell >= 0 && p.around(cell, atom.Table) >= 0 {
+	holds := func(from, to int) bool {
+		return slices.ContainsFunc(all, func(a amount) bool { return a.number >= from && a.number < to })
+	}
+	if cell := p.around(label, atom.Td, atom.Th); cell >= 0 && p.around(cell, atom.Table) >= 0 && !holds(p.elements[cell].start, p.elements[cell].end) {
 		for i := range all {
 			all[i].isMine = all[i].isMine || slices.Contains(p.labels(p.at(all[i].number)), cell)
 		}
 		return
-	}
-	holds := func(from, to int) bool {
-		return slices.ContainsFunc(all, func(a amount) bool { return a.number >= from && a.number < to })
 	}
 	for outer := p.elements[label].parent; outer >= 0; outer = p.elements[outer].parent {
 		from, to := p.elements[outer].start, p.elements[outer].end
@@ -120,4 +120,55 @@ func (p *page) names(outer, label int) (found []int) {
 		}
 	}
 	return found
+}
+
+// planWords are words of the names of plans, and for plans.
+var planWords = strings.Fields("plan offre formule abonnement subscription licence license lizenz paket pack free gratuit découverte discovery hobby starter start basic basique base basis essentiel essentielle essential essentials " +
+	"standard classic classique light lite mini midi maxi max small medium large s m l xl solo duo trio individual individuel einzel perso personal personnel personnelle persönlich privat famille family familie " +
+	"indépendant freelance créateur creator plus pro profi professional professionnel premium advanced avancé expert ultra ultimate unlimited illimité gold silver bronze growth scale team teams équipe équipes studio agence agency agentur " +
+	"business company entreprise enterprise organisation organization cabinet unternehmen corporate")
+
+func hasPlanWord(s string) bool {
+	return slices.ContainsFunc(wordsOf(s), func(w string) bool { return slices.Contains(planWords, w) })
+}
+
+// arePlans reports whether two amounts are the prices of two plans of one tool: each is in a part of the page of its own with a
+// name of its own, that of the first is such as plans have, and both have the name of the tool or none has.
+func (p *page) arePlans(a, b *amount) bool {
+	if b.standing != plainly || a.units != b.units {
+		return false
+	}
+	hasOwn := func(s string) bool {
+		return slices.ContainsFunc(wordsOf(s), func(w string) bool { return slices.Contains(p.own, w) })
+	}
+	first, second := p.planNames(a, b), p.planNames(b, a)
+	for i, name := range first {
+		if len(name) < 60 && hasPlanWord(name) && second[i] != "" && len(second[i]) < 60 {
+			return planName(name) != planName(second[i]) && hasOwn(name) == hasOwn(second[i])
+		}
+	}
+	return false
+}
+
+// planNames returns what may be the name of the plan of an amount that is beside another one: the heads of its row or column, the
+// first line of its part of the page, a label before it, the heading before it.
+func (p *page) planNames(a, b *amount) (names [4]string) {
+	element, part := p.at(a.number), 0
+	for e := element; e > 0 && (b.number < p.elements[e].start || b.number >= p.elements[e].end); e = p.elements[e].parent {
+		part = e
+	}
+	for _, l := range p.labels(element) {
+		if !slices.Contains(p.labels(p.at(b.number)), l) {
+			names[0] += shorten(p.textOf(l), 60) + "\n"
+		}
+	}
+	names[1], _, _ = strings.Cut(p.textOf(part), "\n")
+	start, _ := p.block(a.number)
+	names[2] = p.text[min(start, a.start):a.start]
+	last, _ := p.heading(a.number)
+	before, _ := p.heading(b.number)
+	if last >= 0 && last != before {
+		names[3] = p.textOf(last)
+	}
+	return names
 }
