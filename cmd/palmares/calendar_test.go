@@ -200,7 +200,7 @@ func (m crowdedMinute) add(t *testing.T, dir string) crowdedMinute {
 		} {
 			writeFile(t, filepath.Join(dir, file+".md"), []byte("---\n"+text))
 		}
-		m.events[instant] = append(m.events[instant], "tool.created neuf-"+name, "tool.updated base-"+name, "catalog.updated ")
+		m.events[instant] = append(m.events[instant], "tool.created neuf-"+name, "tool.updated base-"+name, "page.updated page-"+name, "catalog.updated ")
 		first := midnight.Format(time.RFC3339)
 		m.events[first] = append(m.events[first], "pricing.updated prix-"+name, "tool.updated prix-"+name)
 	}

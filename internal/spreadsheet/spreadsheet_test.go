@@ -194,7 +194,7 @@ func TestWhatIsWrongWithATableIsSaid(t *testing.T) {
 		"too large":          {"columns: {A: name}" + strings.Repeat("\n", 1<<16), "larger than 64 KiB"},
 		"not YAML":           {"columns: [", "[1:10] sequence end token"},
 		"unknown key":        {"colums: {}", `unknown field "colums"`},
-		"unknown field":      {strings.Replace(mapping, "Note: score", "Note: scores", 1), `columns: "Note": a tool has no field "scores"; it has access, aliases,`},
+		"unknown field":      {strings.Replace(mapping, "Note: score", "Note: scores", 1), `columns: "Note": a tool has no field "scores"; it has access, added_at,`},
 		"field of two":       {strings.Replace(mapping, "Note: score", "Note: name", 1), `"Nom" and "Note" are both the field name`},
 		"field with parts":   {strings.Replace(mapping, "Note: score", "Note: plans", 1), "the field plans does not fit into a cell"},
 		"section without":    {strings.Replace(mapping, "body/Points forts", "body/", 1), "followed by the title of a section"},
