@@ -306,15 +306,13 @@ func TestWhateverTheDatabaseDoesReadsGoOn(t *testing.T) {
 	must(t, "publish", marked(t, "C", 3), "--database", proxy.Direct)
 	s.until("/api/v1/stats", func(_ *http.Response, body string) bool { return strings.Contains(body, `"tools_total":3,`) }, keys[1])
 	s.stop()
-	// A count whose answer was lost may have been stored; it is counted again, so that
-	// none is forgotten. On a busy machine that happens without a fault too, and is logged.
-	alone := s.log.Count(countsAlone)
-	if alone == 0 {
+	// Counts whose answer was lost may have been stored; they are counted again, so that none is
+	// forgotten. On a busy machine that happens without a fault too, to all that one query had.
+	if s.log.Count(countsAlone) == 0 {
 		t.Errorf("the log does not say that the node counted alone:\n%s", s.log)
 	}
-	lost := max(4, alone)
-	if sum := used(t, proxy.Direct, "ada@example.org", ""); sum < int64(asked) || sum > int64(asked+lost) {
-		t.Errorf("%d requests are stored; want %d, or up to %d more", sum, asked, lost)
+	if sum := used(t, proxy.Direct, "ada@example.org", ""); sum < int64(asked) || sum > int64(2*asked) {
+		t.Errorf("%d requests are stored; want %d, or at most as many twice", sum, asked)
 	}
 }
 

@@ -85,7 +85,7 @@ func TestAMarkIsFoundByItsNameAndShownByAFirstTap(t *testing.T) {
 	if len(taps) != 3 || taps[0] || !taps[1] || taps[2] {
 		t.Errorf("of two taps on a mark and one on another, these follow a link: %v", taps)
 	}
-	small := eval[[]string](b, `[...document.querySelectorAll(".plot a")].filter(mark => mark.checkVisibility() && mark.getBoundingClientRect().width < 24).map(mark => mark.ariaLabel)`)
+	small := eval[[]string](b, `[...document.querySelectorAll(".plot a")].filter(mark => mark.checkVisibility() && Math.round(mark.getBoundingClientRect().width) < 24).map(mark => mark.ariaLabel)`)
 	if len(small) > 0 {
 		t.Errorf("too small to hit: %q", small)
 	}
