@@ -26,7 +26,8 @@ type amount struct {
 	number     int // where its digits and its currency begin
 	isRange    bool
 	standing   standing
-	isMine     bool // of the plan that is looked for
+	headings   string // that it is under
+	isMine     bool   // of the plan that is looked for
 }
 
 const (
@@ -116,8 +117,8 @@ var (
 	endsNumber   = regexp.MustCompile(`[0-9.,_]$|\d[ \x{a0}\x{2009}]$`)
 	thousands    = regexp.MustCompile(`^ ?(?:[kKM]|Mio|mn|bn)\b`)
 	otherDollars = regexp.MustCompile(`^ ?(?:CA|CAD|CDN|AU|AUD|NZ|NZD|HK|HKD|SG|SGD|MXN|TWD|ARS|CLP|COP|[Cc]anad\pL+|[Aa]ustral\pL+)\b`)
-	rangeBefore  = regexp.MustCompile(`\d[ ]?[€$£]?[ ]?[-–—][ ]?$`)
-	rangeAfter   = regexp.MustCompile(`^[ ]?[-–—][ ]?[€$£]?[ ]?\d`)
+	rangeBefore  = regexp.MustCompile(`\d[ ]?[€$£]?[ ]?(?:[-–—]|à|to|bis|et|and|und)[ ]?$`)
+	rangeAfter   = regexp.MustCompile(`^[ ]?(?:[-–—]|à|to|bis)[ ]?[€$£]?[ ]?\d`)
 )
 
 func isLetterBefore(text string, at int) bool {

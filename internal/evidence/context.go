@@ -32,21 +32,23 @@ var (
 	instead = matcher(`\b(?:au lieu d[e’']|instead of|statt|was|avant|before|früher|bisher|économi\pL+(?: de)?|save|sav(?:e|ing)s?(?: of)?|sparen(?: sie)?|ersparnis)[ \n:]*$|[≈~±+−][ ]?$`)
 	// extra matches labels and headings of what is paid besides.
 	extra = matcher(`\b(?:add-?ons?|options?|optionn?el\pL*|suppl[ée]ment\pL*|extras?|zusatz\pL*|zusätzlich\pL*|weitere[rs]?|additional|modules?|frais|fees?|setup|support|assistance|maintenance|hébergement|hosting|stockage|storage|formation|training|schulung|onboarding|migration|crédits?|credits?)\b`)
+	// audiences matches names of plans that are for some people only.
+	audience  = `étudiant\pL*|students?|studierende|studenten|education|éducation|enseignants?|teachers?|écoles?|schools?|schulen?|campus|jeunes?|youth|seniors?|associat\pL+|non-?profits?|charit\pL+|gemeinnützig\pL*|vereine?|réduite?s?|reduced|ermäßigt\pL*`
+	audiences = matcher(`\b(?:` + audience + `)\b`)
 	// others matches labels and headings of what is not the tool, or not for everybody, or not of today.
 	others = matcher(`\b(?:vs|versus|concurren\pL+|compet\pL+|alternativ\pL+|wettbewerb\pL*|` +
-		`étudiants?|students?|studierende|education|éducation|enseignants?|teachers?|écoles?|schools?|schulen?|jeunes?|youth|seniors?|associations?|non-?profits?|charit\pL+|gemeinnützig\pL*|réduite?s?|reduced|ermäßigt\pL*|` +
-		`anciens?|anciennes?|old|previous\pL*|former\pL*|regular\pL*|normal\pL*|usual\pL*|archives?|legacy|historique|jusqu\pL*|until|bis|average|moyen\pL*|durchschnitt\pL*|market|marché|markt|donations?|dons?|spenden?|soutenir|others?|autres?|andere\pL*|ailleurs|elsewhere|budget|promo\pL*|launch|lancement|exemples?|examples?|beispiel\pL*|partners?|partenaires?|témoignages?|testimonials?|(?:19|20)\d\d)\b`)
+		audience + `|` +
+		`anciens?|anciennes?|old|previous\pL*|former\pL*|regul\pL+|régul\pL+|normal\pL*|usual\pL*|archives?|legacy|historique|jusqu\pL*|until|bis|average|moyen\pL*|durchschnitt\pL*|market|marché|markt|donat\pL+|dons?|spenden?|soutenir|sponsor\pL*|factures?|invoices?|rechnung\pL*|revendeur\pL*|resellers?|others?|autres?|andere\pL*|ailleurs|elsewhere|budget|promo\pL*|launch|lancement|exemples?|examples?|beispiel\pL*|partners?|partenaires?|témoignages?|testimonials?|(?:19|20)\d\d)\b`)
 	// withdrawn matches what cards say of plans that not everybody can buy.
-	withdrawn = matcher(`\b(?:for|during|pendant|durant|in|während)(?: \pL+){0,2} (?:first|premi\pL+|erste\pL*)\b|\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming soon|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|neukunden|bestandskunden|(?:new|existing) customers|(?:nouveaux|anciens) clients|aktion|contrats? (?:signés?|conclus?)|contracts? (?:signed|concluded)|terminée?s?|a pris fin|ended|expired?|expirée?s?|abgelaufen|beendet|unavailable|indisponible|nicht verfügbar)\b`)
+	withdrawn = matcher(`\b(?:for|during|pendant|durant|in|während)(?: \pL+){0,2} (?:first|premi\pL+|erste\pL*)\b|\b(?:first|premi\pL+|erste\pL*) [^.\n]{0,20}\b(?:only|seulement|uniquement)\b|\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming soon|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|neukunden|bestandskunden|(?:new|existing) customers|(?:nouveaux|anciens) clients|aktion|contrats? (?:signés?|conclus?)|contracts? (?:signed|concluded)|terminée?s?|a pris fin|ended|expired?|expirée?s?|abgelaufen|beendet|unavailable|indisponible|nicht verfügbar)\b`)
 )
 
 var (
-	sentenceStart = regexp.MustCompile(`[.!…] |\b(?i:puis|ensuite|then|danach|dann|anschließend) `)
+	sentenceStart = regexp.MustCompile(`[.!…] |\b(?i:puis|ensuite|then|danach|dann|anschließend|(?:after|après|nach|à l[’']issue de)[^,.:]{0,30}(?:trial|essai|test\pL*|probe\pL*)[,:]?) `)
 	sentenceEnd   = regexp.MustCompile(`[.!…] \P{L}*\p{Lu}`)
-	lineLabel     = regexp.MustCompile(`^\P{L}*(?:\pL[\pL\d+&’'-]* ?){1,4}[:–—|-] ?$`)
 	// condition matches what makes the price in a sentence one of some time, of some people or of a part.
-	condition = matcher(`\b(?:puis|ensuite|then|danach|dann|pendant|during|while|first|premi\pL+|ersten?|jusqu\pL*|until|bis|par|per|pro|each|chacune?|jeweils?|minimum|mindestens|` +
-		`réservée?s?|reserved|only for|nur für|au lieu|instead|statt|économi\pL+|sav(?:e|es|ing|ings)|sparen|selon|depending|je nach|était|was|war|(?:ne|not|nicht|plus) \pL+)\b|` + others.String() + `|` + extra.String())
+	condition = matcher(`\b(?:puis|ensuite|then|danach|dann|pendant|during|while|first|premi\pL+|ersten?|jusqu\pL*|until|bis|(?:par|per|pro|/) ?(?:utilis\pL+|users?|seats?|sièges?|postes?|membres?|members?|nutzer|personn?e?|agents?|sites?|proje[ck]?ts?|tranche|filleul)|each|chacune?|jeweils?|minimum|mindestens|` +
+		`réservée?s?|reserved|only for|nur für|au lieu|instead|statt|économi\pL+|sav(?:e|es|ing|ings)|sparen|selon|depending|je nach|était|was|war|(?:ne|not|nicht|plus) \pL+)\b|` + others.String())
 )
 
 // standing returns what an amount is worth, given the end of the amount before it and the start of the one behind it.
@@ -67,8 +69,9 @@ func (p *page) standing(a *amount, before, behind int) standing {
 	const near = 300
 	_, next := p.heading(a.number)
 	beside := p.text[max(before, a.start-near):a.start] + p.text[a.end:max(a.end, min(behind, next, a.end+near))]
-	labels := p.headings(a.number) + "\n" + lead
-	said, tail := p.sentence(a, start, end)
+	a.headings = p.headings(a.number)
+	labels := a.headings + "\n" + lead
+	said, tail := p.sentence(a, start, max(a.end, min(end, behind)))
 	for _, l := range p.labels(element) {
 		labels += "\n" + p.textOf(l)
 	}
@@ -83,7 +86,7 @@ func (p *page) standing(a *amount, before, behind int) standing {
 }
 
 // sentence returns the words beside an amount that must say that it is the price, and the rest of its sentence, which may say
-// what is in it. A label before the amount is judged as headings are, and what came before then does not matter.
+// what is in it.
 func (p *page) sentence(a *amount, start, end int) (said, tail string) {
 	said, tail = p.text[min(start, a.start):a.start], p.text[min(a.end, end):end]
 	if stop := sentenceStart.FindAllStringIndex(said, -1); stop != nil {
@@ -92,14 +95,10 @@ func (p *page) sentence(a *amount, start, end int) (said, tail string) {
 	if stop := sentenceEnd.FindStringIndex(p.text[a.end-1 : end]); stop != nil {
 		tail = tail[:max(0, stop[0]-1)]
 	}
-	if lineLabel.MatchString(said) && hasPlanWord(said) {
-		said = ""
+	if clause := strings.IndexAny(tail, ",;:(–—|·"); clause >= 0 {
+		return said + " " + tail[:clause], tail[clause:]
 	}
-	clause := strings.IndexAny(tail, ",;:(–—|·")
-	if clause < 0 {
-		return said + " " + tail, ""
-	}
-	return said + " " + tail[:clause], tail[clause:]
+	return said + " " + tail, ""
 }
 
 // isEnd reports whether an amount may be the end of one whose first figures are in a block of their own, outside of tables.
@@ -112,7 +111,7 @@ func (p *page) isEnd(a *amount, start int) bool {
 // isPlainTalk reports whether the words beside an amount say nothing but that it is the price.
 func (p *page) isPlainTalk(rest string) bool {
 	for _, w := range wordsOf(rest) {
-		if _, isUnit := unitWords[w]; !isUnit && !slices.Contains(plainWords, w) && !slices.Contains(planWords, w) && !slices.Contains(p.own, w) {
+		if unit := unitWords[w]; !isTime(unit) && unit != once && !slices.Contains(plainWords, w) && !slices.Contains(planWords, w) && !slices.Contains(p.own, w) {
 			return false
 		}
 	}
@@ -128,7 +127,7 @@ var plainWords = strings.Fields("prix tarif tarifs price prices pricing preis pr
 	"coûte costs cost kostet cancel anytime any time résiliable à tout moment kündbar jederzeit aujourd hui now today jetzt heute maintenant pour for für toujours forever et and und de of un une a an the le la les l d " +
 	"eur usd gbp us all everything tout compris inclus included includes inclut it is est updates update mises mise jour comprises illimité illimités unlimited features fonctions " +
 	"résilier résiliez résilie arrêter annuler annulable cancelled canceled can be when you want quand vous voulez pouvez se depuis votre compte peut être arrêté " +
-	"choisir choose get started start commencer abonner abonnez souscrire subscribe buy acheter kaufen wählen starten there one there's licence license access accès partir dès from starting at ab sofort pay payez zahlen priced complet complète")
+	"choisir choose get started start commencer abonner abonnez souscrire subscribe buy acheter kaufen wählen starten there one there's licence license access accès partir dès from starting at ab sofort pay payez zahlen priced complet complète seul seule single comptez we charge our nous notre your der die das ist beträgt proposé proposée au en")
 
 // headings returns the headings that a place is under: the last one before it, and the last one of
 // each higher level before that.
@@ -137,7 +136,7 @@ func (p *page) headings(at int) string {
 	level := "h7"
 	for _, i := range slices.Backward(p.heads) {
 		e := &p.elements[i]
-		if e.end > at || e.name >= level {
+		if e.end > at || e.name >= level || strings.ContainsAny(p.textOf(i), "€$£") {
 			continue
 		}
 		if level = e.name; level != "h1" {

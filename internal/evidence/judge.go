@@ -106,7 +106,7 @@ var (
 	// notice matches what pages say of themselves when their prices no longer hold.
 	notice = matcher(`\b(?:outdated|obsol[eè]tes?|veraltet|périmée?s?|wayback machine|shut(?:ting|s)? down|sunset(?:ting|ted)?|ferme(?:ra)? ses portes|cesse(?:ra)? (?:son|ses) activités?|stellt den betrieb ein|` +
 		`(?:sign-?ups|subscriptions|abonnements|inscriptions) (?:are|is|sont) (?:now )?(?:closed|fermée?s?|clos)|no longer apply|ne s[’']appliquent plus|gelten nicht mehr|` +
-		`(?:is|are|has been) (?:now )?(?:part of|called|known as|renamed|acquired|merged)|(?:fait|font) (?:désormais |maintenant )?partie de|est devenue?|s[’']appelle|(?:heißt|gehört) jetzt)\b`)
+		`(?:is|are|has been) (?:now )?(?:part of|called|known as|renamed|acquired|merged)|(?:fait|font) (?:désormais |maintenant )?partie de|est devenue?|s[’']appelle|(?:heißt|gehört) jetzt|s[’']arrête(?:ra)? (?:le|en)|closes on|ferme(?:ra)? (?:le|en)|schließt (?:am|zum)|keine neuen kunden)\b`)
 	// oldPage matches titles of pages that are about other times, other things or several tools.
 	oldPage = matcher(`\b(?:archiv\pL*|ancien\pL*|histor\pL+|changelog|release notes|communiqué|press\pL*|conditions (?:générales|d[’']\pL+)|terms (?:of|and)|CG[VU]|AGB|forums?|community|communauté|roadmap|invoices?|factures?|rechnung|` +
 		`survey|sondage|umfrage|affili\pL+|parrainage|jobs?|careers?|carrières?|recrut\pL+|karriere|vs|versus|alternatives?|concurren\pL+|competitors?|discontinued|eingestellt|end of life|fermeture|webinar|podcast|case stud\pL+|étude de cas|newsletter|interview|captcha|human|humain|just a moment)\b`)
@@ -263,7 +263,7 @@ func (p *page) comparison(a *amount, own []int) standing {
 }
 
 // perUser matches notes that all prices of a page are for one user each.
-var perUser = regexp.MustCompile(`(?im)^(?:\W*(?:all |tous les |toutes les |alle |nos |our |unsere )?(?:prix|tarifs?|prices?|pricing|preise)\b[^€$£\n]{0,60})?(?:par|per|pro|/) ?(?:utilisat\pL+|users?|seats?|sièges?|(?:be)?nutzer|members?|membres?|lizenz|personne?|collaborat\pL+)\b[^€$£\n]{0,40}$`)
+var perUser = regexp.MustCompile(`(?im)^(?:\W*(?:all |tous les |toutes les |alle |nos |our |unsere )?(?:prix|tarifs?|prices?|pricing|preise)\b[^€$£\n]{0,60})?(?:par|per|pro|/) ?(?:utilisat\pL+|users?|seats?|sièges?|(?:be)?nutzer|members?|membres?|lizenz|sites?|domaine?s?|personne?|collaborat\pL+)\b[^€$£\n]{0,40}$`)
 
 // isHidden reports whether a price is in the text that nobody sees, as in the other half of a
 // switch between months and years.

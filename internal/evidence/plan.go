@@ -122,53 +122,54 @@ func (p *page) names(outer, label int) (found []int) {
 	return found
 }
 
-// planWords are words of the names of plans, and for plans.
-var planWords = strings.Fields("plan offre formule abonnement subscription licence license lizenz paket pack free gratuit découverte discovery hobby starter start basic basique base basis essentiel essentielle essential essentials " +
+// planWords are the words that names of plans are made of.
+var planWords = strings.Fields("free gratuit découverte discovery hobby starter start basic basique base basis essentiel essentielle essential essentials " +
 	"standard classic classique light lite mini midi maxi max small medium large s m l xl solo duo trio individual individuel einzel perso personal personnel personnelle persönlich privat famille family familie " +
 	"indépendant freelance créateur creator plus pro profi professional professionnel premium advanced avancé expert ultra ultimate unlimited illimité gold silver bronze growth scale team teams équipe équipes studio agence agency agentur " +
-	"business company entreprise enterprise organisation organization cabinet unternehmen corporate")
-
-func hasPlanWord(s string) bool {
-	return slices.ContainsFunc(wordsOf(s), func(w string) bool { return slices.Contains(planWords, w) })
-}
+	"business company entreprise enterprise organisation organization cabinet confort komfort comfort complet complète intégral unternehmen corporate")
 
 // arePlans reports whether two amounts are the prices of two plans of one tool: each is in a part of the page of its own with a
-// name of its own, that of the first is such as plans have, and both have the name of the tool or none has.
+// name of its own, under the same headings, that of the first is such as plans have, and both have the name of the tool or none.
 func (p *page) arePlans(a, b *amount) bool {
-	if b.standing != plainly || a.units != b.units {
-		return false
-	}
-	hasOwn := func(s string) bool {
-		return slices.ContainsFunc(wordsOf(s), func(w string) bool { return slices.Contains(p.own, w) })
-	}
+	isOwn := func(w string) bool { return slices.Contains(p.own, w) }
 	first, second := p.planNames(a, b), p.planNames(b, a)
 	for i, name := range first {
-		if len(name) < 60 && hasPlanWord(name) && second[i] != "" && len(second[i]) < 60 {
-			return planName(name) != planName(second[i]) && hasOwn(name) == hasOwn(second[i])
+		mine, other := wordsOf(planName(shorten(name, 60))), wordsOf(planName(shorten(second[i], 60)))
+		isKnown := len(mine) > 0 && !slices.ContainsFunc(mine, func(w string) bool { return !isOwn(w) && !slices.Contains(planWords, w) })
+		if !isKnown || len(other) == 0 {
+			continue
 		}
+		return b.standing == plainly && a.units == b.units && !slices.Equal(mine, other) && slices.ContainsFunc(mine, isOwn) == slices.ContainsFunc(other, isOwn) &&
+			above(a, name) == above(b, second[i]) || audiences.MatchString(second[i])
 	}
 	return false
 }
 
+// above returns the headings that an amount is under, but for the name of its plan.
+func above(a *amount, name string) string {
+	if first, rest, _ := strings.Cut(a.headings, "\n"); planName(first) == planName(name) {
+		return rest
+	}
+	return a.headings
+}
+
 // planNames returns what may be the name of the plan of an amount that is beside another one: the heads of its row or column, the
-// first line of its part of the page, a label before it, the heading before it.
+// heading before it, a label in its block, the first line of its part of the page.
 func (p *page) planNames(a, b *amount) (names [4]string) {
 	element, part := p.at(a.number), 0
+	for _, l := range p.labels(element) {
+		if text := shorten(p.textOf(l), 60); !slices.Contains(p.labels(p.at(b.number)), l) && !strings.ContainsAny(text, "€$£") {
+			names[0] += text + "\n"
+		}
+	}
+	if names[1], _, _ = strings.Cut(a.headings, "\n"); b.headings == a.headings {
+		names[1] = ""
+	}
+	start, _ := p.block(a.number)
+	names[2] = p.text[min(start, a.start):a.start]
 	for e := element; e > 0 && (b.number < p.elements[e].start || b.number >= p.elements[e].end); e = p.elements[e].parent {
 		part = e
 	}
-	for _, l := range p.labels(element) {
-		if !slices.Contains(p.labels(p.at(b.number)), l) {
-			names[0] += shorten(p.textOf(l), 60) + "\n"
-		}
-	}
-	names[1], _, _ = strings.Cut(p.textOf(part), "\n")
-	start, _ := p.block(a.number)
-	names[2] = p.text[min(start, a.start):a.start]
-	last, _ := p.heading(a.number)
-	before, _ := p.heading(b.number)
-	if last >= 0 && last != before {
-		names[3] = p.textOf(last)
-	}
+	names[3], _, _ = strings.Cut(p.textOf(part), "\n")
 	return names
 }
