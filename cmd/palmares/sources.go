@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,9 +52,9 @@ func (c *sourcesCheckCommand) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	before, err := evidence.Load(c.Dir)
+	before, err := evidence.Load(c.Dir, catalog.Day(inv.now()))
 	if err != nil {
-		return err
+		return lineProblem(inv, c.Dir, err)
 	}
 	reader := evidence.NewReader(evidence.ReaderConfig{Agent: userAgent(read), Allow: c.Allow, Spacing: c.Spacing})
 	defer reader.Close()
@@ -105,6 +105,18 @@ func readCatalogue(inv *invocation, dir string, language languageOption) (*catal
 	return read.Catalog, read.Close()
 }
 
+// lineProblem shows a line that only a reading of all of it finds wrong as other problems of a folder are shown.
+func lineProblem(inv *invocation, dir string, err error) error {
+	wrong, ok := errors.AsType[*evidence.LineError](err)
+	if !ok {
+		return err
+	}
+	options := checkOptions{Format: "text"}
+	found := publication.Finding{File: evidence.File, Line: wrong.Line, Severity: "error", Message: wrong.Text}
+	err = options.newPrinter(inv, dir, inv.stderr).Findings([]publication.Finding{found})
+	return errors.Join(err, fmt.Errorf("1 problem in %s: fix it and run the command again", dir))
+}
+
 type sourcesListCommand struct {
 	Dir            string `arg:"" help:"Content folder."`
 	languageOption `embed:""`
@@ -134,7 +146,8 @@ func (c *sourcesListCommand) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	out, listed := bufio.NewWriter(inv.stdout), 0
+	var out bytes.Buffer // a list is whole, or there is none
+	listed := 0
 	err = evidence.EachListed(read, os.DirFS(c.Dir), catalog.Day(inv.now()), func(l *evidence.Listed) {
 		if !slices.Contains(c.State, l.State) {
 			return
@@ -142,17 +155,20 @@ func (c *sourcesListCommand) Run(inv *invocation) error {
 		listed++
 		switch c.Format {
 		case "json":
-			encoder := json.NewEncoder(out)
+			encoder := json.NewEncoder(&out)
 			encoder.SetEscapeHTML(false)
-			_ = encoder.Encode(l) // fails only if out does, and Flush reports that
+			_ = encoder.Encode(l) // a buffer never fails
 		case "github":
-			fmt.Fprintf(out, "::warning file=%s,line=%d::%s\n", annotationProperty.Replace(filepath.Join(fromHere(c.Dir), evidence.File)), l.Line,
+			fmt.Fprintf(&out, "::warning file=%s,line=%d::%s\n", annotationProperty.Replace(filepath.Join(fromHere(c.Dir), evidence.File)), l.Line,
 				annotationText.Replace(sourceSentence(l, inv.say)))
 		default:
-			fmt.Fprintln(out, sourceSentence(l, inv.say))
+			fmt.Fprintln(&out, sourceSentence(l, inv.say))
 		}
 	})
-	if err := errors.Join(err, out.Flush()); err != nil {
+	if err != nil {
+		return lineProblem(inv, c.Dir, err)
+	}
+	if _, err := out.WriteTo(inv.stdout); err != nil {
 		return err
 	}
 	if listed > 0 && c.Strict {
@@ -164,8 +180,13 @@ func (c *sourcesListCommand) Run(inv *invocation) error {
 // sourceSentence returns what people read of a source: what is recorded, and what was found.
 func sourceSentence(l *evidence.Listed, say func(string) string) string {
 	parts := []string{say(l.State)}
-	if l.Price != "" {
+	if l.Price != "" && l.Hint != "" {
+		parts = append(parts, say(fmt.Sprintf("recorded %s (plan « %s »)", l.Price, l.Hint)))
+	} else if l.Price != "" {
 		parts = append(parts, say("recorded "+l.Price))
+	}
+	if l.NoPlan {
+		parts = append(parts, say(fmt.Sprintf("the plan « %s » is not on the page", l.Hint)))
 	}
 	if len(l.Found) > 0 {
 		parts = append(parts, say(fmt.Sprintf("found %s in « %s »", l.Found[0].Amount, l.Found[0].Text)))

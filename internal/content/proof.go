@@ -18,11 +18,15 @@ func (f *folder) readProofs(c *catalog.Catalog) {
 	}
 	defer file.Close()
 	var decoder canonical.Decoder
+	tomorrow := "" // clocks differ
+	if f.days.today != "" {
+		tomorrow = catalog.DaysBefore(f.days.today, -1)
+	}
 	err = evidence.EachLine(file, func(line []byte) (slug, address string, ok bool) {
 		var p catalog.Proof
 		_, err := decoder.Decode(canonical.Proof, line, &p)
 		switch {
-		case err != nil, !isProof(&p), f.isCopy && !isPageURL(p.URL):
+		case err != nil, !isProof(&p), tomorrow != "" && p.CheckedAt[:len(tomorrow)] > tomorrow, f.isCopy && !isPageURL(p.URL):
 			return "", "", false
 		case f.isCopy:
 			c.Proofs = append(c.Proofs, p)
@@ -40,7 +44,7 @@ func (f *folder) readProofs(c *catalog.Catalog) {
 
 func isProof(p *catalog.Proof) bool {
 	return catalog.IsSlug(p.Slug) && slices.Contains(catalog.ProofResults, p.Result) && isURL(p.URL) &&
-		catalog.IsTime(p.CheckedAt) && (p.ConfirmedAt == "" && p.Result != catalog.Confirmed || catalog.IsTime(p.ConfirmedAt))
+		catalog.IsTime(p.CheckedAt) && (p.ConfirmedAt == "" && p.Result != catalog.Confirmed || catalog.IsTime(p.ConfirmedAt) && p.ConfirmedAt <= p.CheckedAt)
 }
 
 // writeProofs writes what was seen of prices, as far as it is known.

@@ -207,8 +207,11 @@ func (d *desk) copyRows(r *request, records []row) ([]copyRow, error) {
 func recordName(file string) string {
 	folder, base := path.Split(file)
 	k := kindOf(strings.TrimSuffix(folder, "/"))
-	if k == nil {
+	switch {
+	case file == settingsFile:
 		return "Réglages du site"
+	case k == nil:
+		return file
 	}
 	stem, isNext := strings.CutSuffix(strings.TrimSuffix(base, ".md"), ".next")
 	if isNext {

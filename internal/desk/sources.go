@@ -171,6 +171,9 @@ func (d *desk) takeOver(r *request) (*response, error) {
 	if day == "" {
 		return nil, refused("Ce prix n’est plus proposé\u00a0: la page a été relue entre-temps, ou la fiche a changé. Revenez à la liste des sources.")
 	}
+	if published.Value("price").Text != r.PostForm.Get("note") {
+		return nil, refused("Le prix de la fiche a changé depuis que cette page s’est affichée\u00a0: rien n’a été fait. Revenez à la liste des sources.")
+	}
 	c, err := d.copyOf(r, accountdb.WorkingCopy{Path: found.File(), Original: data, Data: data})
 	if err != nil {
 		return nil, err

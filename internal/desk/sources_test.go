@@ -62,7 +62,7 @@ func TestAPriceThatWasFoundIsTakenOverWithItsDay(t *testing.T) {
 		bob.save(copied, "f.tagline", "Écrit bien").Is(http.StatusSeeOther)
 		const to = "/redaction/fiches/outils/plume/prix"
 		for _, price := range []string{"40 €/utilisateur/mois", "25 €/mois", "25 €/mois"} {
-			if got := bob.follow(bob.post(to, "source", tariffs, "prix", price)); got != copied {
+			if got := bob.follow(bob.post(to, "source", tariffs, "note", "19 €/mois", "prix", price)); got != copied {
 				t.Errorf("it leads to %s, not to %s", got, copied)
 			}
 		}
@@ -103,8 +103,13 @@ func TestAPriceThatWasFoundIsTakenOverWithItsDay(t *testing.T) {
 func TestOnOnesOwnMachineAPriceIsTakenOverIntoTheFile(t *testing.T) {
 	me := newLocal(t)
 	me.look(evidence.Changed, pro)
-	me.get("/redaction/sources").OK().Contains("Reprendre 25")
-	to := me.post("/redaction/fiches/outils/plume/prix", "source", tariffs, "prix", "25 €/mois").Is(http.StatusSeeOther).Header.Get("Location")
+	me.get("/redaction/sources").OK().Contains("Reprendre 25", `name="note" value="19 €/mois"`)
+	before := me.read("outils/plume.md")
+	me.write("outils/plume.md", strings.Replace(before, "price: 19", "price: 21", 1)) // in her editor, while the page is open
+	me.post("/redaction/fiches/outils/plume/prix", "source", tariffs, "note", "19 €/mois", "prix", "25 €/mois").
+		Is(http.StatusUnprocessableEntity).Contains("a changé depuis que cette page")
+	me.write("outils/plume.md", before)
+	to := me.post("/redaction/fiches/outils/plume/prix", "source", tariffs, "note", "19 €/mois", "prix", "25 €/mois").Is(http.StatusSeeOther).Header.Get("Location")
 	if got := me.read("outils/plume.md"); got != taken {
 		t.Errorf("the file is\n%s", got)
 	}
@@ -113,16 +118,16 @@ func TestOnOnesOwnMachineAPriceIsTakenOverIntoTheFile(t *testing.T) {
 	me.get("/redaction").OK().Lacks("Sources à revoir", "Prix à revoir")
 	me.write("preuves.jsonl", "<<<<<<< HEAD\n")
 	me.now = me.now.Add(16 * time.Second)
-	me.get("/redaction/sources").OK().Contains("À corriger dans le dossier", "un conflit n’est pas résolu")
+	me.get("/redaction/sources").OK().Contains("À corriger dans le dossier", "preuves.jsonl, ligne 1\u00a0: un conflit n’est pas résolu")
 }
 
 func TestPricesOfOneFileAreReadAndNotTakenOver(t *testing.T) {
 	me := newLocal(t)
-	me.write("outils.jsonl", `{"slug":"gomme","name":"Gomme","domain":"gomme.example","tagline":"Efface","category":"code","pricing":"payant","price":"9 €/mois","price_source":"`+tariffs+`"}`+"\n")
-	seen := evidence.Proof{Slug: "gomme", URL: tariffs, CheckedAt: me.now, Result: evidence.Changed, Found: []evidence.Found{pro}}
+	me.write("outils.jsonl", `{"slug":"gomme","name":"Gomme","domain":"gomme.example","tagline":"Efface","category":"code","pricing":"payant","price":"9 €/mois","price_source":"`+tariffs+`","price_source_hint":"Max"}`+"\n")
+	seen := evidence.Proof{Slug: "gomme", URL: tariffs, CheckedAt: me.now, Result: evidence.Changed, Found: []evidence.Found{pro}, NoPlan: true}
 	if err := evidence.Save(me.dir, []evidence.Proof{seen}); err != nil {
 		t.Fatal(err)
 	}
-	me.get("/redaction/sources").OK().Contains("Gomme", ": 25 €/mois").Lacks("Reprendre")
+	me.get("/redaction/sources").OK().Contains("Gomme", ": 25 €/mois", "</strong>, offre «&nbsp;Max&nbsp;». Lue le", "L’offre «&nbsp;Max&nbsp;» n’est pas sur la page.").Lacks("Reprendre")
 	me.post("/redaction/fiches/outils/gomme/prix", "source", tariffs, "prix", "25 €/mois").Is(http.StatusUnprocessableEntity).Contains("ne s’y modifie pas")
 }

@@ -202,6 +202,7 @@ func (c *Check) look(ctx context.Context, s *Source, last Proof, parsing chan st
 		text := ""
 		p.Result, p.Found, text = judgeAt(&s.Claim, v.page, v.final)
 		<-parsing
+		p.NoPlan = p.Result != Confirmed && s.Hint != "" && !hasWords(text, s.Hint)
 		sum := sha256.Sum256([]byte(text))
 		p.TextHash = hex.EncodeToString(sum[:])
 	}

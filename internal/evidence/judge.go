@@ -356,18 +356,18 @@ func (p *page) addFree(all []amount) []amount {
 
 // sentences returns the first amounts of a page with the words around them.
 func (p *page) sentences(c *Claim, all []amount) (list []Found) {
-	// What was looked for comes first, and then what is of its plan.
+	// What was looked for comes first, and what is of another plan says nothing.
 	want, _ := c.want()
-	rank := func(a amount) int {
+	all = slices.DeleteFunc(all, func(a amount) bool { return c.Hint != "" && !a.isMine })
+	slices.SortStableFunc(all, func(a, b amount) int {
 		switch {
-		case a.price == want:
+		case (a.price == want) == (b.price == want):
 			return 0
-		case a.isMine:
-			return 1
+		case a.price == want:
+			return -1
 		}
-		return 2
-	}
-	slices.SortStableFunc(all, func(a, b amount) int { return rank(a) - rank(b) })
+		return 1
+	})
 	for _, a := range all {
 		if len(list) == 10 {
 			break

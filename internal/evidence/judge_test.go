@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -66,6 +68,9 @@ func TestJudge(t *testing.T) {
 			got, found, text := judgeAt(&c.of, []byte("<!doctype html><body>"+c.page), "https://plume.example/tarifs")
 			if got != c.want {
 				t.Errorf("%s, want %s; found %v in %q", got, c.want, found, text)
+			}
+			if c.of.Hint != "" && strings.Contains(fmt.Sprint(found), "Basic") {
+				t.Errorf("found what is of another plan: %v", found)
 			}
 		})
 	}

@@ -25,12 +25,15 @@ type Listed struct {
 	URL         string    `json:"url"`
 	State       string    `json:"state"`           // a result, Stale, or "" for nothing to be said
 	Price       string    `json:"price,omitempty"` // as recorded
+	Hint        string    `json:"hint,omitempty"`  // the plan, as recorded
+	NoPlan      bool      `json:"no_plan,omitempty"`
 	FinalURL    string    `json:"final_url,omitempty"`
 	CheckedAt   time.Time `json:"checked_at,omitzero"`
 	ConfirmedAt time.Time `json:"confirmed_at,omitzero"`
 	Found       []Found   `json:"found"`
 	Line        int       `json:"-"` // of its proof; 1 if it has none
 	source      *Source
+	isFormer    bool // another price was looked for, or another plan
 }
 
 // EachListed calls fn with every source of a catalogue, which is sorted, and what the folder's file of
@@ -44,7 +47,7 @@ func EachListed(c *catalog.Catalog, folder fs.FS, today string, fn func(*Listed)
 	file, err := folder.Open(File)
 	if err == nil {
 		defer file.Close()
-		err = EachProof(file, func(p *Proof) {
+		err = EachProof(file, today, func(p *Proof) {
 			line++
 			for len(rest) > 0 {
 				order := cmp.Or(strings.Compare(rest[0].Slug, p.Slug), strings.Compare(rest[0].URL, p.URL))
@@ -73,9 +76,10 @@ func newListed(c *catalog.Catalog, s *Source, p *Proof, line int, today string) 
 		CheckedAt: p.CheckedAt, ConfirmedAt: p.ConfirmedAt, Found: p.Found, Line: line, source: s,
 	}
 	if s.IsPrice {
-		l.Price = s.Price
+		l.Price, l.Hint, l.isFormer = s.Price, s.Hint, p.Price != "" && p.Price != s.wanted()
+		l.NoPlan = p.NoPlan && !l.isFormer
 	}
-	if p.Result == Changed && (!s.IsPrice || l.isTakenOver()) {
+	if p.Result == Changed && (!s.IsPrice || l.isTakenOver()) || p.Result == Confirmed && l.isFormer {
 		l.State = ""
 	}
 	if s.IsPrice && (l.State == "" || p.Result == Confirmed) {
@@ -101,12 +105,12 @@ func (l *Listed) Day() string { return catalog.Day(l.CheckedAt) }
 
 // Recordable returns an amount that was found as a price of the catalogue that can take the place of the recorded
 // one; "" if only a person can tell what it means: something is not said on the page, the record has
-// words of its own for its price or an announced one that is in effect, or somebody has read the price since.
+// words of its own for its price or an announced one that is in effect, or somebody has read or changed it since.
 func (l *Listed) Recordable(f Found) string {
 	s := l.source
 	want, ok := s.want()
 	found := findAmounts(f.Amount)
-	if !ok || l.State != string(Changed) || s.Pricing == "gratuit" || s.Display != "" || s.tool.PriceCheckedAt > l.Day() || len(found) != 1 ||
+	if !ok || l.isFormer || l.State != string(Changed) || s.Pricing == "gratuit" || s.Display != "" || s.tool.PriceCheckedAt > l.Day() || len(found) != 1 ||
 		slices.ContainsFunc(s.tool.Announced, func(a catalog.Announcement) bool { return a.From <= l.Day() }) {
 		return ""
 	}

@@ -11,7 +11,10 @@ import (
 )
 
 func TestWhatShouldBeLookedAtIsListedWithThePricesThatCanBeRecorded(t *testing.T) {
-	const page = "https://plume.example/tarifs"
+	const (
+		page   = "https://plume.example/tarifs"
+		forged = "preuves.jsonl:2: this is not a line that sources check wrote: remove the line, and it writes it again"
+	)
 	days := 30.0
 	for _, test := range []struct {
 		name   string
@@ -39,8 +42,34 @@ func TestWhatShouldBeLookedAtIsListedWithThePricesThatCanBeRecorded(t *testing.T
 		{"the price was changed to another one", func(_ *catalog.Catalog, t *catalog.Tool, _ *Proof) {
 			t.Price, t.PriceCheckedAt = "29 €/mois", "2026-11-10"
 		}, "changed 25 €/mois"},
+		{"the price of another plan was looked for", func(_ *catalog.Catalog, t *catalog.Tool, p *Proof) {
+			p.Price, t.PriceSourceHint = "19 €/mois", "Max"
+		}, "changed"},
+		{"the plan is not on the page", func(_ *catalog.Catalog, t *catalog.Tool, p *Proof) {
+			p.Price, t.PriceSourceHint, p.NoPlan, p.Found = "19 €/mois; plan Max", "Max", true, nil
+		}, "changed no Max"},
 		{"the page is gone", func(_ *catalog.Catalog, _ *catalog.Tool, p *Proof) { p.Result = Gone }, "gone"},
 		{"confirmed", func(c *catalog.Catalog, _ *catalog.Tool, p *Proof) { confirm(c, p, p.CheckedAt) }, "confirmed"},
+		{"confirmed for another plan", func(c *catalog.Catalog, t *catalog.Tool, p *Proof) {
+			confirm(c, p, p.CheckedAt)
+			c.Proofs, p.Price, t.PriceSourceHint = nil, "19 €/mois; plan Pro", "Max"
+		}, "stale"},
+		{"confirmed by what was not found", func(c *catalog.Catalog, _ *catalog.Tool, p *Proof) {
+			confirm(c, p, p.CheckedAt)
+			p.Price, p.Found = "19 €/mois", []Found{{"25 €/mois", "25 €/mois"}}
+		}, forged},
+		{"looked at in the future", func(_ *catalog.Catalog, _ *catalog.Tool, p *Proof) {
+			p.CheckedAt = p.CheckedAt.AddDate(0, 0, 4)
+		}, forged},
+		{"confirmed after the look", func(_ *catalog.Catalog, _ *catalog.Tool, p *Proof) {
+			p.ConfirmedAt = p.CheckedAt.Add(time.Hour)
+		}, forged},
+		{"an address that is none", func(_ *catalog.Catalog, _ *catalog.Tool, p *Proof) {
+			p.FinalURL = "javascript:alert(1)"
+		}, forged},
+		{"a tag that is none", func(_ *catalog.Catalog, _ *catalog.Tool, p *Proof) {
+			p.ETag = "1\r\nHost: autre.example"
+		}, forged},
 		{"confirmed long ago", func(c *catalog.Catalog, _ *catalog.Tool, p *Proof) { confirm(c, p, p.CheckedAt.AddDate(0, 0, -90)) }, "stale"},
 		{"confirmed too long ago for the catalogue", func(c *catalog.Catalog, _ *catalog.Tool, p *Proof) {
 			c.Settings.PriceMaxAge = &days
@@ -76,7 +105,7 @@ func TestWhatShouldBeLookedAtIsListedWithThePricesThatCanBeRecorded(t *testing.T
 				test.change(c, tool, &p)
 			}
 			dir := t.TempDir()
-			other := Proof{Slug: "encre", URL: page, CheckedAt: p.CheckedAt, Result: Gone}
+			other := Proof{Slug: "encre", URL: page, CheckedAt: time.Unix(1, 0).UTC(), Result: Gone}
 			if err := Save(dir, []Proof{p, other}); err != nil {
 				t.Fatal(err)
 			}
@@ -86,10 +115,16 @@ func TestWhatShouldBeLookedAtIsListedWithThePricesThatCanBeRecorded(t *testing.T
 				for _, f := range l.Found {
 					words = append(words, l.Recordable(f))
 				}
+				if l.NoPlan {
+					words = append(words, "no", l.Hint)
+				}
 				got = strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
 			})
-			if err != nil || got != test.want {
-				t.Errorf("got %q, %v; want %q", got, err, test.want)
+			if err != nil {
+				got = err.Error()
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
 	}

@@ -34,7 +34,8 @@ type Proof struct {
 	Price       string    `json:"price,omitempty"` // what was looked for, as Claim.wanted returns it
 	Found       []Found   `json:"found"`
 	TextHash    string    `json:"text_hash"`
-	ETag        string    `json:"etag,omitempty"` // by which the server knows a page that confirmed the price
+	ETag        string    `json:"etag,omitempty"`    // by which the server knows a page that confirmed the price
+	NoPlan      bool      `json:"no_plan,omitempty"` // the page does not name the plan
 }
 
 func compareProofs(a, b Proof) int {
@@ -54,10 +55,10 @@ const (
 	maxProofs = 500_000
 )
 
-// ReadProofs reads the file as the command writes it. Anything else is a LineError: what somebody
+// ReadProofs reads the file as the command writes it until a day. Anything else is a LineError: what somebody
 // changed by hand, or left of a conflict, is not overwritten.
-func ReadProofs(r io.Reader) (list []Proof, err error) {
-	err = EachProof(r, func(p *Proof) { list = append(list, *p) })
+func ReadProofs(r io.Reader, today string) (list []Proof, err error) {
+	err = EachProof(r, today, func(p *Proof) { list = append(list, *p) })
 	if err != nil {
 		return nil, err
 	}
@@ -65,13 +66,14 @@ func ReadProofs(r io.Reader) (list []Proof, err error) {
 }
 
 // EachProof is ReadProofs for a file of which not everything is kept.
-func EachProof(r io.Reader, fn func(*Proof)) error {
+func EachProof(r io.Reader, today string, fn func(*Proof)) error {
+	tomorrow := catalog.DaysBefore(today, -1) // clocks differ
 	return EachLine(r, func(line []byte) (slug, address string, ok bool) {
 		var p Proof
 		decoder := json.NewDecoder(bytes.NewReader(line))
 		decoder.DisallowUnknownFields()
 		err := decoder.Decode(&p)
-		ok = err == nil && p.isSound() && bytes.Equal(p.line(), append(line, '\n'))
+		ok = err == nil && p.isSound() && catalog.Day(p.CheckedAt) <= tomorrow && bytes.Equal(p.line(), append(line, '\n'))
 		if ok {
 			fn(&p)
 		}
@@ -81,8 +83,24 @@ func EachProof(r io.Reader, fn func(*Proof)) error {
 
 // isSound reports whether a proof is one that a look may have made.
 func (p *Proof) isSound() bool {
-	return slices.Contains(Results, p.Result) && p.Slug != "" && p.URL != "" && !p.CheckedAt.IsZero() &&
-		(p.FinalURL == "" || isWeb(p.FinalURL)) && (p.ETag == "" || isTag(p.ETag))
+	return slices.Contains(Results, p.Result) && p.Slug != "" && p.URL != "" && !p.CheckedAt.IsZero() && !p.ConfirmedAt.After(p.CheckedAt) &&
+		(p.FinalURL == "" || isWeb(p.FinalURL)) && (p.ETag == "" || isTag(p.ETag)) &&
+		(p.Result != Confirmed || len(p.Found) == 0 || p.showsPrice())
+}
+
+// showsPrice reports whether the price that was looked for is among what was found, if it was not in words.
+func (p *Proof) showsPrice() bool {
+	price, _, _ := strings.Cut(p.Price, planPart)
+	price, display, _ := strings.Cut(price, displayPart)
+	number, _, _ := strings.Cut(price, "/")
+	if display == "" && strings.HasPrefix(p.Found[0].Amount, number) { // as most do
+		return true
+	}
+	want, ok := (&Claim{Price: price, Display: display}).want()
+	return !ok || want.value == 0 || slices.ContainsFunc(p.Found, func(f Found) bool {
+		found := findAmounts(f.Amount)
+		return len(found) == 1 && found[0].value == want.value && found[0].currency == want.currency
+	})
 }
 
 // EachLine calls fn with each line of the file; it returns the slug and the address that the line is sorted by, and
@@ -129,7 +147,7 @@ func (p *Proof) line() []byte {
 }
 
 // Load reads the proofs of a folder; a folder without them has none.
-func Load(dir string) ([]Proof, error) {
+func Load(dir, today string) ([]Proof, error) {
 	file, err := os.Open(filepath.Join(dir, File))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -138,7 +156,7 @@ func Load(dir string) ([]Proof, error) {
 		return nil, err
 	}
 	defer file.Close()
-	return ReadProofs(file)
+	return ReadProofs(file, today)
 }
 
 // Save replaces the proofs of a folder, all at once.

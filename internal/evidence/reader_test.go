@@ -158,7 +158,7 @@ func TestAHostilePageCostsLittleAndConfirmsNothing(t *testing.T) {
 			if most.Load() > 100<<20 {
 				t.Errorf("%d MB in memory", most.Load()>>20)
 			}
-			if _, err := ReadProofs(bytes.NewReader(p.line())); err != nil || bytes.Count(p.line(), []byte("\n")) != 1 {
+			if _, err := ReadProofs(bytes.NewReader(p.line()), "2999-12-31"); err != nil || bytes.Count(p.line(), []byte("\n")) != 1 {
 				t.Errorf("the line %q cannot be read: %v", p.line(), err)
 			}
 		})
@@ -513,7 +513,7 @@ func FuzzPage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		result, found, _ := judgeAt(&claim, []byte(text), "https://plume.example/tarifs")
 		p := Proof{Slug: "a", URL: "b", Result: result, Found: found, CheckedAt: time.Unix(1, 0).UTC()}
-		if again, err := ReadProofs(bytes.NewReader(p.line())); err != nil || len(again) != 1 || len(found) > 10 {
+		if again, err := ReadProofs(bytes.NewReader(p.line()), "2999-12-31"); err != nil || len(again) != 1 || len(found) > 10 {
 			t.Errorf("%q: %v", p.line(), err)
 		}
 	})
@@ -539,7 +539,7 @@ func FuzzProofs(f *testing.F) {
 	f.Add(p.line())
 	f.Add([]byte("<<<<<<< HEAD\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		list, err := ReadProofs(bytes.NewReader(text))
+		list, err := ReadProofs(bytes.NewReader(text), "2999-12-31")
 		if err != nil {
 			return
 		}

@@ -62,14 +62,20 @@ func isOfAnother(line []byte, t *catalog.Tool) bool {
 	return isSaid && (err != nil || !bytes.HasPrefix(rest, price))
 }
 
+// The parts of what is looked for.
+const (
+	displayPart = "; display "
+	planPart    = "; plan "
+)
+
 // wanted returns all that is looked for, as a line keeps it.
 func (c *Claim) wanted() string {
 	wanted := c.Price
 	if c.Display != "" {
-		wanted += "; display " + c.Display
+		wanted += displayPart + c.Display
 	}
 	if c.Hint != "" {
-		wanted += "; plan " + c.Hint
+		wanted += planPart + c.Hint
 	}
 	return wanted
 }
