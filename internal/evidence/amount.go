@@ -27,6 +27,8 @@ type amount struct {
 	isRange    bool
 	standing   standing
 	headings   string // that it is under
+	lead       string // the words before it
+	isYearly   bool   // its block says something of years
 	isMine     bool   // of the plan that is looked for
 }
 
@@ -194,7 +196,7 @@ var times = []string{"mois", "an", "trimestre", "semestre", "semaine", "jour"}
 // Between an amount and its unit, and between two units.
 var (
 	noise = regexp.MustCompile(`^(?i:[ \n*¹²³()\[\],·•]|TTC\b|HT\b|H\.T\.|T\.T\.C\.|hors taxes?\b|toutes taxes comprises\b|hors TVA\b|TVA (?:incluse|comprise)\b|` +
-		`(?:et |and |und |/ ?)?(?:par|per|pro) (?:entreprise|société|company|organi[sz]ation|workspace|unternehmen|firma)\b|EUR\b|USD\b|GBP\b|(?:plus|excl\.?|excluding|ex\.?|incl\.?|including|inkl\.?|zzgl\.?|exkl\.?|netto|brutto|\+) ?(?:VAT|tax|taxes|MwSt\.?|USt\.?)?\b|only\b|seulement\b|nur\b)`)
+		`(?:et |and |und |/ ?)?(?:par|per|pro) (?:entreprise|société|company|organi[sz]ation|unternehmen|firma)\b|EUR\b|USD\b|GBP\b|(?:plus|excl\.?|excluding|ex\.?|incl\.?|including|inkl\.?|zzgl\.?|exkl\.?|netto|brutto|\+) ?(?:VAT|tax|taxes|MwSt\.?|USt\.?)?\b|only\b|seulement\b|nur\b)`)
 	link    = regexp.MustCompile(`^(?i:/[ \n]?(?:par|per|pro)?\b|par|per|pro|im|je|jeden|chaque|each|every|et par|et|and|und|le|la|the|l[’']|a|p\.)[ \n]*`)
 	word    = regexp.MustCompile(`^[\pL]+\.?`)
 	several = regexp.MustCompile(`^(?i:(?:/|par|per|pro|for|pour|für|every|each|tous les|toutes les|alle|chaque)?[ \n]*(?:the |les |die )?([2-9]|\d{2,5}|deux|trois|quatre|six|douze|two|three|four|six|twelve|other|zwei|drei|vier|sechs|zwölf)[ -](\pL+))`)

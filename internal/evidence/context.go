@@ -3,7 +3,6 @@ package evidence
 import (
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 	"unicode"
 
@@ -38,17 +37,18 @@ var (
 	// others matches labels and headings of what is not the tool, or not for everybody, or not of today.
 	others = matcher(`\b(?:vs|versus|concurren\pL+|compet\pL+|alternativ\pL+|wettbewerb\pL*|` +
 		audience + `|` +
-		`anciens?|anciennes?|old|previous\pL*|former\pL*|regul\pL+|régul\pL+|normal\pL*|usual\pL*|archives?|legacy|historique|jusqu\pL*|until|bis|average|moyen\pL*|durchschnitt\pL*|market|marché|markt|donat\pL+|dons?|spenden?|soutenir|sponsor\pL*|factures?|invoices?|rechnung\pL*|revendeur\pL*|resellers?|others?|autres?|andere\pL*|ailleurs|elsewhere|budget|promo\pL*|launch|lancement|exemples?|examples?|beispiel\pL*|partners?|partenaires?|témoignages?|testimonials?|(?:19|20)\d\d)\b`)
+		`anciens?|anciennes?|old|previous\pL*|former\pL*|regul\pL+|régul\pL+|normal\pL*|usual\pL*|archives?|legacy|historique|jusqu\pL*|until|bis|average|moyen\pL*|durchschnitt\pL*|market|marché|markt|donat\pL+|dons?|spenden?|soutenir|sponsor\pL*|cashback|rent|rental|mieten?|louer|gagne\pL*|earn\pL*|factures?|invoices?|rechnung\pL*|revendeur\pL*|resellers?|others?|autres?|andere\pL*|ailleurs|elsewhere|budget|promo\pL*|launch|lancement|exemples?|examples?|beispiel\pL*|partners?|partenaires?|témoignages?|testimonials?|(?:19|20)\d\d)\b`)
 	// withdrawn matches what cards say of plans that not everybody can buy.
-	withdrawn = matcher(`\b(?:for|during|pendant|durant|in|während)(?: \pL+){0,2} (?:first|premi\pL+|erste\pL*)\b|\b(?:first|premi\pL+|erste\pL*) [^.\n]{0,20}\b(?:only|seulement|uniquement)\b|\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming soon|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|neukunden|bestandskunden|(?:new|existing) customers|(?:nouveaux|anciens) clients|aktion|contrats? (?:signés?|conclus?)|contracts? (?:signed|concluded)|terminée?s?|a pris fin|ended|expired?|expirée?s?|abgelaufen|beendet|unavailable|indisponible|nicht verfügbar)\b`)
-)
+	withdrawn = matcher(`\b(?:for|during|pendant|durant|in|während)(?: \pL+){0,2} (?:first|premi\pL+|erste\pL*)\b|\b(?:first|premi\pL+|erste\pL*) [^.\n]{0,20}\b(?:only|seulement|uniquement)\b|\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming soon|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|neukunden|bestandskunden|(?:new|existing) (?:customers|subscribers|users|members|clients)|(?:nouveaux|anciens) (?:clients|abonnés)|retirée?s?|withdrawn|eingestellt|aktion|contrats? (?:signés?|conclus?)|contracts? (?:signed|concluded)|terminée?s?|a pris fin|ended|expired?|expirée?s?|abgelaufen|beendet|unavailable|indisponible|nicht verfügbar)\b`)
 
-var (
 	sentenceStart = regexp.MustCompile(`[.!…] |\b(?i:puis|ensuite|then|danach|dann|anschließend|(?:after|après|nach|à l[’']issue de)[^,.:]{0,30}(?:trial|essai|test\pL*|probe\pL*)[,:]?) `)
 	sentenceEnd   = regexp.MustCompile(`[.!…] \P{L}*\p{Lu}`)
+	freeFor       = matcher(`\b(?:for|pendant|für|durant) (?:\d+|\pL+) (?:days?|jours?|tage?|weeks?|semaines?|wochen|months?|mois|monate?)\b`)
+	// yearly matches what is said of prices by the month that are paid by the year.
+	yearly = matcher(`\b(?:annuel\pL*|à l[’']année|par an|annual\pL*|yearly|jährlich\pL*|im jahr)\b`)
 	// condition matches what makes the price in a sentence one of some time, of some people or of a part.
 	condition = matcher(`\b(?:puis|ensuite|then|danach|dann|pendant|during|while|first|premi\pL+|ersten?|jusqu\pL*|until|bis|(?:par|per|pro|/) ?(?:utilis\pL+|users?|seats?|sièges?|postes?|membres?|members?|nutzer|personn?e?|agents?|sites?|proje[ck]?ts?|tranche|filleul)|each|chacune?|jeweils?|minimum|mindestens|` +
-		`réservée?s?|reserved|only for|nur für|au lieu|instead|statt|économi\pL+|sav(?:e|es|ing|ings)|sparen|selon|depending|je nach|était|was|war|(?:ne|not|nicht|plus) \pL+)\b|` + others.String())
+		`if|si|wenn|falls|with|avec|mit|on|chez|bei|of|that|which|who|qui|unless|sauf|except|otherwise|sinon|sonst|but|mais|aber|price|prix|tarif|preis|offers?|offres?|angebot|deal|code|en complément|in addition|en plus|réservée?s?|reserved|only for|nur für|au lieu|instead|statt|économi\pL+|sav(?:e|es|ing|ings)|sparen|selon|depending|je nach|était|was|war|(?:ne|not|nicht|plus) \pL+)\b|` + others.String())
 )
 
 // standing returns what an amount is worth, given the end of the amount before it and the start of the one behind it.
@@ -69,7 +69,7 @@ func (p *page) standing(a *amount, before, behind int) standing {
 	const near = 300
 	_, next := p.heading(a.number)
 	beside := p.text[max(before, a.start-near):a.start] + p.text[a.end:max(a.end, min(behind, next, a.end+near))]
-	a.headings = p.headings(a.number)
+	a.headings, a.lead, a.isYearly = p.headings(a.number), lead, yearly.MatchString(p.text[max(start, a.start-60):min(end, a.end+60)])
 	labels := a.headings + "\n" + lead
 	said, tail := p.sentence(a, start, max(a.end, min(end, behind)))
 	for _, l := range p.labels(element) {
@@ -79,7 +79,7 @@ func (p *page) standing(a *amount, before, behind int) standing {
 	case extra.MatchString(labels):
 		return aside
 	case p.elements[element].role == folded, a.isRange, p.isEnd(a, start), !p.isPlainTalk(said), condition.MatchString(tail), withdrawn.MatchString(beside),
-		others.MatchString(labels), a.value == 0 && trial.MatchString(labels):
+		others.MatchString(labels), a.value == 0 && (trial.MatchString(labels) || freeFor.MatchString(p.text[a.number:max(a.end, min(next, a.end+near))])):
 		return talk
 	}
 	return plainly
@@ -127,7 +127,7 @@ var plainWords = strings.Fields("prix tarif tarifs price prices pricing preis pr
 	"coûte costs cost kostet cancel anytime any time résiliable à tout moment kündbar jederzeit aujourd hui now today jetzt heute maintenant pour for für toujours forever et and und de of un une a an the le la les l d " +
 	"eur usd gbp us all everything tout compris inclus included includes inclut it is est updates update mises mise jour comprises illimité illimités unlimited features fonctions " +
 	"résilier résiliez résilie arrêter annuler annulable cancelled canceled can be when you want quand vous voulez pouvez se depuis votre compte peut être arrêté " +
-	"choisir choose get started start commencer abonner abonnez souscrire subscribe buy acheter kaufen wählen starten there one there's licence license access accès partir dès from starting at ab sofort pay payez zahlen priced complet complète seul seule single comptez we charge our nous notre your der die das ist beträgt proposé proposée au en")
+	"choisir choose get started start commencer abonner abonnez souscrire subscribe buy acheter kaufen wählen starten there one there's licence license access accès partir dès from starting at ab sofort pay payez zahlen priced complet complète seul seule single comptez we charge our nous notre your der die das ist beträgt proposé proposée au en service membership adhésion public alle funktionen renews automatically s renouvelle automatiquement")
 
 // headings returns the headings that a place is under: the last one before it, and the last one of
 // each higher level before that.
@@ -148,17 +148,15 @@ func (p *page) headings(at int) string {
 
 // heading returns the last heading before a place, or -1, and where the next one begins.
 func (p *page) heading(at int) (last, next int) {
-	i := sort.Search(len(p.heads), func(i int) bool { return p.elements[p.heads[i]].start > at })
-	next = len(p.text)
-	if i < len(p.heads) {
-		next = p.elements[p.heads[i]].start
-	}
-	for _, last := range slices.Backward(p.heads[:i]) {
-		if p.elements[last].end <= at {
-			return last, next
+	last, next = -1, len(p.text)
+	for _, i := range p.heads {
+		if e := &p.elements[i]; e.end <= at {
+			last = i
+		} else if e.start > at {
+			return last, e.start
 		}
 	}
-	return -1, next
+	return last, next
 }
 
 // inherit gives an amount that does not say what it is paid for the unit that its surroundings

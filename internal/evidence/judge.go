@@ -106,7 +106,7 @@ var (
 	// notice matches what pages say of themselves when their prices no longer hold.
 	notice = matcher(`\b(?:outdated|obsol[eè]tes?|veraltet|périmée?s?|wayback machine|shut(?:ting|s)? down|sunset(?:ting|ted)?|ferme(?:ra)? ses portes|cesse(?:ra)? (?:son|ses) activités?|stellt den betrieb ein|` +
 		`(?:sign-?ups|subscriptions|abonnements|inscriptions) (?:are|is|sont) (?:now )?(?:closed|fermée?s?|clos)|no longer apply|ne s[’']appliquent plus|gelten nicht mehr|` +
-		`(?:is|are|has been) (?:now )?(?:part of|called|known as|renamed|acquired|merged)|(?:fait|font) (?:désormais |maintenant )?partie de|est devenue?|s[’']appelle|(?:heißt|gehört) jetzt|s[’']arrête(?:ra)? (?:le|en)|closes on|ferme(?:ra)? (?:le|en)|schließt (?:am|zum)|keine neuen kunden)\b`)
+		`(?:is|are|has been) (?:now )?(?:part of|called|known as|renamed|acquired|merged)|(?:fait|font) (?:désormais |maintenant )?partie de|est devenue?|s[’']appelle|(?:heißt|gehört) jetzt|s[’']arrête(?:ra)? (?:le|en)|closes on|ferme(?:ra)? (?:le|en)|schließt (?:am|zum)|keine neuen kunden|(?:anciens|former|previous|old|alte) (?:tarifs|prix|prices|preise))\b`)
 	// oldPage matches titles of pages that are about other times, other things or several tools.
 	oldPage = matcher(`\b(?:archiv\pL*|ancien\pL*|histor\pL+|changelog|release notes|communiqué|press\pL*|conditions (?:générales|d[’']\pL+)|terms (?:of|and)|CG[VU]|AGB|forums?|community|communauté|roadmap|invoices?|factures?|rechnung|` +
 		`survey|sondage|umfrage|affili\pL+|parrainage|jobs?|careers?|carrières?|recrut\pL+|karriere|vs|versus|alternatives?|concurren\pL+|competitors?|discontinued|eingestellt|end of life|fermeture|webinar|podcast|case stud\pL+|étude de cas|newsletter|interview|captcha|human|humain|just a moment)\b`)
@@ -161,7 +161,7 @@ func (p *page) complete(c *Claim, all []amount) {
 			behind = all[i+1].start
 		}
 		all[i].standing = max(p.standing(&all[i], before, behind), p.comparison(&all[i], own))
-		before = all[i].end
+		before = min(all[i].end, behind)
 	}
 }
 
@@ -209,17 +209,7 @@ func (p *page) isRival(c *Claim, a, b *amount) bool {
 		second, _ := p.heading(b.number)
 		return c.Hint != "" || first == second
 	}
-	return (b.units == a.units || b.units == "" || b.units == ambiguous) && !p.isTaxed(a, b) && (!p.isYearly(b) || p.isYearly(a)) && (c.Hint != "" || !p.arePlans(a, b))
-}
-
-// yearly matches what is said of prices by the month that are paid by the year.
-var yearly = matcher(`\b(?:annuel\pL*|à l[’']année|par an|annual\pL*|yearly|jährlich\pL*|im jahr)\b`)
-
-// isYearly reports whether the block of an amount says so.
-func (p *page) isYearly(a *amount) bool {
-	start, _ := p.block(a.number)
-	_, end := p.block(max(a.number, a.end-1))
-	return yearly.MatchString(p.text[max(start, a.start-60):min(end, a.end+60)])
+	return (b.units == a.units || b.units == "" || b.units == ambiguous) && !p.isTaxed(a, b) && (!b.isYearly || a.isYearly) && (c.Hint != "" || !p.arePlans(a, b))
 }
 
 var tax = matcher(`\b(?:HT|TTC|TVA|VAT|tax|taxes|MwSt|USt|netto|brutto)\b`)
@@ -263,7 +253,7 @@ func (p *page) comparison(a *amount, own []int) standing {
 }
 
 // perUser matches notes that all prices of a page are for one user each.
-var perUser = regexp.MustCompile(`(?im)^(?:\W*(?:all |tous les |toutes les |alle |nos |our |unsere )?(?:prix|tarifs?|prices?|pricing|preise)\b[^€$£\n]{0,60})?(?:par|per|pro|/) ?(?:utilisat\pL+|users?|seats?|sièges?|(?:be)?nutzer|members?|membres?|lizenz|sites?|domaine?s?|personne?|collaborat\pL+)\b[^€$£\n]{0,40}$`)
+var perUser = regexp.MustCompile(`(?im)^(?:\W*(?:all |tous les |toutes les |alle |nos |our |unsere )?(?:prix|tarifs?|prices?|pricing|preise)\b[^€$£\n]{0,60})?(?:par|per|pro|/) ?(?:utilisat\pL+|users?|seats?|sièges?|(?:be)?nutzer|members?|membres?|lizenz|sites?|domaine?s?|locations?|stores?|boutiques?|editors?|éditeurs?|personne?|collaborat\pL+)\b[^€$£\n]{0,40}$`)
 
 // isHidden reports whether a price is in the text that nobody sees, as in the other half of a
 // switch between months and years.
@@ -303,7 +293,7 @@ func (p *page) isOther() bool {
 	return p.isDated || oldPage.MatchString(p.said()) || byline.MatchString(p.text) || notice.MatchString(p.text) || p.namesPastYear()
 }
 
-// namesPastYear reports whether a page has a day of an earlier year, but for its margins, or such a year in its title.
+// namesPastYear reports whether a page has a day of another year, but for its margins, or an earlier year in its title.
 func (p *page) namesPastYear() bool {
 	now := time.Now().Format("2006")
 	if slices.ContainsFunc(anyYear.FindAllString(p.said(), -1), func(year string) bool { return year < now }) {
@@ -314,7 +304,7 @@ func (p *page) namesPastYear() bool {
 		if m[4] >= 0 {
 			year = p.text[m[4]:m[5]]
 		}
-		if year < now && p.elements[p.at(m[0])].role != margin {
+		if year != now && p.elements[p.at(m[0])].role != margin {
 			return true
 		}
 	}

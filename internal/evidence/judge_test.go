@@ -62,6 +62,10 @@ func TestJudge(t *testing.T) {
 		{"toggle", month, `<p><button>Mensuel</button><button>Annuel</button></p><p>19,99 €</p>`, Unreadable},
 		{"nothing", month, `<div id=app></div><script src=x.js></script>`, Unreadable},
 		{"trial", free, `<p>Essai gratuit de 14 jours</p><p>Gratuit pendant 30 jours</p><p>9 €/mois</p>`, Changed},
+		{"free in part", free, `<p>La lecture est gratuite, l’écriture coûte 9 €/mois.</p>`, Unreadable},
+		{"free for days", free, `<h3>Free</h3><p>€0 for 30 days</p><h3>Pro</h3><p>€9/month</p>`, Unreadable},
+		{"part of a plan", month, `<h3>Pro</h3><p>29,99 €/mois</p><h3>Pack SMS</h3><p>19,99 €/mois</p>`, Unreadable},
+		{"plan of another time", month, `<h2>Avant mai</h2><h3>Solo</h3><p>19,99 €/mois</p><h2>Depuis mai</h2><h3>Duo</h3><p>29,99 €/mois</p>`, Unreadable},
 		{"stale offer", month, `<p>29,99 €/mois</p><script type="application/ld+json">{"@type":"Offer","price":"19.99","priceCurrency":"EUR","priceSpecification":{"unitCode":"MON","price":"19.99","priceCurrency":"EUR"}}</script>`, Changed},
 	} {
 		t.Run(c.name, func(t *testing.T) {

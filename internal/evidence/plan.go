@@ -136,50 +136,47 @@ func (p *page) names(outer, label int) (found []int) {
 var planWords = strings.Fields("free gratuit découverte discovery hobby starter start basic basique base basis essentiel essentielle essential essentials " +
 	"standard classic classique light lite mini midi maxi max small medium large s m l xl solo duo trio individual individuel einzel perso personal personnel personnelle persönlich privat famille family familie " +
 	"indépendant freelance créateur creator plus pro profi professional professionnel premium advanced avancé expert ultra ultimate unlimited illimité gold silver bronze growth scale team teams équipe équipes studio agence agency agentur " +
-	"business company entreprise enterprise organisation organization cabinet confort komfort comfort complet complète intégral unternehmen corporate")
+	"business company entreprise enterprise organisation organization cabinet confort komfort comfort complet complète intégral unternehmen corporate einsteiger débutant beginner fortgeschritten intermédiaire privé")
 
-// arePlans reports whether two amounts are the prices of two plans of one tool: each is in a part of the page of its own with a
-// name of its own, under the same headings, that of the first is such as plans have, and both have the name of the tool or none.
+// severalThings matches titles of pages with prices of several tools, or for several countries.
+var severalThings = matcher(`\b(?:apps|applications|produits|products|produkte|logiciels|suite|others?|autres|andere\pL*|pays|countr\pL+|länder\pL*|region\pL*)\b`)
+
+// arePlans reports whether two amounts are the prices of two plans of one tool: each has a name of its own, under the same
+// headings, that of the first is such as plans have, and both have the name of the tool or none has.
 func (p *page) arePlans(a, b *amount) bool {
 	isOwn := func(w string) bool { return slices.Contains(p.own, w) }
-	first, second := p.planNames(a, b), p.planNames(b, a)
-	for i, name := range first {
+	isStrange := func(w string) bool { return !isOwn(w) && !slices.Contains(planWords, w) }
+	second := p.planNames(b, a)
+	for i, name := range p.planNames(a, b) {
 		mine, other := wordsOf(planName(shorten(name, 60))), wordsOf(planName(shorten(second[i], 60)))
-		isKnown := len(mine) > 0 && !slices.ContainsFunc(mine, func(w string) bool { return !isOwn(w) && !slices.Contains(planWords, w) })
-		if !isKnown || len(other) == 0 {
+		if len(mine) == 0 || len(other) == 0 || slices.ContainsFunc(mine, isStrange) {
 			continue
 		}
-		return b.standing == plainly && a.units == b.units && !slices.Equal(mine, other) && slices.ContainsFunc(mine, isOwn) == slices.ContainsFunc(other, isOwn) &&
-			above(a, name) == above(b, second[i]) || audiences.MatchString(second[i])
+		_, above, _ := strings.Cut(a.headings, "\n")
+		_, beside, _ := strings.Cut(b.headings, "\n")
+		isAlike := slices.ContainsFunc(mine, isOwn) == slices.ContainsFunc(other, isOwn) && above == beside && !slices.Equal(mine, other)
+		return isAlike && (b.standing == plainly && a.units == b.units || audiences.MatchString(second[i])) && !severalThings.MatchString(p.said())
 	}
 	return false
 }
 
-// above returns the headings that an amount is under, but for the name of its plan.
-func above(a *amount, name string) string {
-	if first, rest, _ := strings.Cut(a.headings, "\n"); planName(first) == planName(name) {
-		return rest
+// planNames returns what may be the name of the plan of an amount that is beside another one: the heading before it, or under the
+// same one the heads of its row or column, the words before it, or the first line of its part of the page.
+func (p *page) planNames(a, b *amount) (names [3]string) {
+	if a.headings != b.headings {
+		names[0], _, _ = strings.Cut(a.headings, "\n")
+		return names
 	}
-	return a.headings
-}
-
-// planNames returns what may be the name of the plan of an amount that is beside another one: the heads of its row or column, the
-// heading before it, a label in its block, the first line of its part of the page.
-func (p *page) planNames(a, b *amount) (names [4]string) {
-	element, part := p.at(a.number), 0
-	for _, l := range p.labels(element) {
+	part := p.at(a.number)
+	for _, l := range p.labels(part) {
 		if text := shorten(p.textOf(l), 60); !slices.Contains(p.labels(p.at(b.number)), l) && !strings.ContainsAny(text, "€$£") {
 			names[0] += text + "\n"
 		}
 	}
-	if names[1], _, _ = strings.Cut(a.headings, "\n"); b.headings == a.headings {
-		names[1] = ""
-	}
-	start, _ := p.block(a.number)
-	names[2] = p.text[min(start, a.start):a.start]
-	for e := element; e > 0 && (b.number < p.elements[e].start || b.number >= p.elements[e].end); e = p.elements[e].parent {
+	for e := part; e > 0 && (b.number < p.elements[e].start || b.number >= p.elements[e].end); e = p.elements[e].parent {
 		part = e
 	}
-	names[3], _, _ = strings.Cut(p.textOf(part), "\n")
+	names[1] = a.lead
+	names[2], _, _ = strings.Cut(p.textOf(part), "\n")
 	return names
 }
