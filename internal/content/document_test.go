@@ -780,6 +780,10 @@ func TestARecordIsRenamedDuplicatedAndRetired(t *testing.T) {
 	if is, err := other.ReplaceTool("boreal", "nord"); !is || err != nil || !strings.Contains(string(other.Bytes()), "  - {from: 2030-01-01, retire: mort, successor: nord} # sûr\n") {
 		t.Errorf("%v %v %s", is, err, other.Bytes())
 	}
+	article := opened(t, "articles/cinq.md", "---\ntitle: Cinq\ntools: [scie, boreal] # dans l’ordre\n---\n")
+	if is, err := article.ReplaceTool("boreal", "nord"); !is || err != nil || !strings.Contains(string(article.Bytes()), "tools: [scie, nord] # dans l’ordre\n") {
+		t.Errorf("%v %v %s", is, err, article.Bytes())
+	}
 	if is, err := other.ReplaceTool("boreal", "nord"); is || err != nil {
 		t.Error(is, err)
 	}

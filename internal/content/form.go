@@ -168,7 +168,7 @@ func Complete(groups []FormGroup, c *catalog.Catalog, category string) {
 		for i := range g.Fields {
 			switch f := &g.Fields[i]; f.From {
 			case FromCategories:
-				f.Choices = categories
+				f.Choices = append(f.Choices, categories...)
 			case FromUsages:
 				f.Choices = nil
 				for _, u := range of.Usages {

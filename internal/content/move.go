@@ -48,6 +48,11 @@ func (d *Document) ReplaceTool(old, slug string) (isChanged bool, err error) {
 		if isNamed {
 			v.Text = slug
 		}
+		for i, item := range v.Items {
+			if item == old && f.Form == catalog.ToolSlugs {
+				v.Items[i], isNamed = slug, true
+			}
+		}
 		for _, row := range v.Rows {
 			for name, cell := range row {
 				if cell == old && f.List != nil && isToolColumn(f, name) {

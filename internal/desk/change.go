@@ -125,6 +125,11 @@ func naming(c *catalog.Catalog, slug string) (files []string) {
 			files = append(files, content.PathOf(record.Tool, t.Slug))
 		}
 	}
+	for i := range c.Articles {
+		if a := &c.Articles[i]; slices.Contains(a.Tools, slug) {
+			files = append(files, content.PathOf(record.Article, a.Slug))
+		}
+	}
 	return files
 }
 

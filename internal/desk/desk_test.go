@@ -130,7 +130,7 @@ func TestAFileThatIsOpenedAndSavedKeepsItsBytes(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(n.dir, "demo"), demo.Folder); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"catalogue.yaml", "outils", "comparatifs", "cimetiere", "pages", "images"} {
+	for _, name := range []string{"catalogue.yaml", "outils", "comparatifs", "cimetiere", "pages", "articles", "auteurs", "images"} {
 		if err := os.RemoveAll(filepath.Join(n.dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -151,12 +151,12 @@ func TestAFileThatIsOpenedAndSavedKeepsItsBytes(t *testing.T) {
 			t.Errorf("%s changed:\n%s", file, found.Data)
 		}
 	}
-	for _, folder := range []string{"outils", "comparatifs", "cimetiere", "pages"} {
+	for _, folder := range []string{"outils", "comparatifs", "cimetiere", "pages", "articles", "auteurs"} {
 		files, err := os.ReadDir(filepath.Join(n.dir, folder))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range files[:min(len(files), 4)] { // package content tries them all
+		for _, f := range files[:min(len(files), 18)] { // package content tries them all
 			check(ada.open(folder+"/"+strings.TrimSuffix(f.Name(), ".md")), folder+"/"+f.Name())
 		}
 	}
@@ -350,6 +350,7 @@ func TestRecordsBeginInManyWays(t *testing.T) {
 		ada.post("/redaction/publication", "copie", filepath.Base(copied)).Is(http.StatusSeeOther)
 	}
 	publish(ada.open("outils/plume"))
+	ada.follow(ada.post("/redaction/nouvelle", "genre", "articles", "nom", "Cinq plumes"))
 	ada.post("/redaction/nouvelle", "genre", "outils", "nom", "Plume").Is(http.StatusUnprocessableEntity).Contains("déjà prise")
 	ada.post("/redaction/nouvelle", "genre", "outils").Is(http.StatusUnprocessableEntity)
 	both := ada.follow(ada.post("/redaction/nouvelle", "genre", "comparatifs", "a", "plume", "b", "encre"))

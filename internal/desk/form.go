@@ -178,6 +178,9 @@ func parse(form url.Values, doc *content.Document) error {
 				v.Rows = parseRows(form, key, f)
 			case f.Input == content.InputLines:
 				v.Items = strings.Split(unixLines(strings.Join(given, "\n")), "\n")
+				if f.From == content.FromUsages { // boxes have another order than the file
+					v.Items = inOrderOf(doc.Value(f.Name).Items, v.Items)
+				}
 			default:
 				v.Text = unixLines(given[len(given)-1]) // a box that is not ticked leaves what is before it
 			}
@@ -187,6 +190,13 @@ func parse(form url.Values, doc *content.Document) error {
 		}
 	}
 	return nil
+}
+
+// inOrderOf returns items, those that there were before first and in their order.
+func inOrderOf(before, items []string) []string {
+	is := func(list []string) func(string) bool { return func(s string) bool { return slices.Contains(list, s) } }
+	kept := slices.DeleteFunc(slices.Clone(before), func(s string) bool { return !is(items)(s) })
+	return append(kept, slices.DeleteFunc(items, is(before))...)
 }
 
 func parseRows(form url.Values, key string, f content.FormField) (rows []map[string]string) {

@@ -157,7 +157,7 @@ func (d *desk) newRecord(r *request) (*response, error) {
 func (d *desk) createRecord(r *request) (*response, error) {
 	k := kindOf(r.PostForm.Get("genre"))
 	if k == nil {
-		return nil, refused("Choisissez ce que vous voulez écrire\u00a0: un outil, un comparatif, un outil disparu ou une page.")
+		return nil, refused("Choisissez ce que vous voulez écrire\u00a0: un outil, un comparatif, un outil disparu, une page, un article ou la page de quelqu’un.")
 	}
 	title := strings.TrimSpace(r.PostForm.Get("nom"))
 	a, b := strings.TrimSpace(r.PostForm.Get("a")), strings.TrimSpace(r.PostForm.Get("b"))
@@ -170,7 +170,7 @@ func (d *desk) createRecord(r *request) (*response, error) {
 	}
 	doc := content.NewDocument(k.Kind)
 	field := "name"
-	if k.Kind == record.Comparison || k.Kind == record.Page {
+	if k.Kind != record.Tool && k.Kind != record.Retired && k.Kind != record.Author {
 		field = "title"
 	}
 	values := map[string]string{field: title}
