@@ -97,6 +97,16 @@ func (d *desk) open(r *request, id string) (*draft, error) {
 	return c, nil
 }
 
+// anew is the response to a form about an older revision of a working copy: its page as it is now.
+func anew(r *request, page func() (*response, error)) (*response, error) {
+	r.notice = "Ce texte a été enregistré de nouveau pendant que vous le lisiez\u00a0: rien n’a été fait. Relisez-le, puis recommencez."
+	a, err := page()
+	if err == nil && a.location == "" {
+		a.status = http.StatusConflict
+	}
+	return a, err
+}
+
 // row returns it for a page of its own.
 func (c *draft) row() copyRow {
 	return copyRow{WorkingCopy: c.WorkingCopy, Name: name(c.doc, c.Path), IsMine: true}
@@ -153,6 +163,9 @@ type copyRow struct {
 
 // Href returns the address of its page.
 func (c copyRow) Href() string { return copiesPath + "/" + c.ID }
+
+// Seen returns it as a form names it: by the revision that she sees.
+func (c copyRow) Seen() string { return c.ID + ":" + strconv.FormatInt(c.Revision, 10) }
 
 // IsObituary reports whether it takes the place of a tool.
 func (c copyRow) IsObituary() bool {
@@ -410,8 +423,8 @@ func (d *desk) confirmRemoval(r *request, c *draft) (*response, error) {
 }
 
 func (d *desk) removeCopy(r *request, c *draft) (*response, error) {
-	if err := d.Copies.Delete(r.Context(), c.ID, c.Revision); err != nil {
-		return nil, err
+	if r.PostForm.Get("copie") != c.row().Seen() {
+		return anew(r, func() (*response, error) { return d.confirmRemoval(r, c) })
 	}
-	return seeOther(homePath, "supprimee"), nil
+	return seeOther(homePath, "supprimee"), d.Copies.Delete(r.Context(), c.ID, c.Revision)
 }

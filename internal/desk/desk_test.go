@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"palmares/demo"
+	"palmares/internal/accountdb"
 	"palmares/internal/desk"
 )
 
@@ -70,7 +71,7 @@ var tried = map[string][]string{
 
 func TestEverybodyMayDoWhatTheirRoleAllowsAndNothingElse(t *testing.T) {
 	each(t, func(t *testing.T, n *newsroom) {
-		n.as("Ada").post("/redaction/publication", "copie", filepath.Base(n.as("Ada").open("outils/plume"))).Is(http.StatusSeeOther)
+		n.as("Ada").post("/redaction/publication", "copie", n.seen(n.as("Ada").open("outils/plume"))).Is(http.StatusSeeOther)
 		for pattern, role := range desk.Routes() {
 			if role == "" && pattern == "GET /apercu/{path...}" {
 				continue // for everybody: see private links
@@ -292,12 +293,12 @@ func TestAnEditorPublishesWhatAnAuthorWrote(t *testing.T) {
 		bob.upload(one+"/images", "Écran nº 1.png", drawing(t, 8, 8), "Un [écran]").Is(http.StatusSeeOther)
 		bob.save(other, "f.price", "cher").Is(http.StatusSeeOther)
 		ada.get(one+"/publication").OK().Contains("<del>Écrit vite</del>", "<ins>Écrit mieux</ins>")
-		ada.post("/redaction/publication", "copie", filepath.Base(one), "copie", filepath.Base(other)).
+		ada.post("/redaction/publication", "copie", n.seen(one), "copie", n.seen(other)).
 			Is(http.StatusConflict).Contains("encre, ligne 7")
 		if n.read("outils/plume.md") != plume {
 			t.Error("one of two was published")
 		}
-		ada.post("/redaction/publication", "copie", filepath.Base(one)).Is(http.StatusSeeOther)
+		ada.post("/redaction/publication", "copie", n.seen(one)).Is(http.StatusSeeOther)
 		if got := n.read("outils/plume.md"); !strings.Contains(got, "Écrit mieux") || !strings.Contains(got, `![Un \[écran\]](../images/plume/ecran-n-1.png)`) {
 			t.Errorf("the file is\n%s", got)
 		}
@@ -308,6 +309,36 @@ func TestAnEditorPublishesWhatAnAuthorWrote(t *testing.T) {
 			t.Errorf("%+v, %v", log, err)
 		}
 	})
+}
+
+func TestNothingIsDoneWithATextThatNobodySaw(t *testing.T) {
+	n := newNewsroom(t, databases.OpenDSN(t, databases.SQLite(t)), t.TempDir())
+	n.join("Ada")
+	bob, ada := n.as("Bob"), n.as("Ada")
+	copied, other := bob.open("outils/plume"), bob.open("outils/encre")
+	seen := n.seen(copied)
+	for _, page := range []string{"/publication", "/programmation", "/suppression"} {
+		ada.get(copied + page).OK().Contains(`name="copie" value="` + seen + `"`)
+	}
+	bob.save(copied, "f.tagline", "Jamais relu").Is(http.StatusSeeOther)
+	for path, fields := range map[string][]string{
+		"/redaction/publication":   {"copie", seen},
+		"/redaction/publication?":  {"copie", seen, "copie", n.seen(other)},
+		"/redaction/publication??": {"copie", filepath.Base(copied)},
+		copied + "/programmation":  {"copie", seen, "quand", "2026-12-01T09:00"},
+		copied + "/suppression":    {"copie", seen},
+	} {
+		ada.post(path, fields...).Is(http.StatusConflict).Contains("pendant que vous le lisiez", "rien n’a été fait", "Plume")
+	}
+	if n.read("outils/plume.md") != plume || !strings.Contains(n.copyOf(copied), "Jamais relu") {
+		t.Error("a text that nobody saw was published, or is gone")
+	}
+	if err := n.db.Copies.SetState(t.Context(), filepath.Base(copied), n.find(copied).Revision, accountdb.CopyStep{State: accountdb.CopyReady, By: "ada@example.org"}, n.now); err != nil {
+		t.Fatal(err)
+	}
+	ada.get("/redaction").OK().Contains(`name="copie" value="` + n.seen(copied) + `"`)
+	ada.post("/redaction/publication", "copie", n.seen(copied)).Is(http.StatusSeeOther)
+	ada.follow(ada.post("/redaction/publication", "copie", seen))
 }
 
 func TestOfTwoVersionsOfARecordNothingIsChosenForHer(t *testing.T) {
@@ -325,7 +356,7 @@ func TestOfTwoVersionsOfARecordNothingIsChosenForHer(t *testing.T) {
 		chosen := []string{"revision", "2", "maintenant", now, "c.tagline", "mien", "c.price", "leur", "p.1", "deux"}
 		ada.post(copied+"/conflit", chosen...).Is(http.StatusUnprocessableEntity).Contains("Rien n’est choisi pour vous")
 		ada.post(copied+"/conflit", append(chosen, "c.summary", "mien")...).Is(http.StatusSeeOther)
-		ada.post("/redaction/publication", "copie", filepath.Base(copied)).Is(http.StatusSeeOther)
+		ada.post("/redaction/publication", "copie", n.seen(copied)).Is(http.StatusSeeOther)
 		want := strings.NewReplacer("Écrit vite", "Par Ada", "19 €", "20 €", "Net.", "Clair.", "Un autre.", "Le leur.\n\nLe mien.").Replace(plume)
 		if got := n.read("outils/plume.md"); got != want {
 			t.Errorf("the file is\n%s", got)
@@ -347,7 +378,7 @@ func TestRecordsBeginInManyWays(t *testing.T) {
 	ada := n.as("Ada")
 	publish := func(copied string) {
 		t.Helper()
-		ada.post("/redaction/publication", "copie", filepath.Base(copied)).Is(http.StatusSeeOther)
+		ada.post("/redaction/publication", "copie", n.seen(copied)).Is(http.StatusSeeOther)
 	}
 	publish(ada.open("outils/plume"))
 	ada.follow(ada.post("/redaction/nouvelle", "genre", "articles", "nom", "Cinq plumes"))

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"html/template"
@@ -58,7 +59,7 @@ var menu = []entry{
 // page fills in what surrounds a page.
 func (r *request) page(title string) page {
 	p := page{
-		Title: title, Notice: notices[r.URL.Query().Get("fait")], Token: r.Token, IsEditor: r.Role == account.Editor, IsLocal: r.isLocal,
+		Title: title, Notice: cmp.Or(r.notice, notices[r.URL.Query().Get("fait")]), Token: r.Token, IsEditor: r.Role == account.Editor, IsLocal: r.isLocal,
 	}
 	if r.Role == "" {
 		return p

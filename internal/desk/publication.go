@@ -11,6 +11,7 @@ import (
 
 	"palmares/internal/accountdb"
 	"palmares/internal/content"
+	"palmares/internal/sqldb"
 	"palmares/internal/worktree"
 )
 
@@ -46,8 +47,8 @@ func (d *desk) confirmPublication(r *request, c *draft) (*response, error) {
 
 // publish publishes the working copies of a form, all of them or none.
 func (d *desk) publish(r *request) (*response, error) {
-	ids := r.PostForm["copie"]
-	if len(ids) == 0 || len(ids) > maxAtOnce {
+	forms := r.PostForm["copie"]
+	if len(forms) == 0 || len(forms) > maxAtOnce {
 		return nil, refused("Choisissez ce qu’il faut publier, au plus 50\u00a0copies à la fois.")
 	}
 	names, err := d.names(r.Context())
@@ -57,10 +58,18 @@ func (d *desk) publish(r *request) (*response, error) {
 	var copies []*draft
 	var titles []string
 	var work worktree.Publication
-	for _, id := range ids {
+	for _, seen := range forms {
+		id, _, _ := strings.Cut(seen, ":")
 		c, err := d.open(r, id)
-		if err != nil {
+		switch {
+		case errors.Is(err, sqldb.ErrNotFound):
+			return seeOther(homePath, "deja"), nil
+		case err != nil:
 			return nil, err
+		case c.row().Seen() != seen && len(forms) == 1:
+			return anew(r, func() (*response, error) { return d.confirmPublication(r, c) })
+		case c.row().Seen() != seen:
+			return anew(r, func() (*response, error) { return d.home(r) })
 		}
 		copies, titles = append(copies, c), append(titles, c.summary())
 		changes, err := d.changes(r.Context(), c)

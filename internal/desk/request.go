@@ -55,6 +55,7 @@ type request struct {
 	Visitor
 	now     time.Time
 	isLocal bool
+	notice  string           // what the page says was done; "" for what its address says
 	folder  *preview.Edition // as it is now
 }
 

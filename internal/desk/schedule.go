@@ -88,6 +88,9 @@ func (d *desk) placeOf(r *request, c *draft) (string, error) {
 
 // schedule publishes a working copy so that it appears by itself at its hour.
 func (d *desk) schedule(r *request, c *draft) (*response, error) {
+	if r.PostForm.Get("copie") != c.row().Seen() {
+		return anew(r, func() (*response, error) { return d.chooseHour(r, c) })
+	}
 	if found, err := d.conflict(r.Context(), c); err != nil || found != nil {
 		return seeOther(c.path()+"/conflit", ""), err
 	}

@@ -10,16 +10,25 @@ import (
 	"testing"
 	"time"
 
+	"palmares/internal/accountdb"
 	"palmares/internal/testkit/testdb"
 )
 
-func (n *newsroom) copyOf(path string) string {
+func (n *newsroom) copyOf(path string) string { return string(n.find(path).Data) }
+
+func (n *newsroom) find(path string) accountdb.WorkingCopy {
 	n.t.Helper()
 	c, err := n.db.Copies.Find(n.t.Context(), filepath.Base(path))
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	return string(c.Data)
+	return c
+}
+
+// seen returns a working copy as the forms of a page name it.
+func (n *newsroom) seen(path string) string {
+	n.t.Helper()
+	return fmt.Sprintf("%s:%d", filepath.Base(path), n.find(path).Revision)
 }
 
 func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
@@ -28,7 +37,7 @@ func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
 			n.join(name)
 		}
 		bob, ada := n.as("Bob"), n.as("Ada")
-		ada.post("/redaction/publication", "copie", filepath.Base(ada.open("outils/encre"))).Is(http.StatusSeeOther)
+		ada.post("/redaction/publication", "copie", n.seen(ada.open("outils/encre"))).Is(http.StatusSeeOther)
 		copied := bob.open("outils/plume")
 		bob.save(copied, "f.tagline", "Écrit demain").Is(http.StatusSeeOther)
 		ada.get(copied+"/programmation").OK().Contains("Europe/Paris", `min="2026-11-16T10:31"`)
@@ -40,9 +49,9 @@ func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
 			"2027-03-28T02:30": "les pendules changent",
 			"2027-10-31T02:30": "les pendules changent",
 		} {
-			ada.post(copied+"/programmation", "quand", when).Is(http.StatusUnprocessableEntity).Contains(want)
+			ada.post(copied+"/programmation", "copie", n.seen(copied), "quand", when).Is(http.StatusUnprocessableEntity).Contains(want)
 		}
-		ada.post(copied+"/programmation", "quand", "2026-12-01T09:00").Is(http.StatusSeeOther)
+		ada.post(copied+"/programmation", "copie", n.seen(copied), "quand", "2026-12-01T09:00").Is(http.StatusSeeOther)
 		if got := n.read("outils/plume.next.md"); !strings.Contains(got, `publish_at: "2026-12-01T09:00"`) || !strings.Contains(got, "Écrit demain") {
 			t.Errorf("the file is\n%s", got)
 		}
@@ -57,12 +66,12 @@ func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
 		bob.get("/redaction/versions/2").OK().Contains("Plume\u00a0: programmé", "Bob").Lacks("Annuler la version")
 		bob.get("/redaction/programmation").OK().Contains("Plume", "1er\u00a0décembre 2026 à 09:00").Lacks("Annuler")
 		again := bob.open("outils/plume")
-		ada.post(again+"/programmation", "quand", "2026-12-02T09:00").Is(http.StatusUnprocessableEntity).Contains("déjà programmée")
+		ada.post(again+"/programmation", "copie", n.seen(again), "quand", "2026-12-02T09:00").Is(http.StatusUnprocessableEntity).Contains("déjà programmée")
 
 		mine := ada.open("outils/plume")
 		ada.save(mine, "f.tagline", "Autre chose").Is(http.StatusSeeOther)
 		ada.post("/redaction/fiches/outils/plume.next/deprogrammation").Is(http.StatusUnprocessableEntity).Contains("déjà une copie")
-		ada.post(mine + "/suppression").Is(http.StatusSeeOther)
+		ada.post(mine+"/suppression", "copie", n.seen(mine)).Is(http.StatusSeeOther)
 		kept := ada.follow(ada.post("/redaction/fiches/outils/plume.next/deprogrammation"))
 		if got := n.copyOf(kept); got != strings.Replace(plume, "Écrit vite", "Écrit demain", 1) {
 			t.Errorf("the text that was scheduled became\n%s", got)
@@ -74,10 +83,10 @@ func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
 
 		added := ada.follow(ada.post("/redaction/fiches/outils/encre/double", "adresse", "stylo"))
 		ada.save(added, "f.name", "Stylo", "f.domain", "stylo.example", "f.draft", "true").Is(http.StatusSeeOther)
-		ada.post(added+"/programmation", "quand", "2026-12-01T09:00").Is(http.StatusUnprocessableEntity).Contains("brouillon")
+		ada.post(added+"/programmation", "copie", n.seen(added), "quand", "2026-12-01T09:00").Is(http.StatusUnprocessableEntity).Contains("brouillon")
 		ada.save(added, "f.draft", "false").Is(http.StatusSeeOther)
 		text := n.copyOf(added)
-		ada.post(added+"/programmation", "quand", "2026-12-01T09:00").Is(http.StatusSeeOther)
+		ada.post(added+"/programmation", "copie", n.seen(added), "quand", "2026-12-01T09:00").Is(http.StatusSeeOther)
 		n.now = n.now.Add(time.Minute)
 		ada.get("/redaction/programmation").OK().Contains("Stylo")
 		if got := n.copyOf(ada.follow(ada.post("/redaction/fiches/outils/stylo/deprogrammation"))); got != text {
@@ -95,7 +104,7 @@ func TestATextWhoseHourHasComeIsTheOneThatIsEdited(t *testing.T) {
 		bob, ada := n.as("Bob"), n.as("Ada")
 		copied := ada.open("outils/plume")
 		ada.save(copied, "f.tagline", "Écrit demain").Is(http.StatusSeeOther)
-		ada.post(copied+"/programmation", "quand", "2026-11-16T11:00").Is(http.StatusSeeOther)
+		ada.post(copied+"/programmation", "copie", n.seen(copied), "quand", "2026-11-16T11:00").Is(http.StatusSeeOther)
 		late := bob.open("outils/plume") // of the text before
 		bob.save(late, "f.name", "Plume 2").Is(http.StatusSeeOther)
 		n.now = n.now.Add(time.Hour)
@@ -103,7 +112,7 @@ func TestATextWhoseHourHasComeIsTheOneThatIsEdited(t *testing.T) {
 			t.Fatal(err)
 		}
 		ada.get(late+"/conflit").OK().Contains("Écrit demain", "Écrit vite")
-		ada.post("/redaction/publication", "copie", filepath.Base(late)).Lacks("fait=publiee")
+		ada.post("/redaction/publication", "copie", n.seen(late)).Lacks("fait=publiee")
 		if n.read("outils/plume.md") != plume {
 			t.Error("a text that she had not seen was replaced")
 		}
@@ -112,7 +121,7 @@ func TestATextWhoseHourHasComeIsTheOneThatIsEdited(t *testing.T) {
 			t.Errorf("what is edited is\n%s", got)
 		}
 		ada.save(copied, "f.tagline", "Écrit ensuite").Is(http.StatusSeeOther)
-		ada.post("/redaction/publication", "copie", filepath.Base(copied)).Is(http.StatusSeeOther)
+		ada.post("/redaction/publication", "copie", n.seen(copied)).Is(http.StatusSeeOther)
 		if got := n.read("outils/plume.md"); got != strings.Replace(plume, "Écrit vite", "Écrit ensuite", 1) {
 			t.Errorf("the file is\n%s", got)
 		}
@@ -124,7 +133,7 @@ func TestATextWhoseHourHasComeIsTheOneThatIsEdited(t *testing.T) {
 		for i, text := range []string{"Écrit tôt", "Écrit tard"} {
 			copied = ada.open("outils/plume")
 			ada.save(copied, "f.tagline", text).Is(http.StatusSeeOther)
-			ada.post(copied+"/programmation", "quand", fmt.Sprintf("2026-11-16T1%d:00", 3+3*i)).Is(http.StatusSeeOther)
+			ada.post(copied+"/programmation", "copie", n.seen(copied), "quand", fmt.Sprintf("2026-11-16T1%d:00", 3+3*i)).Is(http.StatusSeeOther)
 			n.now = n.now.Add(3 * time.Hour)
 		}
 		if got := n.read("outils/plume.md"); got != strings.Replace(plume, "Écrit vite", "Écrit tôt", 1) || !strings.Contains(n.read("outils/plume.next.md"), "Écrit tard") {
@@ -142,7 +151,7 @@ func TestOutsideGitAVersionIsUndoneByWhatItReplaced(t *testing.T) {
 			n.now = n.now.Add(time.Minute)
 			copied := ada.open(record)
 			ada.save(copied, field, value).Is(http.StatusSeeOther)
-			ada.post("/redaction/publication", "copie", filepath.Base(copied)).Is(http.StatusSeeOther)
+			ada.post("/redaction/publication", "copie", n.seen(copied)).Is(http.StatusSeeOther)
 		}
 		publish("outils/encre", "f.tagline", "Coule")
 		publish("outils/plume", "f.price", "29 €/mois")
@@ -194,7 +203,7 @@ func TestAnUndoneVersionDoesNotComeBack(t *testing.T) {
 			n.now = n.now.Add(time.Minute)
 			copied := ada.open(record)
 			ada.save(copied, field, value).Is(http.StatusSeeOther)
-			ada.post("/redaction/publication", "copie", filepath.Base(copied)).Is(http.StatusSeeOther)
+			ada.post("/redaction/publication", "copie", n.seen(copied)).Is(http.StatusSeeOther)
 		}
 		publish("outils/encre", "f.tagline", "Coule")
 		publish("outils/plume", "f.price", "29 €/mois")

@@ -81,7 +81,7 @@ func TestAPriceThatWasFoundIsTakenOverWithItsDay(t *testing.T) {
 		bob.post("/redaction/fiches/outils/absent/prix", "source", tariffs, "prix", "25 €/mois").Is(http.StatusNotFound)
 
 		// Published, it waits for the next look, and the history has the day of this one.
-		ada.post("/redaction/publication", "copie", filepath.Base(copied)).Is(http.StatusSeeOther)
+		ada.post("/redaction/publication", "copie", n.seen(copied)).Is(http.StatusSeeOther)
 		n.now = n.now.Add(16 * time.Second)
 		bob.get("/redaction/sources").OK().Contains("Rien à revoir").Lacks("Plume")
 		bob.post(to, "source", tariffs, "prix", "25 €/mois").Is(http.StatusUnprocessableEntity)
