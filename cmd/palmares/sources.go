@@ -105,16 +105,12 @@ func readCatalogue(inv *invocation, dir string, language languageOption) (*catal
 	return read.Catalog, read.Close()
 }
 
-// lineProblem shows a line that only a reading of all of it finds wrong as other problems of a folder are shown.
+// lineProblem names the file of a line that only a reading of all of it finds wrong, as other problems do.
 func lineProblem(inv *invocation, dir string, err error) error {
-	wrong, ok := errors.AsType[*evidence.LineError](err)
-	if !ok {
-		return err
+	if wrong, ok := errors.AsType[*evidence.LineError](err); ok {
+		return fmt.Errorf("%s:%d: %s", filepath.Join(fromHere(dir), evidence.File), wrong.Line, inv.say(wrong.Text))
 	}
-	options := checkOptions{Format: "text"}
-	found := publication.Finding{File: evidence.File, Line: wrong.Line, Severity: "error", Message: wrong.Text}
-	err = options.newPrinter(inv, dir, inv.stderr).Findings([]publication.Finding{found})
-	return errors.Join(err, fmt.Errorf("1 problem in %s: fix it and run the command again", dir))
+	return err
 }
 
 type sourcesListCommand struct {
@@ -180,10 +176,11 @@ func (c *sourcesListCommand) Run(inv *invocation) error {
 // sourceSentence returns what people read of a source: what is recorded, and what was found.
 func sourceSentence(l *evidence.Listed, say func(string) string) string {
 	parts := []string{say(l.State)}
-	if l.Price != "" && l.Hint != "" {
-		parts = append(parts, say(fmt.Sprintf("recorded %s (plan « %s »)", l.Price, l.Hint)))
-	} else if l.Price != "" {
+	if l.Price != "" {
 		parts = append(parts, say("recorded "+l.Price))
+	}
+	if l.Hint != "" {
+		parts = append(parts, say(fmt.Sprintf("plan « %s »", l.Hint)))
 	}
 	if l.NoPlan {
 		parts = append(parts, say(fmt.Sprintf("the plan « %s » is not on the page", l.Hint)))

@@ -18,10 +18,7 @@ func (f *folder) readProofs(c *catalog.Catalog) {
 	}
 	defer file.Close()
 	var decoder canonical.Decoder
-	tomorrow := "" // clocks differ
-	if f.days.today != "" {
-		tomorrow = catalog.DaysBefore(f.days.today, -1)
-	}
+	tomorrow := catalog.DaysBefore(f.days.today, -1) // clocks differ; "" without a day
 	err = evidence.EachLine(file, func(line []byte) (slug, address string, ok bool) {
 		var p catalog.Proof
 		_, err := decoder.Decode(canonical.Proof, line, &p)

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -41,7 +42,7 @@ func Sources(c *catalog.Catalog) (list []Source) {
 		}
 		claim := claimOf(t)
 		for _, address := range PriceSources(t) {
-			list = append(list, Source{Slug: t.Slug, URL: address, Claim: claim, IsPrice: !claim.Presence, tool: t})
+			list = append(list, Source{Slug: t.Slug, URL: address, Claim: *claim, IsPrice: !claim.Presence, tool: t})
 		}
 		for _, a := range t.Announced {
 			if a.Source != "" {
@@ -53,8 +54,8 @@ func Sources(c *catalog.Catalog) (list []Source) {
 	return slices.CompactFunc(list, func(a, b Source) bool { return a.Slug == b.Slug && a.URL == b.URL })
 }
 
-func claimOf(t *catalog.Tool) Claim {
-	return Claim{
+func claimOf(t *catalog.Tool) *Claim {
+	return &Claim{
 		Name: t.Name, Pricing: t.Pricing, Price: t.Price, Display: t.PriceDisplay, Hint: t.PriceSourceHint,
 		Presence: !catalog.IsPublic(t.Pricing, t.Price),
 	}
@@ -202,7 +203,8 @@ func (c *Check) look(ctx context.Context, s *Source, last Proof, parsing chan st
 		text := ""
 		p.Result, p.Found, text = judgeAt(&s.Claim, v.page, v.final)
 		<-parsing
-		p.NoPlan = p.Result != Confirmed && s.Hint != "" && !hasWords(text, s.Hint)
+		plan := `(?i)(?:^|\PL)` + strings.Join(strings.Fields(regexp.QuoteMeta(s.Hint)), `[\s\pZ]+`) + `(?:\PL|$)`
+		p.NoPlan = p.Result != Confirmed && s.Hint != "" && len(p.Found) == 0 && !regexp.MustCompile(plan).MatchString(text)
 		sum := sha256.Sum256([]byte(text))
 		p.TextHash = hex.EncodeToString(sum[:])
 	}

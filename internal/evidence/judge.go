@@ -349,15 +349,13 @@ func (p *page) sentences(c *Claim, all []amount) (list []Found) {
 	// What was looked for comes first, and what is of another plan says nothing.
 	want, _ := c.want()
 	all = slices.DeleteFunc(all, func(a amount) bool { return c.Hint != "" && !a.isMine })
-	slices.SortStableFunc(all, func(a, b amount) int {
-		switch {
-		case (a.price == want) == (b.price == want):
+	rank := func(a amount) int {
+		if a.price == want {
 			return 0
-		case a.price == want:
-			return -1
 		}
 		return 1
-	})
+	}
+	slices.SortStableFunc(all, func(a, b amount) int { return rank(a) - rank(b) })
 	for _, a := range all {
 		if len(list) == 10 {
 			break

@@ -46,13 +46,13 @@ func TestWhatShouldBeLookedAtIsListedWithThePricesThatCanBeRecorded(t *testing.T
 			p.Price, t.PriceSourceHint = "19 €/mois", "Max"
 		}, "changed"},
 		{"the plan is not on the page", func(_ *catalog.Catalog, t *catalog.Tool, p *Proof) {
-			p.Price, t.PriceSourceHint, p.NoPlan, p.Found = "19 €/mois; plan Max", "Max", true, nil
+			p.Price, t.PriceSourceHint, p.NoPlan, p.Found = "19 €/mois; ; Max", "Max", true, nil
 		}, "changed no Max"},
 		{"the page is gone", func(_ *catalog.Catalog, _ *catalog.Tool, p *Proof) { p.Result = Gone }, "gone"},
 		{"confirmed", func(c *catalog.Catalog, _ *catalog.Tool, p *Proof) { confirm(c, p, p.CheckedAt) }, "confirmed"},
 		{"confirmed for another plan", func(c *catalog.Catalog, t *catalog.Tool, p *Proof) {
 			confirm(c, p, p.CheckedAt)
-			c.Proofs, p.Price, t.PriceSourceHint = nil, "19 €/mois; plan Pro", "Max"
+			c.Proofs, p.Price, t.PriceSourceHint = nil, "19 €/mois; ; Pro", "Max"
 		}, "stale"},
 		{"confirmed by what was not found", func(c *catalog.Catalog, _ *catalog.Tool, p *Proof) {
 			confirm(c, p, p.CheckedAt)

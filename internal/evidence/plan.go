@@ -21,22 +21,12 @@ func planName(s string) string {
 	if rest := praise.ReplaceAllString(s, " "); strings.TrimSpace(rest) != "" {
 		s = rest
 	}
-	all := nameWords(s)
+	all := strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' })
 	kept := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return slices.Contains(fillers, w) })
 	if len(kept) == 0 {
 		kept = all
 	}
 	return strings.Join(kept, " ")
-}
-
-func nameWords(s string) []string {
-	return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' })
-}
-
-// hasWords reports whether a text has some words, one after the other, in capitals or not.
-func hasWords(text, words string) bool {
-	inOrder := func(s string) string { return " " + strings.Join(nameWords(strings.ToLower(s)), " ") + " " }
-	return strings.Contains(inOrder(text), inOrder(words))
 }
 
 // maxNames is how often a page may name a plan and still be understood.

@@ -84,14 +84,14 @@ func EachProof(r io.Reader, today string, fn func(*Proof)) error {
 // isSound reports whether a proof is one that a look may have made.
 func (p *Proof) isSound() bool {
 	return slices.Contains(Results, p.Result) && p.Slug != "" && p.URL != "" && !p.CheckedAt.IsZero() && !p.ConfirmedAt.After(p.CheckedAt) &&
-		(p.FinalURL == "" || isWeb(p.FinalURL)) && (p.ETag == "" || isTag(p.ETag)) &&
+		(p.FinalURL == "" || isWeb(p.FinalURL)) && (p.ETag == "" || isTag.MatchString(p.ETag)) &&
 		(p.Result != Confirmed || len(p.Found) == 0 || p.showsPrice())
 }
 
 // showsPrice reports whether the price that was looked for is among what was found, if it was not in words.
 func (p *Proof) showsPrice() bool {
-	price, _, _ := strings.Cut(p.Price, planPart)
-	price, display, _ := strings.Cut(price, displayPart)
+	price, rest, _ := strings.Cut(p.Price, "; ")
+	display, _, _ := strings.Cut(rest, "; ")
 	number, _, _ := strings.Cut(price, "/")
 	if display == "" && strings.HasPrefix(p.Found[0].Amount, number) { // as most do
 		return true

@@ -215,10 +215,7 @@ func (r *Reader) ask(ctx context.Context, to *url.URL, tag string, v *visit) (re
 	}
 	defer resp.Body.Close()
 	v.status = resp.StatusCode
-	redirect = v.take(resp)
-	if v.same && tag == "" { // nobody asked
-		v.same, v.result = false, Unreadable
-	}
+	redirect = v.take(resp, tag)
 	return redirect, ctx.Err()
 }
 
@@ -229,12 +226,12 @@ func isNoHost(err error) bool {
 }
 
 // isTag matches what a server may call a page, if it is short enough to be kept.
-var isTag = regexp.MustCompile(`^(?:W/)?"[!#-~]{1,200}"$`).MatchString
+var isTag = regexp.MustCompile(`^(?:W/)?"[!#-~]{1,200}"$`)
 
 // take completes a visit with a response, or returns where it redirects to.
-func (v *visit) take(resp *http.Response) (redirect string) {
+func (v *visit) take(resp *http.Response, tag string) (redirect string) {
 	switch status := resp.StatusCode; {
-	case status == http.StatusNotModified:
+	case status == http.StatusNotModified && tag != "":
 		v.same = true
 	case status == http.StatusNotFound, status == http.StatusGone:
 		v.result = Gone
@@ -252,9 +249,7 @@ func (v *visit) take(resp *http.Response) (redirect string) {
 			break
 		}
 		v.page = page
-		if tag := resp.Header.Get("ETag"); isTag(tag) {
-			v.tag = tag
-		}
+		v.tag = isTag.FindString(resp.Header.Get("ETag"))
 	}
 	return redirect
 }

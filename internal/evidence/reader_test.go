@@ -325,7 +325,7 @@ func TestOnlyThePageThatConfirmedAPriceConfirmsItUnsent(t *testing.T) {
 		"a tag that is none":                {"1", "1", dearer, nil, Changed, true},
 		"a tag that is too long":            {`"` + strings.Repeat("1", 201) + `"`, `"2"`, dearer, nil, Changed, true},
 		"another price was looked for":      {`"1"`, `"1"`, dearer, func(p *Proof) { p.Price = "25 €/mois" }, Changed, true},
-		"another plan was looked for":       {`"1"`, `"1"`, dearer, func(p *Proof) { p.Price += "; plan Pro" }, Changed, true},
+		"another plan was looked for":       {`"1"`, `"1"`, dearer, func(p *Proof) { p.Price += "; ; Pro" }, Changed, true},
 		"it was not confirmed":              {`"1"`, `"1"`, goodPage, func(p *Proof) { p.Result = Changed }, Confirmed, true},
 		"the tag is that of another page":   {`"1"`, `"1"`, dearer, func(p *Proof) { p.FinalURL += "/autre" }, Changed, true},
 		"unsent, although there was no tag": {"", "unsent", "", nil, Unreadable, false},

@@ -15,14 +15,8 @@ import (
 // does what confirmed another price than the one that is recorded now.
 func Add(c *catalog.Catalog, p *catalog.Proof, line []byte) {
 	t := c.Tool(p.Slug)
-	if t == nil || !catalog.IsPublic(t.Pricing, t.Price) {
+	if t == nil || !catalog.IsPublic(t.Pricing, t.Price) || p.ConfirmedAt != "" && isOfAnother(line, t) {
 		return
-	}
-	if p.ConfirmedAt != "" && isOfAnother(line, t) {
-		if p.Result == catalog.Confirmed {
-			return
-		}
-		p.ConfirmedAt = ""
 	}
 	address, isSource := withoutFragment(p.URL), false
 	for _, source := range PriceSources(t) {
@@ -57,27 +51,13 @@ const priceField = `,"price":`
 // No text of a line can look like a field, because its quotation marks are escaped.
 func isOfAnother(line []byte, t *catalog.Tool) bool {
 	_, rest, isSaid := bytes.Cut(line, []byte(priceField))
-	claim := claimOf(t)
-	price, err := jsontext.AppendQuote(nil, claim.wanted())
+	price, err := jsontext.AppendQuote(nil, claimOf(t).wanted())
 	return isSaid && (err != nil || !bytes.HasPrefix(rest, price))
 }
 
-// The parts of what is looked for.
-const (
-	displayPart = "; display "
-	planPart    = "; plan "
-)
-
-// wanted returns all that is looked for, as a line keeps it.
+// wanted returns all that is looked for, as a line keeps it: the price, what pages show instead, the plan.
 func (c *Claim) wanted() string {
-	wanted := c.Price
-	if c.Display != "" {
-		wanted += displayPart + c.Display
-	}
-	if c.Hint != "" {
-		wanted += planPart + c.Hint
-	}
-	return wanted
+	return strings.TrimRight(c.Price+"; "+c.Display+"; "+c.Hint, "; ")
 }
 
 // Proofs returns the records of a catalogue as proofs, of which nothing else is known.
@@ -85,8 +65,7 @@ func Proofs(c *catalog.Catalog) (list []Proof, err error) {
 	for _, r := range c.Proofs {
 		p := Proof{Slug: r.Slug, URL: r.URL, Result: Result(r.Result)}
 		if t := c.Tool(r.Slug); t != nil && r.Result == catalog.Confirmed {
-			claim := claimOf(t)
-			p.Price = claim.wanted()
+			p.Price = claimOf(t).wanted()
 		}
 		p.CheckedAt, err = catalog.ParseTime(r.CheckedAt, time.UTC)
 		if err == nil && r.ConfirmedAt != "" {
