@@ -112,6 +112,7 @@ func amountAt(text string, at int) (a amount, size int) {
 	a.isRange = rangeBefore.MatchString(text[max(0, at-12):at]) || rangeAfter.MatchString(text[a.end:min(len(text), a.end+12)])
 	units, length := unitsAfter(text[a.end:])
 	a.units, a.end = units, a.end+length
+	a.isRange = a.isRange || moreThan.MatchString(text[a.end:])
 	return a, size
 }
 
@@ -120,6 +121,7 @@ var (
 	thousands    = regexp.MustCompile(`^ ?(?:[kKM]|Mio|mn|bn)\b`)
 	otherDollars = regexp.MustCompile(`^ ?(?:CA|CAD|CDN|AU|AUD|NZ|NZD|HK|HKD|SG|SGD|MXN|TWD|ARS|CLP|COP|[Cc]anad\pL+|[Aa]ustral\pL+)\b`)
 	rangeBefore  = regexp.MustCompile(`\d[ ]?[€$£]?[ ]?(?:[-–—]|à|to|bis|et|and|und)[ ]?$`)
+	moreThan     = regexp.MustCompile(`^ (?:de|en) plus\b`)
 	rangeAfter   = regexp.MustCompile(`^[ ]?(?:[-–—]|à|to|bis)[ ]?[€$£]?[ ]?\d`)
 )
 

@@ -39,16 +39,16 @@ var (
 		audience + `|` +
 		`anciens?|anciennes?|old|previous\pL*|former\pL*|regul\pL+|régul\pL+|normal\pL*|usual\pL*|archives?|legacy|historique|jusqu\pL*|until|bis|average|moyen\pL*|durchschnitt\pL*|market|marché|markt|donat\pL+|dons?|spenden?|soutenir|sponsor\pL*|cashback|rent|rental|mieten?|louer|gagne\pL*|earn\pL*|factures?|invoices?|rechnung\pL*|revendeur\pL*|resellers?|others?|autres?|andere\pL*|ailleurs|elsewhere|budget|promo\pL*|launch|lancement|exemples?|examples?|beispiel\pL*|partners?|partenaires?|témoignages?|testimonials?|(?:19|20)\d\d)\b`)
 	// withdrawn matches what cards say of plans that not everybody can buy.
-	withdrawn = matcher(`\b(?:for|during|pendant|durant|in|während)(?: \pL+){0,2} (?:first|premi\pL+|erste\pL*)\b|\b(?:first|premi\pL+|erste\pL*) [^.\n]{0,20}\b(?:only|seulement|uniquement)\b|\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming soon|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|neukunden|bestandskunden|(?:new|existing) (?:customers|subscribers|users|members|clients)|(?:nouveaux|anciens) (?:clients|abonnés)|retirée?s?|withdrawn|eingestellt|aktion|contrats? (?:signés?|conclus?)|contracts? (?:signed|concluded)|terminée?s?|a pris fin|ended|expired?|expirée?s?|abgelaufen|beendet|unavailable|indisponible|nicht verfügbar)\b`)
+	withdrawn = matcher(`\b(?:for|during|pendant|durant|in|während)(?: \pL+){0,2} (?:first|premi\pL+|erste\pL*)\b|\b(?:first|premi\pL+|erste\pL*) [^.\n]{0,20}\b(?:only|seulement|uniquement)\b|\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming soon|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|neukunden|bestandskunden|(?:new|existing) (?:customers|subscribers|users|members|clients)|(?:nouveaux|anciens) (?:clients|abonnés)|retirée?s?|withdrawn|eingestellt|valables? (?:pour|jusqu\pL*|avant)|valid (?:for|until|through)|gültig (?:bis|für)|aktion|contrats? (?:signés?|conclus?)|contracts? (?:signed|concluded)|terminée?s?|a pris fin|ended|expired?|expirée?s?|abgelaufen|beendet|unavailable|indisponible|nicht verfügbar)\b`)
 
 	sentenceStart = regexp.MustCompile(`[.!…] |\b(?i:puis|ensuite|then|danach|dann|anschließend|(?:after|après|nach|à l[’']issue de)[^,.:]{0,30}(?:trial|essai|test\pL*|probe\pL*)[,:]?) `)
-	sentenceEnd   = regexp.MustCompile(`[.!…] \P{L}*\p{Lu}`)
+	sentenceEnd   = regexp.MustCompile(`[.!…] \P{L}*\p{Lu}| (?i:after|après|nach)[^,.:]{0,30}(?i:trial|essai|test\pL*|probe\pL*)`)
 	freeFor       = matcher(`\b(?:for|pendant|für|durant) (?:\d+|\pL+) (?:days?|jours?|tage?|weeks?|semaines?|wochen|months?|mois|monate?)\b`)
 	// yearly matches what is said of prices by the month that are paid by the year.
 	yearly = matcher(`\b(?:annuel\pL*|à l[’']année|par an|annual\pL*|yearly|jährlich\pL*|im jahr)\b`)
 	// condition matches what makes the price in a sentence one of some time, of some people or of a part.
 	condition = matcher(`\b(?:puis|ensuite|then|danach|dann|pendant|during|while|first|premi\pL+|ersten?|jusqu\pL*|until|bis|(?:par|per|pro|/) ?(?:utilis\pL+|users?|seats?|sièges?|postes?|membres?|members?|nutzer|personn?e?|agents?|sites?|proje[ck]?ts?|tranche|filleul)|each|chacune?|jeweils?|minimum|mindestens|` +
-		`if|si|wenn|falls|with|avec|mit|on|chez|bei|of|that|which|who|qui|unless|sauf|except|otherwise|sinon|sonst|but|mais|aber|price|prix|tarif|preis|offers?|offres?|angebot|deal|code|en complément|in addition|en plus|réservée?s?|reserved|only for|nur für|au lieu|instead|statt|économi\pL+|sav(?:e|es|ing|ings)|sparen|selon|depending|je nach|était|was|war|(?:ne|not|nicht|plus) \pL+)\b|` + others.String())
+		`if|si|wenn|falls|with|avec|mit|on|chez|bei|of|that|which|who|qui|unless|sauf|except|otherwise|sinon|sonst|but|mais|aber|price|prix|tarif|preis|offers?|offres?|angebot|deal|code|fermée?s?|closed|geschlossen|en complément|in addition|en plus|réservée?s?|reserved|only for|nur für|au lieu|instead|statt|économi\pL+|sav(?:e|es|ing|ings)|sparen|selon|depending|je nach|était|was|war|(?:ne|not|nicht|plus) \pL+)\b|` + others.String())
 )
 
 // standing returns what an amount is worth, given the end of the amount before it and the start of the one behind it.
@@ -110,7 +110,7 @@ func (p *page) isEnd(a *amount, start int) bool {
 
 // isPlainTalk reports whether the words beside an amount say nothing but that it is the price.
 func (p *page) isPlainTalk(rest string) bool {
-	for _, w := range wordsOf(rest) {
+	for _, w := range letters.FindAllString(strings.ToLower(rest), -1) {
 		if unit := unitWords[w]; !isTime(unit) && unit != once && !slices.Contains(plainWords, w) && !slices.Contains(planWords, w) && !slices.Contains(p.own, w) {
 			return false
 		}
@@ -118,16 +118,14 @@ func (p *page) isPlainTalk(rest string) bool {
 	return true
 }
 
-func wordsOf(s string) []string {
-	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) })
-}
+var letters = regexp.MustCompile(`\pL+`)
 
 var plainWords = strings.Fields("prix tarif tarifs price prices pricing preis preise seulement only nur just ou or oder soit ttc ht hors taxe taxes tax tva vat mwst ust inkl zzgl excl incl incluse comprise " +
 	"netto brutto plus par per pro facturé facturée facturés billed paid payé payable abgerechnet bei jährlicher monatlicher zahlung sans engagement no commitment abonnement subscription plan offre formule " +
 	"coûte costs cost kostet cancel anytime any time résiliable à tout moment kündbar jederzeit aujourd hui now today jetzt heute maintenant pour for für toujours forever et and und de of un une a an the le la les l d " +
 	"eur usd gbp us all everything tout compris inclus included includes inclut it is est updates update mises mise jour comprises illimité illimités unlimited features fonctions " +
 	"résilier résiliez résilie arrêter annuler annulable cancelled canceled can be when you want quand vous voulez pouvez se depuis votre compte peut être arrêté " +
-	"choisir choose get started start commencer abonner abonnez souscrire subscribe buy acheter kaufen wählen starten there one there's licence license access accès partir dès from starting at ab sofort pay payez zahlen priced complet complète seul seule single comptez we charge our nous notre your der die das ist beträgt proposé proposée au en service membership adhésion public alle funktionen renews automatically s renouvelle automatiquement")
+	"choisir choose get started start commencer abonner abonnez souscrire subscribe buy acheter kaufen wählen starten there one there's licence license access accès partir dès from starting at ab sofort pay payez zahlen priced complet complète seul seule single comptez we charge our nous notre your der die das ist beträgt proposé proposée au en service membership adhésion cotisation public alle funktionen renews automatically s renouvelle automatiquement")
 
 // headings returns the headings that a place is under: the last one before it, and the last one of
 // each higher level before that.

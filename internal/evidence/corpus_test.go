@@ -47,8 +47,9 @@ func readCorpus(t testing.TB, file string, isLie bool) (list []sample) {
 			part = "blind"
 		case strings.HasPrefix(file, "stranger"):
 			part = "stranger"
-		case strings.HasPrefix(file, "adversary"):
-			part = "adversary " + values["round"]
+		case values["round"] != "":
+			part, _, _ = strings.Cut(file, "-")
+			part += " " + values["round"]
 		case sum.Sum32()%2 == 1 && values["tuned"] == "":
 			part = heldOut
 		}
@@ -79,14 +80,18 @@ func readCorpus(t testing.TB, file string, isLie bool) (list []sample) {
 // The stranger's pages were written by somebody who had not read the program, for two earlier states of it: of 155 lies these
 // believed 9 and 0, and of 110 true prices they confirmed 90.9 % and 69.1 %. The rules for plans without a hint, for labels and
 // for the ends of sentences were made by looking at them, so that they are tuned by now.
+//
+// The pages of plans and sentences were written for those rules in three rounds, as those of the adversary were. When each was first
+// judged, of 71, 72 and 40 lies 16, 14 and 8 were believed, and of 53, 44 and 30 true prices 34, 34 and 23 were confirmed.
 func TestTheCorpusIsJudgedWell(t *testing.T) {
 	corpus := slices.Concat(readCorpus(t, "true.txt", false), readCorpus(t, "lies.txt", true),
 		readCorpus(t, "adversary-true.txt", false), readCorpus(t, "adversary-lies.txt", true),
 		readCorpus(t, "blind-true.txt", false), readCorpus(t, "blind-lies.txt", true),
-		readCorpus(t, "stranger-true.txt", false), readCorpus(t, "stranger-lies.txt", true))
+		readCorpus(t, "stranger-true.txt", false), readCorpus(t, "stranger-lies.txt", true),
+		readCorpus(t, "plans-true.txt", false), readCorpus(t, "plans-lies.txt", true))
 	t.Logf("%-11s %5s %14s %14s %5s %15s", "pages", "true", "confirmed", "changed", "lies", "lies confirmed")
 	lies := 0
-	for _, part := range []string{"tuned", heldOut, "adversary 1", "adversary 2", "adversary 3", "adversary 4", "adversary 5", "blind", "stranger"} {
+	for _, part := range []string{"tuned", heldOut, "adversary 1", "adversary 2", "adversary 3", "adversary 4", "adversary 5", "blind", "stranger", "plans 1", "plans 2", "plans 3"} {
 		var honest, confirmed, changed, lied, believed int
 		for _, s := range corpus {
 			if s.part != part {

@@ -106,7 +106,7 @@ var (
 	// notice matches what pages say of themselves when their prices no longer hold.
 	notice = matcher(`\b(?:outdated|obsol[eè]tes?|veraltet|périmée?s?|wayback machine|shut(?:ting|s)? down|sunset(?:ting|ted)?|ferme(?:ra)? ses portes|cesse(?:ra)? (?:son|ses) activités?|stellt den betrieb ein|` +
 		`(?:sign-?ups|subscriptions|abonnements|inscriptions) (?:are|is|sont) (?:now )?(?:closed|fermée?s?|clos)|no longer apply|ne s[’']appliquent plus|gelten nicht mehr|` +
-		`(?:is|are|has been) (?:now )?(?:part of|called|known as|renamed|acquired|merged)|(?:fait|font) (?:désormais |maintenant )?partie de|est devenue?|s[’']appelle|(?:heißt|gehört) jetzt|s[’']arrête(?:ra)? (?:le|en)|closes on|ferme(?:ra)? (?:le|en)|schließt (?:am|zum)|keine neuen kunden|(?:anciens|former|previous|old|alte) (?:tarifs|prix|prices|preise))\b`)
+		`(?:is|are|has been) (?:now )?(?:part of|called|known as|renamed|acquired|merged)|(?:fait|font) (?:désormais |maintenant )?partie de|est devenue?|s[’']appelle|(?:heißt|gehört) jetzt|s[’']arrête(?:ra)? (?:le|en)|closes on|ferme(?:ra)? (?:le|en)|schließt (?:am|zum)|keine neuen kunden|(?:is|are) now (?-i:\p{Lu})\pL+|est désormais (?-i:\p{Lu})\pL+|remplacée?s? par|replaced by|ersetzt durch|lorem ipsum|(?:demo|sample|template) (?:data|preview)|(?:anciens|former|previous|old|alte) (?:tarifs|prix|prices|preise))\b`)
 	// oldPage matches titles of pages that are about other times, other things or several tools.
 	oldPage = matcher(`\b(?:archiv\pL*|ancien\pL*|histor\pL+|changelog|release notes|communiqué|press\pL*|conditions (?:générales|d[’']\pL+)|terms (?:of|and)|CG[VU]|AGB|forums?|community|communauté|roadmap|invoices?|factures?|rechnung|` +
 		`survey|sondage|umfrage|affili\pL+|parrainage|jobs?|careers?|carrières?|recrut\pL+|karriere|vs|versus|alternatives?|concurren\pL+|competitors?|discontinued|eingestellt|end of life|fermeture|webinar|podcast|case stud\pL+|étude de cas|newsletter|interview|captcha|human|humain|just a moment)\b`)
@@ -126,7 +126,7 @@ func (p *page) judge(c *Claim) (Result, []amount) {
 	if !ok {
 		return Unreadable, nil
 	}
-	p.own = wordsOf(c.Name + " " + c.Hint)
+	p.own = letters.FindAllString(strings.ToLower(c.Name+" "+c.Hint), -1)
 	all := findAmounts(p.text)
 	if want.value == 0 {
 		all = p.addFree(all)
@@ -253,7 +253,7 @@ func (p *page) comparison(a *amount, own []int) standing {
 }
 
 // perUser matches notes that all prices of a page are for one user each.
-var perUser = regexp.MustCompile(`(?im)^(?:\W*(?:all |tous les |toutes les |alle |nos |our |unsere )?(?:prix|tarifs?|prices?|pricing|preise)\b[^€$£\n]{0,60})?(?:par|per|pro|/) ?(?:utilisat\pL+|users?|seats?|sièges?|(?:be)?nutzer|members?|membres?|lizenz|sites?|domaine?s?|locations?|stores?|boutiques?|editors?|éditeurs?|personne?|collaborat\pL+)\b[^€$£\n]{0,40}$`)
+var perUser = regexp.MustCompile(`(?im)^(?:\W*(?:all |tous les |toutes les |alle |nos |our |unsere )?(?:prix|tarifs?|prices?|pricing|preise|plans|formules|offres)\b[^€$£\n]{0,60})?(?:par|per|pro|/) ?(?:brands?|marques?|utilisat\pL+|users?|seats?|sièges?|(?:be)?nutzer|members?|membres?|lizenz|sites?|domaine?s?|locations?|stores?|boutiques?|editors?|éditeurs?|personne?|collaborat\pL+)\b[^€$£\n]{0,40}$`)
 
 // isHidden reports whether a price is in the text that nobody sees, as in the other half of a
 // switch between months and years.

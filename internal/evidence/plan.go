@@ -126,19 +126,19 @@ func (p *page) names(outer, label int) (found []int) {
 var planWords = strings.Fields("free gratuit découverte discovery hobby starter start basic basique base basis essentiel essentielle essential essentials " +
 	"standard classic classique light lite mini midi maxi max small medium large s m l xl solo duo trio individual individuel einzel perso personal personnel personnelle persönlich privat famille family familie " +
 	"indépendant freelance créateur creator plus pro profi professional professionnel premium advanced avancé expert ultra ultimate unlimited illimité gold silver bronze growth scale team teams équipe équipes studio agence agency agentur " +
-	"business company entreprise enterprise organisation organization cabinet confort komfort comfort complet complète intégral unternehmen corporate einsteiger débutant beginner fortgeschritten intermédiaire privé")
+	"business company entreprise enterprise organisation organization cabinet confort komfort comfort complet complète intégral unternehmen corporate einsteiger débutant beginner fortgeschritten intermédiaire privé tpe pme eti kmu 1 2 3 4")
 
 // severalThings matches titles of pages with prices of several tools, or for several countries.
-var severalThings = matcher(`\b(?:apps|applications|produits|products|produkte|logiciels|suite|others?|autres|andere\pL*|pays|countr\pL+|länder\pL*|region\pL*)\b`)
+var severalThings = matcher(`\b(?:apps|applications|produits|products|produkte|logiciels|suite|others?|autres|andere\pL*|partenaires|partners|pays|countr\pL+|länder\pL*|region\pL*)\b`)
 
 // arePlans reports whether two amounts are the prices of two plans of one tool: each has a name of its own, under the same
 // headings, that of the first is such as plans have, and both have the name of the tool or none has.
 func (p *page) arePlans(a, b *amount) bool {
 	isOwn := func(w string) bool { return slices.Contains(p.own, w) }
-	isStrange := func(w string) bool { return !isOwn(w) && !slices.Contains(planWords, w) }
+	isStrange := func(w string) bool { return !isOwn(w) && !slices.Contains(planWords, strings.TrimRight(w, "+")) }
 	second := p.planNames(b, a)
 	for i, name := range p.planNames(a, b) {
-		mine, other := wordsOf(planName(shorten(name, 60))), wordsOf(planName(shorten(second[i], 60)))
+		mine, other := strings.Fields(planName(shorten(name, 60))), strings.Fields(planName(shorten(second[i], 60)))
 		if len(mine) == 0 || len(other) == 0 || slices.ContainsFunc(mine, isStrange) {
 			continue
 		}
