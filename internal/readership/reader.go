@@ -10,7 +10,8 @@ import (
 // robots are words in the names of programs, of which no browser has any. Programs that say where to
 // read about them have the http of an address. Cubot makes telephones.
 var robots = regexp.MustCompile(`(?i)^$|(?:^|[^u])bot|crawl|spider|slurp|scrap|http|curl|wget|fetch|python|java/|perl|axios|` +
-	`undici|headless|lighthouse|preview|monitor|archive|feed`)
+	`undici|^node|^ruby|postman|headless|lighthouse|inspection|preview|monitor|archive|feed|embedly|nutch|masscan|zgrab|` +
+	`whatsapp/|mediapartners|-user(?:/|$)`)
 
 // isReader reports whether a request is that of a person's browser that shows a page.
 func (c *Counter) isReader(r *http.Request) bool {

@@ -155,10 +155,11 @@ func (c *Counter) Run(ctx context.Context) (err error) {
 	return err
 }
 
-// round begins a day, if it is another one than before, and saves what was counted.
+// round begins a day, or the same one anew, and saves what was counted: names that came first must not
+// keep out those that are read more, of which the store keeps the most.
 func (c *Counter) round(ctx context.Context, now time.Time) error {
 	today := catalog.Day(now)
-	if today != c.today.Load().name {
+	if today != c.today.Load().name || c.saved == c.batch.Number {
 		c.turn(today)
 	}
 	if err := c.save(ctx); err != nil || today == c.begun {
@@ -192,7 +193,7 @@ func (c *Counter) save(ctx context.Context) error {
 			for kind, t := range d.tallies {
 				for name, n := range t.counts.Range {
 					if x := n.(*atomic.Int64).Swap(0); x > 0 {
-						b.Views[Name{d.name, kind, name.(string)}] = x
+						b.Views[Name{d.name, kind, name.(string)}] += x
 					}
 				}
 			}

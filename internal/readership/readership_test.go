@@ -89,6 +89,8 @@ func TestReadersAreCountedAndRobotsAreNot(t *testing.T) {
 		{"User-Agent", "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)", false},
 		{"User-Agent", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/142.0 Safari/537.36", false},
 		{"User-Agent", "curl/8.14.1", false},
+		{"User-Agent", "Claude-User/1.0", false},
+		{"User-Agent", "WhatsApp/2.23.20.0", false},
 		{"User-Agent", "Go-http-client/1.1", false},
 	} {
 		c, m := newCounter()
@@ -142,6 +144,15 @@ func TestAMillionAddressesTakeTheRoomOfFiveThousand(t *testing.T) {
 	}
 	if want := int(Most[Pages] + 1 + Most[Hosts] + 1); len(m.views) != want {
 		t.Errorf("%d names are kept; want %d", len(m.views), want)
+	}
+	for range 2 { // in the next round there is room again
+		if err := c.round(t.Context(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		c.View(request("/", "Referer", "https://journal.example/"))
+	}
+	if n := m.views[Name{day, Hosts, "journal.example"}]; n != 1 {
+		t.Errorf("%d readers came from the newspaper", n)
 	}
 }
 
