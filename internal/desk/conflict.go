@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -30,7 +31,7 @@ func (d *desk) conflict(ctx context.Context, c *draft) (*conflict, error) {
 	case err != nil:
 		return nil, err
 	}
-	if hash(theirs) == c.Base {
+	if hash(theirs) == c.Base || bytes.Equal(theirs, c.Data) {
 		return nil, nil
 	}
 	found := &conflict{draft: c, theirs: theirs}

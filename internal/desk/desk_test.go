@@ -341,6 +341,32 @@ func TestNothingIsDoneWithATextThatNobodySaw(t *testing.T) {
 	ada.follow(ada.post("/redaction/publication", "copie", seen))
 }
 
+func TestACopyEndsThoughItsServerWasKilledAfterThePublication(t *testing.T) {
+	n := newNewsroom(t, databases.OpenDSN(t, databases.SQLite(t)), t.TempDir())
+	ada, bob := n.as("Ada"), n.as("Bob")
+	published, opened := ada.open("outils/plume"), bob.open("outils/plume")
+	ada.save(published, "f.tagline", "Écrit mieux").Is(http.StatusSeeOther)
+	scheduled := ada.open("outils/encre")
+	ada.save(scheduled, "f.tagline", "Coule mieux").Is(http.StatusSeeOther)
+	written := bob.open("outils/encre")
+	bob.save(written, "f.tagline", "Coule autrement").Is(http.StatusSeeOther)
+	n.write("outils/plume.md", n.copyOf(published))
+	n.write("outils/encre.next.md", strings.Replace(n.copyOf(scheduled), "\n---\n", "\npublish_at: 2026-12-01T09:00\n---\n", 1))
+	ada.get(published + "/publication").OK() // there is nothing to choose
+	root, err := os.OpenRoot(n.dir)
+	if err == nil {
+		err = desk.EndPublished(t.Context(), desk.NewLocal(root), n.db.Copies)
+	}
+	if err != nil || root.Close() != nil {
+		t.Fatal(err)
+	}
+	for copied, want := range map[string]int{
+		published: http.StatusNotFound, scheduled: http.StatusNotFound, opened: http.StatusOK, written: http.StatusOK,
+	} {
+		ada.get(copied).Is(want)
+	}
+}
+
 func TestOfTwoVersionsOfARecordNothingIsChosenForHer(t *testing.T) {
 	each(t, func(t *testing.T, n *newsroom) {
 		ada := n.as("Ada")

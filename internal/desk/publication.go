@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -131,6 +132,47 @@ func (d *desk) done(r *request, c *draft) {
 	if err != nil {
 		d.Log.Error("a working copy that was published could not be deleted", "copy", c.ID, "error", err)
 	}
+}
+
+// EndPublished deletes the working copies that the folder has: a process that was killed had published them.
+func EndPublished(ctx context.Context, folder Folder, copies Copies) error {
+	all, err := copies.List(ctx)
+	for _, listed := range all {
+		c, findErr := copies.Find(ctx, listed.ID)
+		if findErr == nil && isPublished(folder, &c) {
+			findErr = copies.Delete(ctx, c.ID, c.Revision)
+		}
+		if !errors.Is(findErr, sqldb.ErrNotFound) && !errors.Is(findErr, accountdb.ErrChanged) {
+			err = errors.Join(err, findErr)
+		}
+	}
+	return err
+}
+
+// isPublished reports whether the folder has what a working copy changes, perhaps to appear at its hour.
+func isPublished(folder Folder, c *accountdb.WorkingCopy) bool {
+	if c.Replaces == "" && hash(c.Data) == c.Base {
+		return false // she has only opened it
+	}
+	if _, err := folder.Read(c.Replaces); c.Replaces != "" && err == nil {
+		return false
+	}
+	for _, place := range []string{c.Path, content.NextPath(c.Path)} {
+		data, err := folder.Read(place)
+		if err == nil && (bytes.Equal(data, c.Data) || bytes.Equal(withoutHour(place, data), c.Data)) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutHour returns a file as it is without the hour at which it appears.
+func withoutHour(file string, data []byte) []byte {
+	doc, err := content.OpenDocument(file, data)
+	if err != nil || doc.Set("publish_at", content.Value{}) != nil {
+		return data
+	}
+	return doc.Bytes()
 }
 
 type refusalPage struct {

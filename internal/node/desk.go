@@ -24,6 +24,9 @@ func (n *node) openDesk(accounts *accountsite.Handler, sealer webhook.Sealer) (h
 	if err := folder.Recover(n.ctx); err != nil { // the next publication tries again
 		n.log.Error("what the desk had begun to publish cannot be finished now", "error", err)
 	}
+	if err := desk.EndPublished(n.ctx, folder, n.store.Copies); err != nil { // they stay, and can be deleted
+		n.log.Error("working copies that were published could not be deleted", "error", err)
+	}
 	drafts := preview.NewDrafts(preview.DraftsConfig{
 		Document: api.Document(), BaseURL: n.cfg.BaseURL, Now: n.cfg.Now, Known: n.store.Pictures.Known, Published: n.store.Pictures,
 	})
