@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"palmares/internal/catalog"
 )
@@ -98,6 +99,10 @@ func TestTheCorpusIsJudgedWell(t *testing.T) {
 				continue
 			}
 			result, found, _ := judgeAt(&s.claim, []byte(s.page), s.address)
+			p := Proof{Slug: "plume", URL: s.address, CheckedAt: time.Unix(1, 0), Result: result, Found: found, Price: s.claim.wanted()}
+			if !p.isSound() {
+				t.Errorf("%s: the line would be refused: %s", s.name, p.line())
+			}
 			if s.isLie {
 				lied++
 			} else {
