@@ -12,6 +12,7 @@ import (
 	"net/mail"
 	"net/textproto"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -224,6 +225,11 @@ func sessionFailure(ctx context.Context, err error) *Failure {
 // although it is a 5xx code: the operator can fix it.
 const authRequired = 530
 
+// noMailbox matches the refusal of an address that does not exist, or no longer: 5.1.1, 5.1.6 and 5.1.10 of
+// RFC 3463 and 7505, also from servers that do not announce such codes. No other refusal is about the
+// address: a full mailbox, a policy or a server that relays nothing must not end what everybody follows.
+var noMailbox = regexp.MustCompile(`^[^:]*: 5\d\d "?5\.1\.(1|6|10)\b`)
+
 // mailFailure classifies an error in the mail's transaction. A rejected recipient or
 // text is permanent; a rejected sender is for the operator to fix.
 func mailFailure(ctx context.Context, err error) *Failure {
@@ -240,9 +246,7 @@ func mailFailure(ctx context.Context, err error) *Failure {
 		case gomail.ErrSMTPRcptTo, gomail.ErrSMTPData, gomail.ErrSMTPDataClose:
 			if code >= 500 && code != authRequired {
 				f.Class, f.Permanent = failedRefused, true
-				// A refusal by policy, 5.7, says nothing about the address: that of a server which relays
-				// nothing must not end what everybody follows.
-				f.Bounce = failed.Reason == gomail.ErrSMTPRcptTo && !strings.HasPrefix(failed.EnhancedStatusCode(), "5.7")
+				f.Bounce = failed.Reason == gomail.ErrSMTPRcptTo && noMailbox.MatchString(failed.Error())
 			}
 		}
 		return f

@@ -216,6 +216,26 @@ func TestARefusalIsForeverOnlyWhenItIsAboutTheMail(t *testing.T) {
 	}
 }
 
+func TestOnlyAnUnknownAddressBounces(t *testing.T) {
+	for _, c := range []struct {
+		refusal smtp.SMTPError
+		bounces bool
+	}{
+		{smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "no such user"}, true},
+		{smtp.SMTPError{Code: 550, EnhancedCode: smtp.NoEnhancedCode, Message: "5.1.10 null MX"}, true},
+		{smtp.SMTPError{Code: 550, EnhancedCode: smtp.NoEnhancedCode, Message: "relaying denied"}, false},
+		{smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 7, 1}, Message: "relaying denied"}, false},
+		{smtp.SMTPError{Code: 552, EnhancedCode: smtp.EnhancedCode{5, 2, 2}, Message: "mailbox full, was 550 5.1.1"}, false},
+		{smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 8}, Message: "bad sender"}, false},
+	} {
+		box := startMailServer(t, plain, func(b *mailServer) { b.onRcpt = func(string) error { return &c.refusal } })
+		failure := wantFailure(t, c.refusal.Message, sender(t, "smtp://"+box.addr, box).Send(t.Context(), message()), "refused", true)
+		if failure.Bounce != c.bounces {
+			t.Errorf("%s: bounces %v", c.refusal.Error(), failure.Bounce)
+		}
+	}
+}
+
 func TestAnUnusableServerIsTriedAgain(t *testing.T) {
 	for _, c := range []struct {
 		name, address string
