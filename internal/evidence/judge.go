@@ -5,7 +5,8 @@
 // (page.go, sheet.go). Amounts are found in it with their currency and what they are paid for
 // (amount.go), the plan that they belong to (plan.go) and a standing: a price, perhaps one, or none
 // (context.go). A price is confirmed where it stands among no words but plain ones, and where nothing else in
-// its plan, or on a page without one, could be the price: another amount of the same currency and period.
+// its plan, or on a page without one, could be the price: another amount of the same currency and period that is not that of
+// another plan of the tool.
 // When in doubt, it is not: a wrong yes costs the trust that the word is there to earn, and a wrong no costs
 // somebody a look.
 package evidence
@@ -137,6 +138,7 @@ func (p *page) judge(c *Claim) (Result, []amount) {
 	case len(all) == 0:
 		return p.judgeOffers(c, want), nil
 	}
+	p.hasPlans = c.Hint == "" && len(all) < maxAmounts/3 && !severalThings.MatchString(p.said())
 	p.complete(c, all)
 	return p.compare(c, want, all), all
 }
@@ -209,7 +211,7 @@ func (p *page) isRival(c *Claim, a, b *amount) bool {
 		second, _ := p.heading(b.number)
 		return c.Hint != "" || first == second
 	}
-	return (b.units == a.units || b.units == "" || b.units == ambiguous) && !p.isTaxed(a, b) && (!b.isYearly || a.isYearly) && (c.Hint != "" || !p.arePlans(a, b))
+	return (b.units == a.units || b.units == "" || b.units == ambiguous) && !p.isTaxed(a, b) && (!b.isYearly || a.isYearly) && !p.arePlans(a, b)
 }
 
 var tax = matcher(`\b(?:HT|TTC|TVA|VAT|tax|taxes|MwSt|USt|netto|brutto)\b`)

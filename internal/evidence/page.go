@@ -27,6 +27,7 @@ type page struct {
 	heads    []int         // those that are headings
 	labelled map[int][]int // what labels returned for a cell
 	own      []string      // the words of the names of the tool and of the plan that are looked for
+	hasPlans bool          // its prices are those of the plans of one tool, and any of them is looked for
 	isAbroad bool          // its dollars are not those of the United States
 }
 

@@ -136,6 +136,9 @@ var severalThings = matcher(`\b(?:apps|applications|produits|products|produkte|l
 func (p *page) arePlans(a, b *amount) bool {
 	isOwn := func(w string) bool { return slices.Contains(p.own, w) }
 	isStrange := func(w string) bool { return !isOwn(w) && !slices.Contains(planWords, strings.TrimRight(w, "+")) }
+	if !p.hasPlans {
+		return false
+	}
 	second := p.planNames(b, a)
 	for i, name := range p.planNames(a, b) {
 		mine, other := strings.Fields(planName(shorten(name, 60))), strings.Fields(planName(shorten(second[i], 60)))
@@ -145,7 +148,7 @@ func (p *page) arePlans(a, b *amount) bool {
 		_, above, _ := strings.Cut(a.headings, "\n")
 		_, beside, _ := strings.Cut(b.headings, "\n")
 		isAlike := slices.ContainsFunc(mine, isOwn) == slices.ContainsFunc(other, isOwn) && above == beside && !slices.Equal(mine, other)
-		return isAlike && (b.standing == plainly && a.units == b.units || audiences.MatchString(second[i])) && !severalThings.MatchString(p.said())
+		return isAlike && (b.standing == plainly && a.units == b.units || audiences.MatchString(second[i]))
 	}
 	return false
 }
