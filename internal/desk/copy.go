@@ -172,6 +172,9 @@ func (c copyRow) IsObituary() bool {
 	return c.Replaces != "" && strings.HasPrefix(c.Path, "cimetiere/")
 }
 
+// IsAuthor reports whether it is about somebody who writes: such a page has one address only.
+func (c copyRow) IsAuthor() bool { return strings.HasPrefix(c.Path, "auteurs/") }
+
 // StateText returns the French name of its state.
 func (c copyRow) StateText() string {
 	switch c.State {

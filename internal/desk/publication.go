@@ -25,6 +25,7 @@ type publicationPage struct {
 	Fields   []difference
 	Passages []passage
 	IsNew    bool
+	HasHour  bool // it can be scheduled
 	Problems []string
 	Warnings []string // of this record
 }
@@ -39,7 +40,7 @@ func (d *desk) confirmPublication(r *request, c *draft) (*response, error) {
 		return nil, err
 	}
 	data := publicationPage{
-		page: r.page("Publier"), Copy: c.row(), IsNew: c.Base == "", Problems: findings(e.Problems),
+		page: r.page("Publier"), Copy: c.row(), IsNew: c.Base == "", HasHour: c.hasHour() && c.Replaces == "", Problems: findings(e.Problems),
 	}
 	data.Warnings = row{warnings: slices.DeleteFunc(slices.Clone(e.Warnings), func(w content.Warning) bool { return w.File != c.Path })}.Warnings()
 	data.Fields, data.Passages = c.changed()

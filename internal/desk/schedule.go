@@ -57,11 +57,16 @@ func (d *desk) chooseHour(r *request, c *draft) (*response, error) {
 	}), nil
 }
 
+// hasHour reports whether what it is about can appear at an hour.
+func (c *draft) hasHour() bool {
+	return c.doc != nil && c.doc.Kind() != record.Catalogue && c.doc.Kind() != record.Author
+}
+
 // placeOf returns the file that a scheduled working copy becomes: one beside the record, if that is public.
 func (d *desk) placeOf(r *request, c *draft) (string, error) {
 	switch {
-	case c.doc == nil || c.doc.Kind() == record.Catalogue:
-		return "", refused("Les réglages et les fichiers à réparer ne se programment pas\u00a0: publiez-les quand il le faut.")
+	case !c.hasHour():
+		return "", refused("Les réglages, les auteurs et les fichiers à réparer ne se programment pas\u00a0: publiez-les quand il le faut.")
 	case c.Replaces != "":
 		return "", refused("Un changement d’adresse ou un retrait ne se programme pas\u00a0: publiez-le quand il le faut.")
 	case c.doc.Value("draft").Text == "true":

@@ -126,6 +126,9 @@ func (d *desk) sharedEdition(ctx context.Context, id string) (*draft, *preview.E
 	c.doc, err = content.OpenDocument(c.Path, c.Data)
 	if err == nil {
 		for _, field := range []string{"draft", "publish_at"} {
+			if c.doc.Value(field).Text == "" {
+				continue // authors have no hour
+			}
 			if err := c.doc.Set(field, content.Value{}); err != nil {
 				return nil, nil, err
 			}

@@ -118,3 +118,18 @@ func TestAReviewIsAskedGivenBackAndApproved(t *testing.T) {
 		state("en-cours", "") // what was approved is not what would be published
 	})
 }
+
+func TestAuthorsHaveNoHourAndOneAddress(t *testing.T) {
+	n := newNewsroom(t, databases.OpenDSN(t, databases.SQLite(t)), t.TempDir())
+	n.write("auteurs/ada.md", "---\nname: Ada\nrole: Rédactrice\n---\nElle écrit.\n")
+	ada := n.as("Ada")
+	copied := ada.open("auteurs/ada")
+	ada.get(copied + "/publication").OK().Lacks("Programmer")
+	ada.get(copied + "/programmation").Is(http.StatusUnprocessableEntity).Contains("auteurs")
+	link := sharedLink.FindStringSubmatch(ada.post(copied + "/partage").OK().Body)
+	n.as("").get(link[1]).OK().Contains("Elle écrit.")
+	ada.get("/redaction/fiches/auteurs/ada").OK().Lacks("continue d’y mener")
+	renamed := ada.follow(ada.post("/redaction/fiches/auteurs/ada/nom", "adresse", "ada-l"))
+	ada.get(renamed + "/relecture").OK().Lacks("continue d’y mener")
+	ada.get(ada.follow(ada.post("/redaction/reglages")) + "/publication").OK().Lacks("Programmer…")
+}
