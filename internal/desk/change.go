@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -133,7 +134,7 @@ func naming(c *catalog.Catalog, slug string) (files []string) {
 	return files
 }
 
-// ownChanges returns what a working copy changes by itself, with its pictures.
+// ownChanges returns what a working copy changes by itself, with the pictures that it shows.
 func (d *desk) ownChanges(ctx context.Context, c *draft) ([]worktree.Change, error) {
 	list := []worktree.Change{{Path: c.Path, Data: c.Data, Base: c.Base}}
 	if c.Replaces != "" {
@@ -142,7 +143,9 @@ func (d *desk) ownChanges(ctx context.Context, c *draft) ([]worktree.Change, err
 	}
 	files, err := d.Copies.Files(ctx, c.ID)
 	for _, f := range files {
-		list = append(list, worktree.Change{Path: f.Path, Data: f.Data})
+		if bytes.Contains(c.Data, []byte(f.Path)) {
+			list = append(list, worktree.Change{Path: f.Path, Data: f.Data})
+		}
 	}
 	return list, err
 }

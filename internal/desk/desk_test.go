@@ -291,6 +291,9 @@ func TestAnEditorPublishesWhatAnAuthorWrote(t *testing.T) {
 		one, other := bob.open("outils/plume"), bob.open("outils/encre")
 		bob.save(one, "f.tagline", "Écrit mieux").Is(http.StatusSeeOther)
 		bob.upload(one+"/images", "Écran nº 1.png", drawing(t, 8, 8), "Un [écran]").Is(http.StatusSeeOther)
+		for _, place := range []string{"images/plume/b.png", "images/plume/b-2.png"} { // which she does not use
+			bob.upload(one+"/images", "b.png", drawing(t, 8, 8), "Un dessin", "Accept: application/json").OK().Contains(place)
+		}
 		bob.save(other, "f.price", "cher").Is(http.StatusSeeOther)
 		ada.get(one+"/publication").OK().Contains("<del>Écrit vite</del>", "<ins>Écrit mieux</ins>")
 		ada.post("/redaction/publication", "copie", n.seen(one), "copie", n.seen(other)).
@@ -303,6 +306,9 @@ func TestAnEditorPublishesWhatAnAuthorWrote(t *testing.T) {
 			t.Errorf("the file is\n%s", got)
 		}
 		n.read("images/plume/ecran-n-1.png")
+		if _, err := os.Stat(filepath.Join(n.dir, "images/plume/b.png")); err == nil {
+			t.Error("a picture was published that nothing shows")
+		}
 		bob.get(one).Is(http.StatusNotFound)
 		log, err := n.db.Catalogue.Versions(t.Context(), 1)
 		if err != nil || len(log) != 1 || !strings.Contains(log[0].Author, "Bob") {

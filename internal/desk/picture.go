@@ -110,17 +110,17 @@ func (d *desk) freePicture(ctx context.Context, c *draft, stem, ext string) (str
 		stem = "image"
 	}
 	folder := "images/" + strings.TrimSuffix(strings.TrimSuffix(path.Base(c.Path), ".md"), ".next") + "/"
-	changes, err := d.ownChanges(ctx, c)
+	own, err := d.Copies.Paths(ctx, c.ID)
 	if err != nil {
 		return "", err
 	}
-	all := d.Folder.With(changes)
+	all := d.Folder.With(nil)
 	for i := 1; i < 1000; i++ {
 		place := folder + stem + "." + ext
 		if i > 1 {
 			place = folder + stem + "-" + strconv.Itoa(i) + "." + ext
 		}
-		if _, err := fs.Stat(all, place); errors.Is(err, fs.ErrNotExist) {
+		if _, err := fs.Stat(all, place); errors.Is(err, fs.ErrNotExist) && !slices.Contains(own, place) {
 			return place, nil
 		}
 	}
