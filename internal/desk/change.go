@@ -15,20 +15,23 @@ import (
 )
 
 // changes returns what a working copy changes in the folder. Records that name a tool by the address that it
-// had change with it.
+// had change with it; comparisons with a tool that is retired, which no site can have, go with it.
 func (d *desk) changes(ctx context.Context, c *draft) ([]worktree.Change, error) {
 	list, err := d.foldIn(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	old, isTool := strings.CutPrefix(strings.TrimSuffix(c.Replaces, ".md"), "outils/")
-	slug, isRenamed := strings.CutPrefix(strings.TrimSuffix(c.Path, ".md"), "outils/")
-	if !isTool || !isRenamed {
+	if !isTool {
 		return list, nil
 	}
+	slug, isRenamed := strings.CutPrefix(strings.TrimSuffix(c.Path, ".md"), "outils/")
 	e, err := d.folder(ctx)
 	if err != nil || e.Catalog == nil {
 		return list, err
+	}
+	if !isRenamed {
+		return append(list, d.withdrawals(compared(e.Catalog, old))...), nil
 	}
 	for _, file := range naming(e.Catalog, old) {
 		data, err := d.Folder.Read(file)
@@ -44,6 +47,19 @@ func (d *desk) changes(ctx context.Context, c *draft) ([]worktree.Change, error)
 		}
 	}
 	return list, nil
+}
+
+// withdrawals returns what takes comparisons out of the folder, with the texts that were to replace them.
+func (d *desk) withdrawals(all []*catalog.Comparison) (list []worktree.Change) {
+	for _, x := range all {
+		file := content.PathOf(record.Comparison, x.Slug)
+		for _, place := range []string{file, content.NextPath(file)} {
+			if data, err := d.Folder.Read(place); err == nil { // not one of many in a file
+				list = append(list, worktree.Change{Path: place, Base: hash(data)})
+			}
+		}
+	}
+	return list
 }
 
 // foldIn returns what a working copy changes by itself. If a text that was to replace its record has, its
@@ -109,12 +125,20 @@ func ignoreMissing(err error) error {
 	return err
 }
 
+// compared returns the comparisons with a tool, as far as they are known.
+func compared(c *catalog.Catalog, slug string) (list []*catalog.Comparison) {
+	for i := 0; c != nil && i < len(c.Comparisons); i++ {
+		if x := &c.Comparisons[i]; x.ToolA == slug || x.ToolB == slug {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
 // naming returns the files of the records that name a tool.
 func naming(c *catalog.Catalog, slug string) (files []string) {
-	for i := range c.Comparisons {
-		if x := &c.Comparisons[i]; x.ToolA == slug || x.ToolB == slug {
-			files = append(files, content.PathOf(record.Comparison, x.Slug))
-		}
+	for _, x := range compared(c, slug) {
+		files = append(files, content.PathOf(record.Comparison, x.Slug))
 	}
 	for i := range c.Retired {
 		if x := &c.Retired[i]; x.Successor == slug {

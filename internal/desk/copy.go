@@ -115,6 +115,14 @@ func (c *draft) row() copyRow {
 // file returns the path of the record that it changes.
 func (c *draft) file() string { return cmp.Or(c.Replaces, c.Path) }
 
+// withdrawn returns the comparisons that leave the site with the tool of which it is the obituary.
+func (c *draft) withdrawn() []*catalog.Comparison {
+	if !c.row().IsObituary() {
+		return nil
+	}
+	return compared(c.known, recordName(c.Replaces))
+}
+
 // summary says what publishing it changes, in a line for the history of the folder.
 func (c *draft) summary() string {
 	title := name(c.doc, c.Path)

@@ -442,6 +442,16 @@ func TestRecordsBeginInManyWays(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(n.dir, "outils/encre-2.md")); err == nil {
 		t.Error("the tool is still there")
 	}
+
+	ada.get("/redaction/fiches/outils/encre").OK().Contains(">Plume ou Encre</a>")
+	compared := ada.follow(ada.post("/redaction/fiches/outils/encre/retrait", "raison", "mort", "jour", "2026-11-11", "texte", "Fini."))
+	for _, page := range []string{"/relecture", "/publication"} {
+		ada.get(compared + page).OK().Contains(">Plume ou Encre</a>").Lacks("À corriger")
+	}
+	publish(compared)
+	if _, err := os.Stat(filepath.Join(n.dir, "comparatifs/plume-ou-encre.md")); err == nil {
+		t.Error("a tool that is gone is compared")
+	}
 }
 
 func TestRecordsAreFoundByWhatIsSaidOfThem(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"palmares/internal/accountdb"
+	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/sqldb"
 	"palmares/internal/worktree"
@@ -25,7 +26,8 @@ type publicationPage struct {
 	Fields   []difference
 	Passages []passage
 	IsNew    bool
-	HasHour  bool // it can be scheduled
+	HasHour  bool                  // it can be scheduled
+	Compared []*catalog.Comparison // they leave the site with it
 	Problems []string
 	Warnings []string // of this record
 }
@@ -40,7 +42,7 @@ func (d *desk) confirmPublication(r *request, c *draft) (*response, error) {
 		return nil, err
 	}
 	data := publicationPage{
-		page: r.page("Publier"), Copy: c.row(), IsNew: c.Base == "", HasHour: c.hasHour() && c.Replaces == "", Problems: findings(e.Problems),
+		page: r.page("Publier"), Copy: c.row(), Compared: c.withdrawn(), IsNew: c.Base == "", HasHour: c.hasHour() && c.Replaces == "", Problems: findings(e.Problems),
 	}
 	data.Warnings = row{warnings: slices.DeleteFunc(slices.Clone(e.Warnings), func(w content.Warning) bool { return w.File != c.Path })}.Warnings()
 	data.Fields, data.Passages = c.changed()

@@ -16,11 +16,12 @@ import (
 
 type recordPage struct {
 	page
-	Row     row
-	Copies  []copyRow
-	Reasons []content.Choice
-	Today   string
-	Tools   []*catalog.Tool
+	Row      row
+	Copies   []copyRow
+	Reasons  []content.Choice
+	Today    string
+	Tools    []*catalog.Tool
+	Compared []*catalog.Comparison // they leave the site with the tool
 }
 
 // reasons returns why a tool may be retired.
@@ -66,6 +67,9 @@ func (d *desk) showRecord(r *request) (*response, error) {
 		}
 	}
 	data.Tools = proposals(c)
+	if found.Kind.Kind == record.Tool && !d.isLocal() {
+		data.Compared = compared(c, found.Slug)
+	}
 	return render("record", data), nil
 }
 

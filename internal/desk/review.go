@@ -7,6 +7,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
+	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/sqldb"
 )
@@ -19,6 +20,7 @@ type reviewPage struct {
 	Fields    []difference
 	Passages  []passage
 	Pages     []choice
+	Compared  []*catalog.Comparison // they leave the site with it
 	Problems  []string
 	IsAsked   bool
 	IsReady   bool
@@ -45,7 +47,7 @@ func (d *desk) showReview(r *request, c *draft) (*response, error) {
 		title = "Faire relire"
 	}
 	data := reviewPage{
-		page: r.page(title), Copy: c.row(), Who: names[c.Author], IsNew: c.Base == "", Problems: findings(e.Problems),
+		page: r.page(title), Copy: c.row(), Compared: c.withdrawn(), Who: names[c.Author], IsNew: c.Base == "", Problems: findings(e.Problems),
 		IsAsked: c.State == accountdb.CopyForReview, IsReady: c.State == accountdb.CopyReady, IsChanged: found != nil,
 	}
 	data.Copy.IsMine = c.Author == r.Email
