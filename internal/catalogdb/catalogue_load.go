@@ -120,7 +120,11 @@ func gather(ctx context.Context, tx *sql.Tx, g gathering, where string, args ...
 	work <- some
 	close(work)
 	workers.Wait()
-	all := &gathered{}
+	all, changes, proofs := &gathered{}, 0, 0
+	for i := range parts {
+		changes, proofs = changes+len(parts[i].changes), proofs+len(parts[i].Proofs)
+	}
+	all.changes, all.Proofs = slices.Grow(all.changes, changes), slices.Grow(all.Proofs, proofs)
 	for i := range parts {
 		if err == nil {
 			err = parts[i].err
@@ -201,6 +205,12 @@ func (d *rowDecoder) record(r *row, c *record.Change) (images []record.Image, er
 	if d.known != nil && r.Kind == record.Tool {
 		if t := d.known.tools[content{r.Hash, r.private}]; t != nil {
 			d.Tools = append(d.Tools, t)
+			return nil, nil
+		}
+	}
+	if r.Kind == record.Proof {
+		if p, ok := record.CutProof(r.document); ok {
+			c.Slug, d.Proofs = p.Slug, append(d.Proofs, p)
 			return nil, nil
 		}
 	}

@@ -66,7 +66,7 @@ func eachRow(ctx context.Context, tx *sql.Tx, fn func(*row) error, where string,
 	}
 	var r row
 	for found.Next() {
-		err := found.Scan(&r.Kind, &r.Slug, &r.public, &r.Position, &r.Version, &r.At, &r.Deleted, &r.RenamedTo,
+		err := found.Scan((*string)(&r.Kind), &r.Slug, &r.public, &r.Position, &r.Version, &r.At, &r.Deleted, &r.RenamedTo,
 			&r.FirstPosition, &r.FirstAt, &r.Hash, &r.document, &r.private)
 		if err != nil {
 			return err

@@ -60,7 +60,7 @@ type Snapshot struct {
 	// UpdatedAt and Version as header values, to save allocations.
 	updatedAtHeader, versionHeader []string
 
-	changes map[changeKey]int32 // index in the feed
+	changes map[record.Kind]map[string]int32 // indexes in the feed, by slug
 
 	before *Snapshot // what this one was made from; nil once the index is built
 	step   catalog.Step
