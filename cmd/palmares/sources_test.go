@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -64,7 +65,9 @@ func TestAPriceThatChangedOnItsPageIsListed(t *testing.T) {
 
 	contains(command(0, check...), "looked at 1 of 1 sources: 1 confirmed, 0 changed")
 	contains(agent.Load().(string), "Palmares/", "+https://essai.example; redaction@essai.example")
-	contains(proofs(), `"result":"confirmed"`, `"confirmed_at":"`)
+	if !regexp.MustCompile(`^{"slug":"plume","url":"[^"]+","final_url":"[^"]+","checked_at":"[^"]+","status":200,"result":"confirmed","found":\[{"amount":"19 €/mois",.*\],"text_hash":"[0-9a-f]+","confirmed_at":"[^"]+","price":"19 €/mois; ; Pro"}\n$`).MatchString(proofs()) {
+		t.Errorf("the file has %s", proofs())
+	}
 	before := proofs()
 	command(0, append(check, "--only-changes")...)
 	if proofs() != before {
@@ -87,6 +90,12 @@ func TestAPriceThatChangedOnItsPageIsListed(t *testing.T) {
 	contains(command(0, append(check, "--lang", "fr")...), "1 source lue sur 1\u202f; prix confirmés\u00a0: 0, prix changés\u00a0: 1, pages déplacées\u00a0: 0")
 	contains(command(1, "sources", "list", dir, "--strict", "--lang", "fr"), "plume: prix changé, noté 19 €/mois, offre «\u00a0Pro\u00a0», trouvé 25 €/mois dans «\u00a0",
 		" à l’adresse "+server.URL+"/tarifs\n", "1 source est à revoir")
+
+	// Programs of others write the same fields.
+	write("preuves.jsonl", fmt.Sprintf(`{"slug": "plume", "url": "%s/tarifs", "final_url": "%[1]s/tarifs", "checked_at": "2026-11-12T03:00:00Z", "status": 404, "result": "gone", "found": [], "text_hash": "", "confirmed_at": null}`+"\n", server.URL))
+	contains(command(0, "validate", dir), "no problem")
+	contains(command(0, "sources", "list", dir), "plume: gone, recorded 19 €/mois")
+	contains(command(0, check...), "0 confirmed, 1 changed")
 
 	write("outils/plume.md", fmt.Sprintf(tool, "price_source: "+server.URL+"/tarifs\nprice_source_hint: Max\n"))
 	command(0, check...)

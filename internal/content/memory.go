@@ -105,13 +105,14 @@ func (r *Result) With(name, text string) (next *Result, of any, ok bool) {
 	of, _, _, _ = own.value()
 	if own.tool != nil {
 		f.catalogue.DropDefaultURLs(own.tool)
-		if f.hasProofs && !samePrice(r.Catalog.Tool(own.slug), own.tool) {
-			return nil, nil, false // what was seen of the price may be of another one
-		}
 	}
 	next.Catalog = r.Catalog.Clone()
 	next.Catalog.Put(of)
-	return next, of, true
+	if own.tool != nil && f.hasProofs && !samePrice(r.Catalog.Tool(own.slug), own.tool) {
+		next.Catalog.Proofs = nil // what was seen of the price may be of another one
+		f.readProofs(next.Catalog)
+	}
+	return next, of, len(f.problems) == 0
 }
 
 // samePrice reports whether two tools, of which the first may be nil, have the same price at the same sources.

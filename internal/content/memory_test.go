@@ -21,7 +21,8 @@ func editedFiles() map[string][]string {
 		return "---\nname: " + name + "\ndomain: " + strings.ToLower(name) + ".example\ncategory: code\npricing: payant\nprice: 19 €/mois\ntagline: Il relit\n" + more
 	}
 	tools := []string{
-		tool("Plume", "score: 7\ntested_at: 2026-11-01\n---\nUn [avis](#fin).\n\n## Fin\n"),
+		tool("Plume", "score: 7\ntested_at: 2026-11-01\nprice_source: https://plume.example/tarifs\n---\nUn [avis](#fin).\n\n## Fin\n"),
+		strings.Replace(tool("Plume", "price_source: https://plume.example/tarifs\n---\n"), "19 €", "22 €", 1),
 		tool("Plume", "score: 8\ntested_at: 2026-11-14\nlogo: images/a.png\n---\n![](../images/b.png)\n"),
 		tool("Plume", "draft: true\nimage: images/b.png\n---\n"),
 		tool("Encre", "score: 6\naliases: [stylo]\n---\nVoir https://essai.example/outils/plume.\n"),
@@ -38,6 +39,8 @@ func editedFiles() map[string][]string {
 		"---\nname: Craie\ncategory: code\nreason: mort\nretired_at: 2026-11-14\n---\nFini.\n", "---\nname: Craie\nsuccessor: plume\ndraft: true\n---\n",
 		"---\nname: Craie\ncategory: code\nreason: mort\nretired_at: 2026-11-14\npublish_at: 2026-12-01T08:00:00Z\n---\nFini.\n",
 	}
+	proof := `{"slug":"plume","url":"https://plume.example/tarifs","final_url":"https://plume.example/tarifs","checked_at":"2026-11-14T03:00:00Z","status":200,` +
+		`"result":"confirmed","found":[{"amount":"19,00 €","text":"Pro"}],"text_hash":"","confirmed_at":"2026-11-14T03:00:00Z","price":"19 €/mois"}` + "\n"
 	return map[string][]string{
 		catalogueFile: {
 			someCatalogue, someCatalogue, strings.Replace(someCatalogue, "essai.example", "autre.example", 1),
@@ -49,6 +52,7 @@ func editedFiles() map[string][]string {
 		"comparatifs/autre.md":  comparisons,
 		"cimetiere/craie.md":    retired,
 		"cimetiere/plume.md":    retired,
+		catalog.ProofFile:       {proof, strings.ReplaceAll(proof, "confirmed", "gone"), "{", "<<<<<<< HEAD\n" + proof},
 		"pages/equipe.md":       {"---\ntitle: Nous\n---\n[Plume](../outils/plume.md)\n", "---\ntitle: Nous\ndraft: true\n---\n", "---\ntitle: Nous\npublish_at: 2026-12-01T08:00:00Z\n---\n", "---\n---\n"},
 		"images/a.png":          {string(drawing(8, 1)), string(drawing(8, 2)), "x"},
 		"images/b.png":          {string(drawing(8, 1)), string(drawing(8, 3))},
@@ -65,7 +69,7 @@ func TestAMemoryChangesNothingButTheTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var memory Memory
 		start := folderOf(map[string]string{
-			"outils/plume.md": texts["outils/plume.md"][0], "outils/encre.md": texts["outils/encre.md"][3],
+			"outils/plume.md": texts["outils/plume.md"][0], "outils/encre.md": texts["outils/encre.md"][4], catalog.ProofFile: texts[catalog.ProofFile][0],
 			"comparatifs/duel.md": texts["comparatifs/duel.md"][0], "pages/equipe.md": texts["pages/equipe.md"][2],
 			"cimetiere/craie.md": texts["cimetiere/craie.md"][2],
 		})

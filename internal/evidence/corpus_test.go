@@ -75,8 +75,9 @@ func readCorpus(t testing.TB, file string, isLie bool) (list []sample) {
 // round was first judged, of 61, 49, 41, 15 and 10 lies 6, 22, 20, 6 and 5 were believed; of 34, 20, 24, 0 and 12 true
 // prices 30, 19, 22, 0 and 11 were confirmed, and of all 1 called changed.
 //
-// The blind ones were written before the rules that hold now, which were made without looking at them: of 40 lies the
-// rules before them believed 4 and these 0, and of 30 true prices they confirmed 29 and 27.
+// The blind ones were written before the rules that hold now. Those were made without looking at their texts, but their
+// totals were watched meanwhile, so that they say less of unknown pages: of 40 lies the rules before believed 4 and
+// these 0, and of 30 true prices they confirmed 29 and 27.
 //
 // The stranger's pages were written by somebody who had not read the program, for two earlier states of it: of 155 lies these
 // believed 9 and 0, and of 110 true prices they confirmed 90.9 % and 69.1 %. The rules for plans without a hint, for labels and

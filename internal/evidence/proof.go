@@ -21,21 +21,20 @@ import (
 // File is the name of the file in a content folder that has the proofs.
 const File = catalog.ProofFile
 
-// A Proof is what was last seen of a source. Its line begins with what the catalogue keeps of it, so that the lines
-// of a folder are read as records are.
+// A Proof is what was last seen of a source, as a line of the file. What others need not write comes last.
 type Proof struct {
 	Slug        string    `json:"slug"`
-	Result      Result    `json:"result"`
-	CheckedAt   time.Time `json:"checked_at"`
-	ConfirmedAt time.Time `json:"confirmed_at,omitzero"` // the last time; zero for never
 	URL         string    `json:"url"`
 	FinalURL    string    `json:"final_url"`
+	CheckedAt   time.Time `json:"checked_at"`
 	Status      int       `json:"status"`
-	Price       string    `json:"price,omitempty"` // what was looked for, as Claim.wanted returns it
+	Result      Result    `json:"result"`
 	Found       []Found   `json:"found"`
 	TextHash    string    `json:"text_hash"`
-	ETag        string    `json:"etag,omitempty"`    // by which the server knows a page that confirmed the price
-	NoPlan      bool      `json:"no_plan,omitempty"` // the page does not name the plan
+	ConfirmedAt time.Time `json:"confirmed_at,omitzero"` // the last time; zero for never
+	Price       string    `json:"price,omitempty"`       // what was looked for, as Claim.wanted returns it
+	ETag        string    `json:"etag,omitempty"`        // by which the server knows a page that confirmed the price
+	NoPlan      bool      `json:"no_plan,omitempty"`     // the page does not name the plan
 }
 
 func compareProofs(a, b Proof) int {
@@ -55,8 +54,8 @@ const (
 	maxProofs = 500_000
 )
 
-// ReadProofs reads the file as the command writes it until a day. Anything else is a LineError: what somebody
-// changed by hand, or left of a conflict, is not overwritten.
+// ReadProofs reads the file as it may be until a day. A line that is no proof is a LineError: what somebody changed by
+// hand, or left of a conflict, is not overwritten.
 func ReadProofs(r io.Reader, today string) (list []Proof, err error) {
 	err = EachProof(r, today, func(p *Proof) { list = append(list, *p) })
 	if err != nil {
@@ -73,7 +72,8 @@ func EachProof(r io.Reader, today string, fn func(*Proof)) error {
 		decoder := json.NewDecoder(bytes.NewReader(line))
 		decoder.DisallowUnknownFields()
 		err := decoder.Decode(&p)
-		ok = err == nil && p.isSound() && catalog.Day(p.CheckedAt) <= tomorrow && bytes.Equal(p.line(), append(line, '\n'))
+		_, end := decoder.Token()
+		ok = err == nil && end == io.EOF && p.isSound() && catalog.Day(p.CheckedAt) <= tomorrow
 		if ok {
 			fn(&p)
 		}
