@@ -90,7 +90,7 @@ func (c *call) facts(t *catalog.Tool) *facts {
 	return &facts{
 		Category: t.Category, Tagline: clip(t.Tagline, 240), Pricing: t.Pricing, Price: catalog.PublicPrice(t.Pricing, t.Price),
 		Monthly: t.EurosPerMonth(), Score: t.Score, Verifiability: t.Verifiability,
-		Obsolescence: t.Obsolescence, UpdatedAt: t.UpdatedAt, TestedAt: t.TestedAt, PriceChecked: t.PriceCheckedAt,
+		Obsolescence: t.Obsolescence, UpdatedAt: t.UpdatedAt, TestedAt: t.TestedAt, PriceChecked: t.CheckedAt(),
 		Freshness: c.freshness(t), Announced: announced(t),
 	}
 }

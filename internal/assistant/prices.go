@@ -143,7 +143,7 @@ func (r *pricesResult) show(c *call, listed []*catalog.Tool, given int) {
 		}
 		p := pricedTool{
 			ID: t.Slug, Name: nameOf(t), URL: c.snap.Catalog.CanonicalURLOf(t), Pricing: t.Pricing,
-			Price: catalog.PublicPrice(t.Pricing, t.Price), CheckedAt: t.PriceCheckedAt, Announced: announced(t),
+			Price: catalog.PublicPrice(t.Pricing, t.Price), CheckedAt: t.CheckedAt(), Announced: announced(t),
 			Freshness: c.freshness(t),
 			History:   append([]changedPrice{}, rest[:min(1, len(rest))]...),
 		}

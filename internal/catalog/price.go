@@ -84,8 +84,19 @@ var periods = map[string][2]float64{
 // instead.
 const NoPrice = "0 €/mois"
 
+// OnRequest is what editors write instead of a price that is not public. Records have null.
+const OnRequest = "sur devis"
+
 // IsPublic reports whether a price is known: 0 with the model payant says that it is not public.
 func IsPublic(pricing Pricing, price string) bool { return pricing != Paid || !IsFree(price) }
+
+// WrittenPrice returns a price as editors write it.
+func WrittenPrice(pricing Pricing, price string) string {
+	if !IsPublic(pricing, price) {
+		return OnRequest
+	}
+	return price
+}
 
 // PublicPrice returns a price; nil if it is not public.
 func PublicPrice(pricing Pricing, price string) *string {

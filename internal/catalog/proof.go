@@ -64,7 +64,7 @@ func (c *Catalog) FreshnessOf(t *Tool, today string) (f Freshness) {
 	if !IsPublic(t.Pricing, t.Price) {
 		return f
 	}
-	f.Day = t.PriceCheckedAt
+	f.Day = t.CheckedAt()
 	if p := c.Proof(t.Slug); p != nil && p.ConfirmedAt != "" {
 		if day := p.ConfirmedAt[:len(time.DateOnly)]; day >= f.Day && !p.isOfFormerPrice(t) {
 			f.Day, f.URL = day, p.URL
@@ -72,6 +72,14 @@ func (c *Catalog) FreshnessOf(t *Tool, today string) (f Freshness) {
 	}
 	f.IsOld = f.Day != "" && f.Day < DaysBefore(today, c.PriceMaxAge())
 	return f
+}
+
+// CheckedAt returns the day on which somebody read the price; "" if that was before it changed, or is not said.
+func (t *Tool) CheckedAt() string {
+	if len(t.PriceHistory) > 0 && t.PriceHistory[0].ChangedAt > t.PriceCheckedAt {
+		return ""
+	}
+	return t.PriceCheckedAt
 }
 
 // isOfFormerPrice reports whether the price changed since the proof confirmed it. One that was not confirmed again

@@ -113,9 +113,9 @@ type Result struct {
 	Problems []Problem // by file and line
 	Warnings []Warning // by file and line
 	// Pictures holds the bytes of the new pictures of Catalog. Close it.
-	Pictures    *Pictures
-	updateDates map[string][]updatedAt // by folder
-	folder      *folder                // for With; nil without a memory
+	Pictures *Pictures
+	lines    map[string][]recordLines // by folder
+	folder   *folder                  // for With; nil without a memory
 }
 
 // Close removes the temporary file behind Pictures.
@@ -190,7 +190,7 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 	if len(f.problems) > 0 {
 		return r, r.Close()
 	}
-	r.Catalog, r.updateDates = c, f.updateDates()
+	r.Catalog, r.lines = c, f.lines()
 	return r, nil
 }
 

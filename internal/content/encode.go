@@ -45,7 +45,7 @@ func appendYAML(b []byte, fields []catalog.Field, record any, indent string) []b
 		switch p := f.In(record).(type) {
 		case *string:
 			if f.IsHidden(record) {
-				b = append(b, " "+onRequest...)
+				b = append(b, " "+catalog.OnRequest...)
 			} else {
 				b = appendYAMLText(append(b, ' '), *p)
 			}

@@ -255,7 +255,7 @@ func (d *decoder) isOnRequest(f *catalog.Field, to any) bool {
 	}
 	isRequired := f.Use.Has(catalog.Required) && !d.isDraft
 	isNone := v.kind == isNull && strings.HasSuffix(d.file, ".jsonl") && f.Model != nil && (isRequired || *model == catalog.Paid)
-	if !isNone && (v.kind != isText || v.text != onRequest && v.text != "S"+onRequest[1:]) {
+	if !isNone && (v.kind != isText || v.text != catalog.OnRequest && v.text != "S"+catalog.OnRequest[1:]) {
 		return false
 	}
 	if *model != "" && *model != catalog.Paid {

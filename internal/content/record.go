@@ -28,6 +28,8 @@ type record struct {
 	keyLine     int // of the domain of a tool, of the winner of a comparison
 	updatedLine int // of updated_at; 0 if the record does not give it
 
+	priceLine, scoreLine, checkedLine int // of a tool
+
 	tool       *catalog.Tool
 	comparison *catalog.Comparison
 	retired    *catalog.Retired
@@ -89,6 +91,7 @@ func (d *decoder) tool() record {
 	d.checkTest(t)
 	d.checkAnnounced(t)
 	d.checkPriceSource(t)
+	d.checkDisplay(t)
 	refs := &references{refs: d.former}
 	if t.AffiliateURL != "" {
 		refs.affiliateLine = d.lineOf("affiliate_url")

@@ -26,7 +26,7 @@ var kindParts = map[string]*regexp.Regexp{
 	"link":       regexp.MustCompile(`the link `),
 	"old":        regexp.MustCompile(`days? old; `),
 	"picture":    regexp.MustCompile(`the picture `),
-	"price":      regexp.MustCompile(`pricing is gratuit|the latest entry of price_history`),
+	"price":      regexp.MustCompile(`pricing is gratuit|the latest entry of price_history|older than the price`),
 	"protocol":   regexp.MustCompile(`is now tested under`),
 	"undated":    regexp.MustCompile(`but its updated_at did not`),
 	"winner":     regexp.MustCompile(`correct the winner`),
@@ -68,36 +68,41 @@ const (
 )
 
 // WarnJumps returns the warnings about changes of a publication that are rarely meant: of a price by
-// more than a factor, of a score by several points, of half of all records at once. fileOf returns the
-// file of a tool.
-func (r *Result) WarnJumps(old *catalog.Catalog, d *catalog.Diff, fileOf func(slug string) string) []Warning {
+// more than a factor, of a score by several points, of half of all records at once, of a price after the
+// day on which it was checked. It is called before WarnUndated.
+func (r *Result) WarnJumps(old *catalog.Catalog, d *catalog.Diff) []Warning {
 	var found []Warning
-	warn := func(file, format string, args ...any) {
-		addWarning(&found, ignoredBy(r.Catalog), Warning{file, 1, fmt.Sprintf(format, args...)})
+	warn := func(file string, line int32, format string, args ...any) {
+		addWarning(&found, ignoredBy(r.Catalog), Warning{file, max(int(line), 1), fmt.Sprintf(format, args...)})
 	}
-	for _, slug := range d.Tools.Changed {
+	r.eachOf("outils", d.Tools.Changed, func(file string, at recordLines) {
+		slug := at.slug
 		was, is := old.Tool(slug), r.Catalog.Tool(slug)
 		if was == nil || is == nil {
-			continue
+			return
 		}
 		before, known := catalog.Monthly(was.Pricing, was.Price)
 		after, comparable := catalog.Monthly(is.Pricing, is.Price)
 		isJump := before > priceJump*after || after > priceJump*before
 		if known && comparable && before > 0 && after > 0 && catalog.Each(was.Price) == catalog.Each(is.Price) && isJump {
-			warn(fileOf(slug), "the price of %q goes from %s to %s; see that this is meant", slug, was.Price, is.Price)
+			warn(file, at.price, "the price of %q goes from %s to %s; see that this is meant", slug, was.Price, is.Price)
 		}
 		if was.Score != nil && is.Score != nil && (*was.Score-*is.Score > scoreJump || *is.Score-*was.Score > scoreJump) {
-			warn(fileOf(slug), "the score of %q goes from %s to %s; see that this is meant", slug, figure(*was.Score), figure(*is.Score))
+			warn(file, at.score, "the score of %q goes from %s to %s; see that this is meant", slug, figure(*was.Score), figure(*is.Score))
 		}
-	}
+		if is.PriceCheckedAt != "" && is.CheckedAt() == "" && was.Price != is.Price && catalog.IsPublic(is.Pricing, is.Price) {
+			warn(file, at.checked, "price_checked_at is %s, older than the price, which is that of %s; check the price again and set it, "+
+				"or date the change in price_history", is.PriceCheckedAt, is.PriceHistory[0].ChangedAt)
+		}
+	})
 	c := r.Catalog
-	changed, all := 0, len(c.Tools)+len(c.Comparisons)+len(c.Retired)+len(c.Pages)
-	for _, of := range []*catalog.RecordChanges{&d.Tools, &d.Comparisons, &d.Retired, &d.Pages} {
+	changed, all := 0, len(c.Tools)+len(c.Comparisons)+len(c.Retired)+len(c.Pages)+len(c.Articles)+len(c.Authors)
+	for _, of := range []*catalog.RecordChanges{&d.Tools, &d.Comparisons, &d.Retired, &d.Pages, &d.Articles, &d.Authors} {
 		changed += len(of.Changed) + len(of.Removed)
 		all += len(of.Removed) - len(of.Added)
 	}
 	if changed >= leastMass && 2*changed > all {
-		warn(catalogueFile, "%d of %d published records change at once; see that this is meant", changed, all)
+		warn(catalogueFile, 1, "%d of %d published records change at once; see that this is meant", changed, all)
 	}
 	return finish(found, moreWarnings)
 }

@@ -3,6 +3,7 @@ package content
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -46,12 +47,18 @@ func TestChangesThatAreRarelyMeantGiveWarnings(t *testing.T) {
 	} {
 		next := readSane(t, "", test.price, test.score)
 		d := catalog.Compare(old, next.Catalog, none)
-		found := next.WarnJumps(old, &d, func(slug string) string { return "outils/" + slug + ".md" })
+		found := next.WarnJumps(old, &d)
 		if len(found) != test.jumps {
 			t.Errorf("%+v: %v", test, found)
 		}
+		for _, w := range found {
+			want := map[bool]int{strings.Contains(w.Text, "the price"): 6, strings.Contains(w.Text, "the score"): 8}[true]
+			if w.Line != max(want, 1) {
+				t.Errorf("%+v: line %d of %s: %s", test, w.Line, w.File, w.Text)
+			}
+		}
 		silent := readSane(t, "warnings: {ignore: [jump]}\n", test.price, test.score)
-		if found := silent.WarnJumps(old, &d, func(string) string { return "x" }); len(found) > 0 {
+		if found := silent.WarnJumps(old, &d); len(found) > 0 {
 			t.Errorf("%+v, silenced: %v", test, found)
 		}
 	}

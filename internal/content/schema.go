@@ -344,9 +344,6 @@ var (
 	pathSegment = `(?!\.{1,2}(?:/|$))[^/\\` + unprintable + `]+`
 )
 
-// onRequest is what editors write instead of a price that is not public. Records have null.
-const onRequest = "sur devis"
-
 // The parts of the patterns. tooMuch is an amount above maxPrice.
 const (
 	slugPattern = `^[a-z0-9]+(?:-[a-z0-9]+)*$`

@@ -108,7 +108,7 @@ var elsewhere = []string{
 	"two different tools", "winner must be tool_a or tool_b", "is not declared in", "is not a tool in this folder", "is taken", "former slug", "has no score",
 	"is not in the folder", "is not a picture", "must be a tool other than", "is a draft", "declared twice", "the note is empty", "nothing at", "is given twice", "level-1",
 	"is not in pages/", "affiliate_url needs a page", "its contrast is below", "is not a criterion", "is not declared for the category", "in criteria must be", "which needs worst and best", "the same worst and best",
-	"but its best is", "which has no unit", "is in no list of time zones", "are two announcements", "say what changes", "needs retire", "items of announced", "after the retirement", "is sur devis, which goes with", "which has no url",
+	"but its best is", "which has no unit", "is in no list of time zones", "are two announcements", "say what changes", "needs retire", "items of announced", "after the retirement", "is sur devis, which goes with", "which has no url", "but price is sur devis",
 }
 
 var schemaFolders = map[string]string{"outil": "outils", "comparatif": "comparatifs", "cimetiere": "cimetiere", "page": "pages", "article": "articles", "author": "auteurs"}

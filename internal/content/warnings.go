@@ -58,6 +58,7 @@ func (d *decoder) warnAbout(r *record) {
 	case r.tool != nil:
 		d.warnTool(r.tool)
 		r.keyLine = d.lineOf("domain")
+		r.priceLine, r.scoreLine, r.checkedLine = d.lineOf("price"), d.lineOf("score"), d.lineOf("price_checked_at")
 	case r.comparison != nil:
 		d.warnFuture("updated_at", r.comparison.UpdatedAt)
 		r.keyLine = d.lineOf("winner")
@@ -133,7 +134,7 @@ func (d *decoder) warnTool(t *catalog.Tool) {
 	d.warnHistory("price_history")
 	d.warnHistory("score_history")
 	d.warnHistory("criteria_history")
-	d.warnLatestPrice(t.Price)
+	d.warnLatestPrice(t)
 	d.warnAnnounced(t)
 }
 
@@ -169,14 +170,14 @@ func (d *decoder) warnHistory(name string) {
 }
 
 // warnLatestPrice warns if the price history does not end at the price.
-func (d *decoder) warnLatestPrice(price string) {
-	entries := d.entries("price_history")
+func (d *decoder) warnLatestPrice(t *catalog.Tool) {
+	entries, price := d.entries("price_history"), catalog.WrittenPrice(t.Pricing, t.Price)
 	for _, e := range entries {
 		if e.textOf("changed_at") == "" || e.textOf("new_price") == "" {
 			return
 		}
 	}
-	if price == "" || len(entries) == 0 {
+	if t.Price == "" || len(entries) == 0 {
 		return
 	}
 	// A list may be written in either order; see catalog.CarryOver.
@@ -186,10 +187,19 @@ func (d *decoder) warnLatestPrice(price string) {
 	}
 	latest := slices.MaxFunc(entries,
 		func(a, b value) int { return strings.Compare(a.textOf("changed_at"), b.textOf("changed_at")) })
-	if last := latest.find("new_price"); plainSpaces(last.text) != plainSpaces(price) {
+	last := latest.find("new_price")
+	end := catalog.WrittenPrice(catalog.Pricing(latest.textOf("new_pricing")), last.text)
+	if !strings.EqualFold(plainSpaces(end), plainSpaces(price)) { // Sur devis
 		d.warn(last.line, "price is %s, but the latest entry of price_history ends at %s; correct one of them, "+
 			"or add the change between them",
 			quoted(price), quoted(last.text))
+	}
+}
+
+// checkDisplay reports what the site would show as free of a price that is not.
+func (d *decoder) checkDisplay(t *catalog.Tool) {
+	if strings.EqualFold(t.PriceDisplay, "gratuit") && t.Price != "" && !catalog.IsPublic(t.Pricing, t.Price) {
+		d.report(d.lineOf("price_display"), "price_display is %s, but price is sur devis; correct one of them", quoted(t.PriceDisplay))
 	}
 }
 
@@ -282,54 +292,60 @@ func (f *folder) warnPair(r *record, pairs map[[2]string]*record) {
 	pairs[pair] = r
 }
 
-// An updatedAt is where a record gives its updated_at.
-type updatedAt struct {
-	slug   string
-	line   int
-	inBulk bool // a line of the .jsonl file
+// recordLines are where a record gives what warnings are about that compare it with what is published.
+type recordLines struct {
+	slug                           string
+	updated, price, score, checked int32 // lines; 0 for none
+	inBulk                         bool  // in the .jsonl file
 }
 
-// updateDates returns the updated_at of the records by folder, for WarnUndated.
-func (f *folder) updateDates() map[string][]updatedAt {
-	found := map[string][]updatedAt{}
+// lines returns where the records give their dates and figures, by folder.
+func (f *folder) lines() map[string][]recordLines {
+	found := map[string][]recordLines{}
 	for k, r := range f.present() {
-		if r.updatedLine > 0 {
-			found[k.folder] = append(found[k.folder],
-				updatedAt{r.slug, r.updatedLine, strings.HasSuffix(r.file, ".jsonl")})
+		if r.updatedLine+r.priceLine > 0 {
+			found[k.folder] = append(found[k.folder], recordLines{
+				r.slug, int32(r.updatedLine), int32(r.priceLine), int32(r.scoreLine), int32(r.checkedLine),
+				strings.HasSuffix(r.file, ".jsonl"),
+			})
 		}
 	}
 	return found
+}
+
+// eachOf calls do with the file of each of some records, and where in it their fields are.
+func (r *Result) eachOf(folder string, slugs []string, do func(file string, p recordLines)) {
+	if len(slugs) == 0 {
+		return
+	}
+	wanted := map[string]bool{}
+	for _, slug := range slugs {
+		wanted[slug] = true
+	}
+	for _, p := range r.lines[folder] {
+		switch {
+		case !wanted[p.slug]:
+		case p.inBulk:
+			do(folder+".jsonl", p)
+		default:
+			do(folder+"/"+p.slug+".md", p)
+		}
+	}
 }
 
 // WarnUndated returns the warnings about records that changed while the updated_at
 // in their file did not. Only a comparison with the published catalogue finds them:
 // see catalog.Diff.Undated. It is called once: what it needs is released then.
 func (r *Result) WarnUndated(tools, comparisons []string) []Warning {
-	defer func() { r.updateDates = nil }()
+	defer func() { r.lines = nil }()
 	var warnings []Warning
-	for _, k := range []struct {
-		folder string
-		slugs  []string
-	}{{"outils", tools}, {"comparatifs", comparisons}} {
-		if len(k.slugs) == 0 {
-			continue
-		}
-		undated := map[string]bool{}
-		for _, slug := range k.slugs {
-			undated[slug] = true
-		}
-		for _, d := range r.updateDates[k.folder] {
-			if !undated[d.slug] {
-				continue
-			}
-			file := k.folder + "/" + d.slug + ".md"
-			if d.inBulk {
-				file = k.folder + ".jsonl"
-			}
-			text := fmt.Sprintf("%q changed, but its updated_at did not; set it to the day of the change, or leave it out",
-				d.slug)
-			addWarning(&warnings, ignoredBy(r.Catalog), Warning{file, d.line, text})
+	warn := func(file string, p recordLines) {
+		if p.updated > 0 {
+			text := fmt.Sprintf("%q changed, but its updated_at did not; set it to the day of the change, or leave it out", p.slug)
+			addWarning(&warnings, ignoredBy(r.Catalog), Warning{file, int(p.updated), text})
 		}
 	}
+	r.eachOf("outils", tools, warn)
+	r.eachOf("comparatifs", comparisons, warn)
 	return finish(warnings, moreWarnings)
 }

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"time"
 
 	"palmares/internal/catalog"
@@ -154,7 +153,7 @@ func (j *Job) Publish(ctx context.Context, to *catalogdb.Catalogue, read *conten
 		Pictures: read.Pictures,
 		Progress: func(p catalogdb.Progress) { j.Sink.Progress(p.Stage, p.Done, p.Total) },
 		Check: func(old *catalog.Catalog, diff *catalog.Diff, today string) error {
-			warnings := append(read.WarnJumps(old, diff, j.fileOf), read.WarnUndated(diff.Undated(old, next, today))...)
+			warnings := append(read.WarnJumps(old, diff), read.WarnUndated(diff.Undated(old, next, today))...)
 			return errors.Join(j.show(nil, warnings), j.refuse(warnings))
 		},
 	})
@@ -166,17 +165,4 @@ func (j *Job) Publish(ctx context.Context, to *catalogdb.Catalogue, read *conten
 		return 0, err
 	}
 	return done.Version, j.Sink.Report(j.report(next, done))
-}
-
-// fileOf returns the file of the folder that has a tool.
-func (j *Job) fileOf(slug string) string {
-	files := j.Files
-	if files == nil {
-		files = os.DirFS(j.Dir)
-	}
-	name := "outils/" + slug + ".md"
-	if _, err := fs.Stat(files, name); err != nil {
-		return "outils.jsonl"
-	}
-	return name
 }

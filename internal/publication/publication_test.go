@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,6 +102,28 @@ func TestAPublicationReportsWhatItChanged(t *testing.T) {
 		}
 		if err != nil || !strings.Contains(sink.report, "au laser → ") || !strings.Contains(sink.report, "à l’eau\n") {
 			t.Errorf("%v, report:\n%s", err, sink.report)
+		}
+	})
+}
+
+func TestAPriceThatChangedAfterItWasCheckedIsToldAsEditorsWriteIt(t *testing.T) {
+	databases.Each(t, func(t *testing.T, st *testdb.DB) {
+		priced := func(price string) string {
+			return strings.Replace(tool("Scie", "Coupe."), "price: 1 €/mois", "price_checked_at: 2026-11-10\nprice: "+price, 1)
+		}
+		for _, test := range []struct{ price, told string }{
+			{"sur devis", "added"}, {"45 €/mois", "price sur devis → 45 €/mois"}, {"sur devis", "price 45 €/mois → sur devis"},
+		} {
+			sink, _, err := run(t, st, nil, "catalogue.yaml", catalogueYAML, "outils/scie.md", priced(test.price))
+			if err != nil || !strings.Contains(sink.report, test.told) {
+				t.Errorf("%v; the report lacks %q:\n%s", err, test.told, sink.report)
+			}
+			isWarned := slices.ContainsFunc(sink.findings, func(f publication.Finding) bool {
+				return f.Line == 6 && strings.Contains(f.Message, "price_checked_at is 2026-11-10, older than the price, which is that of 2026-11-15")
+			})
+			if isWarned != strings.HasPrefix(test.told, "price sur devis") {
+				t.Errorf("%s: %+v", test.told, sink.findings)
+			}
 		}
 	})
 }

@@ -144,7 +144,15 @@ func (r *changeReport) changed(d *catalog.Diff, folder string, change *catalog.C
 			list = append(list, field+" (was "+excerpt(fieldValue(change.Previous[field]), 0)+")")
 			continue
 		}
-		list = append(list, field+" "+changeText(change.Previous[field], now[field]))
+		was, is := change.Previous[field], now[field]
+		if field == "price" {
+			before, isModel := change.Previous["pricing"]
+			if !isModel {
+				before = now["pricing"]
+			}
+			was, is = writtenPrice(before, was), writtenPrice(now["pricing"], is)
+		}
+		list = append(list, field+" "+changeText(was, is))
 	}
 	record := folder + change.Slug
 	for _, p := range d.Parts[record] {
@@ -153,6 +161,10 @@ func (r *changeReport) changed(d *catalog.Diff, folder string, change *catalog.C
 		}
 	}
 	r.line("changed", record, remark(list))
+}
+
+func writtenPrice(pricing, price any) string {
+	return catalog.WrittenPrice(catalog.Pricing(fmt.Sprint(pricing)), fmt.Sprint(price))
 }
 
 func remark(list []string) string {
