@@ -40,6 +40,7 @@ type facts struct {
 	Tagline       string          `json:"tagline"`
 	Pricing       catalog.Pricing `json:"pricing"`
 	Price         *string         `json:"price"` // null if it is not public
+	Display       string          `json:"price_display,omitempty"`
 	Monthly       *float64        `json:"euros_per_month"`
 	Score         *float64        `json:"score"`
 	Verifiability *float64        `json:"verifiability"`
@@ -89,7 +90,7 @@ func clipAll(lines []string) (list []string) {
 func (c *call) facts(t *catalog.Tool) *facts {
 	return &facts{
 		Category: t.Category, Tagline: clip(t.Tagline, 240), Pricing: t.Pricing, Price: catalog.PublicPrice(t.Pricing, t.Price),
-		Monthly: t.EurosPerMonth(), Score: t.Score, Verifiability: t.Verifiability,
+		Display: t.PriceDisplay, Monthly: t.EurosPerMonth(), Score: t.Score, Verifiability: t.Verifiability,
 		Obsolescence: t.Obsolescence, UpdatedAt: t.UpdatedAt, TestedAt: t.TestedAt, PriceChecked: t.CheckedAt(),
 		Freshness: c.freshness(t), Announced: announced(t),
 	}

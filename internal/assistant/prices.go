@@ -11,7 +11,8 @@ type pricedTool struct {
 	Name      string          `json:"name"`
 	URL       string          `json:"url"`
 	Pricing   catalog.Pricing `json:"pricing"`
-	Price     *string         `json:"price"` // null if it is not public
+	Price     *string         `json:"price"`                   // null if it is not public
+	Display   string          `json:"price_display,omitempty"` // as its maker says it
 	CheckedAt string          `json:"checked_at,omitempty"`
 	Freshness string          `json:"freshness,omitempty"` // how the price is known
 	History   []changedPrice  `json:"history"`             // newest first
@@ -23,6 +24,8 @@ type priceChange struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	URL  string `json:"url"`
+
+	IsConverted bool `json:"converted,omitempty"` // from another currency, which the price of the tool is in
 	changedPrice
 }
 
@@ -84,7 +87,7 @@ func (r *pricesResult) list(c *call, since string, given int) {
 	room, all := newRoom(r), c.snap.PriceChanges()
 	for n := min(given, len(all)); n < len(all) && all[n].Change.ChangedAt >= since; n++ {
 		t := all[n].Tool
-		change := priceChange{t.Slug, nameOf(t), c.snap.Catalog.CanonicalURLOf(t), newChangedPrice(all[n].Change)}
+		change := priceChange{t.Slug, nameOf(t), c.snap.Catalog.CanonicalURLOf(t), t.IsForeign(), newChangedPrice(all[n].Change)}
 		if !room.takes(change) {
 			r.Next = &n
 			return
@@ -143,7 +146,7 @@ func (r *pricesResult) show(c *call, listed []*catalog.Tool, given int) {
 		}
 		p := pricedTool{
 			ID: t.Slug, Name: nameOf(t), URL: c.snap.Catalog.CanonicalURLOf(t), Pricing: t.Pricing,
-			Price: catalog.PublicPrice(t.Pricing, t.Price), CheckedAt: t.CheckedAt(), Announced: announced(t),
+			Price: catalog.PublicPrice(t.Pricing, t.Price), Display: t.PriceDisplay, CheckedAt: t.CheckedAt(), Announced: announced(t),
 			Freshness: c.freshness(t),
 			History:   append([]changedPrice{}, rest[:min(1, len(rest))]...),
 		}

@@ -74,12 +74,12 @@ func OfPrice(t *catalog.Tool, until string, size Size) *Chart {
 func summary(t *catalog.Tool) string {
 	n, first, since := 0, "", ""
 	for _, change := range t.PriceHistory {
-		old := Price(change.OldPricing, change.OldPrice)
-		if old != Price(change.NewPricing, change.NewPrice) {
+		old := PriceOf(t, change.OldPricing, change.OldPrice)
+		if old != PriceOf(t, change.NewPricing, change.NewPrice) {
 			n, first, since = n+1, old, change.ChangedAt
 		}
 	}
-	now := Price(t.Pricing, t.Price)
+	now := PriceOf(t, t.Pricing, t.Price)
 	if n == 0 {
 		return "Prix de " + t.Name + "\u00a0: " + now + ", inchangé."
 	}

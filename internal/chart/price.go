@@ -15,6 +15,15 @@ func Price(pricing catalog.Pricing, price string) string {
 	return french.Price(price)
 }
 
+// PriceOf returns a price that a tool has or had as visitors see it. That of a tool whose price is in
+// another currency is known only as what it was converted to.
+func PriceOf(t *catalog.Tool, pricing catalog.Pricing, price string) string {
+	if t.IsForeign() && !catalog.IsFree(price) {
+		return "environ " + Price(pricing, price)
+	}
+	return Price(pricing, price)
+}
+
 // PerMonth says what a tool costs per month, which it must have: 29 € par mois et par
 // utilisateur.
 func PerMonth(t *catalog.Tool) string {

@@ -210,6 +210,7 @@ func year() *catalog.Catalog {
 	c.Tool("b").ScoreHistory = []catalog.ScoreChange{{ChangedAt: "2026-05-02", OldScore: score(8.5), NewScore: score(6)}}
 	c.Tool("c").ScoreHistory = []catalog.ScoreChange{{ChangedAt: "2026-05-03", OldScore: score(5), NewScore: score(5), OldObsolescence: score(1)}}
 	c.Tool("a").TestedAt, c.Tool("g").TestedAt, c.Tool("h").TestedAt = "2026-05-01", "2026-06-01", "2025-06-30"
+	c.Tool("g").PriceCheckedAt = "2025-06-30"
 	c.Retired = []catalog.Retired{
 		{Slug: "p", RetiredAt: "2026-06-30", Reason: "mort"},
 		{Slug: "q", RetiredAt: "2025-06-30", Reason: "mort"},
@@ -272,6 +273,23 @@ func TestMediansFollowThePricesOfTodaysTools(t *testing.T) {
 	}
 	if category := y.Medians[2]; category.Points != nil || category.Tools != 1 || category.Euros != 40 {
 		t.Errorf("a line through one price: %+v", category)
+	}
+}
+
+func TestATooYoungPriceSaysNothingOfAYearAgo(t *testing.T) {
+	c := tools("a x 5 20 €/mois; b x 5 20 €/mois; c x 5 20 €/mois; d x 5 20 €/mois; e x 5 20 €/mois; f x 5 90 €/mois; g x 5 90 €/mois")
+	for _, tool := range c.Tools[:5] {
+		tool.PriceHistory = []catalog.PriceChange{change("2026-05-01", "10 €/mois", "20 €/mois")}
+	}
+	c.Tool("f").TestedAt, c.Tool("g").AddedAt = "2026-01-01", "2026-02-01"
+	m := market.NewTrends(c, "2026-06-30").Medians[0]
+	if m.Tools != 7 || m.Points[0] != (market.MedianPoint{Day: "2025-06-30", Tools: 5, Euros: 10}) || m.Points[12].Tools != 5 {
+		t.Errorf("%+v", m)
+	}
+	c.Tool("a").PriceHistory = nil // published today
+	m = market.NewTrends(c, "2026-06-30").Medians[0]
+	if m.Tools != 7 || m.Points != nil {
+		t.Errorf("a line of prices that nobody knew: %+v", m)
 	}
 }
 

@@ -61,8 +61,8 @@ type PriceMove struct {
 
 // A Median is the median price per month of a category, on the first day, at the end of
 // each month and on the last day. It is computed from the tools of today with the prices
-// they had: a line shows how prices changed, not which tools came and went. Free tools and
-// prices that are not per month do not count.
+// they had, if that of the first day is known: a line shows how prices changed, not which tools
+// came and went. Free tools and prices that are not per month do not count.
 type Median struct {
 	Category string // "" for all
 	Tools    int    // that count today
@@ -134,7 +134,8 @@ type trendsBuilder struct {
 // A medianBuilder collects the prices of a category.
 type medianBuilder struct {
 	changes int
-	prices  [][]float64 // by day
+	now     []float64   // of all tools
+	prices  [][]float64 // by day, of those whose price is known on the first one
 }
 
 // NewTrends returns what changed in a catalogue, which must be sorted, in the twelve months
@@ -259,12 +260,26 @@ func (b *trendsBuilder) addMedian(t *catalog.Tool) {
 			of[1].changes++
 		}
 	}
+	if euros, ok := catalog.Monthly(t.Pricing, t.Price); ok && euros > 0 {
+		of[0].now, of[1].now = append(of[0].now, euros), append(of[1].now, euros)
+	}
+	if !b.knewPrice(t) {
+		return
+	}
 	for i, day := range b.days {
 		if euros, ok := catalog.Monthly(t.Pricing, priceOn(t, day)); ok && euros > 0 {
 			of[0].prices[i] = append(of[0].prices[i], euros)
 			of[1].prices[i] = append(of[1].prices[i], euros)
 		}
 	}
+}
+
+// knewPrice reports whether the price that a tool had on the first day is known: its record is as old, or
+// its history begins with an older price.
+func (b *trendsBuilder) knewPrice(t *catalog.Tool) bool {
+	isOld := func(day string) bool { return day != "" && day <= b.Since }
+	return isOld(t.TestedAt) || isOld(t.PriceCheckedAt) || isOld(t.UpdatedAt) || isOld(t.AddedAt) ||
+		len(t.PriceHistory) > 0 && t.AddedAt == ""
 }
 
 // priceOn returns the price that a tool had on a day, as its history tells.
@@ -379,13 +394,12 @@ func first[T any](list []T, order func(x, y T) int) []T {
 }
 
 func (m *medianBuilder) finish(category string, days []string) Median {
-	of := Median{Category: category, Changes: m.changes}
+	of := Median{Category: category, Changes: m.changes, Tools: len(m.now), Euros: median(m.now)}
 	enough := m.changes >= MinMedianChanges
 	for i, prices := range m.prices {
 		p := MedianPoint{Day: days[i], Tools: len(prices), Euros: median(prices)}
 		enough = enough && p.Tools >= MinMedianTools
 		of.Points = append(of.Points, p)
-		of.Tools, of.Euros = p.Tools, p.Euros // the last day is today
 	}
 	if !enough {
 		of.Points = nil

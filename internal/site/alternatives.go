@@ -131,9 +131,8 @@ func priceDifference(t, other *catalog.Tool) string {
 	switch {
 	case !okA || !okB:
 		return ""
-	case t.PriceDisplay != "" || other.PriceDisplay != "": // more than one amount
-		return shownPrice(other) + " contre " + inside(shownPrice(t))
-	case !catalog.IsPublic(t.Pricing, t.Price) || !catalog.IsPublic(other.Pricing, other.Price):
+	case t.PriceDisplay != "" || other.PriceDisplay != "" || // more than one amount
+		!catalog.IsPublic(t.Pricing, t.Price) || !catalog.IsPublic(other.Pricing, other.Price):
 		mine, its := shownPrice(t), shownPrice(other)
 		if mine == its {
 			return ""

@@ -10,7 +10,6 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/chart"
 	"palmares/internal/french"
-	"palmares/internal/markdown"
 	"palmares/internal/record"
 )
 
@@ -57,7 +56,10 @@ func (v *view) announcements(t *catalog.Tool) (list []announcement) {
 			}
 		} else {
 			pricing := cmp.Or(a.Pricing, t.Pricing)
-			one.Words = cmp.Or(markdown.NoBreak(a.PriceDisplay), chart.Price(pricing, cmp.Or(a.Price, t.Price)))
+			one.Words = chart.PriceOf(t, pricing, cmp.Or(a.Price, t.Price))
+			if a.PriceDisplay != "" {
+				one.Words = shownPrice(&catalog.Tool{Pricing: pricing, Price: a.Price, PriceDisplay: a.PriceDisplay})
+			}
 			if pricing != t.Pricing {
 				one.Words += " (" + string(pricing) + ")"
 			}

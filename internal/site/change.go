@@ -127,7 +127,7 @@ func eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(chang
 		p := &t.PriceHistory[i]
 		told = told || p.ChangedAt == t.UpdatedAt
 		if wants(p.ChangedAt) {
-			tell(p.ChangedAt, kindPrice, "prix-", len(t.PriceHistory)-i, p, describePriceChange(*p))
+			tell(p.ChangedAt, kindPrice, "prix-", len(t.PriceHistory)-i, p, describePriceChange(t, p))
 		}
 	}
 	for i := range t.ScoreHistory {
@@ -154,9 +154,9 @@ func eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(chang
 	tell(t.UpdatedAt, kindTool, "fiche-", 0, t, title)
 }
 
-// describePriceChange describes a price change.
-func describePriceChange(p catalog.PriceChange) string {
-	old, now := chart.Price(p.OldPricing, p.OldPrice), chart.Price(p.NewPricing, p.NewPrice)
+// describePriceChange describes a change of the price of a tool.
+func describePriceChange(t *catalog.Tool, p *catalog.PriceChange) string {
+	old, now := chart.PriceOf(t, p.OldPricing, p.OldPrice), chart.PriceOf(t, p.NewPricing, p.NewPrice)
 	switch {
 	case old == now && p.OldPricing != p.NewPricing:
 		return "de " + string(p.OldPricing) + " à " + string(p.NewPricing) + ", toujours " + now

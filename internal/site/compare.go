@@ -238,6 +238,9 @@ func monthly(t *catalog.Tool) string {
 		return "0\u00a0€"
 	}
 	text := french.ShortEuros(euros)
+	if t.IsForeign() {
+		text = "environ " + text
+	}
 	if each := chart.Each(t.Price); each != "" {
 		text += " par " + each
 	}

@@ -111,7 +111,7 @@ func appendCompounds(dst, text []byte) []byte {
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '’' }
 
-var separators = strings.NewReplacer("/", "/<wbr>", ".", ".<wbr>", "-", "-<wbr>", "?", "?<wbr>", "&amp;", "&amp;<wbr>")
+var separators = strings.NewReplacer("€/mois", "€/mois", "€/an", "€/an", "$/mois", "$/mois", "/", "/<wbr>", ".", ".<wbr>", "-", "-<wbr>", "?", "?<wbr>", "&amp;", "&amp;<wbr>")
 
 // breakable marks where a URL, a domain or a price per unit may break: after its
 // separators, where browsers do not break on their own. Of a change, each side stays on its line

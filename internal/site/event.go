@@ -117,7 +117,7 @@ func (t *teller) describeTool(e *catalog.Event, ch *change) bool {
 		if !ok {
 			return false
 		}
-		ch.Kind, ch.summary = kindPrice, describePriceChange(p)
+		ch.Kind, ch.summary = kindPrice, describePriceChange(s.tool, &p)
 		ch.Title = s.name + "\u00a0: prix, " + ch.summary
 	case catalog.ToolUpdated:
 		return t.describeUpdate(e, &s, ch)
@@ -136,7 +136,8 @@ type subject struct {
 	authors   []string
 	prices    []catalog.PriceChange
 	scores    []catalog.ScoreChange
-	isKnown   bool // whether its histories are known
+	isKnown   bool          // whether its histories are known
+	tool      *catalog.Tool // as it is now; an empty one if it is not active
 }
 
 // subject returns the tool that an event is about.
@@ -146,7 +147,7 @@ func (v *view) subject(e *catalog.Event) subject {
 	past, isPast := c.Past[e.Slug]
 	s := subject{
 		slug: e.Slug, name: cmp.Or(name, past.Name, e.Slug), path: "/outils",
-		prices: past.PriceHistory, scores: past.ScoreHistory, isKnown: isPast,
+		prices: past.PriceHistory, scores: past.ScoreHistory, isKnown: isPast, tool: &catalog.Tool{},
 	}
 	now := c.Tool(e.Slug)
 	if current, ok := v.snap.Aliases[e.Slug]; ok && now == nil {
@@ -160,7 +161,7 @@ func (v *view) subject(e *catalog.Event) subject {
 	if now != nil {
 		return subject{
 			slug: now.Slug, name: now.Name, path: "/outils/" + now.Slug, authors: now.Authors,
-			prices: now.PriceHistory, scores: now.ScoreHistory, isKnown: true,
+			prices: now.PriceHistory, scores: now.ScoreHistory, isKnown: true, tool: now,
 		}
 	}
 	if r := v.snap.RetiredTool(e.Slug); r != nil {

@@ -22,7 +22,7 @@ var templates = ParseTemplates(templateFiles)
 // ParseTemplates parses the pages in the folder templates of files, by name. Each
 // defines "content"; files named _*.html are shared by all, and _bars.html of the site with others.
 func ParseTemplates(files fs.FS) map[string]*template.Template {
-	shared := template.New("").Funcs(french.Functions()).Funcs(template.FuncMap{"breakable": breakable, "price": chart.Price})
+	shared := template.New("").Funcs(french.Functions()).Funcs(template.FuncMap{"breakable": breakable, "price": chart.PriceOf})
 	shared = template.Must(template.Must(shared.ParseFS(templateFiles, "templates/_bars.html")).ParseFS(files, "templates/_*.html"))
 	pages := map[string]*template.Template{}
 	names, err := fs.Glob(files, "templates/[a-z]*.html")

@@ -179,12 +179,12 @@ func TestTheMapOfFewToolsMakesSense(t *testing.T) {
 	one.Comparisons = nil
 	open(t, one).get("/carte").ok().says("1\u00a0outil sur la carte", "Celui qu’aucun autre ne bat").saysNot("plot-step")
 	perUse := tools(func(_ int, t *catalog.Tool) { t.Price, t.Score = "2 €/minute", number(5) })
-	perUse.get("/carte").ok().says("À côté de la carte", "2\u00a0€/minute", "Rien à placer", "Ces prix ne se ramènent pas au mois.").saysNot("<svg role")
+	perUse.get("/carte").ok().says("À côté de la carte", "2\u00a0€/minute", "Rien à placer", "Ces prix ne sont pas publics, ou ne se ramènent pas au mois.").saysNot("<svg role")
 	tools(func(i int, t *catalog.Tool) {
 		if i > 1 {
 			t.Price, t.Score = "2 €/minute", nil
 		}
-	}).get("/carte").ok().says("2 outils n’ont pas encore de note, et ne sont pas sur la carte. Les prix de 2 d’entre eux ne se ramènent pas au mois non plus.")
+	}).get("/carte").ok().says("2 outils n’ont pas encore de note, et ne sont pas sur la carte. Les prix par mois de 2 d’entre eux ne sont pas connus non plus.")
 }
 
 func TestEveryToolOnAMapIsNamedByItsMark(t *testing.T) {

@@ -43,7 +43,7 @@ var markdownTemplates = func() map[string]*template.Template {
 // templates must pass every text of a record to md; bodies come from (*view).source.
 var markdownFunctions = template.FuncMap{
 	"md":    markdown.Escape,
-	"price": chart.Price,
+	"price": chart.PriceOf,
 	"to":    markdownPath,
 }
 

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"palmares/internal/catalog"
 )
 
 var (
@@ -65,6 +67,32 @@ func TestAPriceInAnotherCurrencyIsShownWithItsAmountInEuros(t *testing.T) {
 		}
 	}
 	v.get("/api/v1/pricing/ouistiti-ops").ok().says(`"current_price":"89 €/mois"`)
+}
+
+// Of a tool whose price is in dollars, what it costs, cost and will cost in euros is said to be about that.
+func TestAConvertedPriceIsSaidToBeSoWhereItChanges(t *testing.T) {
+	c := moving() // the medians are others
+	tool := c.Tools[0]
+	tool.PriceDisplay, tool.Price = "20 $/mois", "18,37 €/mois"
+	tool.PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-10-10", OldPricing: tool.Pricing, OldPrice: "27,37 €/mois", NewPricing: tool.Pricing, NewPrice: tool.Price}}
+	tool.Announced = []catalog.Announcement{{From: "2027-01-01", Price: "36,37 €/mois", PriceDisplay: "40 $/mois"}}
+	v := open(t, c)
+	plainEuros, found := regexp.MustCompile(`(.{0,14})[0-9]{2},37[\s\x{a0}]€`), 0
+	for _, path := range []string{"/", "/flux.atom", "/prix", "/prix.md", "/outils/" + tool.Slug, "/outils/" + tool.Slug + ".md", "/tendances", "/tendances.md", "/a-venir", "/a-venir.md", "/calendrier.ics", "/comparer.md?outils=" + tool.Slug + "," + c.Tools[1].Slug} {
+		body := strings.NewReplacer("\r\n ", "", `\,`, ",").Replace(v.get(path).ok().body)
+		body = blocks.ReplaceAllString(body, "\n")
+		said := plainEuros.FindAllStringSubmatch(inlineTags.ReplaceAllString(body, ""), -1)
+		for _, one := range said {
+			if isAxis := one[1] == ""; !isAxis && !strings.Contains(one[1], "environ ") {
+				t.Errorf("%s says %q", path, one[0])
+			}
+		}
+		found += min(len(said), 1)
+	}
+	if found != 12 {
+		t.Errorf("only %d pages say what it costs in euros", found)
+	}
+	v.get("/calendrier.ics").ok().says("40 $/mois\\, environ 36\\,37")
 }
 
 func TestWithoutAnICPNoPageSaysWhoAToolIsFor(t *testing.T) {

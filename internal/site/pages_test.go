@@ -340,7 +340,7 @@ func TestAnEmptyCatalogueHasPagesToo(t *testing.T) {
 	v.show(snapshot.Empty("Vide", "https://vide.example"))
 	for path, words := range map[string]string{
 		"/": "<dt>note moyenne</dt><dd>—</dd>", "/outils": "Le catalogue est encore vide.", "/comparatifs": "Nous n’avons encore publié aucun comparatif.",
-		"/prix": "Le catalogue est encore vide.", "/carte": "Le catalogue est encore vide.", "/carte.md": "Aucun outil.", "/tendances": "Le catalogue est encore vide.", "/tendances.md": "Le catalogue est encore vide.", "/cimetiere": "Aucun outil n’a encore disparu.", "/outils.md": "0\u00a0outil.", "/prix.md": "0\u00a0prix", "/llms.txt": "En français.\n",
+		"/prix": "Le catalogue est encore vide.", "/carte": "Le catalogue est encore vide.", "/carte.md": "Aucun outil.", "/tendances": "Le catalogue est encore vide.", "/tendances.md": "Le catalogue est encore vide.", "/cimetiere": "Aucun outil n’a encore disparu.", "/outils.md": "0\u00a0outil.", "/prix.md": "0\u00a0outil, par nom", "/llms.txt": "En français.\n",
 	} {
 		v.get(path).ok().says(words).saysNot("1970", "<ol class=\"changes\">", "| Outil |")
 	}

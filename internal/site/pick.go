@@ -171,7 +171,7 @@ func priced(t *catalog.Tool) string {
 	case !catalog.IsPublic(t.Pricing, t.Price):
 		return ""
 	case !ok:
-		return ", pour " + french.Price(t.Price)
+		return ", pour " + chart.PriceOf(t, t.Pricing, t.Price)
 	case euros == 0:
 		return ", et gratuit"
 	}

@@ -31,11 +31,11 @@ func (s *Site) listPrices(r *request) (*response, error) {
 	for _, row := range r.rows(list.IDs()) {
 		p := priceRow{Row: row, Known: r.freshness(row.tool), Chart: chart.OfPrice(row.tool, r.snap.UpdatedAt, chart.Small)}
 		if history := row.tool.PriceHistory; len(history) > 0 {
-			p.Last = &lastChange{describePriceChange(history[0]), history[0].ChangedAt}
+			p.Last = &lastChange{describePriceChange(row.tool, &history[0]), history[0].ChangedAt}
 		}
 		data.Rows = append(data.Rows, p)
 	}
-	data.Page = s.page(r, "Prix", "Le prix de chaque outil en euros, et comment il a changé.", "/prix")
+	data.Page = s.page(r, "Prix", "Le prix de chaque outil, et comment il a changé.", "/prix")
 	f.describe(&data.Page, data.Pager, r.snap.Catalog)
 	return f.response(r, "prices", data.Page, data), nil
 }

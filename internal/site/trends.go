@@ -151,7 +151,7 @@ func gone(reasons map[catalog.Reason]int) string {
 func movedPrices(moves []market.PriceMove) (list []movedPrice) {
 	for _, m := range moves {
 		one := movedPrice{
-			Slug: m.Tool.Slug, Name: m.Tool.Name, Words: describePriceChange(*m.Change), Date: m.Change.ChangedAt,
+			Slug: m.Tool.Slug, Name: m.Tool.Name, Words: describePriceChange(m.Tool, m.Change), Date: m.Change.ChangedAt,
 		}
 		if m.Share != 0 {
 			one.Share = share(m.Share)
@@ -204,7 +204,11 @@ func (p *trendsPage) addMedians(v *view, medians []market.Median) {
 			row.Now = medianPrice(m.Euros)
 		}
 		if m.Points != nil {
-			row.Before = medianPrice(m.Points[0].Euros)
+			then, now := m.Points[0], m.Points[len(m.Points)-1]
+			row.Before = medianPrice(then.Euros)
+			if now.Tools < m.Tools {
+				row.Before += " (" + french.Plural(then.Tools, "outil", "outils") + ", " + medianPrice(now.Euros) + " aujourd’hui)"
+			}
 		}
 		p.Medians = append(p.Medians, row)
 		if slices.Contains(drawn, m) {

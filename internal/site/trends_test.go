@@ -75,7 +75,7 @@ func moving() *catalog.Catalog {
 	}
 	c.Tools[0].PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-03-10", OldPricing: "payant", OldPrice: "20 €/mois", NewPricing: "payant", NewPrice: "10 €/mois"}}
 	c.Tools[0].ScoreHistory = []catalog.ScoreChange{{ChangedAt: "2026-04-10", OldScore: number(7), NewScore: number(8.5), Note: "Elle a appris."}}
-	c.Tools[1].TestedAt = "2026-10-01"
+	c.Tools[1].TestedAt, c.Tools[3].PriceCheckedAt = "2026-10-01", "2025-10-01"
 	c.Retired[0].RetiredAt = "2026-02-03"
 	return c
 }
@@ -108,7 +108,7 @@ func TestTrendsSayTheSameOnThePageAndInTheFile(t *testing.T) {
 
 func TestTooLittleDataIsSaidNotDrawn(t *testing.T) {
 	page, file := open(t, small()).trends(t)
-	page.says("Aucun prix n’a changé en douze mois.", "trop peu de données", "Une courbe demande au moins cinq prix", "Aucune note n’a été revue").saysNot(`class="chart"`, "plot-bars")
+	page.says("Nous n’avons relevé aucun changement de prix en douze mois.", "trop peu de données", "Une courbe demande au moins cinq prix", "Aucune note n’a été revue").saysNot(`class="chart"`, "plot-bars")
 	if file.Prices.Changes != 0 || len(file.Prices.Months) != 13 {
 		t.Errorf("%+v", file.Prices)
 	}
@@ -126,7 +126,7 @@ func TestTooLittleDataIsSaidNotDrawn(t *testing.T) {
 	open(t, c).get("/tendances").ok().says("Trop peu de fiches remontent à plus d’un an")
 	one := small()
 	one.Tools, one.Comparisons, one.Retired = one.Tools[:1], nil, nil
-	open(t, one).get("/tendances").ok().says("Aucun outil n’a disparu en douze mois.")
+	open(t, one).get("/tendances").ok().says("Nous n’avons relevé aucune disparition en douze mois.")
 }
 
 func TestAFallThatIsNotWholeIsNotSaidToBe(t *testing.T) {
