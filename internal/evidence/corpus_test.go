@@ -83,8 +83,8 @@ func readCorpus(t testing.TB, file string, isLie bool) (list []sample) {
 // believed 9 and 0, and of 110 true prices they confirmed 90.9 % and 69.1 %. The rules for plans without a hint, for labels and
 // for the ends of sentences were made by looking at them, so that they are tuned by now.
 //
-// The pages of plans and sentences were written for those rules in three rounds, as those of the adversary were. When each was first
-// judged, of 71, 72 and 40 lies 16, 14 and 8 were believed, and of 53, 44 and 30 true prices 34, 34 and 23 were confirmed.
+// The pages of plans and sentences were written for those rules in four rounds, as those of the adversary were. When each was first
+// judged, of 71, 72, 40 and 20 lies 16, 14, 8 and 7 were believed, and of 53, 44, 30 and 15 true prices 34, 34, 23 and 10 confirmed.
 func TestTheCorpusIsJudgedWell(t *testing.T) {
 	corpus := slices.Concat(readCorpus(t, "true.txt", false), readCorpus(t, "lies.txt", true),
 		readCorpus(t, "adversary-true.txt", false), readCorpus(t, "adversary-lies.txt", true),
@@ -93,7 +93,7 @@ func TestTheCorpusIsJudgedWell(t *testing.T) {
 		readCorpus(t, "plans-true.txt", false), readCorpus(t, "plans-lies.txt", true))
 	t.Logf("%-11s %5s %14s %14s %5s %15s", "pages", "true", "confirmed", "changed", "lies", "lies confirmed")
 	lies := 0
-	for _, part := range []string{"tuned", heldOut, "adversary 1", "adversary 2", "adversary 3", "adversary 4", "adversary 5", "blind", "stranger", "plans 1", "plans 2", "plans 3"} {
+	for _, part := range []string{"tuned", heldOut, "adversary 1", "adversary 2", "adversary 3", "adversary 4", "adversary 5", "blind", "stranger", "plans 1", "plans 2", "plans 3", "plans 4"} {
 		var honest, confirmed, changed, lied, believed int
 		for _, s := range corpus {
 			if s.part != part {

@@ -126,7 +126,7 @@ func (p *page) names(outer, label int) (found []int) {
 var planWords = strings.Fields("free gratuit découverte discovery hobby starter start basic basique base basis essentiel essentielle essential essentials " +
 	"standard classic classique light lite mini midi maxi max small medium large s m l xl solo duo trio individual individuel einzel perso personal personnel personnelle persönlich privat famille family familie " +
 	"indépendant freelance créateur creator plus pro profi professional professionnel premium advanced avancé expert ultra ultimate unlimited illimité gold silver bronze growth scale team teams équipe équipes studio agence agency agentur " +
-	"business company entreprise enterprise organisation organization cabinet confort komfort comfort complet complète intégral unternehmen corporate einsteiger débutant beginner fortgeschritten intermédiaire privé tpe pme eti kmu 1 2 3 4")
+	"business company entreprise enterprise organisation organization cabinet confort komfort comfort complet complète intégral unternehmen corporate einsteiger débutant beginner fortgeschritten intermédiaire privé klein mittel groß petit moyen grand tpe pme eti kmu 1 2 3 4")
 
 // severalThings matches titles of pages with prices of several tools, or for several countries.
 var severalThings = matcher(`\b(?:apps|applications|produits|products|produkte|logiciels|suite|others?|autres|andere\pL*|partenaires|partners|pays|countr\pL+|länder\pL*|region\pL*)\b`)
