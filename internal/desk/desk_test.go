@@ -311,7 +311,7 @@ func TestAnEditorPublishesWhatAnAuthorWrote(t *testing.T) {
 		}
 		bob.get(one).Is(http.StatusNotFound)
 		log, err := n.db.Catalogue.Versions(t.Context(), 1)
-		if err != nil || len(log) != 1 || !strings.Contains(log[0].Author, "Bob") {
+		if err != nil || len(log) != 1 || !strings.Contains(log[0].Author, "Ada") {
 			t.Errorf("%+v, %v", log, err)
 		}
 	})

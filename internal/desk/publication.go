@@ -101,6 +101,7 @@ func (d *desk) send(r *request, copies []*draft, work worktree.Publication) (*re
 	if work.AuthorEmail == "" {
 		work.AuthorName, work.AuthorEmail = r.Name, r.Email
 	}
+	work.PublisherName, work.PublisherEmail = r.Name, r.Email
 	work.Over, _ = strconv.ParseInt(r.PostForm.Get("sur"), 10, 64) // 0 without it
 	_, err := d.Folder.Publish(r.Context(), work)
 	d.reading.forget()

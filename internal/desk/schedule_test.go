@@ -60,10 +60,10 @@ func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
 		}
 		bob.get(copied).Is(http.StatusNotFound)
 		log, err := n.db.Catalogue.Versions(t.Context(), 1)
-		if err != nil || len(log) != 1 || log[0].Author != "Bob" {
+		if err != nil || len(log) != 1 || log[0].Author != "Ada" {
 			t.Errorf("%+v, %v", log, err)
 		}
-		bob.get("/redaction/versions/2").OK().Contains("Plume\u00a0: programmé", "Bob").Lacks("Annuler la version")
+		bob.get("/redaction/versions/2").OK().Contains("Plume\u00a0: programmé", "Ada").Lacks("Annuler la version")
 		bob.get("/redaction/programmation").OK().Contains("Plume", "1er\u00a0décembre 2026 à 09:00").Lacks("Annuler")
 		again := bob.open("outils/plume")
 		ada.post(again+"/programmation", "copie", n.seen(again), "quand", "2026-12-02T09:00").Is(http.StatusUnprocessableEntity).Contains("déjà programmée")

@@ -14,9 +14,18 @@ import (
 	"time"
 )
 
-// signature returns the variables of git for the author of a publication: git wants a name. Merges,
-// which nobody wrote, are the program's.
+// signature returns the variables of git for who wrote and who publishes a publication. Merges, which
+// nobody wrote, are the program's.
 func signature(p *Publication, at time.Time) []string {
+	name, email := p.PublisherName, p.PublisherEmail
+	if name+email == "" {
+		name, email = p.AuthorName, p.AuthorEmail
+	}
+	return append(sign("AUTHOR", p.AuthorName, p.AuthorEmail, at), sign("COMMITTER", name, email, at)...)
+}
+
+// sign returns the variables of git for somebody in a role: git wants a name.
+func sign(role, name, email string, at time.Time) []string {
 	clean := func(s string) string {
 		return strings.TrimSpace(strings.Map(func(r rune) rune {
 			if r < ' ' || r == '<' || r == '>' {
@@ -25,102 +34,95 @@ func signature(p *Publication, at time.Time) []string {
 			return r
 		}, s))
 	}
-	email := clean(p.AuthorEmail)
-	name := cmp.Or(clean(p.AuthorName), strings.Split(email, "@")[0], "Palmarès")
+	email = clean(email)
+	name = cmp.Or(clean(name), strings.Split(email, "@")[0], "Palmarès")
 	email = cmp.Or(email, "palmares@localhost")
-	date := fmt.Sprintf("@%d +0000", at.Unix())
-	return []string{
-		"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + email, "GIT_AUTHOR_DATE=" + date,
-		"GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + email, "GIT_COMMITTER_DATE=" + date,
-	}
+	role = "GIT_" + role
+	return []string{role + "_NAME=" + name, role + "_EMAIL=" + email, fmt.Sprintf("%s_DATE=@%d +0000", role, at.Unix())}
 }
 
-// A base is what a commit is made on.
-type base struct {
-	tree    string
-	parents []string
-	settled []string       // files from the top that both changed, and about which changes decide
-	apart   *ConflictError // why the upstream cannot be joined yet; nil if it is
-}
-
-// base returns what a commit with changes is made on: HEAD, the upstream, or a merge of the two, made
-// without the work tree. Where both changed files, that needs changes of all of them; without any of
-// them, the upstream waits.
-func (f *Folder) base(ctx context.Context, at *position, changes []Change) (base, error) {
-	alone := base{tree: at.head, parents: []string{at.head}}
+// base returns the commit that a commit with changes is made on: HEAD, the upstream, or a merge of the
+// two, made without the work tree. Where both changed files, that needs changes of all of them, and the
+// merge has what the upstream has; without any of them, the upstream waits, and apart says why.
+func (f *Folder) base(ctx context.Context, at *position, changes []Change) (commit string, apart *ConflictError, err error) {
 	if at.upstream == "" {
-		return alone, nil
+		return at.head, nil, nil
 	}
 	common, err := f.repo.git(ctx, "merge-base", at.head, at.upstream)
 	switch {
 	case err != nil || common == at.upstream:
-		return alone, err
+		return at.head, nil, err
 	case common == at.head:
-		return base{tree: at.upstream, parents: []string{at.upstream}}, nil
+		return at.upstream, nil, nil
 	}
 	out, err := f.repo.run(ctx, call{}, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", at.head, at.upstream)
 	if code := exitCode(err); code != 0 && code != 1 {
-		return alone, err
+		return "", nil, err
 	}
 	parts := strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
-	merge := base{tree: parts[0], parents: []string{at.head, at.upstream}, settled: slices.Compact(parts[1:])}
-	apart := &ConflictError{Files: map[string][]byte{}}
+	apart = &ConflictError{Files: map[string][]byte{}}
+	var theirs []Change
 	settled := 0
-	for _, full := range merge.settled {
+	for _, full := range slices.Compact(parts[1:]) {
 		path := strings.TrimPrefix(full, f.repo.prefix)
 		if slices.ContainsFunc(changes, func(c Change) bool { return c.Path == path }) {
 			settled++
 		}
 		apart.Paths = append(apart.Paths, path)
-		theirs, err := f.repo.file(ctx, at.upstream, full)
+		data, err := f.repo.file(ctx, at.upstream, full)
 		if err == nil {
-			apart.Files[path] = theirs
+			apart.Files[path] = data
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			return alone, err
+			return "", nil, err
 		}
+		theirs = append(theirs, Change{Path: path, Data: data})
 	}
 	switch settled {
-	case len(merge.settled):
-		return merge, nil
+	case len(theirs):
+		tree, err := f.repo.change(ctx, f.temp, parts[0], theirs)
+		if err != nil {
+			return "", nil, err
+		}
+		commit, err = f.commitTree(ctx, tree, &Publication{}, at.head, at.upstream)
+		return commit, nil, err
 	case 0:
-		alone.apart = apart
-		return alone, nil
+		return at.head, apart, nil
 	}
-	return alone, apart
+	return "", nil, apart
+}
+
+// commitTree returns a commit of a tree, which nothing refers to yet.
+func (f *Folder) commitTree(ctx context.Context, tree string, p *Publication, parents ...string) (string, error) {
+	args := []string{"commit-tree", tree}
+	for _, parent := range parents {
+		args = append(args, "-p", parent)
+	}
+	out, err := f.repo.run(ctx, call{input: []byte(message(p)), env: signature(p, f.cfg.Now())}, args...)
+	return string(bytes.TrimSpace(out)), err
 }
 
 // commit returns a commit with a publication that nothing refers to yet, and why it does not have what
 // the upstream has; nil if it does.
 func (f *Folder) commit(ctx context.Context, at *position, p *Publication) (commit string, apart *ConflictError, err error) {
 	r := f.repo
-	on, err := f.base(ctx, at, p.Changes)
+	on, apart, err := f.base(ctx, at, p.Changes)
 	if err != nil {
 		return "", nil, err
 	}
-	err = checkBases(p.Changes, func(path string) ([]byte, error) {
-		held := on.tree
-		if slices.Contains(on.settled, r.prefix+path) {
-			held = at.upstream // her own she has written
-		}
-		return r.file(ctx, held, r.prefix+path)
-	})
+	err = checkBases(p.Changes, func(path string) ([]byte, error) { return r.file(ctx, on, r.prefix+path) })
 	if err != nil {
 		return "", nil, err
 	}
-	tree, err := r.change(ctx, f.temp, on.tree, p.Changes)
+	tree, err := r.change(ctx, f.temp, on, p.Changes)
 	if err != nil {
 		return "", nil, err
 	}
-	args := []string{"commit-tree", tree}
-	for _, parent := range on.parents {
-		args = append(args, "-p", parent)
+	before, err := r.git(ctx, "rev-parse", "--verify", on+"^{tree}")
+	if err != nil || before == tree {
+		return on, apart, err
 	}
-	before, err := r.git(ctx, "rev-parse", "--verify", on.parents[0]+"^{tree}")
-	if err != nil || before == tree && len(on.parents) == 1 {
-		return on.parents[0], on.apart, err
-	}
-	out, err := r.run(ctx, call{input: []byte(message(p)), env: signature(p, f.cfg.Now())}, args...)
-	return string(bytes.TrimSpace(out)), on.apart, err
+	commit, err = f.commitTree(ctx, tree, p, on)
+	return commit, apart, err
 }
 
 // message returns the message of a commit.

@@ -14,7 +14,7 @@ import (
 
 // A journal says what was begun and must be finished.
 type journal struct {
-	Author        string
+	Author        string   // who publishes it
 	Commit        string   // in git
 	Changes       []Change // outside git
 	Undoes        int64    // see Publication

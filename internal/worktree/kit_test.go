@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -201,7 +202,7 @@ func (x *trial) publishes(p Publication) Result {
 		}
 	}
 	after := x.state()
-	if after.version != before.version+1 || after.version != done.Version || after.author != p.AuthorName || after.status != before.status {
+	if after.version != before.version+1 || after.version != done.Version || after.author != cmp.Or(p.PublisherName, p.AuthorName) || after.status != before.status {
 		x.Errorf("published %+v: %+v; before %+v", done, after, before)
 	}
 	if x.repo != nil && (after.revision == "" || after.head != after.revision) {

@@ -13,13 +13,14 @@ import (
 
 // A Publication is what somebody publishes.
 type Publication struct {
-	Changes       []Change
-	AuthorName    string
-	AuthorEmail   string
-	Message       string // of the commit; "" for one that names the files
-	AllowRemovals bool   // tools may disappear
-	Undoes        int64  // a version that is taken back on the site first, with all that it did to histories; 0 for none
-	Over          int64  // the published version that she has seen and replaces; 0 for the one that the folder contains
+	Changes                       []Change
+	AuthorName                    string
+	AuthorEmail                   string
+	PublisherName, PublisherEmail string // who publishes it; "" for its author
+	Message                       string // of the commit; "" for one that names the files
+	AllowRemovals                 bool   // tools may disappear
+	Undoes                        int64  // a version that is taken back on the site first, with all that it did to histories; 0 for none
+	Over                          int64  // the published version that she has seen and replaces; 0 for the one that the folder contains
 }
 
 // A Result is what was published.
@@ -61,7 +62,7 @@ func (f *Folder) Publish(ctx context.Context, p Publication) (done Result, err e
 }
 
 func (f *Folder) attempt(ctx context.Context, p *Publication) (Result, error) {
-	j := &journal{Author: p.AuthorName, AllowRemovals: p.AllowRemovals, Over: p.Over, Undoes: p.Undoes}
+	j := &journal{Author: cmp.Or(p.PublisherName, p.AuthorName), AllowRemovals: p.AllowRemovals, Over: p.Over, Undoes: p.Undoes}
 	err := f.prepare(ctx, p, j)
 	if err == nil {
 		_, err = f.store(ctx, j, true)
@@ -152,10 +153,6 @@ func (f *Folder) store(ctx context.Context, j *journal, isTrial bool) (version i
 		origin.Expect = &j.Over
 	}
 	if f.repo != nil {
-		job.Source.Author, err = f.repo.git(ctx, "log", "-1", "--format=%an", j.Commit)
-		if err != nil {
-			return 0, err
-		}
 		checkout = publication.At(ctx, f.repo.top, j.Commit)
 	}
 	guard := origin.Guard(checkout)

@@ -170,8 +170,17 @@ func TestWithoutTheUpstreamPublishingGoesOn(t *testing.T) {
 			t.Error("sent")
 		}
 		conflictOf(t, x.refuses(edit("outils/plume.md", tool("Plume", "La sienne."), plume)))
-		if done := x.publishes(edit("outils/plume.md", theirs, tool("Plume", "Les deux."))); done.Unsent {
+		both := edit("outils/plume.md", theirs, tool("Plume", "Les deux."))
+		both.PublisherName, both.PublisherEmail = "Zoé Petit", "zoe@essai.example"
+		if done := x.publishes(both); done.Unsent {
 			t.Error("not sent")
+		}
+		if got := shell(t, x.dir, "log", "-2", "--first-parent", "--format=%an %cn"); got != "Anne Durand Zoé Petit\nPalmarès Palmarès" {
+			t.Errorf("signed by %s", got)
+		}
+		parents := strings.Fields(shell(t, x.dir, "log", "-1", "--format=%P", "HEAD^"))
+		if len(parents) != 2 || shell(t, x.dir, "diff", "--name-only", "HEAD^", parents[1], "--", "outils/plume.md") != "" {
+			t.Errorf("the merge of %v has an edit of its own", parents)
 		}
 		shell(t, clone, "pull", "--quiet")
 		if err := published(t.Context(), db, clone); err != nil {
