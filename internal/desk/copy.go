@@ -267,6 +267,7 @@ type copyPage struct {
 	General    []string  // problems of no field
 	Others     []string  // problems of other files
 	Colleagues []copyRow // of the same record
+	IsChanged  bool      // the record changed on the site meanwhile
 	Tools      []*catalog.Tool
 	Pictures   []string // that it adds
 }
@@ -294,7 +295,11 @@ func (d *desk) form(r *request, c *draft, e *preview.Edition, messages ...string
 			data.Colleagues = append(data.Colleagues, other)
 		}
 	}
-	data.Pages, data.IsShown = c.pages(), e.HasPages()
+	found, err := d.conflict(r.Context(), c)
+	if err != nil {
+		return nil, err
+	}
+	data.Pages, data.IsShown, data.IsChanged = c.pages(), e.HasPages(), found != nil
 	problems, others := problemsOf(e.Problems, c.Path, c.doc)
 	data.General, data.Others = append(messages, problems[""]...), findings(others)
 	if c.doc == nil {

@@ -382,6 +382,7 @@ func TestOfTwoVersionsOfARecordNothingIsChosenForHer(t *testing.T) {
 		if to := ada.follow(ada.get(copied + "/publication")); to != copied+"/conflit" {
 			t.Fatalf("led to %s", to)
 		}
+		ada.get(copied).OK().Contains("a changé sur le site", `href="`+copied+`/conflit"`)
 		page := ada.get(copied+"/conflit").OK().Contains("Par Ada", "Par un autre", "Le mien.", "Le leur.", "20 €",
 			"changé sur le site, pas par vous", "changé par vous, pas sur le site", "changé des deux côtés").Lacks(" checked")
 		now := regexp.MustCompile(`name="maintenant" value="(\w+)"`).FindStringSubmatch(page.Body)[1]
