@@ -87,7 +87,7 @@ func (r *pricesResult) list(c *call, since string, given int) {
 	room, all := newRoom(r), c.snap.PriceChanges()
 	for n := min(given, len(all)); n < len(all) && all[n].Change.ChangedAt >= since; n++ {
 		t := all[n].Tool
-		change := priceChange{t.Slug, nameOf(t), c.snap.Catalog.CanonicalURLOf(t), t.IsForeign(), newChangedPrice(all[n].Change)}
+		change := priceChange{t.Slug, nameOf(t), c.snap.Catalog.CanonicalURLOf(t), t.IsConverted(), newChangedPrice(all[n].Change)}
 		if !room.takes(change) {
 			r.Next = &n
 			return

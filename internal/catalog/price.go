@@ -131,14 +131,20 @@ func (t *Tool) EurosPerMonth() *float64 {
 	return &euros
 }
 
+const currencyCodes = `\b(?:USD|GBP|CHF|CAD|AUD|JPY|CNY|INR|SEK|NOK|DKK|PLN|BRL)\b`
+
 // IsForeign reports whether the site shows the price of a tool in another currency than euros.
 func (t *Tool) IsForeign() bool {
 	return t.PriceDisplay != "" && foreign.MatchString(t.PriceDisplay) && !inEuros.MatchString(t.PriceDisplay)
 }
 
+// IsConverted reports whether the price of a tool is one of another currency, be it shown in euros as well.
+func (t *Tool) IsConverted() bool { return t.IsForeign() || currency.MatchString(t.PriceDisplay) }
+
 var (
-	foreign = regexp.MustCompile(`\p{Sc}|\b(?:USD|GBP|CHF|CAD|AUD|JPY|CNY|INR|SEK|NOK|DKK|PLN|BRL)\b|(?i:\bdollars?\b|\blivres?\b|\bfrancs?\b|\byens?\b)`)
-	inEuros = regexp.MustCompile(`€|\bEUR\b|(?i:\beuros?\b)`)
+	currency = regexp.MustCompile(`[^\P{Sc}€]|` + currencyCodes)
+	foreign  = regexp.MustCompile(`\p{Sc}|` + currencyCodes + `|(?i:\bdollars?\b|\blivres?\b|\bfrancs?\b|\byens?\b)`)
+	inEuros  = regexp.MustCompile(`€|\bEUR\b|(?i:\beuros?\b)`)
 )
 
 // Cents rounds an amount to the cent, or to two digits if it is less than that: what costs

@@ -18,7 +18,7 @@ func Price(pricing catalog.Pricing, price string) string {
 // PriceOf returns a price that a tool has or had as visitors see it. That of a tool whose price is in
 // another currency is known only as what it was converted to.
 func PriceOf(t *catalog.Tool, pricing catalog.Pricing, price string) string {
-	if t.IsForeign() && !catalog.IsFree(price) {
+	if t.IsConverted() && !catalog.IsFree(price) {
 		return "environ " + Price(pricing, price)
 	}
 	return Price(pricing, price)
@@ -35,7 +35,7 @@ func PerMonth(t *catalog.Tool) string {
 	if euros < 0.01 || euros >= 1e15 {
 		text = french.ShortEuros(euros)
 	}
-	if t.IsForeign() {
+	if t.IsConverted() {
 		text = "environ " + text
 	}
 	text += " par mois"

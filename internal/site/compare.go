@@ -238,7 +238,7 @@ func monthly(t *catalog.Tool) string {
 		return "0\u00a0€"
 	}
 	text := french.ShortEuros(euros)
-	if t.IsForeign() {
+	if t.IsConverted() {
 		text = "environ " + text
 	}
 	if each := chart.Each(t.Price); each != "" {

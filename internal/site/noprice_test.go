@@ -71,9 +71,16 @@ func TestAPriceInAnotherCurrencyIsShownWithItsAmountInEuros(t *testing.T) {
 
 // Of a tool whose price is in dollars, what it costs, cost and will cost in euros is said to be about that.
 func TestAConvertedPriceIsSaidToBeSoWhereItChanges(t *testing.T) {
+	for _, display := range []string{"20 $/mois", "20 $/mois, environ 18,37 €"} {
+		t.Run(display, func(t *testing.T) { testConvertedPrice(t, display) })
+	}
+}
+
+func testConvertedPrice(t *testing.T, display string) {
+	t.Helper()
 	c := moving() // the medians are others
 	tool := c.Tools[0]
-	tool.PriceDisplay, tool.Price = "20 $/mois", "18,37 €/mois"
+	tool.PriceDisplay, tool.Price = display, "18,37 €/mois"
 	tool.PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-10-10", OldPricing: tool.Pricing, OldPrice: "27,37 €/mois", NewPricing: tool.Pricing, NewPrice: tool.Price}}
 	tool.Announced = []catalog.Announcement{{From: "2027-01-01", Price: "36,37 €/mois", PriceDisplay: "40 $/mois"}}
 	v := open(t, c)
