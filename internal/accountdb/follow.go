@@ -138,28 +138,38 @@ func (s *Follows) Advance(ctx context.Context, pace string, c FollowCursor) erro
 		WHERE reader_cursors.sequence <= excluded.sequence`, pace, c.Sequence, c.Period)
 }
 
-// Tell queues a mail for everybody who follows one of the topics at a pace and was not told of the events
-// up to one, which a version has: at most so many mails in a period, so that what comes after is told
-// with the first event of the next. Each is queued in the transaction that notes it: however often this
-// is called, on however many nodes and whatever is killed, nobody is told twice.
-func (s *Follows) Tell(ctx context.Context, pace, period string, most int, topics []string, upTo, version int64, now time.Time) error {
-	args, list := sqldb.InAfter([]any{pace, upTo, period, most}, topics)
-	due := `FROM follows WHERE pace = $1 AND told < $2 AND (period <> $3 OR mails < $4) AND topic IN ` + list
+// Tell queues a mail for every reader who follows one of the topics at a pace and was not told of the events
+// after one up to another, which a version has: at most so many mails in a period. Who had them already is
+// marked by one more, and told in the next period, whatever happens in it. Each is queued in the transaction
+// that notes it: however often this is called, on however many nodes and whatever is killed, nobody is told
+// twice.
+func (s *Follows) Tell(
+	ctx context.Context, pace, period string, most int, topics []string, after, upTo, version int64, now time.Time,
+) error {
+	args, list := sqldb.InAfter([]any{pace, upTo, period, most}, append(topics, "none")) // PostgreSQL knows no empty list
+	due := `pace = $1 AND told < $2 AND (period <> $3 AND (mails > $4 OR topic IN ` + list + `) OR period = $3 AND mails < $4 AND topic IN ` + list + `)`
 	for {
 		n, err := sqldb.Write(ctx, s.db.Retried(), func(tx *sql.Tx) (int, error) {
-			told, err := sqldb.Rows(ctx, tx, fmt.Sprintf(`UPDATE follows SET told_from = told, told = $2, period = $3,
+			told, err := sqldb.Rows(ctx, tx, fmt.Sprintf(`UPDATE follows SET
+				told_from = CASE WHEN mails > $4 OR told > %d THEN told ELSE %d END, told = $2, period = $3,
 				mails = CASE WHEN period = $3 THEN mails + 1 ELSE 1 END
-				WHERE id IN (SELECT id %s ORDER BY id LIMIT %d) AND told < $2 RETURNING id, told_from`, due, tellStep),
-				func(scan sqldb.Scanner, r *mail.Request) error {
-					var from int64
-					err := scan(&r.To, &from)
-					r.Kind, r.About = mail.News, fmt.Sprint(from, upTo, version)
-					return err
-				}, args...)
-			for _, r := range told {
-				if err == nil {
-					err = insertMail(ctx, tx, r, now)
+				WHERE %s AND reader IN (SELECT DISTINCT reader FROM follows WHERE %s ORDER BY reader LIMIT %d)
+				RETURNING reader, id, told_from`, after, after, due, due, tellStep),
+				func(scan sqldb.Scanner, t *toldFollow) error { return scan(&t.reader, &t.id, &t.from) }, args...)
+			mails := map[string]*mail.Request{} // by reader
+			for _, t := range told {
+				if mails[t.reader] == nil {
+					mails[t.reader] = &mail.Request{To: t.id, Kind: mail.News, About: fmt.Sprint(upTo, version)}
 				}
+				mails[t.reader].About += fmt.Sprintf(" %s %d", t.id, t.from)
+			}
+			for _, r := range mails {
+				if err == nil {
+					err = insertMail(ctx, tx, *r, now)
+				}
+			}
+			if len(told) == 0 && err == nil {
+				err = sqldb.Exec(ctx, tx, `UPDATE follows SET mails = $4 + 1 WHERE pace = $1 AND told < $2 AND period = $3 AND mails = $4 AND topic IN `+list, args...)
 			}
 			return len(told), err
 		})
@@ -167,9 +177,15 @@ func (s *Follows) Tell(ctx context.Context, pace, period string, most int, topic
 			return err
 		}
 		// Another node may be telling those that are left: only when none is, all are told.
-		left, err := sqldb.Value[bool](ctx, s.db.Reads(), `SELECT EXISTS (SELECT 1 `+due+`)`, args...)
+		left, err := sqldb.Value[bool](ctx, s.db.Reads(), `SELECT EXISTS (SELECT 1 FROM follows WHERE `+due+`)`, args...)
 		if err != nil || n == 0 && !left {
 			return s.db.Explain(ctx, err)
 		}
 	}
+}
+
+// A toldFollow is a follow whose reader is told of the events after one.
+type toldFollow struct {
+	reader, id string
+	from       int64
 }

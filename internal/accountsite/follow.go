@@ -12,8 +12,13 @@ import (
 	"palmares/internal/sqldb"
 )
 
-// EndURL returns the address that ends what a reader follows. The token in it is a secret.
-func EndURL(base, token string) string { return base + endPath + "?jeton=" + token }
+// EndURL returns the address that ends what a reader follows, or all of it. The token in it is a secret.
+func EndURL(base, token string, all bool) string {
+	if all {
+		token += "&tout=1"
+	}
+	return base + endPath + "?jeton=" + token
+}
 
 // followPage is the form to follow something by mail, and the pages that confirm or end that.
 type followPage struct {
@@ -117,7 +122,7 @@ func (p *pages) showEnd(r *request) (*response, error) {
 
 // endFollow ends a follow, also by one click in a mailbox (RFC 8058), where nobody follows a redirect.
 func (p *pages) endFollow(r *request) (*response, error) {
-	return r.ended(), p.Store.Follows.End(r.Context(), r.FormValue("jeton"), r.PostForm.Has("tout"))
+	return r.ended(), p.Store.Follows.End(r.Context(), r.FormValue("jeton"), r.Form.Has("tout"))
 }
 
 func (r *request) ended() *response {

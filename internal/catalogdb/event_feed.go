@@ -29,9 +29,7 @@ func latestEvents(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) ([]catalo
 	}
 	events := make([]catalog.Event, 0, len(sequences))
 	for batch := range slices.Chunk(sequences, feedBatch) {
-		args, list := sqldb.InAfter(nil, batch)
-		some, err := sqldb.Rows(ctx, tx, `SELECT id, type, slug, created_at, body FROM events
-			WHERE sequence IN `+list+` ORDER BY sequence DESC`, scanChange, args...)
+		some, err := eventsAt(ctx, tx, batch)
 		if err != nil {
 			return nil, err
 		}
@@ -43,18 +41,34 @@ func latestEvents(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) ([]catalo
 	return events, nil
 }
 
-// Between returns the events after a sequence up to another, newest first and at most feedBatch, of the
-// slugs if there are any.
-func (s *Events) Between(ctx context.Context, after, upTo int64, slugs []string) ([]catalog.Event, error) {
-	condition := `sequence > $1 AND sequence <= $2`
-	args := []any{after, upTo, feedBatch}
-	if len(slugs) > 0 {
-		var list string
-		args, list = sqldb.InAfter(args, slugs)
-		condition += ` AND slug IN ` + list
+// eventsAt returns the events of some sequences, newest first.
+func eventsAt(ctx context.Context, q sqldb.Queryer, sequences []int64) ([]catalog.Event, error) {
+	args, list := sqldb.InAfter(nil, sequences)
+	return sqldb.Rows(ctx, q, `SELECT id, type, slug, created_at, body FROM events
+		WHERE sequence IN `+list+` ORDER BY sequence DESC`, scanChange, args...)
+}
+
+// Between returns the events after a sequence up to another that are wanted by their type and slug, newest
+// first and at most MaxBetween, and reports whether there are more.
+func (s *Events) Between(
+	ctx context.Context, after, upTo int64, isWanted func(sequence int64, e *catalog.Event) bool,
+) (events []catalog.Event, more bool, err error) {
+	var wanted []int64
+	_, err = sqldb.List(ctx, s.db, `SELECT sequence, type, slug FROM events WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence DESC`,
+		func(scan sqldb.Scanner, _ *struct{}) error {
+			var sequence int64
+			var e catalog.Event
+			err := scan(&sequence, &e.Type, &e.Slug)
+			if err == nil && len(wanted) <= MaxBetween && isWanted(sequence, &e) {
+				wanted = append(wanted, sequence)
+			}
+			return err
+		}, after, upTo)
+	if err != nil || len(wanted) == 0 {
+		return nil, false, err
 	}
-	return sqldb.List(ctx, s.db, `SELECT id, type, slug, created_at, body FROM events WHERE `+condition+`
-		ORDER BY sequence DESC LIMIT $3`, scanChange, args...)
+	events, err = eventsAt(ctx, s.db.Reads(), wanted[:min(len(wanted), MaxBetween)])
+	return events, len(wanted) > MaxBetween, s.db.Explain(ctx, err)
 }
 
 // MaxBetween is how many events Between returns.

@@ -37,7 +37,7 @@ const (
 	ReviewReturned   Kind = "review_returned"   // the working copy's id
 	ReviewApproved   Kind = "review_approved"   // the working copy's id
 	ConfirmFollow    Kind = "confirm_follow"    // what to follow and how soon to be told; the link is created when it is sent
-	News             Kind = "news"              // the sequences of two events and a version; To is the id of a follow
+	News             Kind = "news"              // the sequence of the last event, its version, then ids of follows, each with the event after which; To is the first
 	Reports          Kind = "reports"           // the days since and until when readers have written, with a space between
 )
 
@@ -85,9 +85,10 @@ type Report struct {
 // A Bulletin is what a mail tells somebody who follows something.
 type Bulletin struct {
 	To      string // the address
-	Topic   string // the name of what is followed; "" for everything
+	Topics  string // the names of what is followed
 	Entries []Entry
 	More    int    // entries that are left out
+	AtLeast bool   // they are more than that
 	End     string // URL that ends it
 }
 

@@ -52,7 +52,7 @@ func (fakeContent) Copy(_ context.Context, r Request) (Copy, error) {
 
 func (fakeContent) Bulletin(context.Context, Request) (Bulletin, error) {
 	return Bulletin{
-		To: "lea@example.org", Topic: "Plume", More: 2, End: "https://palmares.example/suivre/fin?jeton=secret",
+		To: "lea@example.org", Topics: "Plume", More: 2, End: "https://palmares.example/suivre/fin?jeton=secret",
 		Entries: []Entry{
 			{Title: "Plume\u00a0: prix, 12 → 14\u00a0€/mois", Page: "https://palmares.example/outils/plume"},
 			{Title: "Plume\u00a0: fiche modifiée", Summary: "nom «\u00a0Plum\u00a0» → «\u00a0Plume\u00a0»", Page: "https://palmares.example/outils/plume"},

@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
 	"palmares/internal/accountsite"
+	"palmares/internal/catalog"
 	"palmares/internal/desk"
 	"palmares/internal/mail"
 	"palmares/internal/site"
@@ -77,33 +80,51 @@ const maxEntries = 50
 
 // Bulletin finds what somebody who follows something is told. A node that does not serve the version yet
 // leaves it to others, or to later.
-func (c *mailContent) Bulletin(ctx context.Context, r mail.Request) (mail.Bulletin, error) {
-	var after, upTo, version int64
-	if _, err := fmt.Sscan(r.About, &after, &upTo, &version); err != nil {
-		return mail.Bulletin{}, err
+func (c *mailContent) Bulletin(ctx context.Context, r mail.Request) (b mail.Bulletin, _ error) {
+	var upTo, version int64
+	fields := strings.Fields(r.About)
+	if n, err := fmt.Sscan(r.About, &upTo, &version); err != nil || len(fields)%2 != 0 {
+		return b, fmt.Errorf("%d numbers of %q, %w", n, r.About, err)
 	}
 	if served := c.live.Snapshot().Version; served < version {
-		return mail.Bulletin{}, fmt.Errorf("version %d is served, and the mail is about %d", served, version)
+		return b, fmt.Errorf("version %d is served, and the mail is about %d", served, version)
 	}
-	f, err := c.store.Follows.Sealed(c.sealer).Find(ctx, r.To)
+	after, from := upTo, map[accountdb.Follow]int64{}
+	var names []string
+	for pair := range slices.Chunk(fields[2:], 2) {
+		f, err := c.store.Follows.Sealed(c.sealer).Find(ctx, pair[0])
+		if errors.Is(err, sqldb.ErrNotFound) {
+			continue
+		}
+		sequence, malformed := strconv.ParseInt(pair[1], 10, 64)
+		if err := errors.Join(err, malformed); err != nil {
+			return b, err
+		}
+		after, from[f] = min(after, sequence), sequence
+		names = append(names, c.pages.Topics(f.Topic)[0].Text)
+		b.To, b.End = f.Address, accountsite.EndURL(c.baseURL, f.Token, len(names) > 1)
+		b.Topics = strings.Join(names, "\u00a0», «\u00a0")
+	}
+	events, more, err := c.store.Events.Between(ctx, after, upTo, func(sequence int64, e *catalog.Event) bool {
+		topics := c.pages.TopicsOf(e)
+		for f, told := range from {
+			if sequence > told && isTold(e, f.Pace) && slices.Contains(topics, f.Topic) {
+				return true
+			}
+		}
+		return false
+	})
 	if err != nil {
-		return mail.Bulletin{}, obsoleteIfNotFound(err)
+		return b, err
 	}
-	events, err := c.store.Events.Between(ctx, after, upTo, c.pages.SlugsOf(f.Topic))
-	if err != nil {
-		return mail.Bulletin{}, err
-	}
-	b := mail.Bulletin{To: f.Address, End: accountsite.EndURL(c.baseURL, f.Token)}
-	if f.Topic != "" {
-		b.Topic = c.pages.Topics(f.Topic)[0].Text
-	}
-	for _, n := range c.pages.News(f.Topic, events, f.Pace == accountdb.FollowAtOnce) {
+	for _, n := range c.pages.News(events) {
 		if len(b.Entries) == maxEntries {
 			b.More++
 			continue
 		}
 		b.Entries = append(b.Entries, mail.Entry{Title: n.Title, Summary: n.Summary, Page: n.URL})
 	}
+	b.AtLeast = more
 	if len(b.Entries) == 0 {
 		return b, mail.ErrObsolete
 	}

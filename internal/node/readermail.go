@@ -62,15 +62,22 @@ func (m *readerMail) tell(ctx context.Context, pace, period string, most int) er
 	if err != nil || c.Last == 0 || c.Sequence >= c.Last && c.Period == period || pace == accountdb.FollowWeekly && c.Period >= period {
 		return err
 	}
-	for c.Sequence < c.Last {
+	for isNew := c.Period != period; isNew || c.Sequence < c.Last; isNew = false {
 		next := min(c.Last, c.Sequence+catalogdb.MaxBetween)
-		events, err := m.store.Events.Between(ctx, c.Sequence, next, nil)
+		var topics []string
+		_, _, err := m.store.Events.Between(ctx, c.Sequence, next, func(_ int64, e *catalog.Event) bool {
+			if isTold(e, pace) {
+				topics = append(topics, m.pages.TopicsOf(e)...)
+			}
+			return false
+		})
 		if err != nil {
 			return err
 		}
-		topics := m.topics(events, pace)
-		if len(topics) > 0 {
-			if err := m.store.Follows.Tell(ctx, pace, period, most, topics, c.Last, version, m.now()); err != nil {
+		if len(topics) > 0 || isNew {
+			slices.Sort(topics)
+			err := m.store.Follows.Tell(ctx, pace, period, most, slices.Compact(topics), c.Sequence, c.Last, version, m.now())
+			if err != nil {
 				return err
 			}
 			m.wake()
@@ -84,14 +91,8 @@ func (m *readerMail) tell(ctx context.Context, pace, period string, most int) er
 	return m.store.Follows.Advance(ctx, pace, c)
 }
 
-// topics returns the topics whose followers events are for, at a pace.
-func (m *readerMail) topics(events []catalog.Event, pace string) (topics []string) {
+// isTold reports whether those who follow at a pace are told of an event.
+func isTold(e *catalog.Event, pace string) bool {
 	urgent := []string{catalog.PricingUpdated, catalog.ToolRetired, catalog.ToolRemoved}
-	for i := range events {
-		if pace == accountdb.FollowWeekly || slices.Contains(urgent, events[i].Type) {
-			topics = append(topics, m.pages.TopicsOf(&events[i])...)
-		}
-	}
-	slices.Sort(topics)
-	return slices.Compact(topics)
+	return pace == accountdb.FollowWeekly || slices.Contains(urgent, e.Type)
 }

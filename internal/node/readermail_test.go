@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"mime/quotedprintable"
@@ -11,6 +12,7 @@ import (
 	netmail "net/mail"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -133,19 +135,28 @@ func newReaders(t *testing.T) *readers {
 	return r
 }
 
-// publish publishes two tools, the first at a price.
+// priced returns a tool at a price.
+func priced(slug, name, category, price string) *catalog.Tool {
+	return &catalog.Tool{
+		Slug: slug, Name: name, Domain: slug + ".example", Category: category, ICP: "mixte", Pricing: "payant", Price: price + " €/mois", Tagline: "Écrit " + price, Tier: 3,
+	}
+}
+
+// publish publishes two tools, the second at a price.
 func (r *readers) publish(price string) {
 	r.t.Helper()
-	tool := func(slug, name, price string) *catalog.Tool {
-		return &catalog.Tool{
-			Slug: slug, Name: name, Domain: slug + ".example", Category: "code", ICP: "mixte", Pricing: "payant", Price: price + " €/mois", Tagline: "Écrit " + price, Tier: 3,
-		}
-	}
+	r.publishTools(priced("encre", "Encre", "code", "5"), priced("plume", "Plume", "code", price))
+}
+
+func (r *readers) publishTools(tools ...*catalog.Tool) {
+	r.t.Helper()
+	slices.SortFunc(tools, func(a, b *catalog.Tool) int { return strings.Compare(a.Slug, b.Slug) })
 	c := &catalog.Catalog{
-		Name: "Essai", URL: readersURL, Categories: []catalog.Category{{Slug: "code", Label: "Code"}},
-		Tools: []*catalog.Tool{tool("encre", "Encre", "5"), tool("plume", "Plume", price)},
+		Name: "Essai", URL: readersURL, Tools: tools,
+		Categories: []catalog.Category{{Slug: "code", Label: "Code"}, {Slug: "texte", Label: "Texte"}},
 	}
-	if _, err := r.st.Catalogue.Publish(r.t.Context(), c, catalogdb.PublishOptions{Now: func() time.Time { return r.now }}); err != nil {
+	options := catalogdb.PublishOptions{Now: func() time.Time { return r.now }, AllowRemovals: true}
+	if _, err := r.st.Catalogue.Publish(r.t.Context(), c, options); err != nil {
 		r.t.Fatal(err)
 	}
 	if r.live != nil {
@@ -284,6 +295,58 @@ func TestReadersFollowByMail(t *testing.T) {
 		if got := r.sent(); len(got) != 0 {
 			t.Errorf("a week was told twice: %+v", got)
 		}
+	}
+}
+
+func TestAReaderIsToldOfEveryChangeInOneMail(t *testing.T) {
+	r := newReaders(t)
+	for _, topic := range []string{"outils/plume", "categories/code", ""} {
+		r.follow("lea@example.org", topic, "aussitot")
+	}
+	for price := range 11 {
+		r.now = r.now.Add(time.Minute)
+		r.publish(fmt.Sprint(20 + price))
+		got := r.sent()
+		if len(got) != min(1, 10-price) {
+			t.Fatalf("change %d is told in %d mails", price, len(got))
+		}
+		if price == 0 && (strings.Count(got[0].text, "20\u00a0€/mois") != 2 || !strings.Contains(got[0].text, "&tout=1>")) { // as text and as HTML
+			t.Errorf("%s", got[0].text)
+		}
+	}
+	r.now = r.now.Add(24 * time.Hour)
+	if got := r.sent(); len(got) != 1 || !strings.Contains(got[0].text, "→ 30\u00a0€/mois") || len(r.sent()) != 0 {
+		t.Errorf("what was too much for a day is told as %+v", got)
+	}
+	r.follow("max@example.org", "categories/code", "aussitot")
+	r.follow("zoe@example.org", "outils/plume", "aussitot")
+	r.publishTools(priced("encre", "Encre", "code", "5"))
+	got := r.sent()
+	for _, l := range got {
+		if !strings.Contains(l.text, "Plume\u00a0: retiré") || strings.Contains(l.text, "Tout le") != (l.to == "lea@example.org") {
+			t.Errorf("a removal is told as %s", l.text)
+		}
+	}
+	if len(got) != 3 {
+		t.Errorf("a removal is told to %d readers of 3", len(got))
+	}
+	// A publication with more changes than are read at once, of which the oldest is of a category.
+	for _, price := range []string{"6", "7"} {
+		tools := []*catalog.Tool{priced("encre", "Encre", "code", price)}
+		for i := range catalogdb.MaxBetween + 100 {
+			tools = append(tools, priced(fmt.Sprint("t", i), fmt.Sprint("T", i), "texte", price))
+		}
+		r.now = r.now.Add(time.Hour)
+		r.publishTools(tools...)
+		got = r.sent()
+	}
+	for _, l := range got {
+		if isAll := l.to == "lea@example.org"; strings.Contains(l.text, "Encre") == isAll || strings.Contains(l.text, "(plus de 450)") != isAll {
+			t.Errorf("%s", l.text)
+		}
+	}
+	if len(got) != 2 {
+		t.Errorf("a large publication is told to %d readers of 2", len(got))
 	}
 }
 

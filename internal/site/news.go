@@ -1,7 +1,7 @@
 package site
 
 import (
-	"slices"
+	"cmp"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -31,19 +31,26 @@ func (s *Site) Topics(of string) (list []Topic) {
 	return append(list, Topic{"", "Tout le catalogue"})
 }
 
-// TopicsOf returns the topics whose followers an event is for.
+// TopicsOf returns the topics whose followers an event is for, by its type and slug.
 func (s *Site) TopicsOf(e *catalog.Event) []string {
-	v, slugs := s.current.Load(), []string{e.Slug}
-	if x := v.comparison(e.Slug); x != nil && strings.HasPrefix(e.Type, "comparatif.") {
-		slugs = []string{x.ToolA, x.ToolB}
-	}
-	topics := []string{"", toolTopic + e.Slug}
-	for _, slug := range slugs {
-		f, ok := v.followed(slug)
-		if !ok {
-			continue
+	v, topics := s.current.Load(), []string{""}
+	var slugs []string
+	switch kind, _, _ := strings.Cut(e.Type, "."); kind {
+	case "comparatif":
+		if x := v.comparison(cmp.Or(v.snap.ComparisonAliases[e.Slug], e.Slug)); x != nil {
+			slugs = []string{x.ToolA, x.ToolB}
 		}
-		topics = append(topics, toolTopic+f.slug, categoryTopic+f.category)
+	case "article":
+		if a := v.snap.Catalog.Article(cmp.Or(v.snap.TextAliases["articles/"+e.Slug], e.Slug)); a != nil {
+			slugs, topics = a.Tools, append(topics, categoryTopic+a.Category)
+		}
+	case "page":
+	default:
+		slugs = []string{e.Slug}
+	}
+	for _, slug := range slugs {
+		f, _ := v.followed(slug)
+		topics = append(topics, toolTopic+slug, toolTopic+f.slug, categoryTopic+f.category)
 		if f.tool != nil {
 			for _, former := range f.tool.Aliases {
 				topics = append(topics, toolTopic+former)
@@ -53,44 +60,17 @@ func (s *Site) TopicsOf(e *catalog.Event) []string {
 	return topics
 }
 
-// SlugsOf returns the slugs of all events that concern a tool; none for other topics.
-func (s *Site) SlugsOf(topic string) (slugs []string) {
-	v := s.current.Load()
-	slug, isTool := strings.CutPrefix(topic, toolTopic)
-	if f, ok := v.followed(slug); ok && isTool {
-		slugs = append(slugs, f.slug, slug)
-		for _, x := range v.comparisons[f.slug] {
-			slugs = append(slugs, x.Slug)
-		}
-		if f.tool != nil {
-			slugs = append(slugs, f.tool.Aliases...)
-		}
-	}
-	return slugs
-}
-
 // A News is something that happened, as the feeds tell it.
 type News struct{ Title, Summary, URL string }
 
-// News returns what events, newest first, tell of a topic, or only what is told at once: prices and
-// retirements.
-func (s *Site) News(topic string, events []catalog.Event, atOnce bool) (list []News) {
+// News returns what events, newest first, tell.
+func (s *Site) News(events []catalog.Event) (list []News) {
 	v := s.current.Load()
-	slug, isTool := strings.CutPrefix(topic, toolTopic)
-	if f, ok := v.followed(slug); ok && isTool {
-		topic = toolTopic + f.slug
-	}
 	for _, ch := range v.eventChanges(events) {
-		isWanted := topic == "" || slices.ContainsFunc(ch.tools, func(slug string) bool {
-			f, _ := v.followed(slug)
-			return topic == toolTopic+slug || topic == categoryTopic+f.category
-		})
-		if isWanted && (!atOnce || ch.Kind == kindPrice || ch.Kind == kindRetired) {
-			if strings.Contains(ch.Title, ch.summary) {
-				ch.summary = ""
-			}
-			list = append(list, News{ch.Title, ch.summary, v.snap.Catalog.URL + ch.Path})
+		if strings.Contains(ch.Title, ch.summary) {
+			ch.summary = ""
 		}
+		list = append(list, News{ch.Title, ch.summary, v.snap.Catalog.URL + ch.Path})
 	}
 	return list
 }

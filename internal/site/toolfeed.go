@@ -21,11 +21,11 @@ func feedOf(path, name string) *link {
 	return &link{path + feedSuffix, "Dernières modifications\u00a0: " + name}
 }
 
-// A followed tool is one that somebody follows, in the catalogue or retired from it.
+// A followed tool is one that somebody follows, in the catalogue, or retired or removed from it.
 type followed struct {
 	slug, name, path string
 	category         string
-	tool             *catalog.Tool    // nil if it is retired
+	tool             *catalog.Tool    // nil if it is gone
 	retired          *catalog.Retired // nil unless it is
 }
 
@@ -39,6 +39,9 @@ func (v *view) followed(slug string) (followed, bool) {
 	}
 	if t := v.snap.RetiredTool(slug); t != nil {
 		return followed{slug, t.Name, retiredPath + slug, t.Category, nil, t}, true
+	}
+	if t, ok := v.snap.Catalog.Past[slug]; ok {
+		return followed{slug, cmp.Or(t.Name, slug), "/outils", t.Category, nil, nil}, true
 	}
 	return followed{}, false
 }
@@ -122,7 +125,7 @@ func (v *view) changesOf(tools ...followed) []change {
 		}
 		if f.retired != nil {
 			add(retirement(f.retired))
-		} else {
+		} else if f.tool != nil {
 			eachToolChange(f.tool, func(string) bool { return true }, add)
 		}
 	}

@@ -23,7 +23,7 @@ CREATE TABLE follows (
 	told       BIGINT  NOT NULL, -- the sequence of the last event that a mail was queued for
 	told_from  BIGINT  NOT NULL, -- that of the mail before
 	period     TEXT    NOT NULL, -- the day, or the Monday of the week, of the last mail
-	mails      INTEGER NOT NULL, -- in that period
+	mails      INTEGER NOT NULL, -- in that period; one more than it may have if another is due
 	UNIQUE (reader, topic)
 );
 CREATE INDEX follows_topic ON follows (pace, topic, told);
