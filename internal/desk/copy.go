@@ -162,11 +162,12 @@ func (d *desk) edition(ctx context.Context, c *draft, isPublic bool) (*preview.E
 // A copyRow is a working copy in a list.
 type copyRow struct {
 	accountdb.WorkingCopy
-	File   string
-	Name   string
-	Who    string
-	IsMine bool
-	IsOpen bool // she may open it
+	File      string
+	Name      string
+	Who       string
+	IsMine    bool
+	IsOpen    bool // she may open it
+	IsOffered bool // she may publish it from a list
 }
 
 // Href returns the address of its page.
@@ -265,7 +266,7 @@ type copyPage struct {
 	Groups     []group
 	Source     string    // the whole file, if no form can show it
 	General    []string  // problems of no field
-	Others     []string  // problems of other files
+	Others     []finding // problems of other files
 	Colleagues []copyRow // of the same record
 	IsChanged  bool      // the record changed on the site meanwhile
 	Tools      []*catalog.Tool

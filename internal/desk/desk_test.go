@@ -373,6 +373,22 @@ func TestACopyEndsThoughItsServerWasKilledAfterThePublication(t *testing.T) {
 	}
 }
 
+func TestTwoRecordsThatBreakEachOtherAreCorrectedTogether(t *testing.T) {
+	n := newNewsroom(t, databases.OpenDSN(t, databases.SQLite(t)), t.TempDir())
+	ada := n.as("Ada")
+	n.write("outils/plume.md", strings.Replace(plume, "19 €", "cher", 1))
+	n.write("outils/encre.md", strings.Replace(encre, "score: 6", "score: 60", 1))
+	ada.get("/redaction").OK().Contains(`<a href="/redaction/fiches/outils/plume">plume, ligne`, `<a href="/redaction/fiches/outils/encre">encre, ligne`)
+	one, other := ada.open("outils/plume"), ada.open("outils/encre")
+	ada.save(one, "f.price", "19 €/mois").Is(http.StatusSeeOther)
+	ada.save(other, "f.score", "6").Is(http.StatusSeeOther)
+	ada.get("/redaction").OK().Contains(`name="copie" value="`+n.seen(one)+`">`, `name="copie" value="`+n.seen(other)+`">`)
+	ada.post("/redaction/publication", "copie", n.seen(one)).Is(http.StatusConflict).Contains("encre, ligne")
+	ada.post("/redaction/publication", "copie", n.seen(one), "copie", n.seen(other)).Is(http.StatusSeeOther)
+	n.as("Bob").open("outils/plume")
+	n.as("Bob").get("/redaction").OK().Contains("Plume").Lacks(`name="copie"`, "Publier les fiches")
+}
+
 func TestOfTwoVersionsOfARecordNothingIsChosenForHer(t *testing.T) {
 	each(t, func(t *testing.T, n *newsroom) {
 		ada := n.as("Ada")

@@ -266,11 +266,26 @@ func sentence(err error) string { return french.Sentence(err.Error()) }
 // maxFindings is how many problems a page lists: whoever corrects these sees the next.
 const maxFindings = 20
 
-// findings returns what people read of problems or warnings in files.
-func findings[T content.Problem | content.Warning](found []T) (list []string) {
-	for _, f := range found[:min(len(found), maxFindings)] {
-		p := content.Problem(f)
-		list = append(list, fmt.Sprintf("%s, ligne %d\u00a0: %s", recordName(p.File), p.Line, inWords(p.File, french.Sentence(p.Text))))
+// A finding is what people read of a problem.
+type finding struct {
+	Href  string // where it is corrected; "" for nowhere at the desk
+	Where string
+	Text  string // with the colon before it
+}
+
+// findings returns what people read of problems in the folder and in working copies.
+func findings(found []content.Problem, copies ...*draft) (list []finding) {
+	for _, p := range found[:min(len(found), maxFindings)] {
+		f := finding{Where: fmt.Sprintf("%s, ligne %d", recordName(p.File), p.Line), Text: "\u00a0: " + inWords(p.File, french.Sentence(p.Text))}
+		if stem, ok := strings.CutSuffix(p.File, ".md"); ok {
+			f.Href = recordsPath + "/" + stem
+		}
+		for _, c := range copies {
+			if c.Path == p.File {
+				f.Href = c.path()
+			}
+		}
+		list = append(list, f)
 	}
 	return list
 }

@@ -17,9 +17,9 @@ type homePage struct {
 	Scheduled  []row
 	Sources    []sourceList // that should be looked at
 	Concerns   []concern
-	Problems   []string // of the folder
-	Reports    int      // of readers, that nobody has settled
-	Unsent     int      // publications that the server of the folder has not got yet
+	Problems   []finding // of the folder
+	Reports    int       // of readers, that nobody has settled
+	Unsent     int       // publications that the server of the folder has not got yet
 }
 
 // A concern is a kind of warning worth acting on, and the first records that have it.
@@ -53,9 +53,10 @@ func (d *desk) home(r *request) (*response, error) {
 	for _, c := range copies {
 		switch {
 		case data.IsEditor && (c.State == accountdb.CopyForReview || c.State == accountdb.CopyReady):
-			data.Waiting = append(data.Waiting, c)
-			data.IsReady = data.IsReady || c.State == accountdb.CopyReady
+			c.IsOffered = c.State == accountdb.CopyReady
+			data.Waiting, data.IsReady = append(data.Waiting, c), data.IsReady || c.IsOffered
 		case c.IsMine:
+			c.IsOffered = data.IsEditor
 			data.Mine = append(data.Mine, c)
 		default:
 			data.Colleagues = append(data.Colleagues, c)

@@ -28,7 +28,7 @@ type publicationPage struct {
 	IsNew    bool
 	HasHour  bool                  // it can be scheduled
 	Compared []*catalog.Comparison // they leave the site with it
-	Problems []string
+	Problems []finding
 	Warnings []string // of this record
 }
 
@@ -42,7 +42,7 @@ func (d *desk) confirmPublication(r *request, c *draft) (*response, error) {
 		return nil, err
 	}
 	data := publicationPage{
-		page: r.page("Publier"), Copy: c.row(), Compared: c.withdrawn(), IsNew: c.Base == "", HasHour: c.hasHour() && c.Replaces == "", Problems: findings(e.Problems),
+		page: r.page("Publier"), Copy: c.row(), Compared: c.withdrawn(), IsNew: c.Base == "", HasHour: c.hasHour() && c.Replaces == "", Problems: findings(e.Problems, c),
 	}
 	data.Warnings = row{warnings: slices.DeleteFunc(slices.Clone(e.Warnings), func(w content.Warning) bool { return w.File != c.Path })}.Warnings()
 	data.Fields, data.Passages = c.changed()
@@ -182,7 +182,7 @@ func withoutHour(file string, data []byte) []byte {
 type refusalPage struct {
 	page
 	Text     string
-	Findings []string
+	Findings []finding
 	Copies   []copyRow
 	Over     int64  // the version that she may replace; 0 for none
 	Action   string // where the form that says so is sent
@@ -211,7 +211,7 @@ func (d *desk) notPublished(r *request, copies []*draft, err error) (*response, 
 		for _, f := range refusal.Findings {
 			found = append(found, content.Problem{File: f.File, Line: f.Line, Text: f.Message})
 		}
-		data.Findings = findings(found)
+		data.Findings = findings(found, copies...)
 	case isStale && !stale.Unsent:
 		data.Over = stale.Version
 	case isStale:

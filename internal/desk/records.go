@@ -301,7 +301,7 @@ type recordsPage struct {
 	Categories []catalog.Category
 	Rows       []row
 	Found      int
-	Problems   []string
+	Problems   []finding
 	More       string // the address of the next page; "" for none
 }
 

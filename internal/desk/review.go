@@ -21,7 +21,7 @@ type reviewPage struct {
 	Passages  []passage
 	Pages     []choice
 	Compared  []*catalog.Comparison // they leave the site with it
-	Problems  []string
+	Problems  []finding
 	IsAsked   bool
 	IsReady   bool
 	IsChanged bool // the record changed on the site meanwhile
@@ -47,7 +47,7 @@ func (d *desk) showReview(r *request, c *draft) (*response, error) {
 		title = "Faire relire"
 	}
 	data := reviewPage{
-		page: r.page(title), Copy: c.row(), Compared: c.withdrawn(), Who: names[c.Author], IsNew: c.Base == "", Problems: findings(e.Problems),
+		page: r.page(title), Copy: c.row(), Compared: c.withdrawn(), Who: names[c.Author], IsNew: c.Base == "", Problems: findings(e.Problems, c),
 		IsAsked: c.State == accountdb.CopyForReview, IsReady: c.State == accountdb.CopyReady, IsChanged: found != nil,
 	}
 	data.Copy.IsMine = c.Author == r.Email

@@ -26,7 +26,7 @@ type schedulePage struct {
 	IsNext   bool // it replaces a record that is public
 	Zone     string
 	First    string // the first minute that can be chosen
-	Problems []string
+	Problems []finding
 }
 
 // zoneOf returns the time zone of a catalogue.
@@ -52,7 +52,7 @@ func (d *desk) chooseHour(r *request, c *draft) (*response, error) {
 	}
 	zone := zoneOf(e)
 	return render("schedule", schedulePage{
-		page: r.page("Programmer"), Copy: c.row(), IsNext: place != c.Path, Zone: zone.String(), Problems: findings(e.Problems),
+		page: r.page("Programmer"), Copy: c.row(), IsNext: place != c.Path, Zone: zone.String(), Problems: findings(e.Problems, c),
 		First: r.now.In(zone).Add(time.Minute).Format("2006-01-02T15:04"),
 	}), nil
 }

@@ -128,7 +128,7 @@ func (d *desk) sourceRow(c *catalog.Catalog, l *evidence.Listed) sourceRow {
 
 type sourcesPage struct {
 	page
-	Problems []string
+	Problems []finding
 	State    string // the only one that is shown; "" for all
 	Lists    []sourceList
 }
