@@ -389,6 +389,23 @@ func TestTwoRecordsThatBreakEachOtherAreCorrectedTogether(t *testing.T) {
 	n.as("Bob").get("/redaction").OK().Contains("Plume").Lacks(`name="copie"`, "Publier les fiches")
 }
 
+func TestAFormThatIsRefusedLeadsBackToItself(t *testing.T) {
+	n := newNewsroom(t, databases.OpenDSN(t, databases.SQLite(t)), t.TempDir())
+	ada := n.as("Ada")
+	copied := ada.open("outils/plume")
+	for path, back := range map[string]string{
+		"/redaction/nouvelle":                    "/redaction/nouvelle",
+		"/redaction/fiches/outils/plume/double":  "/redaction/fiches/outils/plume",
+		"/redaction/fiches/outils/plume/retrait": "/redaction/fiches/outils/plume",
+		copied + "/images":                       copied,
+		copied + "/retour":                       copied + "/relecture",
+		copied + "/programmation":                copied + "/programmation",
+	} {
+		ada.post(path, "revision", "1", "copie", n.seen(copied)).Is(http.StatusUnprocessableEntity).Contains(`<a href="` + back + `">Revenir au formulaire</a>`)
+	}
+	n.as("").post(copied).Is(http.StatusForbidden).Contains("Copiez d’abord").Lacks("Revenir au formulaire")
+}
+
 func TestOfTwoVersionsOfARecordNothingIsChosenForHer(t *testing.T) {
 	each(t, func(t *testing.T, n *newsroom) {
 		ada := n.as("Ada")

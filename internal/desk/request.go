@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 	"time"
 
@@ -199,8 +200,9 @@ func crossOrigin() *failure {
 func sessionEnded() *failure {
 	return &failure{
 		http.StatusForbidden, "Session terminée",
-		"Votre session s’est terminée pendant que cette page était ouverte\u00a0: rien n’a été fait. Reconnectez-vous " +
-			"dans un autre onglet, puis revenez à celui-ci et rechargez-le.",
+		"Votre session s’est terminée pendant que cette page était ouverte\u00a0: rien n’a été fait. Copiez " +
+			"d’abord ce que vous avez écrit, au besoin en revenant à la page précédente. Reconnectez-vous ensuite dans un autre " +
+			"onglet, puis rechargez celui-ci.",
 	}
 }
 
@@ -220,6 +222,22 @@ func refused(text string) *failure {
 type failurePage struct {
 	page
 	Text string
+	Back string // the page of the form; "" for none
+}
+
+// formPage returns the page whose form a request sent: the one at its address, or the nearest above it.
+func (d *desk) formPage(r *request) string {
+	at := r.URL.Path
+	if last := path.Base(at); last == "accord" || last == "retour" {
+		at = path.Dir(at) + "/relecture"
+	}
+	for ; len(at) > len(homePath); at = path.Dir(at) {
+		_, pattern := d.mux.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: at}})
+		if strings.HasPrefix(pattern, "GET ") {
+			return at
+		}
+	}
+	return ""
 }
 
 // failure returns the page of an error, or its sentence for our script.
@@ -231,7 +249,11 @@ func (d *desk) failure(r *request, err error) *response {
 	if r.isScript() {
 		return writeJSON(f.status, map[string]string{"error": f.text})
 	}
-	a := render("failure", failurePage{page: r.page(f.title), Text: f.text})
+	data := failurePage{page: r.page(f.title), Text: f.text}
+	if f.status == http.StatusUnprocessableEntity && r.Method == http.MethodPost {
+		data.Back = d.formPage(r)
+	}
+	a := render("failure", data)
 	a.status = f.status
 	return a
 }
