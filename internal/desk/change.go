@@ -111,10 +111,7 @@ func (d *desk) current(ctx context.Context, file string) (data []byte, next *wor
 	if err != nil || doc.Value("draft").Text == "true" {
 		return data, nil, nil // no form can show it, or it never happens
 	}
-	if err := doc.Set("publish_at", content.Value{}); err != nil {
-		return nil, nil, err
-	}
-	return doc.Bytes(), &worktree.Change{Path: place, Base: hash(text)}, nil
+	return withoutHour(place, text), &worktree.Change{Path: place, Base: hash(text)}, nil
 }
 
 // ignoreMissing returns err unless it says that a file is not there.

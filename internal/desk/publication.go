@@ -55,10 +55,6 @@ func (d *desk) publish(r *request) (*response, error) {
 	if len(forms) == 0 || len(forms) > maxAtOnce {
 		return nil, refused("Choisissez ce qu’il faut publier, au plus 50\u00a0copies à la fois.")
 	}
-	names, err := d.names(r.Context())
-	if err != nil {
-		return nil, err
-	}
 	var copies []*draft
 	var titles []string
 	var work worktree.Publication
@@ -82,9 +78,6 @@ func (d *desk) publish(r *request) (*response, error) {
 		}
 		work.Changes = append(work.Changes, changes...)
 	}
-	if author := copies[0].Author; isOfOne(copies) && names[author] != "" {
-		work.AuthorName, work.AuthorEmail = names[author], author
-	}
 	work.Message = cmp.Or(strings.TrimSpace(r.PostForm.Get("message")), strings.Join(titles, "\u202f; "))
 	if a, err := d.send(r, copies, work); a != nil || err != nil {
 		return a, err
@@ -95,30 +88,25 @@ func (d *desk) publish(r *request) (*response, error) {
 	return seeOther(homePath, "publie"), nil
 }
 
-// send publishes changes, in the name of whoever sends the form unless they have another one. The response
-// says why nothing was published; it is nil if everything was.
+// send publishes the changes of working copies, in the name of the one person at the desk who wrote them, or
+// else of whoever sends the form. The response says why nothing was published; it is nil if everything was.
 func (d *desk) send(r *request, copies []*draft, work worktree.Publication) (*response, error) {
-	if work.AuthorEmail == "" {
-		work.AuthorName, work.AuthorEmail = r.Name, r.Email
+	names, err := d.names(r.Context())
+	if err != nil {
+		return nil, err
 	}
-	work.PublisherName, work.PublisherEmail = r.Name, r.Email
+	work.AuthorName, work.AuthorEmail, work.PublisherName, work.PublisherEmail = r.Name, r.Email, r.Name, r.Email
+	isOther := func(c *draft) bool { return c.Author != copies[0].Author || names[c.Author] == "" }
+	if len(copies) > 0 && !slices.ContainsFunc(copies, isOther) {
+		work.AuthorName, work.AuthorEmail = names[copies[0].Author], copies[0].Author
+	}
 	work.Over, _ = strconv.ParseInt(r.PostForm.Get("sur"), 10, 64) // 0 without it
-	_, err := d.Folder.Publish(r.Context(), work)
+	_, err = d.Folder.Publish(r.Context(), work)
 	d.reading.forget()
 	if err != nil {
 		return d.notPublished(r, copies, err)
 	}
 	return nil, nil
-}
-
-// isOfOne reports whether one person wrote all working copies.
-func isOfOne(copies []*draft) bool {
-	for _, c := range copies {
-		if c.Author != copies[0].Author {
-			return false
-		}
-	}
-	return true
 }
 
 // done deletes a working copy that was published. If it was saved meanwhile, it stays, on the basis of

@@ -126,14 +126,6 @@ func (d *desk) schedule(r *request, c *draft) (*response, error) {
 		work.Changes[0].Base = beside[0].Base
 		work.Changes = append(work.Changes, beside[1:]...)
 	}
-	names, err := d.names(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	work.AuthorName = names[c.Author]
-	if work.AuthorName != "" {
-		work.AuthorEmail = c.Author
-	}
 	if a, err := d.send(r, []*draft{c}, work); a != nil || err != nil {
 		return a, err
 	}
