@@ -49,7 +49,7 @@ func (b *Bridge) Run(ctx context.Context) error {
 			return b.call(call, ctx, &mcp.CallToolParams{Name: req.Params.Name, Arguments: req.Params.Arguments})
 		})
 	}
-	out := &lockedWriter{to: b.Out}
+	out := &lockedWriter{to: b.Out, answered: make(chan struct{}, 1)}
 	in := &messages{in: bufio.NewReaderSize(b.In, maxMessage), out: out}
 	return local.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: out})
 }
@@ -139,7 +139,7 @@ const maxMessage = 1 << 20
 // they would end the session.
 type messages struct {
 	in   *bufio.Reader
-	out  io.Writer
+	out  *lockedWriter
 	line []byte // the rest of the current message
 }
 
@@ -153,13 +153,17 @@ func (m *messages) Read(to []byte) (int, error) {
 		}
 		if text := bytes.TrimSpace(line); isLong || len(text) > 0 && !json.Valid(text) {
 			m.refuse(jsonrpc.CodeParseError, "Parse error: expected one JSON-RPC message a line")
-		} else if _, wrong := jsonrpc.DecodeMessage(text); len(text) > 0 && wrong != nil {
+		} else if message, wrong := jsonrpc.DecodeMessage(text); len(text) > 0 && wrong != nil {
 			m.refuse(jsonrpc.CodeInvalidRequest, "Invalid Request: expected a JSON-RPC message")
 		} else if len(text) > 0 {
 			m.line = append(slices.Clone(text), '\n')
+			if call, ok := message.(*jsonrpc.Request); ok && call.IsCall() {
+				m.out.count(1)
+			}
 			break
 		}
 		if err != nil {
+			m.out.settle()
 			return 0, err
 		}
 	}
@@ -177,15 +181,47 @@ func (m *messages) refuse(code int64, text string) {
 // lockedWriter is a writer for several goroutines, each with whole lines, that the SDK does
 // not close.
 type lockedWriter struct {
-	mu sync.Mutex
-	to io.Writer
+	mu       sync.Mutex
+	to       io.Writer
+	open     int           // requests without a response
+	answered chan struct{} // receives after responses
+}
+
+// count adds requests, and returns how many have no response.
+func (w *lockedWriter) count(n int) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.open += n
+	return w.open
+}
+
+// settle waits for the responses to what was asked before the input ended, which the SDK does not. A request that
+// was cancelled has none.
+func (w *lockedWriter) settle() {
+	late := time.After(bridgeTimeout)
+	for w.count(0) > 0 {
+		select {
+		case <-w.answered:
+		case <-late:
+			return
+		}
+	}
 }
 
 // Write writes a line.
 func (w *lockedWriter) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.to.Write(b)
+	n, err := w.to.Write(b)
+	message, _ := jsonrpc.DecodeMessage(b)
+	if response, ok := message.(*jsonrpc.Response); ok && response.ID.IsValid() {
+		w.open--
+		select {
+		case w.answered <- struct{}{}:
+		default:
+		}
+	}
+	return n, err
 }
 
 // Close does nothing.

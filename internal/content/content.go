@@ -185,6 +185,9 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 	if len(f.problems) == 0 {
 		f.complete(c, opts.Drafts)
 	}
+	if f.declared == nil { // which warnings and pictures are wanted is not known
+		f.warnings = nil
+	}
 	r.Problems = finish(f.problems, "problems; the rest of the folder was not read: fix these first")
 	r.Warnings = finish(f.warnings, moreWarnings)
 	if len(f.problems) > 0 {

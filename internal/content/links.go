@@ -62,7 +62,9 @@ func (f *folder) checkMentions(c *catalog.Catalog) []pictureUse {
 	var uses []pictureUse
 	published := f.addresses(c)
 	drafts := &markdown.Addresses{Catalog: c, Unread: maps.Clone(published.Unread)}
-	maps.Copy(drafts.Unread, published.Drafts)
+	for name := range published.Drafts {
+		drafts.Unread[name] = true
+	}
 	check := func(r *record, folder string, addresses *markdown.Addresses) {
 		for _, m := range r.links {
 			if file, reason := markdown.PicturePath(folder, m.written); reason == "" {
@@ -115,13 +117,13 @@ func (f *folder) existing(uses []pictureUse) []pictureUse {
 
 // addresses returns what the links of the folder may lead to.
 func (f *folder) addresses(c *catalog.Catalog) *markdown.Addresses {
-	a := &markdown.Addresses{Catalog: c, Drafts: map[string]bool{}, Unread: map[string]bool{}}
+	a := &markdown.Addresses{Catalog: c, Drafts: map[string]string{}, Unread: map[string]bool{}}
 	for k, r := range f.present() {
 		switch {
 		case !r.isRead():
 			a.Unread[k.folder+"/"+r.slug] = true
 		case r.isDraft():
-			a.Drafts[k.folder+"/"+r.slug] = true
+			a.Drafts[k.folder+"/"+r.slug] = r.status()
 		}
 	}
 	return a

@@ -427,7 +427,12 @@ func (d *decoder) checkRights(s *catalog.Settings) {
 	const open = "open"
 	for _, l := range s.Licence {
 		isWord := l.Name == open || l.Name == catalog.Reserved
-		if l.Name != "" && l.URL == "" && !isWord {
+		given := d.find("licence").value
+		if given.kind == isMapping && l.URL == "" && !isWord {
+			if given.find("url") == nil { // another problem says what is wrong with one that is given
+				d.report(given.line, "url in licence is missing; give the address of the terms")
+			}
+		} else if l.Name != "" && l.URL == "" && !isWord {
 			d.report(d.lineOf("licence"), "licence must be open, reserved, or the name and the url of other terms, not %s", quoted(l.Name))
 		} else if l.URL != "" && isWord {
 			d.report(d.lineOf("licence"), "licence is %s, which has no url; delete it, or give the name of other terms", l.Name)

@@ -2,6 +2,7 @@ package content
 
 import (
 	"slices"
+	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
@@ -154,6 +155,9 @@ func (d *decoder) article() record {
 	if d.isDraft && (a.PublishAt != "" || a.UnpublishAt != "") {
 		d.warn(d.lineOf("draft"), "draft is true, so publish_at and unpublish_at do nothing; delete draft when the article is ready")
 	}
+	if d.isDraft && a.Sponsored {
+		d.warn(d.lineOf("sponsored"), "draft is true, so nobody sees that the article is sponsored; delete draft when the article is ready")
+	}
 	refs := &references{refs: d.tools, aliases: d.former}
 	return d.newRecord(record{slug: a.Slug, article: a, references: refs})
 }
@@ -204,7 +208,8 @@ func (d *decoder) catalogue() (catalog.Catalog, categories) {
 	d.ignored = ignoredBy(&c)
 	for _, kind := range d.ignored {
 		if !slices.Contains(WarningKinds, kind) {
-			d.warn(d.lineOf("warnings"), "ignore in warnings names %s, which is no kind of warning; see docs/publishing.md", quoted(kind))
+			d.warn(d.lineOf("warnings"), "ignore in warnings names %s, which is no kind of warning; the kinds are %s",
+				quoted(kind), strings.Join(WarningKinds, ", "))
 		}
 	}
 	d.checkRights(&c.Settings)

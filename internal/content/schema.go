@@ -83,12 +83,15 @@ func encode(v any) ([]byte, error) {
 // lines, or of catalogue.yaml. It says what one record may hold; what other records and
 // files decide, such as whether a tool exists, only Read knows.
 func Schema(kind string, isJSONLines bool) ([]byte, error) {
+	if kind == "auteur" {
+		kind = string(canonical.Author)
+	}
 	all := lineFields(canonical.Kind(kind))
 	if !isJSONLines {
 		all = canonical.Tables[canonical.Kind(kind)]
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%q is not a kind of record: expected outil, comparatif, cimetiere, page, article, author, catalogue", kind)
+		return nil, fmt.Errorf("%q is not a kind of record: expected outil, comparatif, cimetiere, page, article, auteur, catalogue", kind)
 	}
 	var status, fields []catalog.Field
 	for _, f := range all {

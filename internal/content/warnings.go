@@ -236,6 +236,7 @@ func (v *value) textOf(name string) string {
 
 // warnTogether adds the warnings that compare records.
 func (f *folder) warnTogether(x *index) {
+	f.warnAuthors(x)
 	domains := make(map[string]*record, len(x.tools))
 	pairs := map[[2]string]*record{}
 	for _, r := range f.present() {
@@ -256,6 +257,51 @@ func (f *folder) warnTogether(x *index) {
 			f.warnPair(r, pairs)
 		}
 	}
+}
+
+// warnAuthors warns about authors who are called nearly like one who has a page: they are not linked to it.
+func (f *folder) warnAuthors(x *index) {
+	var names []string
+	for _, own := range x.authors {
+		if own.by.author != nil && own.by.author.Name != "" && !slices.Contains(names, own.by.author.Name) {
+			names = append(names, own.by.author.Name)
+		}
+	}
+	slices.Sort(names)
+	meant := map[string]string{} // by what is written
+	for _, r := range f.present() {
+		if len(names) == 0 || r.isDraft() || !r.isRead() {
+			continue
+		}
+		for _, written := range r.authors() {
+			name, isKnown := meant[written]
+			if _, hasPage := x.authors[" "+written]; !isKnown && !hasPage {
+				name = nearest(written, names)
+				if own := x.authors[written].by; own != nil && own.author != nil {
+					name = own.author.Name
+				}
+				meant[written] = name
+			}
+			if name != "" {
+				f.warn(r.file, r.line, "author %q has no page in auteurs/; write %q if this is meant", written, name)
+			}
+		}
+	}
+}
+
+// authors returns who signed a record.
+func (r *record) authors() []string {
+	switch {
+	case r.tool != nil:
+		return r.tool.Authors
+	case r.comparison != nil:
+		return r.comparison.Authors
+	case r.page != nil:
+		return r.page.Authors
+	case r.article != nil:
+		return r.article.Authors
+	}
+	return nil
 }
 
 // warnWinner warns about a winner with the lower score.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -35,10 +36,11 @@ import (
 type Addresses struct {
 	Catalog *catalog.Catalog
 
-	// Drafts holds records that exist, but that visitors do not see, and Unread
-	// those that could not be read, to which every link is allowed. Both are keyed by
-	// file without suffix: outils/plume.
-	Drafts, Unread map[string]bool
+	// Drafts holds records that exist, but that visitors do not see, with what they
+	// are, and Unread those that could not be read, to which every link is allowed. Both
+	// are keyed by file without suffix: outils/plume.
+	Drafts map[string]string
+	Unread map[string]bool
 
 	once        sync.Once
 	tools       map[string]*catalog.Tool // by slug and alias
@@ -258,6 +260,8 @@ func (p place) page(u *url.URL) (address, reason string) {
 		return p.retiredTool(strings.Cut(u.Fragment, "."))
 	case rest == "":
 		return withQuery("/"+name, u) + fragmentOf(u), ""
+	case first == "outils" && toolFile.MatchString(rest):
+		return p.toolFile(rest)
 	case first == "outils" || first == "avis" || first == "alternatives":
 		return p.tool(slug, first, u)
 	case first == "comparatifs":
@@ -374,6 +378,21 @@ func (p place) tool(slug, under string, u *url.URL) (address, reason string) {
 	return "/avis/" + t.Slug + "#" + id, ""
 }
 
+// toolFile matches what follows the slug in the addresses of the feed and the badge of a tool.
+var toolFile = regexp.MustCompile(`\.atom$|/badge\.svg$`)
+
+// toolFile returns the address of the feed of a tool, which a retired one has, too, or of its badge.
+func (p place) toolFile(rest string) (address, reason string) {
+	slug := toolFile.ReplaceAllString(rest, "")
+	current, isFeed := slug, strings.HasSuffix(rest, ".atom")
+	if t := p.tools[slug]; t != nil {
+		current = t.Slug
+	} else if !p.Unread["outils/"+slug] && (p.retired[slug] == nil || !isFeed) {
+		return "", p.absent("outils", slug, "tool")
+	}
+	return "/outils/" + current + rest[len(slug):], ""
+}
+
 func (p place) comparison(slug string, u *url.URL) (address, reason string) {
 	x := p.comparisons[slug]
 	switch {
@@ -422,8 +441,8 @@ func (p place) inBody(address, file, body string, u *url.URL) (string, string) {
 
 // absent says that there is no such record, and whether it is a draft.
 func (p place) absent(folder, slug, what string) string {
-	if p.Drafts[folder+"/"+slug] {
-		return fmt.Sprintf("%s %q is a draft; publish it, or remove the link", what, slug)
+	if status := p.Drafts[folder+"/"+slug]; status != "" {
+		return fmt.Sprintf("%s %q is %s; publish it first, or remove the link", what, slug, status)
 	}
 	return fmt.Sprintf("there is no %s %q", what, brief(slug))
 }

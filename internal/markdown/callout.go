@@ -18,7 +18,7 @@ var calloutTitles = map[string]string{
 
 var calloutLine = regexp.MustCompile(`^\[!([A-Za-z]+)\]\s*$`)
 
-// titleAttribute is the attribute of a callout that has its title.
+// titleAttribute is the attribute of a callout that has its word, a key of calloutTitles.
 const titleAttribute = "callout"
 
 // markCallouts gives the quotes below the root that are callouts their titles, and removes their first lines.
@@ -39,7 +39,7 @@ func (d *document) markCallouts() {
 		if found == nil || calloutTitles[strings.ToUpper(string(found[1]))] == "" {
 			continue
 		}
-		quote.SetAttributeString(titleAttribute, calloutTitles[strings.ToUpper(string(found[1]))])
+		quote.SetAttributeString(titleAttribute, strings.ToUpper(string(found[1])))
 		for n := first.FirstChild(); n != nil; {
 			next := n.NextSibling()
 			if text, ok := n.(*ast.Text); ok && text.Segment.Start < line.Stop {
@@ -53,16 +53,17 @@ func (d *document) markCallouts() {
 	}
 }
 
-// calloutTitle returns the title of a quote that is a callout; "" for another.
-func calloutTitle(n ast.Node) string {
-	title, _ := n.AttributeString(titleAttribute)
-	text, _ := title.(string)
-	return text
+// callout returns the word and the title of a quote that is a callout; "" for another.
+func callout(n ast.Node) (word, title string) {
+	found, _ := n.AttributeString(titleAttribute)
+	word, _ = found.(string)
+	return word, calloutTitles[word]
 }
 
 // renderQuote renders a quote, or a callout.
 func renderQuote(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	title, tag := calloutTitle(n), "blockquote"
+	tag := "blockquote"
+	word, title := callout(n)
 	if title != "" {
 		tag = "aside"
 	}
@@ -70,7 +71,7 @@ func renderQuote(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.Wal
 	case !entering:
 		_, _ = w.WriteString("</" + tag + ">\n")
 	case title != "":
-		_, _ = w.WriteString(`<aside class="callout"><p class="kicker">` + html.EscapeString(title) + "</p>\n")
+		_, _ = w.WriteString(`<aside class="callout callout-` + strings.ToLower(word) + `"><p class="kicker">` + html.EscapeString(title) + "</p>\n")
 	default:
 		_, _ = w.WriteString("<blockquote>\n")
 	}
@@ -79,12 +80,15 @@ func renderQuote(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.Wal
 
 // A Carder is a Resolver that shows some of the pages of the site as cards, where a paragraph is only a link to one.
 type Carder interface {
-	// Card returns the HTML of the card of an address, or "".
-	Card(address string) string
+	// Card returns the HTML of the card of an address, or "", and the name that it shows.
+	Card(address string) (html, name string)
 }
 
 // cardAttribute is the attribute of a paragraph that has the HTML of a card.
 const cardAttribute = "card"
+
+// wordsAttribute is the attribute of such a paragraph that says more than the card, which then follows it.
+const wordsAttribute = "words"
 
 // markCard sets the card of a paragraph that is only a link, if there is one.
 func (p *page) markCard(n *ast.Paragraph) {
@@ -94,8 +98,11 @@ func (p *page) markCard(n *ast.Paragraph) {
 		return
 	}
 	if address, reason := p.resolver.Link(string(link.Destination)); reason == "" {
-		if card := cards.Card(address); card != "" {
+		if card, name := cards.Card(address); card != "" {
+			w := writer{source: p.source}
+			w.inline(n)
 			n.SetAttributeString(cardAttribute, card)
+			n.SetAttributeString(wordsAttribute, link.Title != nil || !strings.EqualFold(NoBreak(w.take()), NoBreak(name)))
 		}
 	}
 }

@@ -32,7 +32,7 @@ func magazine() *markdown.Addresses {
 				},
 			},
 		},
-		Drafts: map[string]bool{"outils/brouillon": true},
+		Drafts: map[string]string{"outils/brouillon": "a draft"},
 		Unread: map[string]bool{"outils/illisible": true},
 	}
 }

@@ -117,9 +117,11 @@ func renderHTMLBlock(w util.BufWriter, source []byte, n ast.Node, entering bool)
 }
 
 func renderParagraph(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	if card, ok := n.AttributeString(cardAttribute); ok {
+	card, _ := n.AttributeString(cardAttribute)
+	html, _ := card.(string)
+	if says, _ := n.AttributeString(wordsAttribute); says == false {
 		if entering {
-			_, _ = w.WriteString(card.(string))
+			_, _ = w.WriteString(html)
 		}
 		return ast.WalkSkipChildren, nil
 	}
@@ -129,7 +131,7 @@ func renderParagraph(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast
 	if entering {
 		_, _ = w.WriteString("<p>")
 	} else {
-		_, _ = w.WriteString("</p>\n")
+		_, _ = w.WriteString("</p>\n" + html)
 	}
 	return ast.WalkContinue, nil
 }

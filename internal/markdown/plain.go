@@ -75,7 +75,8 @@ func (w *writer) block(n ast.Node, separator string) {
 		w.add(separator, inner.b.String())
 	case *ast.ThematicBreak, *ast.LinkReferenceDefinition:
 	default: // a quote
-		w.add(separator, calloutTitle(n))
+		_, title := callout(n)
+		w.add(separator, title)
 		w.blocks(n, separator)
 	}
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"hash/crc32"
 	"slices"
 	"strings"
 	"unicode"
@@ -240,22 +241,27 @@ func (n *Names) Near(key string) (near []string) {
 	return near
 }
 
-// Matcher returns whether a text, such as a title, has all words of a query that say something.
-func Matcher(query string) func(text string) bool {
-	french, _, _ := translate(keyWords(truncate(query, maxQuery)))
+// Roots returns the roots of the words of a text, as numbers, sorted: what Matcher looks for.
+func Roots(text string) (roots []uint32) {
 	stem := newStemmer()
-	var wanted []string
-	for _, word := range french {
-		if !isStop(word) && !fillers[word] {
-			wanted = append(wanted, rootOf(stem.stem(word)))
-		}
+	for _, word := range keyWords(text) {
+		roots = append(roots, crc32.ChecksumIEEE([]byte(rootOf(stem.stem(word)))))
 	}
-	return func(text string) bool {
-		roots := map[string]bool{}
-		for _, word := range keyWords(text) {
-			roots[rootOf(stem.stem(word))] = true
-		}
-		return len(wanted) > 0 && !slices.ContainsFunc(wanted, func(root string) bool { return !roots[root] })
+	slices.Sort(roots)
+	return slices.Clip(slices.Compact(roots))
+}
+
+// Matcher returns whether texts, such as a title, together have all words of a query that say something.
+func Matcher(query string) func(texts ...[]uint32) bool {
+	french, _, _ := translate(keyWords(truncate(query, maxQuery)))
+	wanted := Roots(strings.Join(slices.DeleteFunc(french, func(word string) bool { return isStop(word) || fillers[word] }), " "))
+	return func(texts ...[]uint32) bool {
+		return len(wanted) > 0 && !slices.ContainsFunc(wanted, func(root uint32) bool {
+			return !slices.ContainsFunc(texts, func(roots []uint32) bool {
+				_, found := slices.BinarySearch(roots, root)
+				return found
+			})
+		})
 	}
 }
 

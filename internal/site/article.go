@@ -18,13 +18,14 @@ type articleRow struct {
 	Slug, Title, Date string
 	Text              string // what it is about
 	Byline            signature
-	Sponsored, Draft  bool
+	Sponsored         bool
+	Draft             string // see view.mark
 }
 
 func (v *view) articleRow(a *catalog.Article) articleRow {
 	return articleRow{
 		Slug: a.Slug, Title: markdown.NoBreak(a.Title), Date: a.Date, Byline: v.signature(a.Authors), Sponsored: a.Sponsored,
-		Draft: a.Draft, Text: markdown.NoBreak(cmp.Or(a.Description, beginning(markdown.Excerpt(a.Body)))),
+		Draft: v.mark(a.Draft, "articles/"+a.Slug), Text: markdown.NoBreak(cmp.Or(a.Description, beginning(markdown.Excerpt(a.Body)))),
 	}
 }
 
@@ -35,13 +36,25 @@ func (v *view) articleRows(list []*catalog.Article, most int) (rows []articleRow
 	return rows
 }
 
-// indexTexts finds articles by tool, and authors by name.
+// mark returns what the preview says of a record that visitors do not see; "" if they do.
+func (v *view) mark(isDraft bool, name string) string {
+	switch isDue := func(s catalog.Scheduled) bool { return s.Name() == name }; {
+	case !isDraft:
+		return ""
+	case slices.ContainsFunc(v.snap.Catalog.Scheduled, isDue):
+		return "Programmé"
+	}
+	return "Brouillon"
+}
+
+// indexTexts finds articles by tool and by category, and authors by name.
 func (v *view) indexTexts() {
 	v.articles = v.snap.Newest
 	for _, a := range v.articles {
 		for _, slug := range a.Tools {
 			v.articlesOf[slug] = append(v.articlesOf[slug], a)
 		}
+		v.articlesOf[categoryTopic+a.Category] = append(v.articlesOf[categoryTopic+a.Category], a)
 	}
 	for i := range v.snap.Catalog.Authors {
 		a := &v.snap.Catalog.Authors[i]
@@ -98,7 +111,8 @@ func (s *Site) listArticles(r *request) (*response, error) {
 type articlePage struct {
 	Page    page
 	Article articleRow
-	Image   *img // nil for none
+	In      *link // its category; nil for none
+	Image   *img  // nil for none
 	HTML    template.HTML
 	Body    string // the same in Markdown
 	Minutes int
@@ -129,9 +143,18 @@ func (s *Site) showArticle(r *request) (*response, error) {
 			data.Gone = append(data.Gone, link{retiredPath + slug, gone.Name})
 		}
 	}
-	data.Page = s.page(r, data.Article.Title, cmp.Or(data.Article.Text, data.Article.Title), articlesPath+"/"+a.Slug)
-	data.Page.Draft, data.Page.Article = a.Draft, true
-	data.Page.share(cmp.Or(r.shared(a.Image), r.sharedCard("articles", a.Slug)))
+	if a.Category != "" {
+		data.In = &link{"/categories/" + a.Category, r.label(a.Category)}
+	}
+	title, description := data.Article.Title, cmp.Or(data.Article.Text, data.Article.Title)
+	image := cmp.Or(r.shared(a.Image), r.sharedCard("articles", a.Slug))
+	if a.Sponsored { // whoever sees only the link must see it, too
+		title, description = kindSponsored+"\u00a0: "+title, sponsoredSentence+" "+description
+		image.Alt = kindSponsored + "\u00a0: " + cmp.Or(image.Alt, data.Article.Title)
+	}
+	data.Page = s.page(r, title, description, articlesPath+"/"+a.Slug)
+	data.Page.Draft, data.Page.Article = data.Article.Draft, true
+	data.Page.share(image)
 	data.Page.JSONLD = r.jsonldText(a, data.Page.Canonical)
 	return render(r, "article", data.Page, data), nil
 }
@@ -207,7 +230,12 @@ func (v *view) allWorks() map[string][]work {
 	}
 	for _, t := range c.Tools {
 		if t.Body != "" {
-			add(t.Authors, work{1, t.UpdatedAt, link{"/avis/" + t.Slug, t.Name}})
+			to := link{"/avis/" + t.Slug, t.Name}
+			if t.Score != nil {
+				to.Text += ", " + french.Figure(*t.Score) + "/10"
+			}
+			to.Text += ", le " + french.Date(cmp.Or(t.TestedAt, t.UpdatedAt))
+			add(t.Authors, work{1, t.UpdatedAt, to})
 		}
 	}
 	for _, x := range v.snap.Published {
@@ -256,7 +284,7 @@ func (s *Site) showAuthor(r *request) (*response, error) {
 	}
 	data.Page = s.page(r, a.Name, cmp.Or(data.Role, beginning(markdown.Excerpt(a.Body)), "Ce que "+a.Name+" a écrit ici."),
 		"/auteurs/"+a.Slug)
-	data.Page.Draft = a.Draft
+	data.Page.Draft = r.mark(a.Draft, "auteurs/"+a.Slug)
 	data.Page.share(r.shared(a.Image))
 	person := r.authors([]string{a.Name})[0]
 	person.Context, person.Role, person.SameAs, person.Employer = schemaOrg, a.Role, a.Links, r.organization()
@@ -274,7 +302,7 @@ type inText struct {
 }
 
 // Card implements markdown.Carder.
-func (t inText) Card(address string) string {
+func (t inText) Card(address string) (html, name string) {
 	folder, slug, _ := strings.Cut(strings.TrimPrefix(address, "/"), "/")
 	var card struct {
 		Row        *toolRow
@@ -282,16 +310,16 @@ func (t inText) Card(address string) string {
 	}
 	if tool := t.view.snap.Catalog.Tool(slug); folder == "outils" && tool != nil {
 		row := t.view.row(tool)
-		card.Row = &row
+		card.Row, name = &row, row.Name
 	} else if x := t.view.comparison(slug); folder == "comparatifs" && x != nil {
 		row := t.view.comparisonRow(x)
-		card.Comparison = &row
+		card.Comparison, name = &row, row.Title
 	} else {
-		return ""
+		return "", ""
 	}
 	var b strings.Builder
 	if err := templates["article"].ExecuteTemplate(&b, "text-card", card); err != nil {
 		panic(err) // the template does not fit its data; tests render it
 	}
-	return b.String()
+	return b.String(), name
 }

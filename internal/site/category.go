@@ -22,6 +22,7 @@ type categoryPage struct {
 	Rows        []toolRow
 	More        bool // tools than Rows
 	Comparisons []comparisonRow
+	Articles    []articleRow
 	Retired     []retiredTool
 	RetiredAll  int // tools of which Retired has the newest
 	Others      []catalog.CategoryItem
@@ -138,6 +139,7 @@ func (p *categoryPage) fill(r *request, c *catalog.Category) {
 	}
 	p.Rows = r.rows(r.snap.Tools(snapshot.ToolQuery{Category: c.Slug}, firstItems(categoryTools)).IDs())
 	p.Comparisons = r.comparisonRows(r.snap.Comparisons(c.Slug, firstItems(categoryComparisons)).IDs())
+	p.Articles = r.articleRows(r.articlesOf[categoryTopic+c.Slug], toolArticles)
 	retired := r.snap.Retired(c.Slug, "", firstItems(categoryRetired))
 	p.Retired, p.RetiredAll = r.retiredTools(retired.IDs()), retired.Total
 	p.Text, p.Body = r.html("", c.Description, ""), r.bodyOf("", c.Description)

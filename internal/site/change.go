@@ -22,6 +22,7 @@ type change struct {
 	id      string // unique, for the feed
 	summary string // what changed, old → new; "" if the title says it
 	time    string // RFC 3339; "" if only the day is known
+	since   string // RFC 3339, when an article appeared; "" for all others
 	record  any    // that tells the change; nil for an event
 	authors []string
 	in      []string // categories
@@ -147,7 +148,10 @@ func eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(chang
 	if told || t.AddedAt == t.UpdatedAt || !wants(t.UpdatedAt) {
 		return
 	}
-	title := "fiche mise à jour"
+	title := "fiche" // of the first version, which nothing else tells from an update
+	if t.AddedAt != "" {
+		title += " mise à jour"
+	}
 	if t.Score != nil {
 		title += ", " + french.Figure(*t.Score) + "/10"
 	}

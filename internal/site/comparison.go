@@ -28,7 +28,7 @@ type comparisonRow struct {
 	Winner      string // its name; "" in a draft that has none yet
 	Note        string // on the winner
 	Byline      signature
-	Draft       bool
+	Draft       string // see view.mark
 }
 
 // A side is one of the two tools of a comparison.
@@ -41,7 +41,7 @@ func (v *view) comparisonRow(x *catalog.Comparison) comparisonRow {
 	c := v.snap.Catalog
 	row := comparisonRow{
 		Slug: x.Slug, Title: markdown.NoBreak(x.Title), UpdatedAt: x.UpdatedAt, Note: markdown.NoBreak(x.WinnerNote),
-		Byline: v.signature(x.Authors), Draft: x.Draft,
+		Byline: v.signature(x.Authors), Draft: v.mark(x.Draft, "comparatifs/"+x.Slug),
 		Sides: [2]side{{v.row(c.Tool(x.ToolA)), x.Winner == x.ToolA}, {v.row(c.Tool(x.ToolB)), x.Winner == x.ToolB}},
 	}
 	if winner := c.Tool(x.Winner); winner != nil {
@@ -159,7 +159,7 @@ func (s *Site) showComparison(r *request) (*response, error) {
 		}
 	}
 	data.Page = s.page(r, markdown.NoBreak(x.Title), markdown.NoBreak(x.WinnerNote), "/comparatifs/"+x.Slug)
-	data.Page.Draft = x.Draft
+	data.Page.Draft = r.mark(x.Draft, "comparatifs/"+x.Slug)
 	data.Page.Canonical, data.Page.Article = r.snap.Catalog.ComparisonURLOf(x.Slug), true
 	data.Page.share(cmp.Or(r.shared(x.Image), r.sharedCard("comparatifs", x.Slug)))
 	data.Page.JSONLD = r.jsonldComparison(x, []toolRow{a, b})

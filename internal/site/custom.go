@@ -58,7 +58,7 @@ func (s *Site) customPage(r *request, p *catalog.Page) (*response, error) {
 	description := markdown.NoBreak(cmp.Or(p.Description, beginning(markdown.Excerpt(p.Body)), c.Settings.Description,
 		p.Title))
 	data.Page = s.page(r, markdown.NoBreak(p.Title), description, "/"+p.Slug)
-	data.Page.Draft = p.Draft
+	data.Page.Draft = r.mark(p.Draft, "pages/"+p.Slug)
 	data.Page.Markdown = "/" + p.Slug + markdownSuffix
 	data.Page.share(r.shared(p.Image))
 	data.Page.JSONLD = &jsonldPage{

@@ -366,7 +366,7 @@ func (v *view) describeText(e *catalog.Event, ch *change) bool {
 			return false
 		}
 		row := v.articleRow(a)
-		ch.Kind, ch.Title, ch.summary = kindArticle, row.Title, row.Text
+		ch.Kind, ch.Title, ch.summary, ch.since = kindArticle, row.Title, changedParts(e)+row.Text, midnight(a.Date)
 		if e.Type == catalog.ArticleUpdated {
 			ch.Title += "\u00a0: article mis à jour"
 		}
@@ -380,7 +380,8 @@ func (v *view) describeText(e *catalog.Event, ch *change) bool {
 		if p == nil {
 			return false
 		}
-		ch.Kind, ch.Title, ch.summary = kindPage, markdown.NoBreak(p.Title)+"\u00a0: nouvelle page", markdown.NoBreak(p.Description)
+		ch.Kind, ch.Title, ch.summary = kindPage, markdown.NoBreak(p.Title)+"\u00a0: nouvelle page",
+			changedParts(e)+markdown.NoBreak(cmp.Or(p.Description, beginning(markdown.Excerpt(p.Body))))
 		if len(e.Changed) > 0 {
 			ch.Title = markdown.NoBreak(p.Title) + "\u00a0: page réécrite"
 		}
@@ -391,10 +392,38 @@ func (v *view) describeText(e *catalog.Event, ch *change) bool {
 		if e.Type != catalog.ReviewUpdated || t == nil || t.Body == "" {
 			return false
 		}
-		ch.Kind, ch.Title, ch.summary = kindReview, t.Name+"\u00a0: avis réécrit", markdown.NoBreak(t.Summary)
+		ch.Kind, ch.Title, ch.summary = kindReview, t.Name+"\u00a0: avis réécrit",
+			markdown.NoBreak(cmp.Or(t.Summary, beginning(markdown.Excerpt(t.Body))))
 		ch.Path, ch.authors, ch.tools = "/avis/"+t.Slug, t.Authors, []string{t.Slug}
 	}
 	return true
+}
+
+// textParts are the fields of articles and pages in sentences.
+var textParts = []struct{ field, name string }{
+	{"title", "le titre"},
+	{"body", "le texte"},
+	{"author", "la signature"},
+	{"date", "la date"},
+	{"description", "la présentation"},
+	{"image", "l’image"},
+	{"category", "la catégorie"},
+	{"tools", "les outils"},
+	{"sponsored", "la mention «\u00a0sponsorisé\u00a0»"},
+}
+
+// changedParts says what an event changed in a text; "" for a new one.
+func changedParts(e *catalog.Event) string {
+	var names []string
+	for _, p := range textParts {
+		if slices.Contains(e.Changed, p.field) {
+			names = append(names, p.name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "Changé\u00a0: " + byline(names) + ". "
 }
 
 const sponsoredSentence = "Article sponsorisé\u00a0: ni les notes ni les classements n’en dépendent."

@@ -34,6 +34,7 @@ type atomEntry struct {
 	ID       string       `xml:"id"`
 	Title    string       `xml:"title"`
 	Updated  string       `xml:"updated"`
+	Since    string       `xml:"published,omitempty"`
 	Authors  []atomPerson `xml:"author"`
 	Link     atomLink     `xml:"link"`
 	Category atomCategory `xml:"category"`
@@ -101,7 +102,7 @@ func (v *view) atom(path, page, title, subtitle string, changes []change) (*resp
 	}
 	for i, ch := range changes[:min(len(changes), feedEntries)] {
 		e := atomEntry{
-			ID: ch.id, Title: ch.Title, Updated: ch.time, Summary: ch.summary,
+			ID: ch.id, Title: ch.Title, Updated: ch.time, Since: ch.since, Summary: ch.summary,
 			Link: atomLink{"alternate", "text/html", c.URL + ch.Path}, Category: atomCategory{strings.ToLower(ch.Kind)},
 		}
 		if ch.record != nil {

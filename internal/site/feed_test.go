@@ -60,8 +60,8 @@ func TestChangesAreDescribed(t *testing.T) {
 	}
 	open(t, c).get("/flux.atom").ok().
 		says("Abeille\u00a0: 1\u202f234,50\u00a0€/mois → 10\u00a0€/mois", "Abeille\u00a0: de freemium à payant, toujours 10\u00a0€/mois",
-								"Abeille ou Bourdon\u202f?", "Bourdon\u00a0: fiche mise à jour, 6,0/10", "Fantôme 0 quitte le catalogue\u00a0: mort").
-		saysNot("Abeille\u00a0: fiche mise à jour") // the price change says so
+								"Abeille ou Bourdon\u202f?", "Bourdon\u00a0: fiche, 6,0/10", "Fantôme 0 quitte le catalogue\u00a0: mort").
+		saysNot("Abeille\u00a0: fiche") // the price change says so
 }
 
 func TestWithoutEventsTwoChangesOfADayHaveTwoIDs(t *testing.T) {
@@ -73,7 +73,7 @@ func TestWithoutEventsTwoChangesOfADayHaveTwoIDs(t *testing.T) {
 		c.Tools[1].Tagline = tagline
 		v.publish(c, 1)
 		for _, e := range feedOf(t, v.get("/flux.atom")) {
-			if e.Title == "Bourdon\u00a0: fiche mise à jour, 6,0/10" {
+			if e.Title == "Bourdon\u00a0: fiche, 6,0/10" {
 				if other, ok := seen[e.ID]; ok {
 					t.Errorf("%s and %s have the id %s", other, tagline, e.ID)
 				}
@@ -226,13 +226,13 @@ func TestToolsAreFollowedByTheirOwnFeeds(t *testing.T) {
 		return titles, ids
 	}
 	titles, ids := told("/outils/abeille.atom", event("abeille", 5, "12", "25"), event("bourdon", 4, "8", "9"))
-	equal(t, "the feed of a tool", titles, []string{"Abeille : prix, 12 €/mois → 25 €/mois", "Abeille : fiche mise à jour, 8,5/10", "Abeille : 10 €/mois → 12 €/mois"})
+	equal(t, "the feed of a tool", titles, []string{"Abeille : prix, 12 €/mois → 25 €/mois", "Abeille : fiche, 8,5/10", "Abeille : 10 €/mois → 12 €/mois"})
 	_, later := told("/outils/abeille.atom", event("bourdon", 30, "8", "9")) // the event has left the feed
 	equal(t, "the ids of the same changes", later, ids)
 	titles, _ = told("/flux.atom?outils=abeille,bourdon", event("abeille", 5, "12", "25"), event("bourdon", 4, "8", "9"))
 	equal(t, "the feed of two tools", titles, []string{
-		"Abeille : prix, 12 €/mois → 25 €/mois", "Bourdon : prix, 8 €/mois → 9 €/mois", "Abeille : fiche mise à jour, 8,5/10",
-		"Bourdon : fiche mise à jour, 6,0/10", "Abeille : 10 €/mois → 12 €/mois",
+		"Abeille : prix, 12 €/mois → 25 €/mois", "Bourdon : prix, 8 €/mois → 9 €/mois", "Abeille : fiche, 8,5/10",
+		"Bourdon : fiche, 6,0/10", "Abeille : 10 €/mois → 12 €/mois",
 	})
 	for from, to := range map[string]string{
 		"/outils/ancienne-abeille.atom":                          "/outils/abeille.atom",
@@ -271,8 +271,8 @@ func TestTheHomePageTellsHistories(t *testing.T) {
 	}
 	c.Tools[1].PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-10-06", OldPricing: "freemium", OldPrice: "12 €/mois", NewPricing: "freemium", NewPrice: "14,50 €/mois"}}
 	open(t, c).get("/").ok().
-		says("Abeille\u00a0: note 7,0 → 8,5", "Bourdon\u00a0: 12\u00a0€/mois → 14,50\u00a0€/mois", "Bourdon\u00a0: fiche mise à jour").
-		saysNot("Abeille\u00a0: fiche mise à jour", "7,0 → 7,0")
+		says("Abeille\u00a0: note 7,0 → 8,5", "Bourdon\u00a0: 12\u00a0€/mois → 14,50\u00a0€/mois", "Bourdon\u00a0: fiche").
+		saysNot("Abeille\u00a0: fiche", "7,0 → 7,0")
 }
 
 type sitemap struct {

@@ -43,7 +43,8 @@ func (p *toolsPage) showOthers(r *request, found *snapshot.Found) {
 			p.Groups = append(p.Groups, group{title, links})
 		}
 	}
-	matches := search.Matcher(found.Request.Text)
+	has := search.Matcher(found.Request.Text)
+	matches := func(text string) bool { return has(search.Roots(text)) }
 	add("Comparatifs", r.pairs(found.Hits))
 	var categories, pages, articles, people, near []link
 	for _, a := range found.Articles() {

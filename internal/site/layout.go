@@ -52,7 +52,7 @@ type page struct {
 	NoIndex     bool
 	Demo        bool
 	Preview     *Preview // nil on a public site
-	Draft       bool     // the record that the page shows is a draft
+	Draft       string   // what the record that the page shows is, if visitors do not see it; see view.mark
 	Article     bool     // og:type article rather than website
 	UpdatedAt   string   // "" before the first publication
 	Style       string

@@ -68,9 +68,16 @@ func (s *Site) llms(r *request) (*response, error) {
 	l.link("Statistiques", "/api/v1/stats", "les chiffres du catalogue, en JSON")
 	if len(r.articles) > 0 {
 		l.section("Articles")
+		l.link("Tous les articles", articlesPath+markdownSuffix, "les plus récents d’abord")
 		for _, row := range r.articleRows(r.articles, llmsTools) {
 			to := articleLink(row.Slug, row.Title, row.Sponsored)
 			l.link(to.Text, to.Href+markdownSuffix, row.Text)
+		}
+	}
+	if people := r.snap.Catalog.Authors; len(people) > 0 {
+		l.section("Auteurs")
+		for i := range people[:min(len(people), llmsTools)] {
+			l.link(people[i].Name, "/auteurs/"+people[i].Slug+markdownSuffix, people[i].Role)
 		}
 	}
 	if pages := r.snap.Catalog.Pages; len(pages) > 0 {
@@ -132,7 +139,7 @@ func (l *llmsFile) introduce(r *request) {
 	}
 	l.WriteString(terms + " la ligne «\u00a0" + markdown.Escape(c.CreditLine()) +
 		"\u00a0». Les listes ci-dessous, les fiches (`/outils/…`), avis (`/avis/…`), " +
-		"alternatives (`/alternatives/…`), catégories (`/categories/…`), comparatifs (`/comparatifs/…`) et outils disparus " +
+		"alternatives (`/alternatives/…`), catégories (`/categories/…`), comparatifs (`/comparatifs/…`), articles (`/articles/…`), auteurs (`/auteurs/…`) et outils disparus " +
 		"(`/cimetiere/…`) existent " +
 		"aussi en Markdown\u00a0: ajoutez `.md` à leur adresse. Pour chercher\u00a0: `" + l.base + "/outils.md?q=…`. " +
 		"Pour les assistants\u00a0: serveur MCP, sans clé, à `" + l.base + "/mcp`.\n")

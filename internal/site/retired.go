@@ -27,7 +27,7 @@ type reason struct {
 // A retiredTool is a retired tool with the note on what happened.
 type retiredTool struct {
 	Slug, Name   string
-	Draft        bool
+	Draft        string // see view.mark
 	Date         string
 	Category     string // label
 	CategorySlug string
@@ -80,7 +80,7 @@ func (r *request) retiredTools(ids []int32) []retiredTool {
 // retiredTool returns a retired tool for a page of several: the ids in its note begin with its slug.
 func (r *request) retiredTool(t *catalog.Retired) retiredTool {
 	one := retiredTool{
-		Slug: t.Slug, Name: t.Name, Draft: t.Draft, Date: t.RetiredAt,
+		Slug: t.Slug, Name: t.Name, Draft: r.mark(t.Draft, "cimetiere/"+t.Slug), Date: t.RetiredAt,
 		Category: r.label(t.Category), CategorySlug: t.Category,
 		Reason: reasonNames[t.Reason],
 		Href:   retiredPath + t.Slug,

@@ -72,7 +72,7 @@ func (s *Site) showReview(r *request) (*response, error) {
 	}
 	data.Page = s.page(r, t.Name+"\u00a0: notre avis", markdown.NoBreak("Notre avis sur "+t.Name+" : "+t.Tagline),
 		"/avis/"+t.Slug)
-	data.Page.Draft = t.Draft
+	data.Page.Draft = r.mark(t.Draft, "outils/"+t.Slug)
 	data.Page.Canonical, data.Page.Article = r.snap.Catalog.ReviewURLOf(t), true
 	data.Page.share(cmp.Or(r.shared(t.Image), r.sharedCard("avis", t.Slug)))
 	if review := r.jsonldReview(t); review != nil {

@@ -72,7 +72,7 @@ func (s *Site) showTool(r *request) (*response, error) {
 	data.Page = s.page(r, markdown.NoBreak(cmp.Or(t.TitleTag, t.Name+" : note, prix et fiche")),
 		markdown.NoBreak(cmp.Or(t.Description, t.Name+" : "+t.Tagline)), "/outils/"+t.Slug)
 	data.Page.Canonical = r.snap.Catalog.CanonicalURLOf(t)
-	data.Page.Draft, data.Page.Feed = t.Draft, feedOf("/outils/"+t.Slug, t.Name)
+	data.Page.Draft, data.Page.Feed = r.mark(t.Draft, "outils/"+t.Slug), feedOf("/outils/"+t.Slug, t.Name)
 	data.Page.share(cmp.Or(r.shared(t.Image), r.sharedCard("outils", t.Slug)))
 	tool := r.jsonldTool(t)
 	tool.Context, tool.Review = schemaOrg, r.jsonldReview(t)

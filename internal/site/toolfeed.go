@@ -57,7 +57,7 @@ func (r *request) toolFeed(slug string) (*response, error) {
 		return redirect("/outils/"+f.slug+feedSuffix, ""), nil
 	}
 	return r.atom("/outils/"+slug+feedSuffix, f.path, r.snap.Catalog.Name+"\u00a0: "+f.name,
-		"Les dernières modifications de "+f.name, r.changesOf(f))
+		"Les dernières modifications "+of(f.name), r.changesOf(f))
 }
 
 // chosenFeed is the feed of the tools that the parameter names. A set has one address.
@@ -94,8 +94,8 @@ func (r *request) chosenFeed() (*response, error) {
 		return redirect(feedPath, query), nil
 	}
 	return r.kept(feedPath+"?"+query, func() (*response, error) {
-		return r.atom(feedPath+"?"+query, "/outils", r.snap.Catalog.Name+"\u00a0: "+byline(names), "Les dernières modifications de "+
-			byline(names), r.changesOf(tools...))
+		return r.atom(feedPath+"?"+query, "/outils", r.snap.Catalog.Name+"\u00a0: "+byline(names), "Les dernières modifications "+
+			of(byline(names)), r.changesOf(tools...))
 	})
 }
 
@@ -114,7 +114,8 @@ func (v *view) changesOf(tools ...followed) []change {
 		since := v.feedSince(f.category)
 		add := func(ch change) {
 			i := slices.IndexFunc(list[:told], func(e change) bool {
-				return e.Date == ch.Date && e.Kind == ch.Kind && slices.Equal(e.tools, ch.tools)
+				// A retirement is dated by its editors, its event by the publication.
+				return (e.Date == ch.Date || ch.Kind == kindRetired) && e.Kind == ch.Kind && slices.Equal(e.tools, ch.tools)
 			})
 			switch {
 			case i >= 0 && ch.Kind != kindTool:

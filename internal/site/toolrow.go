@@ -24,9 +24,9 @@ type toolRow struct {
 	Score    string // "" if it is not tested
 	Rank     string // CSS class of the score
 	Reviewed bool
-	Logo     *img   // nil for none
-	Initial  string // shown instead of a logo; "" if no tool has one
-	Draft    bool
+	Logo     *img     // nil for none
+	Initial  string   // shown instead of a logo; "" if no tool has one
+	Draft    string   // see view.mark
 	Passage  *passage // of its review that answers a search; nil for none
 	tool     *catalog.Tool
 }
@@ -37,7 +37,7 @@ type passage struct{ Section, Heading, Snippet string }
 func (v *view) row(t *catalog.Tool) toolRow {
 	row := toolRow{
 		Slug: t.Slug, Name: t.Name, Tagline: markdown.NoBreak(t.Tagline), Category: t.Category, Label: v.label(t.Category),
-		Price: shownPrice(t), Pricing: string(t.Pricing), Reviewed: t.Body != "", Logo: v.logo(t.Logo), Draft: t.Draft,
+		Price: shownPrice(t), Pricing: string(t.Pricing), Reviewed: t.Body != "", Logo: v.logo(t.Logo), Draft: v.mark(t.Draft, "outils/"+t.Slug),
 		tool: t,
 	}
 	if v.snap.HasLogos {

@@ -31,7 +31,7 @@ type view struct {
 	addresses   *markdown.Addresses              // of the links and pictures in texts
 	comparisons map[string][]*catalog.Comparison // by slug of either tool, newest first
 	articles    []*catalog.Article               // newest first
-	articlesOf  map[string][]*catalog.Article    // the same by slug of a tool
+	articlesOf  map[string][]*catalog.Article    // the same by slug of a tool, and by topic of a category
 	people      map[string]*catalog.Author       // authors with a page, by name
 	reasons     map[catalog.Reason]int           // number of retired tools
 	changes     []change                         // the latest, newest first, as the records tell

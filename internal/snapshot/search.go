@@ -155,8 +155,11 @@ func (s *Snapshot) listFound(f *Found, q *SearchQuery, has func(i int) bool) {
 	}
 }
 
-// searchedArticles is how many articles a search looks at, newest first.
-const searchedArticles = 1000
+// What a search looks at of articles, newest first.
+const (
+	searchedArticles = 1000
+	searchedText     = 32 << 10 // bytes of each
+)
 
 // A Text is an article that a search finds.
 type Text struct {
@@ -168,7 +171,7 @@ type Text struct {
 }
 
 // Articles returns the newest three articles that the words of the search are about: by their titles, descriptions and
-// authors, and the names of their tools.
+// authors, the names of their tools, and what they say.
 func (f *Found) Articles() []Text {
 	list := []Text{}
 	if f.Request.Text == "" {
@@ -182,7 +185,7 @@ func (f *Found) Articles() []Text {
 				text += " " + t.Name
 			}
 		}
-		if len(list) < 3 && matches(text) {
+		if len(list) < 3 && matches(search.Roots(text), f.snap.articleRoots[a.Slug]) {
 			list = append(list, Text{a.Slug, a.Title, a.Date, a.Sponsored, f.snap.Catalog.ArticleURLOf(a.Slug)})
 		}
 	}

@@ -17,9 +17,11 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"palmares/internal/catalog"
+	"palmares/internal/markdown"
 	"palmares/internal/record"
 	"palmares/internal/search"
 )
@@ -47,11 +49,12 @@ type Snapshot struct {
 	Feed      *record.Feed          // of the records, nil if there is none; see SetFeed
 	Published []*catalog.Comparison // as indexed by the IDs of a page
 
-	Aliases           map[string]string  // current slugs of tools by former ones
-	ComparisonAliases map[string]string  // the same of the published comparisons
-	TextAliases       map[string]string  // the same of pages and articles, by file without suffix: articles/voix
-	Newest            []*catalog.Article // all, newest first
-	Pictures          map[string]string  // extensions of pictures by hash, smaller versions included
+	Aliases           map[string]string   // current slugs of tools by former ones
+	ComparisonAliases map[string]string   // the same of the published comparisons
+	TextAliases       map[string]string   // the same of pages and articles, by file without suffix: articles/voix
+	Newest            []*catalog.Article  // all, newest first
+	articleRoots      map[string][]uint32 // of the words of articles, by slug
+	Pictures          map[string]string   // extensions of pictures by hash, smaller versions included
 
 	HasLogos       bool   // a tool has a logo
 	HasProfiles    bool   // a tool is not for everybody
@@ -120,7 +123,7 @@ func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int6
 		Aliases:          map[string]string{},
 		Pictures:         map[string]string{},
 
-		ComparisonAliases: map[string]string{}, TextAliases: map[string]string{},
+		ComparisonAliases: map[string]string{}, TextAliases: map[string]string{}, articleRoots: map[string][]uint32{},
 	}
 	if step != nil && before.Catalog.URL == c.URL { // otherwise every record differs
 		s.before, s.step = before, *step
@@ -260,6 +263,18 @@ func (s *Snapshot) renderComparisons(c *catalog.Catalog) {
 // indexTexts finds pages and articles by their former slugs.
 func (s *Snapshot) indexTexts(c *catalog.Catalog) {
 	s.Newest = c.Newest()
+	for _, a := range s.Newest[:min(len(s.Newest), searchedArticles)] {
+		if s.before != nil {
+			if prior := s.before.Catalog.Article(a.Slug); prior != nil && prior.Body == a.Body {
+				s.articleRoots[a.Slug] = s.before.articleRoots[a.Slug]
+			}
+		}
+		if s.articleRoots[a.Slug] == nil {
+			var text strings.Builder
+			markdown.Skim(a.Body[:min(len(a.Body), searchedText)], func(part string, _ bool) { text.WriteString(part) })
+			s.articleRoots[a.Slug] = search.Roots(text.String())
+		}
+	}
 	for i := range c.Pages {
 		for _, alias := range c.Pages[i].Aliases {
 			s.TextAliases["pages/"+alias] = c.Pages[i].Slug
