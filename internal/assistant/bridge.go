@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -158,7 +159,7 @@ func (m *messages) Read(to []byte) (int, error) {
 		} else if len(text) > 0 {
 			m.line = append(slices.Clone(text), '\n')
 			if call, ok := message.(*jsonrpc.Request); ok && call.IsCall() {
-				m.out.count(1)
+				m.out.open.Add(1)
 			}
 			break
 		}
@@ -183,23 +184,15 @@ func (m *messages) refuse(code int64, text string) {
 type lockedWriter struct {
 	mu       sync.Mutex
 	to       io.Writer
-	open     int           // requests without a response
+	open     atomic.Int64  // requests without a response
 	answered chan struct{} // receives after responses
-}
-
-// count adds requests, and returns how many have no response.
-func (w *lockedWriter) count(n int) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.open += n
-	return w.open
 }
 
 // settle waits for the responses to what was asked before the input ended, which the SDK does not. A request that
 // was cancelled has none.
 func (w *lockedWriter) settle() {
 	late := time.After(bridgeTimeout)
-	for w.count(0) > 0 {
+	for w.open.Load() > 0 {
 		select {
 		case <-w.answered:
 		case <-late:
@@ -215,7 +208,7 @@ func (w *lockedWriter) Write(b []byte) (int, error) {
 	n, err := w.to.Write(b)
 	message, _ := jsonrpc.DecodeMessage(b)
 	if response, ok := message.(*jsonrpc.Response); ok && response.ID.IsValid() {
-		w.open--
+		w.open.Add(-1)
 		select {
 		case w.answered <- struct{}{}:
 		default:

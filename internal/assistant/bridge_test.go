@@ -89,6 +89,28 @@ func TestWhatIsNoMessageIsRefusedOnTheOutput(t *testing.T) {
 	}
 }
 
+func TestWhatWasAskedBeforeTheInputEndedIsAnswered(t *testing.T) {
+	server := httptest.NewServer(handlerOf(t, demoCatalogue(), assistant.Config{}))
+	t.Cleanup(server.Close)
+	in, out := startBridge(t, server.URL)
+	_, err := io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",`+
+		`"capabilities":{},"clientInfo":{"name":"essai","version":"1"}}}`+"\n"+`{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"+
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search","arguments":{"query":"dictée"}}}`+"\n")
+	if err == nil {
+		err = in.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	for _, id := range []string{`"id":1,`, `"id":2,`} {
+		if !lines.Scan() || !strings.Contains(lines.Text(), id+`"result"`) {
+			t.Errorf("%s is %.200s, %v", id, lines.Text(), lines.Err())
+		}
+	}
+}
+
 func TestAServerThatIsAwayIsSaidInASentenceAndAskedAgain(t *testing.T) {
 	handler := handlerOf(t, demoCatalogue(), assistant.Config{})
 	var isAway atomic.Bool

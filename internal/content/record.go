@@ -208,7 +208,7 @@ func (d *decoder) catalogue() (catalog.Catalog, categories) {
 	d.ignored = ignoredBy(&c)
 	for _, kind := range d.ignored {
 		if !slices.Contains(WarningKinds, kind) {
-			d.warn(d.lineOf("warnings"), "ignore in warnings names %s, which is no kind of warning; the kinds are %s",
+			d.warn(d.lineOf("warnings"), "ignore in warnings names %s, which is no kind of warning; write some of %q",
 				quoted(kind), strings.Join(WarningKinds, ", "))
 		}
 	}

@@ -270,10 +270,15 @@ func (f *folder) warnAuthors(x *index) {
 	slices.Sort(names)
 	meant := map[string]string{} // by what is written
 	for _, r := range f.present() {
-		if len(names) == 0 || r.isDraft() || !r.isRead() {
-			continue
+		var authors []string
+		switch {
+		case len(names) == 0 || r.isDraft():
+		case r.tool != nil:
+			authors = r.tool.Authors
+		case r.article != nil:
+			authors = r.article.Authors
 		}
-		for _, written := range r.authors() {
+		for _, written := range authors {
 			name, isKnown := meant[written]
 			if _, hasPage := x.authors[" "+written]; !isKnown && !hasPage {
 				name = nearest(written, names)
@@ -287,21 +292,6 @@ func (f *folder) warnAuthors(x *index) {
 			}
 		}
 	}
-}
-
-// authors returns who signed a record.
-func (r *record) authors() []string {
-	switch {
-	case r.tool != nil:
-		return r.tool.Authors
-	case r.comparison != nil:
-		return r.comparison.Authors
-	case r.page != nil:
-		return r.page.Authors
-	case r.article != nil:
-		return r.article.Authors
-	}
-	return nil
 }
 
 // warnWinner warns about a winner with the lower score.

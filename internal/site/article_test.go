@@ -15,8 +15,8 @@ func written() *catalog.Catalog {
 	c.Authors = []catalog.Author{{Slug: "ada", Name: "Ada <b>", Role: "Essais", Links: []string{"https://ada.example/"}, Body: "Une vie."}}
 	c.Articles = []catalog.Article{
 		{
-			Slug: "voix", Title: "La voix", Authors: []string{"Ada <b>", "Inconnu"}, Date: "2026-10-01", Tools: []string{"abeille"}, Aliases: []string{"vieux"},
-			Body: "Un [lien](../outils/abeille.md) dans une phrase.\n\n[Abeille](../outils/abeille.md)\n\n[Duel](../comparatifs/abeille-vs-bourdon.md)\n\n> [!WARNING]\n> Prenez *garde*.\n\n> Une citation.",
+			Slug: "voix", Title: "La voix", Authors: []string{"Ada <b>", "Inconnu"}, Date: "2026-10-01", Tools: []string{"abeille"}, Aliases: []string{"vieux"}, Category: "chat",
+			Body: "Un [lien](../outils/abeille.md) dans une phrase.\n\n[Abeille](../outils/abeille.md)\n\n[Notre *préférée*](../outils/abeille.md)\n\n[Duel](../comparatifs/abeille-vs-bourdon.md)\n\n> [!WARNING]\n> Prenez *garde*.\n\n> Une citation.",
 		},
 		{Slug: "paye", Title: "Payé", Authors: []string{"Ada <b>"}, Date: "2025-10-02", Tools: []string{"abeille"}, Sponsored: true, Body: "Oui."},
 	}
@@ -28,8 +28,9 @@ func TestAParagraphThatIsALinkIsACardWithTodaysScoreAndPrice(t *testing.T) {
 	c := written()
 	v := open(t, c)
 	tool := c.Tool("abeille")
-	page := v.get("/articles/voix").ok().says(`dans une phrase`, `<ul class="ranks">`, `<ul class="matches">`, `<p class="kicker">Attention</p>`, "<em>garde</em>", "<blockquote>")
-	if n := strings.Count(page.body, `class="ranks-facts"`); n != 2 { // the card, and the list at the end
+	page := v.get("/articles/voix").ok().says(`dans une phrase`, `<ul class="ranks">`, `<ul class="matches">`, `<p><a href="/outils/abeille">Notre <em>préférée</em></a></p>
+<ul class="ranks">`, `<aside class="callout callout-warning"><p class="kicker">Attention</p>`, "<em>garde</em>", "<blockquote>")
+	if n := strings.Count(page.body, `class="ranks-facts"`); n != 3 { // the cards, and the list at the end
 		t.Errorf("%d cards", n)
 	}
 	v.get("/articles/voix.md").ok().says("[Abeille](/outils/abeille.md)", "> [!WARNING]")
@@ -50,6 +51,8 @@ func TestASponsoredArticleIsSaidToBeOneWhereverItIsListed(t *testing.T) {
 			t.Errorf("%s does not say it", path)
 		}
 	}
+	v.get("/articles/paye").ok().says("<title>Article sponsorisé\u00a0: Payé", `og:title" content="Article sponsorisé`, `og:description" content="Article sponsorisé`,
+		`og:image:alt" content="Article sponsorisé`, "<h1>Payé</h1>")
 	v.get("/articles/paye").ok().says(`"genre":"Article sponsorisé"`, "ni les notes ni les classements n’en dépendent")
 	v.get("/flux.atom").ok().says("ni les notes ni les classements n’en dépendent")
 	v.get("/articles/voix").ok().saysNot("sponsorisé")
@@ -69,6 +72,12 @@ func TestArticlesAndAuthorsLeadToEachOther(t *testing.T) {
 	v.get("/auteurs/personne").answers(404)
 	v.get("/sitemap.xml").ok().says("/articles</loc>", "/articles/voix</loc><lastmod>2026-10-01</lastmod>", "/auteurs/ada</loc>")
 	v.get("/outils?q=voix").ok().says(`<a href="/articles/voix">La voix</a>`)
+	v.get("/outils?q=citations").ok().says(`<a href="/articles/voix">La voix</a>`) // a word of its text
+	v.get("/articles/voix").ok().says(`<a href="/categories/chat">`)
+	v.get("/articles/voix.md").ok().says("](/categories/chat.md)")
+	v.get("/categories/chat").ok().says(`href="/articles/voix"`).saysNot(`href="/articles/paye"`)
+	v.get("/categories/chat.md").ok().says("](/articles/voix.md)")
+	v.get("/llms.txt").ok().says("/articles.md)", "/auteurs/ada.md)")
 	v.get("/outils?q=Ada").ok().says(`<a href="/auteurs/ada">Ada &lt;b&gt;</a>`)
 	without := open(t, small())
 	without.get("/").ok().saysNot(`href="/articles"`)

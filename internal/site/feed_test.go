@@ -60,7 +60,7 @@ func TestChangesAreDescribed(t *testing.T) {
 	}
 	open(t, c).get("/flux.atom").ok().
 		says("Abeille\u00a0: 1\u202f234,50\u00a0€/mois → 10\u00a0€/mois", "Abeille\u00a0: de freemium à payant, toujours 10\u00a0€/mois",
-								"Abeille ou Bourdon\u202f?", "Bourdon\u00a0: fiche, 6,0/10", "Fantôme 0 quitte le catalogue\u00a0: mort").
+						"Abeille ou Bourdon\u202f?", "Bourdon\u00a0: fiche, 6,0/10", "Fantôme 0 quitte le catalogue\u00a0: mort").
 		saysNot("Abeille\u00a0: fiche") // the price change says so
 }
 
@@ -246,6 +246,9 @@ func TestToolsAreFollowedByTheirOwnFeeds(t *testing.T) {
 	v.get("/flux.atom?outils=abeille,personne").answers(404).says("«\u00a0personne\u00a0»")
 	v.get("/flux.atom?outils=" + strings.Repeat("a,", 21)).answers(400).says("vingt outils au plus")
 	v.get("/outils/fantome-00.atom").ok().says("quitte le catalogue") // who follows it learns that
+	gone := c.Retired[0]
+	titles, _ = told("/outils/"+gone.Slug+".atom", catalog.Event{ID: "evt_r", Type: catalog.ToolRetired, Slug: gone.Slug, At: onDay(9), Categories: []string{gone.Category}})
+	equal(t, "the feed of a retired tool", titles, []string{gone.Name + " : retiré"})
 	for path, feed := range map[string]string{"/outils/abeille": "/outils/abeille.atom", "/cimetiere/fantome-00": "/outils/fantome-00.atom"} {
 		v.get(path).ok().says(`<link rel="alternate" type="application/atom+xml" href="` + feed + `"`)
 	}
