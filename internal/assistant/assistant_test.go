@@ -422,6 +422,17 @@ func TestAToolThatIsAskedForTwiceHasOnePrice(t *testing.T) {
 	}
 }
 
+func TestAPriceIsGivenInItsOwnWordsToo(t *testing.T) {
+	d := open(t, assistant.Config{})
+	for name, arguments := range map[string]string{
+		"fetch": `{"id":"ouistiti-ops"}`, "prices": `{"tools":["ouistiti-ops"]}`, "compare": `{"tools":["ouistiti-ops","cambouis"]}`,
+	} {
+		if said := fmt.Sprint(d.ok(name, arguments)); !strings.Contains(said, "price_display:97 $/mois") {
+			t.Errorf("%s: %s", name, said)
+		}
+	}
+}
+
 func TestASpentQuotaIsAReadableAnswer(t *testing.T) {
 	now := time.Date(2026, 11, 15, 8, 0, 0, 0, time.UTC)
 	meter, err := quota.New(t.Context(), quota.Config{

@@ -102,6 +102,14 @@ func testConvertedPrice(t *testing.T, display string) {
 	v.get("/calendrier.ics").ok().says("40 $/mois\\, environ 36\\,37")
 }
 
+func TestEqualWordsOfPricesAreNotCompared(t *testing.T) {
+	c := moving()
+	for _, tool := range c.Tools {
+		tool.Pricing, tool.Price, tool.PriceDisplay = catalog.Paid, catalog.NoPrice, "Sur devis, dès 400 €/mois"
+	}
+	open(t, c).get("/outils/mouche-1.md").ok().says("(/outils/mouche-2.md)").saysNot("contre sur devis")
+}
+
 func TestWithoutAnICPNoPageSaysWhoAToolIsFor(t *testing.T) {
 	v := openDemo(t)
 	v.get("/outils/calepin-bavard").ok().saysNot("Pour qui", "profil")
