@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"palmares/internal/french"
-	"palmares/internal/theme"
 )
 
 const badgePath = "/outils/{slug}/badge.svg"
@@ -33,16 +32,13 @@ func (s *Site) badge(r *request) (*response, error) {
 		day = t.UpdatedAt
 	}
 	verdict += ", " + french.Date(day)
-	left, right, accent := textWidth(name), textWidth(verdict), theme.Default.Accent.String()
-	if r.theme != nil {
-		accent = r.theme.Accent.String()
-	}
+	left, right, accent := textWidth(name), textWidth(verdict), r.theme.accent()
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="24" role="img" aria-label="%s"><title>%[2]s</title>`+
-		`<rect width="100%%" height="24" rx="4" fill="%s"/><path d="M%d 1v22h%dV1z" fill="#fbfaf6"/>`+
+		`<rect width="100%%" height="24" rx="4" fill="#%02x%02x%02x"/><path d="M%d 1v22h%dV1z" fill="#fbfaf6"/>`+
 		`<g font-family="sans-serif" font-size="12"><text x="8" y="16" fill="#fff" textLength="%d" lengthAdjust="spacingAndGlyphs">%s</text>`+
 		`<text x="%d" y="16" fill="#1d2b24" textLength="%d" lengthAdjust="spacingAndGlyphs">%s</text></g></svg>`,
-		left+right+32, escapeXML(t.Name+"\u00a0: "+verdict+" sur "+name), accent, left+16, right+15,
+		left+right+32, escapeXML(t.Name+"\u00a0: "+verdict+" sur "+name), accent.R, accent.G, accent.B, left+16, right+15,
 		left, escapeXML(name), left+24, right, escapeXML(verdict))
 	a := newResponse(svgType, b.Bytes())
 	a.cache = cacheHour
