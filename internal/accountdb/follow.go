@@ -98,13 +98,30 @@ func (s *Follows) find(ctx context.Context, column, value string) (f Follow, err
 	return f, err
 }
 
-// End ends the follow of a secret, or all of its reader. Nothing is kept of what has ended.
-func (s *Follows) End(ctx context.Context, token string, all bool) error {
+// End ends the follow of a secret, or all of its reader, and what waits to be confirmed. Nothing is kept of
+// what has ended. It returns what the reader follows still.
+func (s *Follows) End(ctx context.Context, token string, all bool) (left []Follow, _ error) {
+	const ofReader = `reader = (SELECT reader FROM follows WHERE hash = $1)`
+	f, err := s.FindToken(ctx, token)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return nil, nil
+	}
 	which := `hash = $1`
 	if all {
-		which = `reader = (SELECT reader FROM follows WHERE hash = $1)`
+		which = ofReader
 	}
-	return s.db.Write(ctx, func(tx *sql.Tx) error { return endFollows(ctx, tx, which, tokenHash(token)) })
+	ids, err := sqldb.Write(ctx, s.db, func(tx *sql.Tx) ([]string, error) {
+		ids, err := sqldb.Rows(ctx, tx, `SELECT id FROM follows WHERE `+ofReader+` AND hash <> $1 ORDER BY topic`, sqldb.ScanText, tokenHash(token))
+		return ids, errors.Join(err, endFollows(ctx, tx, which, tokenHash(token)),
+			sqldb.Exec(ctx, tx, `DELETE FROM links WHERE email = $1 AND email <> '' AND purpose = $2`, f.Address, string(account.LinkFollow)),
+			sqldb.Exec(ctx, tx, `DELETE FROM mails WHERE address = $1 AND kind = $2`, f.Address, string(mail.ConfirmFollow)))
+	})
+	for _, id := range ids {
+		if other, err := s.Find(ctx, id); err == nil { // unless all have ended
+			left = append(left, other)
+		}
+	}
+	return left, err
 }
 
 // endFollows deletes follows and the mails that wait for them.

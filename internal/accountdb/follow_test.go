@@ -119,12 +119,14 @@ func TestFollowsAreSealedBoundedAndEnd(t *testing.T) {
 		if bytes.Contains(wholeDatabase(t, s), []byte(f.Token)) {
 			t.Error("the secret by which it ends is stored in clear")
 		}
+		link(t, s, f.Address, account.LinkFollow, monday) // is not confirmed
+		left, err := follows.End(ctx, f.Token, false)
+		if len(left) != 2 || err != nil || left[0].Address != f.Address {
+			t.Fatalf("%+v are left, %v", left, err)
+		}
 		rows, err := sqldb.Value[int](ctx, s.SQL.Reads(), `SELECT count(*) FROM links WHERE email <> ''`)
 		if rows != 0 || err != nil {
 			t.Errorf("%d links keep an address, %v", rows, err)
-		}
-		if err := follows.End(ctx, f.Token, false); err != nil {
-			t.Fatal(err)
 		}
 		_, err = follows.FindToken(ctx, f.Token)
 		fails(t, err, sqldb.ErrNotFound)

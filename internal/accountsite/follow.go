@@ -29,12 +29,17 @@ type followPage struct {
 	Pace    string
 	Email   string // as typed, or of the link
 	Token   string // of the link
+	IsLeft  bool   // it is what is followed still, after something has ended
 	Problem string // "" for none
 }
 
-// followPage returns what a request asks for. What does not exist means everything.
-func (p *pages) followPage(r *request, title, problem string) followPage {
-	topics := p.Site.Topics(r.FormValue("quoi"))
+// followPage returns what a request asks for.
+func (p *pages) followPage(r *request, title, problem string) (followPage, error) {
+	what := r.FormValue("quoi")
+	topics := p.Site.Topics(what)
+	if what != "" && len(topics) == 1 {
+		return followPage{}, notFound("Ce que vous voulez suivre n’existe pas, ou plus\u00a0: choisissez depuis la page d’un outil ou d’une catégorie.")
+	}
 	data := followPage{
 		page: r.page(title), Topics: topics, Topic: topics[0].Text, What: topics[0].Value, Pace: accountdb.FollowAtOnce,
 		Email: r.PostForm.Get("email"), Token: r.FormValue("jeton"), Problem: problem,
@@ -42,17 +47,21 @@ func (p *pages) followPage(r *request, title, problem string) followPage {
 	if r.FormValue("quand") == accountdb.FollowWeekly {
 		data.Pace = accountdb.FollowWeekly
 	}
-	return data
+	return data, nil
 }
 
 func (p *pages) showFollow(r *request) (*response, error) {
-	return render("follow", p.followPage(r, "Suivre", "")), nil
+	data, err := p.followPage(r, "Suivre", "")
+	return render("follow", data), err
 }
 
 // follow mails a link. The response depends only on whether the address is valid: nobody learns who
 // follows what, and only the owner of the address can confirm.
 func (p *pages) follow(r *request) (*response, error) {
-	data := p.followPage(r, "Suivre", "Cette adresse n’en est pas une\u00a0: écrivez-la seule, comme ada@example.org.")
+	data, err := p.followPage(r, "Suivre", "Cette adresse n’en est pas une\u00a0: écrivez-la seule, comme ada@example.org.")
+	if err != nil {
+		return nil, err
+	}
 	if r.PostForm.Get("site") != "" { // a robot
 		return seeOther(followPath, "suivre"), nil
 	}
@@ -72,8 +81,10 @@ func (p *pages) follow(r *request) (*response, error) {
 // showConfirmation shows the button that uses a link. Opening the link does not: mail scanners open links
 // too.
 func (p *pages) showConfirmation(r *request) (*response, error) {
-	data := p.followPage(r, "Confirmer", "")
-	var err error
+	data, err := p.followPage(r, "Confirmer", "")
+	if err != nil {
+		return nil, err
+	}
 	data.Email, err = p.Store.Links.Check(r.Context(), data.Token, account.LinkFollow, r.now)
 	if err != nil {
 		return nil, followFailure(err)
@@ -82,8 +93,11 @@ func (p *pages) showConfirmation(r *request) (*response, error) {
 }
 
 func (p *pages) confirmFollow(r *request) (*response, error) {
-	data := p.followPage(r, "", "")
-	_, err := p.Store.Links.Check(r.Context(), data.Token, account.LinkFollow, r.now)
+	data, err := p.followPage(r, "", "")
+	if err != nil {
+		return nil, err
+	}
+	_, err = p.Store.Links.Check(r.Context(), data.Token, account.LinkFollow, r.now)
 	if err == nil {
 		err = p.Store.Follows.Sealed(p.Sealer).Confirm(r.Context(), data.Token, data.What, data.Pace, r.now)
 	}
@@ -98,7 +112,7 @@ func followFailure(err error) error {
 	text := "Ce lien n’est pas l’un des nôtres, ou plus\u00a0: copiez-le en entier depuis le courriel, ou recommencez depuis la page Suivre."
 	switch {
 	case errors.Is(err, accountdb.ErrLinkUsed):
-		text = "Il a déjà servi\u00a0: c’est noté, nous vous écrirons."
+		text = "Il a déjà servi. Pour suivre autre chose, ou de nouveau, recommencez depuis la page Suivre."
 	case errors.Is(err, accountdb.ErrLinkExpired):
 		text = "Il a plus de 24\u00a0heures. Recommencez depuis la page Suivre."
 	case errors.Is(err, accountdb.ErrTooMany):
@@ -115,14 +129,33 @@ func (p *pages) showEnd(r *request) (*response, error) {
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return r.ended(), nil
 	}
-	data := p.followPage(r, "Ne plus suivre", "")
-	data.Topic, data.Email = p.Site.Topics(f.Topic)[0].Text, f.Address
-	return render("endfollow", data), err
+	return p.endPage(r, "Ne plus suivre", false, f), err
 }
 
 // endFollow ends a follow, also by one click in a mailbox (RFC 8058), where nobody follows a redirect.
 func (p *pages) endFollow(r *request) (*response, error) {
-	return r.ended(), p.Store.Follows.End(r.Context(), r.FormValue("jeton"), r.Form.Has("tout"))
+	isOurs := r.PostForm.Has("jeton")
+	if token := r.FormValue("jeton"); !account.HasTokenForm(token) {
+		return nil, followFailure(sqldb.ErrNotFound)
+	} else if !isOurs && r.PostForm.Get("List-Unsubscribe") != "One-Click" {
+		return p.showEnd(r)
+	}
+	left, err := p.Store.Follows.Sealed(p.Sealer).End(r.Context(), r.FormValue("jeton"), r.Form.Has("tout"))
+	if err != nil || len(left) == 0 {
+		return r.ended(), err
+	}
+	return p.endPage(r, "C’est fini", true, left...), nil
+}
+
+// endPage is about follows of one reader.
+func (p *pages) endPage(r *request, title string, isLeft bool, follows ...accountdb.Follow) *response {
+	var names []string
+	for _, f := range follows {
+		names = append(names, p.Site.Topics(f.Topic)[0].Text)
+	}
+	return render("endfollow", followPage{
+		page: r.page(title), Topic: strings.Join(names, "\u00a0», «\u00a0"), Email: follows[0].Address, Token: follows[0].Token, IsLeft: isLeft,
+	})
 }
 
 func (r *request) ended() *response {

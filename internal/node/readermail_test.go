@@ -264,6 +264,9 @@ func TestReadersFollowByMail(t *testing.T) {
 			t.Errorf("the page that ends it is %s", page)
 		}
 	}
+	if code := r.post(path, nil); code != http.StatusOK || !strings.Contains(r.get(path), "Ne plus suivre") {
+		t.Errorf("%d for a POST that is none of one click", code)
+	}
 	for range 2 {
 		if code := r.post(path, url.Values{"List-Unsubscribe": {"One-Click"}}); code != http.StatusOK {
 			t.Errorf("%d for one click", code)
@@ -375,6 +378,9 @@ func TestNobodyLearnsWhoFollowsOrSubscribesSomebodyElse(t *testing.T) {
 	}
 	if got := r.sent(); len(got) > 3 {
 		t.Errorf("%d mails flood a mailbox", len(got))
+	}
+	if code := r.post("/suivre", url.Values{"email": {"bob@example.org"}, "quoi": {"outils/unknown"}}); code != http.StatusNotFound {
+		t.Errorf("%d for a tool that does not exist", code)
 	}
 	if code := r.post("/suivre/confirmation", url.Values{"jeton": {"x"}, "quoi": {""}}); code != http.StatusGone {
 		t.Errorf("%d for a made-up link", code)
