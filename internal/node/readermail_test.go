@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -74,10 +75,15 @@ func (s *mailSession) Rcpt(to string, _ *smtp.RcptOptions) error {
 }
 
 func (s *mailSession) Data(body io.Reader) error {
-	raw, err := io.ReadAll(quotedprintable.NewReader(body))
+	sent, err := io.ReadAll(body)
+	if err != nil {
+		return err
+	}
+	header, text, _ := bytes.Cut(sent, []byte("\r\n\r\n")) // a secret in the header may look encoded
+	raw, err := io.ReadAll(quotedprintable.NewReader(bytes.NewReader(text)))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.letters = append(s.letters, letter{s.to, string(raw)})
+	s.letters = append(s.letters, letter{s.to, string(header) + "\r\n\r\n" + string(raw)})
 	return err
 }
 
