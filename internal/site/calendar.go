@@ -32,7 +32,6 @@ type announcement struct {
 	Words  string // 25 €/mois
 	Text   string // À partir du 1er janvier 2027 : 25 €/mois
 	Source string // URL or ""
-	is     *catalog.Announcement
 }
 
 // upcomingPage is the list of announced changes.
@@ -46,7 +45,7 @@ type upcomingPage struct {
 func (v *view) announcements(t *catalog.Tool) (list []announcement) {
 	for i := range t.Announced {
 		a := &t.Announced[i]
-		one := announcement{Tool: t, Date: a.From, Source: a.Source, is: a}
+		one := announcement{Tool: t, Date: a.From, Source: a.Source}
 		if a.Retire != "" {
 			one.Words = "fin annoncée (" + reasonNames[a.Retire] + ")"
 			one.Text = "Fin annoncée pour le " + french.Date(a.From) + "\u00a0: " + reasonNames[a.Retire]
@@ -101,7 +100,7 @@ func withAnnounced(changes []change, all []announcement) []change {
 	for _, a := range all[:min(len(all), maxUpcoming)] {
 		list = append(list, change{
 			Date: a.Tool.UpdatedAt, Kind: kindAnnounced, Title: a.Tool.Name + "\u00a0: " + a.Words + ", dès le " + french.Date(a.Date),
-			Path: "/outils/" + a.Tool.Slug, id: "annonce-" + a.Tool.Slug + "-" + a.Date, record: a.is, summary: a.Text,
+			Path: "/outils/" + a.Tool.Slug, id: "annonce-" + a.Tool.Slug + "-" + a.Date, summary: a.Text,
 			authors: a.Tool.Authors, in: []string{a.Tool.Category}, tools: []string{a.Tool.Slug},
 		})
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strconv"
 
 	"palmares/internal/catalog"
 	"palmares/internal/chart"
@@ -19,11 +18,10 @@ type change struct {
 	Kind    string // shown to visitors
 	Title   string
 	Path    string
-	id      string // unique, for the feed
+	id      string // for the feeds: a URN, or a name in the feed of all changes, the same in every feed and for good
 	summary string // what changed, old → new; "" if the title says it
 	time    string // RFC 3339; "" if only the day is known
 	since   string // RFC 3339, when an article appeared; "" for all others
-	record  any    // that tells the change; nil for an event
 	authors []string
 	in      []string // categories
 	tools   []string // slugs of the tools that it is about
@@ -98,7 +96,7 @@ func (v *view) eachChange(tools []*catalog.Tool, wants func(day string) bool, ad
 		if x := &c.Comparisons[i]; x.Published && wants(x.UpdatedAt) {
 			add(change{
 				Date: x.UpdatedAt, Kind: kindComparison, Title: markdown.NoBreak(x.Title),
-				Path: "/comparatifs/" + x.Slug, id: "comparatif-" + x.Slug, record: x, authors: x.Authors, in: v.categoriesOf(x),
+				Path: "/comparatifs/" + x.Slug, id: dayID("comparatif", x.Slug, x.UpdatedAt), authors: x.Authors, in: v.categoriesOf(x),
 				tools: []string{x.ToolA, x.ToolB},
 			})
 		}
@@ -108,19 +106,22 @@ func (v *view) eachChange(tools []*catalog.Tool, wants func(day string) bool, ad
 	}
 }
 
+// dayID returns the id of what happens at most once a day, whether its record or its events tell it.
+func dayID(what, slug, day string) string { return what + "-" + slug + "-" + day }
+
 func retirement(r *catalog.Retired) change {
 	return change{
 		Date: r.RetiredAt, Kind: kindRetired, Title: r.Name + " quitte le catalogue\u00a0: " + reasonNames[r.Reason],
-		Path: retiredPath + r.Slug, id: "retrait-" + r.Slug, record: r, in: []string{r.Category}, tools: []string{r.Slug},
+		Path: retiredPath + r.Slug, id: dayID("retrait", r.Slug, r.RetiredAt), in: []string{r.Category}, tools: []string{r.Slug},
 	}
 }
 
 func eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(change)) {
 	told := false // by a history, and not again as an update of the tool
-	tell := func(day, kind, id string, n int, record any, title string) {
+	tell := func(day, kind, id, title string) {
 		add(change{
 			Date: day, Kind: kind, Title: t.Name + "\u00a0: " + title, Path: "/outils/" + t.Slug,
-			id: id + t.Slug + "-" + strconv.Itoa(n), record: record, authors: t.Authors, in: []string{t.Category},
+			id: dayID(id, t.Slug, day), authors: t.Authors, in: []string{t.Category},
 			tools: []string{t.Slug},
 		})
 	}
@@ -128,7 +129,7 @@ func eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(chang
 		p := &t.PriceHistory[i]
 		told = told || p.ChangedAt == t.UpdatedAt
 		if wants(p.ChangedAt) {
-			tell(p.ChangedAt, kindPrice, "prix-", len(t.PriceHistory)-i, p, describePriceChange(t, p))
+			tell(p.ChangedAt, kindPrice, "prix", describePriceChange(t, p))
 		}
 	}
 	for i := range t.ScoreHistory {
@@ -138,12 +139,11 @@ func eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(chang
 		}
 		told = told || s.ChangedAt == t.UpdatedAt
 		if wants(s.ChangedAt) {
-			tell(s.ChangedAt, kindScore, "note-", len(t.ScoreHistory)-i, s,
-				"note "+figure(s.OldScore)+" → "+figure(s.NewScore))
+			tell(s.ChangedAt, kindScore, "note", "note "+figure(s.OldScore)+" → "+figure(s.NewScore))
 		}
 	}
 	if t.AddedAt != "" && wants(t.AddedAt) {
-		tell(t.AddedAt, kindNew, "nouveau-", 0, t, "nouvel outil")
+		tell(t.AddedAt, kindNew, "nouveau", "nouvel outil")
 	}
 	if told || t.AddedAt == t.UpdatedAt || !wants(t.UpdatedAt) {
 		return
@@ -155,7 +155,7 @@ func eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(chang
 	if t.Score != nil {
 		title += ", " + french.Figure(*t.Score) + "/10"
 	}
-	tell(t.UpdatedAt, kindTool, "fiche-", 0, t, title)
+	tell(t.UpdatedAt, kindTool, "fiche", title)
 }
 
 // describePriceChange describes a change of the price of a tool.

@@ -90,9 +90,9 @@ func (t *teller) describeTool(e *catalog.Event, ch *change) bool {
 	ch.Path, ch.authors, ch.tools = s.path, s.authors, []string{s.slug}
 	switch e.Type {
 	case catalog.ToolCreated, catalog.ToolRestored:
-		ch.Kind = kindNew
+		ch.Kind, ch.id = kindNew, dayID("nouveau", s.slug, ch.Date)
 		if e.Type == catalog.ToolRestored {
-			ch.Kind = kindReturned
+			ch.Kind, ch.id = kindReturned, dayID("retour", s.slug, ch.Date)
 		}
 		ch.Title = s.name + "\u00a0: " + strings.ToLower(ch.Kind)
 		tagline, _ := e.Object["tagline"].(string)
@@ -102,6 +102,8 @@ func (t *teller) describeTool(e *catalog.Event, ch *change) bool {
 		}
 	case catalog.ToolRetired:
 		ch.Kind, ch.Title = kindRetired, s.name+"\u00a0: retiré"
+		day, _ := e.Object["retired_at"].(string)
+		ch.id = dayID("retrait", s.slug, cmp.Or(day, ch.Date))
 		if reason, ok := e.Object["reason"].(string); ok && reasonNames[catalog.Reason(reason)] != "" {
 			ch.Title += ", " + reasonNames[catalog.Reason(reason)]
 		}
@@ -119,6 +121,9 @@ func (t *teller) describeTool(e *catalog.Event, ch *change) bool {
 		}
 		ch.Kind, ch.summary = kindPrice, describePriceChange(s.tool, &p)
 		ch.Title = s.name + "\u00a0: prix, " + ch.summary
+		if s.isKnown {
+			ch.id = dayID("prix", s.slug, p.ChangedAt)
+		}
 	case catalog.ToolUpdated:
 		return t.describeUpdate(e, &s, ch)
 	default:
@@ -242,6 +247,9 @@ func (t *teller) describeUpdate(e *catalog.Event, s *subject, ch *change) bool {
 	switch {
 	case hasScore:
 		ch.Kind, ch.Title = kindScore, s.name+"\u00a0: "+changes[0]
+		if _, ok := catalog.OnDay(s.scores, ch.Date); ok {
+			ch.id = dayID("note", s.slug, ch.Date)
+		}
 	case len(changes) > 0:
 		ch.Kind, ch.Title = kindTool, s.name+"\u00a0: fiche modifiée"
 	case slices.ContainsFunc(e.Changed, func(field string) bool { return slices.Contains(toldElsewhere, field) }) ||

@@ -2,12 +2,9 @@ package site
 
 import (
 	"cmp"
-	"encoding/hex"
 	"encoding/xml"
 	"slices"
 	"strings"
-
-	"palmares/internal/wire"
 )
 
 // atomFeed is the feed of changes (Atom, RFC 4287).
@@ -102,14 +99,11 @@ func (v *view) atom(path, page, title, subtitle string, changes []change) (*resp
 	}
 	for i, ch := range changes[:min(len(changes), feedEntries)] {
 		e := atomEntry{
-			ID: ch.id, Title: ch.Title, Updated: ch.time, Since: ch.since, Summary: ch.summary,
+			ID: ch.id, Title: ch.Title, Updated: cmp.Or(ch.time, midnight(ch.Date)), Since: ch.since, Summary: ch.summary,
 			Link: atomLink{"alternate", "text/html", c.URL + ch.Path}, Category: atomCategory{strings.ToLower(ch.Kind)},
 		}
-		if ch.record != nil {
-			// Two changes of a day have two ids, because the record is not the same.
-			sum := wire.Sum(wire.AppendJSON(nil, ch.record))
-			e.ID = c.URL + feedPath + "#" + ch.id + "-" + hex.EncodeToString(sum[:8])
-			e.Updated = cmp.Or(ch.time, midnight(ch.Date))
+		if !strings.Contains(ch.id, ":") {
+			e.ID = c.URL + feedPath + "#" + ch.id
 		}
 		for _, name := range ch.authors {
 			e.Authors = append(e.Authors, atomPerson{name})

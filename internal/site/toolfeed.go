@@ -100,8 +100,7 @@ func (r *request) chosenFeed() (*response, error) {
 }
 
 // changesOf returns the changes of some tools, newest first: those that the feed of all changes has
-// of them and, from before it, what their histories tell. A change that both tell has the id that
-// the history gives it, so that it stays the same entry when the feed has lost its event.
+// of them and, from before it, what their histories tell.
 func (v *view) changesOf(tools ...followed) []change {
 	var list []change
 	for _, ch := range v.feedChanges {
@@ -113,14 +112,11 @@ func (v *view) changesOf(tools ...followed) []change {
 	for _, f := range tools {
 		since := v.feedSince(f.category)
 		add := func(ch change) {
-			i := slices.IndexFunc(list[:told], func(e change) bool {
+			isTold := slices.ContainsFunc(list[:told], func(e change) bool {
 				// A retirement is dated by its editors, its event by the publication.
-				return (e.Date == ch.Date || ch.Kind == kindRetired) && e.Kind == ch.Kind && slices.Equal(e.tools, ch.tools)
+				return e.id == ch.id || (e.Date == ch.Date || ch.Kind == kindRetired) && e.Kind == ch.Kind && slices.Equal(e.tools, ch.tools)
 			})
-			switch {
-			case i >= 0 && ch.Kind != kindTool:
-				list[i].id, list[i].record = ch.id, ch.record
-			case i < 0 && ch.Date < since:
+			if !isTold && ch.Date < since {
 				list = append(list, ch)
 			}
 		}
