@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"palmares/internal/account"
@@ -56,7 +57,7 @@ func (p *pages) report(r *request) (*response, error) {
 		return seeOther(thanksPath, ""), nil
 	}
 	switch n := utf8.RuneCountInString(text); {
-	case n == 0:
+	case !strings.ContainsFunc(text, isVisible):
 		return refused(http.StatusBadRequest, "Dites ce qui est faux, en quelques mots.")
 	case n > maxReport || !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		return refused(http.StatusBadRequest, "Votre texte est trop long, ou illisible\u00a0: 2\u202f000\u00a0caractères au plus.")
@@ -77,6 +78,11 @@ func (p *pages) report(r *request) (*response, error) {
 
 func (p *pages) thanks(r *request) (*response, error) {
 	return r.message("Merci", "Votre signalement est arrivé. Personne d’autre que la rédaction ne le lira."), nil
+}
+
+// isVisible reports whether a character shows.
+func isVisible(c rune) bool {
+	return unicode.In(c, unicode.L, unicode.N, unicode.P, unicode.S) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c) && c != '\u2800'
 }
 
 // message is a page that says one thing.

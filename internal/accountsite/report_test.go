@@ -22,6 +22,7 @@ func TestAReportIsStoredOnceAndMailedOnceADay(t *testing.T) {
 		b.get("/signaler?page=https://evil.example/").Is(200).Lacks("evil.example")
 		for _, bad := range [][]string{
 			{"texte", " "},
+			{"texte", "\u200b\u3164\u2800"},
 			{"texte", strings.Repeat("é", 2001)},
 			{"texte", "Le prix.", "email", "lea"},
 			{"texte", "\x00"},

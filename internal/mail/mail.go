@@ -108,6 +108,8 @@ type Verdict struct {
 
 // A Message is a mail as its recipient sees it.
 type Message struct {
+	ID      string // the same for each attempt, "" for a new one
+	From    string // the name of the sender, unless it has one
 	To      string
 	Subject string
 	Text    string

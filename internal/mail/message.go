@@ -98,7 +98,12 @@ func (q *Queue) write(ctx context.Context, c Claim, now time.Time) (Message, err
 	if err != nil {
 		return Message{}, err
 	}
-	return q.templates[c.Kind].render(c.To, d, now)
+	m, err := q.templates[c.Kind].render(c.To, d, now)
+	m.From = d.Name
+	if d.Link == "" { // a server that drops duplicates must not drop the attempt whose link still works
+		m.ID = c.ID
+	}
+	return m, err
 }
 
 // describeFailures fills in what the mail about a failing endpoint says.

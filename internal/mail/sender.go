@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -159,13 +160,11 @@ func (s *Sender) compose(m Message) (*gomail.Msg, error) {
 	_, domain, _ := strings.Cut(s.from.Address, "@")
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent(), gomail.WithCharset(gomail.CharsetUTF8),
 		gomail.WithEncoding(gomail.EncodingQP))
-	msg.FromMailAddress(&s.from)
+	msg.FromMailAddress(&mail.Address{Name: cmp.Or(s.from.Name, m.From), Address: s.from.Address})
 	msg.ToMailAddress(to)
 	msg.Subject(m.Subject)
 	msg.SetDateWithValue(m.Date)
-	// A new id for each attempt: a server that drops duplicates must not drop the attempt
-	// whose link still works.
-	msg.SetMessageIDWithValue(strings.ToLower(rand.Text()) + "@" + domain)
+	msg.SetMessageIDWithValue(cmp.Or(m.ID, strings.ToLower(rand.Text())) + "@" + domain)
 	msg.SetGenHeader("Auto-Submitted", "auto-generated") // suppresses vacation replies
 	if m.End != "" {
 		msg.SetGenHeader(gomail.HeaderListUnsubscribe, "<"+m.End+">")

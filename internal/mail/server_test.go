@@ -297,7 +297,7 @@ var monday = time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
 
 func message() mail.Message {
 	return mail.Message{
-		To: "ada@example.org", Subject: "Votre lien de connexion à Palmarès, prêt à l’emploi dès maintenant et pour longtemps",
+		From: "Palmarès", To: "ada@example.org", Subject: "Votre lien de connexion à Palmarès, prêt à l’emploi dès maintenant et pour longtemps",
 		Text: "Bonjour,\n\nÉté comme hiver\u00a0: « ça » va.\n.\n..\nFrom ici\n" + strings.Repeat("long ", 400) + "\n",
 		HTML: "<p>Été\u202f!</p>" + strings.Repeat("x", 3000),
 		Date: monday,

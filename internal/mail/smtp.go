@@ -134,7 +134,7 @@ func (s *SMTP) secure(u *url.URL) error {
 }
 
 // ParseFrom parses the sender of mails: `Palmarès <no-reply@example.org>`, or an
-// address alone. The default is no-reply at the host of the base URL.
+// address alone. The default is no-reply at the host of the base URL. The catalogue gives the name to one without.
 func ParseFrom(text string, base *url.URL) (mail.Address, error) {
 	if text == "" {
 		host := base.Hostname()
@@ -145,7 +145,7 @@ func ParseFrom(text string, base *url.URL) (mail.Address, error) {
 			}
 			host = "localhost" // an IP address is not a mail domain
 		}
-		text = "Palmarès <no-reply@" + host + ">"
+		text = "no-reply@" + host // the catalogue gives the name
 	}
 	from, err := mail.ParseAddress(text)
 	if err != nil || strings.ContainsFunc(text, unicode.IsControl) {
