@@ -61,14 +61,21 @@ func (s *Reports) Add(ctx context.Context, r Report, network netip.Prefix, now t
 	})
 }
 
-// List lists the newest reports, those that are open first.
-func (s *Reports) List(ctx context.Context) ([]Report, error) {
-	return s.list(ctx, `ORDER BY CASE WHEN state = '' THEN 0 ELSE 1 END, created_at DESC, id LIMIT $1`, MaxReports)
+// List lists the newest reports, those that are open first, after so many.
+func (s *Reports) List(ctx context.Context, after int) ([]Report, error) {
+	return s.list(ctx, `ORDER BY CASE WHEN state = '' THEN 0 ELSE 1 END, created_at DESC, id LIMIT $1 OFFSET $2`, MaxReports, after)
 }
 
-// OpenBetween lists the reports from one day until another that are open, oldest first.
-func (s *Reports) OpenBetween(ctx context.Context, since, until string) ([]Report, error) {
-	return s.list(ctx, `WHERE created_at >= $2 AND created_at < $3 AND state = '' ORDER BY created_at, id LIMIT $1`, MaxReports, since, until)
+// OpenBetween lists the reports from one day until another that are open, oldest first, and returns how many
+// more there are.
+func (s *Reports) OpenBetween(ctx context.Context, since, until string) (list []Report, more int, _ error) {
+	const which = `WHERE created_at >= $2 AND created_at < $3 AND state = ''`
+	list, err := s.list(ctx, which+` ORDER BY created_at, id LIMIT $1`, MaxReports, since, until)
+	if err != nil || len(list) < MaxReports {
+		return list, 0, err
+	}
+	more, err = sqldb.Value[int](ctx, s.db.Reads(), `SELECT count(*) - $1 FROM reports `+which, MaxReports, since, until)
+	return list, max(more, 0), s.db.Explain(ctx, err)
 }
 
 func (s *Reports) list(ctx context.Context, which string, args ...any) ([]Report, error) {

@@ -84,7 +84,7 @@ func (n *newsroom) reported() string {
 	if err != nil || !stored {
 		n.t.Fatal(stored, err)
 	}
-	list, err := n.db.Reports.Sealed(sealer).List(n.t.Context())
+	list, err := n.db.Reports.Sealed(sealer).List(n.t.Context(), 0)
 	if err != nil {
 		n.t.Fatal(err)
 	}

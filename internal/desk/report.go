@@ -1,19 +1,30 @@
 package desk
 
-import "palmares/internal/accountdb"
+import (
+	"strconv"
+
+	"palmares/internal/accountdb"
+)
 
 // reportsPage is what readers say is wrong.
 type reportsPage struct {
 	page
 	Reports []accountdb.Report
+	Next    int // the page after; 0 for none
 }
 
 func (d *desk) listReports(r *request) (*response, error) {
-	list, err := d.Reports.List(r.Context())
+	n, _ := strconv.Atoi(r.FormValue("page"))
+	n = min(max(n, 1), 10_000)
+	list, err := d.Reports.List(r.Context(), (n-1)*accountdb.MaxReports)
 	if err != nil {
 		return nil, err
 	}
-	return render("reports", reportsPage{page: r.page("Signalements"), Reports: list}), nil
+	data := reportsPage{page: r.page("Signalements"), Reports: list}
+	if len(list) == accountdb.MaxReports {
+		data.Next = n + 1
+	}
+	return render("reports", data), nil
 }
 
 func (d *desk) closeReport(r *request) (*response, error) {

@@ -40,6 +40,7 @@ type data struct {
 	Author   string // the name of who wrote it
 	Note     string // about it, "" for none
 	Reports  []Report
+	More     int // reports that are not in the mail
 	Bulletin Bulletin
 }
 
@@ -91,7 +92,7 @@ func (q *Queue) write(ctx context.Context, c Claim, now time.Time) (Message, err
 		d.Bulletin, err = q.cfg.Content.Bulletin(ctx, c.Request)
 		c.To = d.Bulletin.To
 	case Reports:
-		d.Reports, err = q.cfg.Content.Reports(ctx, c.Request)
+		d.Reports, d.More, err = q.cfg.Content.Reports(ctx, c.Request)
 	default:
 		err = fmt.Errorf("unknown kind of mail %q", c.Kind)
 	}

@@ -60,11 +60,11 @@ func (fakeContent) Bulletin(context.Context, Request) (Bulletin, error) {
 	}, nil
 }
 
-func (fakeContent) Reports(context.Context, Request) ([]Report, error) {
+func (fakeContent) Reports(context.Context, Request) ([]Report, int, error) {
 	return []Report{
 		{Page: "https://palmares.example/outils/plume", Text: "Le prix est faux\u00a0:\nc’est <12> €.", Address: "lea@example.org"},
 		{Page: "https://palmares.example", Text: "La recherche ne trouve rien."},
-	}, nil
+	}, 3, nil
 }
 
 func (c fakeContent) Endpoint(context.Context, string) (webhook.Endpoint, error) {

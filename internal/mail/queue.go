@@ -36,8 +36,8 @@ type Content interface {
 	Copy(ctx context.Context, r Request) (Copy, error)
 	// Bulletin finds what somebody who follows something is told.
 	Bulletin(ctx context.Context, r Request) (Bulletin, error)
-	// Reports finds the reports of readers that a mail is about.
-	Reports(ctx context.Context, r Request) ([]Report, error)
+	// Reports finds the reports of readers that a mail is about, and how many more there are.
+	Reports(ctx context.Context, r Request) ([]Report, int, error)
 }
 
 // A Transport delivers mails: a Sender or a LogSender.

@@ -107,8 +107,8 @@ func (nodeContent) Bulletin(context.Context, mail.Request) (mail.Bulletin, error
 	return mail.Bulletin{}, mail.ErrObsolete
 }
 
-func (nodeContent) Reports(context.Context, mail.Request) ([]mail.Report, error) {
-	return nil, mail.ErrObsolete
+func (nodeContent) Reports(context.Context, mail.Request) ([]mail.Report, int, error) {
+	return nil, 0, mail.ErrObsolete
 }
 
 func (nodeContent) Copy(context.Context, mail.Request) (mail.Copy, error) {

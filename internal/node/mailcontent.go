@@ -132,16 +132,16 @@ func (c *mailContent) Bulletin(ctx context.Context, r mail.Request) (b mail.Bull
 }
 
 // Reports finds what readers have reported and nobody has looked at yet.
-func (c *mailContent) Reports(ctx context.Context, r mail.Request) (list []mail.Report, _ error) {
+func (c *mailContent) Reports(ctx context.Context, r mail.Request) (list []mail.Report, more int, _ error) {
 	since, until, _ := strings.Cut(r.About, " ")
-	found, err := c.store.Reports.Sealed(c.sealer).OpenBetween(ctx, since, until)
+	found, more, err := c.store.Reports.Sealed(c.sealer).OpenBetween(ctx, since, until)
 	for _, f := range found {
 		list = append(list, mail.Report{Page: c.baseURL + f.Page, Text: f.Text, Address: f.Address})
 	}
 	if err == nil && len(list) == 0 {
 		err = mail.ErrObsolete
 	}
-	return list, err
+	return list, more, err
 }
 
 func obsoleteIfNotFound(err error) error {
