@@ -82,10 +82,9 @@ func (p *pages) follow(r *request) (*response, error) {
 // too.
 func (p *pages) showConfirmation(r *request) (*response, error) {
 	data, err := p.followPage(r, "Confirmer", "")
-	if err != nil {
-		return nil, err
+	if err == nil {
+		data.Email, err = p.Store.Links.Check(r.Context(), data.Token, account.LinkFollow, r.now)
 	}
-	data.Email, err = p.Store.Links.Check(r.Context(), data.Token, account.LinkFollow, r.now)
 	if err != nil {
 		return nil, followFailure(err)
 	}
@@ -94,10 +93,9 @@ func (p *pages) showConfirmation(r *request) (*response, error) {
 
 func (p *pages) confirmFollow(r *request) (*response, error) {
 	data, err := p.followPage(r, "", "")
-	if err != nil {
-		return nil, err
+	if err == nil {
+		_, err = p.Store.Links.Check(r.Context(), data.Token, account.LinkFollow, r.now)
 	}
-	_, err = p.Store.Links.Check(r.Context(), data.Token, account.LinkFollow, r.now)
 	if err == nil {
 		err = p.Store.Follows.Sealed(p.Sealer).Confirm(r.Context(), data.Token, data.What, data.Pace, r.now)
 	}
@@ -134,10 +132,10 @@ func (p *pages) showEnd(r *request) (*response, error) {
 
 // endFollow ends a follow, also by one click in a mailbox (RFC 8058), where nobody follows a redirect.
 func (p *pages) endFollow(r *request) (*response, error) {
-	isOurs := r.PostForm.Has("jeton")
-	if token := r.FormValue("jeton"); !account.HasTokenForm(token) {
+	if !account.HasTokenForm(r.FormValue("jeton")) {
 		return nil, followFailure(sqldb.ErrNotFound)
-	} else if !isOurs && r.PostForm.Get("List-Unsubscribe") != "One-Click" {
+	}
+	if !r.PostForm.Has("jeton") && r.PostForm.Get("List-Unsubscribe") != "One-Click" {
 		return p.showEnd(r)
 	}
 	left, err := p.Store.Follows.Sealed(p.Sealer).End(r.Context(), r.FormValue("jeton"), r.Form.Has("tout"))
