@@ -103,7 +103,6 @@ func (c *mailContent) Bulletin(ctx context.Context, r mail.Request) (b mail.Bull
 		after, from[f] = min(after, sequence), sequence
 		names = append(names, c.pages.Topics(f.Topic)[0].Text)
 		b.To, b.End = f.Address, accountsite.EndURL(c.baseURL, f.Token, len(names) > 1)
-		b.Topics = strings.Join(names, "\u00a0», «\u00a0")
 	}
 	events, more, err := c.store.Events.Between(ctx, after, upTo, func(sequence int64, e *catalog.Event) bool {
 		topics := c.pages.TopicsOf(e)
@@ -124,7 +123,7 @@ func (c *mailContent) Bulletin(ctx context.Context, r mail.Request) (b mail.Bull
 		}
 		b.Entries = append(b.Entries, mail.Entry{Title: n.Title, Summary: n.Summary, Page: n.URL})
 	}
-	b.AtLeast = more
+	b.Topics, b.AtLeast = strings.Join(names, "\u00a0», «\u00a0"), more
 	if len(b.Entries) == 0 {
 		return b, mail.ErrObsolete
 	}
