@@ -211,6 +211,8 @@ func (b *builder) write(s string) {
 func (b *builder) join(r rune) {
 	if b.joint && r != ' ' {
 		switch {
+		case unicode.IsLower(b.last) && unicode.IsUpper(r): // boxes beside each other, without a space between them
+			b.end()
 		case unicode.IsDigit(b.last) && unicode.IsDigit(r) && b.cents:
 			b.text.WriteRune(',')
 		case unicode.IsDigit(b.last) && unicode.IsDigit(r), unicode.IsDigit(b.last) && unicode.IsLetter(r),
