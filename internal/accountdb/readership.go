@@ -30,7 +30,8 @@ func (s *Readership) Begin(ctx context.Context, oldest, week string, candidate [
 				SELECT count(*) FROM (SELECT DISTINCT day FROM readership WHERE day >= $1 LIMIT $2) AS later)`, oldest, laterDays),
 		)
 	})
-	if err = cmp.Or(err, s.db.Purge(ctx)); err != nil {
+	err = cmp.Or(err, s.db.Purge(ctx))
+	if err != nil {
 		return candidate, err
 	}
 	return keyOf(ctx, s.db, "week_keys", "week", week, candidate)
@@ -92,7 +93,7 @@ func addSearches(ctx context.Context, tx *sql.Tx, found []readership.Search) err
 	return nil
 }
 
-// Views are how often something was read or, by networks, typed in vain.
+// Views is how often something was read, or how many networks searched for it in vain.
 type Views struct {
 	Day   string // or the first one of a week
 	Name  string // a path, a host or words

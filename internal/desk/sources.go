@@ -118,7 +118,8 @@ func (d *desk) sourceRow(c *catalog.Catalog, l *evidence.Listed) sourceRow {
 	for _, f := range l.Found {
 		found := foundAmount{Found: f}
 		isKnown := func(other foundAmount) bool { return other.Price == found.Price }
-		if found.Price = l.Recordable(f); isFixed || slices.ContainsFunc(r.Amounts, isKnown) {
+		found.Price = l.Recordable(f)
+		if isFixed || slices.ContainsFunc(r.Amounts, isKnown) {
 			found.Price = ""
 		}
 		r.Amounts = append(r.Amounts, found)

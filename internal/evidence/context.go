@@ -137,7 +137,8 @@ func (p *page) headings(at int) string {
 		if e.end > at || e.name >= level || strings.ContainsAny(p.textOf(i), "€$£") {
 			continue
 		}
-		if level = e.name; level != "h1" {
+		level = e.name
+		if level != "h1" {
 			found = append(found, p.textOf(i))
 		}
 	}

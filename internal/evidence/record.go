@@ -20,8 +20,9 @@ func Add(c *catalog.Catalog, p *catalog.Proof, line []byte) {
 	}
 	address, isSource := withoutFragment(p.URL), false
 	for _, source := range PriceSources(t) {
-		if source = withoutFragment(source); source == address {
-			address, isSource = source, true // one text for both
+		plain := withoutFragment(source)
+		if plain == address {
+			address, isSource = plain, true // one text for both
 		}
 	}
 	n := len(c.Proofs)

@@ -141,7 +141,7 @@ var accesses = map[catalog.Access][2]string{
 	"offered": {"offerte", "accès offert"},
 }
 
-// tested says when and how a tool was tested, without by whom; "" if it was not.
+// tested returns when and how a tool was tested, but not by whom; "" if it was not.
 func (v *view) tested(t *catalog.Tool) string {
 	if t.TestedAt == "" {
 		return ""

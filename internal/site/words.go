@@ -9,8 +9,8 @@ import (
 	"palmares/internal/markdown"
 )
 
-// words are what pages call the figures of tools and those whom tools are for: our words, or those of
-// the publisher.
+// words are the names that pages use for the figures and the audiences of tools: ours, or the
+// publisher's own.
 type words struct {
 	figures   map[string]string      // by field
 	inText    map[string]string      // the same within a sentence
@@ -55,10 +55,10 @@ func newWords(s *catalog.Settings) words {
 	return w
 }
 
-// ownAudiences reports whether the publisher has words for those whom tools are for.
+// ownAudiences reports whether the publisher has names of her own for audiences.
 func (w *words) ownAudiences() bool { return w.own.VibeCoder+w.own.AgenticEngineer+w.own.Mixed != "" }
 
-// audience returns whom a value in an event means.
+// audience returns the name of the audience that an event gives as a value.
 func (w *words) audience(value any) any {
 	icp, _ := value.(string)
 	return cmp.Or(w.audiences[catalog.ICP(icp)], icp)
