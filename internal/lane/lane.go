@@ -124,14 +124,17 @@ func (l *Lane) SetKeepAlives(enabled bool) {
 // ends reports whether connections are closed after each answer.
 func (l *Lane) ends() bool { return l.closing.Load() || l.closes.Load() }
 
-// closeIdle ends connections that wait for a request. Those that have not sent anything have
-// five seconds from their start, as when net/http shuts down.
+// silence is how long, at the end, connections that have not sent anything are heard from their start, as when
+// net/http shuts down.
+const silence = 5 * time.Second
+
+// closeIdle ends connections that wait for a request, and gives the silent ones less time.
 func (l *Lane) closeIdle() {
 	for c := range l.conns.Range {
 		if c := c.(*conn); c.idle.Load() {
 			_ = c.SetReadDeadline(time.Now()) // await looks once more; it fails if it is closed
 		} else if !c.heard.Load() {
-			_ = c.SetReadDeadline(c.born.Add(5 * time.Second)) // it fails if it is closed
+			_ = c.SetReadDeadline(c.born.Add(silence)) // it fails if it is closed
 		}
 	}
 }
@@ -184,17 +187,26 @@ func (c *conn) greet() net.Conn {
 	if !ok {
 		return nil
 	}
-	_ = c.SetDeadline(c.born.Add(c.lane.server.ReadTimeout))
+	_ = c.SetWriteDeadline(c.born.Add(c.lane.server.ReadTimeout))
+	c.limitSilence()
 	if encrypted.Handshake() == nil && encrypted.ConnectionState().NegotiatedProtocol == "h2" {
 		return encrypted
 	}
 	return nil
 }
 
+// limitSilence sets the deadline of the first request. If it fails, so does Read.
+func (c *conn) limitSilence() {
+	_ = c.SetReadDeadline(c.born.Add(c.lane.server.ReadTimeout))
+	if c.lane.ends() { // closeIdle may have come just before
+		_ = c.SetReadDeadline(c.born.Add(silence))
+	}
+}
+
 // answerAll returns when the connection ends or is not for us. Then unread is what was read
 // and is not answered.
 func (c *conn) answerAll() (unread []byte, handOver bool) {
-	_ = c.SetReadDeadline(c.born.Add(c.lane.server.ReadTimeout)) // if it fails, so does Read
+	c.limitSilence()
 	n, err := c.Read(c.in[:])
 	if c.heard.Store(true); err != nil {
 		return nil, false
