@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path"
 	"slices"
-	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
@@ -14,49 +14,65 @@ import (
 	"palmares/internal/worktree"
 )
 
-// changes returns what a working copy changes in the folder. Records that name a tool by the address that it
-// had change with it; comparisons with a tool that is retired, which no site can have, go with it.
+// changes returns what a working copy changes in the folder. A text that is to replace its record moves or goes
+// with that. Records that name a tool by the address that it had change with it; comparisons with a tool that is
+// retired, which no site can have, go with it.
 func (d *desk) changes(ctx context.Context, c *draft) ([]worktree.Change, error) {
 	list, err := d.foldIn(ctx, c)
-	if err != nil {
-		return nil, err
+	if err != nil || c.Replaces == "" {
+		return list, err
 	}
-	old, isTool := strings.CutPrefix(strings.TrimSuffix(c.Replaces, ".md"), "outils/")
-	if !isTool {
-		return list, nil
+	isChanged := func(file string) bool {
+		return slices.ContainsFunc(list, func(x worktree.Change) bool { return x.Path == file })
 	}
-	slug, isRenamed := strings.CutPrefix(strings.TrimSuffix(c.Path, ".md"), "outils/")
+	old, slug, isRenamed := recordName(c.Replaces), recordName(c.Path), path.Dir(c.Path) == path.Dir(c.Replaces)
+	next := content.NextPath(c.Replaces)
+	text, missing := d.Folder.Read(next)
+	if missing == nil && !isChanged(next) {
+		list = append(list, worktree.Change{Path: next, Base: hash(text)})
+		if doc, err := content.OpenDocument(next, text); err == nil && isRenamed {
+			doc, err = doc.Rename(slug)
+			if err != nil {
+				return nil, refused(sentence(err))
+			}
+			list = append(list, worktree.Change{Path: content.NextPath(c.Path), Data: doc.Bytes()})
+		}
+	}
 	e, err := d.folder(ctx)
-	if err != nil || e.Catalog == nil {
+	if err != nil || e.Catalog == nil || path.Dir(c.Replaces) != "outils" {
 		return list, err
 	}
 	if !isRenamed {
-		return append(list, d.withdrawals(compared(e.Catalog, old))...), nil
+		for _, x := range compared(e.Catalog, old) {
+			list = append(list, d.withdrawal(content.PathOf(record.Comparison, x.Slug))...)
+		}
+		return list, nil
 	}
 	for _, file := range naming(e.Catalog, old) {
-		data, err := d.Folder.Read(file)
-		if err != nil { // one of many in a file
-			continue
-		}
-		doc, err := content.OpenDocument(file, data)
-		if err == nil {
-			_, err = doc.ReplaceTool(old, slug)
-		}
-		if err == nil && file != c.Replaces {
-			list = append(list, worktree.Change{Path: file, Data: doc.Bytes(), Base: hash(data)})
+		for _, place := range []string{file, content.NextPath(file)} {
+			data, err := d.Folder.Read(place)
+			if err != nil || isChanged(place) { // one of many in a file
+				continue
+			}
+			doc, err := content.OpenDocument(place, data)
+			isNamed := false
+			if err == nil {
+				isNamed, err = doc.ReplaceTool(old, slug)
+			}
+			if err == nil && isNamed {
+				list = append(list, worktree.Change{Path: place, Data: doc.Bytes(), Base: hash(data)})
+			}
 		}
 	}
 	return list, nil
 }
 
-// withdrawals returns what takes comparisons out of the folder, with the texts that were to replace them.
-func (d *desk) withdrawals(all []*catalog.Comparison) (list []worktree.Change) {
-	for _, x := range all {
-		file := content.PathOf(record.Comparison, x.Slug)
-		for _, place := range []string{file, content.NextPath(file)} {
-			if data, err := d.Folder.Read(place); err == nil { // not one of many in a file
-				list = append(list, worktree.Change{Path: place, Base: hash(data)})
-			}
+// withdrawal returns what takes a record out of the folder, with the text that was to replace it.
+func (d *desk) withdrawal(file string) (list []worktree.Change) {
+	for _, place := range []string{file, content.NextPath(file)} {
+		data, err := d.Folder.Read(place)
+		if err == nil { // not one of many in a file
+			list = append(list, worktree.Change{Path: place, Base: hash(data)})
 		}
 	}
 	return list
@@ -132,7 +148,7 @@ func compared(c *catalog.Catalog, slug string) (list []*catalog.Comparison) {
 	return list
 }
 
-// naming returns the files of the records that name a tool.
+// naming returns the files of the records that name a tool, and of those that another text is to replace.
 func naming(c *catalog.Catalog, slug string) (files []string) {
 	for _, x := range compared(c, slug) {
 		files = append(files, content.PathOf(record.Comparison, x.Slug))
@@ -151,6 +167,9 @@ func naming(c *catalog.Catalog, slug string) (files []string) {
 		if a := &c.Articles[i]; slices.Contains(a.Tools, slug) {
 			files = append(files, content.PathOf(record.Article, a.Slug))
 		}
+	}
+	for i := range c.Scheduled {
+		files = append(files, c.Scheduled[i].Name()+".md")
 	}
 	return files
 }

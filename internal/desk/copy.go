@@ -47,8 +47,11 @@ type draft struct {
 func (c *draft) path() string { return copiesPath + "/" + c.ID }
 
 // address returns the address of its record on the site.
-func (c *draft) address() string {
-	folder, file := path.Split(c.Path)
+func (c *draft) address() string { return addressOf(c.Path) }
+
+// addressOf returns the address on the site of what a file is about.
+func addressOf(name string) string {
+	folder, file := path.Split(name)
 	if k := kindOf(strings.TrimSuffix(folder, "/")); k != nil {
 		return k.Address + strings.TrimSuffix(strings.TrimSuffix(file, ".md"), ".next")
 	}
@@ -180,6 +183,10 @@ func (c copyRow) Seen() string { return c.ID + ":" + strconv.FormatInt(c.Revisio
 func (c copyRow) IsObituary() bool {
 	return c.Replaces != "" && strings.HasPrefix(c.Path, "cimetiere/")
 }
+
+// Address and Former return the address of its record on the site, and the one that it has until then.
+func (c copyRow) Address() string { return addressOf(c.Path) }
+func (c copyRow) Former() string  { return addressOf(c.Replaces) }
 
 // IsAuthor reports whether it is about somebody who writes: such a page has one address only.
 func (c copyRow) IsAuthor() bool { return strings.HasPrefix(c.Path, "auteurs/") }

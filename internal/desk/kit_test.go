@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"io"
+	"io/fs"
 	"log/slog"
 	"mime/multipart"
 	"net/http"
@@ -43,7 +44,13 @@ const (
 	settings = "name: Essai\nurl: https://essai.example\ncategories:\n  - slug: code\n    label: Code\n"
 	plume    = "---\n# La fiche de référence\nname: Plume\ntagline: Écrit vite\ndomain: plume.example\ncategory: code\npricing: payant\nprice: 19 €/mois\nscore: 7.5\ntested_at: 2025-11-01\nprice_checked_at: 2026-01-01\ntier: 1\nsummary: Net.\naccess: paid\nauthor: Ada\n---\n\nUn avis.\n\nUn autre.\n"
 	encre    = "---\nname: Encre\ndomain: encre.example\ntagline: Coule de source\ncategory: code\npricing: gratuit\nprice: 0 €/mois\nscore: 6\ntested_at: 2026-11-01\n---\nUn avis.\n"
+	duel     = "---\ntitle: Un duel\ntool_a: plume\ntool_b: encre\nwinner: plume\nwinner_note: Plus net.\n---\n"
 )
+
+// later returns a file as it replaces one on the first of December.
+func later(file string) string {
+	return strings.Replace(file, "\n---\n", "\npublish_at: 2026-12-01T09:00\n---\n", 1)
+}
 
 // A newsroom is the desk over a real database and a real folder.
 type newsroom struct {
@@ -148,6 +155,25 @@ func (n *newsroom) read(name string) string {
 		n.t.Fatal(err)
 	}
 	return string(file)
+}
+
+// files returns the paths of the files of the folder.
+func (n *newsroom) files() string {
+	n.t.Helper()
+	var found []string
+	err := fs.WalkDir(os.DirFS(n.dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != "." {
+			return fs.SkipDir
+		}
+		if err == nil && !d.IsDir() {
+			found = append(found, path)
+		}
+		return err
+	})
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return strings.Join(found, " ")
 }
 
 // A person is somebody at the desk.

@@ -43,16 +43,25 @@ func (l *Local) With([]worktree.Change) fs.FS { return l.Root.FS() }
 // Unsent implements Folder.
 func (l *Local) Unsent(context.Context) (int, error) { return 0, nil }
 
-// Create implements Copies: a new record is written at once, and one that replaces another takes its
-// place.
-func (l *Local) Create(ctx context.Context, c accountdb.WorkingCopy, _ time.Time) (accountdb.WorkingCopy, error) {
-	if hash(c.Original) == "" || c.Replaces != "" {
-		if err := l.write(c.Path, c.Data); err != nil {
-			return c, err
+// Publish implements Folder. What is new is written before anything is removed.
+func (l *Local) Publish(_ context.Context, p worktree.Publication) (done worktree.Result, err error) {
+	for _, c := range p.Changes {
+		if c.Data != nil && err == nil {
+			err = l.write(c.Path, c.Data)
 		}
 	}
-	if c.Replaces != "" {
-		if err := l.Root.Remove(c.Replaces); err != nil {
+	for _, c := range p.Changes {
+		if c.Data == nil && err == nil {
+			err = l.Root.Remove(c.Path)
+		}
+	}
+	return done, err
+}
+
+// Create implements Copies: a new record is written at once.
+func (l *Local) Create(ctx context.Context, c accountdb.WorkingCopy, _ time.Time) (accountdb.WorkingCopy, error) {
+	if hash(c.Original) == "" {
+		if err := l.write(c.Path, c.Data); err != nil {
 			return c, err
 		}
 	}

@@ -81,3 +81,26 @@ func TestOnOnesOwnMachineSavingWritesTheFile(t *testing.T) {
 		me.get("/redaction/copies/" + id).Is(http.StatusNotFound)
 	}
 }
+
+func TestOnOnesOwnMachineWhatNamesAToolFollowsIt(t *testing.T) {
+	me := newLocal(t)
+	n := me.newsroom
+	n.write("outils/encre.md", encre)
+	n.write("comparatifs/duel.md", duel)
+	n.write("comparatifs/duel.next.md", later(duel))
+	n.write("outils/plume.next.md", later(plume))
+	me.follow(me.post("/redaction/fiches/outils/plume/nom", "adresse", "plume-2"))
+	for _, file := range []string{"comparatifs/duel.md", "comparatifs/duel.next.md"} {
+		if got := n.read(file); !strings.Contains(got, "tool_a: plume-2\n") {
+			t.Errorf("%s is\n%s", file, got)
+		}
+	}
+	n.read("outils/plume-2.next.md")
+	me.get("/redaction").OK().Lacks("À corriger")
+	me.get("/redaction/fiches/outils/plume-2").OK().Contains(">Un duel</a>", "quittent votre dossier tout de suite")
+	me.follow(me.post("/redaction/fiches/outils/plume-2/retrait", "raison", "mort", "jour", "2026-11-01", "texte", "Fini."))
+	if got := n.files(); got != "catalogue.yaml cimetiere/plume-2.md outils/encre.md" {
+		t.Errorf("the folder has %s", got)
+	}
+	me.get("/redaction").OK().Lacks("À corriger")
+}

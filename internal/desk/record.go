@@ -12,6 +12,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/record"
+	"palmares/internal/worktree"
 )
 
 type recordPage struct {
@@ -67,7 +68,7 @@ func (d *desk) showRecord(r *request) (*response, error) {
 		}
 	}
 	data.Tools = proposals(c)
-	if found.Kind.Kind == record.Tool && !d.isLocal() {
+	if found.Kind.Kind == record.Tool {
 		data.Compared = compared(c, found.Slug)
 	}
 	return render("record", data), nil
@@ -98,6 +99,15 @@ func (d *desk) create(r *request, c accountdb.WorkingCopy) (*response, error) {
 // copyOf returns a new working copy, or the one that she has of the file.
 func (d *desk) copyOf(r *request, c accountdb.WorkingCopy) (accountdb.WorkingCopy, error) {
 	c.Author = r.Email
+	if d.isLocal() && c.Replaces != "" { // nothing else publishes what it changes elsewhere
+		changes, err := d.changes(r.Context(), &draft{WorkingCopy: c})
+		if err == nil {
+			_, err = d.Folder.Publish(r.Context(), worktree.Publication{Changes: changes})
+		}
+		if err != nil {
+			return c, err
+		}
+	}
 	made, err := d.Copies.Create(r.Context(), c, r.now)
 	d.reading.forget() // on somebody's own machine, it is in the folder
 	if errors.Is(err, accountdb.ErrTooMany) {
@@ -214,6 +224,9 @@ func (d *desk) rename(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if found.Next { // it has the address of the record that it replaces
+		return nil, noPage()
+	}
 	file, err := d.free(r, found.Kind.Folder, r.PostForm.Get("adresse"))
 	if err != nil {
 		return nil, err
@@ -231,7 +244,7 @@ func (d *desk) retire(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if found.Kind.Kind != record.Tool {
+	if found.Kind.Kind != record.Tool || found.Next {
 		return nil, noPage()
 	}
 	reason, day := r.PostForm.Get("raison"), r.PostForm.Get("jour")

@@ -96,6 +96,49 @@ func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
 	})
 }
 
+func TestATextThatIsToReplaceARecordMovesAndGoesWithIt(t *testing.T) {
+	each(t, func(t *testing.T, n *newsroom) {
+		n.join("Ada")
+		ada := n.as("Ada")
+		n.write("comparatifs/duel.md", duel)
+		n.write("comparatifs/duel.next.md", later(duel))
+		copied := ada.open("outils/plume")
+		ada.get(copied + "/publication").OK().Contains("Aucun champ ni passage du texte ne change").Lacks("change d’adresse")
+		ada.save(copied, "f.tagline", "Écrit demain", "f.aliases", "plumeau").Is(http.StatusSeeOther)
+		ada.post(copied+"/programmation", "copie", n.seen(copied), "quand", "2026-12-01T09:00").Is(http.StatusSeeOther)
+		ada.post("/redaction/fiches/outils/plume.next/nom", "adresse", "plume-3").Is(http.StatusNotFound)
+		n.now = n.now.Add(time.Minute)
+
+		renamed := ada.follow(ada.post("/redaction/fiches/outils/plume/nom", "adresse", "plume-2"))
+		for _, page := range []string{"/publication", "/relecture"} {
+			ada.get(renamed+page).OK().Contains("<code>/outils/plume-2</code>", "<code>/outils/plume</code>").Lacks("À corriger", "Aucun champ")
+		}
+		ada.post("/redaction/publication", "copie", n.seen(renamed)).Is(http.StatusSeeOther)
+		if got := n.files(); got != "catalogue.yaml comparatifs/duel.md comparatifs/duel.next.md outils/encre.md outils/plume-2.md outils/plume-2.next.md" {
+			t.Errorf("the folder has %s", got)
+		}
+		for _, file := range []string{"outils/plume-2.md", "outils/plume-2.next.md"} {
+			if strings.Count(n.read(file), "- plume\n") != 1 {
+				t.Errorf("%s is\n%s", file, n.read(file))
+			}
+		}
+		if got := n.read("outils/plume-2.next.md"); !strings.Contains(got, "Écrit demain") || !strings.Contains(got, "- plumeau\n") {
+			t.Errorf("what is scheduled is\n%s", got)
+		}
+		ada.get("/redaction/programmation").OK().Contains("/redaction/fiches/outils/plume-2.next")
+
+		copied = ada.open("outils/encre")
+		ada.save(copied, "f.tagline", "Coule demain").Is(http.StatusSeeOther)
+		ada.post(copied+"/programmation", "copie", n.seen(copied), "quand", "2026-12-02T09:00").Is(http.StatusSeeOther)
+		retired := ada.follow(ada.post("/redaction/fiches/outils/encre/retrait", "raison", "mort", "jour", "2026-11-30", "texte", "Fini."))
+		ada.get(retired + "/publication").OK().Contains("ne paraîtra pas").Lacks("À corriger")
+		ada.post("/redaction/publication", "copie", n.seen(retired)).Is(http.StatusSeeOther)
+		if got := n.files(); got != "catalogue.yaml cimetiere/encre.md outils/plume-2.md outils/plume-2.next.md" {
+			t.Errorf("the folder has %s", got)
+		}
+	})
+}
+
 func TestATextWhoseHourHasComeIsTheOneThatIsEdited(t *testing.T) {
 	each(t, func(t *testing.T, n *newsroom) {
 		for _, name := range []string{"Ada", "Bob"} {
