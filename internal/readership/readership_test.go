@@ -175,6 +175,7 @@ func TestEveryViewIsSavedOnceOnItsDay(t *testing.T) {
 			})
 		}
 		all.Wait()
+		synctest.Wait()           // for the third day to begin
 		m.before, m.behind = 1, 1 // the last save is tried again
 		c.View(request("/fin"))
 		cancel()
