@@ -9,7 +9,7 @@ type Field struct {
 	Name    string // in content folders and in the canonical form
 	Form    Form
 	Use     Use
-	Values  []string // of an Enum or an Option
+	Values  []string // of an Enum or an Option; of a Name, those with a meaning, which may stand for its object
 	Default string   // of an Enum that is left out
 	List    *List    // for Objects and Single
 

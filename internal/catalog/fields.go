@@ -223,7 +223,7 @@ var CatalogueFields = []Field{
 }
 
 var licenceFields = []Field{
-	NewField("name", Name, Required, func(l *Licence) any { return &l.Name }),
+	oneOf(NewField("name", Name, Required, func(l *Licence) any { return &l.Name }), "", "open", Reserved), // or other terms
 	NewField("url", Link, 0, func(l *Licence) any { return &l.URL }),
 }
 

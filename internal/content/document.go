@@ -29,14 +29,17 @@ type Document struct {
 type span struct{ from, to int }
 
 // A Value is what a form shows of a field: Text for one value, as people write it (19 €/mois, 7.5,
-// true, 2026-11-01), Items for lists of texts, Rows for lists of objects, by the names of columns. A
+// true, 2026-11-01), Items for lists of texts, Rows for lists of objects, and one row for an object. A
 // mapping such as criteria is rows with the columns name and value. What a form cannot show so is
 // YAML, as Text.
 type Value struct {
 	Text  string
 	Items []string
-	Rows  []map[string]string
+	Rows  []Row
 }
+
+// A Row is an object, by the names of its fields.
+type Row map[string]Value
 
 // An EditError says why a form cannot open or change a file. Like those of problems, its sentence is in
 // the table of package french.
@@ -171,7 +174,11 @@ func (d *Document) FieldOf(p Problem) string {
 
 // field returns the field of a record by its name.
 func (d *Document) field(name string) *catalog.Field {
-	table := canonical.Tables[d.kind]
+	return fieldOf(canonical.Tables[d.kind], name)
+}
+
+// fieldOf returns the field of a table by its name; nil if there is none.
+func fieldOf(table []catalog.Field, name string) *catalog.Field {
 	i := slices.IndexFunc(table, func(f catalog.Field) bool { return f.Name == name })
 	if i < 0 {
 		return nil

@@ -198,6 +198,29 @@ func oddFolder(t *testing.T) map[string]string {
 	return files
 }
 
+// sent returns a value as a form sends it: with empty cells, the first choice where there is none, and an empty row
+// for another one.
+func sent(f FormField, v Value) Value {
+	if f.Input != InputRows && f.Input != InputObject || v.Text != "" {
+		if f.Input == InputSelect && v.Text == "" && !f.Required && len(f.Choices) > 0 {
+			v.Text = f.Choices[0].Value
+		}
+		return v
+	}
+	if f.Input == InputRows || len(v.Rows) == 0 {
+		v.Rows = append(v.Rows, Row{})
+	}
+	rows := make([]Row, len(v.Rows))
+	for i := range v.Rows {
+		rows[i] = Row{}
+		for _, c := range f.Columns {
+			rows[i][c.Name] = sent(c, v.Rows[i][c.Name])
+		}
+	}
+	v.Rows = rows
+	return v
+}
+
 // saved returns a document after a form has shown all of its fields and was sent as it was.
 func saved(t *testing.T, name, text string) string {
 	t.Helper()
@@ -206,15 +229,7 @@ func saved(t *testing.T, name, text string) string {
 		for _, f := range g.Fields {
 			v := d.Value(f.Name)
 			v.Text = strings.ReplaceAll(v.Text, "\n", "\r\n")
-			if f.Input == InputRows {
-				for _, row := range v.Rows {
-					for _, c := range f.Columns {
-						row[c.Name] += "" // forms send empty cells
-					}
-				}
-				v.Rows = append(v.Rows, map[string]string{}) // and the empty row for another one
-			}
-			if err := d.Set(f.Name, v); err != nil {
+			if err := d.Set(f.Name, sent(f, v)); err != nil {
 				t.Errorf("%s: %s: %v", name, f.Name, err)
 			}
 		}
@@ -281,7 +296,11 @@ func valueFor(t *rapid.T, f *catalog.Field) Value {
 			g = rapid.SampledFrom([]string{"images/a.png", "images/é/b c.png"})
 		case catalog.Enum, catalog.Option:
 			g = rapid.SampledFrom(f.Values)
-		case catalog.Figure, catalog.Number, catalog.Days, catalog.Tier, catalog.Marks:
+		case catalog.Colour:
+			g = rapid.SampledFrom([]string{"#7a1f3d", "#005500"})
+		case catalog.Script, catalog.Origin:
+			g = rapid.SampledFrom([]string{"https://a.example", "https://b.example"})
+		case catalog.Figure, catalog.Number, catalog.Days, catalog.Tier, catalog.Marks, catalog.Weights:
 			g = rapid.SampledFrom([]string{"1", "2", "3"})
 			if form != catalog.Tier && form != catalog.Days {
 				g = rapid.SampledFrom([]string{"0", "8.50", "7,5", "10"})
@@ -299,16 +318,19 @@ func valueFor(t *rapid.T, f *catalog.Field) Value {
 	var v Value
 	n := rapid.IntRange(1, 4).Draw(t, "n")
 	switch {
-	case f.Form == catalog.Marks:
+	case isNamed(f):
 		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"latence", "12", "no", "exactitude"}), 1, 4, rapid.ID[string]).Draw(t, "names") {
-			v.Rows = append(v.Rows, map[string]string{"name": name, "value": text(f.Form, f)})
+			v.Rows = append(v.Rows, Row{"name": {Text: name}, "value": {Text: text(f.Form, f)}})
 		}
-	case f.Form == catalog.Objects:
+	case f.List != nil:
+		if f.Form == catalog.Single {
+			n = 1
+		}
 		for range n {
-			row := map[string]string{}
+			row := Row{}
 			for i := range f.List.Fields {
 				if g := &f.List.Fields[i]; g.Use.Has(catalog.Required) || rapid.Bool().Draw(t, "cell") {
-					row[g.Name] = text(g.Form, g)
+					row[g.Name] = valueFor(t, g)
 				}
 			}
 			v.Rows = append(v.Rows, row)
@@ -350,13 +372,13 @@ func changed(t *rapid.T, old, drawn Value) Value {
 		next.Rows[i], next.Rows[0] = next.Rows[0], next.Rows[i]
 	case how == "change" && len(drawn.Items) > 0 && len(old.Items) > 0 && !slices.Contains(next.Items, drawn.Items[0]):
 		next.Items[i] = drawn.Items[0]
-	case how == "change" && len(drawn.Rows) > 0 && drawn.Rows[0]["value"] == "":
+	case how == "change" && len(drawn.Rows) > 0 && drawn.Rows[0]["value"].Text == "":
 		maps.Copy(next.Rows[i], drawn.Rows[0])
 	case how == "change" && len(drawn.Rows) > 0:
 		next.Rows[i]["value"] = drawn.Rows[0]["value"]
 	case how == "add" && len(drawn.Items) > 0 && !slices.Contains(next.Items, drawn.Items[0]):
 		next.Items = append(next.Items, drawn.Items[0])
-	case how == "add" && len(drawn.Rows) > 0 && drawn.Rows[0]["value"] == "":
+	case how == "add" && len(drawn.Rows) > 0 && drawn.Rows[0]["value"].Text == "":
 		next.Rows = append(next.Rows, drawn.Rows[0])
 	}
 	return next
@@ -403,11 +425,11 @@ func wantRead(f *catalog.Field, given Value, read any) error {
 	case *catalog.Values:
 		values := catalog.Values{}
 		for _, row := range given.Rows {
-			x := catalog.Value{Name: row["name"], IsFlag: row["value"] == "true" || row["value"] == "false"}
-			if row["value"] == "true" {
+			x := catalog.Value{Name: row["name"].Text, IsFlag: row["value"].Text == "true" || row["value"].Text == "false"}
+			if row["value"].Text == "true" {
 				x.Number = 1
 			} else if !x.IsFlag {
-				x.Number = *number(row["value"])
+				x.Number = *number(row["value"].Text)
 			}
 			values = append(values, x)
 		}
@@ -420,15 +442,15 @@ func wantRead(f *catalog.Field, given Value, read any) error {
 		rows := given.Rows
 		if f.Name == "announced" {
 			rows = slices.Clone(rows)
-			slices.SortStableFunc(rows, func(a, b map[string]string) int { return strings.Compare(a["from"], b["from"]) })
+			slices.SortStableFunc(rows, func(a, b Row) int { return strings.Compare(a["from"].Text, b["from"].Text) })
 		}
 		for i, row := range rows {
 			for j := range f.List.Fields {
 				g := &f.List.Fields[j]
-				if g.Name == "pricing" && row["pricing"] == "" && f.Name == "announced" && catalog.IsFree(row["price"]) {
+				if g.Name == "pricing" && row["pricing"].Text == "" && f.Name == "announced" && catalog.IsFree(row["price"].Text) {
 					continue // beside payant it says that no price is public
 				}
-				if err := wantRead(g, Value{Text: row[g.Name]}, g.In(f.List.At(read, i))); err != nil {
+				if err := wantRead(g, row[g.Name], g.In(f.List.At(read, i))); err != nil {
 					return fmt.Errorf("%s: row %d: %w", f.Name, i, err)
 				}
 			}
@@ -501,9 +523,10 @@ func TestAChangedFieldChangesItsOwnLinesOnly(t *testing.T) {
 		for range 4 {
 			table := canonical.Tables[d.Kind()]
 			f := &table[rapid.IntRange(0, len(table)-1).Draw(t, "field")]
-			if f.Form == catalog.OwnSlug || isNested(f) || strings.HasPrefix(f.Name, "price_source") { // those need each other
+			if f.Form == catalog.OwnSlug || strings.HasPrefix(f.Name, "price_source") { // those need each other
 				continue
 			}
+			isSetting := d.Kind() == canonical.Catalogue && f.List != nil
 			before := opened(t, name, string(d.Bytes()))
 			given := changed(t, before.Value(f.Name), valueFor(t, f))
 			text := before.Bytes()
@@ -515,6 +538,10 @@ func TestAChangedFieldChangesItsOwnLinesOnly(t *testing.T) {
 					t.Fatalf("%s: %s is set to %q: %v in\n%s\nbecomes\n%s", name, f.Name, given, err, text, d.Bytes())
 				}
 			}
+			now, then := d.Value(f.Name).tidy(f).wanted(f, &value{}), given.tidy(f).wanted(f, &value{})
+			if !sameValue(&now, &then) {
+				fail(fmt.Errorf("the form shows %q", d.Value(f.Name)))
+			}
 			fail(wantOneChange(before, opened(t, name, string(d.Bytes())), f.Name))
 			old, oldHour, was := readBack(d.Kind(), name, string(text))
 			read, hour, problems := readBack(d.Kind(), name, string(d.Bytes()))
@@ -522,6 +549,7 @@ func TestAChangedFieldChangesItsOwnLinesOnly(t *testing.T) {
 				switch g := &table[i]; {
 				case g.Form == catalog.PublishAt && g.Name == f.Name:
 					fail(wantRead(g, given, &hour))
+				case g.Name == f.Name && isSetting: // its parts need each other
 				case g.Name == f.Name:
 					fail(wantRead(g, given, g.In(read)))
 				case g.Form == catalog.PublishAt && hour != oldHour:
@@ -531,7 +559,7 @@ func TestAChangedFieldChangesItsOwnLinesOnly(t *testing.T) {
 					fail(fmt.Errorf("%s: %s", g.Name, cmp.Diff(g.In(old), g.In(read))))
 				}
 			}
-			if f.Name != "announced" && f.Name != "body" && d.Kind() != canonical.Comparison && f.Name != "draft" && len(was) == 0 && len(problems) > 0 {
+			if !isSetting && f.Name != "announced" && f.Name != "body" && d.Kind() != canonical.Comparison && f.Name != "draft" && len(was) == 0 && len(problems) > 0 {
 				fail(fmt.Errorf("problems: %v", problems))
 			}
 			again := string(d.Bytes())
@@ -540,6 +568,18 @@ func TestAChangedFieldChangesItsOwnLinesOnly(t *testing.T) {
 			}
 		}
 	})
+}
+
+// rowsOf returns rows whose cells are texts.
+func rowsOf(texts []map[string]string) (rows []Row) {
+	for _, cells := range texts {
+		row := Row{}
+		for name, text := range cells {
+			row[name] = Value{Text: text}
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 func set(t *testing.T, d *Document, name string, v Value) {
@@ -591,8 +631,8 @@ Un avis.
 	set(t, d, "price", Value{Text: "20 €/mois"})
 	set(t, d, "aliases", Value{Items: []string{"vieux", "nord"}})
 	set(t, d, "sources", Value{Items: []string{"https://b.example", "https://c.example", "https://a.example/1"}})
-	set(t, d, "plans", Value{Rows: []map[string]string{{"name": "Un", "price": "4 €"}, {"name": "Deux", "price": "5 €", "note": "par an"}, {"name": "Trois", "price": "sur devis"}}})
-	set(t, d, "criteria", Value{Rows: []map[string]string{{"name": "latence", "value": "2,5"}, {"name": "exactitude", "value": "8"}, {"name": "hors-ligne", "value": "true"}}})
+	set(t, d, "plans", Value{Rows: rowsOf([]map[string]string{{"name": "Un", "price": "4 €"}, {"name": "Deux", "price": "5 €", "note": "par an"}, {"name": "Trois", "price": "sur devis"}})})
+	set(t, d, "criteria", Value{Rows: rowsOf([]map[string]string{{"name": "latence", "value": "2,5"}, {"name": "exactitude", "value": "8"}, {"name": "hors-ligne", "value": "true"}})})
 	set(t, d, "score_note", Value{Text: "Il se trompe.\r\n\r\nEncore : # non"})
 	set(t, d, "score", Value{Text: "8,5"})
 	set(t, d, "draft", Value{Text: "true"})
@@ -666,18 +706,64 @@ Un avis.
 	}
 }
 
-func TestSettingsTooDeepForAFormAreEditedAsYAML(t *testing.T) {
-	text, err := fs.ReadFile(demo.Folder, catalogueFile)
-	if err != nil {
-		t.Fatal(err)
+func TestSettingsAreEditedFieldByField(t *testing.T) {
+	const text = `name: Essai
+theme: {font: serif, accent: "#7a1f3d"} # à nous
+labels: # nos mots
+  icp: hide
+  # comme au journal
+  verifiability: Vérifié
+licence: open # pour tous
+categories:
+  # la première
+  - label: Code # avec soin
+    slug: code
+    usages: [{slug: a, label: A}]
+    protocol:
+      version: "1"
+    criteria:
+      - slug: latence
+        label: Latence
+  - slug: voix
+    label: Voix
+`
+	change := func(name string, edit func(Value) Value, was, is string) {
+		t.Helper()
+		d := opened(t, catalogueFile, text)
+		set(t, d, name, edit(d.Value(name)))
+		if want := strings.Replace(text, was, is, 1); string(d.Bytes()) != want {
+			t.Error(cmp.Diff(want, string(d.Bytes())))
+		}
 	}
-	d := opened(t, catalogueFile, string(text))
+	cell := func(name, text string) func(Value) Value {
+		return func(v Value) Value { v.Rows[0][name] = Value{Text: text}; return v }
+	}
+	change("theme", cell("accent", "#005500"), "#7a1f3d", "#005500")
+	change("theme", func(Value) Value { return Value{Rows: []Row{{"font": {Text: "serif"}}}} }, "theme: {font: serif, accent: \"#7a1f3d\"} # à nous\n", "")
+	change("labels", cell("verifiability", ""), "  # comme au journal\n  verifiability: Vérifié\n", "")
+	change("labels", cell("obsolescence", "Usure"), "Vérifié\n", "Vérifié\n  obsolescence: Usure\n")
+	change("licence", cell("name", "reserved"), "open", "reserved")
+	change("licence", func(Value) Value {
+		return Value{Rows: []Row{{"name": {Text: "CC BY"}, "url": {Text: "https://a.example"}}}}
+	}, "licence: open # pour tous\n", "# pour tous\nlicence:\n  name: CC BY\n  url: https://a.example\n")
+	change("categories", cell("label", "Le code"), "label: Code", "label: Le code")
+	change("categories", func(v Value) Value { v.Rows[0]["usages"].Rows[0]["label"] = Value{Text: "B"}; return v }, "label: A}", "label: B}")
+	change("categories", func(v Value) Value { v.Rows[0]["protocol"].Rows[0]["version"] = Value{Text: "2"}; return v }, `"1"`, `"2"`)
+	change("categories", func(v Value) Value { v.Rows[0]["criteria"].Rows[0]["worst"] = Value{Text: "9,5"}; return v },
+		"label: Latence\n", "label: Latence\n        worst: 9.5\n")
+	change("categories", func(v Value) Value { v.Rows[1]["aliases"] = Value{Items: []string{"son"}}; return v },
+		"label: Voix\n", "label: Voix\n    aliases:\n      - son\n")
+}
+
+func TestWhatNoFormShowsIsEditedAsYAML(t *testing.T) {
+	const text = "name: Essai\ncategories:\n  - slug: agents\n    label: Agents autonomes\n    couleur: vert\n"
+	d := opened(t, catalogueFile, text)
 	yaml := d.Value("categories").Text
 	if !strings.HasPrefix(yaml, "- slug: agents\n  label: Agents autonomes\n") {
 		t.Fatalf("categories are %.80q", yaml)
 	}
 	set(t, d, "categories", Value{Text: strings.ReplaceAll(strings.Replace(yaml, "label: Agents autonomes", "label: Agents # seuls", 1), "\n", "\r\n")})
-	if want := strings.Replace(string(text), "label: Agents autonomes", "label: Agents # seuls", 1); string(d.Bytes()) != want {
+	if want := strings.Replace(text, "label: Agents autonomes", "label: Agents # seuls", 1); string(d.Bytes()) != want {
 		t.Error(cmp.Diff(want, string(d.Bytes())))
 	}
 	before := string(d.Bytes())
@@ -687,11 +773,11 @@ func TestSettingsTooDeepForAFormAreEditedAsYAML(t *testing.T) {
 			t.Errorf("%q: %v on line %v", yaml, err, e)
 		}
 	}
-	set(t, d, "categories", Value{Text: "[{slug: a, label: b}]"})
+	set(t, d, "categories", Value{Text: "[{slug: a, couleur: b}]"})
 	set(t, d, "categories", Value{Text: d.Value("categories").Text + " # une\r\n"})
-	set(t, d, "categories", Value{Text: "[ # deux\n{slug: a, label: b},\n]"})
-	set(t, d, "categories", Value{Text: strings.Replace(d.Value("categories").Text, "label: b", "label: c", 1)})
-	if !strings.HasSuffix(string(d.Bytes()), "\ncategories: [ # deux\n  {slug: a, label: c},\n  ]\n") {
+	set(t, d, "categories", Value{Text: "[ # deux\n{slug: a, couleur: b},\n]"})
+	set(t, d, "categories", Value{Text: strings.Replace(d.Value("categories").Text, "couleur: b", "couleur: c", 1)})
+	if !strings.HasSuffix(string(d.Bytes()), "\ncategories: [ # deux\n  {slug: a, couleur: c},\n  ]\n") {
 		t.Errorf("the file is %s", d.Bytes())
 	}
 }
@@ -722,7 +808,7 @@ func TestRowsOfAMappingNeedDifferentNames(t *testing.T) {
 		`"a" is twice in criteria; keep one`:                {{"name": "a", "value": "1"}, {"name": "a", "value": "2"}},
 		`the value "1" of criteria has no name; choose one`: {{"value": "1"}},
 	} {
-		if err := d.Set("criteria", Value{Rows: rows}); err == nil || err.Error() != want || string(d.Bytes()) != someTool {
+		if err := d.Set("criteria", Value{Rows: rowsOf(rows)}); err == nil || err.Error() != want || string(d.Bytes()) != someTool {
 			t.Error(err)
 		}
 	}

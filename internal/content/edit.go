@@ -112,6 +112,9 @@ func (e *editor) entry(at span, head int, old, want *value) []string {
 	if sameValue(old, want) {
 		return e.lines[at.from:at.to]
 	}
+	if old.kind == isMapping && want.kind == isMapping {
+		want = &value{kind: isMapping, fields: inOrder(old.fields, want.fields)}
+	}
 	given, _ := e.inFirstLine(at.from, head)
 	isFlow := given != "" && strings.Contains("[{", given[:1])
 	switch {
@@ -221,6 +224,23 @@ func entriesOf(v *value) []field {
 		all = append(all, field{"-", item.line, item})
 	}
 	return all
+}
+
+// inOrder returns wanted fields in the order of the old ones. A new one is behind the one that it is behind.
+func inOrder(olds, wants []field) []field {
+	at := func(list []field, name string) int {
+		return slices.IndexFunc(list, func(f field) bool { return f.name == name })
+	}
+	ordered := filter(wants, func(f field) bool { return at(olds, f.name) >= 0 })
+	slices.SortStableFunc(ordered, func(a, b field) int { return at(olds, a.name) - at(olds, b.name) })
+	behind := 0
+	for _, w := range wants {
+		if at(olds, w.name) < 0 {
+			ordered = slices.Insert(ordered, behind, w)
+		}
+		behind = at(ordered, w.name) + 1
+	}
+	return ordered
 }
 
 // matches returns, for each entry that is wanted, the index of the old one that it keeps or changes, or

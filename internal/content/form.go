@@ -43,9 +43,10 @@ const (
 	InputTime     Input = "datetime"
 	InputSelect   Input = "select"
 	InputCheckbox Input = "checkbox"
-	InputLines    Input = "lines" // one item each
-	InputRows     Input = "rows"  // of Columns
-	InputYAML     Input = "yaml"
+	InputLines    Input = "lines"  // one item each
+	InputRows     Input = "rows"   // of Columns
+	InputObject   Input = "object" // one row of Columns
+	InputYAML     Input = "yaml"   // what no other input can show
 )
 
 // What the choices of a field are From.
@@ -75,9 +76,6 @@ func formField(f *catalog.Field, t fieldText) FormField {
 		Name: f.Name, Label: t.label, Rule: t.rule, Input: cmp.Or(inputs[f.Form], InputText),
 		Required: f.Use.Has(catalog.Required),
 	}
-	if isNested(f) {
-		field.Input = InputYAML
-	}
 	values := f.Values
 	switch f.Form {
 	case catalog.Tier:
@@ -103,11 +101,9 @@ func formField(f *catalog.Field, t fieldText) FormField {
 	for _, v := range values {
 		field.Choices = append(field.Choices, Choice{v, choiceLabels[v]})
 	}
-	if field.Input == InputRows && f.List != nil {
-		for i := range f.List.Fields {
-			g := &f.List.Fields[i]
-			field.Columns = append(field.Columns, formField(g, columnTexts[g.Name]))
-		}
+	for i := 0; f.List != nil && i < len(f.List.Fields); i++ {
+		g := &f.List.Fields[i]
+		field.Columns = append(field.Columns, formField(g, cmp.Or(columnTexts[f.Name+"."+g.Name], columnTexts[g.Name])))
 	}
 	return field
 }
@@ -120,7 +116,7 @@ var inputs = map[catalog.Form]Input{
 	catalog.Tier: InputSelect, catalog.Flag: InputCheckbox, catalog.Draft: InputCheckbox, catalog.Published: InputCheckbox,
 	catalog.Names: InputLines, catalog.Links: InputLines, catalog.Slugs: InputLines, catalog.Lines: InputLines,
 	catalog.UsageSlugs: InputLines, catalog.ToolSlugs: InputLines, catalog.Marks: InputRows, catalog.Weights: InputRows, catalog.Objects: InputRows,
-	catalog.Single: InputYAML,
+	catalog.Single: InputObject,
 }
 
 // InputFor returns the input that can show a value as it is: that of the field, or one for any text.
@@ -128,11 +124,11 @@ var inputs = map[catalog.Form]Input{
 func (f *FormField) InputFor(v Value) Input {
 	isShown := true
 	switch f.Input {
-	case InputLines, InputRows:
+	case InputLines, InputRows, InputObject:
 		if v.Text != "" {
 			return InputYAML
 		}
-	case InputYAML, InputArea:
+	case InputArea:
 	case InputNumber:
 		isShown = isPlainNumber(v.Text)
 	case InputDate:
@@ -146,9 +142,9 @@ func (f *FormField) InputFor(v Value) Input {
 		isShown = v.Text == "true" || v.Text == "false"
 	}
 	switch {
-	case strings.Contains(v.Text, "\n") && f.Input != InputYAML:
+	case strings.Contains(v.Text, "\n"):
 		return InputArea
-	case v.Text != "" && !isShown:
+	case v.Text != "" && !isShown || f.Input == InputSelect && len(f.Choices) == 0:
 		return InputText
 	}
 	return f.Input

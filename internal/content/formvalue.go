@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,13 +17,6 @@ const (
 	nameColumn  = "name"
 	valueColumn = "value"
 )
-
-// isNested reports whether the values of a field are objects with lists in them, which a form shows
-// as YAML.
-func isNested(f *catalog.Field) bool {
-	return f.Form == catalog.Single || f.Form == catalog.Objects &&
-		slices.ContainsFunc(f.List.Fields, func(g catalog.Field) bool { return g.Form.IsList() })
-}
 
 // defaultText returns what a field that is left out means; "" if that is nothing.
 func defaultText(f *catalog.Field) string {
@@ -44,23 +38,34 @@ func defaultText(f *catalog.Field) string {
 func shown(f *catalog.Field, v *value) (Value, bool) {
 	isScalar := v.kind < isList
 	switch {
-	case isNested(f):
-		return Value{}, false
+	case v.isEmpty():
+		return Value{}, true
 	case f.Form == catalog.Names && isScalar:
 		return Value{Items: []string{v.text}}, true
 	case !f.Form.IsList():
 		return Value{Text: v.text}, isScalar
 	case isNamed(f):
-		var rows []map[string]string
+		var rows []Row
 		for i := range v.fields {
 			if v.fields[i].value.kind >= isList {
 				return Value{}, false
 			}
-			rows = append(rows, map[string]string{nameColumn: v.fields[i].name, valueColumn: v.fields[i].value.text})
+			rows = append(rows, Row{nameColumn: {Text: v.fields[i].name}, valueColumn: {Text: v.fields[i].value.text}})
 		}
 		return Value{Rows: rows}, v.kind == isMapping
+	case f.Form == catalog.Single:
+		row, isRow := shownRow(f, longForm(f, v))
+		return Value{Rows: []Row{row}}, isRow
 	case f.Form == catalog.Objects:
-		return shownRows(f, v)
+		var rows []Row
+		for i := range v.items {
+			row, isRow := shownRow(f, &v.items[i])
+			if !isRow {
+				return Value{}, false
+			}
+			rows = append(rows, row)
+		}
+		return Value{Rows: rows}, v.kind == isList
 	}
 	var items []string
 	for i := range v.items {
@@ -72,23 +77,19 @@ func shown(f *catalog.Field, v *value) (Value, bool) {
 	return Value{Items: items}, v.kind == isList
 }
 
-func shownRows(f *catalog.Field, v *value) (Value, bool) {
-	var rows []map[string]string
-	for i := range v.items {
-		row := map[string]string{}
-		for _, cell := range v.items[i].fields {
-			isColumn := slices.ContainsFunc(f.List.Fields, func(g catalog.Field) bool { return g.Name == cell.name })
-			if !isColumn || cell.value.kind >= isList {
-				return Value{}, false
-			}
-			row[cell.name] = cell.value.text
+func shownRow(f *catalog.Field, v *value) (Row, bool) {
+	row := Row{}
+	for i := range v.fields {
+		cell, isShown := Value{}, false
+		if g := fieldOf(f.List.Fields, v.fields[i].name); g != nil {
+			cell, isShown = shown(g, &v.fields[i].value)
 		}
-		if v.items[i].kind != isMapping && !v.items[i].isEmpty() {
-			return Value{}, false
+		if !isShown {
+			return nil, false
 		}
-		rows = append(rows, row)
+		row[v.fields[i].name] = cell
 	}
-	return Value{Rows: rows}, v.kind == isList
+	return row, v.kind == isMapping || v.isEmpty()
 }
 
 // isNamed reports whether the values of a field are a mapping, of which a form shows the names as a column.
@@ -100,10 +101,17 @@ func cleanText(s string) string { return normalizeNewlines(strings.ToValidUTF8(s
 // checkNames checks that the rows of a mapping have different names.
 func (v Value) checkNames(f *catalog.Field) error {
 	taken := map[string]bool{}
+	for _, row := range v.Rows {
+		for name, cell := range row {
+			if err := cell.checkNames(column(f, name)); err != nil {
+				return err
+			}
+		}
+	}
 	for i := 0; i < len(v.Rows) && isNamed(f); i++ {
-		switch name := v.Rows[i][nameColumn]; {
+		switch name := v.Rows[i][nameColumn].Text; {
 		case name == "":
-			return &EditError{Text: fmt.Sprintf("the value %q of %s has no name; choose one", v.Rows[i][valueColumn], f.Name)}
+			return &EditError{Text: fmt.Sprintf("the value %q of %s has no name; choose one", v.Rows[i][valueColumn].Text, f.Name)}
 		case taken[name]:
 			return &EditError{Text: fmt.Sprintf("%q is twice in %s; keep one", name, f.Name)}
 		default:
@@ -124,14 +132,14 @@ func (v Value) tidy(f *catalog.Field) Value {
 		}
 	}
 	for _, given := range v.Rows {
-		row := map[string]string{}
+		row := Row{}
 		for name, cell := range given {
-			cell = clean(cell)
-			if cell != "" {
+			cell = cell.tidy(column(f, name))
+			if !cell.same(Value{}) {
 				row[name] = cell
 			}
 		}
-		if len(row) > 0 && !(isNamed(f) && row[valueColumn] == "") { // what was not measured
+		if len(row) > 0 && !(isNamed(f) && row[valueColumn].Text == "") { // what was not measured
 			tidied.Rows = append(tidied.Rows, row)
 		}
 	}
@@ -141,29 +149,52 @@ func (v Value) tidy(f *catalog.Field) Value {
 	return tidied
 }
 
-func (v Value) same(o Value) bool {
-	return v.Text == o.Text && slices.Equal(v.Items, o.Items) && slices.EqualFunc(v.Rows, o.Rows, maps.Equal)
+// column returns a field of the rows of a field.
+func column(f *catalog.Field, name string) *catalog.Field {
+	if f.List == nil {
+		return &catalog.Field{Name: name}
+	}
+	return cmp.Or(fieldOf(f.List.Fields, name), &catalog.Field{Name: name})
 }
 
-// wanted returns a tidied value as a file has it.
-func (v Value) wanted(f *catalog.Field) value {
+func (v Value) same(o Value) bool {
+	sameRow := func(a, b Row) bool { return maps.EqualFunc(a, b, Value.same) }
+	return v.Text == o.Text && slices.Equal(v.Items, o.Items) && slices.EqualFunc(v.Rows, o.Rows, sameRow)
+}
+
+// wanted returns a tidied value as a file has it, which had another one. An object that says what it need not
+// keeps that.
+func (v Value) wanted(f *catalog.Field, old *value) value {
 	switch {
-	case len(v.Rows) > 0 && f.Form == catalog.Objects:
+	case len(v.Rows) > 0 && f.List != nil:
 		list := value{kind: isList}
 		for _, row := range v.Rows {
 			object := value{kind: isMapping}
 			for i := range f.List.Fields {
-				if g := &f.List.Fields[i]; row[g.Name] != "" {
-					object.fields = append(object.fields, field{name: g.Name, value: scalar(g.Form, row[g.Name])})
+				g := &f.List.Fields[i]
+				before := cmp.Or(old.find(g.Name), &value{})
+				cell := row[g.Name].wanted(g, before)
+				if cell.kind == isNull && before.text != "" && before.text == defaultText(g) {
+					cell = *before
+				}
+				if cell.kind != isNull {
+					object.fields = append(object.fields, field{name: g.Name, value: cell})
 				}
 			}
 			list.items = append(list.items, object)
 		}
-		return list
+		switch object := list.items[0]; {
+		case f.Form == catalog.Objects:
+			return list
+		case len(words(f)) > 0 && len(object.fields) == 1 && object.fields[0].name == f.List.Fields[0].Name:
+			return object.fields[0].value
+		default:
+			return object
+		}
 	case len(v.Rows) > 0:
 		mapping := value{kind: isMapping}
 		for _, row := range v.Rows {
-			mapping.fields = append(mapping.fields, field{name: row[nameColumn], value: scalar(f.Form, row[valueColumn])})
+			mapping.fields = append(mapping.fields, field{name: row[nameColumn].Text, value: scalar(f.Form, row[valueColumn].Text)})
 		}
 		return mapping
 	case f.Form == catalog.Names && len(v.Items) == 1:

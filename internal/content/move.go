@@ -55,8 +55,8 @@ func (d *Document) ReplaceTool(old, slug string) (isChanged bool, err error) {
 		}
 		for _, row := range v.Rows {
 			for name, cell := range row {
-				if cell == old && f.List != nil && isToolColumn(f, name) {
-					row[name], isNamed = slug, true
+				if cell.Text == old && column(f, name).Form == catalog.ToolSlug {
+					row[name], isNamed = Value{Text: slug}, true
 				}
 			}
 		}
@@ -65,10 +65,6 @@ func (d *Document) ReplaceTool(old, slug string) (isChanged bool, err error) {
 		}
 	}
 	return isChanged, err
-}
-
-func isToolColumn(f *catalog.Field, name string) bool {
-	return slices.ContainsFunc(f.List.Fields, func(g catalog.Field) bool { return g.Name == name && g.Form == catalog.ToolSlug })
 }
 
 // ownFields are those that a copy of a record does not have: they say what happened to this one.

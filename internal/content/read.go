@@ -414,12 +414,20 @@ func (d *decoder) objects(f *catalog.Field, list any) {
 	}
 }
 
-// longForm returns a licence that is only a word as the object that it stands for.
+// words returns what an object may be given as instead of its fields: the first of them has these values.
+func words(f *catalog.Field) []string {
+	if f.List.Fields[0].Form == catalog.Name {
+		return f.List.Fields[0].Values
+	}
+	return nil
+}
+
+// longForm returns a word as the object that it stands for.
 func longForm(f *catalog.Field, v *value) *value {
-	if f.Name != "licence" || v.kind != isText {
+	if len(words(f)) == 0 || v.kind != isText {
 		return v
 	}
-	return &value{kind: isMapping, line: v.line, fields: []field{{"name", v.line, *v}}}
+	return &value{kind: isMapping, line: v.line, fields: []field{{f.List.Fields[0].Name, v.line, *v}}}
 }
 
 // checkRights checks what is said about reuse, and drops what is so by default.

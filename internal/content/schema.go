@@ -285,11 +285,11 @@ func formOf(f *catalog.Field) *schemaNode {
 		}
 		return &schemaNode{Type: "object", Names: patternForm(f.Form), Others: value, MaxMembers: maxCriteria}
 	case catalog.Single:
-		if f.Name == "licence" {
+		if known := words(f); len(known) > 0 {
 			word, named := objectForm(f.List.Fields), objectForm(f.List.Fields)
-			word.Properties.nodes["name"] = enumForm("open", catalog.Reserved)
+			word.Properties.nodes[f.List.Fields[0].Name] = enumForm(known...)
 			named.Required = append(named.Required, "url")
-			return &schemaNode{AnyOf: []*schemaNode{word.Properties.nodes["name"], word, named}}
+			return &schemaNode{AnyOf: []*schemaNode{enumForm(known...), word, named}}
 		}
 		return objectForm(f.List.Fields)
 	case catalog.Objects:

@@ -31,7 +31,11 @@ func (d *Document) Set(name string, v Value) error {
 	if v.Text != "" && f.Form.IsList() {
 		return d.setRaw(f, v.Text)
 	}
-	want := v.wanted(f)
+	old := &value{}
+	if i := d.index(name); i >= 0 {
+		old = &d.fields[i].value
+	}
+	want := v.wanted(f, old)
 	e, at := newEditor(d), d.place(f.Name)
 	if at.from == at.to {
 		return d.replace(f, &want, at, e.write(strings.Repeat(" ", d.indent)+f.Name+":", d.indent, &want))
@@ -40,7 +44,7 @@ func (d *Document) Set(name string, v Value) error {
 		return d.replace(f, &want, at, nil)
 	}
 	head := keyEnd(d.lines[at.from], f.Name)
-	err := d.replace(f, &want, at, e.entry(at, head, &d.fields[d.index(name)].value, &want))
+	err := d.replace(f, &want, at, e.entry(at, head, old, &want))
 	if err != nil { // the lines are too odd to be edited
 		return d.replace(f, &want, at, newEditor(d).rewrite(at, head, &want))
 	}

@@ -219,7 +219,7 @@ func fill(fields []catalog.Field, record any) {
 		switch p := f.In(record).(type) {
 		case *string:
 			*p = examples[f.Form]
-			if n := len(f.Values); n > 0 {
+			if n := len(f.Values); n > 0 && f.Form != catalog.Name {
 				*p = f.Values[n-1]
 			}
 		case *[]string:

@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,12 +62,9 @@ func readable(c *catalog.Catalog, v content.Value, f content.FormField) string {
 	for _, row := range v.Rows {
 		var cells []string
 		for _, column := range f.Columns {
-			if row[column.Name] != "" {
-				cells = append(cells, inFrench(c, row[column.Name], column))
+			if cell := readable(c, row[column.Name], column); cell != "" {
+				cells = append(cells, strings.ReplaceAll(cell, "\n", ", "))
 			}
-		}
-		if len(f.Columns) == 0 {
-			cells = slices.Sorted(maps.Values(row))
 		}
 		lines = append(lines, strings.Join(cells, " · "))
 	}

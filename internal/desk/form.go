@@ -41,20 +41,21 @@ type field struct {
 	Choices  []choice
 	Rows     []rowOf
 	List     string // id of the list of proposals; "" for none
+	IsPart   bool   // of another one, which has its problems
 	Problems []string
 }
 
 // A rowOf is an entry of a list of objects: its columns, each a field.
 type rowOf struct {
+	Key     string // what the names of its fields begin with
+	Name    string // "" for none
 	Number  int
+	IsDeep  bool // there are lists in it
 	Columns []field
 }
 
 // Lines returns how high a text area is.
 func (f field) Lines() int { return min(max(strings.Count(f.Text, "\n")+len(f.Text)/70+1, 2), 12) }
-
-// maxRows is how many entries of a list a form may have.
-const maxRows = 200
 
 // In a form, the names of the fields of a record begin with fieldKey. A list that is shown as YAML ends
 // with yamlKey.
@@ -76,7 +77,7 @@ func newForm(doc *content.Document, c *catalog.Catalog, problems map[string][]st
 			if f.Name == "slug" { // an address is changed elsewhere
 				continue
 			}
-			own := newField(f, doc.Value(f.Name))
+			own := newField(f, fieldKey+f.Name, doc.Value(f.Name))
 			if f.Name == "body" {
 				own.Text = doc.Body()
 			}
@@ -91,10 +92,26 @@ func newForm(doc *content.Document, c *catalog.Catalog, problems map[string][]st
 	return groups
 }
 
-func newField(f content.FormField, v content.Value) field {
-	shown := newInput(f, fieldKey+f.Name, v)
+// newField returns a field whose name in the form is a key, or a part of one.
+func newField(f content.FormField, key string, v content.Value) field {
+	shown := field{
+		FormField: f, Type: cmp.Or(types[f.InputFor(v)], "line"), ID: "page." + strings.ReplaceAll(key, ".", "-"), Key: key, Text: v.Text,
+		IsPart: key != fieldKey+f.Name,
+	}
+	for _, c := range f.Choices {
+		shown.Choices = append(shown.Choices, choice{c.Value, c.Label, c.Value == v.Text})
+		if shown.Type == "line" {
+			shown.List = shown.ID + "-choix"
+			if c.Value == v.Text {
+				shown.Text = c.Label
+			}
+		}
+	}
+	if f.Of == record.Tool {
+		shown.List = "page.outils"
+	}
 	switch {
-	case shown.Type == "yaml" && f.Input != content.InputYAML:
+	case shown.Type == "yaml":
 		shown.Key += yamlKey
 	case f.From == content.FromUsages:
 		shown.Type = "checks"
@@ -109,14 +126,21 @@ func newField(f content.FormField, v content.Value) field {
 	case shown.Type == "lines":
 		shown.Text = strings.Join(v.Items, "\n")
 	case shown.Type == "rows":
-		for i := range min(len(v.Rows), maxRows) + 1 { // the last one is empty, for another entry
-			row := rowOf{Number: i + 1}
+		v.Rows = append(slices.Clip(v.Rows), nil) // the last one is empty, for another entry
+		fallthrough
+	case shown.Type == "object":
+		for i := range max(len(v.Rows), 1) {
+			row := rowOf{Number: i + 1, Key: key + "." + strconv.Itoa(i)}
 			for _, column := range f.Columns {
 				cell := content.Value{}
 				if i < len(v.Rows) {
-					cell.Text = v.Rows[i][column.Name]
+					cell = v.Rows[i][column.Name]
 				}
-				row.Columns = append(row.Columns, newInput(column, shown.Key+"."+strconv.Itoa(i)+"."+column.Name, cell))
+				row.Columns = append(row.Columns, newField(column, row.Key+"."+column.Name, cell))
+				row.IsDeep = row.IsDeep || len(column.Columns) > 0
+				if column.Name == "label" {
+					row.Name = cell.Text
+				}
 			}
 			shown.Rows = append(shown.Rows, row)
 		}
@@ -128,21 +152,7 @@ func newField(f content.FormField, v content.Value) field {
 var types = map[content.Input]string{
 	content.InputArea: "text", content.InputNumber: "number", content.InputDate: "date", content.InputTime: "datetime-local",
 	content.InputSelect: "choice", content.InputCheckbox: "flag", content.InputLines: "lines", content.InputRows: "rows",
-	content.InputYAML: "yaml",
-}
-
-// newInput returns the input of a value.
-func newInput(f content.FormField, key string, v content.Value) field {
-	shown := field{
-		FormField: f, Type: cmp.Or(types[f.InputFor(v)], "line"), ID: "page." + strings.ReplaceAll(key, ".", "-"), Key: key, Text: v.Text,
-	}
-	for _, c := range f.Choices {
-		shown.Choices = append(shown.Choices, choice{c.Value, c.Label, c.Value == v.Text})
-	}
-	if f.Of == record.Tool {
-		shown.List = "page.outils"
-	}
-	return shown
+	content.InputObject: "object", content.InputYAML: "yaml",
 }
 
 // maxProposals is how many tools a page proposes: it is sent with all of them.
@@ -162,27 +172,14 @@ func parse(form url.Values, doc *content.Document) error {
 	for _, g := range content.Form(doc.Kind()) {
 		for _, f := range g.Fields {
 			key := fieldKey + f.Name
-			given := form[key]
-			var v content.Value
+			v := parseField(form, key, f)
 			switch {
 			case form.Has(key + yamlKey):
-				v.Text = unixLines(form.Get(key + yamlKey))
-			case len(given) == 0:
+				v = content.Value{Text: unixLines(form.Get(key + yamlKey))}
+			case !form.Has(key):
 				continue
-			case f.Name == "body":
-				if err := doc.SetBody(unixLines(given[0])); err != nil {
-					return err
-				}
-				continue
-			case f.Input == content.InputRows:
-				v.Rows = parseRows(form, key, f)
-			case f.Input == content.InputLines:
-				v.Items = strings.Split(unixLines(strings.Join(given, "\n")), "\n")
-				if f.From == content.FromUsages { // boxes have another order than the file
-					v.Items = inOrderOf(doc.Value(f.Name).Items, v.Items)
-				}
-			default:
-				v.Text = unixLines(given[len(given)-1]) // a box that is not ticked leaves what is before it
+			case f.From == content.FromUsages: // boxes have another order than the file
+				v.Items = inOrderOf(doc.Value(f.Name).Items, v.Items)
 			}
 			if err := doc.Set(f.Name, v); err != nil {
 				return err
@@ -199,19 +196,30 @@ func inOrderOf(before, items []string) []string {
 	return append(kept, slices.DeleteFunc(items, is(before))...)
 }
 
-func parseRows(form url.Values, key string, f content.FormField) (rows []map[string]string) {
-	for i := range maxRows + 1 {
-		row := map[string]string{}
-		for _, column := range f.Columns {
-			if text := unixLines(form.Get(key + "." + strconv.Itoa(i) + "." + column.Name)); text != "" {
-				row[column.Name] = text
+// parseField returns the value of a field, whose name in a form is a key.
+func parseField(form url.Values, key string, f content.FormField) (v content.Value) {
+	given := form[key]
+	switch {
+	case len(given) == 0:
+	case f.Input == content.InputRows || f.Input == content.InputObject:
+		for i := 0; form.Has(key + "." + strconv.Itoa(i) + "." + f.Columns[0].Name); i++ {
+			row := content.Row{}
+			for _, column := range f.Columns {
+				row[column.Name] = parseField(form, key+"."+strconv.Itoa(i)+"."+column.Name, column)
+			}
+			v.Rows = append(v.Rows, row)
+		}
+	case f.Input == content.InputLines:
+		v.Items = strings.Split(unixLines(strings.Join(given, "\n")), "\n")
+	default:
+		v.Text = unixLines(given[len(given)-1]) // a box that is not ticked leaves what is before it
+		for _, c := range f.Choices {
+			if c.Label == v.Text {
+				v.Text = c.Value
 			}
 		}
-		if len(row) > 0 {
-			rows = append(rows, row)
-		}
 	}
-	return rows
+	return v
 }
 
 // unixLines returns a text of a form, whose lines browsers end with CRLF.

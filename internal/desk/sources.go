@@ -226,13 +226,14 @@ func recordPrice(doc, published *content.Document, price, day string) error {
 	if history.Text != "" {
 		return refused("L’historique des prix de cette fiche ne se lit pas comme une liste\u00a0: modifiez la fiche elle-même.")
 	}
-	rows := slices.DeleteFunc(history.Rows, func(e map[string]string) bool { return e["changed_at"] == day && e["old_price"] == old })
+	rows := slices.DeleteFunc(history.Rows, func(e content.Row) bool { return e["changed_at"].Text == day && e["old_price"].Text == old })
 	at := 0
-	if n := len(rows); n > 1 && rows[0]["changed_at"] < rows[n-1]["changed_at"] { // the oldest is first
+	if n := len(rows); n > 1 && rows[0]["changed_at"].Text < rows[n-1]["changed_at"].Text { // the oldest is first
 		at = n
 	}
-	rows = slices.Insert(rows, at, map[string]string{
-		"changed_at": day, "old_pricing": pricing, "old_price": old, "new_pricing": doc.Value("pricing").Text, "new_price": price,
+	rows = slices.Insert(rows, at, content.Row{
+		"changed_at": {Text: day}, "old_pricing": {Text: pricing}, "old_price": {Text: old},
+		"new_pricing": doc.Value("pricing"), "new_price": {Text: price},
 	})
 	return errors.Join(
 		doc.Set("price", content.Value{Text: price}), doc.Set("price_checked_at", content.Value{Text: day}),

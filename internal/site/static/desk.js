@@ -167,15 +167,19 @@
     const row = event.target.closest(".desk-row");
     if (!row || row.nextElementSibling?.matches(".desk-row")) return;
     const next = row.cloneNode(true);
-    const number = [...row.parentElement.querySelectorAll(".desk-row")].length;
-    next.setAttribute("aria-label", row.getAttribute("aria-label").replace(/\d+$/, number + 1));
+    const key = row.dataset.row;
+    const number = row.parentElement.querySelectorAll(":scope > .desk-row").length;
+    const rename = (name) => key.replace(/\d+$/, number) + name.slice(key.length);
+    next.ariaLabel &&= row.ariaLabel.replace(/\d+$/, number + 1);
+    for (const other of next.querySelectorAll(".desk-row + .desk-row")) other.remove();
+    for (const own of [next, ...next.querySelectorAll("[data-row]")]) own.dataset.row = rename(own.dataset.row);
     for (const input of next.querySelectorAll("[name]")) {
-      const name = input.name.replace(/\.\d+\.([^.]*)$/, `.${number}.$1`);
-      const id = `page.${name.replaceAll(".", "-")}`;
+      input.name = rename(input.name);
+      const id = `page.${input.name.replaceAll(".", "-")}`;
       next.querySelector(`label[for="${input.id}"]`)?.setAttribute("for", id);
-      input.name = name;
-      input.id = id;
-      input.value = "";
+      if (input.id) input.id = id;
+      if (input.matches("select")) input.selectedIndex = 0;
+      else if (input.type !== "hidden") input.value = "";
       input.removeAttribute("aria-describedby");
     }
     row.after(next);
