@@ -20,12 +20,13 @@ type articleRow struct {
 	Byline            signature
 	Sponsored         bool
 	Draft             string // see view.mark
+	Link              link
 }
 
 func (v *view) articleRow(a *catalog.Article) articleRow {
 	return articleRow{
 		Slug: a.Slug, Title: markdown.NoBreak(a.Title), Date: a.Date, Byline: v.signature(a.Authors), Sponsored: a.Sponsored,
-		Draft: v.mark(a.Draft, "articles/"+a.Slug), Text: markdown.NoBreak(cmp.Or(a.Description, beginning(markdown.Excerpt(a.Body)))),
+		Draft: v.mark(a.Draft, "articles/"+a.Slug), Link: articleLink(a), Text: markdown.NoBreak(cmp.Or(a.Description, beginning(markdown.Excerpt(a.Body)))),
 	}
 }
 
@@ -224,7 +225,7 @@ func (v *view) allWorks() map[string][]work {
 		}
 	}
 	for _, a := range v.articles {
-		to := articleLink(a.Slug, a.Title, a.Sponsored)
+		to := articleLink(a)
 		to.Text += ", le " + french.Date(a.Date)
 		add(a.Authors, work{0, a.Date, to})
 	}
@@ -265,9 +266,9 @@ func workGroups(all []work) (list []group) {
 }
 
 // articleLink returns the link to an article, which says if it is sponsored.
-func articleLink(slug, title string, isSponsored bool) link {
-	to := link{articlesPath + "/" + slug, markdown.NoBreak(title)}
-	if isSponsored {
+func articleLink(a *catalog.Article) link {
+	to := link{articlesPath + "/" + a.Slug, markdown.NoBreak(a.Title)}
+	if a.Sponsored {
 		to.Text += " (article sponsorisé)"
 	}
 	return to

@@ -48,7 +48,7 @@ func (p *toolsPage) showOthers(r *request, found *snapshot.Found) {
 	add("Comparatifs", r.pairs(found.Hits))
 	var categories, pages, articles, people, near []link
 	for _, a := range found.Articles() {
-		articles = append(articles, articleLink(a.Slug, a.Title, a.Sponsored))
+		articles = append(articles, articleLink(r.snap.Catalog.Article(a.Slug)))
 	}
 	for i := range r.snap.Catalog.Authors {
 		if a := &r.snap.Catalog.Authors[i]; matches(a.Name+" "+a.Role) && len(people) < maxGroup {

@@ -23,11 +23,8 @@ type guidePage struct {
 	Sections []guideSection
 
 	// Of the guide to webhooks.
-	Types     []eventText
 	Examples  []webhook.Example
 	Receivers []receiver
-	Retries   []retry
-	Outcomes  []outcomeText
 }
 
 // A guideSection is a part of the text, with what follows it.

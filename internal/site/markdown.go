@@ -78,11 +78,15 @@ func (s *Site) alternateMarkdown(r *request) string {
 // renderMarkdown executes the Markdown template of a page. The HTML page is its
 // canonical form.
 func renderMarkdown(name string, p page, data any) *response {
+	a := newResponse(markdownType, markdownText(name, data))
+	a.canonical = p.Canonical
+	return a
+}
+
+func markdownText(name string, data any) []byte {
 	var b bytes.Buffer
 	if err := markdownTemplates[name].Execute(&b, data); err != nil {
 		panic(err) // the template does not fit its data; tests render every page
 	}
-	a := newResponse(markdownType, b.Bytes())
-	a.canonical = p.Canonical
-	return a
+	return b.Bytes()
 }
