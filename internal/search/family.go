@@ -1,6 +1,7 @@
 package search
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
 	"sync"
@@ -31,102 +32,15 @@ const fillerFactor = 0.2
 
 // families lists words that belong together although their stems differ and no rule
 // joins them. Verbs of the third group, mostly: their nouns come from Latin.
-const families = `
-transcrire transcris transcrit transcrits transcrite transcrites transcrivez transcrivent transcrivant transcription transcripteur retranscrire retranscrit retranscription
-traduire traduit traduits traduite traduites traduisez traduisent traduisant traduction traducteur traductrice
-rediger redaction redacteur redactrice redactionnel
-corriger correction correcteur correctrice
-gerer gestion gestionnaire
-construire construit construits construisez construisent construction constructeur
-produire produisez produisent production producteur
-application applications appli applis app apps
-extraire extrait extraits extraction extracteur
-apprendre apprend apprends apprenez apprenant apprenants apprentissage
-vendre vend vendez vente ventes vendeur vendeurs
-repondre repond repondez reponse reponses repondeur
-lire lit lisez lecture lecteur lectrice
-relire relit relisez relecture relecteur
-ecrire ecrit ecrits ecrite ecrivez ecriture ecrivain
-convertir conversion convertisseur
-reconnaitre reconnait reconnaissance
-composer composition compositeur
-comparer comparaison comparatif comparateur
-analyser analyse analyste analytique
-planifier planification planning plannings
-automatiser automatisation automatique automate
-numeriser numerisation numerique scanner scan
-synthese synthetiser synthetique synthetiseur
-securiser securisation securite securitaire
-coloriser colorisation colorer couleur
-publier publication
-classer classement classification classifier
-discuter discussion
-converser conversation conversationnel
-reference referencer referencement
-comptabilite comptable comptables compta
-musique musical musicale musicien musicienne
-medecin medecine medical medicale medicaux
-juridique juriste juridiquement
-photo photographie photographe photographier
-voix vocal vocale vocaux vocales
-decorer decoration decorateur deco redecorer
-debruiter bruit bruits debruitage
-signer signature signataire
-dessiner dessin dessinateur
-animer animation animateur
-dicter dictee dictaphone
-publicite publicitaire pub
-scientifique science sciences
-pedagogie pedagogique pedagogue
-administration administratif administrative
-finance financier financiere financer
-commerce commercial commerciale commerciaux commercant
-graphique graphisme graphiste graphiquement
-architecte architecture architectural
-video videos videaste
-mathematiques maths math mathematique
-developper developpement developpeur dev
-chercher recherche rechercher chercheur
-creer creation createur creatrice creatif
-prospecter prospection prospect prospects
-sous-titre sous-titrer sous-titrage soustitres soustitrage soustitrer
-sonore son sons sonoriser sonorisation
-statistique statistiques stats stat
-emploi employer employeur
-telephone telephonique telephoner
-`
+//
+//go:embed families.txt
+var families string
 
 // synonyms lists words that mean nearly the same in a catalogue of tools. One with hyphens
 // is a phrase, see phrases; one with a tilde is only evoked by the others.
-const synonyms = `
-internet web
-courriel mail email mails emails courriels
-diaporama diapo diapositive slide slides powerpoint presentation
-chatbot chatbots conversationnel
-cv curriculum
-image visuel illustration
-photo cliche
-fond arriereplan
-seo referencement
-ocr reconnaissance
-professeur prof enseignant
-eleve etudiant
-agenda calendrier planning
-newsletter emailing infolettre lettre
-excel tableur
-libre opensource
-film video
-chanson musique
-retirer supprimer enlever effacer
-verifier controler
-ameliorer optimiser
-programmation code coder codage
-voiceover voixoff
-transcrire ~compte-rendu
-veille surveiller
-organiser ranger trier
-local hors-ligne sans-internet sans-reseau sans-connexion tourne-machine tourne-chez
-`
+//
+//go:embed synonyms.txt
+var synonyms string
 
 // A kinTable maps stems to the root of their family, and roots to words that mean the same.
 type kinTable struct {

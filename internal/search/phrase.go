@@ -1,6 +1,7 @@
 package search
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
 	"sync"
@@ -11,50 +12,9 @@ import (
 // an equals sign means the same, what follows a tilde is evoked by it. A word with a star may stand
 // for the phrase; others do so only in a catalogue that never uses it. Phrases are indexed
 // wherever they occur; any other two words of a query simply add up.
-const phrases = `
-compte rendu = procès verbal
-site* internet = site web ~ application
-page* web
-page vente = landing page
-boutique* ligne* = ecommerce
-open source = logiciel libre = code ouvert = code public = libre ~ ouvert
-code* source
-no code = sans code = sans programmer ~ ligne code ~ toucher code
-mot clé
-moteur* recherche*
-base données* ~ sql
-données synthétique = données test = données fictive = données factice = données anonyme = fausse donnée
-document interne = document entreprise = fichier interne = intranet ~ serveur
-supprimer fond = enlever fond = retirer fond = effacer fond = changer fond = remplacer fond = fond transparent = détourer
-tableau bord
-carte mentale
-voix* off
-service client*
-ressource humaine
-lettre* motivation*
-boîte réception*
-arrière plan ~ détourer
-emploi temps
-prise note* = prendre note = prend note ~ compte rendu
-note frais
-bruit* fond
-libre droit*
-ligne commande
-hors ligne = sans internet = sans réseau = sans connexion = tourne machine = tourne chez = local
-revue presse*
-revue code* = relecture code = pull request = merge request ~ relecture
-réseau social*
-trouver client = nouveau client = prospection
-répondre téléphone = répondre appel = prendre appel = téléphonique
-répondre email = répondre courriel = répondre mail ~ messagerie ~ boîte réception
-sans filmer = sans tournage = sans caméra ~ avatar
-bac sable
-mise page*
-bande son
-sous titre
-feuille calcul*
-intelligence artificielle
-`
+//
+//go:embed phrases.txt
+var phrases string
 
 // phraseTable finds phrases by the stems of their words.
 type phraseTable struct {
@@ -72,7 +32,7 @@ type meaning struct {
 var phraseTables = sync.OnceValue(func() *phraseTable {
 	t := &phraseTable{map[string]uint16{}, map[string]uint16{}, map[[2]uint16]string{}, map[string]meaning{}}
 	s := newStemmer()
-	for line := range strings.Lines(strings.TrimSpace(phrases)) {
+	for line := range strings.Lines(phrases) {
 		parts := strings.Split(strings.TrimSpace(line), " ~ ")
 		var same, evokes []string
 		for _, part := range parts[1:] {
