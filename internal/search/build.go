@@ -57,9 +57,9 @@ func categoryTexts(c *catalog.Catalog) map[string]string {
 	texts := map[string]string{}
 	for _, category := range c.Categories {
 		text := category.Label
-		known := keyWords(text)
+		known := Words(text)
 		for _, slug := range append([]string{category.Slug}, category.Aliases...) {
-			for _, word := range keyWords(slug) {
+			for _, word := range Words(slug) {
 				if !slices.Contains(known, word) {
 					known = append(known, word)
 					text += " " + word

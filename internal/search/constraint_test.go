@@ -61,8 +61,8 @@ func isMet(t *catalog.Tool, constraints []Constraint) bool {
 			c.limitsPrice() && (!known || euros > c.PriceMax+0.005) || c.PriceMin > 0 && (!known || euros < c.PriceMin-0.005) ||
 			c.ScoreMin > 0 && (t.Score == nil || *t.Score < c.ScoreMin) ||
 			c.TestedFrom > t.TestedAt || c.TestedTo != "" && (t.TestedAt == "" || t.TestedAt > c.TestedTo) ||
-			c.Without != "" && slices.Contains(keyWords(t.Name), c.Without) ||
-			c.About && slices.Contains(keyWords(t.Tagline), c.Without)
+			c.Without != "" && slices.Contains(Words(t.Name), c.Without) ||
+			c.About && slices.Contains(Words(t.Tagline), c.Without)
 		if broken {
 			return false
 		}

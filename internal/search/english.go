@@ -49,12 +49,12 @@ var englishTables = sync.OnceValue(func() *englishTable {
 	var single []string
 	for line := range strings.Lines(concepts) {
 		french, expressions, _ := strings.Cut(line, " = ")
-		meaning := keyWords(french)
+		meaning := Words(french)
 		for _, word := range meaning {
 			t.both[word] = true
 		}
 		for expression := range strings.SplitSeq(expressions, ",") {
-			words := slices.DeleteFunc(keyWords(expression), func(word string) bool { return determiners[word] })
+			words := slices.DeleteFunc(Words(expression), func(word string) bool { return determiners[word] })
 			if stems := s.stems(words); t.find(stems...) == nil {
 				t.french[strings.Join(stems, " ")] = meaning
 			}

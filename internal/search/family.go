@@ -50,7 +50,7 @@ type kinTable struct {
 }
 
 var kinTables = sync.OnceValue(func() *kinTable {
-	all := keyWords(families + synonyms)
+	all := Words(families + synonyms)
 	slices.Sort(all)
 	t := &kinTable{map[string]string{}, map[string][]string{}, newLexicon(slices.Compact(all))}
 	s := newStemmer()
@@ -107,14 +107,14 @@ func (t *kinTable) rootOf(stem string) string {
 func rootOf(stem string) string { return kinTables().rootOf(stem) }
 
 // indexKin groups the terms by root.
-func (x *Index) indexKin(stems []string) {
-	roots := make([]string, len(stems))
-	for i, stem := range stems {
-		roots[i] = rootOf(stem)
+func (x *Index) indexKin() {
+	roots := make([]string, x.stems.len())
+	for i := range roots {
+		roots[i] = rootOf(x.stems.at(i))
 	}
 	byRoot := sortedOrder(roots)
-	distinct := make([]string, 0, len(stems))
-	x.kinStart = make([]uint32, 0, len(stems)+1)
+	distinct := make([]string, 0, len(roots))
+	x.kinStart = make([]uint32, 0, len(roots)+1)
 	for at, term := range byRoot {
 		if root := roots[term]; at == 0 || root != distinct[len(distinct)-1] {
 			distinct = append(distinct, root)

@@ -217,9 +217,6 @@ func Key(name string) string {
 	return key
 }
 
-// Words returns the words of a text without case, accents and punctuation.
-func Words(text string) []string { return keyWords(text) }
-
 // Names are keys of names, in which those that are one typo away are found.
 type Names struct{ keys lexicon }
 
@@ -244,7 +241,7 @@ func (n *Names) Near(key string) (near []string) {
 // Roots returns the roots of the words of a text, as numbers, sorted: what Matcher looks for.
 func Roots(text string) (roots []uint32) {
 	stem := newStemmer()
-	for _, word := range keyWords(text) {
+	for _, word := range Words(text) {
 		roots = append(roots, crc32.ChecksumIEEE([]byte(rootOf(stem.stem(word)))))
 	}
 	slices.Sort(roots)
@@ -253,7 +250,7 @@ func Roots(text string) (roots []uint32) {
 
 // Matcher returns whether texts, such as a title, together have all words of a query that say something.
 func Matcher(query string) func(texts ...[]uint32) bool {
-	french, _, _ := translate(keyWords(truncate(query, maxQuery)))
+	french, _, _ := translate(Words(truncate(query, maxQuery)))
 	wanted := Roots(strings.Join(slices.DeleteFunc(french, func(word string) bool { return isStop(word) || fillers[word] }), " "))
 	return func(texts ...[]uint32) bool {
 		return len(wanted) > 0 && !slices.ContainsFunc(wanted, func(root uint32) bool {
@@ -299,14 +296,10 @@ func (x *Index) Knows(word string) bool {
 	return isIndexed || isOrdinary(stem, word)
 }
 
-// keyWords returns the key of each word of a text.
-func keyWords(text string) []string {
-	var words []string
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool {
-		k := fold(r).kind
-		return k != letter && k != ignored
-	}) {
-		if key, _ := nameKey(word); key != "" {
+// Words returns the key of each word of a text: without case, accents and punctuation.
+func Words(text string) (words []string) {
+	for start, end := range wordsOf(text) {
+		if key, _ := nameKey(text[start:end]); key != "" {
 			words = append(words, key)
 		}
 	}

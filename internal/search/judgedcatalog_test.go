@@ -163,7 +163,7 @@ func judgedCatalog(t testing.TB) (*catalog.Catalog, map[string]judgedTool, []jud
 }
 
 // slugOf returns the slug of a label, short and unlike it, as editors choose them.
-func slugOf(label string) string { return "c-" + strings.Join(keyWords(label), "-")[:4] }
+func slugOf(label string) string { return "c-" + strings.Join(Words(label), "-")[:4] }
 
 func (g *judgedGenerator) tool() (*catalog.Tool, judgedTool) {
 	// Some topics have three times as many tools as others.
@@ -175,7 +175,7 @@ func (g *judgedGenerator) tool() (*catalog.Tool, judgedTool) {
 	is := judgedTool{topic: topic.name, open: g.r.IntN(8) == 0}
 	name := g.name()
 	t := &catalog.Tool{
-		Slug: strings.Join(keyWords(name), "-"), Name: name, Category: slugOf(topic.category), Tagline: pickOne(g.r, topic.taglines),
+		Slug: strings.Join(Words(name), "-"), Name: name, Category: slugOf(topic.category), Tagline: pickOne(g.r, topic.taglines),
 	}
 	t.Pricing, t.Price = g.price()
 	if g.r.IntN(6) > 0 {

@@ -16,13 +16,13 @@ type parts []*builder
 func (p parts) index(c *catalog.Catalog, categories map[string]string) *Index {
 	x := &Index{tools: c.Tools, categories: categories, labels: labelWords(c), slugs: categorySlugs(c), reviews: p.reviews()}
 	x.workspaces.New = x.newWorkspace
-	stems, terms := p.indexWords(x)
-	x.inHeadings = make([]uint32, len(stems))
+	terms := p.indexWords(x)
+	x.inHeadings = make([]uint32, x.stems.len())
 	p.countHeadings(terms, func(term, reviews uint32) { x.inHeadings[term] += reviews })
 	var wait sync.WaitGroup
 	wait.Go(func() { x.postings = p.postings(terms, x.plan()) })
 	wait.Go(x.indexNames)
-	wait.Go(func() { x.indexKin(stems) })
+	wait.Go(x.indexKin)
 	x.boost = make([]float32, len(x.tools))
 	x.pricing = make([]uint8, len(x.tools))
 	x.group = make([]uint16, len(x.tools))
@@ -48,7 +48,7 @@ func categorySlugs(c *catalog.Catalog) []string {
 func labelWords(c *catalog.Catalog) map[string]bool {
 	labels := map[string]bool{}
 	for i := range c.Categories {
-		for _, word := range keyWords(c.Categories[i].Label) {
+		for _, word := range Words(c.Categories[i].Label) {
 			labels[word] = true
 		}
 	}
@@ -76,13 +76,13 @@ func (x *Index) indexFigures(tool int) {
 	}
 }
 
-// indexWords sorts the words of all parts. It returns the stems, and, by part and term of that
-// part, the terms of the index.
-func (p parts) indexWords(x *Index) (stems []string, terms [][]uint32) {
+// indexWords sorts the words of all parts. It returns, by part and term of that part, the terms of
+// the index.
+func (p parts) indexWords(x *Index) (terms [][]uint32) {
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		stems, terms = p.sortWords(func(b *builder) *words { return &b.stems })
-		x.stems = newLexicon(stems)
+		stems, places := p.sortWords(func(b *builder) *words { return &b.stems })
+		x.stems, terms = newLexicon(stems), places
 	})
 	words, forms := p.sortWords(func(b *builder) *words { return &b.forms })
 	x.forms = newLexicon(words)
@@ -95,7 +95,7 @@ func (p parts) indexWords(x *Index) (stems []string, terms [][]uint32) {
 			x.used[form] += b.ofForms[i].used
 		}
 	}
-	return stems, terms
+	return terms
 }
 
 // sortWords returns the words of all parts, sorted, and where those of each part are among them.

@@ -8,7 +8,6 @@ import (
 	"sort"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"palmares/internal/catalog"
 )
@@ -41,7 +40,7 @@ func (x *Index) Next(ctx context.Context, c *catalog.Catalog, s catalog.Step) (*
 	}
 	var wait sync.WaitGroup
 	wait.Go(n.mergeNames)
-	wait.Go(n.mergeKin)
+	wait.Go(n.indexKin)
 	wait.Go(n.copyFigures)
 	err := n.mergePostings(ctx)
 	wait.Wait()
@@ -64,7 +63,6 @@ type next struct {
 
 	newForms  []newForm // sorted
 	formsFrom []int32   // see lexicon.merge
-	newStems  []string  // sorted
 	stemsFrom []int32
 	termTo    []int32 // by old term, the new one, or -1
 }
@@ -134,18 +132,19 @@ func (n *next) mergeStems() {
 			n.termTo[n.old.termOf[from]] = 0
 		}
 	}
+	var added []string
 	for _, form := range n.newForms {
 		if term, ok := n.old.stems.find(form.stem); ok {
 			n.termTo[term] = 0
 		} else {
-			n.newStems = append(n.newStems, form.stem)
+			added = append(added, form.stem)
 		}
 	}
-	slices.Sort(n.newStems)
-	n.newStems = slices.Compact(n.newStems)
+	slices.Sort(added)
+	added = slices.Compact(added)
 	n.stemsFrom = mergedOrder(len(n.termTo), func(term int) bool { return n.termTo[term] >= 0 },
-		n.old.stems.places(n.newStems))
-	n.stems = n.old.stems.merge(n.stemsFrom, n.newStems)
+		n.old.stems.places(added))
+	n.stems = n.old.stems.merge(n.stemsFrom, added)
 	for term, from := range n.stemsFrom {
 		if from >= 0 {
 			n.termTo[from] = int32(term)
@@ -218,19 +217,13 @@ func (n *next) mergePostings(ctx context.Context) error {
 		}
 	}
 	n.postings = newPostings(sizes)
-	const size = 1 << 18 // postings between two looks at the context, about a millisecond
-	var pieces atomic.Int64
+	parts := runtime.GOMAXPROCS(0)
 	var wait sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
+	for k := range parts {
 		wait.Go(func() {
-			for ctx.Err() == nil {
-				piece := int(pieces.Add(1))
-				if (piece-1)*size >= len(n.docs) {
-					return
-				}
-				for list := n.listAt((piece - 1) * size); list < n.listAt(piece*size); list++ {
-					n.mergeList(list, &fresh)
-				}
+			end := n.listAt(len(n.docs) * (k + 1) / parts)
+			for list := n.listAt(len(n.docs) * k / parts); list < end && ctx.Err() == nil; list++ {
+				n.mergeList(list, &fresh)
 				runtime.Gosched()
 			}
 		})
@@ -313,58 +306,6 @@ func (n *next) mergeNames() {
 			n.nameOf[i], n.nameEnds[i] = added[^from].tool, added[^from].ends
 		}
 	}
-}
-
-// mergeKin adds the new stems to their families.
-func (n *next) mergeKin() {
-	old := n.old
-	type member struct {
-		root string
-		term uint32
-	}
-	var added []member
-	for term, from := range n.stemsFrom {
-		if from < 0 {
-			added = append(added, member{rootOf(n.newStems[^from]), uint32(term)})
-		}
-	}
-	slices.SortFunc(added, func(a, b member) int { return strings.Compare(a.root, b.root) })
-	kept := make([]bool, old.roots.len())
-	for root := range kept {
-		kept[root] = slices.ContainsFunc(old.family(root), func(term uint32) bool { return n.termTo[term] >= 0 })
-	}
-	var unknown []string
-	for i, m := range added {
-		if root, ok := old.roots.find(m.root); ok {
-			kept[root] = true
-		} else if i == 0 || m.root != added[i-1].root {
-			unknown = append(unknown, m.root)
-		}
-	}
-	order := mergedOrder(len(kept), func(root int) bool { return kept[root] }, old.roots.places(unknown))
-	n.roots = old.roots.merge(order, unknown)
-	n.kin = make([]uint32, 0, len(n.stemsFrom))
-	n.kinStart = make([]uint32, 0, len(order)+1)
-	for root, from := range order {
-		if root%(1<<14) == 0 {
-			runtime.Gosched()
-		}
-		first := len(n.kin)
-		n.kinStart = append(n.kinStart, uint32(first))
-		if from >= 0 {
-			for _, term := range old.family(int(from)) {
-				if to := n.termTo[term]; to >= 0 {
-					n.kin = append(n.kin, uint32(to))
-				}
-			}
-		}
-		for len(added) > 0 && added[0].root == n.roots.at(root) {
-			n.kin = append(n.kin, added[0].term)
-			added = added[1:]
-		}
-		slices.Sort(n.kin[first:])
-	}
-	n.kinStart = append(n.kinStart, uint32(len(n.kin)))
 }
 
 // copyFigures copies what is known of each tool.

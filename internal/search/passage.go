@@ -78,7 +78,7 @@ func (x *Index) idfOf(q *queryWord) float32 {
 // tagline. Words of its own name, which any section may have, do not count.
 func (p *Passages) Best(tool int) Passage {
 	t := p.x.tools[tool]
-	name := keyWords(t.Name)
+	name := Words(t.Name)
 	best, most := Passage{Snippet: shorten(t.Tagline, 0)}, float32(0)
 	for _, section := range markdown.Sections(t.Body) {
 		heading, text := split(section, t.Body)

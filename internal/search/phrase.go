@@ -52,7 +52,7 @@ var phraseTables = sync.OnceValue(func() *phraseTable {
 
 // add adds a phrase as it is written in phrases, and returns it. A single word stays one.
 func (t *phraseTable) add(s stemmer, text string) string {
-	words := keyWords(text)
+	words := Words(text)
 	phrase := strings.Join(words, " ")
 	if len(words) != 2 {
 		return phrase

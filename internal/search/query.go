@@ -62,7 +62,7 @@ func (x *Index) parse(w *workspace, text string) {
 		slices.ContainsFunc(significant, isThing) {
 		notFiller, onlyFillers = isThing, false
 	}
-	known := keyWords(strings.Join(w.query.Known, " "))
+	known := Words(strings.Join(w.query.Known, " "))
 	w.words = w.words[:0]
 	for i := 0; i < len(significant) && len(w.words) < maxWords; i++ {
 		word, last := significant[i], i == len(significant)-1
@@ -220,18 +220,18 @@ func (x *Index) addSimilar(w *workspace, q *queryWord, before string, stem stemm
 	if allowed > 0 {
 		w.neighbours = x.forms.near(q.text, allowed, q.open && (allowed > 1 || before == ""), w.neighbours)
 	}
+	isLonger := func(n neighbour) bool { return n.longer }
+	if shorter := slices.DeleteFunc(slices.Clone(w.neighbours), isLonger); len(shorter) > 0 {
+		w.neighbours = shorter
+	}
 	slices.SortFunc(w.neighbours, func(a, b neighbour) int {
 		return cmp.Or(
-			order(a.longer, b.longer),
 			cmp.Compare(a.distance, b.distance),
 			cmp.Compare(x.frequency(x.termOf[b.word]), x.frequency(x.termOf[a.word])),
 			cmp.Compare(a.word, b.word),
 		)
 	})
 	for i, n := range w.neighbours[:min(len(w.neighbours), maxNeighbours)] {
-		if n.longer != w.neighbours[0].longer {
-			break
-		}
 		if i < maxSimilar {
 			q.similar = append(q.similar, x.forms.at(n.word))
 		}
@@ -264,17 +264,6 @@ func (x *Index) addSimilarKin(q *queryWord, stem stemmer, allowed int) {
 			q.similar, q.terms = append(q.similar, known.at(n.word)), append(q.terms, kin...)
 		}
 	}
-}
-
-// order puts false before true.
-func order(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 func confidence(n neighbour) float32 {

@@ -358,7 +358,7 @@ const (
 // Stop words, everyday words, words of categories and single letters are not matched with
 // names. It reports whether other words than these remain.
 func (x *Index) namesWithin(text string, found func(tool uint32)) (others bool) {
-	words := keyWords(text)
+	words := Words(text)
 	words = words[:min(len(words), maxWordsWithin)]
 	for i := 0; i < len(words); i++ {
 		n := min(maxNameWords, len(words)-i)

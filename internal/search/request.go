@@ -50,7 +50,7 @@ func (x *Index) ReadRequest(text string, retired func(key string) *catalog.Retir
 	var named []int
 	others := x.namesWithin(r.Text, func(tool uint32) { named = append(named, int(tool)) })
 	isAskedAbout := func(tool int) bool { // a tool called « Montage » is not, by « montage gratuit »
-		words := keyWords(x.tools[tool].Name)
+		words := Words(x.tools[tool].Name)
 		return isExcluded(tool) && (len(words) != 1 || !isOrdinary(newStemmer(), words[0]))
 	}
 	if !others && slices.ContainsFunc(named, isAskedAbout) || slices.ContainsFunc(r.Versus, isExcluded) {
@@ -182,11 +182,11 @@ var circumstances = pattern(`(?i)(?:^|[.,;!?]\s*|\s(?:et|and)\s+)(?:(?:je|nous|o
 // question returns what a long text asks for, without what it says about who asks.
 func question(text string) string {
 	const long = 10 // words
-	if len(keyWords(text)) < long {
+	if len(Words(text)) < long {
 		return text
 	}
 	asked := circumstances.ReplaceAllString(text, " ")
-	for _, word := range keyWords(asked) {
+	for _, word := range Words(asked) {
 		if !isStop(word) && !fillers[word] && !englishWords[word] {
 			return asked
 		}

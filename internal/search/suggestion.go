@@ -57,7 +57,7 @@ func (x *Index) suggest(w *workspace, text string, best []uint64) string {
 // unknown one.
 func (x *Index) similarlyNamed(w *workspace, best []uint64) (tools []int) {
 	for _, key := range best {
-		for _, word := range keyWords(x.tools[toolOf(key)].Name) {
+		for _, word := range Words(x.tools[toolOf(key)].Name) {
 			isSimilar := func(q queryWord) bool { return slices.Contains(q.similar, word) }
 			if slices.ContainsFunc(w.words, isSimilar) {
 				tools = append(tools, toolOf(key))

@@ -34,11 +34,11 @@ var ordinaryStems = sync.OnceValue(func() map[string]bool {
 		stems[s.stem(word)] = true
 	}
 	for line := range strings.Lines(strings.ReplaceAll(synonyms, "~", "")) {
-		for _, word := range keyWords(line) {
+		for _, word := range Words(line) {
 			stems[s.stem(word)] = true
 		}
 	}
-	for _, word := range keyWords(phrases) {
+	for _, word := range Words(phrases) {
 		stems[s.stem(word)] = true
 	}
 	return stems

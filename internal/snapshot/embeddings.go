@@ -52,24 +52,17 @@ func sum(b []byte) string {
 // renderEmbeddings renders the documents of the top set, and the list of them by slug.
 func (s *Snapshot) renderEmbeddings(c *catalog.Catalog) {
 	top := c.TopSet()
-	s.embeddings, s.embeddingsEntries = make(fragments, len(top)), make([]embeddingsEntry, len(top))
+	entries := make([]embeddingsEntry, len(top))
+	s.embeddings = make(fragments, len(top))
 	for k, i := range top {
 		t := c.Tools[i]
-		s.embeddingsBySlug[t.Slug] = int32(k)
-		if s.before != nil {
-			_, isFresh := slices.BinarySearch(s.step.Fresh, int32(i))
-			if at, ok := s.before.embeddingsBySlug[t.Slug]; ok && !isFresh {
-				s.embeddings[k], s.embeddingsEntries[k] = s.before.embeddings[at], s.before.embeddingsEntries[at]
-				continue
-			}
-		}
 		doc := c.EmbeddingsDoc(t, markdown.Sections(t.Body))
-		s.embeddings[k], s.embeddingsEntries[k] = newFragment(doc), entryOf(&doc)
+		s.embeddingsBySlug[t.Slug] = int32(k)
+		s.embeddings[k], entries[k] = newFragment(doc), entryOf(&doc)
 	}
 	if len(top) > 0 {
 		s.EmbeddingsSlug = c.Tools[top[0]].Slug
 	}
-	entries := slices.Clone(s.embeddingsEntries)
 	slices.SortFunc(entries, func(a, b embeddingsEntry) int { return strings.Compare(a.Slug, b.Slug) })
 	var list struct {
 		Data []embeddingsEntry `json:"data"`

@@ -75,7 +75,6 @@ type Snapshot struct {
 	embeddings  fragments // one per tool of the top set
 	categories  fragments
 
-	embeddingsEntries     []embeddingsEntry // likewise
 	stats, embeddingsList fragment
 
 	priceDetails      fragments // prices with their history
