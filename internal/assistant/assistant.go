@@ -205,7 +205,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) handler(t *tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		result, outcome := h.serveCall(ctx, t, req.Params.Arguments)
-		h.cfg.Calls.WithLabelValues(t.name, outcome).Inc()
+		h.cfg.Calls.WithLabelValues(t.Name, outcome).Inc()
 		return result, nil
 	}
 }
@@ -215,11 +215,11 @@ func (h *Handler) handler(t *tool) mcp.ToolHandler {
 func (h *Handler) serveCall(
 	ctx context.Context, t *tool, arguments json.RawMessage,
 ) (result *mcp.CallToolResult, outcome string) {
-	c := &call{snap: h.cfg.Live.Snapshot(), baseURL: h.cfg.BaseURL, name: t.name, input: t.input, arguments: arguments}
+	c := &call{snap: h.cfg.Live.Snapshot(), baseURL: h.cfg.BaseURL, name: t.Name, input: t.Input, arguments: arguments}
 	defer func() {
 		if failure := recover(); failure != nil {
 			h.cfg.Log.Error("a tool panicked",
-				"tool", t.name, "panic", fmt.Sprint(failure), "stack", string(debug.Stack()))
+				"tool", t.Name, "panic", fmt.Sprint(failure), "stack", string(debug.Stack()))
 			result, outcome = c.failed(web.CodeInternal.Info().Text, "/docs", ""), "failed"
 		}
 	}()

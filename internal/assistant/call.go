@@ -30,7 +30,7 @@ type call struct {
 	snap      *snapshot.Snapshot
 	baseURL   string // of the server; "" for the URL of the catalogue
 	name      string
-	input     string // the schemas of its arguments
+	input     json.RawMessage // the schemas of its arguments
 	arguments json.RawMessage
 }
 
@@ -111,8 +111,8 @@ func (c *call) typeOf(argument string) string {
 	var schemas map[string]struct {
 		Type string `json:"type"`
 	}
-	if err := json.Unmarshal([]byte(c.input), &schemas); err != nil {
-		panic("assistant: the schema of " + c.name + " is not JSON: " + err.Error())
+	if err := json.Unmarshal(c.input, &schemas); err != nil {
+		panic("assistant: the schema of " + c.name + ": " + err.Error())
 	}
 	switch schemas[argument].Type {
 	case "number":
@@ -399,5 +399,3 @@ func fitting(s string, most int) int {
 	}
 	return len(s)
 }
-
-func ptr[T any](x T) *T { return &x }

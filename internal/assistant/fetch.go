@@ -154,7 +154,7 @@ func fetchText(c *call) (any, error) {
 	text, next := part(sections, at, offset, id != "", max(left, 1000))
 	result.Text = text
 	if next != "" {
-		result.Next = ptr(t.Slug + "#" + next)
+		result.Next = new(t.Slug + "#" + next)
 	}
 	return result, nil
 }

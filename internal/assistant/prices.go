@@ -159,7 +159,7 @@ func (r *pricesResult) show(c *call, listed []*catalog.Tool, given int) {
 		}
 		r.Prices = append(r.Prices, p)
 		if len(p.History) < len(rest) {
-			r.Next = ptr(end - len(rest) + len(p.History))
+			r.Next = new(end - len(rest) + len(p.History))
 			return
 		}
 		n = end

@@ -114,13 +114,13 @@ func searchTools(c *call) (any, error) {
 		Retired: c.departures(found.Retired), Articles: found.Articles(), Credit: c.credit(),
 	}
 	if len(found.Request.Constraints) > 0 {
-		result.Constraints = ptr(found.Request.Limits())
+		result.Constraints = new(found.Request.Limits())
 	}
 	room := newRoom(result)
 	for n, f := range found.Hits {
 		hit := c.hit(found, f.Tool)
 		if !room.takes(hit) {
-			result.Next = ptr(int(args.Next) + n)
+			result.Next = new(int(args.Next) + n)
 			return result, nil
 		}
 		result.Results = append(result.Results, hit)
