@@ -133,7 +133,7 @@ func (ref *Reference) page(path string, snap *snapshot.Snapshot, base string) pa
 	p := page{
 		Version: ref.version, Base: base, Credit: credit, Source: DocumentPath,
 		Guide: ref.guide, Groups: ref.groups, Headers: ref.headers, Errors: ref.errors, QuotaExceeded: ref.quotaExceeded,
-		First:  sample{"premier-appel", "curl", curlSample(base+"/api/v1/tools?limit=1", false)},
+		First:  newSample("premier-appel", "curl", base+"/api/v1/tools?limit=1", false),
 		Answer: highlight(snap.Tools(snapshot.ToolQuery{}, snapshot.Paging{Number: 1, Limit: 1}).Body().Bytes()),
 		Cache: sample{"cache.curl", "curl", "curl --etag-save stats.etag --etag-compare stats.etag \\\n  -o " +
 			"stats.json " + shellQuote(base+"/api/v1/stats")},

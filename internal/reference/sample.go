@@ -3,6 +3,7 @@ package reference
 import (
 	"embed"
 	"strings"
+	"text/template"
 
 	"palmares/internal/catalog"
 	"palmares/internal/wire"
@@ -15,79 +16,30 @@ type sample struct {
 	Code     string
 }
 
-// keyVariable is the environment variable from which samples read the key, so
-// that no sample suggests writing one into a program.
-const keyVariable = "PALMARES_KEY"
+// calls has a template for each language. Samples read the key from an environment variable, so that
+// none suggests writing one into a program.
+var calls = template.Must(template.New("").Funcs(template.FuncMap{"shell": shellQuote, "literal": literal}).
+	ParseFS(templateFiles, "templates/calls.txt"))
 
 // samplesOf returns the samples of a call. Each is complete: it runs unchanged
-// once keyVariable is set, if the operation needs a key.
-func samplesOf(operation, address string, keyed bool) []sample {
-	return []sample{
-		{operation + ".curl", "curl", curlSample(address, keyed)},
-		{operation + ".javascript", "JavaScript", javascriptSample(address, keyed)},
-		{operation + ".python", "Python", pythonSample(address, keyed)},
-		{operation + ".go", "Go", goSample(address, keyed)},
+// once the key is set, if the operation needs one.
+func samplesOf(operation, address string, keyed bool) (list []sample) {
+	for _, language := range []string{"curl", "JavaScript", "Python", "Go"} {
+		list = append(list, newSample(operation+"."+strings.ToLower(language), language, address, keyed))
 	}
+	return list
 }
 
-func curlSample(address string, keyed bool) string {
-	if keyed {
-		return "curl -H \"Authorization: Bearer $" + keyVariable + "\" \\\n  " + shellQuote(address)
+func newSample(id, language, address string, keyed bool) sample {
+	var code strings.Builder
+	call := struct {
+		Address string
+		Keyed   bool
+	}{address, keyed}
+	if err := calls.ExecuteTemplate(&code, language, call); err != nil {
+		panic(err) // the template does not fit its data: any test of the page finds that
 	}
-	return "curl " + shellQuote(address)
-}
-
-func javascriptSample(address string, keyed bool) string {
-	call := "fetch(" + literal(address) + ");"
-	if keyed {
-		call = "fetch(" + literal(address) + ", {\n" +
-			"  headers: { Authorization: `Bearer ${process.env." + keyVariable + "}` },\n});"
-	}
-	return "const response = await " + call + "\n" +
-		"const body = await response.json();\n" +
-		"if (!response.ok) throw new Error(body.error);\n" +
-		"console.log(body);"
-}
-
-func pythonSample(address string, keyed bool) string {
-	if keyed {
-		return `import json
-import os
-import urllib.request
-
-request = urllib.request.Request(
-    ` + literal(address) + `,
-    headers={"Authorization": "Bearer " + os.environ["` + keyVariable + `"]},
-)
-with urllib.request.urlopen(request) as response:
-    print(json.dumps(json.load(response), indent=2, ensure_ascii=False))`
-	}
-	return `import json
-import urllib.request
-
-with urllib.request.urlopen(` + literal(address) + `) as response:
-    print(json.dumps(json.load(response), indent=2, ensure_ascii=False))`
-}
-
-func goSample(address string, keyed bool) string {
-	const begin, end = "package main\n\nimport (\n\t\"io\"\n\t\"log\"\n\t\"net/http\"\n\t\"os\"\n)\n\nfunc main() {\n", `	if err != nil {
-		log.Fatal(err)
-	}
-	defer response.Body.Close()
-	if _, err := io.Copy(os.Stdout, response.Body); err != nil {
-		log.Fatal(err)
-	}
-}`
-	if keyed {
-		return begin + "\trequest, err := http.NewRequest(\"GET\", " + literal(address) + `, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+os.Getenv("` + keyVariable + `"))
-	response, err := http.DefaultClient.Do(request)
-` + end
-	}
-	return begin + "\tresponse, err := http.Get(" + literal(address) + ")\n" + end
+	return sample{id, language, code.String()}
 }
 
 // shellQuote quotes s as one word of a shell.
