@@ -49,10 +49,7 @@ func (s *Site) showAlternatives(r *request) (*response, error) {
 	data.Page = s.page(r, "Alternatives à "+t.Name, "Les outils qui peuvent remplacer "+t.Name+", classés par note, "+
 		"avec ce qui les distingue.", "/alternatives/"+t.Slug)
 	data.Page.Canonical = r.snap.Catalog.AlternativesURLOf(t)
-	rows := make([]toolRow, len(data.Alternatives))
-	for i := range data.Alternatives {
-		rows[i] = data.Alternatives[i].Row
-	}
+	rows := each(data.Alternatives, func(a alternative) toolRow { return a.Row })
 	if list := r.jsonldTools(rows, 1); list != nil {
 		data.Page.JSONLD = list
 	}
@@ -63,12 +60,9 @@ func (s *Site) showAlternatives(r *request) (*response, error) {
 // and whether there are more.
 func (v *view) alternatives(t *catalog.Tool, limit int) (list []alternative, more bool) {
 	others, more := v.snap.Alternatives(t, limit)
-	for _, other := range others {
-		list = append(list, alternative{
-			Row: v.row(other), Differences: v.words.differences(t, other), Comparison: v.comparisonOf(t, other),
-		})
-	}
-	return list, more
+	return each(others, func(other *catalog.Tool) alternative {
+		return alternative{Row: v.row(other), Differences: v.words.differences(t, other), Comparison: v.comparisonOf(t, other)}
+	}), more
 }
 
 // comparisonOf returns the slug of the newest comparison of two tools, or "".

@@ -30,11 +30,8 @@ func (v *view) articleRow(a *catalog.Article) articleRow {
 	}
 }
 
-func (v *view) articleRows(list []*catalog.Article, most int) (rows []articleRow) {
-	for _, a := range list[:min(len(list), most)] {
-		rows = append(rows, v.articleRow(a))
-	}
-	return rows
+func (v *view) articleRows(list []*catalog.Article, most int) []articleRow {
+	return each(list[:min(len(list), most)], v.articleRow)
 }
 
 // mark returns what the preview says of a record that visitors do not see; "" if they do.
@@ -280,7 +277,7 @@ func (s *Site) showAuthor(r *request) (*response, error) {
 		return nil, notFound("Personne de ce nom n’écrit ici, ou plus.")
 	}
 	data := authorPage{
-		Author: a, Role: markdown.NoBreak(a.Role), Image: r.hero(a.Image, pageSizes), Links: sources(a.Links),
+		Author: a, Role: markdown.NoBreak(a.Role), Image: r.hero(a.Image, pageSizes), Links: each(a.Links, newSource),
 		HTML: r.html("auteurs", a.Body, ""), Body: r.bodyOf("auteurs", a.Body), Works: workGroups(r.works()[a.Name]),
 	}
 	data.Page = s.page(r, a.Name, cmp.Or(data.Role, beginning(markdown.Excerpt(a.Body)), "Ce que "+a.Name+" a écrit ici."),

@@ -65,9 +65,8 @@ type comparedTool struct {
 // is not for them.
 func (s *Site) compare(r *request) (*response, error) {
 	chosen := readChoice(r)
-	data := comparePage{Problems: chosen.problems, Retired: chosen.retired, Fields: chosen.fields(r.view)}
-	for _, t := range chosen.same {
-		data.Twins = append(data.Twins, r.row(t))
+	data := comparePage{
+		Problems: chosen.problems, Retired: chosen.retired, Fields: chosen.fields(r.view), Twins: each(chosen.same, r.row),
 	}
 	path := comparePath
 	data.Heading = "Comparer des outils"
@@ -86,9 +85,7 @@ func (s *Site) compare(r *request) (*response, error) {
 	if !r.markdown {
 		best := r.snap.Tools(snapshot.ToolQuery{}, firstItems(maxNames))
 		data.MoreNames = best.Total > maxNames
-		for _, i := range best.IDs() {
-			data.Names = append(data.Names, r.fieldOf(r.snap.Catalog.Tools[i]))
-		}
+		data.Names = each(best.IDs(), func(i int32) string { return r.fieldOf(r.snap.Catalog.Tools[i]) })
 	}
 	title := data.Heading
 	if len(data.Tools) > 0 {
@@ -183,19 +180,12 @@ const onlyDifferences = "&differences=1"
 
 // compareHref returns the address of a comparison.
 func compareHref(tools []*catalog.Tool) string {
-	slugs := make([]string, len(tools))
-	for i, t := range tools {
-		slugs[i] = t.Slug
-	}
+	slugs := each(tools, func(t *catalog.Tool) string { return t.Slug })
 	return comparePath + "?outils=" + strings.Join(slugs, ",")
 }
 
 func namesOf(tools []*catalog.Tool) []string {
-	names := make([]string, len(tools))
-	for i, t := range tools {
-		names[i] = t.Name
-	}
-	return names
+	return each(tools, func(t *catalog.Tool) string { return t.Name })
 }
 
 func (v *view) columns(tools []*catalog.Tool) []comparedTool {

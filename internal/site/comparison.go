@@ -51,20 +51,12 @@ func (v *view) comparisonRow(x *catalog.Comparison) comparisonRow {
 }
 
 func (v *view) comparisonRows(ids []int32) []comparisonRow {
-	list := make([]comparisonRow, len(ids))
-	for n, i := range ids {
-		list[n] = v.comparisonRow(v.snap.Published[i])
-	}
-	return list
+	return each(ids, func(i int32) comparisonRow { return v.comparisonRow(v.snap.Published[i]) })
 }
 
 // comparisonsWith returns the comparisons of a tool with others, newest first.
 func (v *view) comparisonsWith(t *catalog.Tool) []comparisonRow {
-	list := make([]comparisonRow, len(v.comparisons[t.Slug]))
-	for i, x := range v.comparisons[t.Slug] {
-		list[i] = v.comparisonRow(x)
-	}
-	return list
+	return each(v.comparisons[t.Slug], v.comparisonRow)
 }
 
 func (s *Site) listComparisons(r *request) (*response, error) {
@@ -192,11 +184,7 @@ func (v *view) comparisonLines(tools []*catalog.Tool) []comparisonLine {
 		lines = append(lines, line)
 	}
 	words := func(label string, of func(t *catalog.Tool) string) {
-		line := comparisonLine{Label: label}
-		for _, t := range tools {
-			line.Words = append(line.Words, of(t))
-		}
-		lines = append(lines, line)
+		lines = append(lines, comparisonLine{Label: label, Words: each(tools, of)})
 	}
 	hint := ""
 	if !isFair {

@@ -101,12 +101,10 @@ func (v *view) atom(path, page, title, subtitle string, changes []change) (*resp
 		e := atomEntry{
 			ID: ch.id, Title: ch.Title, Updated: cmp.Or(ch.time, midnight(ch.Date)), Since: ch.since, Summary: ch.summary,
 			Link: atomLink{"alternate", "text/html", c.URL + ch.Path}, Category: atomCategory{strings.ToLower(ch.Kind)},
+			Authors: each(ch.authors, func(name string) atomPerson { return atomPerson{name} }),
 		}
 		if !strings.Contains(ch.id, ":") {
 			e.ID = c.URL + feedPath + "#" + ch.id
-		}
-		for _, name := range ch.authors {
-			e.Authors = append(e.Authors, atomPerson{name})
 		}
 		if i == 0 {
 			f.Updated = max(f.Updated, e.Updated)

@@ -55,15 +55,6 @@ const (
 	mapRows     = 250
 )
 
-// marksOf returns a mark for each point.
-func marksOf(points []market.Point) []chart.Mark {
-	list := make([]chart.Mark, len(points))
-	for i, p := range points {
-		list[i].Point = p
-	}
-	return list
-}
-
 func (s *Site) showMap(r *request) (*response, error) {
 	f := readFilters(r)
 	if moved := f.renamedCategory(r); moved != nil {
@@ -152,7 +143,7 @@ func (s *Site) renderMap(r *request, f *filters, m *market.Map, first string) *r
 		data.IsMixed = slices.ContainsFunc(m.Points, func(p market.Point) bool { return p.Tool.Category != m.Points[0].Tool.Category })
 		data.Rows = r.markRows(data.Plot.Marks())
 		if len(m.Points) <= mapRows {
-			data.Rows = r.markRows(marksOf(m.Points))
+			data.Rows = r.markRows(each(m.Points, func(p market.Point) chart.Mark { return chart.Mark{Point: p} }))
 		}
 	}
 	for _, t := range m.Apart {

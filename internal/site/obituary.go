@@ -44,7 +44,7 @@ func (s *Site) showRetired(r *request) (*response, error) {
 	}
 	data := obituaryPage{
 		Tool: r.retiredTool(t), Why: reasonTexts[t.Reason], Leaving: markdown.NoBreak(t.Leaving),
-		Price: french.Price(t.LastPrice), History: history(t), Sources: sources(t.Sources),
+		Price: french.Price(t.LastPrice), History: history(t), Sources: each(t.Sources, newSource),
 	}
 	data.Tool.Note, data.Tool.Body = r.html("cimetiere", t.Body, ""), r.bodyOf("cimetiere", t.Body)
 	if t.LastScore != nil {

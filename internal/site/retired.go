@@ -70,11 +70,7 @@ func (s *Site) listRetired(r *request) (*response, error) {
 }
 
 func (r *request) retiredTools(ids []int32) []retiredTool {
-	list := make([]retiredTool, len(ids))
-	for n, i := range ids {
-		list[n] = r.retiredTool(&r.snap.Catalog.Retired[i])
-	}
-	return list
+	return each(ids, func(i int32) retiredTool { return r.retiredTool(&r.snap.Catalog.Retired[i]) })
 }
 
 // retiredTool returns a retired tool for a page of several: the ids in its note begin with its slug.

@@ -35,12 +35,9 @@ type section struct {
 
 // sections renders a text of a folder of the catalogue, section by section.
 func (v *view) sections(folder, body string) []section {
-	parts := markdown.HTML(body, inText{v.addresses.In(folder), v}, "")
-	list := make([]section, len(parts))
-	for i, p := range parts {
-		list[i] = section{p.ID, markdown.NoBreak(p.Heading), template.HTML(p.HTML)}
-	}
-	return list
+	return each(markdown.HTML(body, inText{v.addresses.In(folder), v}, ""), func(p markdown.Part) section {
+		return section{p.ID, markdown.NoBreak(p.Heading), template.HTML(p.HTML)}
+	})
 }
 
 // html renders a text of a folder of the catalogue as a whole. prefix is put before
@@ -67,7 +64,7 @@ func (s *Site) showReview(r *request) (*response, error) {
 	}
 	data := reviewPage{
 		Row: r.row(t), Tool: t, Byline: r.signature(t.Authors), Image: r.hero(t.Image, heroSizes), Audience: r.audience(t),
-		Sections: r.sections("outils", t.Body), Figures: r.words.bars(t), Sources: sources(t.Sources), Freshness: r.freshness(t),
+		Sections: r.sections("outils", t.Body), Figures: r.words.bars(t), Sources: each(t.Sources, newSource), Freshness: r.freshness(t),
 		Minutes: minutes(t.Body), Body: r.bodyOf("outils", t.Body), Comparisons: r.comparisonsWith(t),
 	}
 	data.Page = s.page(r, t.Name+"\u00a0: notre avis", markdown.NoBreak("Notre avis sur "+t.Name+" : "+t.Tagline),

@@ -56,7 +56,7 @@ func reviewLines(tools []*catalog.Tool) []comparisonLine {
 		}
 		for kind, points := range [][]string{t.Pros, t.Cons} {
 			if len(points) > 0 {
-				lines[kind].Points[column] = reviewPart{Items: noBreak(points)}
+				lines[kind].Points[column] = reviewPart{Items: each(points, markdown.NoBreak)}
 			}
 		}
 		for _, gist := range markdown.Gists(t.Body) {

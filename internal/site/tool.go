@@ -60,7 +60,7 @@ func (s *Site) showTool(r *request) (*response, error) {
 	}
 	data := toolPage{
 		Row: r.row(t), Tool: t, Byline: r.signature(t.Authors), Image: r.hero(t.Image, columnSizes), Audience: r.audience(t),
-		Figures: r.words.bars(t), Sources: sources(t.Sources),
+		Figures: r.words.bars(t), Sources: each(t.Sources, newSource),
 		Excerpt: markdown.NoBreak(markdown.Excerpt(t.Body)), Minutes: minutes(t.Body),
 		History: t.PriceHistory, Chart: chart.OfPrice(t, r.snap.UpdatedAt, chart.Large),
 		Plans: plans(t), PlanNotes: slices.ContainsFunc(t.Plans, func(p catalog.PlanRow) bool { return p.Note != "" }),
@@ -106,13 +106,9 @@ const lessIsBetter = "moins, c’est mieux"
 
 // plans returns the plans of a tool with French typography.
 func plans(t *catalog.Tool) []catalog.PlanRow {
-	list := make([]catalog.PlanRow, len(t.Plans))
-	for i, p := range t.Plans {
-		list[i] = catalog.PlanRow{
-			Name: markdown.NoBreak(p.Name), Price: markdown.NoBreak(p.Price), Note: markdown.NoBreak(p.Note),
-		}
-	}
-	return list
+	return each(t.Plans, func(p catalog.PlanRow) catalog.PlanRow {
+		return catalog.PlanRow{Name: markdown.NoBreak(p.Name), Price: markdown.NoBreak(p.Price), Note: markdown.NoBreak(p.Note)}
+	})
 }
 
 // byline names several: "A, B et C".
@@ -134,14 +130,6 @@ func (v *view) audience(t *catalog.Tool) string {
 
 // sharedOf returns the picture of a tool in structured data.
 func (v *view) sharedOf(t *catalog.Tool) *sharedImage { return v.shared(cmp.Or(t.Image, t.Logo)) }
-
-func sources(addresses []string) []source {
-	list := make([]source, len(addresses))
-	for i, raw := range addresses {
-		list[i] = newSource(raw)
-	}
-	return list
-}
 
 func newSource(raw string) source {
 	if u, err := url.Parse(raw); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {

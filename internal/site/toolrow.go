@@ -64,11 +64,7 @@ func shownPrice(t *catalog.Tool) string {
 }
 
 func (v *view) rows(ids []int32) []toolRow {
-	rows := make([]toolRow, len(ids))
-	for n, i := range ids {
-		rows[n] = v.row(v.snap.Catalog.Tools[i])
-	}
-	return rows
+	return each(ids, func(i int32) toolRow { return v.row(v.snap.Catalog.Tools[i]) })
 }
 
 // highScore is the CSS class of a high score.

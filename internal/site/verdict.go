@@ -43,7 +43,7 @@ type criterionRow struct {
 func (v *view) verdict(t *catalog.Tool) verdict {
 	d := verdict{
 		Summary: markdown.NoBreak(t.Summary), Movement: movement(t), Tested: v.tested(t),
-		Interests: markdown.NoBreak(t.Interests), Pros: noBreak(t.Pros), Cons: noBreak(t.Cons),
+		Interests: markdown.NoBreak(t.Interests), Pros: each(t.Pros, markdown.NoBreak), Cons: each(t.Cons, markdown.NoBreak),
 	}
 	if t.Score != nil {
 		d.Word = scoreWord(*t.Score)
@@ -82,14 +82,6 @@ func scoreWord(score float64) string {
 // scoreRanges says which scores have a word.
 var scoreRanges = map[string]string{
 	"excellent": "à partir de 8,5", "bon": "de 7 à moins de 8,5", "correct": "de 5,5 à moins de 7", "faible": "moins de 5,5",
-}
-
-func noBreak(texts []string) []string {
-	list := make([]string, len(texts))
-	for i, s := range texts {
-		list[i] = markdown.NoBreak(s)
-	}
-	return list
 }
 
 // category returns a category of the catalogue, or nil.

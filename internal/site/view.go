@@ -139,6 +139,15 @@ func (v *view) setCategories(items []catalog.CategoryItem) {
 	v.categories = items
 }
 
+// each returns what a function makes of every element of a list.
+func each[T, R any](list []T, of func(T) R) []R {
+	made := make([]R, len(list))
+	for i, one := range list {
+		made[i] = of(one)
+	}
+	return made
+}
+
 // firstItems is the paging that returns the first n items, at least one.
 func firstItems(n int) snapshot.Paging { return snapshot.Paging{Number: 1, Limit: max(n, 1)} }
 

@@ -90,7 +90,7 @@ func (w *wishes) weigh(c *catalog.Category, weights map[string]float64, slug, nu
 		w.refuse("Cette catégorie n’a pas de critères\u00a0: rien ne s’y pèse.")
 	case x == nil:
 		w.refuse("«\u00a0" + clip(slug, maxChoiceName) + "\u00a0» n’est pas un critère de cette catégorie, qui a " +
-			criteriaNames(c) + ".")
+			byline(each(c.Criteria, func(x catalog.Criterion) string { return x.Slug })) + ".")
 	case isTwice:
 		w.refuse("Le poids de «\u00a0" + x.Label + "\u00a0» est donné deux fois.")
 	case !ok || weight < 0 || weight > catalog.MaxWeight:
@@ -99,15 +99,6 @@ func (w *wishes) weigh(c *catalog.Category, weights map[string]float64, slug, nu
 	default:
 		weights[slug] = weight
 	}
-}
-
-// criteriaNames lists the criteria of a category as addresses name them.
-func criteriaNames(c *catalog.Category) string {
-	names := make([]string, len(c.Criteria))
-	for i := range c.Criteria {
-		names[i] = c.Criteria[i].Slug
-	}
-	return byline(names)
 }
 
 // weightsOf returns a weight for each criterion; nil if all are 0.
@@ -410,11 +401,7 @@ func (v *view) sorted(c *catalog.Category, w *wishes, ranking []candidate) []*ca
 		}))
 	}
 	ids := v.toolsOf(c.Slug, order)
-	tools := make([]*catalog.Tool, 0, categoryTools)
-	for _, i := range ids[:min(len(ids), categoryTools)] {
-		tools = append(tools, v.snap.Catalog.Tools[i])
-	}
-	return tools
+	return each(ids[:min(len(ids), categoryTools)], func(i int32) *catalog.Tool { return v.snap.Catalog.Tools[i] })
 }
 
 // sortFigure returns the figure of a column, the best of which is the highest.
@@ -436,9 +423,5 @@ func sortFigure(c *catalog.Category, column string) func(t *catalog.Tool) (float
 }
 
 func toolsIn(list []candidate) []*catalog.Tool {
-	tools := make([]*catalog.Tool, len(list))
-	for i := range list {
-		tools[i] = list[i].tool
-	}
-	return tools
+	return each(list, func(one candidate) *catalog.Tool { return one.tool })
 }
