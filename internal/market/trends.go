@@ -31,25 +31,27 @@ type Trends struct {
 	Retired      Retirements
 }
 
-// Prices are the changes of prices.
+// Prices are the changes of prices. The names in JSON, here and below, are those of /tendances.json.
 type Prices struct {
-	Changes    int
-	Up, Down   int // including those from and to free
-	BecamePaid int
-	BecameFree int
-	SamePrice  int // only the model changed, or the form of the price
-	OtherUnit  int // the two prices share no unit, or one is not public
-	Months     []PriceMonth
+	Changes    int          `json:"changes"`
+	Up         int          `json:"up"` // including those from and to free
+	Down       int          `json:"down"`
+	BecamePaid int          `json:"became_paid"`
+	BecameFree int          `json:"became_free"`
+	SamePrice  int          `json:"same_price"` // only the model changed, or the form of the price
+	OtherUnit  int          `json:"other_unit"` // the two prices share no unit, or one is not public
+	Months     []PriceMonth `json:"months"`
 	// The largest, by their share of the old price. Changes from and to free are not among
 	// them: they have no share, or the whole of it.
-	Rises, Falls []PriceMove
-	Paid, Free   []PriceMove // became so, newest first
+	Rises, Falls []PriceMove `json:"-"`
+	Paid, Free   []PriceMove `json:"-"` // became so, newest first
 }
 
 // A PriceMonth counts the changes of a calendar month.
 type PriceMonth struct {
-	Month    string // YYYY-MM
-	Up, Down int
+	Month string `json:"month"` // YYYY-MM
+	Up    int    `json:"up"`
+	Down  int    `json:"down"`
 }
 
 // A PriceMove is a change of a price.
@@ -81,11 +83,11 @@ type MedianPoint struct {
 // NewTools are the tools that have no trace before the last twelve months: no test, no
 // change of price or score. Records do not say when a tool was added.
 type NewTools struct {
-	Total int
-	Tools []NewTool // newest first
+	Total int       `json:"total"`
+	Tools []NewTool `json:"-"` // newest first
 	// Unclear says that most tools have no older trace: the catalogue is young, or keeps few
 	// dates or none, and new ones cannot be told from others.
-	Unclear bool
+	Unclear bool `json:"unclear"`
 }
 
 // A NewTool is a tool with the oldest day that its record tells.
@@ -96,10 +98,11 @@ type NewTool struct {
 
 // Scores are the changes of scores.
 type Scores struct {
-	Changes  int // from one score to another
-	Up, Down int
-	First    int         // from none to a score
-	Largest  []ScoreMove // by the size of the difference
+	Changes int         `json:"changes"` // from one score to another
+	Up      int         `json:"up"`
+	Down    int         `json:"down"`
+	First   int         `json:"first"` // from none to a score
+	Largest []ScoreMove `json:"-"`     // by the size of the difference
 }
 
 // A ScoreMove is a change of a score.
@@ -110,16 +113,9 @@ type ScoreMove struct {
 
 // Retirements are the tools that were retired.
 type Retirements struct {
-	Total   int
-	Reasons map[catalog.Reason]int
-	Months  []RetiredMonth
-	Tools   []*catalog.Retired // newest first
-}
-
-// A RetiredMonth counts the tools that were retired in a calendar month.
-type RetiredMonth struct {
-	Month string // YYYY-MM
-	Tools int
+	Total   int                    `json:"total"`
+	Reasons map[catalog.Reason]int `json:"reasons"`
+	Tools   []*catalog.Retired     `json:"-"` // newest first
 }
 
 // A trendsBuilder is the state of NewTrends.
@@ -154,7 +150,6 @@ func NewTrends(c *catalog.Catalog, day string) *Trends {
 	for first := month; !first.After(until); first = first.AddDate(0, 1, 0) {
 		b.months[first.Format("2006-01")] = len(all.Prices.Months)
 		all.Prices.Months = append(all.Prices.Months, PriceMonth{Month: first.Format("2006-01")})
-		all.Retired.Months = append(all.Retired.Months, RetiredMonth{Month: first.Format("2006-01")})
 		if last := first.AddDate(0, 1, -1); last.After(since) && last.Before(until) {
 			b.days = append(b.days, catalog.Day(last))
 		}
@@ -351,7 +346,6 @@ func (b *trendsBuilder) addRetired(t *catalog.Retired) {
 		return
 	}
 	b.Retired.Reasons[t.Reason]++
-	b.Retired.Months[b.months[t.RetiredAt[:7]]].Tools++
 	b.Retired.Tools = append(b.Retired.Tools, t)
 }
 

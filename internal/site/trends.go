@@ -31,7 +31,7 @@ type trendsPage struct {
 	MoreNew  int // than New
 	Scores   []movedScore
 	Gone     string // what became of the retired tools, in a sentence
-	Retired  []retiredLine
+	Retired  []retiredTool
 	MoreGone int // than Retired
 }
 
@@ -72,9 +72,6 @@ type movedScore struct {
 	Note, Date    string
 }
 
-// A retiredLine is a retired tool on the timeline.
-type retiredLine struct{ Name, Href, Reason, Category, Date string }
-
 // minBars is how many changes of prices are worth a picture.
 const minBars = 3
 
@@ -84,33 +81,28 @@ const maxCharts = 8
 func (s *Site) showTrends(r *request) (*response, error) {
 	y := r.trends()
 	data := trendsPage{
-		Trends: y, Empty: r.updatedAt == "", Rises: movedPrices(y.Prices.Rises), Falls: movedPrices(y.Prices.Falls),
+		Trends: y, Empty: r.updatedAt == "", Rises: each(y.Prices.Rises, newMovedPrice), Falls: each(y.Prices.Falls, newMovedPrice),
 	}
 	became := slices.Concat(y.Prices.Paid, y.Prices.Free)
 	slices.SortStableFunc(became,
 		func(a, b market.PriceMove) int { return cmp.Compare(b.Change.ChangedAt, a.Change.ChangedAt) })
-	data.Became = movedPrices(became[:min(len(became), market.ListSize)])
+	data.Became = each(became[:min(len(became), market.ListSize)], newMovedPrice)
 	if y.Prices.Up+y.Prices.Down >= minBars {
 		data.Bars = chart.OfMonths(y.Prices.Months)
 	}
 	data.addMedians(r.view, y.Medians)
 	if !y.New.Unclear {
-		for _, n := range y.New.Tools {
-			data.New = append(data.New, newTool{r.row(n.Tool), n.Day})
-		}
+		data.New = each(y.New.Tools, func(n market.NewTool) newTool { return newTool{r.row(n.Tool), n.Day} })
 		data.MoreNew = y.New.Total - len(data.New)
 	}
-	for _, m := range y.Scores.Largest {
-		data.Scores = append(data.Scores, movedScore{
+	data.Scores = each(y.Scores.Largest, func(m market.ScoreMove) movedScore {
+		return movedScore{
 			m.Tool.Slug, m.Tool.Name, french.Figure(*m.Change.OldScore), french.Figure(*m.Change.NewScore),
 			*m.Change.NewScore > *m.Change.OldScore, markdown.NoBreak(m.Change.Note), m.Change.ChangedAt,
-		})
-	}
+		}
+	})
 	data.Gone = gone(y.Retired.Reasons)
-	for _, t := range y.Retired.Tools {
-		data.Retired = append(data.Retired,
-			retiredLine{t.Name, retiredPath + t.Slug, reasonNames[t.Reason], r.label(t.Category), t.RetiredAt})
-	}
+	data.Retired = each(y.Retired.Tools, r.retiredTool)
 	data.MoreGone = y.Retired.Total - len(data.Retired)
 	data.Page = s.page(r, "Tendances", "Ce qui a changé en douze mois\u00a0: prix en hausse et en baisse, "+
 		"prix médian de chaque catégorie, nouveaux outils, notes revues, outils disparus.", trendsPath)
@@ -148,17 +140,14 @@ func gone(reasons map[catalog.Reason]int) string {
 	return byline(parts) + "."
 }
 
-func movedPrices(moves []market.PriceMove) (list []movedPrice) {
-	for _, m := range moves {
-		one := movedPrice{
-			Slug: m.Tool.Slug, Name: m.Tool.Name, Words: describePriceChange(m.Tool, m.Change), Date: m.Change.ChangedAt,
-		}
-		if m.Share != 0 {
-			one.Share = share(m.Share)
-		}
-		list = append(list, one)
+func newMovedPrice(m market.PriceMove) movedPrice {
+	one := movedPrice{
+		Slug: m.Tool.Slug, Name: m.Tool.Name, Words: describePriceChange(m.Tool, m.Change), Date: m.Change.ChangedAt,
 	}
-	return list
+	if m.Share != 0 {
+		one.Share = share(m.Share)
+	}
+	return one
 }
 
 // share formats a change as a share: +50 %, −7,5 %.
@@ -245,22 +234,9 @@ type trendsData struct {
 }
 
 type trendsPrices struct {
-	Changes    int          `json:"changes"`
-	Up         int          `json:"up"`
-	Down       int          `json:"down"`
-	BecamePaid int          `json:"became_paid"`
-	BecameFree int          `json:"became_free"`
-	SamePrice  int          `json:"same_price"`
-	OtherUnit  int          `json:"other_unit"`
-	Months     []trendMonth `json:"months"`
-	Rises      []trendPrice `json:"largest_rises"`
-	Falls      []trendPrice `json:"largest_falls"`
-}
-
-type trendMonth struct {
-	Month string `json:"month"`
-	Up    int    `json:"up"`
-	Down  int    `json:"down"`
+	market.Prices
+	Rises []trendPrice `json:"largest_rises"`
+	Falls []trendPrice `json:"largest_falls"`
 }
 
 type trendPrice struct {
@@ -288,9 +264,8 @@ type trendPoint struct {
 }
 
 type trendsNew struct {
-	Total   int        `json:"total"`
-	Unclear bool       `json:"unclear"` // most tools would be new
-	Tools   []trendNew `json:"tools"`
+	market.NewTools
+	Tools []trendNew `json:"tools"`
 }
 
 type trendNew struct {
@@ -300,10 +275,7 @@ type trendNew struct {
 }
 
 type trendsScores struct {
-	Changes int          `json:"changes"`
-	Up      int          `json:"up"`
-	Down    int          `json:"down"`
-	First   int          `json:"first"`
+	market.Scores
 	Largest []trendScore `json:"largest"`
 }
 
@@ -317,9 +289,8 @@ type trendScore struct {
 }
 
 type trendsRetired struct {
-	Total   int                    `json:"total"`
-	Reasons map[catalog.Reason]int `json:"reasons"`
-	Tools   []trendRetired         `json:"tools"`
+	market.Retirements
+	Tools []trendRetired `json:"tools"`
 }
 
 type trendRetired struct {
@@ -332,54 +303,32 @@ type trendRetired struct {
 // trendsJSON is the trends for programs.
 func (s *Site) trendsJSON(r *request) (*response, error) {
 	y := r.trends()
-	p := &y.Prices
-	data := trendsData{
+	a := newResponse(jsonType, wire.AppendJSON(nil, trendsData{
 		UpdatedAt: r.snap.UpdatedAt, Since: y.Since, Until: y.Until, Credit: r.snap.Catalog.CreditLine(),
-		Prices: trendsPrices{
-			Changes: p.Changes, Up: p.Up, Down: p.Down, BecamePaid: p.BecamePaid, BecameFree: p.BecameFree,
-			SamePrice: p.SamePrice, OtherUnit: p.OtherUnit,
-			Months: []trendMonth{}, Rises: trendPrices(p.Rises), Falls: trendPrices(p.Falls),
-		},
-		Medians: []trendMedian{},
-		New:     trendsNew{Total: y.New.Total, Unclear: y.New.Unclear, Tools: []trendNew{}},
-		Scores: trendsScores{
-			Changes: y.Scores.Changes, Up: y.Scores.Up, Down: y.Scores.Down, First: y.Scores.First, Largest: []trendScore{},
-		},
-		Retired: trendsRetired{Total: y.Retired.Total, Reasons: y.Retired.Reasons, Tools: []trendRetired{}},
-	}
-	for _, m := range p.Months {
-		data.Prices.Months = append(data.Prices.Months, trendMonth(m))
-	}
-	for i := range y.Medians {
-		data.Medians = append(data.Medians, newTrendMedian(&y.Medians[i]))
-	}
-	for _, n := range y.New.Tools {
-		data.New.Tools = append(data.New.Tools, trendNew{n.Tool.Slug, n.Tool.Name, n.Day})
-	}
-	for _, m := range y.Scores.Largest {
-		data.Scores.Largest = append(data.Scores.Largest,
-			trendScore{m.Tool.Slug, m.Tool.Name, m.Change.ChangedAt, *m.Change.OldScore, *m.Change.NewScore, m.Change.Note})
-	}
-	for _, t := range y.Retired.Tools {
-		data.Retired.Tools = append(data.Retired.Tools, trendRetired{t.Slug, t.Name, t.RetiredAt, t.Reason})
-	}
-	a := newResponse(jsonType, wire.AppendJSON(nil, data))
+		Prices:  trendsPrices{y.Prices, each(y.Prices.Rises, newTrendPrice), each(y.Prices.Falls, newTrendPrice)},
+		Medians: each(y.Medians, newTrendMedian),
+		New: trendsNew{y.New, each(y.New.Tools, func(n market.NewTool) trendNew {
+			return trendNew{n.Tool.Slug, n.Tool.Name, n.Day}
+		})},
+		Scores: trendsScores{y.Scores, each(y.Scores.Largest, func(m market.ScoreMove) trendScore {
+			return trendScore{m.Tool.Slug, m.Tool.Name, m.Change.ChangedAt, *m.Change.OldScore, *m.Change.NewScore, m.Change.Note}
+		})},
+		Retired: trendsRetired{y.Retired, each(y.Retired.Tools, func(t *catalog.Retired) trendRetired {
+			return trendRetired{t.Slug, t.Name, t.RetiredAt, t.Reason}
+		})},
+	}))
 	a.canonical = r.snap.Catalog.URL + trendsPath
 	return a, nil
 }
 
-func trendPrices(moves []market.PriceMove) []trendPrice {
-	list := []trendPrice{}
-	for _, m := range moves {
-		list = append(list, trendPrice{
-			m.Tool.Slug, m.Tool.Name, m.Change.ChangedAt, m.Change.OldPrice, m.Change.NewPrice,
-			math.Round(1000*m.Share) / 10,
-		})
+func newTrendPrice(m market.PriceMove) trendPrice {
+	return trendPrice{
+		m.Tool.Slug, m.Tool.Name, m.Change.ChangedAt, m.Change.OldPrice, m.Change.NewPrice,
+		math.Round(1000*m.Share) / 10,
 	}
-	return list
 }
 
-func newTrendMedian(m *market.Median) trendMedian {
+func newTrendMedian(m market.Median) trendMedian {
 	one := trendMedian{Tools: m.Tools, Changes: m.Changes}
 	if m.Category != "" {
 		one.Category = &m.Category
