@@ -12,8 +12,9 @@ import (
 // script element of type application/ld+json, where html/template encodes it so
 // that no text can close the element.
 
+// A jsonldList is a list of tools, of points of a test, or of the pages on the way to this one.
 type jsonldList struct {
-	Context string       `json:"@context"`
+	Context string       `json:"@context,omitempty"`
 	Type    string       `json:"@type"`
 	Items   []jsonldItem `json:"itemListElement"`
 }
@@ -22,7 +23,8 @@ type jsonldItem struct {
 	Type     string `json:"@type"`
 	Position int    `json:"position"`
 	Name     string `json:"name"`
-	URL      string `json:"url"`
+	URL      string `json:"url,omitempty"`
+	Item     string `json:"item,omitempty"` // address of a page on the way
 }
 
 type jsonldTool struct {
@@ -64,8 +66,8 @@ type jsonldReview struct {
 	Item      *jsonldTool   `json:"itemReviewed,omitempty"`
 	Body      string        `json:"abstract,omitempty"`
 	Rating    any           `json:"reviewRating,omitempty"` // or several
-	Pros      *jsonldNotes  `json:"positiveNotes,omitempty"`
-	Cons      *jsonldNotes  `json:"negativeNotes,omitempty"`
+	Pros      *jsonldList   `json:"positiveNotes,omitempty"`
+	Cons      *jsonldList   `json:"negativeNotes,omitempty"`
 	Author    []jsonldAgent `json:"author"`
 	Publisher *jsonldAgent  `json:"publisher,omitempty"`
 	Published string        `json:"datePublished,omitempty"`
@@ -82,24 +84,13 @@ type jsonldRating struct {
 	Text   string  `json:"ratingExplanation,omitempty"`
 }
 
-type jsonldNotes struct {
-	Type  string       `json:"@type"`
-	Items []jsonldNote `json:"itemListElement"`
-}
-
-type jsonldNote struct {
-	Type     string `json:"@type"`
-	Position int    `json:"position"`
-	Name     string `json:"name"`
-}
-
-func newJSONLDNotes(lines []string) *jsonldNotes {
+func newJSONLDNotes(lines []string) *jsonldList {
 	if len(lines) == 0 {
 		return nil
 	}
-	notes := &jsonldNotes{Type: "ItemList"}
+	notes := &jsonldList{Type: "ItemList"}
 	for i, line := range lines {
-		notes.Items = append(notes.Items, jsonldNote{"ListItem", i + 1, line})
+		notes.Items = append(notes.Items, jsonldItem{Type: "ListItem", Position: i + 1, Name: line})
 	}
 	return notes
 }
@@ -130,26 +121,13 @@ func (v *view) rating(t *catalog.Tool) any {
 }
 
 // crumbs returns the way to the page of a tool, active or retired: from a list, by its category.
-func (v *view) crumbs(list link, category, name, url string) *jsonldCrumbs {
+func (v *view) crumbs(list link, category, name, url string) *jsonldList {
 	base := v.snap.Catalog.URL
-	return &jsonldCrumbs{Context: schemaOrg, Type: "BreadcrumbList", Items: []jsonldCrumb{
-		{"ListItem", 1, list.Text, base + list.Href},
-		{"ListItem", 2, v.label(category), base + "/categories/" + category},
-		{"ListItem", 3, name, url},
+	return &jsonldList{Context: schemaOrg, Type: "BreadcrumbList", Items: []jsonldItem{
+		{Type: "ListItem", Position: 1, Name: list.Text, Item: base + list.Href},
+		{Type: "ListItem", Position: 2, Name: v.label(category), Item: base + "/categories/" + category},
+		{Type: "ListItem", Position: 3, Name: name, Item: url},
 	}}
-}
-
-type jsonldCrumbs struct {
-	Context string        `json:"@context"`
-	Type    string        `json:"@type"`
-	Items   []jsonldCrumb `json:"itemListElement"`
-}
-
-type jsonldCrumb struct {
-	Type     string `json:"@type"`
-	Position int    `json:"position"`
-	Name     string `json:"name"`
-	Item     string `json:"item"`
 }
 
 // A jsonldAgent is a person or an organization.
@@ -165,30 +143,22 @@ type jsonldAgent struct {
 	Employer *jsonldAgent `json:"worksFor,omitempty"`
 }
 
-// A jsonldArticle is an article, a comparison or an obituary.
+// A jsonldArticle is an article, a comparison, an obituary, or a page that the publisher wrote, which has a
+// name and no author.
 type jsonldArticle struct {
 	Context   string        `json:"@context"`
 	Type      string        `json:"@type"`
-	Headline  string        `json:"headline"`
+	Headline  string        `json:"headline,omitempty"`
+	Name      string        `json:"name,omitempty"`
 	URL       string        `json:"url"`
 	Image     string        `json:"image,omitempty"`
-	Author    []jsonldAgent `json:"author"`
+	Author    []jsonldAgent `json:"author,omitempty"`
 	Publisher *jsonldAgent  `json:"publisher"`
 	Published string        `json:"datePublished,omitempty"`
 	Modified  string        `json:"dateModified,omitempty"`
 	Genre     string        `json:"genre,omitempty"`
 	Language  string        `json:"inLanguage"`
 	About     []*jsonldTool `json:"about,omitempty"`
-}
-
-// A jsonldPage is a page that the publisher wrote.
-type jsonldPage struct {
-	Context   string       `json:"@context"`
-	Type      string       `json:"@type"`
-	Name      string       `json:"name"`
-	URL       string       `json:"url"`
-	Publisher *jsonldAgent `json:"publisher"`
-	Language  string       `json:"inLanguage"`
 }
 
 const schemaOrg = "https://schema.org"
@@ -200,7 +170,8 @@ func (v *view) jsonldTools(rows []toolRow, first int) *jsonldList {
 	}
 	list := &jsonldList{Context: schemaOrg, Type: "ItemList"}
 	for i, row := range rows {
-		list.Items = append(list.Items, jsonldItem{"ListItem", first + i, row.Name, v.snap.Catalog.CanonicalURLOf(row.tool)})
+		list.Items = append(list.Items,
+			jsonldItem{Type: "ListItem", Position: first + i, Name: row.Name, URL: v.snap.Catalog.CanonicalURLOf(row.tool)})
 	}
 	return list
 }
@@ -307,14 +278,13 @@ func (v *view) authors(names []string) []jsonldAgent {
 	if len(names) == 0 {
 		return []jsonldAgent{*v.organization()}
 	}
-	list := make([]jsonldAgent, len(names))
-	for i, name := range names {
-		list[i] = jsonldAgent{Type: "Person", Name: name}
+	return each(names, func(name string) jsonldAgent {
+		one := jsonldAgent{Type: "Person", Name: name}
 		if a := v.people[name]; a != nil {
-			list[i].URL = v.snap.Catalog.URL + "/auteurs/" + a.Slug
+			one.URL = v.snap.Catalog.URL + "/auteurs/" + a.Slug
 		}
-	}
-	return list
+		return one
+	})
 }
 
 // organization returns who publishes the catalogue.
