@@ -28,7 +28,7 @@ var headings = []atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6}
 
 var (
 	// instead matches what stands before an amount that is no longer paid, or is not to be paid.
-	instead = matcher(`\b(?:au lieu d[e’']|instead of|statt|was|avant|before|früher|bisher|économi\pL+(?: de)?|save|sav(?:e|ing)s?(?: of)?|sparen(?: sie)?|ersparnis)[ \n:]*$|[≈~±+−][ ]?$`)
+	instead = matcher(`\b(?:au lieu d[e’']|instead of|statt|was|avant|before|früher|bisher|économi\pL+(?: de)?|save|sav(?:e|ing)s?(?: of)?|sparen(?: sie)?|ersparnis)[ \n:]*$|(?:^|dont|of which|davon|darin)[ ]?(?:\d+ ?% )?(?:TVA|VAT|MwSt\.?|USt\.?)(?: \(?\d+ ?%\)?)?[ \n:]*$|[≈~±+−][ ]?$`)
 	// extra matches labels and headings of what is paid besides.
 	extra = matcher(`\b(?:add-?ons?|options?|optionn?el\pL*|suppl[ée]ment\pL*|extras?|zusatz\pL*|zusätzlich\pL*|weitere[rs]?|additional|modules?|frais|fees?|setup|support|assistance|maintenance|hébergement|hosting|stockage|storage|formation|training|schulung|onboarding|migration|crédits?|credits?)\b`)
 	// audiences matches names of plans that are for some people only.
@@ -37,9 +37,11 @@ var (
 	// others matches labels and headings of what is not the tool, or not for everybody, or not of today.
 	others = matcher(`\b(?:vs|versus|concurren\pL+|compet\pL+|alternativ\pL+|wettbewerb\pL*|` +
 		audience + `|` +
-		`anciens?|anciennes?|old|previous\pL*|former\pL*|regul\pL+|régul\pL+|normal\pL*|usual\pL*|archives?|legacy|historique|jusqu\pL*|until|bis|average|moyennes?|durchschnitt\pL*|market|marché|markt|donat\pL+|dons?|spenden?|soutenir|sponsor\pL*|cashback|rent|rental|mieten?|louer|gagne\pL*|earn\pL*|factures?|invoices?|rechnung\pL*|revendeur\pL*|resellers?|others?|autres?|andere\pL*|ailleurs|elsewhere|budget|promo\pL*|launch|lancement|exemples?|examples?|beispiel\pL*|partners?|partenaires?|témoignages?|testimonials?|(?:19|20)\d\d)\b`)
+		`anciens?|anciennes?|old|previous\pL*|former\pL*|regul\pL+|régul\pL+|normal\pL*|usual\pL*|archives?|legacy|historique|jusqu\pL*|until|up to|bis|average|moyennes?|durchschnitt\pL*|market|marché|markt|donat\pL+|dons?|spenden?|soutenir|sponsor\pL*|cashback|rent|rental|mieten?|louer|gagne\pL*|earn\pL*|factures?|invoices?|rechnung\pL*|revendeur\pL*|resellers?|others?|autres?|andere\pL*|ailleurs|elsewhere|budget|promo\pL*|launch|lancement|exemples?|examples?|beispiel\pL*|partners?|partenaires?|témoignages?|testimonials?|(?:19|20)\d\d)\b`)
+	// quantity matches how much of something there is in a plan.
+	quantity = matcher(`\b(?:up to|jusqu[’']à|bis zu) (?:\d[\d .,]*|\pL+) \pL+`)
 	// withdrawn matches what cards say of plans that not everybody can buy.
-	withdrawn = matcher(`\b(?:for|during|pendant|durant|in|während)(?: \pL+){0,2} (?:first|premi\pL+|erste\pL*)\b|\b(?:first|premi\pL+|erste\pL*) [^.\n]{0,20}\b(?:only|seulement|uniquement)\b|\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming soon|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|neukunden|bestandskunden|(?:new|existing) (?:customers|subscribers|users|members|clients)|(?:nouveaux|anciens) (?:clients|abonnés)|réservée?s?|reserved for|vorbehalten|retirée?s?|withdrawn|eingestellt|valables? (?:pour|jusqu\pL*|avant)|valid (?:for|until|through)|gültig (?:bis|für)|aktion|contrats? (?:signés?|conclus?)|contracts? (?:signed|concluded)|terminée?s?|a pris fin|ended|expired?|expirée?s?|abgelaufen|beendet|unavailable|indisponible|nicht verfügbar)\b`)
+	withdrawn = matcher(`\b(?:for|during|pendant|durant|in|während)(?: \pL+){0,2} (?:first|premi\pL+|erste\pL*)\b|\b(?:first|premi\pL+|erste\pL*) [^.\n]{0,20}\b(?:only|seulement|uniquement)\b|\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming soon|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|neukunden|bestandskunden|(?:new|existing) (?:customers|subscribers|users|members|clients)|(?:nouveaux|anciens) (?:clients|abonnés)|réservée?s? (?:aux?|à nos)|reserved for|(?:kunden|mitgliedern|nutzern|abonnenten) vorbehalten|retirée?s?|withdrawn|eingestellt|valables? (?:pour|jusqu\pL*|avant)|valid (?:for|until|through)|gültig (?:bis|für)|aktion|contrats? (?:signés?|conclus?)|contracts? (?:signed|concluded)|terminée?s?|a pris fin|ended|expired?|expirée?s?|abgelaufen|beendet|unavailable|indisponible|nicht verfügbar)\b`)
 
 	sentenceStart = regexp.MustCompile(`[.!…] |\b(?i:puis|ensuite|then|danach|dann|anschließend|(?:after|après|nach|à l[’']issue de)[^,.:]{0,30}(?:trial|essai|test\pL*|probe\pL*)[,:]?) `)
 	sentenceEnd   = regexp.MustCompile(`[.!…] \P{L}*\p{Lu}| (?i:after|après|nach)[^,.:]{0,30}(?i:trial|essai|test\pL*|probe\pL*)`)
@@ -56,9 +58,10 @@ func (p *page) standing(a *amount, before, behind int) standing {
 	element := p.at(a.number)
 	start, _ := p.block(a.number)
 	_, end := p.block(max(a.number, a.end-1))
-	lead := p.text[max(before, start, a.start-60):a.start]
+	lead, isCondition := p.text[max(before, start, a.start-60):a.start], false
 	if previous, _ := p.block(max(0, start-1)); strings.TrimSpace(lead) == "" && start-previous < 40 && p.around(p.at(previous), atom.Li) == p.around(element, atom.Li) { // what introduces it may be a block of its own
 		lead = p.text[max(before, previous):max(before, a.start)]
+		isCondition = strings.HasSuffix(strings.TrimSpace(lead), ":") && !p.isPlainTalk(lead)
 	}
 	switch role := p.elements[element].role; {
 	case role == struck, role == quote, instead.MatchString(lead):
@@ -75,10 +78,14 @@ func (p *page) standing(a *amount, before, behind int) standing {
 	for _, l := range p.labels(element) {
 		labels += "\n" + p.textOf(l)
 	}
+	labels = quantity.ReplaceAllString(labels, "")
+	if p.hint != nil {
+		labels = p.hint.ReplaceAllString(labels, "$1$2")
+	}
 	switch {
 	case extra.MatchString(labels):
 		return aside
-	case p.elements[element].role == folded, a.isRange, p.isEnd(a, start), !p.isPlainTalk(said), condition.MatchString(tail), withdrawn.MatchString(beside),
+	case p.elements[element].role == folded, a.isRange, p.isEnd(a, start), isCondition, !p.isPlainTalk(said), condition.MatchString(tail), withdrawn.MatchString(beside),
 		others.MatchString(labels), a.value == 0 && (trial.MatchString(labels) || freeFor.MatchString(p.text[a.number:max(a.end, min(next, a.end+near))])):
 		return talk
 	}
@@ -120,12 +127,12 @@ func (p *page) isPlainTalk(rest string) bool {
 
 var letters = regexp.MustCompile(`\pL+`)
 
-var plainWords = strings.Fields("prix tarif tarifs price prices pricing preis preise seulement only nur just ou or oder soit ttc ht hors taxe taxes tax tva vat mwst ust inkl zzgl excl incl incluse comprise " +
+var plainWords = strings.Fields("prix tarif tarifs price prices pricing preis preise seulement only nur just ou or oder soit ttc ht hors taxe taxes tax tva vat mwst ust inkl inklusive zzgl zuzüglich excl incl incluse mehrwertsteuer umsatzsteuer gesetzlicher comprise " +
 	"netto brutto plus par per pro facturé facturée facturés billed paid payé payable abgerechnet bei jährlicher monatlicher zahlung sans engagement no commitment abonnement subscription plan offre formule " +
 	"coûte costs cost kostet cancel anytime any time résiliable à tout moment kündbar jederzeit aujourd hui now today jetzt heute maintenant pour for für toujours forever et and und de of un une a an the le la les l d " +
 	"eur usd gbp us all everything tout compris inclus included includes inclut it is est updates update mises mise jour comprises illimité illimités unlimited features fonctions " +
 	"résilier résiliez résilie arrêter annuler annulable cancelled canceled can be when you want quand vous voulez pouvez se depuis votre compte peut être arrêté " +
-	"choisir choose get started start commencer abonner abonnez souscrire subscribe buy acheter kaufen wählen starten there one there's licence license access accès partir dès from starting at ab sofort pay payez zahlen priced complet complète seul seule single comptez we charge our nous notre your der die das ist beträgt proposé proposée au en service membership adhésion cotisation keep simple revient public alle funktionen renews automatically s renouvelle automatiquement")
+	"choisir choose get started start commencer abonner abonnez souscrire subscribe buy acheter kaufen wählen starten there one there's licence license access accès partir dès from starts starting at ab sofort pay payez zahlen priced complet complète seul seule single payment paiement comptez we charge our nous notre your der die das ist beträgt proposé proposée au en service membership adhésion cotisation keep simple revient public alle funktionen renews automatically s renouvelle automatiquement")
 
 // headings returns the headings that a place is under: the last one before it, and the last one of
 // each higher level before that.
@@ -190,7 +197,10 @@ func (p *page) inherit(a *amount, all []amount) {
 const ambiguous = "?"
 
 // labelWords are what a block about the unit of prices begins with or is.
-var labelWords = regexp.MustCompile(`(?i)\b(?:prix|tarifs?|prices?|pricing|preise?|abonnements?|subscriptions?|facturation|paiements?|payments?|zahlung|billing|billed|facturé|plans?|offres?|formules?|pro|par|per|/)[ ]?\b|^(?:mensuel|monthly|monatlich|annuel|yearly|jährlich|annual)\pL*(?:[^\pL].*)?$`)
+var labelWords = regexp.MustCompile(`(?i)\b(?:prix|tarifs?|prices?|pricing|preise?|abonnements?|subscriptions?|facturation|paiements?|payments?|zahlung|billing|billed|facturé|plans?|offres?|formules?|pro|par|per|/)[ ]?\b|^(?:au |à l[’']|by the )\pL+$|^(?:mensuel|monthly|monatlich|annuel|yearly|jährlich|annual)\pL*(?:[^\pL].*)?$`)
+
+// eachOf are what stands before somebody who is paid for.
+var eachOf = []string{"par ", "per ", "pro ", "/", "/ ", "each ", "chaque ", "je "}
 
 var perWhat = regexp.MustCompile(`(?:par|per|pro|/)[ ]?(\pL+)`)
 
@@ -200,7 +210,7 @@ func unitsIn(text string) string {
 	found := map[string]bool{}
 	for line := range strings.Lines(strings.ToLower(text)) {
 		line = strings.TrimSpace(line)
-		if !labelWords.MatchString(line) {
+		if !labelWords.MatchString(line) && !isAdverb(line) {
 			continue
 		}
 		if m := perWhat.FindAllStringSubmatch(line, -1); len(m) > 1 && slices.ContainsFunc(m, func(m []string) bool { return unitWords[m[1]] == "" }) {
@@ -208,16 +218,16 @@ func unitsIn(text string) string {
 		}
 		for _, w := range strings.FieldsFunc(line, func(r rune) bool { return !unicode.IsLetter(r) && r != '.' }) {
 			switch unit := unitWords[strings.TrimSuffix(w, ".")]; {
-			case isTime(unit), unit == once:
+			case isTime(unit), unit == once, unit != "" && w == line && isAdverb(w):
 				found[unit] = true
-			case unit == "utilisateur" && (strings.Contains(line, "par "+w) || strings.Contains(line, "per "+w) || strings.Contains(line, "pro "+w) || strings.Contains(line, "/"+w) || strings.Contains(line, "/ "+w)):
+			case unit == "utilisateur" && slices.ContainsFunc(eachOf, func(each string) bool { return strings.Contains(line, each+w) }):
 				found[unit] = true
 			}
 		}
 	}
 	isOne := len(slices.DeleteFunc(append(slices.Clone(times), once), func(t string) bool { return !found[t] })) == 1
 	switch {
-	case isOne:
+	case isOne, len(found) == 1 && !found["utilisateur"]:
 		return joinUnits(found)
 	case len(found) > 1:
 		return ambiguous

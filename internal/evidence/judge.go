@@ -100,12 +100,13 @@ var datedPath = regexp.MustCompile(`(?i)/(?:blog|news|actualites?|actus?|journal
 var (
 	byline  = matcher(`^(?:publiée?|postée?|posted|published|veröffentlicht|mise? en ligne|rédigée?|écrit|written|par|by|von)\b.{0,60}\b20\d\d\b`)
 	anyYear = regexp.MustCompile(`\b20\d\d\b`)
+	since   = matcher(`\b(?:since|depuis|seit)(?: le| dem| the)?(?: \d{1,2}\.?)? ?$`)
 	pastDay = regexp.MustCompile(`(?i)(?:(?:jan|f[ée]v|feb|m[aä]r|a[pv]r|mai|may|juin|juil|jun|jul|ao[uû]|aug|sep|o[ck]t|nov|d[ée][cz])\pL*\.?(?: \d{1,2},)? |\b\d\d[./]\d\d[./])(20\d\d)\b|\b(20\d\d)-\d\d-\d\d\b`)
 )
 
 var (
 	// notice matches what pages say of themselves when their prices no longer hold.
-	notice = matcher(`\b(?:outdated|obsol[eè]tes?|veraltet|périmée?s?|wayback machine|shut(?:ting|s)? down|sunset(?:ting|ted)?|ferme(?:ra)? ses portes|cesse(?:ra)? (?:son|ses) activités?|stellt den betrieb ein|` +
+	notice = matcher(`\b(?:outdated|obsol[eè]tes?|veraltet|périmée?s?|wayback machine|archived (?:copy|version|page)|(?:copie|version) archivée|archivierte|shut(?:ting|s)? down|sunset(?:ting|ted)?|ferme(?:ra)? ses portes|cesse(?:ra)? (?:son|ses) activités?|stellt den betrieb ein|` +
 		`(?:sign-?ups|subscriptions|abonnements|inscriptions) (?:are|is|sont) (?:now )?(?:closed|fermée?s?|clos)|no longer apply|ne s[’']appliquent plus|gelten nicht mehr|` +
 		`(?:is|are|has been) (?:now )?(?:part of|called|known as|renamed|acquired|merged)|(?:fait|font) (?:désormais |maintenant )?partie de|est devenue?|s[’']appelle|(?:heißt|gehört) jetzt|s[’']arrête(?:ra)? (?:le|en)|closes on|ferme(?:ra)? (?:le|en)|schließt (?:am|zum)|keine neuen kunden|(?:prices|prix|tarifs|preise)(?: shown| affichés)? (?:are|sont|gelten) (?:for|pour|für) (?-i:\p{Lu})\pL+|(?:is|are) now (?-i:\p{Lu})\pL+|est désormais (?-i:\p{Lu})\pL+|remplacée?s? par|replaced by|ersetzt durch|lorem ipsum|(?:demo|sample|template) (?:data|preview)|(?:anciens|former|previous|old|alte) (?:tarifs|prix|prices|preise))\b`)
 	// oldPage matches titles of pages that are about other times, other things or several tools.
@@ -128,6 +129,9 @@ func (p *page) judge(c *Claim) (Result, []amount) {
 		return Unreadable, nil
 	}
 	p.own = letters.FindAllString(strings.ToLower(c.Name+" "+c.Hint), -1)
+	if c.Hint != "" {
+		p.hint = regexp.MustCompile(`(?i)(^|\PL)` + regexp.QuoteMeta(c.Hint) + `(\PL|$)`)
+	}
 	all := findAmounts(p.text)
 	if want.value == 0 {
 		all = p.addFree(all)
@@ -150,6 +154,10 @@ func (p *page) complete(c *Claim, all []amount) {
 		a := &all[i]
 		if isAbroad && a.currency == "USD" && !strings.Contains(p.text[a.number:a.end], "US") {
 			a.currency = "?"
+		}
+		cell := p.around(p.at(a.number), atom.Td, atom.Th)
+		if cell >= 0 && a.end > p.elements[cell].end { // what the next cell says is not of this one
+			a.units, a.end = "", p.elements[cell].end
 		}
 		if a.units == "" {
 			p.inherit(a, all)
@@ -187,13 +195,13 @@ func (p *page) compare(c *Claim, want price, all []amount) Result {
 			isDoubtful = true
 		}
 	}
-	isOther := p.isOther() || perUser.MatchString(p.text) && !strings.Contains(want.units, "utilisateur") && want.value != 0
+	isOther := p.isOther(all) || perUser.MatchString(p.text) && !strings.Contains(want.units, "utilisateur") && want.value != 0
 	switch {
 	case c.Hint != "" && !isNamed && isElsewhere, isOther && isElsewhere:
 		return Unreadable
 	case isFound:
 		return Confirmed
-	case isDoubtful, p.isHidden(want):
+	case isDoubtful, p.isUnclear && isElsewhere, p.isHidden(want):
 		return Unreadable
 	case hasPrice, isRefuted:
 		return Changed
@@ -211,7 +219,18 @@ func (p *page) isRival(c *Claim, a, b *amount) bool {
 		second, _ := p.heading(b.number)
 		return c.Hint != "" || first == second
 	}
-	return (b.units == a.units || b.units == "" || b.units == ambiguous) && !p.isTaxed(a, b) && (!b.isYearly || a.isYearly) && !p.arePlans(a, b)
+	return (b.units == a.units || (b.units == "" || b.units == ambiguous) && !p.isRemark(a, b)) && !p.isTaxed(a, b) && (!b.isYearly || a.isYearly) && !p.arePlans(a, b)
+}
+
+// isRemark reports whether an amount that does not say what it is paid for only stands in a sentence of another section than
+// a price, which does not name the tool, or is some cents.
+func (p *page) isRemark(a, b *amount) bool {
+	const one = 10_000
+	start, end := p.block(b.number)
+	isNamed := slices.ContainsFunc(letters.FindAllString(strings.ToLower(p.text[start:end]), -1), func(w string) bool { return slices.Contains(p.own, w) })
+	first, _ := p.heading(a.number)
+	second, _ := p.heading(b.number)
+	return b.standing == talk && (first != second && !isNamed || b.value < one && a.value >= one)
 }
 
 var tax = matcher(`\b(?:HT|TTC|TVA|VAT|tax|taxes|MwSt|USt|netto|brutto)\b`)
@@ -269,7 +288,7 @@ var (
 	missing = regexp.MustCompile(`(?i)\b(?:404|410)\b|introuvable|not found|(?:can[’']?t|cannot|couldn[’']t|could not|unable to) (?:be )?f(?:i|ou)nd|ne trouv\pL+ pas|nicht (?:ge)?f[iu]nden|n[’']existe (?:pas|plus)|existiert nicht|does(?:n[’']t| not) exist|` +
 		`(?:was|been) (?:removed|deleted)|a été (?:supprimée|déplacée)|no longer (?:available|exists)|nicht mehr (?:verfügbar|vorhanden)|n[’']est plus (?:disponible|en ligne)|page manquante|seite fehlt|` +
 		`\bdomain\pL*\b.{0,60}\b(?:for sale|parked|expired|zu verkaufen|zum verkauf|à vendre|en vente|expiré|parqué)|(?:buy|acheter) (?:this|ce) domain|parked domain|\b(?:is|are) for sale$|lease[- ]to[- ]own`)
-	freeLine = regexp.MustCompile(`(?i)^(?:gratuite?|free|kostenlos|gratis|entièrement gratuite?|100 ?% gratuite?|totally free|completely free|komplett kostenlos)(?: (?:pour toujours|à vie|forever|für immer|pour tous|for everyone|pour tout le monde|dauerhaft|et sans publicité))?[ .!*]*$`)
+	freeLine = regexp.MustCompile(`(?i)^(?:gratuite?|free|kostenlos|gratis|entièrement gratuite?|100 ?% gratuite?|totally free|completely free|komplett kostenlos)(?:,? (?:pour toujours|à vie|forever|für immer|pour tous|for everyone|pour tout le monde|dauerhaft|et sans publicité))?[ .!*]*$`)
 	freeTalk = regexp.MustCompile(`(?i)\b(?:est|reste|restera|sont|sera toujours) (?:entièrement |totalement |complètement |100 ?% |et restera |toujours |une? \pL+ |libre et )*gratuite?s?\b|\b(?:is|remains|stays) (?:completely |totally |entirely |always |100 ?% |an? )*free\b|` +
 		`\b(?:ist|bleibt) (?:komplett |dauerhaft |völlig |immer |vollständig )*kostenlos\b|\bfree forever\b|\bgratuite? pour toujours\b|\bfür immer kostenlos\b`)
 	trial = regexp.MustCompile(`(?i)essai|b[eê]ta\b|during|pendant|while|tant que|solange|während|jusqu|until|trial|test|démo|demo|\d+ ?(?:jours|days|tage|mois|months|monate)|premier|first|erste|livraison|shipping|support|assistance|consultation|beratung|newsletter|webinaire|webinar|e-?book|` +
@@ -291,12 +310,13 @@ func (p *page) said() string {
 }
 
 // isOther reports whether a page says that it is not about today's prices of one tool.
-func (p *page) isOther() bool {
-	return p.isDated || oldPage.MatchString(p.said()) || byline.MatchString(p.text) || notice.MatchString(p.text) || p.namesPastYear()
+func (p *page) isOther(all []amount) bool {
+	return p.isDated || oldPage.MatchString(p.said()) || byline.MatchString(p.text) || notice.MatchString(p.text) || p.namesPastYear(all)
 }
 
-// namesPastYear reports whether a page has a day of another year, but for its margins, or an earlier year in its title.
-func (p *page) namesPastYear() bool {
+// namesPastYear reports whether a page has a day of another year, or an earlier year in its title. Days in its margins
+// and in sections without a price do not count, nor do those since which something holds.
+func (p *page) namesPastYear(all []amount) bool {
 	now := time.Now().Format("2006")
 	if slices.ContainsFunc(anyYear.FindAllString(p.said(), -1), func(year string) bool { return year < now }) {
 		return true
@@ -306,7 +326,11 @@ func (p *page) namesPastYear() bool {
 		if m[4] >= 0 {
 			year = p.text[m[4]:m[5]]
 		}
-		if year != now && p.elements[p.at(m[0])].role != margin {
+		if year == now || p.elements[p.at(m[0])].role == margin || since.MatchString(p.text[max(0, m[0]-20):m[0]]) {
+			continue
+		}
+		section, next := p.heading(m[0])
+		if section < 0 || p.elements[section].tag == atom.H1 || slices.ContainsFunc(all, func(a amount) bool { return a.number > p.elements[section].start && a.number < next }) {
 			return true
 		}
 	}

@@ -41,6 +41,13 @@ func TestJudge(t *testing.T) {
 		{"zero", free, `<div><h3>Free</h3><p>€0</p></div>`, Confirmed},
 		{"offer", month, `<p>Chargement…</p><script type="application/ld+json">{"@type":"Product","offers":{"@type":"Offer","price":"19.99","priceCurrency":"EUR","priceSpecification":{"@type":"UnitPriceSpecification","price":19.99,"priceCurrency":"EUR","unitCode":"MON"}}}</script>`, Confirmed},
 
+		{"billed annually alone", pro, `<div><h3>Pro</h3><p>19 € par mois</p><p>facturé annuellement</p></div>`, Confirmed},
+		{"month beside billed annually", pro, `<div><h3>Pro</h3><p>19 €/mois</p><p>ou 15 €/mois, facturé annuellement</p></div>`, Confirmed},
+		{"billed annually beside month", pro, `<div><h3>Pro</h3><p>25 €/mois</p><p>ou 19 €/mois, facturé annuellement</p></div>`, Unreadable},
+		{"day in another section", month, `<p>19,99 €/mois</p><h2>Journal</h2><p>3 juin 2025 : nouvelle version.</p>`, Confirmed},
+		{"day beside the price", month, `<h2>Prix</h2><p>3 juin 2025</p><p>19,99 €/mois</p>`, Unreadable},
+		{"amount in another section", month, `<p>19,99 €/mois</p><h2>Questions</h2><p>Au-delà de 500 €, nous acceptons les virements.</p>`, Confirmed},
+
 		{"comment", month, `<p>29,99 €/mois</p><!-- 19,99 €/mois -->`, Changed},
 		{"script", month, `<p>29,99 €/mois</p><script>x="19,99 €/mois"</script>`, Changed},
 		{"struck", month, `<p><s>19,99 €/mois</s> 29,99 €/mois</p>`, Changed},

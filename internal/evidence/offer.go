@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -67,7 +68,7 @@ func (b *builder) addOffer(data map[string]any, of string) {
 		if c := words(s["priceCurrency"]); c != "" {
 			o.currency = c
 		}
-		o.unit = words(s["unitText"]) + words(s["unitCode"])
+		o.unit = cmp.Or(words(s["unitText"])+words(s["unitCode"]), words(s["billingDuration"]))
 		if q, ok := s["referenceQuantity"].(map[string]any); ok {
 			o.unit = words(q["unitText"]) + words(q["unitCode"])
 			if value := words(q["value"]); value != "" && value != "1" {
@@ -105,7 +106,7 @@ func (p *page) judgeOffers(c *Claim, want price) Result {
 		unit := offerUnits[strings.ToUpper(o.unit)]
 		isLapsed := o.until != "" && o.until < time.Now().Format(time.DateOnly)
 		isOthers := c.Hint == "" && !strings.Contains(planName(o.of+" "+o.plan), planName(c.Name)) && o.of != ""
-		if unit == "" || p.isOther() || isLapsed || isOthers {
+		if unit == "" || p.isOther(nil) || isLapsed || isOthers {
 			seen = true
 			continue
 		}

@@ -3,6 +3,7 @@ package evidence
 import (
 	"bytes"
 	"errors"
+	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -16,19 +17,21 @@ import (
 // A page is what a reader sees of an HTML document: its text in one string, in which a new line
 // ends every block, and the elements that the parts of the text are in.
 type page struct {
-	text     string
-	elements []element // in the order in which they begin; the first is the document
-	hidden   string    // text that is in the document and that nobody sees
-	title    string
-	isDated  bool          // it says of itself that it is an article
-	refresh  string        // where it sends its reader, "" for nowhere
-	offers   []offer       // of its structured data
-	cells    []int         // the elements that are cells and captions of tables
-	heads    []int         // those that are headings
-	labelled map[int][]int // what labels returned for a cell
-	own      []string      // the words of the names of the tool and of the plan that are looked for
-	hasPlans bool          // its prices are those of the plans of one tool, and any of them is looked for
-	isAbroad bool          // its dollars are not those of the United States
+	text      string
+	elements  []element // in the order in which they begin; the first is the document
+	hidden    string    // text that is in the document and that nobody sees
+	title     string
+	isDated   bool           // it says of itself that it is an article
+	refresh   string         // where it sends its reader, "" for nowhere
+	offers    []offer        // of its structured data
+	cells     []int          // the elements that are cells and captions of tables
+	heads     []int          // those that are headings
+	labelled  map[int][]int  // what labels returned for a cell
+	hint      *regexp.Regexp // matches the name of the plan that is looked for; nil for any
+	own       []string       // the words of the names of the tool and of the plan that are looked for
+	hasPlans  bool           // its prices are those of the plans of one tool, and any of them is looked for
+	isUnclear bool           // which prices are those of the plan
+	isAbroad  bool           // its dollars are not those of the United States
 }
 
 // An element is an element of a page, with what matters to the prices in it.
@@ -83,13 +86,15 @@ func parsePage(document []byte) (*page, error) {
 
 // A builder makes a page of a document.
 type builder struct {
-	page   *page
-	sheet  *sheet
-	text   strings.Builder
-	unseen strings.Builder
-	last   rune // of text
-	joint  bool // an element began or ended since
-	cents  bool // and what follows is in the element that has the cents of an amount
+	page    *page
+	sheet   *sheet
+	text    strings.Builder
+	unseen  strings.Builder
+	last    rune // of text
+	joint   bool // an element began or ended since
+	ended   bool // one ended
+	between bool // and another one began
+	cents   bool // and what follows is in the element that has the cents of an amount
 }
 
 // walk adds a node and everything in it. The parser bounds the depth.
@@ -115,12 +120,12 @@ func (b *builder) walk(n *html.Node, parent int, in role) {
 	if at == plain {
 		at = styled
 	}
-	isBlock := isBlock(n)
+	isCents := b.isCents(n)
+	isBlock := isBlock(n) && !isCents
 	if isBlock {
 		b.end()
 	}
-	b.joint, b.cents = true, n.DataAtom == atom.Sup || strings.Contains(class(n), "cent") || strings.Contains(class(n), "decimal") ||
-		strings.Contains(class(n), "fraction")
+	b.joint, b.between, b.cents = true, b.ended, isCents
 	b.page.elements = append(b.page.elements, element{
 		parent: parent, tag: n.DataAtom, name: n.Data, class: class(n), start: b.text.Len(), role: at, column: column(n),
 	})
@@ -133,11 +138,21 @@ func (b *builder) walk(n *html.Node, parent int, in role) {
 	for child := n.FirstChild; child != nil; child = child.NextSibling {
 		b.walk(child, self, at)
 	}
-	b.joint, b.cents = true, false
+	b.joint, b.ended, b.cents = true, true, false
 	if isBlock {
 		b.end()
 	}
 	b.page.elements[self].end = b.text.Len()
+}
+
+// isCents reports whether an element behind a number has its cents.
+func (b *builder) isCents(n *html.Node) bool {
+	for ; n != nil && n.Type == html.ElementNode; n = n.FirstChild {
+		if n.DataAtom == atom.Sup || strings.Contains(class(n), "cent") || strings.Contains(class(n), "decimal") || strings.Contains(class(n), "fraction") {
+			return n.DataAtom == atom.Sup || unicode.IsDigit(b.last) && n.FirstChild != nil && n.FirstChild.Type == html.TextNode && len(strings.TrimSpace(n.FirstChild.Data)) <= 3
+		}
+	}
+	return false
 }
 
 // skip handles what is never text.
@@ -216,11 +231,12 @@ func (b *builder) join(r rune) {
 		case unicode.IsDigit(b.last) && unicode.IsDigit(r) && b.cents:
 			b.text.WriteRune(',')
 		case unicode.IsDigit(b.last) && unicode.IsDigit(r), unicode.IsDigit(b.last) && unicode.IsLetter(r),
-			unicode.IsLetter(b.last) && (unicode.IsDigit(r) || isCurrency(r)), isCurrency(b.last) && unicode.IsLetter(r):
+			unicode.IsLetter(b.last) && (unicode.IsDigit(r) || isCurrency(r)), isCurrency(b.last) && unicode.IsLetter(r),
+			b.between && unicode.IsLetter(b.last) && unicode.IsLetter(r):
 			b.text.WriteRune(' ')
 		}
 	}
-	b.joint = b.joint && r == ' '
+	b.joint, b.ended, b.between = b.joint && r == ' ', false, false
 }
 
 // end ends a block.

@@ -29,6 +29,13 @@ func planName(s string) string {
 	return strings.Join(kept, " ")
 }
 
+// isPart reports whether a text is no name: only recommends the plan that it stands beside, or is a part of its price.
+func isPart(s string) bool {
+	units, _ := unitsAfter(strings.ToLower(s))
+	rest := letters.FindAllString(praise.ReplaceAllString(strings.ToLower(s), " "), -1)
+	return units != "" || !slices.ContainsFunc(rest, func(w string) bool { return !slices.Contains(fillers, w) })
+}
+
 // maxNames is how often a page may name a plan and still be understood.
 const maxNames = 30
 
@@ -86,19 +93,28 @@ func (p *page) mark(all []amount, start, end int) {
 		}
 		return
 	}
+	if whole := &p.elements[label]; p.textOf(label) != strings.TrimSpace(p.text[start:end]) && holds(whole.start, whole.end) { // the name is a line of it
+		for i, a := range all {
+			all[i].isMine = a.isMine || a.number >= end && a.number < whole.end && !holds(whole.start, start)
+		}
+		return
+	}
 	for outer := p.elements[label].parent; outer >= 0; outer = p.elements[outer].parent {
 		from, to := p.elements[outer].start, p.elements[outer].end
 		if !holds(from, to) {
 			continue
 		}
 		if names := p.names(outer, label); len(names) > 1 { // what follows the name as far as the next one
-			first, last := &p.elements[names[0]], &p.elements[names[len(names)-1]]
-			if holds(from, first.start) && !holds(last.end, to) {
-				return // names may stand under their prices
+			first, last, i := &p.elements[names[0]], &p.elements[names[len(names)-1]], slices.Index(names, label)
+			isList := i > 0 && !slices.Contains(headings, first.tag) && !holds(p.elements[names[i-1]].end, start)
+			if holds(from, first.start) && !holds(last.end, to) || isList {
+				p.isUnclear = true // names may stand under their prices, or all of them before the first one
+				return
 			}
 			from = end
-			if i := slices.Index(names, label); i+1 < len(names) {
+			if i+1 < len(names) {
 				to = p.elements[names[i+1]].start
+				p.isUnclear = p.isUnclear || !slices.Contains(headings, first.tag) && !holds(from, to)
 			}
 		}
 		for i, a := range all {
@@ -114,7 +130,7 @@ func (p *page) names(outer, label int) (found []int) {
 	l, own := &p.elements[label], p.textOf(label)
 	for i := outer + 1; i < len(p.elements) && p.elements[i].start < p.elements[outer].end && len(found) < maxNames; i++ {
 		e, text := &p.elements[i], p.textOf(i)
-		isLike := e.tag == l.tag && e.name == l.name && (e.class == l.class || slices.Contains(headings, e.tag)) && text != "" && text != own && len(text) < 60
+		isLike := e.tag == l.tag && e.name == l.name && (slices.Contains(headings, e.tag) || e.class == l.class) && text != "" && text != own && len(text) < 60 && !isPart(text)
 		if i == label || isLike && !p.isInside(label, i) && !p.isInside(i, label) && planName(text) != planName(own) && len(findAmounts(text)) == 0 {
 			found = append(found, i)
 		}
