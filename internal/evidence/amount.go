@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // A price is an amount with its currency, and what it is for. Two prices are the same if all of
@@ -80,6 +81,9 @@ func amountAt(text string, at int) (a amount, size int) {
 	digits, sign := "", ""
 	if m := amountFirst.FindStringSubmatch(rest); m != nil {
 		digits, sign, size = m[1], m[2], len(m[0])
+		if strings.Contains(m[0], "\n") && thenDigit.MatchString(rest[size-len(m[3]):]) { // Pro 7, and then €10
+			return amount{}, len(m[1])
+		}
 		switch {
 		case m[3] != "" && strings.ContainsAny(m[1], ".,"): // digits of something else
 			size -= len(m[3])
@@ -118,6 +122,7 @@ func amountAt(text string, at int) (a amount, size int) {
 
 var (
 	endsNumber   = regexp.MustCompile(`[0-9.,_]$|\d[ \x{a0}\x{2009}]$`)
+	thenDigit    = regexp.MustCompile(`^` + space + `?\d`)
 	thousands    = regexp.MustCompile(`^ ?(?:[kKM]|Mio|mn|bn)\b`)
 	otherDollars = regexp.MustCompile(`^ ?(?:CA|CAD|CDN|AU|AUD|NZ|NZD|HK|HKD|SG|SGD|MXN|TWD|ARS|CLP|COP|[Cc]anad\pL+|[Aa]ustral\pL+)\b`)
 	rangeBefore  = regexp.MustCompile(`\d[ ]?[€$£]?[ ]?(?:[-–—]|à|to|bis|et|and|und)[ ]?$`)
@@ -126,15 +131,8 @@ var (
 )
 
 func isLetterBefore(text string, at int) bool {
-	r := lastRune(text[:at])
-	return r != 'x' && r != '×' && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
-}
-
-func lastRune(s string) (last rune) {
-	for _, r := range s[max(0, len(s)-4):] {
-		last = r
-	}
-	return last
+	r, _ := utf8.DecodeLastRuneInString(text[:at])
+	return r != 'x' && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
 }
 
 // parseNumber reads a number in French, English or German notation. A single separator with three
@@ -229,6 +227,9 @@ func unitsAfter(text string) (units string, length int) {
 			return once, at + len(m)
 		}
 		if m := several.FindStringSubmatch(rest); m != nil && len(found) == 0 && unitWords[strings.ToLower(m[2])] != "" {
+			if lines > 0 && strings.HasPrefix(m[0], m[1]) { // 14 days free, in a block of its own
+				break
+			}
 			return m[1] + " " + unitWords[strings.ToLower(m[2])], at + len(m[0])
 		}
 		if m := paid.FindStringSubmatch(rest); m != nil {
@@ -246,6 +247,10 @@ func unitsAfter(text string) (units string, length int) {
 		}
 		trimmed := strings.TrimSpace(strings.ToLower(joined))
 		switch {
+		case lines > 0 && (isKnown && strings.HasPrefix(rest[len(joined)+len(w):], ":") || strings.HasPrefix(rest, "Pro ") && !isTime(unit) && unit != "utilisateur"):
+			return joinUnits(found), length // what the next amount is for: Annuel :, Pro Team
+		case !isKnown && len(w) == 1 && strings.HasPrefix(trimmed, "/"):
+			return ambiguous, at
 		case !isKnown && w != "" && len(found) == 0 && (strings.HasPrefix(trimmed, "/") || trimmed == "par" || trimmed == "per" || trimmed == "pro"):
 			unit = strings.TrimSuffix(w, ".")
 		case !isKnown && len(found) == 0 && (every.MatchString(rest) || isAdverb(w) && w != "only"):

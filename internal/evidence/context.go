@@ -75,8 +75,11 @@ func (p *page) standing(a *amount, before, behind int) standing {
 	a.headings, a.lead, a.isYearly = p.headings(a.number), lead, yearly.MatchString(p.text[max(start, a.start-60):min(end, a.end+60)])
 	labels := a.headings + "\n" + lead
 	said, tail := p.sentence(a, start, max(a.end, min(end, behind)))
+	isOdd := false // its row is not about prices
 	for _, l := range p.labels(element) {
-		labels += "\n" + p.textOf(l)
+		text := p.textOf(l)
+		labels += "\n" + text
+		isOdd = isOdd || p.hint != nil && p.elements[l].column == 0 && p.around(l, atom.Tr) == p.around(element, atom.Tr) && !p.isPlainTalk(text) && !labelWords.MatchString(text)
 	}
 	labels = quantity.ReplaceAllString(labels, "")
 	if p.hint != nil {
@@ -85,7 +88,7 @@ func (p *page) standing(a *amount, before, behind int) standing {
 	switch {
 	case extra.MatchString(labels):
 		return aside
-	case p.elements[element].role == folded, a.isRange, p.isEnd(a, start), isCondition, !p.isPlainTalk(said), condition.MatchString(tail), withdrawn.MatchString(beside),
+	case p.elements[element].role == folded, a.isRange, p.isEnd(a, start), isCondition, isOdd, !p.isPlainTalk(said), condition.MatchString(tail), withdrawn.MatchString(beside),
 		others.MatchString(labels), a.value == 0 && (trial.MatchString(labels) || freeFor.MatchString(p.text[a.number:max(a.end, min(next, a.end+near))])):
 		return talk
 	}

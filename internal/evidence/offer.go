@@ -16,10 +16,9 @@ type offer struct {
 // readData reads a block of JSON-LD.
 func (b *builder) readData(text string) {
 	var data any
-	if len(text) > maxText || json.Unmarshal([]byte(text), &data) != nil {
-		return
+	if len(text) <= maxText && json.Unmarshal([]byte(text), &data) == nil {
+		b.readNode(data, "", 0)
 	}
-	b.readNode(data, "", 0)
 }
 
 // readNode reads a value; of is the name of what it belongs to.

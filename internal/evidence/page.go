@@ -326,8 +326,8 @@ func roleOf(n *html.Node, in role) role {
 			return folded
 		}
 	}
-	switch style := styleOf(n); {
-	case strings.Contains(style, "line-through"), hasWord(classes, struckWords):
+	switch {
+	case strings.Contains(styleOf(n), "line-through"), hasWord(classes, struckWords):
 		return struck
 	case hasWord(classes, quoteWords):
 		return quote
@@ -365,27 +365,17 @@ func styleOf(n *html.Node) string {
 
 // isHidden reports whether a reader does not see an element, as far as the document says so.
 func isHidden(n *html.Node) bool {
-	if has(n, "hidden") || n.DataAtom == atom.Dialog && !has(n, "open") || hidden.MatchString(styleOf(n)) {
-		return true
-	}
 	classes := strings.Fields(class(n))
-	for _, c := range classes {
-		if slices.Contains(hiddenWords, c) && !slices.ContainsFunc(classes, isShownWide) {
-			return true
-		}
-	}
-	return false
+	return has(n, "hidden") || n.DataAtom == atom.Dialog && !has(n, "open") || hidden.MatchString(styleOf(n)) ||
+		slices.ContainsFunc(classes, func(c string) bool { return slices.Contains(hiddenWords, c) }) && !slices.ContainsFunc(classes, isShownWide)
 }
+
+var wide = regexp.MustCompile(`^(?:(?:sm|md|lg|xl):|d-(?:sm|md|lg|xl)-)`)
 
 // isShownWide reports whether a class shows an element on wide screens that another one hides on
 // narrow ones.
 func isShownWide(c string) bool {
-	for _, size := range []string{"sm", "md", "lg", "xl"} {
-		if strings.HasPrefix(c, size+":") && !strings.HasSuffix(c, ":hidden") || strings.HasPrefix(c, "d-"+size+"-") && !strings.HasSuffix(c, "none") {
-			return true
-		}
-	}
-	return false
+	return wide.MatchString(c) && !strings.HasSuffix(c, ":hidden") && !strings.HasSuffix(c, "-none")
 }
 
 // at returns the innermost element around a place of the text.

@@ -31,9 +31,10 @@ func planName(s string) string {
 
 // isPart reports whether a text is no name: only recommends the plan that it stands beside, or is a part of its price.
 func isPart(s string) bool {
-	units, _ := unitsAfter(strings.ToLower(s))
-	rest := letters.FindAllString(praise.ReplaceAllString(strings.ToLower(s), " "), -1)
-	return units != "" || !slices.ContainsFunc(rest, func(w string) bool { return !slices.Contains(fillers, w) })
+	s = strings.ToLower(s)
+	m := perWhat.FindStringSubmatch(s)
+	rest := letters.FindAllString(praise.ReplaceAllString(s, " "), -1)
+	return m != nil && isTime(unitWords[m[1]]) || !slices.ContainsFunc(rest, func(w string) bool { return !slices.Contains(fillers, w) })
 }
 
 // maxNames is how often a page may name a plan and still be understood.
