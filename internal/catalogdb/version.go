@@ -19,6 +19,7 @@ type Source struct {
 	Author   string // of the revision; "" if unknown
 	Token    string // name of the token it was published with; "" for the local command
 	Clean    bool   // the folder was as in the revision
+	Note     string // what whoever published it says of it; "" for nothing
 }
 
 // A Head is what a publication replaces.
@@ -104,7 +105,7 @@ func scanVersion(scan sqldb.Scanner, v *Version) error {
 	}
 	var r recordChanges
 	err = json.Unmarshal([]byte(records), &r)
-	v.Pages, v.Authors, v.Settings, v.Undoes = r.Pages.Len(), r.Authors.Len(), r.Metadata, r.Undoes
+	v.Pages, v.Authors, v.Settings, v.Undoes, v.Note = r.Pages.Len(), r.Authors.Len(), r.Metadata, r.Undoes, r.Note
 	return err
 }
 
@@ -147,6 +148,7 @@ func (s *Catalogue) Changes(ctx context.Context, version int64) (d catalog.Diff,
 // recordChanges is the part of a catalog.Diff that no event tells.
 type recordChanges struct {
 	Undoes      int64                 `json:"undoes,omitempty"` // the version that was taken back
+	Note        string                `json:"note,omitempty"`   // of whoever published it
 	Metadata    bool                  `json:"metadata,omitempty"`
 	Pictures    bool                  `json:"pictures,omitempty"`
 	Proofs      bool                  `json:"proofs,omitempty"`
@@ -164,7 +166,7 @@ type recordChanges struct {
 // maxRecorded is how many records of a list are kept in recordChanges.
 const maxRecorded = 1000
 
-func recordsOf(d *catalog.Diff, undoes int64) string {
+func recordsOf(d *catalog.Diff, undoes int64, note string) string {
 	capped := func(r catalog.RecordChanges) catalog.RecordChanges {
 		return catalog.RecordChanges{
 			Added: r.Added[:min(len(r.Added), maxRecorded)], Changed: r.Changed[:min(len(r.Changed), maxRecorded)],
@@ -172,7 +174,7 @@ func recordsOf(d *catalog.Diff, undoes int64) string {
 		}
 	}
 	return string(wire.AppendJSON(nil, recordChanges{
-		Undoes:   undoes,
+		Undoes: undoes, Note: note,
 		Metadata: d.Metadata, Pictures: d.Pictures, Proofs: d.Proofs, Tools: catalog.RecordChanges{Changed: capped(d.Tools).Changed},
 		Comparisons: capped(d.Comparisons), Retired: catalog.RecordChanges{Changed: capped(d.Retired).Changed},
 		Pages: capped(d.Pages), Articles: capped(d.Articles), Authors: capped(d.Authors), Scheduled: capped(d.Scheduled),

@@ -140,6 +140,8 @@ func (d *desk) sharedRoutes() []route {
 		{"POST " + copiesPath + "/{id}/programmation", account.Editor, d.of(d.schedule)},
 		{"GET " + schedulePath, account.Author, d.listScheduled},
 		{"POST " + recordsPath + "/{folder}/{slug}/deprogrammation", account.Editor, d.unschedule},
+		{"GET " + recordsPath + "/{folder}/{slug}/suppression", account.Editor, d.confirmWithdrawal},
+		{"POST " + recordsPath + "/{folder}/{slug}/suppression", account.Editor, d.withdraw},
 		{"GET " + versionsPath, account.Author, d.listVersions},
 		{"GET " + versionsPath + "/{number}", account.Author, d.showVersion},
 		{"POST " + versionsPath + "/{number}/annulation", account.Editor, d.undo},

@@ -60,6 +60,8 @@ var tried = map[string][]string{
 	"POST /redaction/copies/{id}/programmation":              {"COPY/programmation", "quand", "2020-01-01T09:00"},
 	"GET /redaction/programmation":                           {"/redaction/programmation"},
 	"POST /redaction/fiches/{folder}/{slug}/deprogrammation": {"/redaction/fiches/outils/plume/deprogrammation"},
+	"GET /redaction/fiches/{folder}/{slug}/suppression":      {"/redaction/fiches/pages/equipe/suppression"},
+	"POST /redaction/fiches/{folder}/{slug}/suppression":     {"/redaction/fiches/pages/equipe/suppression"},
 	"GET /redaction/versions":                                {"/redaction/versions"},
 	"GET /redaction/versions/{number}":                       {"/redaction/versions/1"},
 	"POST /redaction/versions/{number}/annulation":           {"/redaction/versions/1/annulation"},
@@ -71,6 +73,7 @@ var tried = map[string][]string{
 
 func TestEverybodyMayDoWhatTheirRoleAllowsAndNothingElse(t *testing.T) {
 	each(t, func(t *testing.T, n *newsroom) {
+		n.write("pages/equipe.md", "---\ntitle: L’équipe\n---\nNous.\n")
 		n.as("Ada").post("/redaction/publication", "copie", n.seen(n.as("Ada").open("outils/plume"))).Is(http.StatusSeeOther)
 		for pattern, role := range desk.Routes() {
 			if role == "" && pattern == "GET /apercu/{path...}" {
@@ -301,7 +304,11 @@ func TestAnEditorPublishesWhatAnAuthorWrote(t *testing.T) {
 		if n.read("outils/plume.md") != plume {
 			t.Error("one of two was published")
 		}
-		ada.post("/redaction/publication", "copie", n.seen(one)).Is(http.StatusSeeOther)
+		ada.post("/redaction/publication", "copie", n.seen(one), "message", strings.Repeat("é", 201)).Is(http.StatusUnprocessableEntity)
+		ada.post("/redaction/publication", "copie", n.seen(one), "message", "Relu par <Léa>").Is(http.StatusSeeOther)
+		for _, page := range []string{"/redaction/versions", "/redaction/versions/1"} {
+			bob.get(page).OK().Contains("Relu par &lt;Léa&gt;")
+		}
 		if got := n.read("outils/plume.md"); !strings.Contains(got, "Écrit mieux") || !strings.Contains(got, `![Un \[écran\]](../images/plume/ecran-n-1.png)`) {
 			t.Errorf("the file is\n%s", got)
 		}

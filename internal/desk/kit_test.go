@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -135,6 +136,30 @@ func newNewsroom(t testing.TB, db *testdb.DB, dir string) *newsroom {
 		},
 	})
 	return n
+}
+
+// newRepository is newNewsroom in a git repository with more files, and returns what runs git there.
+func newRepository(t testing.TB, db *testdb.DB, files map[string]string) (*newsroom, func(args ...string) string) {
+	t.Helper()
+	n := &newsroom{t: t, dir: t.TempDir()}
+	git := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-c", "user.name=Léa", "-c", "user.email=lea@essai.example"}, args...)...)
+		cmd.Dir = n.dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %s: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	n.write("catalogue.yaml", settings)
+	for name, text := range files {
+		n.write(name, text)
+	}
+	git("init", "-q", "-b", "main")
+	git("add", "-A")
+	git("commit", "-qm", "Commence")
+	return newNewsroom(t, db, n.dir), git
 }
 
 func (n *newsroom) write(name, text string) {

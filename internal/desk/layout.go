@@ -97,6 +97,7 @@ var notices = map[string]string{
 	"prix":         "Le prix relevé est dans votre copie de travail, avec son jour et l’ancien prix dans l’historique. Relisez-la, puis publiez.",
 	"prix-ecrit":   "Le prix est repris dans la fiche, avec son jour et l’ancien prix dans l’historique.",
 	"regle":        "Le signalement est réglé, et l’adresse de qui l’a écrit est effacée.",
+	"sortie":       "C’est retiré du site et du dossier.",
 	"deja":         "Cette copie n’existe plus\u00a0: elle a peut-être été publiée ou supprimée entre-temps.",
 }
 

@@ -5,10 +5,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
@@ -17,8 +20,10 @@ import (
 	"palmares/internal/worktree"
 )
 
-// maxAtOnce is how many working copies can be published at once.
-const maxAtOnce = 50
+const (
+	maxAtOnce = 50  // how many working copies can be published at once
+	maxNote   = 200 // characters of what a publication says
+)
 
 type publicationPage struct {
 	page
@@ -78,7 +83,11 @@ func (d *desk) publish(r *request) (*response, error) {
 		}
 		work.Changes = append(work.Changes, changes...)
 	}
-	work.Message = cmp.Or(strings.TrimSpace(r.PostForm.Get("message")), strings.Join(titles, "\u202f; "))
+	work.Note = strings.TrimSpace(r.PostForm.Get("message"))
+	if utf8.RuneCountInString(work.Note) > maxNote {
+		return nil, refused("Ce que dit la publication est trop long\u00a0: 200\u00a0caractères au plus.")
+	}
+	work.Message = cmp.Or(work.Note, strings.Join(titles, "\u202f; "))
 	if a, err := d.send(r, copies, work); a != nil || err != nil {
 		return a, err
 	}
@@ -172,26 +181,30 @@ type refusalPage struct {
 	Text     string
 	Findings []finding
 	Copies   []copyRow
-	Over     int64  // the version that she may replace; 0 for none
-	Action   string // where the form that says so is sent
-	When     string // the hour that she chose; "" for none
+	Over     int64      // the version that she may replace; 0 for none
+	Action   string     // where the form that says so is sent
+	Form     url.Values // what it says but for that
 }
 
 // notPublished says why nothing was published, and what to do.
 func (d *desk) notPublished(r *request, copies []*draft, err error) (*response, error) {
-	data := refusalPage{page: r.page("Rien n’est publié"), Text: err.Error(), Action: r.URL.Path, When: r.PostForm.Get("quand")}
+	data := refusalPage{page: r.page("Rien n’est publié"), Text: err.Error(), Action: r.URL.Path, Form: maps.Clone(r.PostForm)}
+	delete(data.Form, "jeton")
+	delete(data.Form, "sur")
 	conflict, isConflict := errors.AsType[*worktree.ConflictError](err)
 	refusal, isRefused := errors.AsType[*worktree.RefusedError](err)
 	stale, isStale := errors.AsType[*worktree.StaleError](err)
 	failed, isFailed := errors.AsType[*worktree.Error](err)
 	switch {
-	case isConflict && !conflict.Local && len(copies) == 1:
+	case isConflict && !conflict.Local && len(copies) <= 1:
 		// What a colleague did may not be in the folder yet.
 		if err := d.Folder.Send(r.Context()); err != nil {
 			d.Log.Warn("what is new could not be brought into the folder", "error", err)
 		}
-		if found, err := d.conflict(r.Context(), copies[0]); err != nil || found != nil {
-			return seeOther(copies[0].path()+"/conflit", ""), err
+		for _, c := range copies {
+			if found, err := d.conflict(r.Context(), c); err != nil || found != nil {
+				return seeOther(c.path()+"/conflit", ""), err
+			}
 		}
 	case isConflict:
 	case isRefused:

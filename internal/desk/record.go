@@ -58,20 +58,18 @@ func (d *desk) showRecord(r *request) (*response, error) {
 		return nil, err
 	}
 	data := recordPage{page: r.page(found.Name), Row: found, Reasons: reasons(), Today: catalog.Day(r.now)}
-	copies, err := d.copyRows(r, []row{found})
-	if err != nil {
-		return nil, err
-	}
-	for _, x := range copies {
-		if x.File == found.File() {
-			data.Copies = append(data.Copies, x)
-		}
-	}
+	data.Copies, err = d.copiesOf(r, found)
 	data.Tools = proposals(c)
 	if found.Kind.Kind == record.Tool {
 		data.Compared = compared(c, found.Slug)
 	}
-	return render("record", data), nil
+	return render("record", data), err
+}
+
+// copiesOf returns the working copies of a record.
+func (d *desk) copiesOf(r *request, of row) ([]copyRow, error) {
+	all, err := d.copyRows(r, []row{of})
+	return slices.DeleteFunc(all, func(c copyRow) bool { return c.File != of.File() }), err
 }
 
 // editable is record for a form that changes it.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -216,29 +215,7 @@ func TestOutsideGitAVersionIsUndoneByWhatItReplaced(t *testing.T) {
 
 func TestAnUndoneVersionDoesNotComeBack(t *testing.T) {
 	databases.Each(t, func(t *testing.T, db *testdb.DB) {
-		dir := t.TempDir()
-		git := func(args ...string) string {
-			t.Helper()
-			cmd := exec.Command("git", append([]string{"-c", "user.name=Léa", "-c", "user.email=lea@essai.example"}, args...)...)
-			cmd.Dir = dir
-			out, err := cmd.CombinedOutput()
-			if err != nil {
-				t.Fatalf("git %s: %v\n%s", args, err, out)
-			}
-			return string(out)
-		}
-		for name, text := range map[string]string{"catalogue.yaml": settings, "outils/plume.md": plume, "outils/encre.md": encre} {
-			if err := os.MkdirAll(filepath.Join(dir, "outils"), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		git("init", "-q", "-b", "main")
-		git("add", "-A")
-		git("commit", "-qm", "Commence")
-		n := newNewsroom(t, db, dir)
+		n, git := newRepository(t, db, map[string]string{"outils/plume.md": plume, "outils/encre.md": encre})
 		n.join("Ada")
 		ada := n.as("Ada")
 		publish := func(record, field, value string) {

@@ -18,6 +18,7 @@ type journal struct {
 	Commit        string   // in git
 	Changes       []Change // outside git
 	Undoes        int64    // see Publication
+	Note          string   // see Publication
 	Over          int64    // the version that is replaced; 0 for one that the commit contains
 	AllowRemovals bool
 	Stays         bool // it is not pushed now

@@ -18,6 +18,7 @@ type Publication struct {
 	AuthorEmail                   string
 	PublisherName, PublisherEmail string // who publishes it; "" for its author
 	Message                       string // of the commit; "" for one that names the files
+	Note                          string // of whoever publishes it, kept with the version; "" for none
 	AllowRemovals                 bool   // tools may disappear
 	Undoes                        int64  // a version that is taken back on the site first, with all that it did to histories; 0 for none
 	Over                          int64  // the published version that she has seen and replaces; 0 for the one that the folder contains
@@ -62,7 +63,7 @@ func (f *Folder) Publish(ctx context.Context, p Publication) (done Result, err e
 }
 
 func (f *Folder) attempt(ctx context.Context, p *Publication) (Result, error) {
-	j := &journal{Author: cmp.Or(p.PublisherName, p.AuthorName), AllowRemovals: p.AllowRemovals, Over: p.Over, Undoes: p.Undoes}
+	j := &journal{Author: cmp.Or(p.PublisherName, p.AuthorName), AllowRemovals: p.AllowRemovals, Over: p.Over, Undoes: p.Undoes, Note: p.Note}
 	err := f.prepare(ctx, p, j)
 	if err == nil {
 		_, err = f.store(ctx, j, true)
@@ -138,19 +139,24 @@ func (f *Folder) store(ctx context.Context, j *journal, isTrial bool) (version i
 		return 0, err
 	}
 	var found findings
+	over := j.Over
 	if j.Undoes > 0 { // what was taken back before stays so
 		undo := publication.Undo{Version: j.Undoes, Token: j.Author, DryRun: isTrial, Now: f.cfg.Now, Sink: &found}
-		if _, err := undo.Run(ctx, f.cfg.Store.Catalogue); err != nil {
+		undone, err := undo.Run(ctx, f.cfg.Store.Catalogue)
+		if err != nil {
 			return 0, err
+		}
+		if undone == j.Over+1 && !isTrial { // what the folder has beyond it, such as what is scheduled, follows
+			over = undone
 		}
 	}
 	job := &publication.Job{
 		Name: f.cfg.Dir, Now: f.cfg.Now, Known: known, Sink: &found, AllowRemovals: j.AllowRemovals, DryRun: isTrial,
-		Source: catalogdb.Source{Revision: j.Commit, Author: j.Author, Clean: j.Commit != ""},
+		Source: catalogdb.Source{Revision: j.Commit, Author: j.Author, Clean: j.Commit != "", Note: j.Note},
 	}
 	origin, checkout := &publication.Revision{}, (*publication.Checkout)(nil)
 	if j.Over != 0 || f.repo == nil {
-		origin.Expect = &j.Over
+		origin.Expect = &over
 	}
 	if f.repo != nil {
 		checkout = publication.At(ctx, f.repo.top, j.Commit)
