@@ -51,6 +51,7 @@ const (
 
 // What the choices of a field are From.
 const (
+	FromAuthors    = "authors" // who wrote something; others may be named
 	FromCategories = "categories"
 	FromUsages     = "usages"   // of the category
 	FromCriteria   = "criteria" // of the category; the choices are those of the column of names
@@ -80,6 +81,8 @@ func formField(f *catalog.Field, t fieldText) FormField {
 	switch f.Form {
 	case catalog.Tier:
 		values = []string{"1", "2", "3"}
+	case catalog.Names:
+		field.From = FromAuthors
 	case catalog.InCategory:
 		field.From = FromCategories
 	case catalog.UsageSlugs:

@@ -277,6 +277,7 @@ type copyPage struct {
 	Colleagues []copyRow // of the same record
 	IsChanged  bool      // the record changed on the site meanwhile
 	Tools      []*catalog.Tool
+	Authors    []string
 	Pictures   []string // that it adds
 }
 
@@ -322,7 +323,7 @@ func (d *desk) form(r *request, c *draft, e *preview.Edition, messages ...string
 	if err != nil {
 		return nil, err
 	}
-	data.Tools = proposals(known)
+	data.Tools, data.Authors = proposals(known), signatures(d.rows(r.folder, r.now))
 	data.Groups = newForm(c.doc, known, problems)
 	return render("copy", data), nil
 }

@@ -44,9 +44,9 @@ func attribute(list []difference, original, old, changed *content.Document) {
 		isField := func(f difference) bool { return f.Name == list[i].Name }
 		switch {
 		case !slices.ContainsFunc(hers, isField):
-			list[i].By = "changé sur le site, pas par vous"
+			list[i].By = "changé par quelqu’un d’autre, pas par vous"
 		case !slices.ContainsFunc(theirs, isField):
-			list[i].By = "changé par vous, pas sur le site"
+			list[i].By = "changé par vous seulement"
 		default:
 			list[i].By = "changé des deux côtés"
 		}
@@ -197,8 +197,18 @@ func (p passage) Words() (sides struct{ Old, New []word }) {
 			*to = append(*to, word{strings.Join(words, ""), isNew})
 		}
 	}
-	for _, pair := range align(splitWords(p.Old), splitWords(p.New)) {
-		isNew := strings.Join(pair[0], "") != strings.Join(pair[1], "")
+	pairs := align(splitWords(p.Old), splitWords(p.New))
+	kept := 0
+	for _, pair := range pairs {
+		if slices.Equal(pair[0], pair[1]) {
+			kept += len(pair[0])
+		}
+	}
+	if kept*4 < len(splitWords(p.New)) || kept*4 < len(splitWords(p.Old)) { // another text: marks would be everywhere
+		pairs = [][2][]string{{{p.Old}, {p.New}}}
+	}
+	for _, pair := range pairs {
+		isNew := len(pairs) > 1 && strings.Join(pair[0], "") != strings.Join(pair[1], "")
 		add(&sides.Old, pair[0], isNew)
 		add(&sides.New, pair[1], isNew)
 	}

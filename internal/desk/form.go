@@ -36,8 +36,9 @@ type field struct {
 	content.FormField
 	Type     string // what the template makes of Input
 	ID       string
-	Key      string // its name in the form
-	Text     string // of a single value; of a list, an item per line
+	Key      string   // its name in the form
+	Text     string   // of a single value; of a list, an item per line
+	Items    []string // of a list with proposals
 	Choices  []choice
 	Rows     []rowOf
 	List     string // id of the list of proposals; "" for none
@@ -107,8 +108,11 @@ func newField(f content.FormField, key string, v content.Value) field {
 			}
 		}
 	}
-	if f.Of == record.Tool {
+	switch {
+	case f.Of == record.Tool:
 		shown.List = "page.outils"
+	case f.From == content.FromAuthors:
+		shown.List = "page.auteurs"
 	}
 	switch {
 	case shown.Type == "yaml":
@@ -123,6 +127,8 @@ func newField(f content.FormField, key string, v content.Value) field {
 				shown.Choices = append(shown.Choices, choice{slug, slug + " (inconnu)", true})
 			}
 		}
+	case shown.Type == "lines" && shown.List != "":
+		shown.Type, shown.Items = "items", append(slices.Clip(v.Items), "") // the last one is for another
 	case shown.Type == "lines":
 		shown.Text = strings.Join(v.Items, "\n")
 	case shown.Type == "rows":
@@ -254,16 +260,26 @@ func inWords(file, sentence string) string {
 		kind = k.Kind
 	}
 	words, found := map[string]string{}, namesInSentences.FindAllString(sentence, -1)
-	for _, g := range content.Form(kind) {
-		for _, f := range g.Fields {
-			if strings.ToLower(f.Label) == f.Name || !slices.Contains(found, f.Name) {
+	var add func(fields []content.FormField)
+	add = func(fields []content.FormField) {
+		for _, f := range fields {
+			label := "«\u00a0" + f.Label + "\u00a0»"
+			switch {
+			case !slices.Contains(found, f.Name):
 				continue
+			case strings.ToLower(f.Label) != f.Name:
+				words[f.Name] = label
+			case strings.HasPrefix(sentence, f.Name+" "): // a word of the language, too: « Date » doit être une date
+				sentence = label + sentence[len(f.Name):]
 			}
 			for _, c := range f.Choices {
 				words[c.Value] = c.Label
 			}
-			words[f.Name] = "«\u00a0" + f.Label + "\u00a0»"
+			add(f.Columns)
 		}
+	}
+	for _, g := range content.Form(kind) {
+		add(g.Fields)
 	}
 	return namesInSentences.ReplaceAllStringFunc(sentence, func(name string) string { return cmp.Or(words[name], name) })
 }

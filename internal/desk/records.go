@@ -305,6 +305,18 @@ type recordsPage struct {
 	More       string // the address of the next page; "" for none
 }
 
+// signatures returns who signed records, or has a page.
+func signatures(records []row) (names []string) {
+	for i := range records {
+		names = append(names, records[i].Authors...)
+		if records[i].Kind.Kind == record.Author {
+			names = append(names, records[i].Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 func (d *desk) listRecords(r *request) (*response, error) {
 	records := d.rows(r.folder, r.now)
 	copies, err := d.copyRows(r, records)
@@ -316,21 +328,14 @@ func (d *desk) listRecords(r *request) (*response, error) {
 		data.Categories = r.folder.Catalog.InOrder().Categories
 	}
 	all := records
-	authors := map[string]bool{}
+	data.Authors = signatures(all)
 	for i := range all {
 		for _, c := range copies {
 			if c.File == all[i].File() {
 				all[i].Copies = append(all[i].Copies, c)
 			}
 		}
-		for _, name := range all[i].Authors {
-			authors[name] = true
-		}
 	}
-	for name := range authors {
-		data.Authors = append(data.Authors, name)
-	}
-	slices.Sort(data.Authors)
 	all = slices.DeleteFunc(all, func(x row) bool { return !data.Filter.matches(&x) })
 	data.Found = len(all)
 	if r.isScript() {

@@ -20,6 +20,9 @@ func (d *desk) listReports(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i := range list {
+		list[i].CreatedAt = list[i].CreatedAt.In(zoneOf(r.folder))
+	}
 	data := reportsPage{page: r.page("Signalements"), Reports: list}
 	if len(list) == accountdb.MaxReports {
 		data.Next = n + 1

@@ -153,7 +153,7 @@ func checkHour(when string, zone *time.Location, now time.Time) error {
 	at, err := catalog.ParseTime(when, zone)
 	switch {
 	case errors.Is(err, catalog.ErrNoTime), catalog.IsDate(when):
-		return refused("Choisissez un jour et une heure, comme 2026-12-01T09:00.")
+		return refused("Choisissez un jour et une heure.")
 	case err != nil:
 		return refused("À cette heure-là, les pendules changent\u00a0: elle n’existe pas, ou elle vient deux fois. Choisissez une heure plus tôt ou plus tard.")
 	case !at.After(now):

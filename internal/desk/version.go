@@ -239,7 +239,7 @@ func (d *desk) takenBack(r *request, v version) ([]worktree.Change, error) {
 		return err == nil && c.Data != nil && bytes.Equal(now, c.Data) || c.Data == nil && errors.Is(err, fs.ErrNotExist)
 	})
 	if len(changes) == 0 {
-		return nil, refused("Rien de ce que cette version a écrit n’est encore dans le dossier\u00a0: il n’y a rien à annuler.")
+		return nil, refused("Tout ce que cette version avait changé a été récrit depuis\u00a0: il n’y a plus rien à annuler.")
 	}
 	return changes, nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // away says that the upstream cannot be reached.
-const away = "Le dépôt de l’équipe ne répond pas\u00a0: l’envoi sera tenté de nouveau."
+const away = "Le dossier commun de l’équipe ne répond pas\u00a0: l’envoi sera tenté de nouveau."
 
 // push pushes a commit. isUnsent reports that the upstream could not be reached. errMoved: somebody
 // else was faster. An Error: the upstream does not want it.
@@ -35,7 +35,7 @@ func (f *Folder) push(ctx context.Context, commit string) (isUnsent bool, err er
 		f.cfg.Log.Warn("what the desk published could not be pushed; it is tried again", "error", err)
 		return true, nil
 	case !strings.Contains(answer, "[rejected]") && !strings.Contains(answer, "lock") && !strings.Contains(answer, "failed to update ref"):
-		return false, &Error{"Le dépôt de l’équipe a refusé ces changements. Rien n’a été publié\u00a0: " +
+		return false, &Error{"Le dossier commun de l’équipe a refusé ces changements. Rien n’a été publié\u00a0: " +
 			"demandez à la personne qui s’occupe du serveur.", err}
 	case r.fetch(ctx, &at) == nil && at.upstream != "":
 		if common, _ := r.git(ctx, "merge-base", commit, at.upstream); common == commit {
