@@ -422,9 +422,9 @@ func TestOfTwoVersionsOfARecordNothingIsChosenForHer(t *testing.T) {
 		if to := ada.follow(ada.get(copied + "/publication")); to != copied+"/conflit" {
 			t.Fatalf("led to %s", to)
 		}
-		ada.get(copied).OK().Contains("Quelqu’un d’autre a publié cette fiche", `href="`+copied+`/conflit"`)
+		ada.get(copied).OK().Contains("Une autre version de cette fiche a été publiée", `href="`+copied+`/conflit"`)
 		page := ada.get(copied+"/conflit").OK().Contains("Par Ada", "Par un autre", "Le mien.", "Le leur.", "20 €",
-			"changé par quelqu’un d’autre, pas par vous", "changé par vous seulement", "changé des deux côtés").Lacks(" checked")
+			"changé dans la version publiée", "changé dans votre copie", "changé des deux côtés").Lacks(" checked")
 		now := regexp.MustCompile(`name="maintenant" value="(\w+)"`).FindStringSubmatch(page.Body)[1]
 		chosen := []string{"revision", "2", "maintenant", now, "c.tagline", "mien", "c.price", "leur", "p.1", "deux"}
 		ada.post(copied+"/conflit", chosen...).Is(http.StatusUnprocessableEntity).Contains("Rien n’est choisi pour vous")

@@ -44,9 +44,9 @@ func attribute(list []difference, original, old, changed *content.Document) {
 		isField := func(f difference) bool { return f.Name == list[i].Name }
 		switch {
 		case !slices.ContainsFunc(hers, isField):
-			list[i].By = "changé par quelqu’un d’autre, pas par vous"
+			list[i].By = "changé dans la version publiée"
 		case !slices.ContainsFunc(theirs, isField):
-			list[i].By = "changé par vous seulement"
+			list[i].By = "changé dans votre copie"
 		default:
 			list[i].By = "changé des deux côtés"
 		}
