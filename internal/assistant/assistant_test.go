@@ -426,6 +426,7 @@ func TestAPriceIsGivenInItsOwnWordsToo(t *testing.T) {
 	d := open(t, assistant.Config{})
 	for name, arguments := range map[string]string{
 		"fetch": `{"id":"ouistiti-ops"}`, "prices": `{"tools":["ouistiti-ops"]}`, "compare": `{"tools":["ouistiti-ops","cambouis"]}`,
+		"search": `{"query":"ouistiti"}`,
 	} {
 		if said := fmt.Sprint(d.ok(name, arguments)); !strings.Contains(said, "price_display:97 $/mois") {
 			t.Errorf("%s: %s", name, said)

@@ -22,9 +22,10 @@ type searchHit struct {
 	Title   string   `json:"title"`
 	URL     string   `json:"url"`
 	Score   *float64 `json:"score"`
-	Price   *string  `json:"price"`                 // null if it is not public
-	AsOf    string   `json:"price_as_of,omitempty"` // the last day on which it is known to have been that
-	Monthly *float64 `json:"euros_per_month"`       // null if it cannot be said
+	Price   *string  `json:"price"`                   // null if it is not public
+	Display string   `json:"price_display,omitempty"` // as its maker says it
+	AsOf    string   `json:"price_as_of,omitempty"`   // the last day on which it is known to have been that
+	Monthly *float64 `json:"euros_per_month"`         // null if it cannot be said
 	Snippet string   `json:"snippet"`
 }
 
@@ -166,8 +167,8 @@ func (c *call) hit(found *snapshot.Found, i int) searchHit {
 	t := c.snap.Catalog.Tools[i]
 	best, url := found.Passage(i)
 	hit := searchHit{
-		ID: t.Slug, Title: nameOf(t), URL: url, Score: t.Score, Price: catalog.PublicPrice(t.Pricing, t.Price), Monthly: t.EurosPerMonth(),
-		AsOf: c.snap.Catalog.FreshnessOf(t, "").Day, Snippet: best.Snippet,
+		ID: t.Slug, Title: nameOf(t), URL: url, Score: t.Score, Price: catalog.PublicPrice(t.Pricing, t.Price), Display: t.PriceDisplay,
+		Monthly: t.EurosPerMonth(), AsOf: c.snap.Catalog.FreshnessOf(t, "").Day, Snippet: best.Snippet,
 	}
 	if best.Section != "" {
 		hit.ID += "#" + best.Section
