@@ -2,7 +2,6 @@ package accountsite
 
 import (
 	"net/http"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,17 +13,6 @@ import (
 // maxReport is how many characters a report has.
 const maxReport = 2000
 
-// reportable are the paths of pages that a report may be about.
-var reportable = regexp.MustCompile(`^/[a-z]{1,20}/[a-z0-9-]{1,100}$`)
-
-// about returns the path of the page that a report is about; "" for the whole site.
-func (r *request) about() string {
-	if path := r.FormValue("page"); reportable.MatchString(path) {
-		return path
-	}
-	return ""
-}
-
 // reportPage is the form by which a reader says what is wrong.
 type reportPage struct {
 	page
@@ -35,19 +23,33 @@ type reportPage struct {
 	Problem string // "" for none
 }
 
-func (r *request) reportPage(problem string) *response {
+func (r *request) reportPage(about, problem string) *response {
 	return render("report", reportPage{
-		page: r.page("Signaler une erreur"), About: r.about(), Text: r.PostForm.Get("texte"), Email: r.PostForm.Get("email"),
+		page: r.page("Signaler une erreur"), About: about, Text: r.PostForm.Get("texte"), Email: r.PostForm.Get("email"),
 		Most: maxReport, Problem: problem,
 	})
 }
 
-func (p *pages) showReport(r *request) (*response, error) { return r.reportPage(""), nil }
+// about returns the path of the page that a report is about; "" for the whole site, also if there is no such page.
+func (p *pages) about(r *request) string {
+	if path := r.FormValue("page"); p.Site.HasRecord(path) {
+		return path
+	}
+	return ""
+}
+
+func (p *pages) showReport(r *request) (*response, error) {
+	about := p.about(r)
+	if about != r.FormValue("page") {
+		return nil, notFound("La page dont vous voulez parler n’existe pas, ou plus\u00a0: signalez l’erreur depuis celle d’un outil, d’un comparatif ou d’un article.")
+	}
+	return r.reportPage(about, ""), nil
+}
 
 // report stores a report. Robots, which fill in every field, are thanked like everybody else.
 func (p *pages) report(r *request) (*response, error) {
 	refused := func(status int, problem string) (*response, error) {
-		a := r.reportPage(problem)
+		a := r.reportPage(p.about(r), problem)
 		a.status = status
 		return a, nil
 	}
@@ -69,7 +71,7 @@ func (p *pages) report(r *request) (*response, error) {
 			return refused(http.StatusBadRequest, "Cette adresse n’en est pas une\u00a0: écrivez-la seule, comme ada@example.org, ou laissez le champ vide.")
 		}
 	}
-	stored, err := p.Store.Reports.Sealed(p.Sealer).Add(r.Context(), accountdb.Report{Page: r.about(), Text: text, Address: email}, p.network(r), r.now)
+	stored, err := p.Store.Reports.Sealed(p.Sealer).Add(r.Context(), accountdb.Report{Page: p.about(r), Text: text, Address: email}, p.network(r), r.now)
 	if err == nil && !stored {
 		return refused(http.StatusTooManyRequests, "Trop de signalements viennent d’arriver\u00a0: gardez votre texte, et réessayez dans une heure, demain au plus tard.")
 	}

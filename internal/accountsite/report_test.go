@@ -11,15 +11,27 @@ import (
 	"time"
 
 	"palmares/internal/accountdb"
+	"palmares/internal/catalog"
 	"palmares/internal/mail"
+	"palmares/internal/snapshot"
 )
 
 func TestAReportIsStoredOnceAndMailedOnceADay(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		b, ctx := p.browser(), t.Context()
+		p.snap = snapshot.Build(&catalog.Catalog{
+			Name: "Essai", URL: publicURL, Categories: []catalog.Category{{Slug: "texte", Label: "Texte"}},
+			Tools: []*catalog.Tool{{Slug: "plume", Name: "Plume", Domain: "plume.example", Category: "texte", Pricing: "payant", Price: "5 €/mois"}},
+		}, 1, "2026-11-16")
+		if err := p.snap.BuildIndex(ctx); err != nil {
+			t.Fatal(err)
+		}
+		p.cfg.Site.Show(p.snap)
 		reports := p.store.Reports.Sealed(p.cfg.Sealer)
 		b.get("/signaler?page=/outils/plume").Is(200).Contains(`name="page" value="/outils/plume"`, `action="/signaler" method="post"`)
-		b.get("/signaler?page=https://evil.example/").Is(200).Lacks("evil.example")
+		for _, unknown := range []string{"https://evil.example/", "//evil.example/outils/plume", "/outils/jamais-vu", "/comparatifs/jamais-vu", "/articles/jamais-vu", "outils/plume"} {
+			b.get("/signaler?page="+unknown).Is(404).Lacks("evil.example", "<textarea")
+		}
 		for _, bad := range [][]string{
 			{"texte", " "},
 			{"texte", "\u200b\u3164\u2800"},

@@ -31,6 +31,21 @@ func (s *Site) Topics(of string) (list []Topic) {
 	return append(list, Topic{"", "Tout le catalogue"})
 }
 
+// HasRecord reports whether a path is that of a tool, a review, a comparison or an article, now or formerly.
+func (s *Site) HasRecord(path string) (ok bool) {
+	v := s.current.Load()
+	kind, slug, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	switch kind {
+	case "outils", "avis":
+		_, ok = v.followed(slug)
+	case "comparatifs":
+		ok = v.comparison(cmp.Or(v.snap.ComparisonAliases[slug], slug)) != nil
+	case "articles":
+		ok = v.snap.Catalog.Article(cmp.Or(v.snap.TextAliases["articles/"+slug], slug)) != nil
+	}
+	return ok && strings.HasPrefix(path, "/")
+}
+
 // TopicsOf returns the topics whose followers an event is for, by its type and slug.
 func (s *Site) TopicsOf(e *catalog.Event) []string {
 	v, topics := s.current.Load(), []string{""}
