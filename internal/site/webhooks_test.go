@@ -36,6 +36,28 @@ func TestTheWebhookPageShowsEveryEventAndEveryReceiver(t *testing.T) {
 	}
 }
 
+// eventRow is the row of an event in the tables of the guides.
+var eventRow = regexp.MustCompile("(?m)^\\| `([a-z]+\\.[a-z]+)` \\|")
+
+func TestTheGuidesListExactlyTheEventsThatExist(t *testing.T) {
+	want := append(slices.Clone(webhook.Types), webhook.Ping)
+	guide, err := os.ReadFile("../../docs/webhooks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"docs/webhooks.md": string(guide), "/docs/webhooks.md": openDemo(t).get("/docs/webhooks.md").ok().body} {
+		var got []string
+		for _, row := range eventRow.FindAllStringSubmatch(text, -1) {
+			if !strings.HasPrefix(row[1], "data.") {
+				got = append(got, row[1])
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s lists %q, want %q", name, got, want)
+		}
+	}
+}
+
 // escaped returns text as html/template writes it.
 func escaped(text string) string {
 	return strings.ReplaceAll(html.EscapeString(text), "+", "&#43;")
