@@ -112,7 +112,7 @@ func (s *Follows) End(ctx context.Context, token string, all bool) (left []Follo
 	}
 	ids, err := sqldb.Write(ctx, s.db, func(tx *sql.Tx) ([]string, error) {
 		ids, err := sqldb.Rows(ctx, tx, `SELECT id FROM follows WHERE `+ofReader+` AND hash <> $1 ORDER BY topic`, sqldb.ScanText, tokenHash(token))
-		return ids, errors.Join(err, endFollows(ctx, tx, which, tokenHash(token)),
+		return ids, errors.Join(err, sqldb.Exec(ctx, tx, `DELETE FROM follows WHERE `+which, tokenHash(token)),
 			sqldb.Exec(ctx, tx, `DELETE FROM links WHERE email = $1 AND email <> '' AND purpose = $2`, f.Address, string(account.LinkFollow)),
 			sqldb.Exec(ctx, tx, `DELETE FROM mails WHERE address = $1 AND kind = $2`, f.Address, string(mail.ConfirmFollow)))
 	})
@@ -124,27 +124,20 @@ func (s *Follows) End(ctx context.Context, token string, all bool) (left []Follo
 	return left, err
 }
 
-// endFollows deletes follows and the mails that wait for them.
-func endFollows(ctx context.Context, tx *sql.Tx, which, value string) error {
-	err := sqldb.Exec(ctx, tx, `DELETE FROM mails WHERE kind = 'news' AND address IN (SELECT id FROM follows WHERE `+which+`)`, value)
-	if err != nil {
-		return err
-	}
-	return sqldb.Exec(ctx, tx, `DELETE FROM follows WHERE `+which, value)
-}
-
 // A FollowCursor is how far readers were told at a pace.
 type FollowCursor struct {
-	Sequence int64  // of the last event that is done
-	Period   string // the last one that is done
-	Last     int64  // the sequence of the last event of a version; 0 if it is unknown
+	Sequence   int64  // of the last event that is done
+	Period     string // the last one that is done
+	Last       int64  // the sequence of the last event of a version; 0 if it is unknown
+	IsFollowed bool   // somebody follows something at the pace
 }
 
 // Cursor returns the cursor of a pace, with the last event of a version.
 func (s *Follows) Cursor(ctx context.Context, pace string, version int64) (c FollowCursor, err error) {
 	err = s.db.Reads().QueryRowContext(ctx, `SELECT coalesce(max(sequence), 0), coalesce(max(period), ''),
-		coalesce((SELECT last_sequence FROM publications WHERE version = $2), 0) FROM reader_cursors WHERE name = $1`, pace, version).
-		Scan(&c.Sequence, &c.Period, &c.Last)
+		coalesce((SELECT last_sequence FROM publications WHERE version = $2), 0), EXISTS (SELECT 1 FROM follows WHERE pace = $1)
+		FROM reader_cursors WHERE name = $1`, pace, version).
+		Scan(&c.Sequence, &c.Period, &c.Last, &c.IsFollowed)
 	return c, s.db.Explain(ctx, err)
 }
 
@@ -156,53 +149,46 @@ func (s *Follows) Advance(ctx context.Context, pace string, c FollowCursor) erro
 }
 
 // Tell queues a mail for every reader who follows one of the topics at a pace and was not told of the events
-// after one up to another, which a version has: at most so many mails in a period. Who had them already is
-// marked by one more, and told in the next period, whatever happens in it. Each is queued in the transaction
-// that notes it: however often this is called, on however many nodes and whatever is killed, nobody is told
-// twice.
+// after one up to another, which a version has: about all that the reader follows at that pace, and at most
+// so many in a period. What a reader who had them already follows is marked by one more, and told in the next
+// period, whatever happens in it. Each is queued in the transaction that notes it: however often this is
+// called, on however many nodes and whatever is killed, nobody is told twice.
 func (s *Follows) Tell(
 	ctx context.Context, pace, period string, most int, topics []string, after, upTo, version int64, now time.Time,
 ) error {
 	args, list := sqldb.InAfter([]any{pace, upTo, period, most}, append(topics, "none")) // PostgreSQL knows no empty list
-	due := `pace = $1 AND told < $2 AND (period <> $3 AND (mails > $4 OR topic IN ` + list + `) OR period = $3 AND mails < $4 AND topic IN ` + list + `)`
+	const full = `(SELECT reader FROM follows WHERE pace = $1 AND period = $3 AND mails >= $4)`
+	due := `pace = $1 AND told < $2 AND (topic IN ` + list + ` OR period <> $3 AND mails > $4) AND reader NOT IN ` + full
 	for {
 		n, err := sqldb.Write(ctx, s.db.Retried(), func(tx *sql.Tx) (int, error) {
-			told, err := sqldb.Rows(ctx, tx, fmt.Sprintf(`UPDATE follows SET
-				told_from = CASE WHEN mails > $4 OR told > %d THEN told ELSE %d END, told = $2, period = $3,
-				mails = CASE WHEN period = $3 THEN mails + 1 ELSE 1 END
-				WHERE %s AND reader IN (SELECT DISTINCT reader FROM follows WHERE %s ORDER BY reader LIMIT %d)
-				RETURNING reader, id, told_from`, after, after, due, due, tellStep),
-				func(scan sqldb.Scanner, t *toldFollow) error { return scan(&t.reader, &t.id, &t.from) }, args...)
-			mails := map[string]*mail.Request{} // by reader
-			for _, t := range told {
-				if mails[t.reader] == nil {
-					mails[t.reader] = &mail.Request{To: t.id, Kind: mail.News, About: fmt.Sprint(upTo, version)}
-				}
-				mails[t.reader].About += fmt.Sprintf(" %s %d", t.id, t.from)
-			}
-			for _, r := range mails {
+			readers, err := sqldb.Rows(ctx, tx, fmt.Sprintf(`SELECT DISTINCT reader FROM follows WHERE %s ORDER BY reader LIMIT %d`, due, tellStep), sqldb.ScanText, args...)
+			for _, reader := range readers {
 				if err == nil {
-					err = insertMail(ctx, tx, *r, now)
+					err = tell(ctx, tx, reader, after, version, now, args[:4:4])
 				}
 			}
-			if len(told) == 0 && err == nil {
-				err = sqldb.Exec(ctx, tx, `UPDATE follows SET mails = $4 + 1 WHERE pace = $1 AND told < $2 AND period = $3 AND mails = $4 AND topic IN `+list, args...)
+			if len(readers) == 0 && err == nil {
+				err = sqldb.Exec(ctx, tx, `UPDATE follows SET period = $3, mails = $4 + 1
+					WHERE pace = $1 AND told < $2 AND topic IN `+list+` AND reader IN `+full, args...)
 			}
-			return len(told), err
+			return len(readers), err
 		})
-		if err != nil {
+		if err != nil || n == 0 {
 			return err
-		}
-		// Another node may be telling those that are left: only when none is, all are told.
-		left, err := sqldb.Value[bool](ctx, s.db.Reads(), `SELECT EXISTS (SELECT 1 FROM follows WHERE `+due+`)`, args...)
-		if err != nil || n == 0 && !left {
-			return s.db.Explain(ctx, err)
 		}
 	}
 }
 
-// A toldFollow is a follow whose reader is told of the events after one.
-type toldFollow struct {
-	reader, id string
-	from       int64
+// tell queues the mail of a reader, unless another node has. SQLite finds the rows by their reader: a
+// condition on the pace alone would have it go through all of them.
+func tell(ctx context.Context, tx *sql.Tx, reader string, after, version int64, now time.Time, args []any) error {
+	followed, err := sqldb.Rows(ctx, tx, `UPDATE follows SET told_from = CASE WHEN mails > $4 OR told > $6 THEN told ELSE $6 END, told = $2, period = $3,
+		mails = 1 + (SELECT max(CASE WHEN pace = $1 AND period = $3 THEN mails ELSE 0 END) FROM follows WHERE reader = $5)
+		WHERE reader = $5 AND CASE WHEN pace = $1 THEN told < $2 ELSE FALSE END RETURNING id || ' ' || told_from`,
+		sqldb.ScanText, append(args, reader, after)...)
+	if err != nil || len(followed) == 0 {
+		return err
+	}
+	to, _, _ := strings.Cut(followed[0], " ")
+	return insertMail(ctx, tx, mail.Request{To: to, Kind: mail.News, About: fmt.Sprint(args[1], version) + " " + strings.Join(followed, " ")}, now)
 }

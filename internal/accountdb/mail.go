@@ -124,7 +124,7 @@ func (s *Mails) Finish(ctx context.Context, c mail.Claim, v mail.Verdict) error 
 			if err != nil || n == 0 || c.Kind != mail.News || !v.Bounced {
 				return err
 			}
-			return endFollows(ctx, tx, `reader = (SELECT reader FROM follows WHERE id = $1)`, c.To)
+			return sqldb.Exec(ctx, tx, `DELETE FROM follows WHERE reader = (SELECT reader FROM follows WHERE id = $1)`, c.To)
 		})
 	}
 	return sqldb.WriteOnce(ctx, s.db, `

@@ -89,8 +89,13 @@ func (c *mailContent) Bulletin(ctx context.Context, r mail.Request) (b mail.Bull
 	if served := c.live.Snapshot().Version; served < version {
 		return b, fmt.Errorf("version %d is served, and the mail is about %d", served, version)
 	}
-	after, from := upTo, map[accountdb.Follow]int64{}
-	var names []string
+	type followed struct {
+		accountdb.Follow
+		told  int64 // the sequence of the last event that the reader knows of
+		isNew bool  // there is something to tell
+	}
+	var all []*followed
+	after := upTo
 	for pair := range slices.Chunk(fields[2:], 2) {
 		f, err := c.store.Follows.Sealed(c.sealer).Find(ctx, pair[0])
 		if errors.Is(err, sqldb.ErrNotFound) {
@@ -100,21 +105,26 @@ func (c *mailContent) Bulletin(ctx context.Context, r mail.Request) (b mail.Bull
 		if err := errors.Join(err, malformed); err != nil {
 			return b, err
 		}
-		after, from[f] = min(after, sequence), sequence
-		names = append(names, c.pages.Topics(f.Topic)[0].Text)
-		b.To, b.End = f.Address, accountsite.EndURL(c.baseURL, f.Token, len(names) > 1)
+		after, all = min(after, sequence), append(all, &followed{Follow: f, told: sequence})
 	}
-	events, more, err := c.store.Events.Between(ctx, after, upTo, func(sequence int64, e *catalog.Event) bool {
+	events, more, err := c.store.Events.Between(ctx, after, upTo, func(sequence int64, e *catalog.Event) (isWanted bool) {
 		topics := c.pages.TopicsOf(e)
-		for f, told := range from {
-			if sequence > told && isTold(e, f.Pace) && slices.Contains(topics, f.Topic) {
-				return true
+		for _, f := range all {
+			if sequence > f.told && isTold(e, f.Pace) && slices.Contains(topics, f.Topic) {
+				f.isNew, isWanted = true, true
 			}
 		}
-		return false
+		return isWanted
 	})
 	if err != nil {
 		return b, err
+	}
+	var names []string
+	for _, f := range all {
+		if f.isNew {
+			names = append(names, c.pages.Topics(f.Topic)[0].Text)
+			b.To, b.End = f.Address, accountsite.EndURL(c.baseURL, f.Token, len(names) > 1)
+		}
 	}
 	for _, n := range c.pages.News(events) {
 		if len(b.Entries) == maxEntries {

@@ -62,6 +62,9 @@ func (m *readerMail) tell(ctx context.Context, pace, period string, most int) er
 	if err != nil || c.Last == 0 || c.Sequence >= c.Last && c.Period == period || pace == accountdb.FollowWeekly && c.Period >= period {
 		return err
 	}
+	if !c.IsFollowed {
+		return m.store.Follows.Advance(ctx, pace, accountdb.FollowCursor{Sequence: c.Last, Period: period})
+	}
 	for isNew := c.Period != period; isNew || c.Sequence < c.Last; isNew = false {
 		next := min(c.Last, c.Sequence+catalogdb.MaxBetween)
 		var topics []string

@@ -29,6 +29,7 @@ import (
 	"palmares/internal/mail"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
+	"palmares/internal/sqldb"
 	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
@@ -356,6 +357,61 @@ func TestAReaderIsToldOfEveryChangeInOneMail(t *testing.T) {
 	}
 	if len(got) != 2 {
 		t.Errorf("a large publication is told to %d readers of 2", len(got))
+	}
+}
+
+// Ten mails a day are those of an address, whatever it follows, also something that it follows since then.
+func TestAnAddressGetsTenMailsADay(t *testing.T) {
+	r := newReaders(t)
+	tools := []*catalog.Tool{priced("encre", "Encre", "code", "5"), priced("plume", "Plume", "texte", "12")}
+	r.publishTools(tools...)
+	for _, topic := range []string{"outils/encre", "outils/plume"} {
+		r.follow("lea@example.org", topic, "aussitot")
+	}
+	mails := 0
+	for i := range 14 {
+		if i == 12 {
+			r.follow("lea@example.org", "categories/code", "aussitot")
+		}
+		r.now = r.now.Add(time.Minute)
+		tools[i%2] = priced(tools[i%2].Slug, tools[i%2].Name, tools[i%2].Category, fmt.Sprint(20+i))
+		r.publishTools(slices.Clone(tools)...)
+		mails += len(r.sent())
+	}
+	r.now = r.now.Add(24 * time.Hour)
+	got := r.sent()
+	if mails != 10 || len(got) != 1 || !strings.Contains(got[0].text, "→ 32\u00a0€/mois") || !strings.Contains(got[0].text, "→ 33\u00a0€/mois") || len(r.sent()) != 0 {
+		t.Errorf("%d mails on a day, and on the next %+v", mails, got)
+	}
+	// The mail names what has changed of all that is followed.
+	tools[1] = priced("plume", "Plume", "texte", "50")
+	r.publishTools(slices.Clone(tools)...)
+	got = r.sent()
+	if len(got) != 1 || !strings.Contains(got[0].text, "«\u00a0Plume\u00a0»") || strings.Contains(got[0].text, "Encre") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestEventsAreNotReadWhileNobodyFollows(t *testing.T) {
+	r := newReaders(t)
+	rename := func(from, to string) {
+		t.Helper()
+		if err := sqldb.WriteOnce(t.Context(), r.st.SQL, `ALTER TABLE `+from+` RENAME TO `+to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rename("events", "hidden")
+	for range 8 {
+		r.now = r.now.Add(24 * time.Hour)
+		if err := r.mail.queue(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	rename("hidden", "events")
+	r.follow("lea@example.org", "outils/plume", "aussitot")
+	r.publish("14")
+	if got := r.sent(); len(got) != 1 {
+		t.Errorf("the first who follows gets %+v", got)
 	}
 }
 
