@@ -8,7 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"palmares/demo"
 	"palmares/internal/catalog"
+	"palmares/internal/content"
+	"palmares/internal/snapshot"
 )
 
 func number(x float64) *float64 { return &x }
@@ -308,5 +311,49 @@ func TestAnAliasRedirectsToTheToolAndKeepsTheQuery(t *testing.T) {
 			}
 			r.HasHeader("Location", path+"zebre"+query)
 		}
+	}
+}
+
+// Whoever pays for a link buys nothing: not a score, a place in an order, nor the date of an update.
+func TestAffiliateLinksChangeNoAnswer(t *testing.T) {
+	read := func() *catalog.Catalog {
+		r, err := content.ReadFS(t.Context(), demo.Folder, content.Options{InMemory: true})
+		if err != nil || len(r.Problems) > 0 {
+			t.Fatal(err, r.Problems)
+		}
+		return r.Catalog
+	}
+	before := read()
+	s := serve(t, before)
+	paths := []string{"/api/v1/comparatifs?limit=200", "/api/v1/pricing?limit=200", "/api/v1/cimetiere", "/api/v1/categories", "/api/v1/stats"}
+	for _, sort := range snapshot.Sorts {
+		paths = append(paths, "/api/v1/tools?limit=200&sort="+sort)
+	}
+	for _, tool := range before.Tools {
+		paths = append(paths, "/api/v1/tools/"+tool.Slug, "/api/v1/pricing/"+tool.Slug)
+	}
+	bodies := map[string]string{}
+	for _, path := range paths {
+		bodies[path] = s.get(path).OK().Body
+	}
+	after := read()
+	after.Sort()
+	for i, tool := range after.Tools {
+		if i%2 == 0 {
+			tool.AffiliateURL = "https://regie.example/?vers=" + tool.Slug
+		}
+	}
+	catalog.CarryOver(before, after, "2026-11-17")
+	s.live = snapshot.Build(after, 1, "2026-11-02")
+	for _, path := range paths {
+		if s.get(path).OK().Body != bodies[path] {
+			t.Errorf("%s changes with affiliate links", path)
+		}
+	}
+	after.Tools[0].Score, after.Tools[0].UpdatedAt = nil, "" // the check must notice something
+	catalog.CarryOver(before, after, "2026-11-17")
+	s.live = snapshot.Build(after, 1, "2026-11-02")
+	if path := "/api/v1/tools/" + after.Tools[0].Slug; s.get(path).OK().Body == bodies[path] {
+		t.Error("another score changes nothing: the other answers prove nothing")
 	}
 }
