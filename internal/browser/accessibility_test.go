@@ -2,9 +2,13 @@ package browser_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"palmares/internal/catalog"
+	"palmares/internal/theme"
 )
 
 func TestPagesAreAccessible(t *testing.T) {
@@ -14,6 +18,9 @@ func TestPagesAreAccessible(t *testing.T) {
 		b.show(phone) // before it is loaded, as a phone loads it
 		b.open(p)
 		b.isAccessible(p.path)
+		if slices.Contains([]string{"tool", "weights", "map"}, p.name) {
+			b.isReadableInEveryColour(p.path)
+		}
 	}
 	// The check must notice a page that is not accessible.
 	eval[chromedp.Void](b, `document.querySelector("main").append(new Image()); void 0`)
@@ -34,10 +41,29 @@ func (b *tab) isAccessible(what string) {
 	}
 	b.show(desktop)
 	b.prefer("dark") // which changes colors only
-	for _, problem := range axe(b, `{ runOnly: ["color-contrast", "link-in-text-block"] }`) {
+	for _, problem := range axe(b, coloursOnly) {
 		b.t.Errorf("%s, dark: %s", what, problem)
 	}
 }
+
+// isReadableInEveryColour checks the colours of the page with accents that a publisher may choose: a dark
+// one, the lightest that is accepted, and a saturated one.
+func (b *tab) isReadableInEveryColour(what string) {
+	b.t.Helper()
+	for _, accent := range []string{"#14213d", theme.Light.Nearest(theme.Colour{0xff, 0xd1, 0x66}).String(), "#d6002f"} {
+		css := theme.Of(&catalog.Settings{Theme: []catalog.Theme{{Accent: accent}}}).CSS()
+		eval[chromedp.Void](b, fmt.Sprintf(`{ const sheet = new CSSStyleSheet(); sheet.replaceSync(%q); document.adoptedStyleSheets = [sheet] }`, css))
+		for _, scheme := range []string{"light", "dark"} {
+			b.prefer(scheme)
+			for _, problem := range axe(b, coloursOnly) {
+				b.t.Errorf("%s in %s, %s: %s", what, accent, scheme, problem)
+			}
+		}
+	}
+}
+
+// coloursOnly has axe check only what colours change.
+const coloursOnly = `{ runOnly: ["color-contrast", "link-in-text-block"] }`
 
 // axe returns what axe-core finds wrong with the page as it is.
 func axe(b *tab, options string) []string {
