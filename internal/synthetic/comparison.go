@@ -47,16 +47,16 @@ func (m *generator) comparison(slug string, a, b *catalog.Tool) catalog.Comparis
 	about := subject{field: k, name: winner.Name, rival: loser.Name, price: winner.Price}
 	x := catalog.Comparison{
 		Slug:  slug,
-		Title: m.line(pick(m, duelTitles), subject{field: k, name: a.Name, rival: b.Name}),
+		Title: m.line(pick(m, texts["duel titles"]), subject{field: k, name: a.Name, rival: b.Name}),
 		ToolA: a.Slug, ToolB: b.Slug, Winner: winner.Slug,
-		WinnerNote: m.line(pick(m, duelNotes), about),
+		WinnerNote: m.line(pick(m, texts["duel notes"]), about),
 		Published:  m.chance(88),
 	}
 	if m.chance(90) {
 		x.UpdatedAt = m.days[m.between(daysCovered-600, daysCovered-1)]
 	}
 	if m.chance(50) {
-		x.Body = m.prose(duelSentences, about, m.between(2, 5))
+		x.Body = m.prose(texts["duel"], about, m.between(2, 5))
 	}
 	return x
 }

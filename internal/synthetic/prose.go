@@ -15,7 +15,7 @@ type subject struct {
 
 // fill appends a sentence pattern with its {placeholders} replaced: {nom}, {rival}
 // and {prix} from the subject, {n} and {d} by a one-digit and a two-digit number,
-// {tache} and {terrain} from the words of its field, the others from the lexicon.
+// {tache} and {terrain} from the words of its field, the others from the list of their name.
 //
 // No pattern puts a name or an entry of a list after de, que or another word that
 // elides, and the entries of a list agree in gender and number, so that any choice
@@ -45,7 +45,7 @@ func (m *generator) fill(text []byte, pattern string, s subject) []byte {
 		case "terrain":
 			text = append(text, pick(m, s.field.samples)...)
 		default:
-			text = append(text, pick(m, lexicon[key])...)
+			text = append(text, pick(m, texts[key])...)
 		}
 	}
 }

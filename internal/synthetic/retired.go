@@ -22,9 +22,9 @@ func (m *generator) retired(tools []*catalog.Tool, reason catalog.Reason) catalo
 		r.Sources = []string{"https://" + r.Slug + ".example/fin"}
 	}
 	about := subject{field: fieldOf(successor.Category), name: name, rival: successor.Name}
-	r.Note = m.line(pick(m, retiredNotes[reason]), about)
+	r.Note = m.line(pick(m, texts["retired "+string(reason)]), about)
 	if m.chance(60) {
-		r.Note += "\n\n" + m.line(pick(m, retiredEndings), about)
+		r.Note += "\n\n" + m.line(pick(m, texts["retired endings"]), about)
 	}
 	// The only markup of a note is the emphasis of the name at its start.
 	r.Body = "**" + name + "**" + strings.TrimPrefix(r.Note, name)

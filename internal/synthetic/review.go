@@ -20,9 +20,9 @@ func (m *generator) review(s subject, score *float64) string {
 	target := m.between(minReview, maxReview)
 	// General sentences are used in order, from a random start, so that no review
 	// repeats itself.
-	general := m.below(len(generalSentences))
+	general := m.below(len(texts["general"]))
 	if m.chance(50) {
-		m.text = m.fill(m.text, pick(m, openings), s)
+		m.text = m.fill(m.text, pick(m, texts["openings"]), s)
 		m.text = append(m.text, "\n\n"...)
 	}
 	sections := m.between(3, 6)
@@ -64,10 +64,11 @@ func (m *generator) heading(t *topic) {
 // section writes paragraphs until the review has the given size: the sentences of
 // the topic, then general ones from index general. It returns the next such index.
 func (m *generator) section(t *topic, s subject, size, general int) int {
+	others := texts["general"]
 	start := m.below(len(t.sentences))
 	left := m.between(2, 4) // sentences left in this paragraph
 	for i := 0; i == 0 || len(m.text) < size; i++ {
-		pattern := generalSentences[general%len(generalSentences)]
+		pattern := others[general%len(others)]
 		if i < len(t.sentences) {
 			pattern = t.sentences[(start+i)%len(t.sentences)]
 		} else {
@@ -86,7 +87,8 @@ func (m *generator) section(t *topic, s subject, size, general int) int {
 }
 
 func (m *generator) steps(s subject) {
-	for i, step := range firstSteps[:m.between(3, len(firstSteps))] {
+	steps := texts["first steps"]
+	for i, step := range steps[:m.between(3, len(steps))] {
 		m.text = strconv.AppendInt(m.text, int64(i+1), 10)
 		m.text = m.fill(append(m.text, ". "...), step, s)
 		m.text = append(m.text, '\n')
@@ -98,13 +100,14 @@ func (m *generator) strengths(s subject) { m.bullets("atout", s) }
 
 func (m *generator) weaknesses(s subject) { m.bullets("defaut", s) }
 
-// bullets lists three consecutive, hence distinct, entries of the lexicon.
+// bullets lists three consecutive, hence distinct, entries of a list.
 func (m *generator) bullets(key string, s subject) {
 	m.text = m.fill(m.text, "Après {n} semaines, nous retenons\u00a0:\n\n", s)
-	start := m.below(len(lexicon[key]))
+	list := texts[key]
+	start := m.below(len(list))
 	for i := range 3 {
 		m.text = append(m.text, "- "...)
-		m.text = append(m.text, lexicon[key][(start+i)%len(lexicon[key])]...)
+		m.text = append(m.text, list[(start+i)%len(list)]...)
 		m.text = append(m.text, []string{"\u202f;\n", "\u202f;\n", ".\n\n"}[i]...)
 	}
 }

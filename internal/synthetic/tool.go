@@ -89,7 +89,7 @@ func (m *generator) addURLs(t *catalog.Tool) {
 		t.AlternativesURL = "https://synthetique.example/categories/" + t.Category + "?sauf=" + t.Slug
 	}
 	for range m.below(4) {
-		source := "https://" + pick(m, sources) + "/" + t.Slug
+		source := "https://" + pick(m, texts["sources"]) + "/" + t.Slug
 		if !slices.Contains(t.Sources, source) {
 			t.Sources = append(t.Sources, source)
 		}

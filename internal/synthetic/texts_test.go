@@ -33,7 +33,7 @@ func TestNoTwoTopicsShareAnAnchor(t *testing.T) {
 // French elides before vowels, and any name or entry of a list may begin with one.
 func TestPatternsPutNoNameAfterAWordThatElides(t *testing.T) {
 	elides := regexp.MustCompile(`(?i)\b(de|que|le|la|je|se|ne) \{(nom|rival|adjectif|constat|public|atout|defaut|terrain)\}`)
-	patterns := [][]string{openings, generalSentences, firstSteps, duelTitles, duelNotes, duelSentences, retiredEndings}
+	patterns := [][]string{texts["openings"], texts["general"], texts["first steps"], texts["duel titles"], texts["duel notes"], texts["duel"], texts["retired endings"]}
 	for i := range topics {
 		patterns = append(patterns, topics[i].sentences)
 	}
@@ -41,8 +41,8 @@ func TestPatternsPutNoNameAfterAWordThatElides(t *testing.T) {
 		patterns = append(patterns, fields[i].taglines)
 	}
 	for _, reason := range catalog.Reasons {
-		patterns = append(patterns, retiredNotes[reason])
-		for _, p := range retiredNotes[reason] {
+		patterns = append(patterns, texts["retired "+string(reason)])
+		for _, p := range texts["retired "+string(reason)] {
 			if !strings.HasPrefix(p, "{nom} ") || strings.Count(p, "{nom}") != 1 {
 				t.Errorf("the name is not at the start only: %q", p)
 			}
