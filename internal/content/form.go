@@ -102,7 +102,7 @@ func formField(f *catalog.Field, t fieldText) FormField {
 		field.Choices = append(field.Choices, Choice{})
 	}
 	for _, v := range values {
-		field.Choices = append(field.Choices, Choice{v, choiceLabels[v]})
+		field.Choices = append(field.Choices, Choice{v, choiceTexts[v].label})
 	}
 	for i := 0; f.List != nil && i < len(f.List.Fields); i++ {
 		g := &f.List.Fields[i]
