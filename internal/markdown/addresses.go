@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -182,11 +183,9 @@ func (a *Addresses) IsOfRecord(destination string) bool {
 	}
 	rest, ok := under(a.Catalog.URL, u)
 	first, _, _ := strings.Cut(strings.TrimPrefix(rest, "/"), "/")
-	switch first {
-	case "outils", "avis", "alternatives", "comparatifs", "cimetiere", "categories", "articles", "auteurs":
-		return ok
-	}
-	return false
+	return ok && slices.Contains([]string{
+		"outils", "avis", "alternatives", "comparatifs", "cimetiere", "categories", "articles", "auteurs",
+	}, first)
 }
 
 // file returns the address of a file of the folder.

@@ -99,10 +99,8 @@ func (p *page) markCard(n *ast.Paragraph) {
 	}
 	if address, reason := p.resolver.Link(string(link.Destination)); reason == "" {
 		if card, name := cards.Card(address); card != "" {
-			w := writer{source: p.source}
-			w.inline(n)
 			n.SetAttributeString(cardAttribute, card)
-			n.SetAttributeString(wordsAttribute, link.Title != nil || !strings.EqualFold(NoBreak(w.take()), NoBreak(name)))
+			n.SetAttributeString(wordsAttribute, link.Title != nil || !strings.EqualFold(NoBreak(plain(p.source, n)), NoBreak(name)))
 		}
 	}
 }

@@ -2,7 +2,7 @@ package markdown
 
 import (
 	"bytes"
-	"strings"
+	"regexp"
 
 	"github.com/yuin/goldmark/ast"
 )
@@ -69,14 +69,10 @@ func conflicts(source []byte, code map[int]bool) (problems []Problem, markers ma
 // conflictMarker returns the character of which git made a marker: seven of them at
 // the start of a line, then a space or nothing.
 func conflictMarker(line []byte) byte {
-	line = bytes.TrimRight(line, "\n")
-	if len(line) < 7 || strings.IndexByte("<=>|", line[0]) < 0 || len(line) > 7 && line[7] != ' ' {
+	if !conflictLine.Match(bytes.TrimRight(line, "\n")) {
 		return 0
-	}
-	for _, c := range line[:7] {
-		if c != line[0] {
-			return 0
-		}
 	}
 	return line[0]
 }
+
+var conflictLine = regexp.MustCompile(`^(?:<{7}|={7}|>{7}|\|{7})(?: |$)`)

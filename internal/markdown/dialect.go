@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -114,10 +115,7 @@ func parseSimple(source []byte) *document {
 		d.markCallouts()
 	}
 	if bytes.IndexByte(source, '<') >= 0 {
-		d.nestHTML(d.root)
-		for _, note := range d.notes {
-			d.nestHTML(note)
-		}
+		d.nestHTML()
 	}
 	return d
 }
@@ -182,6 +180,14 @@ func noteLinks(n ast.Node) []*extast.FootnoteLink {
 	return list
 }
 
+// walk calls visit for every node of the document, those of its footnotes included.
+func (d *document) walk(visit func(ast.Node)) {
+	walk(d.root, visit)
+	for _, note := range d.notes {
+		walk(note, visit)
+	}
+}
+
 // walk calls visit for n and every node below it, parents first.
 func walk(n ast.Node, visit func(ast.Node)) {
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function never fails
@@ -213,12 +219,12 @@ var allowedTags = map[string]bool{"br": true, "kbd": true, "sub": true, "sup": t
 // maxElements bounds the nesting of HTML elements, which the parser does not.
 const maxElements = 10
 
-// nestHTML replaces the allowed tags below n by elements. Tags that are not allowed
+// nestHTML replaces the allowed tags of a document by elements. Tags that are not allowed
 // or not paired within their parent stay RawHTML nodes, which are not rendered.
-func (d *document) nestHTML(n ast.Node) {
+func (d *document) nestHTML() {
 	var parents []ast.Node
 	seen := map[ast.Node]bool{}
-	walk(n, func(n ast.Node) {
+	d.walk(func(n ast.Node) {
 		if n.Kind() == ast.KindRawHTML && !seen[n.Parent()] {
 			seen[n.Parent()] = true
 			parents = append(parents, n.Parent())
@@ -298,23 +304,19 @@ const (
 	selfClosed
 )
 
+var bareTag = regexp.MustCompile(`^<(/?)([A-Za-z][A-Za-z0-9]*)[ \t\n]*(/?)>$`)
+
 // tagOf returns the name, in lower case, of a tag that has no attributes.
 func tagOf(html []byte) (tagForm, string) {
-	s := string(html)
-	if len(s) < 3 || s[0] != '<' || s[len(s)-1] != '>' {
+	found := bareTag.FindStringSubmatch(string(html))
+	if found == nil || found[1]+found[3] == "//" {
 		return noTag, ""
 	}
-	s, form := s[1:len(s)-1], opening
-	if rest, ok := strings.CutPrefix(s, "/"); ok {
-		s, form = rest, closing
-	} else if rest, ok := strings.CutSuffix(s, "/"); ok {
-		s, form = rest, selfClosed
+	form := opening
+	if found[1] != "" {
+		form = closing
+	} else if found[3] != "" {
+		form = selfClosed
 	}
-	s = strings.TrimRight(s, " \t\n")
-	for i := range len(s) {
-		if c := s[i] | 0x20; (c < 'a' || c > 'z') && (i == 0 || s[i] < '0' || s[i] > '9') {
-			return noTag, ""
-		}
-	}
-	return form, strings.ToLower(s)
+	return form, strings.ToLower(found[2])
 }

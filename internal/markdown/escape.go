@@ -102,10 +102,7 @@ func rawHTML(body string) (spans []text.Segment, parsed bool) {
 			}
 		}
 	}
-	walk(doc.root, collect)
-	for _, note := range doc.notes {
-		walk(note, collect)
-	}
+	doc.walk(collect)
 	slices.SortFunc(spans, func(a, b text.Segment) int { return cmp.Compare(a.Start, b.Start) })
 	return spans, true
 }

@@ -36,16 +36,13 @@ func renderImage(w util.BufWriter, source []byte, n ast.Node, entering bool) (as
 	if !entering {
 		return ast.WalkSkipChildren, nil
 	}
-	plain := writer{source: source}
-	image := n.(*ast.Image)
+	image, alt := n.(*ast.Image), plain(source, n)
 	value, ok := n.AttributeString(pictureAttribute)
 	if !ok {
-		plain.inline(n)
-		_, _ = w.WriteString(html.EscapeString(NoBreak(plain.take())))
+		_, _ = w.WriteString(html.EscapeString(NoBreak(alt)))
 		return ast.WalkSkipChildren, nil
 	}
-	plain.inline(n)
-	tag := pictureTag(value.(catalog.Picture), NoBreak(strings.Join(strings.Fields(plain.take()), " ")))
+	tag := pictureTag(value.(catalog.Picture), NoBreak(strings.Join(strings.Fields(alt), " ")))
 	inLink := n.Parent().Kind() == ast.KindLink
 	switch title := NoBreak(caption(image)); {
 	case isFigure(image) && inLink && isShown(n.Parent().Parent()): // the figure is around the link

@@ -32,6 +32,13 @@ func (w *writer) take() string {
 	return s
 }
 
+// plain returns the plain text of the inline nodes below a node.
+func plain(source []byte, n ast.Node) string {
+	w := writer{source: source}
+	w.inline(n)
+	return w.take()
+}
+
 // add writes one block, after a separator unless it is the first.
 func (w *writer) add(separator, block string) {
 	if strings.TrimSpace(block) == "" {
@@ -53,8 +60,7 @@ func (w *writer) block(n ast.Node, separator string) {
 	inner := writer{source: w.source}
 	switch n := n.(type) {
 	case *ast.Heading, *ast.Paragraph, *ast.TextBlock:
-		inner.inline(n)
-		w.add(separator, inner.take())
+		w.add(separator, plain(w.source, n))
 	case *ast.CodeBlock, *ast.FencedCodeBlock:
 		w.add(separator, strings.TrimRight(w.lines(n), "\n"))
 	case *ast.HTMLBlock:
@@ -84,9 +90,7 @@ func (w *writer) block(n ast.Node, separator string) {
 func (w *writer) row(row ast.Node, table *writer) {
 	var cells []string
 	for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
-		inner := writer{source: w.source}
-		inner.inline(cell)
-		cells = append(cells, strings.ReplaceAll(inner.take(), "\n", " ")) // of <br>
+		cells = append(cells, strings.ReplaceAll(plain(w.source, cell), "\n", " ")) // of <br>
 	}
 	if strings.Join(cells, "") != "" {
 		table.add("\n", strings.TrimSpace(strings.Join(cells, " | ")))

@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -55,10 +56,7 @@ func check(body string, sections bool) Report {
 	source := []byte(body)
 	c := checker{document: parseSimple(source), lines: newLines(source)}
 	c.findConflicts()
-	c.visit(c.root)
-	for _, note := range c.notes {
-		c.visit(note)
-	}
+	c.walk(c.visit)
 	c.endRun()
 	c.checkNotes()
 	c.checkDefinitions()
@@ -97,40 +95,36 @@ func (c *checker) report(offset int, format string, args ...any) {
 }
 
 func (c *checker) visit(n ast.Node) {
-	walk(n, func(n ast.Node) {
-		if n.Type() == ast.TypeBlock {
-			c.block = n
+	if n.Type() == ast.TypeBlock {
+		c.block = n
+	}
+	switch n := n.(type) {
+	case *ast.Heading:
+		c.heading(n)
+	case *ast.Text:
+		if n.Parent().Kind() != ast.KindCodeSpan {
+			c.text(n)
 		}
-		switch n := n.(type) {
-		case *ast.Heading:
-			c.heading(n)
-		case *ast.Text:
-			if n.Parent().Kind() != ast.KindCodeSpan {
-				c.text(n)
-			}
-		case *ast.HTMLBlock:
-			c.html(n.Pos(), n.Lines().Value(c.source))
-		case *ast.RawHTML:
-			c.html(n.Pos(), c.rawText(n))
-		case *ast.Link:
-			c.refer(n.Reference)
-			c.link(n.Pos(), n.Destination)
-		case *ast.AutoLink:
-			c.autoLink(n)
-		case *ast.Image:
-			c.refer(n.Reference)
-			w := writer{source: c.source}
-			w.inline(n)
-			c.Pictures = append(c.Pictures,
-				Picture{c.lines.at(n.Pos()), string(n.Destination), w.take(), caption(n) != "" && !isFigure(n)})
-		case *ast.LinkReferenceDefinition:
-			c.definitions = append(c.definitions, n)
-		case *extast.FootnoteLink:
-			c.noteLink(n)
-		case *extast.TableRow:
-			c.row(n)
-		}
-	})
+	case *ast.HTMLBlock:
+		c.html(n.Pos(), n.Lines().Value(c.source))
+	case *ast.RawHTML:
+		c.html(n.Pos(), c.rawText(n))
+	case *ast.Link:
+		c.refer(n.Reference)
+		c.link(n.Pos(), n.Destination)
+	case *ast.AutoLink:
+		c.autoLink(n)
+	case *ast.Image:
+		c.refer(n.Reference)
+		c.Pictures = append(c.Pictures,
+			Picture{c.lines.at(n.Pos()), string(n.Destination), plain(c.source, n), caption(n) != "" && !isFigure(n)})
+	case *ast.LinkReferenceDefinition:
+		c.definitions = append(c.definitions, n)
+	case *extast.FootnoteLink:
+		c.noteLink(n)
+	case *extast.TableRow:
+		c.row(n)
+	}
 }
 
 func (c *checker) heading(h *ast.Heading) {
@@ -175,7 +169,7 @@ func (c *checker) html(offset int, html []byte) {
 		c.report(offset, "an HTML comment is not rendered; remove it")
 		return
 	}
-	name := strings.ToLower(string(tagName(html)))
+	name := strings.ToLower(string(tagName.FindSubmatch(html)[1]))
 	form, _ := tagOf(html)
 	switch {
 	case form == closing && name == "br":
@@ -201,17 +195,8 @@ func (c *checker) html(offset int, html []byte) {
 	}
 }
 
-// tagName returns the name in the tag at the start of s.
-func tagName(s []byte) []byte {
-	s = bytes.TrimLeft(s, " </")
-	end := bytes.IndexFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-')
-	})
-	if end < 0 {
-		return s
-	}
-	return s[:end]
-}
+// tagName finds the name in a tag.
+var tagName = regexp.MustCompile(`^[ </]*([a-zA-Z0-9-]*)`)
 
 func (c *checker) link(offset int, destination []byte) {
 	c.write(offset, destination)
@@ -249,11 +234,8 @@ func (c *checker) write(offset int, destination []byte) {
 }
 
 func (c *checker) noteLink(n *extast.FootnoteLink) {
-	for p := n.Parent(); p != nil; p = p.Parent() {
-		if p.Kind() == ast.KindLink || p.Kind() == ast.KindImage {
-			c.report(n.Pos(), "a footnote cannot be inside a link or the description of a picture; put it behind")
-			return
-		}
+	if isInside(n, ast.KindLink) || isInside(n, ast.KindImage) {
+		c.report(n.Pos(), "a footnote cannot be inside a link or the description of a picture; put it behind")
 	}
 }
 

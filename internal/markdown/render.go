@@ -38,10 +38,7 @@ func HTML(body string, r Resolver, prefix string) []Part {
 		document: doc, resolver: r, prefix: prefix, anchors: doc.indexSections(sections), numbers: map[int]int{},
 		homes: map[int]string{}, tables: map[string]int{},
 	}
-	p.resolve(doc.root)
-	for _, note := range doc.notes {
-		p.resolve(note)
-	}
+	doc.walk(p.resolve)
 	var parts []Part
 	var levels outline
 	if prefix != "" {
@@ -78,29 +75,27 @@ const (
 	nameAttribute    = "name"    // of a table: what it is called
 )
 
-// resolve sets what the links and pictures below n lead to.
+// resolve sets what a link, a picture or a paragraph leads to.
 func (p *page) resolve(n ast.Node) {
-	walk(n, func(n ast.Node) {
-		switch n := n.(type) {
-		case *ast.Link:
-			if tag, ok := p.opening(n); ok {
-				n.SetAttributeString(openingAttribute, tag)
-			}
-		case *ast.Paragraph:
-			p.markCard(n)
-		case *ast.AutoLink:
-			if tag, ok := p.bareOpening(n); ok {
-				n.SetAttributeString(openingAttribute, tag)
-			}
-		case *ast.Image:
-			if p.resolver == nil {
-				return
-			}
-			if picture, reason := p.resolver.Picture(string(n.Destination)); reason == "" {
-				n.SetAttributeString(pictureAttribute, picture)
-			}
+	switch n := n.(type) {
+	case *ast.Link:
+		if tag, ok := p.opening(n); ok {
+			n.SetAttributeString(openingAttribute, tag)
 		}
-	})
+	case *ast.Paragraph:
+		p.markCard(n)
+	case *ast.AutoLink:
+		if tag, ok := p.bareOpening(n); ok {
+			n.SetAttributeString(openingAttribute, tag)
+		}
+	case *ast.Image:
+		if p.resolver == nil {
+			return
+		}
+		if picture, reason := p.resolver.Picture(string(n.Destination)); reason == "" {
+			n.SetAttributeString(pictureAttribute, picture)
+		}
+	}
 }
 
 func (p *page) render(s section, levels *outline) string {
@@ -133,9 +128,7 @@ func (p *page) nameTables(n ast.Node) {
 	walk(n, func(n ast.Node) {
 		switch n.Kind() {
 		case ast.KindHeading:
-			w := writer{source: p.source}
-			w.inline(n)
-			p.heading = w.take()
+			p.heading = plain(p.source, n)
 		case extast.KindTable:
 			name := "Tableau"
 			if text := strings.Trim(p.prefix, "-."); text != "" {
@@ -161,15 +154,16 @@ type outline []int
 
 // adjust changes the levels of the headings in n so that none is skipped.
 func (o *outline) adjust(n ast.Node) {
-	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function never fails
-		if h, ok := n.(*ast.Heading); ok && entering {
-			level := max(h.Level, 2)
-			for len(*o) > 0 && (*o)[len(*o)-1] >= level {
-				*o = (*o)[:len(*o)-1]
-			}
-			*o = append(*o, level)
-			h.Level = min(1+len(*o), 6)
+	walk(n, func(n ast.Node) {
+		h, ok := n.(*ast.Heading)
+		if !ok {
+			return
 		}
-		return ast.WalkContinue, nil
+		level := max(h.Level, 2)
+		for len(*o) > 0 && (*o)[len(*o)-1] >= level {
+			*o = (*o)[:len(*o)-1]
+		}
+		*o = append(*o, level)
+		h.Level = min(1+len(*o), 6)
 	})
 }

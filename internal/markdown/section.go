@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,9 +51,7 @@ func (d *document) split() []section {
 	for n := d.root.FirstChild(); n != nil; n = n.NextSibling() {
 		if h, ok := n.(*ast.Heading); ok && h.Level == 2 {
 			flush()
-			heading := writer{source: d.source}
-			heading.inline(h)
-			s = section{id: headingID(h, d.source), heading: heading.take(), headed: true}
+			s = section{id: headingID(h, d.source), heading: plain(d.source, h), headed: true}
 		}
 		s.blocks = append(s.blocks, n)
 		w.block(n, "\n\n")
@@ -109,8 +108,7 @@ func (c *checker) checkSections() {
 			continue
 		}
 		headed = true
-		w := writer{source: c.source}
-		if w.inline(h); w.take() == "" {
+		if plain(c.source, h) == "" {
 			c.report(h.Pos(), "this heading has no text; write one")
 			continue
 		}
@@ -158,9 +156,7 @@ func headingID(h *ast.Heading, source []byte) string {
 	if id, ok := explicitID(h); ok {
 		return id
 	}
-	w := writer{source: source}
-	w.inline(h)
-	return fold(w.take())
+	return fold(plain(source, h))
 }
 
 func explicitID(h *ast.Heading) (string, bool) {
@@ -198,16 +194,9 @@ func invalidID(h *ast.Heading, source []byte) string {
 }
 
 // isAnchor reports whether an id can follow # in a URL without escaping.
-func isAnchor(id string) bool {
-	for i := range len(id) {
-		switch c := id[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_':
-		default:
-			return false
-		}
-	}
-	return id != ""
-}
+func isAnchor(id string) bool { return anchorForm.MatchString(id) }
+
+var anchorForm = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // fold derives an id from the text of a heading.
 func fold(text string) string { return cmp.Or(Slug(text), "section") }

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,18 +21,10 @@ func WithAddresses(body string, r Resolver) string {
 		return body
 	}
 	e := editor{source: doc.source, resolver: r, addresses: map[int]edit{}}
-	walk(doc.root, e.visit)
-	for _, note := range doc.notes {
-		walk(note, e.visit)
-	}
-	var starts []int
-	for start := range e.addresses {
-		starts = append(starts, start)
-	}
-	slices.Sort(starts)
+	doc.walk(e.visit)
 	var b strings.Builder
 	done := 0
-	for _, start := range starts {
+	for _, start := range slices.Sorted(maps.Keys(e.addresses)) {
 		b.WriteString(body[done:start])
 		b.WriteString(e.addresses[start].address)
 		done = start + e.addresses[start].length
