@@ -32,10 +32,14 @@ var promises = []promise{
 	{text: "tools: a list of tools with all their fields", try: func(s *service) { s.ok(tools).all(toolFields) }},
 	{text: "tools: meta has total, page, limit and pages, which agree", try: func(s *service) { s.paged(tools) }},
 	{text: "tools: X-Total-Count is the number before pagination", try: countsAll},
-	{text: "tools: 50 to a page unless limit says otherwise", try: defaults},
+	{text: "tools: 50 to a page unless limit says otherwise", try: func(s *service) {
+		if n := s.ok(tools).meta("limit"); n != 50 {
+			fail("meta.limit is %d", n)
+		}
+	}},
 	{text: "tools: limit gives as many, up to 200", try: limits},
 	{text: "tools: pages follow each other without gaps and repetitions", try: pages},
-	{text: "tools: category keeps those of a category", try: filtersCategory},
+	{text: "tools: category keeps those of a category", try: func(s *service) { s.filtered(tools, "category", s.aCategory()) }},
 	{text: "tools: score_min keeps those with at least that score", try: filtersScore},
 	{text: "tools: obsolescence_max keeps a part", try: filtersObsolescence},
 	{text: "tools: sort=score_desc", try: func(s *service) { s.sorted("score_desc", byScore(-1)) }},
@@ -71,7 +75,9 @@ var promises = []promise{
 		text: "cimetiere: a list of retired tools with all their fields",
 		try:  func(s *service) { s.ok(retired).all(retiredFields) },
 	},
-	{text: "cimetiere: reason keeps those with a reason", try: filtersReason},
+	{text: "cimetiere: reason keeps those with a reason", try: func(s *service) {
+		s.filtered(retired, "reason", text(s.first(retired), "reason"))
+	}},
 	{
 		text: "categories: a list of categories with all their fields",
 		try:  func(s *service) { s.ok(categories).all(categoryFields) },
@@ -123,12 +129,6 @@ func (s *service) paged(path string) {
 	}
 }
 
-func defaults(s *service) {
-	if n := s.ok(tools).meta("limit"); n != 50 {
-		fail("meta.limit is %d", n)
-	}
-}
-
 func countsAll(s *service) {
 	r := s.ok(tools + "?limit=2")
 	if got := r.header.Get("X-Total-Count"); got != strconv.Itoa(r.meta("total")) {
@@ -177,15 +177,15 @@ func slugs(r *reply) (list []string) {
 // aCategory returns the category of the first tool.
 func (s *service) aCategory() string { return text(s.first(tools), "category") }
 
-func filtersCategory(s *service) {
-	category := s.aCategory()
-	r := s.ok(tools + "?category=" + url.QueryEscape(category))
+// filtered checks that a parameter keeps the records with a value that one has.
+func (s *service) filtered(path, field, value string) {
+	r := s.ok(path + "?" + field + "=" + url.QueryEscape(value))
 	if len(r.list()) == 0 {
-		fail("category=%s gives nothing, although a tool has it", category)
+		fail("%s=%s gives nothing, although a tool has it", field, value)
 	}
 	for _, o := range r.list() {
-		if text(o, "category") != category {
-			fail("category=%s gives one of %s", category, o["category"])
+		if text(o, field) != value {
+			fail("%s=%s gives one of %s", field, value, o[field])
 		}
 	}
 }
@@ -299,19 +299,6 @@ func priceDetail(s *service) {
 	has(path, o, historyFields)
 	if o["current_price"] != listed["price"] || o["current_pricing"] != listed["pricing"] {
 		fail("%s says %v, the list %v", path, o["current_price"], listed["price"])
-	}
-}
-
-func filtersReason(s *service) {
-	reason := text(s.first(retired), "reason")
-	r := s.ok(retired + "?reason=" + reason)
-	if len(r.list()) == 0 {
-		fail("reason=%s gives nothing, although a tool has it", reason)
-	}
-	for _, o := range r.list() {
-		if text(o, "reason") != reason {
-			fail("reason=%s gives one of %s", reason, o["reason"])
-		}
 	}
 }
 

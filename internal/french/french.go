@@ -7,6 +7,7 @@
 package french
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -54,9 +55,7 @@ func Month(t time.Time) string { return months[t.Month()-1] + " " + strconv.Itoa
 // Number formats any number: 1 200,5.
 func Number(x float64) string {
 	whole, decimals, _ := strings.Cut(strconv.FormatFloat(math.Abs(x), 'f', -1, 64), ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + Narrow + whole[i:]
-	}
+	whole = grouped(whole)
 	if decimals != "" {
 		whole += "," + decimals
 	}
@@ -67,8 +66,10 @@ func Number(x float64) string {
 }
 
 // Count formats a whole number: 12 000.
-func Count(n int) string {
-	s := strconv.Itoa(n)
+func Count(n int) string { return grouped(strconv.Itoa(n)) }
+
+// grouped returns digits in groups of three.
+func grouped(s string) string {
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + Narrow + s[i:]
 	}
@@ -79,10 +80,7 @@ func Count(n int) string {
 func Figure(x float64) string {
 	s := strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64)
 	whole, decimals, _ := strings.Cut(s, ".")
-	if decimals == "" {
-		decimals = "0"
-	}
-	return whole + "," + decimals
+	return whole + "," + cmp.Or(decimals, "0")
 }
 
 // Plural formats a number with its noun, which is singular below two.

@@ -1,6 +1,7 @@
 package publication
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -98,35 +99,35 @@ func (r *changeReport) line(verb, record, remark string) {
 func (r *changeReport) published(d *catalog.Diff, comparisons []catalog.Comparison) {
 	for i := range d.Changes {
 		change := &d.Changes[i]
-		switch change.Type {
-		case catalog.ToolCreated:
-			r.line("added", "outils/"+change.Slug, "")
-		case catalog.ToolRestored:
-			r.line("restored", "outils/"+change.Slug, "")
-		case catalog.ToolRetired:
-			if len(change.Changed) > 0 { // the obituary was edited
-				r.changed(d, "cimetiere/", change, nil)
-			} else {
-				r.line("retired", "cimetiere/"+change.Slug, "")
-			}
-		case catalog.ToolRemoved:
-			r.line("removed", change.Slug, "")
-		case catalog.ComparisonPublished:
-			r.line("added", "comparatifs/"+change.Slug, "")
-		case catalog.ComparisonUnpublished:
-			r.line("removed", "comparatifs/"+change.Slug, "")
-		case catalog.ToolUpdated:
-			r.changed(d, "outils/", change, nil)
-		case catalog.ComparisonUpdated:
+		of, isListed := listed[change.Type]
+		switch {
+		case !isListed:
+		case change.Type == catalog.ComparisonUpdated:
 			var detail map[string]any
 			isChanged := func(x catalog.Comparison) bool { return x.Slug == change.Slug }
 			if i := slices.IndexFunc(comparisons, isChanged); i >= 0 {
 				x := &comparisons[i]
 				detail = map[string]any{"tool_a": x.ToolA, "tool_b": x.ToolB, "winner_note": x.WinnerNote}
 			}
-			r.changed(d, "comparatifs/", change, detail)
+			r.changed(d, of.folder, change, detail)
+		case len(change.Changed) > 0: // of an obituary as well
+			r.changed(d, of.folder, change, nil)
+		default:
+			r.line(of.verb, of.folder+change.Slug, "")
 		}
 	}
+}
+
+// listed are the changes that a report lists as events.
+var listed = map[string]struct{ verb, folder string }{
+	catalog.ToolCreated:           {"added", "outils/"},
+	catalog.ToolUpdated:           {"changed", "outils/"},
+	catalog.ToolRestored:          {"restored", "outils/"},
+	catalog.ToolRetired:           {"retired", "cimetiere/"},
+	catalog.ToolRemoved:           {"removed", ""},
+	catalog.ComparisonPublished:   {"added", "comparatifs/"},
+	catalog.ComparisonUpdated:     {"changed", "comparatifs/"},
+	catalog.ComparisonUnpublished: {"removed", "comparatifs/"},
 }
 
 // changed lists the changed fields of a record, old → new, without the histories, which
@@ -234,11 +235,7 @@ func fieldValue(v any) string {
 		}
 		return fieldValue(*v)
 	}
-	text := strings.Join(strings.Fields(fmt.Sprint(v)), " ")
-	if text == "" {
-		return "nothing"
-	}
-	return text
+	return cmp.Or(strings.Join(strings.Fields(fmt.Sprint(v)), " "), "nothing")
 }
 
 // settings lists the changes outside records.

@@ -242,7 +242,7 @@ func (c *converter) value(field, cell string) any {
 	case catalog.Body:
 		return cell
 	case catalog.Lines:
-		return lines(cell)
+		return list(cell, "\n;", "-+•– ")
 	case catalog.Draft, catalog.Flag:
 		return boolean(cell)
 	case catalog.Figure:
@@ -254,7 +254,7 @@ func (c *converter) value(field, cell string) any {
 	case catalog.Slugs, catalog.Links, catalog.UsageSlugs:
 		return strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune(" \n\t;,", r) })
 	case catalog.Names:
-		return list(cell)
+		return list(cell, "\n;,", "")
 	case catalog.Enum:
 		return strings.ToLower(oneLine(cell))
 	case catalog.Date:
@@ -266,22 +266,12 @@ func (c *converter) value(field, cell string) any {
 
 func oneLine(cell string) string { return strings.Join(strings.Fields(cell), " ") }
 
-func list(cell string) (names []string) {
-	for _, name := range strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune("\n;,", r) }) {
-		name = oneLine(name)
-		if name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// lines returns the texts of a cell that has one on each line, or between semicolons.
-func lines(cell string) (all []string) {
-	for _, line := range strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune("\n;", r) }) {
-		line = oneLine(strings.TrimLeft(line, "-+•– "))
-		if line != "" {
-			all = append(all, line)
+// list returns the texts of a cell between separators, without the marks before them.
+func list(cell, separators, marks string) (all []string) {
+	for text := range strings.FieldsFuncSeq(cell, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
+		text = oneLine(strings.TrimLeft(text, marks))
+		if text != "" {
+			all = append(all, text)
 		}
 	}
 	return all
