@@ -5,18 +5,15 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
-// IsPrice reports whether s has the form `<amount> €/<period>`: an amount in
-// French notation (decimal comma; space, no-break space or narrow no-break space
-// between groups of three digits), one U+0020, the euro sign, a slash, and a
+// priceForm is `<amount> €/<period>`: an amount in French notation (decimal comma; space, no-break space or
+// narrow no-break space between groups of three digits), one U+0020, the euro sign, a slash, and a
 // period made of words separated by single slashes (`utilisateur/mois`).
-func IsPrice(s string) bool {
-	amount, period, ok := strings.Cut(s, " €/")
-	return ok && isAmount(amount) && isPeriod(period)
-}
+var priceForm = regexp.MustCompile(`^(?:[0-9]+|[0-9]{1,3}(?:[ \x{a0}\x{202f}][0-9]{3})+)(?:,[0-9]+)? €/\pL+(?:/\pL+)*$`)
+
+// IsPrice reports whether s has the form of a price.
+func IsPrice(s string) bool { return priceForm.MatchString(s) }
 
 // IsFree reports whether the amount of a price is 0.
 func IsFree(price string) bool {
@@ -24,56 +21,7 @@ func IsFree(price string) bool {
 	return !strings.ContainsAny(amount, "123456789")
 }
 
-func isAmount(s string) bool {
-	whole, decimals, comma := strings.Cut(s, ",")
-	if comma && (decimals == "" || !isDigits(decimals)) {
-		return false
-	}
-	groups := strings.FieldsFunc(whole, func(r rune) bool { return isGroupSpace(r) })
-	spaces := 0
-	for _, r := range whole {
-		if isGroupSpace(r) {
-			spaces++
-		}
-	}
-	if len(groups) == 0 || spaces != len(groups)-1 {
-		return false // leading, trailing or doubled spaces
-	}
-	for i, g := range groups {
-		if !isDigits(g) || len(groups) > 1 && (i > 0 && len(g) != 3 || len(g) > 3) {
-			return false
-		}
-	}
-	return true
-}
-
 func isGroupSpace(r rune) bool { return r == ' ' || r == '\u00a0' || r == '\u202f' }
-
-func isDigits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
-}
-
-func isPeriod(s string) bool {
-	slash := true
-	for _, r := range s {
-		switch {
-		case r == utf8.RuneError:
-			return false
-		case unicode.IsLetter(r):
-			slash = false
-		case r == '/' && !slash:
-			slash = true
-		default:
-			return false
-		}
-	}
-	return !slash
-}
 
 // periods are how much of a price falls to a month: a numerator and a denominator.
 var periods = map[string][2]float64{
