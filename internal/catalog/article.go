@@ -3,6 +3,8 @@ package catalog
 import (
 	"cmp"
 	"slices"
+	"sort"
+	"strings"
 )
 
 // An Article is a text of the magazine, served at /articles/<slug>.
@@ -50,8 +52,9 @@ func (c *Catalog) Author(slug string) *Author {
 	return find(c.Authors, slug, func(a *Author) string { return a.Slug })
 }
 
+// find returns the record of a slug in a sorted list, or nil.
 func find[T any](list []T, slug string, slugOf func(*T) string) *T {
-	i, found := slices.BinarySearchFunc(list, slug, func(r T, s string) int { return cmp.Compare(slugOf(&r), s) })
+	i, found := sort.Find(len(list), func(i int) int { return strings.Compare(slug, slugOf(&list[i])) })
 	if !found {
 		return nil
 	}

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
+	"sort"
 	"time"
 )
 
@@ -30,30 +30,12 @@ type Scheduled struct {
 
 // Name returns the name of the file of the record without its suffix: pages/tarifs.
 func (s *Scheduled) Name() string {
-	folder, fields := FilesOf(s.Record)
-	return folder + "/" + *ValueOf[string](fields, OwnSlug, s.Record)
-}
-
-// FilesOf returns the folder of the files of records like one, and their fields.
-func FilesOf(record any) (folder string, fields []Field) {
-	switch record.(type) {
-	case *Tool:
-		return "outils", ToolFields
-	case *Comparison:
-		return "comparatifs", ComparisonFields
-	case *Retired:
-		return "cimetiere", RetiredFields
-	case *Article:
-		return "articles", ArticleFields
-	case *Author:
-		return "auteurs", AuthorFields
-	}
-	return "pages", PageFields
+	k := KindOf(s.Record)
+	return k.Folder + "/" + k.Slug(s.Record)
 }
 
 func (s *Scheduled) isSame(o *Scheduled) bool {
-	_, fields := FilesOf(s.Record)
-	return s.Due == o.Due && s.Name() == o.Name() && isSame(fields, s.Record, o.Record)
+	return s.Due == o.Due && s.Name() == o.Name() && isSame(KindOf(s.Record).Fields, s.Record, o.Record)
 }
 
 // CompareScheduled returns what was scheduled, scheduled otherwise and cancelled between two lists,
@@ -185,11 +167,10 @@ func (c *Catalog) Advance(at time.Time) bool {
 	return true
 }
 
-// SortScheduled sorts records by their hours. Those of one hour are in the order of their kinds, as
-// comparisons need their tools, and obituaries the end of comparisons.
+// SortScheduled sorts records by their hours. Those of one hour are in the order of Kinds.
 func SortScheduled(list []Scheduled) {
 	rank := func(s *Scheduled) int {
-		return slices.Index([]string{"outils", "comparatifs", "cimetiere", "pages", "articles", "auteurs"}, s.Name()[:strings.IndexByte(s.Name(), '/')])
+		return slices.IndexFunc(Kinds, func(k Kind) bool { return k.is(s.Record) })
 	}
 	slices.SortFunc(list, func(a, b Scheduled) int {
 		return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(rank(&a), rank(&b)), cmp.Compare(a.Name(), b.Name()))
@@ -200,10 +181,10 @@ func SortScheduled(list []Scheduled) {
 func (c *Catalog) refuses(record any) (problem string) {
 	switch r := record.(type) {
 	case *Tool:
-		if c.retiredBySlug()[r.Slug] != nil {
+		if c.retired(r.Slug) != nil {
 			return "the tool was retired meanwhile"
 		}
-		if !c.declares(r.Category) {
+		if c.Category(r.Category) == nil {
 			return "its category " + r.Category + " is not declared any more"
 		}
 	case *Comparison:
@@ -213,7 +194,7 @@ func (c *Catalog) refuses(record any) (problem string) {
 			}
 		}
 	case *Retired:
-		if !c.declares(r.Category) {
+		if c.Category(r.Category) == nil {
 			return "its category " + r.Category + " is not declared any more"
 		}
 		for i := range c.Comparisons {
@@ -228,48 +209,19 @@ func (c *Catalog) refuses(record any) (problem string) {
 // Put adds a record, as Scheduled has it, to a sorted catalogue, instead of that of the same
 // slug, and instead of the tool if it is retired.
 func (c *Catalog) Put(record any) {
-	switch r := record.(type) {
-	case *Tool:
-		c.Tools = put(c.Tools, r, func(t **Tool) string { return (*t).Slug }, r.Slug)
-	case *Comparison:
-		c.Comparisons = put(c.Comparisons, *r, func(x *Comparison) string { return x.Slug }, r.Slug)
-	case *Retired:
+	if r, ok := record.(*Retired); ok {
 		c.Tools = slices.DeleteFunc(c.Tools, func(t *Tool) bool { return t.Slug == r.Slug })
-		c.Retired = put(c.Retired, *r, func(o *Retired) string { return o.Slug }, r.Slug)
-	case *Page:
-		c.Pages = put(c.Pages, *r, func(p *Page) string { return p.Slug }, r.Slug)
-	case *Article:
-		c.Articles = put(c.Articles, *r, func(a *Article) string { return a.Slug }, r.Slug)
-	case *Author:
-		c.Authors = put(c.Authors, *r, func(a *Author) string { return a.Slug }, r.Slug)
 	}
+	KindOf(record).put(c, record)
 }
 
 // Add adds such a record to a catalogue that is not sorted.
-func (c *Catalog) Add(record any) {
-	switch r := record.(type) {
-	case *Tool:
-		c.Tools = append(c.Tools, r)
-	case *Comparison:
-		c.Comparisons = append(c.Comparisons, *r)
-	case *Retired:
-		c.Retired = append(c.Retired, *r)
-	case *Page:
-		c.Pages = append(c.Pages, *r)
-	case *Article:
-		c.Articles = append(c.Articles, *r)
-	case *Author:
-		c.Authors = append(c.Authors, *r)
-	}
-}
-
-func (c *Catalog) declares(category string) bool {
-	return slices.ContainsFunc(c.Categories, func(d Category) bool { return d.Slug == category })
-}
+func (c *Catalog) Add(record any) { KindOf(record).add(c, record) }
 
 // put returns a sorted list with a record, instead of that of the same slug.
-func put[T any](list []T, record T, slugOf func(*T) string, slug string) []T {
-	i, found := slices.BinarySearchFunc(list, slug, func(r T, s string) int { return cmp.Compare(slugOf(&r), s) })
+func put[E any](list []E, record E, slugOf func(*E) string) []E {
+	slug := slugOf(&record)
+	i, found := sort.Find(len(list), func(i int) int { return cmp.Compare(slug, slugOf(&list[i])) })
 	if found {
 		list[i] = record
 		return list

@@ -142,8 +142,7 @@ func (t *Tool) carryOver(before *PastTool, known bool, prior *Tool, today string
 // one.
 func (c *Catalog) follows(prior *Tool, alias string) bool {
 	return prior == nil || prior.Slug == alias ||
-		c.Tool(alias) == nil && !slices.Contains(prior.Aliases, alias) &&
-			!slices.ContainsFunc(c.Retired, func(r Retired) bool { return r.Slug == alias })
+		c.Tool(alias) == nil && !slices.Contains(prior.Aliases, alias) && c.retired(alias) == nil
 }
 
 // prior returns the tool of c that became t in next: the one with the same slug,
@@ -257,12 +256,7 @@ func (t *Tool) extendCriteria(before *PastTool, known bool, today string) {
 }
 
 func (c *Catalog) comparison(slug string) *Comparison {
-	i, found := slices.BinarySearchFunc(c.Comparisons, slug,
-		func(x Comparison, s string) int { return cmp.Compare(x.Slug, s) })
-	if !found {
-		return nil
-	}
-	return &c.Comparisons[i]
+	return find(c.Comparisons, slug, func(x *Comparison) string { return x.Slug })
 }
 
 // equalExceptDate reports whether t and o are equal, UpdatedAt aside.

@@ -103,17 +103,6 @@ type Silence struct{ Ignore []string }
 // it sends to.
 type Analytics struct{ Script, Connect string }
 
-// A Licence is what the publisher says about reuse, instead of free use with credit. Its name may be
-// Reserved.
-type Licence struct{ Name, URL string }
-
-// Reserved is the name of a Licence that permits nothing, and TrainingDenied the value of
-// Settings.AITraining that asks for no training of models.
-const (
-	Reserved       = "reserved"
-	TrainingDenied = "deny"
-)
-
 // A Theme is the face of the site: colours as #7a1f3d, "" for the default.
 type Theme struct {
 	Accent     string
@@ -453,11 +442,7 @@ func (c *Catalog) find(slug string) (int, bool) {
 
 // Category returns the category with the given slug, or nil. The catalogue must be sorted.
 func (c *Catalog) Category(slug string) *Category {
-	i, found := slices.BinarySearchFunc(c.Categories, slug, func(c Category, s string) int { return strings.Compare(c.Slug, s) })
-	if !found {
-		return nil
-	}
-	return &c.Categories[i]
+	return find(c.Categories, slug, func(own *Category) string { return own.Slug })
 }
 
 // CreditLine returns the line that whoever reuses the data must show.
@@ -511,34 +496,6 @@ func (c *Catalog) CountsReaders() bool { return c.Settings.Readership == "" }
 
 // ShowsPro reports whether the site may mention the Pro plan, and the webhooks that come with it.
 func (c *Catalog) ShowsPro() bool { return c.Settings.Pro != ProHide }
-
-// Terms returns the name of the publisher's own terms of use, "" if the data are free with credit, and
-// the address of the terms.
-func (c *Catalog) Terms() (name, url string) {
-	url = c.URL + "/licence"
-	if c.IsReserved() {
-		return "Tous droits réservés", url
-	}
-	for _, own := range c.Settings.Licence {
-		return own.Name, own.URL
-	}
-	for i := range c.Pages {
-		if c.Pages[i].Slug == "licence" {
-			return c.Pages[i].Title, url
-		}
-	}
-	return "", url
-}
-
-// IsReserved reports whether the publisher reserves all rights.
-func (c *Catalog) IsReserved() bool {
-	return len(c.Settings.Licence) > 0 && c.Settings.Licence[0].Name == Reserved
-}
-
-// DeniesTraining reports whether the publisher asks that no models be trained on the catalogue.
-func (c *Catalog) DeniesTraining() bool {
-	return c.Settings.AITraining == TrainingDenied || c.Settings.AITraining == "" && len(c.Settings.Licence) > 0
-}
 
 // HasDataset reports whether the publisher gives the catalogue away in bulk.
 func (c *Catalog) HasDataset() bool { return c.Settings.Dataset != DatasetOff }

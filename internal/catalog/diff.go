@@ -54,12 +54,11 @@ func (r *RecordChanges) empty() bool { return r.Len() == 0 }
 // nor retired nor an alias in next: the tools that a publication must not lose by
 // accident.
 func Removals(old, next *Catalog) []string {
-	retired := next.retiredBySlug()
 	aliases := next.aliases()
 	var removed []string
 	for i := range old.Tools {
 		slug := old.Tools[i].Slug
-		if next.Tool(slug) == nil && retired[slug] == nil && aliases[slug] == "" {
+		if next.Tool(slug) == nil && next.retired(slug) == nil && aliases[slug] == "" {
 			removed = append(removed, slug)
 		}
 	}
@@ -125,7 +124,6 @@ func (d *Diff) Report(next *Catalog) {
 }
 
 func (d *Diff) compareTools(old, next *Catalog) {
-	retired := old.retiredBySlug()
 	if len(old.Tools) == 0 && old.Unchanged.isEmpty() { // all are new
 		d.Changes = make([]Change, 0, len(next.Tools)+len(next.Retired)+len(next.Comparisons)+TopSetSize+1)
 		d.Tools.Added = make([]string, 0, len(next.Tools))
@@ -148,7 +146,7 @@ func (d *Diff) compareTools(old, next *Catalog) {
 		}
 		if prior == nil {
 			kind := ToolCreated
-			if retired[t.Slug] != nil {
+			if old.retired(t.Slug) != nil {
 				kind = ToolRestored
 			}
 			d.add(Change{Type: kind, Slug: t.Slug, Object: newTool{next, t}})
@@ -194,32 +192,21 @@ func (d *Diff) addToolUpdate(old, next *Catalog, prior, t *Tool) {
 }
 
 func (d *Diff) compareRetired(old, next *Catalog) {
-	before, after := old.retiredBySlug(), next.retiredBySlug()
+	d.Retired = compareRecords(d, "cimetiere/", RetiredFields, old.Retired, next.Retired)
 	for i := range next.Retired {
 		r := &next.Retired[i]
-		prior, url := before[r.Slug], next.RetiredURLOf(r.Slug)
+		prior, url := old.retired(r.Slug), next.RetiredURLOf(r.Slug)
 		if prior == nil {
-			d.Retired.Added = append(d.Retired.Added, r.Slug)
 			d.add(Change{Type: ToolRetired, Slug: r.Slug, Object: r.Item(), URL: url})
 			continue
 		}
-		if isSame(RetiredFields, prior, r) {
-			continue
-		}
-		d.Retired.Changed = append(d.Retired.Changed, r.Slug)
-		d.compareParts("cimetiere/"+r.Slug, len(d.Retired.Changed), RetiredFields, prior, r)
 		// There is no type for an edited entry: receivers store what they know of
 		// a tool by its slug, so they overwrite it with this one.
 		if changed, previous := fieldsChanged(fieldsOf(prior.Item()), fieldsOf(r.Item())); len(changed) > 0 {
 			d.add(Change{Type: ToolRetired, Slug: r.Slug, Changed: changed, Previous: previous, Object: r.Item(), URL: url})
 		}
 	}
-	for i := range old.Retired {
-		slug := old.Retired[i].Slug
-		if after[slug] != nil {
-			continue
-		}
-		d.Retired.Removed = append(d.Retired.Removed, slug)
+	for _, slug := range d.Retired.Removed {
 		if next.Tool(slug) == nil {
 			d.add(Change{Type: ToolRemoved, Slug: slug, URL: next.URL + "/cimetiere"})
 		}
@@ -227,15 +214,10 @@ func (d *Diff) compareRetired(old, next *Catalog) {
 }
 
 func (d *Diff) compareComparisons(old, next *Catalog) {
+	d.Comparisons = compareRecords(d, "comparatifs/", ComparisonFields, old.Comparisons, next.Comparisons)
 	for i := range next.Comparisons {
 		x := &next.Comparisons[i]
 		prior := old.comparison(x.Slug)
-		if prior == nil {
-			d.Comparisons.Added = append(d.Comparisons.Added, x.Slug)
-		} else if !x.equalExceptDate(prior) || x.UpdatedAt != prior.UpdatedAt {
-			d.Comparisons.Changed = append(d.Comparisons.Changed, x.Slug)
-			d.compareParts("comparatifs/"+x.Slug, len(d.Comparisons.Changed), ComparisonFields, prior, x)
-		}
 		wasPublic := prior != nil && prior.Published
 		switch url := next.ComparisonURLOf(x.Slug); {
 		case x.Published && !wasPublic:
@@ -252,14 +234,9 @@ func (d *Diff) compareComparisons(old, next *Catalog) {
 			d.add(Change{Type: ComparisonUnpublished, Slug: x.Slug, URL: url})
 		}
 	}
-	for i := range old.Comparisons {
-		x := &old.Comparisons[i]
-		if next.comparison(x.Slug) != nil {
-			continue
-		}
-		d.Comparisons.Removed = append(d.Comparisons.Removed, x.Slug)
-		if x.Published {
-			d.add(Change{Type: ComparisonUnpublished, Slug: x.Slug, URL: next.ComparisonURLOf(x.Slug)})
+	for _, slug := range d.Comparisons.Removed {
+		if old.comparison(slug).Published {
+			d.add(Change{Type: ComparisonUnpublished, Slug: slug, URL: next.ComparisonURLOf(slug)})
 		}
 	}
 }
@@ -311,12 +288,8 @@ func valueOf[T any](p *T) any {
 	return *p
 }
 
-func (c *Catalog) retiredBySlug() map[string]*Retired {
-	m := make(map[string]*Retired, len(c.Retired))
-	for i := range c.Retired {
-		m[c.Retired[i].Slug] = &c.Retired[i]
-	}
-	return m
+func (c *Catalog) retired(slug string) *Retired {
+	return find(c.Retired, slug, func(r *Retired) string { return r.Slug })
 }
 
 // aliases maps each former slug to the active one.

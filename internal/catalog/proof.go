@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -36,11 +35,7 @@ var ProofFields = []Field{
 
 // Proof returns what was seen of the price of a tool; nil for nothing. The catalogue must be sorted.
 func (c *Catalog) Proof(slug string) *Proof {
-	i, found := slices.BinarySearchFunc(c.Proofs, slug, func(p Proof, s string) int { return strings.Compare(p.Slug, s) })
-	if !found {
-		return nil
-	}
-	return &c.Proofs[i]
+	return find(c.Proofs, slug, func(p *Proof) string { return p.Slug })
 }
 
 // SettleProofs drops the proofs of tools that are no longer there.

@@ -21,9 +21,9 @@ func (c *Catalog) Forget(at time.Time, zone *time.Location) {
 // them: whoever has their present addresses finds them under the former ones again. Both catalogues
 // must be sorted.
 func (c *Catalog) MoveBack(now *Catalog) {
-	retired, aliases := c.retiredBySlug(), c.aliases()
+	aliases := c.aliases()
 	for _, t := range now.Tools {
-		if c.Tool(t.Slug) != nil || retired[t.Slug] != nil || aliases[t.Slug] != "" {
+		if c.Tool(t.Slug) != nil || c.retired(t.Slug) != nil || aliases[t.Slug] != "" {
 			continue
 		}
 		i := slices.IndexFunc(t.Aliases, func(a string) bool { return c.Tool(a) != nil && now.Tool(a) == nil })

@@ -208,12 +208,6 @@ func (d *rowDecoder) record(r *row, c *record.Change) (images []record.Image, er
 			return nil, nil
 		}
 	}
-	if r.Kind == record.Proof {
-		if p, ok := record.CutProof(r.document); ok {
-			c.Slug, d.Proofs = p.Slug, append(d.Proofs, p)
-			return nil, nil
-		}
-	}
 	d.document = append(d.document[:0], r.document...)
 	document := d.document
 	rest, err := parsePrivate(r.private)

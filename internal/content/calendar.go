@@ -313,7 +313,7 @@ func (w *folderWriter) writeScheduled() error {
 			file += nextSuffix
 		}
 		taken[s.Name()] = true
-		b, yaml := appendMarkdown(nil, canonical.Tables[canonical.Of(w.catalogue, s.Record).Kind], withHour(s))
+		b, yaml := appendMarkdown(nil, catalog.KindOf(s.Record).Fields, withHour(s))
 		if len(b) > maxFile || yaml > maxYAML {
 			return fmt.Errorf("the scheduled record %s %w", s.Name(), errTooLarge)
 		}
@@ -329,7 +329,6 @@ func (w *folderWriter) writeScheduled() error {
 func withHour(s *catalog.Scheduled) any {
 	r := reflect.New(reflect.TypeOf(s.Record).Elem())
 	r.Elem().Set(reflect.ValueOf(s.Record).Elem())
-	_, fields := catalog.FilesOf(s.Record)
-	*catalog.ValueOf[string](fields, catalog.PublishAt, r.Interface()) = s.Due
+	*catalog.ValueOf[string](catalog.KindOf(s.Record).Fields, catalog.PublishAt, r.Interface()) = s.Due
 	return r.Interface()
 }

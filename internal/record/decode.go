@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -41,21 +40,10 @@ func (d *Decoder) Decode(kind Kind, document []byte, to any) ([]Image, error) {
 	return images, err
 }
 
-// New returns a pointer to an empty record of a kind that has files; nil for others.
+// New returns a pointer to an empty record of a kind of which a catalogue has a list; nil for others.
 func New(kind Kind) any {
-	switch kind {
-	case Tool:
-		return &catalog.Tool{}
-	case Comparison:
-		return &catalog.Comparison{}
-	case Retired:
-		return &catalog.Retired{}
-	case Page:
-		return &catalog.Page{}
-	case Article:
-		return &catalog.Article{}
-	case Author:
-		return &catalog.Author{}
+	if k := kinds[kind]; k != nil {
+		return k.New()
 	}
 	return nil
 }
@@ -271,28 +259,4 @@ func (d *Decoder) scalar(f *catalog.Field, p any) error {
 		return fmt.Errorf("%s: %w", f.Name, err)
 	}
 	return nil
-}
-
-// CutProof is Decode for a proof as this program writes it, which costs a tenth. It reports false for any other.
-func CutProof(document string) (p catalog.Proof, ok bool) {
-	rest, isFirst := strings.CutPrefix(document, `{"slug":"`)
-	slug, rest, _ := strings.Cut(rest, `","result":"`)
-	result, rest, _ := strings.Cut(rest, `","checked_at":"`)
-	checked, rest, _ := strings.Cut(rest, `","`)
-	p.CheckedAt = strings.Clone(checked)
-	if confirmed, ok := strings.CutPrefix(rest, `confirmed_at":"`); ok {
-		confirmed, rest, _ = strings.Cut(confirmed, `","`)
-		p.ConfirmedAt = p.CheckedAt // one text for both
-		if confirmed != checked {
-			p.ConfirmedAt = strings.Clone(confirmed)
-		}
-	}
-	rest, isLast := strings.CutPrefix(rest, `url":"`)
-	address, rest, _ := strings.Cut(rest, `"`)
-	i := slices.Index(catalog.ProofResults, result)
-	if !isFirst || !isLast || i < 0 || rest != "}" || strings.Contains(document, `\`) {
-		return p, false
-	}
-	p.Slug, p.Result, p.URL = strings.Clone(slug), catalog.ProofResults[i], strings.Clone(address)
-	return p, true
 }

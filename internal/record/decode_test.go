@@ -193,28 +193,3 @@ func FuzzADocumentThatIsDecodedIsEncodedTheSameEachTime(f *testing.F) {
 		}
 	})
 }
-
-func TestAProofIsCutAsItIsDecoded(t *testing.T) {
-	const day, other = "2026-11-02T03:00:00Z", "2026-11-01T03:00:00Z"
-	for _, test := range []struct {
-		proof catalog.Proof
-		isCut bool
-	}{
-		{catalog.Proof{Slug: "plume", Result: "confirmed", CheckedAt: day, ConfirmedAt: day, URL: "https://plume.example/tarifs"}, true},
-		{catalog.Proof{Slug: "plume", Result: "gone", CheckedAt: day, ConfirmedAt: other, URL: "https://plume.example/tarifs"}, true},
-		{catalog.Proof{Slug: "plume", Result: "gone", CheckedAt: day, URL: "https://plume.example/tarifs"}, true},
-		{catalog.Proof{Slug: "plume", Result: "gone", CheckedAt: day, URL: `https://plume.example/"`}, false},
-		{catalog.Proof{Slug: "plume", Result: "other", CheckedAt: day, URL: "https://plume.example/"}, false},
-	} {
-		p := test.proof
-		document := string(encode(&p, nil))
-		got, ok := record.CutProof(document)
-		if ok != test.isCut || ok && got != p {
-			t.Errorf("%s: got %+v, %v", document, got, ok)
-		}
-		_, isLonger := record.CutProof(strings.TrimSuffix(document, "}") + `,"later":1}`)
-		if isLonger {
-			t.Errorf("a field that nobody knows is cut: %s", document)
-		}
-	}
-}

@@ -24,11 +24,6 @@ var imageFields = []catalog.Field{
 // ImagesField is the last field of every record.
 var ImagesField = catalog.NewList("images", 0, func(images *[]Image) *[]Image { return images }, imageFields)
 
-// Folders are where the files of the kinds are that have files; the paths in a text start from there.
-var Folders = map[Kind]string{
-	Tool: "outils", Comparison: "comparatifs", Retired: "cimetiere", Page: "pages", Article: "articles", Author: "auteurs",
-}
-
 // Images returns the pictures of c that the record uses, by path: those that its fields
 // name, and those that its texts show or link to. It parses texts that may have some;
 // the feed keeps what it returns.

@@ -54,36 +54,38 @@ type Record struct {
 	isHead bool
 }
 
-// Tables are the fields of each kind of record.
-var Tables = map[Kind][]catalog.Field{
-	Tool: catalog.ToolFields, Comparison: catalog.ComparisonFields, Retired: catalog.RetiredFields,
-	Page: catalog.PageFields, Article: catalog.ArticleFields, Author: catalog.AuthorFields,
-	Proof: catalog.ProofFields, Catalogue: catalog.CatalogueFields,
+// kinds are the kinds of which a catalogue has lists, Tables the fields of all kinds, and Folders where the files of
+// those are that have files; the paths in a text start from there.
+var kinds, Tables, Folders = tablesByName()
+
+func tablesByName() (kinds map[Kind]*catalog.Kind, tables map[Kind][]catalog.Field, folders map[Kind]string) {
+	kinds, folders = map[Kind]*catalog.Kind{}, map[Kind]string{}
+	tables = map[Kind][]catalog.Field{Catalogue: catalog.CatalogueFields}
+	for i := range catalog.Kinds {
+		k := &catalog.Kinds[i]
+		kinds[Kind(k.Name)], tables[Kind(k.Name)] = k, k.Fields
+		if k.Folder != "" {
+			folders[Kind(k.Name)] = k.Folder
+		}
+	}
+	return kinds, tables, folders
 }
 
 // Of returns a record of c, or that of c itself, by a pointer to it.
 func Of(c *catalog.Catalog, value any) Record {
-	switch v := value.(type) {
-	case *catalog.Tool:
-		effective := *v
-		effective.CanonicalURL = c.CanonicalURLOf(v)
-		effective.ReviewURL = c.ReviewURLOf(v)
-		effective.AlternativesURL = c.AlternativesURLOf(v)
-		return Record{Kind: Tool, Slug: v.Slug, value: &effective}
-	case *catalog.Comparison:
-		return Record{Kind: Comparison, Slug: v.Slug, value: v}
-	case *catalog.Retired:
-		return Record{Kind: Retired, Slug: v.Slug, value: v}
-	case *catalog.Page:
-		return Record{Kind: Page, Slug: v.Slug, value: v}
-	case *catalog.Article:
-		return Record{Kind: Article, Slug: v.Slug, value: v}
-	case *catalog.Author:
-		return Record{Kind: Author, Slug: v.Slug, value: v}
-	case *catalog.Proof:
-		return Record{Kind: Proof, Slug: v.Slug, value: v}
+	k := catalog.KindOf(value)
+	if k == nil {
+		return Record{Kind: Catalogue, Slug: string(Catalogue), value: c.InOrder()}
 	}
-	return Record{Kind: Catalogue, Slug: string(Catalogue), value: c.InOrder()}
+	slug := k.Slug(value)
+	if t, ok := value.(*catalog.Tool); ok {
+		effective := *t
+		effective.CanonicalURL = c.CanonicalURLOf(t)
+		effective.ReviewURL = c.ReviewURLOf(t)
+		effective.AlternativesURL = c.AlternativesURLOf(t)
+		value = &effective
+	}
+	return Record{Kind: Kind(k.Name), Slug: slug, value: value}
 }
 
 // Served returns the record as the publisher of c gives it away: without its body if the
@@ -174,46 +176,19 @@ func Each(c *catalog.Catalog, kind Kind) iter.Seq[Record] {
 
 // Count returns how many records of a kind a catalogue has.
 func Count(c *catalog.Catalog, kind Kind) int {
-	switch kind {
-	case Tool:
-		return len(c.Tools)
-	case Comparison:
-		return len(c.Comparisons)
-	case Retired:
-		return len(c.Retired)
-	case Page:
-		return len(c.Pages)
-	case Article:
-		return len(c.Articles)
-	case Author:
-		return len(c.Authors)
-	case Proof:
-		return len(c.Proofs)
-	case Catalogue:
-		if c.Name != "" || c.URL != "" { // something has been published
-			return 1
-		}
+	if k := kinds[kind]; k != nil {
+		return k.Len(c)
+	}
+	if kind == Catalogue && (c.Name != "" || c.URL != "") { // something has been published
+		return 1
 	}
 	return 0
 }
 
 // At returns a pointer to a record of a catalogue by its index, or the catalogue itself, as the kind says.
 func At(c *catalog.Catalog, kind Kind, i int) any {
-	switch kind {
-	case Tool:
-		return c.Tools[i]
-	case Comparison:
-		return &c.Comparisons[i]
-	case Retired:
-		return &c.Retired[i]
-	case Page:
-		return &c.Pages[i]
-	case Article:
-		return &c.Articles[i]
-	case Author:
-		return &c.Authors[i]
-	case Proof:
-		return &c.Proofs[i]
+	if k := kinds[kind]; k != nil {
+		return k.At(c, i)
 	}
 	return c
 }
