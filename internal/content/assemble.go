@@ -14,37 +14,25 @@ type claim struct {
 	by   *record
 }
 
-// A use is what a slug is of the record that claims it.
-type use int
+// A use is what a slug is of the record that claims it, for a message.
+type use string
 
 const (
-	activeTool use = iota
-	retiredTool
-	comparison
-	customPage
-	magazineArticle
-	person
-	alias
+	activeTool      use = "an active tool"
+	retiredTool     use = "a retired tool"
+	comparison      use = "a comparison"
+	customPage      use = "a page"
+	magazineArticle use = "an article"
+	person          use = "an author"
+	alias           use = "an alias of %q"
 )
 
 // what describes a claim for a message.
 func (c claim) what() string {
-	switch c.as {
-	case activeTool:
-		return "an active tool"
-	case retiredTool:
-		return "a retired tool"
-	case comparison:
-		return "a comparison"
-	case customPage:
-		return "a page"
-	case magazineArticle:
-		return "an article"
-	case person:
-		return "an author"
-	default:
-		return fmt.Sprintf("an alias of %q", c.by.slug)
+	if c.as == alias {
+		return fmt.Sprintf(string(alias), c.by.slug)
 	}
+	return string(c.as)
 }
 
 // An index holds the slugs of a folder.

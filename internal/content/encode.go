@@ -1,6 +1,7 @@
 package content
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -19,9 +20,7 @@ func appendMarkdown(b []byte, fields []catalog.Field, record any) (file []byte, 
 	b = append(b, "---\n"...)
 	for i := range fields {
 		if f := &fields[i]; f.Form == catalog.Body && !f.IsEmpty(record) {
-			b = append(b, '\n')
-			b = append(b, *f.In(record).(*string)...)
-			b = append(b, '\n')
+			b = append(b, "\n"+*f.In(record).(*string)+"\n"...)
 		}
 	}
 	return b, yaml
@@ -40,8 +39,7 @@ func appendYAML(b []byte, fields []catalog.Field, record any, indent string) []b
 			b = append(b, indent...)
 		}
 		isFirst = false
-		b = append(b, f.Name...)
-		b = append(b, ':')
+		b = append(b, f.Name+":"...)
 		switch p := f.In(record).(type) {
 		case *string:
 			if f.IsHidden(record) {
@@ -63,16 +61,12 @@ func appendYAML(b []byte, fields []catalog.Field, record any, indent string) []b
 				break
 			}
 			for _, s := range *p {
-				b = append(b, '\n')
-				b = append(append(b, indent...), "  - "...)
-				b = appendYAMLText(b, s)
+				b = appendYAMLText(append(b, "\n"+indent+"  - "...), s)
 			}
 		case *catalog.Values:
 			for _, v := range *p {
-				b = append(b, '\n')
-				b = append(append(b, indent...), "  "...)
-				b = append(appendYAMLText(b, v.Name), ": "...)
-				b = append(b, v.String()...)
+				b = appendYAMLText(append(b, "\n"+indent+"  "...), v.Name)
+				b = append(b, ": "+v.String()...)
 			}
 		default:
 			mark, within := "  - ", indent+"    "
@@ -80,8 +74,7 @@ func appendYAML(b []byte, fields []catalog.Field, record any, indent string) []b
 				mark, within = "  ", indent+"  "
 			}
 			for i := range f.List.Len(p) {
-				b = append(b, '\n')
-				b = append(append(b, indent...), mark...)
+				b = append(b, "\n"+indent+mark...)
 				b = appendYAML(b, f.List.Fields, f.List.At(p, i), within)
 				b = b[:len(b)-1] // the next line begins like this one
 			}
@@ -107,12 +100,9 @@ func appendYAMLText(b []byte, s string) []byte {
 		case r == '\t':
 			b = append(b, `\t`...)
 		case r == '\ufeff' || r == '\u2028' || r == '\u2029' || unicode.IsControl(r):
-			b = append(b, `\u`...)
-			hex := strconv.FormatInt(int64(r), 16)
-			b = append(b, strings.Repeat("0", 4-len(hex))...)
-			b = append(b, hex...)
+			b = fmt.Appendf(b, `\u%04x`, r)
 		default:
-			b = append(b, string(r)...)
+			b = utf8.AppendRune(b, r)
 		}
 	}
 	return append(b, '"')

@@ -82,14 +82,7 @@ func (d *decoder) field(name string, isRequired bool) *value {
 	return &f.value
 }
 
-func (d *decoder) find(name string) *field {
-	for i := range d.fields {
-		if d.fields[i].name == name {
-			return &d.fields[i]
-		}
-	}
-	return nil
-}
+func (d *decoder) find(name string) *field { return named(d.fields, name) }
 
 // lineOf returns the line of a field's value, or that of the record if the field
 // is absent.

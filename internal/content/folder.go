@@ -1,7 +1,6 @@
 package content
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -258,26 +257,21 @@ func readFile(fsys fs.FS, name string) (text, failure string) {
 		return "", "the file cannot be read: " + rootCause(err)
 	}
 	defer file.Close()
-	var b bytes.Buffer
-	if info, err := file.Stat(); err == nil {
-		b.Grow(int(min(info.Size(), maxFile)) + bytes.MinRead)
-	}
-	n, err := b.ReadFrom(io.LimitReader(file, maxFile+1))
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	switch {
 	case err != nil:
 		return "", "the file cannot be read: " + rootCause(err)
-	case n > maxFile:
+	case len(data) > maxFile:
 		return "", fmt.Sprintf("the file is larger than 1 MiB (%d bytes)", maxFile)
 	}
-	return b.String(), ""
+	return string(data), ""
 }
 
 // rootCause returns the text of err without the path, which the problem already
 // has.
 func rootCause(err error) string {
-	var perr *fs.PathError
-	if errors.As(err, &perr) {
-		return perr.Err.Error()
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return failed.Err.Error()
 	}
 	return err.Error()
 }

@@ -324,62 +324,13 @@ func (f *folder) readImage(name string) (content []byte, failure string) {
 	if err := picture.CheckSize(info.Size()); err != nil {
 		return nil, err.Error()
 	}
-	content = make([]byte, 0, info.Size()+1)
-	for {
-		n, err := file.Read(content[len(content):cap(content)])
-		content = content[:len(content)+n]
-		switch {
-		case errors.Is(err, io.EOF):
-			return content, ""
-		case err != nil:
-			return nil, "the file cannot be read: " + rootCause(err)
-		case len(content) == cap(content):
-			return nil, "the file changed while it was read; run the command again"
-		}
+	content = make([]byte, info.Size()+1)
+	n, err := io.ReadFull(file, content)
+	switch {
+	case err == nil:
+		return nil, "the file changed while it was read; run the command again"
+	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, "the file cannot be read: " + rootCause(err)
 	}
-}
-
-// Pictures holds the bytes of the pictures of a folder that the store does not have
-// yet, with their variants, in one temporary file or in memory.
-type Pictures struct {
-	inMemory map[string][]byte // by name; nil for those in a file
-	spool    spool
-	places   map[string]place
-}
-
-func (p *Pictures) add(f picture.File) error {
-	if p.inMemory != nil {
-		p.inMemory[f.Name] = f.Bytes
-		return nil
-	}
-	if _, known := p.places[f.Name]; known {
-		return nil
-	}
-	at, err := p.spool.add(f.Bytes, "pictures")
-	if err != nil {
-		return err
-	}
-	if p.places == nil {
-		p.places = map[string]place{}
-	}
-	p.places[f.Name] = at
-	return nil
-}
-
-// Read returns the bytes of a picture or variant by the name of its file.
-func (p *Pictures) Read(_ context.Context, name string) ([]byte, error) {
-	if content, ok := p.inMemory[name]; ok {
-		return content, nil
-	}
-	at, ok := p.places[name]
-	if !ok {
-		return nil, fmt.Errorf("the folder has no new picture %s", name)
-	}
-	return p.spool.read(at)
-}
-
-// Close removes the temporary file. It may be called twice.
-func (p *Pictures) Close() error {
-	p.places = nil
-	return p.spool.close()
+	return content[:n], ""
 }

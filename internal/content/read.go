@@ -242,62 +242,8 @@ func (d *decoder) markdown(name, text string) string {
 	return text
 }
 
-// isOnRequest reports whether a price is said not to be public, and reports one beside another model
-// than payant.
-func (d *decoder) isOnRequest(f *catalog.Field, to any) bool {
-	given := d.find(f.Name)
-	if f.Form != catalog.Price || given == nil {
-		return false
-	}
-	model, v := new(catalog.Pricing), &given.value
-	if f.Model != nil {
-		model = f.Model(to)
-	}
-	isRequired := f.Use.Has(catalog.Required) && !d.isDraft
-	isNone := v.kind == isNull && strings.HasSuffix(d.file, ".jsonl") && f.Model != nil && (isRequired || *model == catalog.Paid)
-	if !isNone && (v.kind != isText || v.text != catalog.OnRequest && v.text != "S"+catalog.OnRequest[1:]) {
-		return false
-	}
-	if *model != "" && *model != catalog.Paid {
-		d.report(v.line, "%s is sur devis, which goes with pricing payant, not %s; correct one of them", d.label(f.Name), *model)
-	}
-	*model = catalog.Paid
-	d.known = append(d.known, f.Name)
-	return true
-}
-
-func (d *decoder) price(at label, v *value) string {
-	rule := rule{catalog.IsPrice, "an amount in euros for a period, such as 0 €/mois, 19,99 €/mois or 1 200 €/an, or sur devis if it is not public"}
-	if plain := plainEuro.Replace(v.text); plain != v.text && catalog.IsPrice(plain) {
-		rule.want = "written with a plain space (U+0020) before €"
-	} else if !catalog.IsPrice(v.text) {
-		given := strings.Replace(v.text, ".", ",", 1)
-		meant := nearPrice.ReplaceAllString(given, "$1$2 €/$3")
-		if nearPrice.MatchString(given) && catalog.IsPrice(meant) {
-			rule.want = "written " + meant
-		}
-	}
-	s := d.valid(at, v, rule)
-	if euros, _, _ := catalog.Amount(s); euros > maxPrice {
-		d.report(v.line, "%s must be at most 10 000 000 €, not %s; correct the amount", at, quoted(s))
-		return ""
-	}
-	return s
-}
-
 // zoneName is the form of the names of time zones.
 var zoneName = regexp.MustCompile(zonePattern)
-
-// maxPrice is the highest amount that is not taken for a mistake, in euros.
-const maxPrice = 10_000_000
-
-// nearPrice is a price but for its spaces. 1,200 may be meant as either number.
-var nearPrice = regexp.MustCompile(
-	`^\s*([0-9][0-9 \x{a0}\x{202f}]*?)(,[0-9]{1,2})?[\s\x{a0}\x{202f}]*€\s*(?:/|par )\s*(\pL+)\s*$`,
-)
-
-// plainEuro replaces the other spaces before €.
-var plainEuro = strings.NewReplacer("\u00a0€", " €", "\u202f€", " €")
 
 func (d *decoder) category(at label, v *value) string {
 	s := d.valid(at, v, slugs)
@@ -354,22 +300,14 @@ func (d *decoder) texts(f *catalog.Field) (all []string) {
 		if s == "" {
 			continue
 		}
-		if f.Form == catalog.UsageSlugs && slices.Contains(all, s) {
-			d.report(v.line, "usage %q is listed already; remove one of the two", s)
+		if twice := listedTwice[f.Form]; twice != "" && slices.Contains(all, s) {
+			d.report(v.line, twice, s)
 			continue
 		}
-		if f.Form == catalog.ToolSlugs {
-			if slices.Contains(all, s) {
-				d.report(v.line, "tool %q is listed already; remove one of the two", s)
-				continue
-			}
+		switch f.Form {
+		case catalog.ToolSlugs:
 			d.tools = append(d.tools, reference{f.Name, s, v.line})
-		}
-		if f.Form == catalog.Slugs {
-			if slices.Contains(all, s) {
-				d.report(v.line, "alias %q is listed already; remove one of the two", s)
-				continue
-			}
+		case catalog.Slugs:
 			d.former = append(d.former, reference{f.Name, s, v.line})
 		}
 		all = append(all, s)
@@ -381,6 +319,13 @@ func (d *decoder) texts(f *catalog.Field) (all []string) {
 		d.report(d.lineOf(f.Name), "%s is empty; give at least one name", d.label(f.Name))
 	}
 	return all
+}
+
+// listedTwice says what is wrong with an item of a list that has it already.
+var listedTwice = map[catalog.Form]string{
+	catalog.UsageSlugs: "usage %q is listed already; remove one of the two",
+	catalog.ToolSlugs:  "tool %q is listed already; remove one of the two",
+	catalog.Slugs:      "alias %q is listed already; remove one of the two",
 }
 
 // mostItems are how many items a list may have. maxUsages and maxCriteria are those of a category.
@@ -429,34 +374,6 @@ func longForm(f *catalog.Field, v *value) *value {
 	}
 	return &value{kind: isMapping, line: v.line, fields: []field{{f.List.Fields[0].Name, v.line, *v}}}
 }
-
-// checkRights checks what is said about reuse, and drops what is so by default.
-func (d *decoder) checkRights(s *catalog.Settings) {
-	const open = "open"
-	for _, l := range s.Licence {
-		isWord := l.Name == open || l.Name == catalog.Reserved
-		given := d.find("licence").value
-		if given.kind == isMapping && l.URL == "" && !isWord {
-			if given.find("url") == nil { // another problem says what is wrong with one that is given
-				d.report(given.line, "url in licence is missing; give the address of the terms")
-			}
-		} else if l.Name != "" && l.URL == "" && !isWord {
-			d.report(d.lineOf("licence"), "licence must be open, reserved, or the name and the url of other terms, not %s", quoted(l.Name))
-		} else if l.URL != "" && isWord {
-			d.report(d.lineOf("licence"), "licence is %s, which has no url; delete it, or give the name of other terms", l.Name)
-		}
-	}
-	if len(s.Licence) > 0 && s.Licence[0].Name == open {
-		s.Licence = nil
-	}
-	for i, line := range s.Robots {
-		if !robotsLine.MatchString(line) {
-			d.warn(d.lineOf("robots"), "item %d of robots is no line of robots.txt, such as Disallow: /archives/: %s; correct it", i+1, quoted(line))
-		}
-	}
-}
-
-var robotsLine = regexp.MustCompile(`^(?:#.*|[A-Za-z-]+: ?.*)$`)
 
 // object reads one object of a list.
 func (d *decoder) object(f *catalog.Field, list any, v *value, at label) {

@@ -256,8 +256,7 @@ func formOf(f *catalog.Field) *schemaNode {
 	case catalog.Enum, catalog.Option:
 		return enumForm(f.Values...)
 	case catalog.Figure:
-		lowest, highest := 0.0, 10.0
-		return &schemaNode{Type: "number", Minimum: &lowest, Maximum: &highest}
+		return numberForm(0, 10)
 	case catalog.Number:
 		return numberForm(-maxNumber, maxNumber)
 	case catalog.Days:

@@ -1,61 +1,76 @@
 package content
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"sync"
+
+	"palmares/internal/picture"
 )
 
-// A spool keeps bytes in a temporary file, which on most systems has no name, so that
-// nothing is left behind whatever happens. The zero value is empty. It is safe for
-// concurrent use until it is closed.
-type spool struct {
-	mu   sync.Mutex
-	file *os.File // nil until there is something
-	size int64
+// Pictures holds the bytes of the pictures of a folder that the store does not have yet, with their variants, in
+// memory or in a temporary file, which on most systems has no name, so that nothing is left behind whatever happens.
+type Pictures struct {
+	inMemory map[string][]byte // by name; nil for those in a file
+	file     *os.File          // nil until there is something
+	size     int64
+	places   map[string]place
 }
 
 type place struct{ offset, length int64 }
 
-// add adds bytes. what names them in errors.
-func (s *spool) add(b []byte, what string) (place, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.file == nil {
-		file, err := os.CreateTemp("", "palmares-"+what+"-")
-		if err != nil {
-			return place{}, fmt.Errorf("a temporary file for %s cannot be created: %w", what, err)
-		}
-		_ = os.Remove(file.Name()) // where that fails, close removes it
-		s.file = file
-	}
-	if _, err := s.file.WriteAt(b, s.size); err != nil {
-		return place{}, fmt.Errorf("the temporary file for %s cannot be written: free some space in %s, "+
-			"or set TMPDIR to another folder (%w)", what, os.TempDir(), err)
-	}
-	at := place{s.size, int64(len(b))}
-	s.size += at.length
-	return at, nil
-}
-
-func (s *spool) read(at place) ([]byte, error) {
-	b := make([]byte, at.length)
-	_, err := s.file.ReadAt(b, at.offset)
-	return b, err
-}
-
-// close removes the file. It may be called twice.
-func (s *spool) close() error {
-	if s.file == nil {
+func (p *Pictures) add(f picture.File) error {
+	if p.inMemory != nil {
+		p.inMemory[f.Name] = f.Bytes
 		return nil
 	}
-	name := s.file.Name()
-	err := s.file.Close()
+	if _, known := p.places[f.Name]; known {
+		return nil
+	}
+	if p.file == nil {
+		file, err := os.CreateTemp("", "palmares-pictures-")
+		if err != nil {
+			return fmt.Errorf("a temporary file for pictures cannot be created: %w", err)
+		}
+		_ = os.Remove(file.Name()) // where that fails, Close removes it
+		p.file, p.places = file, map[string]place{}
+	}
+	if _, err := p.file.WriteAt(f.Bytes, p.size); err != nil {
+		return fmt.Errorf("the temporary file for pictures cannot be written: free some space in %s, "+
+			"or set TMPDIR to another folder (%w)", os.TempDir(), err)
+	}
+	p.places[f.Name] = place{p.size, int64(len(f.Bytes))}
+	p.size += int64(len(f.Bytes))
+	return nil
+}
+
+// Read returns the bytes of a picture or variant by the name of its file.
+func (p *Pictures) Read(_ context.Context, name string) ([]byte, error) {
+	if content, ok := p.inMemory[name]; ok {
+		return content, nil
+	}
+	at, ok := p.places[name]
+	if !ok {
+		return nil, fmt.Errorf("the folder has no new picture %s", name)
+	}
+	content := make([]byte, at.length)
+	_, err := p.file.ReadAt(content, at.offset)
+	return content, err
+}
+
+// Close removes the temporary file. It may be called twice.
+func (p *Pictures) Close() error {
+	p.places = nil
+	if p.file == nil {
+		return nil
+	}
+	name := p.file.Name()
+	err := p.file.Close()
 	if removal := os.Remove(name); removal != nil && !errors.Is(removal, fs.ErrNotExist) {
 		err = errors.Join(err, removal)
 	}
-	s.file = nil
+	p.file = nil
 	return err
 }

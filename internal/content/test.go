@@ -131,10 +131,8 @@ func misfit(c *catalog.Category, v catalog.Value) string {
 // lineIn returns the line of a member of a mapping.
 func (d *decoder) lineIn(name, member string) int {
 	if f := d.find(name); f != nil {
-		for i := range f.value.fields {
-			if f.value.fields[i].name == member {
-				return f.value.fields[i].line
-			}
+		if own := named(f.value.fields, member); own != nil {
+			return own.line
 		}
 	}
 	return d.lineOf(name)

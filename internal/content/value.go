@@ -31,6 +31,16 @@ type field struct {
 	value value
 }
 
+// named returns the field of a name, or nil.
+func named(fields []field, name string) *field {
+	for i := range fields {
+		if fields[i].name == name {
+			return &fields[i]
+		}
+	}
+	return nil
+}
+
 type valueKind int
 
 const (
@@ -80,15 +90,13 @@ type report func(line int, format string, args ...any)
 
 // put adds a field to a mapping, and reports it if it is already there.
 func (v *value) put(f field, problem report) {
-	for i := range v.fields {
-		if v.fields[i].name == f.name {
-			where := " on this line"
-			if first := v.fields[i].line; first != f.line {
-				where = fmt.Sprintf(", first on line %d", first)
-			}
-			problem(f.line, "field %s is given twice%s; keep one", quoted(f.name), where)
-			return
+	if first := named(v.fields, f.name); first != nil {
+		where := " on this line"
+		if first.line != f.line {
+			where = fmt.Sprintf(", first on line %d", first.line)
 		}
+		problem(f.line, "field %s is given twice%s; keep one", quoted(f.name), where)
+		return
 	}
 	if v.full {
 		return

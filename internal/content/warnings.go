@@ -218,10 +218,8 @@ func (d *decoder) entries(name string) []value {
 
 // find returns the value of a field of a mapping, or nil.
 func (v *value) find(name string) *value {
-	for i := range v.fields {
-		if v.fields[i].name == name {
-			return &v.fields[i].value
-		}
+	if f := named(v.fields, name); f != nil {
+		return &f.value
 	}
 	return nil
 }

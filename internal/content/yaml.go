@@ -59,6 +59,20 @@ func parseYAML(text string, offset int, problem report) (v value, ok bool) {
 	return v, !t.failed
 }
 
+// rejectedYAML are the parts of YAML that a content folder has no use for.
+var rejectedYAML = map[token.Type]string{
+	token.AnchorType:         "anchors (&)",
+	token.AliasType:          "aliases (*)",
+	token.TagType:            "tags (!)",
+	token.MergeKeyType:       "merge keys (<<)",
+	token.MappingKeyType:     "complex keys (?)",
+	token.DirectiveType:      "directives (%)",
+	token.DocumentHeaderType: furtherDocuments,
+	token.DocumentEndType:    furtherDocuments,
+}
+
+const furtherDocuments = "further documents (--- or ...)"
+
 // isSimpleYAML rejects, before parsing, what a content folder has no use for and
 // what can make the parser slow or crash.
 func isSimpleYAML(tokens token.Tokens, problem report) bool {
@@ -66,22 +80,7 @@ func isSimpleYAML(tokens token.Tokens, problem report) bool {
 	depth, entries, entryLine := 0, 0, 0
 	for i, t := range tokens {
 		line := t.Position.Line
-		rejected := ""
 		switch t.Type {
-		case token.AnchorType:
-			rejected = "anchors (&)"
-		case token.AliasType:
-			rejected = "aliases (*)"
-		case token.TagType:
-			rejected = "tags (!)"
-		case token.MergeKeyType:
-			rejected = "merge keys (<<)"
-		case token.MappingKeyType:
-			rejected = "complex keys (?)"
-		case token.DirectiveType:
-			rejected = "directives (%)"
-		case token.DocumentHeaderType, token.DocumentEndType:
-			rejected = "further documents (--- or ...)"
 		case token.SequenceStartType, token.MappingStartType:
 			depth++
 		case token.SequenceEndType, token.MappingEndType:
@@ -97,7 +96,7 @@ func isSimpleYAML(tokens token.Tokens, problem report) bool {
 				ok = false
 			}
 		}
-		if rejected != "" {
+		if rejected := rejectedYAML[t.Type]; rejected != "" {
 			problem(line, "%s are not allowed in this YAML; if it is text, put it in quotes", rejected)
 			ok = false
 		}

@@ -1,0 +1,62 @@
+package content
+
+import (
+	"regexp"
+	"strings"
+
+	"palmares/internal/catalog"
+)
+
+// isOnRequest reports whether a price is said not to be public, and reports one beside another model
+// than payant.
+func (d *decoder) isOnRequest(f *catalog.Field, to any) bool {
+	given := d.find(f.Name)
+	if f.Form != catalog.Price || given == nil {
+		return false
+	}
+	model, v := new(catalog.Pricing), &given.value
+	if f.Model != nil {
+		model = f.Model(to)
+	}
+	isRequired := f.Use.Has(catalog.Required) && !d.isDraft
+	isNone := v.kind == isNull && strings.HasSuffix(d.file, ".jsonl") && f.Model != nil && (isRequired || *model == catalog.Paid)
+	if !isNone && (v.kind != isText || v.text != catalog.OnRequest && v.text != "S"+catalog.OnRequest[1:]) {
+		return false
+	}
+	if *model != "" && *model != catalog.Paid {
+		d.report(v.line, "%s is sur devis, which goes with pricing payant, not %s; correct one of them", d.label(f.Name), *model)
+	}
+	*model = catalog.Paid
+	d.known = append(d.known, f.Name)
+	return true
+}
+
+func (d *decoder) price(at label, v *value) string {
+	rule := rule{catalog.IsPrice, "an amount in euros for a period, such as 0 €/mois, 19,99 €/mois or 1 200 €/an, or sur devis if it is not public"}
+	if plain := plainEuro.Replace(v.text); plain != v.text && catalog.IsPrice(plain) {
+		rule.want = "written with a plain space (U+0020) before €"
+	} else if !catalog.IsPrice(v.text) {
+		given := strings.Replace(v.text, ".", ",", 1)
+		meant := nearPrice.ReplaceAllString(given, "$1$2 €/$3")
+		if nearPrice.MatchString(given) && catalog.IsPrice(meant) {
+			rule.want = "written " + meant
+		}
+	}
+	s := d.valid(at, v, rule)
+	if euros, _, _ := catalog.Amount(s); euros > maxPrice {
+		d.report(v.line, "%s must be at most 10 000 000 €, not %s; correct the amount", at, quoted(s))
+		return ""
+	}
+	return s
+}
+
+// maxPrice is the highest amount that is not taken for a mistake, in euros.
+const maxPrice = 10_000_000
+
+// nearPrice is a price but for its spaces. 1,200 may be meant as either number.
+var nearPrice = regexp.MustCompile(
+	`^\s*([0-9][0-9 \x{a0}\x{202f}]*?)(,[0-9]{1,2})?[\s\x{a0}\x{202f}]*€\s*(?:/|par )\s*(\pL+)\s*$`,
+)
+
+// plainEuro replaces the other spaces before €.
+var plainEuro = strings.NewReplacer("\u00a0€", " €", "\u202f€", " €")
