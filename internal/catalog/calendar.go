@@ -215,8 +215,12 @@ func (c *Catalog) Put(record any) {
 	KindOf(record).put(c, record)
 }
 
-// Add adds such a record to a catalogue that is not sorted.
-func (c *Catalog) Add(record any) { KindOf(record).add(c, record) }
+// Add adds such a record, unless it is nil, to a catalogue that is not sorted.
+func (c *Catalog) Add(record any) {
+	if record != nil {
+		KindOf(record).add(c, record)
+	}
+}
 
 // put returns a sorted list with a record, instead of that of the same slug.
 func put[E any](list []E, record E, slugOf func(*E) string) []E {
