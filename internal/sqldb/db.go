@@ -18,7 +18,11 @@ type DB struct {
 	lookups *sql.DB // for what requests wait for; on SQLite it is reads
 	writes  *sql.DB // on SQLite a single connection: it has one writer at a time
 	sends   pools   // see Sending
+	counts  *sql.DB // for Count; nil on SQLite
 	parts   []Part
+
+	shared       bool // see Shared
+	placeholders int  // see Placeholders
 
 	alone         bool // no server may use it meanwhile: see OpenOffline
 	faults        *faults
@@ -58,7 +62,7 @@ func (d *DB) Name() string { return d.name }
 
 // Shared reports whether several nodes may use the database at once, as on PostgreSQL: then
 // they must Listen, and Count.
-func (d *DB) Shared() bool { return d.dialect.shared() }
+func (d *DB) Shared() bool { return d.shared }
 
 // Sending returns a DB for what sends webhooks and mails, which pages must not hold up. It
 // has its own connections, but for the only writer of SQLite.
@@ -93,10 +97,7 @@ func WithLockWait(d *DB, wait time.Duration) *DB {
 // Close waits for running transactions and closes every connection.
 func (d *DB) Close() error {
 	var err error
-	if d.writes != nil && d.writes != d.reads {
-		err = d.writes.Close()
-	}
-	for _, pool := range []*sql.DB{d.reads, d.sends.reads} {
+	for _, pool := range []*sql.DB{d.writes, d.reads, d.lookups, d.sends.reads, d.counts} { // some are the same
 		if pool != nil {
 			err = errors.Join(err, pool.Close())
 		}
@@ -204,30 +205,33 @@ func (d *DB) Poll(ctx context.Context, queries ...string) ([]int64, error) {
 // Count runs a query on the connection that counts requests, which nothing else holds up. It
 // must only be called if the database is Shared.
 func (d *DB) Count(ctx context.Context, query func(*sql.DB) error) error {
-	pool := d.dialect.counts()
-	if pool == nil {
+	if d.counts == nil {
 		return errors.New("SQLite has one node, which counts requests in memory")
 	}
-	err := query(pool)
+	err := query(d.counts)
 	d.dialect.counted(err)
 	return d.translate(ctx, err)
 }
 
 // Placeholders returns how many placeholders one statement should have at most when rows
 // are written or looked up in batches.
-func (d *DB) Placeholders() int { return d.dialect.placeholders() }
+func (d *DB) Placeholders() int { return d.placeholders }
 
 // LockClause returns clause, the end of a SELECT that locks rows, or "" where a writer has
 // the whole database to itself.
-func (d *DB) LockClause(clause string) string { return d.dialect.lockClause(clause) }
+func (d *DB) LockClause(clause string) string {
+	if !d.shared {
+		return ""
+	}
+	return " " + clause
+}
 
 // LockRows runs a SELECT that ends with the clause, if rows need to be locked.
 func LockRows(ctx context.Context, d *DB, tx *sql.Tx, query, clause string, args ...any) error {
-	end := d.LockClause(clause)
-	if end == "" {
+	if !d.shared {
 		return nil
 	}
-	return Exec(ctx, tx, query+end, args...)
+	return Exec(ctx, tx, query+" "+clause, args...)
 }
 
 // Claim makes this process the only server of a database that is not Shared, until Close

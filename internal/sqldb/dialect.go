@@ -9,12 +9,6 @@ import (
 // A dialect is what SQLite and PostgreSQL do differently. Everything else runs the same
 // statements on both.
 type dialect interface {
-	// shared reports whether several nodes may use the database at once.
-	shared() bool
-	// placeholders is DB.Placeholders.
-	placeholders() int
-	// lockClause is DB.LockClause.
-	lockClause(clause string) string
 	// limitWrite sets limits for the rest of a transaction.
 	limitWrite(ctx context.Context, tx *sql.Tx, limits writeLimits) error
 
@@ -23,9 +17,7 @@ type dialect interface {
 	lookup(ctx context.Context, query func() error) error
 	// polled is called with the outcome of each Poll, to keep the lookup pool ready.
 	polled(ctx context.Context, err error)
-	// counts is the connection for DB.Count, nil on one node. counted is called with the
-	// outcome of each.
-	counts() *sql.DB
+	// counted is called with the outcome of each DB.Count.
 	counted(err error)
 	// discardIdle has every idle connection replaced before its next use. It is called
 	// when one hung or broke.

@@ -18,7 +18,7 @@ func unreleasedTables(ctx context.Context, dsn string, version int) error {
 		return err
 	}
 	mark := ""
-	if !d.dialect.shared() {
+	if !d.Shared() {
 		mark = fmt.Sprintf("PRAGMA application_id = %d;", applicationID)
 	}
 	_, err = d.writes.ExecContext(ctx, mark+fmt.Sprintf(`

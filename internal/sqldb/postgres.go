@@ -62,7 +62,6 @@ type postgresDialect struct {
 	config      *pgx.ConnConfig
 	connections *connections // all of them
 	lookups     *sql.DB
-	counting    *sql.DB // the connection that counts
 
 	// When a connection of a pool last hung or broke, in Unix nanoseconds: older ones are
 	// not used again.
@@ -96,7 +95,9 @@ func (s *DB) openPostgres(dsn, counting string) error {
 		name: s.name, application: application, config: cfg, connections: &connections{open: map[*trackedConn]bool{}},
 	}
 	cfg.DialFunc = d.connections.dial
-	s.dialect = d
+	s.dialect, s.shared = d, true
+	// The server may be far away, and many rows share one round trip. It accepts 65535.
+	s.placeholders = 3000
 	s.reads = openPool(cfg, poolOptions{size: maxConnections, staleBefore: &d.staleBefore, ping: true})
 	s.writes = s.reads
 	sends := openPool(cfg, poolOptions{size: sendConnections, staleBefore: &d.staleBefore, ping: true})
@@ -121,7 +122,7 @@ func (s *DB) openPostgres(dsn, counting string) error {
 	if cfg.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement {
 		prepare = "" // a pooler runs each transaction on another connection
 	}
-	d.counting = openPool(counter, poolOptions{size: 1, staleBefore: &d.countsStaleBefore, prepare: prepare})
+	s.counts = openPool(counter, poolOptions{size: 1, staleBefore: &d.countsStaleBefore, prepare: prepare})
 	return nil
 }
 
@@ -171,14 +172,6 @@ func openPool(cfg *pgx.ConnConfig, o poolOptions) *sql.DB {
 	return db
 }
 
-func (*postgresDialect) shared() bool { return true }
-
-// placeholders is high: the server may be far away, and many rows share one round
-// trip. It accepts 65535.
-func (*postgresDialect) placeholders() int { return 3000 }
-
-func (*postgresDialect) lockClause(clause string) string { return " " + clause }
-
 func (*postgresDialect) limitWrite(ctx context.Context, tx *sql.Tx, l writeLimits) error {
 	return Exec(ctx, tx, fmt.Sprintf("SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d; "+
 		"SET LOCAL idle_in_transaction_session_timeout = %d",
@@ -213,8 +206,6 @@ func (d *postgresDialect) lookup(ctx context.Context, query func() error) error 
 	}
 	return err
 }
-
-func (d *postgresDialect) counts() *sql.DB { return d.counting }
 
 func (d *postgresDialect) counted(err error) {
 	if errors.Is(d.explain(err), ErrReadOnly) {
@@ -297,9 +288,8 @@ func (*postgresDialect) markOurs(context.Context, *sql.Tx) error { return nil }
 func (*postgresDialect) purge(context.Context) error { return nil }
 
 func (d *postgresDialect) close() error {
-	err := errors.Join(d.counting.Close(), d.lookups.Close())
 	d.connections.close()
-	return err
+	return nil
 }
 
 // isBusy is false: the server itself waits for locks.

@@ -86,40 +86,34 @@ func (s *DB) openSQLite(ctx context.Context, path string) error {
 }
 
 func (s *DB) openSQLitePools(path string) (err error) {
+	open := func(connections int, busy time.Duration, params ...string) *sql.DB {
+		pool, failed := sql.Open("sqlite", sqliteURI(path, busy, params...))
+		if failed != nil {
+			err = failed
+			return nil
+		}
+		pool.SetMaxOpenConns(connections) // 0: as many as there are queries
+		pool.SetMaxIdleConns(connections)
+		return pool
+	}
 	// FULL: a commit is on the disk before Publish returns, so that what was announced
 	// survives a power cut, not only a killed process, for which NORMAL would do. It
 	// costs one sync for each commit, and commits are few.
 	// secure_delete: what is deleted is overwritten, not left in free pages: the keys
 	// of past days, the addresses of deleted accounts.
-	s.writes, err = sql.Open("sqlite", sqliteURI(path, busyTimeout,
-		"_txlock", "immediate", "_foreign_keys", "on", "_synchronous", "FULL",
+	s.writes = open(1, busyTimeout, "_txlock", "immediate", "_foreign_keys", "on", "_synchronous", "FULL",
 		"_pragma", "secure_delete(1)",
-		"_pragma", "journal_size_limit(67108864)")) // a large publication leaves no large log behind
-	if err != nil {
-		return err
-	}
-	s.writes.SetMaxOpenConns(1)
-	s.reads, err = sql.Open("sqlite", sqliteURI(path, 10*time.Second, "_query_only", "on"))
-	if err != nil {
-		return err
-	}
-	s.reads.SetMaxOpenConns(4)
-	s.reads.SetMaxIdleConns(4)
+		"_pragma", "journal_size_limit(67108864)") // a large publication leaves no large log behind
+	s.reads = open(4, 10*time.Second, "_query_only", "on")
 	s.lookups = s.reads
-	sends, err := sql.Open("sqlite", sqliteURI(path, 10*time.Second, "_query_only", "on"))
-	if err != nil {
-		return err
-	}
-	sends.SetMaxOpenConns(2)
-	sends.SetMaxIdleConns(2)
-	s.sends = pools{reads: sends, writes: s.writes}
-	fresh, err := sql.Open("sqlite", sqliteURI(path, busyTimeout, "_query_only", "on"))
-	if err != nil {
-		return err
-	}
-	fresh.SetMaxIdleConns(0)
+	s.sends = pools{reads: open(2, 10*time.Second, "_query_only", "on"), writes: s.writes}
+	fresh := open(0, busyTimeout, "_query_only", "on")
+	// To SQLite there is no round trip, and its driver looks up each placeholder's name among all of
+	// them. A hundred rows at once made the first publication of 100,000 tools three times slower
+	// than a few.
+	s.placeholders = 50
 	s.dialect = &sqliteDialect{name: s.name, writes: s.writes, fresh: fresh}
-	return nil
+	return err
 }
 
 // sqliteURI names a file with any character in it, and how to open it.
@@ -134,22 +128,11 @@ func sqliteURI(path string, busy time.Duration, params ...string) string {
 	return u.String()
 }
 
-func (*sqliteDialect) shared() bool { return false }
-
-// placeholders is low: to SQLite there is no round trip, and its driver looks up each
-// placeholder's name among all of them. A hundred rows at once made the first
-// publication of 100,000 tools three times slower than a few.
-func (*sqliteDialect) placeholders() int { return 50 }
-
-func (*sqliteDialect) lockClause(string) string { return "" }
-
 func (*sqliteDialect) limitWrite(context.Context, *sql.Tx, writeLimits) error { return nil }
 
 func (*sqliteDialect) lookup(_ context.Context, query func() error) error { return query() }
 
 func (*sqliteDialect) polled(context.Context, error) {}
-
-func (*sqliteDialect) counts() *sql.DB { return nil }
 
 func (*sqliteDialect) counted(error) {}
 
