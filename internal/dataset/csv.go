@@ -35,8 +35,8 @@ func (t *table) addRow(cells ...string) error {
 	return t.csv.Write(cells)
 }
 
-// addTool writes the line of a tool.
-func (t *table) addTool(r *row, tool *catalog.Tool) error {
+// addRecord writes the line of a record, which is that of a tool if columns have what no field says.
+func (t *table) addRecord(r *row, tool *catalog.Tool) error {
 	cells := make([]string, len(t.columns))
 	for i, name := range t.columns {
 		if name == monthlyColumn {
@@ -50,15 +50,6 @@ func (t *table) addTool(r *row, tool *catalog.Tool) error {
 			}
 			continue
 		}
-		cells[i] = csvValue(r.Value(name))
-	}
-	return t.addRow(cells...)
-}
-
-// addRecord writes the line of a record whose columns are all fields of it.
-func (t *table) addRecord(r *row) error {
-	cells := make([]string, len(t.columns))
-	for i, name := range t.columns {
 		cells[i] = csvValue(r.Value(name))
 	}
 	return t.addRow(cells...)

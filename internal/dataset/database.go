@@ -48,7 +48,7 @@ func (w *writer) createDatabase() (*database, error) {
 	for _, pragma := range []string{
 		"page_size(" + strconv.Itoa(pageSize) + ")", "journal_mode(OFF)", "synchronous(OFF)", "locking_mode(EXCLUSIVE)",
 		"temp_store(MEMORY)",
-		"cache_size(-65536)", "max_page_count(" + strconv.FormatInt(max(w.room.rest()/pageSize, 1), 10) + ")",
+		"cache_size(-65536)", "max_page_count(" + strconv.FormatInt(max((w.room.limit-w.room.used)/pageSize, 1), 10) + ")",
 		"user_version(" + strconv.Itoa(Format) + ")",
 	} {
 		pragmas.Add("_pragma", pragma)
@@ -213,7 +213,7 @@ func (d *database) finish() error {
 	if err := d.compress(); err != nil {
 		return err
 	}
-	d.w.room.give(d.size)
+	d.w.room.used -= d.size
 	return os.Remove(d.path)
 }
 

@@ -14,9 +14,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/record"
@@ -119,30 +119,21 @@ func nameOf(s *snapshot.Snapshot, release string) string {
 	} {
 		h.Write(append([]byte(part), 0))
 	}
-	return "v" + strconv.FormatInt(s.Version, 10) + "-" + hex.EncodeToString(h.Sum(nil)[:buildSize])
+	return "v" + strconv.FormatInt(s.Version, 10) + "-" + hex.EncodeToString(h.Sum(nil)[:6])
 }
-
-// buildSize is the length of a build in bytes.
-const buildSize = 6
 
 // Version returns the version of the export with a name, and whether that is the name of
 // an export at all.
 func Version(name string) (version int64, ok bool) {
-	if name == "" || name[0] != 'v' {
+	found := exportName.FindStringSubmatch(name)
+	if found == nil {
 		return 0, false
 	}
-	number, build, _ := strings.Cut(name[1:], "-")
-	version, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || version < 0 || strconv.FormatInt(version, 10) != number || len(build) != 2*buildSize {
-		return 0, false
-	}
-	for i := range len(build) {
-		if c := build[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return 0, false
-		}
-	}
-	return version, true
+	version, err := strconv.ParseInt(found[1], 10, 64)
+	return version, err == nil
 }
+
+var exportName = regexp.MustCompile(`^v(0|[1-9][0-9]*)-[0-9a-f]{12}$`)
 
 // isHeads reports whether the publisher gives away no bodies.
 func isHeads(c *catalog.Catalog) bool { return c.Settings.Dataset == catalog.DatasetHead }

@@ -26,7 +26,6 @@ const (
 	lockName       = "lock"
 	unfinished     = "building-" // a prefix
 	manifestFile   = "manifest.json"
-	maxManifest    = 64 << 10
 	lockedInterval = 100 * time.Millisecond
 )
 
@@ -72,10 +71,6 @@ func (f *folder) load(name string) *Export {
 		return nil
 	}
 	dir := filepath.Join(f.dir, name)
-	info, err := os.Stat(filepath.Join(dir, manifestFile))
-	if err != nil || info.Size() > maxManifest {
-		return nil
-	}
 	b, err := os.ReadFile(filepath.Join(dir, manifestFile))
 	if err != nil {
 		return nil
@@ -155,17 +150,18 @@ func (f *folder) build(ctx context.Context, s *snapshot.Snapshot, name string) (
 	if err != nil {
 		return nil, err
 	}
-	r := &room{limit: f.limit, kept: kept}
-	x, err := f.write(ctx, s, name, r)
-	for errors.Is(err, ErrNoRoom) && len(r.kept) > 1 {
+	for {
+		r := &room{limit: f.limit, kept: kept}
+		x, err := f.write(ctx, s, name, r)
+		if !errors.Is(err, ErrNoRoom) || len(r.kept) <= 1 {
+			return x, err
+		}
 		// The disk is full. One export stays: it may be something else that fills it.
 		if err := os.RemoveAll(r.kept[0].dir); err != nil {
 			return nil, err
 		}
-		r = &room{limit: f.limit, kept: r.kept[1:]}
-		x, err = f.write(ctx, s, name, r)
+		kept = r.kept[1:]
 	}
-	return x, err
 }
 
 // write writes an export into a new folder and names it when it is complete. The name may
@@ -198,8 +194,9 @@ func noRoom(err error) error {
 }
 
 // keep removes the exports of the same catalogue that are no longer available, and
-// returns the others.
-func (f *folder) keep(s *snapshot.Snapshot) (kept []stored, err error) {
+// returns the others, which stay as long as there is room. Those of other catalogues have the version
+// foreign.
+func (f *folder) keep(s *snapshot.Snapshot) (kept []*Export, err error) {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil {
 		return nil, err
@@ -215,13 +212,12 @@ func (f *folder) keep(s *snapshot.Snapshot) (kept []stored, err error) {
 			}
 			continue
 		}
-		one := stored{dir: x.dir, version: x.Version, size: x.size()}
 		if x.Feed != s.Feed.ID {
-			one.version = foreign
+			x.Version = foreign
 		}
-		kept = append(kept, one)
+		kept = append(kept, x)
 	}
-	slices.SortFunc(kept, func(a, b stored) int { return cmp.Compare(a.version, b.version) })
+	slices.SortFunc(kept, func(a, b *Export) int { return cmp.Compare(a.Version, b.Version) })
 	return kept, nil
 }
 
@@ -233,13 +229,6 @@ func (x *Export) isAvailable(s *snapshot.Snapshot) bool {
 		(x.File(ChunksFile) == nil || !isHeads(s.Catalog))
 }
 
-// A stored is an export that stays as long as there is room.
-type stored struct {
-	dir     string
-	version int64 // foreign for another catalogue
-	size    int64
-}
-
 const foreign = -1 // older than any version
 
 // A room is what an export may take: the limit of the folder, from which older exports
@@ -247,7 +236,7 @@ const foreign = -1 // older than any version
 type room struct {
 	limit int64
 	used  int64
-	kept  []stored
+	kept  []*Export
 }
 
 // take takes bytes. ErrNoRoom: there are too few, even without any other export.
@@ -255,22 +244,16 @@ func (r *room) take(n int64) error {
 	r.used += n
 	total := r.used
 	for _, x := range r.kept {
-		total += x.size
+		total += x.size()
 	}
 	for ; total > r.limit && len(r.kept) > 0; r.kept = r.kept[1:] {
 		if err := os.RemoveAll(r.kept[0].dir); err != nil {
 			return err
 		}
-		total -= r.kept[0].size
+		total -= r.kept[0].size()
 	}
 	if total > r.limit {
 		return ErrNoRoom
 	}
 	return nil
 }
-
-// give gives bytes back.
-func (r *room) give(n int64) { r.used -= n }
-
-// rest returns how many bytes could be taken.
-func (r *room) rest() int64 { return r.limit - r.used }

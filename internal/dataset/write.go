@@ -107,25 +107,20 @@ func (w *writer) writeRecords() error {
 			if err := db.add(r); err != nil {
 				return err
 			}
-			if kind == record.Proof {
-				return proofs.addRecord(r)
-			} else if kind != record.Tool {
-				return nil
+			switch kind {
+			case record.Proof:
+				return proofs.addRecord(r, nil)
+			case record.Tool:
+				tool := w.snap.Catalog.Tool(r.change.Slug)
+				return errors.Join(tools.addRecord(r, tool), prices.addPrices(tool))
 			}
-			tool := w.snap.Catalog.Tool(r.change.Slug)
-			if err := tools.addTool(r, tool); err != nil {
-				return err
-			}
-			return prices.addPrices(tool)
+			return nil
 		})
 		if err != nil {
 			return err
 		}
 	}
-	if err := tools.finish(); err != nil {
-		return err
-	}
-	if err := errors.Join(prices.finish(), proofs.finish()); err != nil {
+	if err := errors.Join(tools.finish(), prices.finish(), proofs.finish()); err != nil {
 		return err
 	}
 	return db.finish()
