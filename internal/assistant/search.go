@@ -74,8 +74,7 @@ type searchArguments struct {
 
 // isWithoutFilters reports whether nothing but query says which tools are meant, and in which order.
 func (a *searchArguments) isWithoutFilters() bool {
-	return a.Category == "" && a.ExcludeCategory == "" && a.Usage == "" && a.AlternativesTo == "" && a.ScoreMin == nil &&
-		a.PriceMax == nil && a.Pricing == "" && a.Sort == ""
+	return *a == searchArguments{Query: a.Query, Limit: a.Limit, Next: a.Next}
 }
 
 // searchTools finds tools by words, as the site does.

@@ -286,20 +286,18 @@ func (p *publication) writeScheduled(ctx context.Context) error {
 
 // Planned returns what is to come, by hour and name.
 func (s *Catalogue) Planned(ctx context.Context) ([]catalog.Planned, error) {
-	return sqldb.Read(ctx, s.db, func(tx *sql.Tx) ([]catalog.Planned, error) { return planned(ctx, tx) })
-}
-
-func planned(ctx context.Context, tx *sql.Tx) ([]catalog.Planned, error) {
-	all, err := gather(ctx, tx, gathering{}, `NOT deleted AND (kind = $1 OR kind = $2 AND document LIKE '%"announced":%'
-		OR kind IN ($3, $4) AND document LIKE '%"unpublish_at":%')`, string(record.Catalogue), string(record.Tool), string(record.Page),
-		string(record.Article))
-	if err != nil {
-		return nil, err
-	}
-	if err := loadScheduled(ctx, tx, &all.Catalog); err != nil {
-		return nil, err
-	}
-	return all.Catalog.Planned(), nil
+	return sqldb.Read(ctx, s.db, func(tx *sql.Tx) ([]catalog.Planned, error) {
+		all, err := gather(ctx, tx, gathering{}, `NOT deleted AND (kind = $1 OR kind = $2 AND document LIKE '%"announced":%'
+			OR kind IN ($3, $4) AND document LIKE '%"unpublish_at":%')`, string(record.Catalogue), string(record.Tool),
+			string(record.Page), string(record.Article))
+		if err != nil {
+			return nil, err
+		}
+		if err := loadScheduled(ctx, tx, &all.Catalog); err != nil {
+			return nil, err
+		}
+		return all.Catalog.Planned(), nil
+	})
 }
 
 // Stuck returns how many records are not public although their hour has passed.

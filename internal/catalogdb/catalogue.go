@@ -214,15 +214,24 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 // writeEvents writes the events of all changes; last is the last one, as it is announced.
 func (p *publication) writeEvents(ctx context.Context, version int64, at string, last *catalog.Change) error {
 	ids := account.NewIDs(account.EventID, p.now, rand.Reader)
-	return p.writeRows(ctx, "events", eventTable, len(p.diff.Changes), func(i int) []any {
+	rows, n := sqldb.NewBatch(p.tx, eventTable, p.db.Placeholders()), len(p.diff.Changes)
+	for i := range n {
+		if i%progressEvery == 0 {
+			p.progress("events", i, n)
+		}
 		c := &p.diff.Changes[i]
-		if i == len(p.diff.Changes)-1 {
+		if i == n-1 {
 			c = last
 		}
-		sequence := p.old.sequence + 1 + int64(i)
-		id := ids.Next()
-		return []any{sequence, version, id, c.Type, c.Slug, at, string(webhook.EventBody(id, p.now, sequence, c))}
-	})
+		sequence, id := p.old.sequence+1+int64(i), ids.Next()
+		body := string(webhook.EventBody(id, p.now, sequence, c))
+		if err := rows.Add(ctx, sequence, version, id, c.Type, c.Slug, at, body); err != nil {
+			return err
+		}
+	}
+	err := rows.Flush(ctx)
+	p.progress("events", n, n)
+	return err
 }
 
 // stand stores what a folder that changes nothing adds to the version that stands: its

@@ -32,17 +32,15 @@ type Published struct {
 
 // Load reads the catalogue as one publication left it, without what is scheduled: nobody sees that.
 func (s *Catalogue) Load(ctx context.Context) (*Published, error) {
-	return s.loadWith(ctx, func(*sql.Tx, *catalog.Catalog) error { return nil })
+	return s.load(ctx, false)
 }
 
 // LoadAll is Load with what is scheduled.
 func (s *Catalogue) LoadAll(ctx context.Context) (*Published, error) {
-	return s.loadWith(ctx, func(tx *sql.Tx, c *catalog.Catalog) error { return loadScheduled(ctx, tx, c) })
+	return s.load(ctx, true)
 }
 
-func (s *Catalogue) loadWith(
-	ctx context.Context, also func(*sql.Tx, *catalog.Catalog) error,
-) (*Published, error) {
+func (s *Catalogue) load(ctx context.Context, isAll bool) (*Published, error) {
 	return sqldb.Read(ctx, s.db, func(tx *sql.Tx) (*Published, error) {
 		p, err := loadHead(ctx, tx)
 		if err != nil {
@@ -53,8 +51,10 @@ func (s *Catalogue) loadWith(
 			return nil, err
 		}
 		p.Catalog = &all.Catalog
-		if err := also(tx, p.Catalog); err != nil {
-			return nil, err
+		if isAll {
+			if err := loadScheduled(ctx, tx, p.Catalog); err != nil {
+				return nil, err
+			}
 		}
 		p.Feed, err = feedHead(ctx, tx)
 		if err != nil {

@@ -50,7 +50,7 @@ func loadChanges(ctx context.Context, tx *sql.Tx, before *Published) (p *Publish
 	if err != nil {
 		return nil, nil, err
 	}
-	p.Feed.Changes = before.Feed.With(n.fresh.changesAfter(before.Feed.Last))
+	p.Feed.Changes = before.Feed.With((&record.Feed{Changes: n.fresh.changes}).From(before.Feed.Last))
 	p.Events, err = latestEvents(ctx, tx, p.Catalog)
 	return p, step, err
 }
@@ -76,12 +76,6 @@ func isNear(ctx context.Context, tx *sql.Tx, before, now *Published) (bool, erro
 	changed, err := sqldb.Value[int](ctx, tx, `SELECT count(*) FROM records WHERE written > $1 AND kind <> $2`, before.Version,
 		string(record.Proof))
 	return changed <= max(100, len(before.Catalog.Tools)/4), err
-}
-
-// changesAfter returns the changes after a position.
-func (g *gathered) changesAfter(position int64) []record.Change {
-	f := record.Feed{Changes: g.changes}
-	return f.From(position)
 }
 
 // A nextLoad makes a catalogue from an earlier one and the rows that were written since.

@@ -153,24 +153,6 @@ func (p *publication) hour() string {
 	return catalog.FormatTime(p.dueAt)
 }
 
-// writeRows writes n rows to a table and reports the progress.
-func (p *publication) writeRows(ctx context.Context, stage string, t sqldb.Table, n int, row func(i int) []any) error {
-	b := sqldb.NewBatch(p.tx, t, p.db.Placeholders())
-	for i := range n {
-		if i%progressEvery == 0 {
-			p.progress(stage, i, n)
-		}
-		if err := b.Add(ctx, row(i)...); err != nil {
-			return err
-		}
-	}
-	if err := b.Flush(ctx); err != nil {
-		return err
-	}
-	p.progress(stage, n, n)
-	return nil
-}
-
 func (p *publication) progress(stage string, done, total int) {
 	if p.opts.Progress != nil {
 		p.opts.Progress(Progress{Stage: stage, Done: done, Total: total})

@@ -79,11 +79,7 @@ func (f *Folder) remember(version int64, changes []Change) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		undone := Change{Path: c.Path, Data: old}
-		if c.Data != nil {
-			undone.Base = Hash(c.Data)
-		}
-		before = append(before, undone)
+		before = append(before, Change{Path: c.Path, Data: old, Base: c.after()})
 		size += len(old)
 	}
 	if size > maxKept {

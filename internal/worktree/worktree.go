@@ -117,9 +117,12 @@ func Hash(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// isMade reports whether a file, which has that hash, is as after the change.
-func (c *Change) isMade(now string) bool {
-	return c.Data == nil && now == "" || c.Data != nil && now == Hash(c.Data)
+// after returns the Hash of the file after the change; "" if it is removed.
+func (c *Change) after() string {
+	if c.Data == nil {
+		return ""
+	}
+	return Hash(c.Data)
 }
 
 // checkPath refuses paths that are not content: a change must not write what git or a shell runs.
@@ -145,7 +148,7 @@ func checkBases(changes []Change, read func(path string) ([]byte, error)) error 
 		if err != nil {
 			return err
 		}
-		if now == c.Base || c.isMade(now) {
+		if now == c.Base || now == c.after() {
 			continue
 		}
 		conflict.Paths = append(conflict.Paths, c.Path)
