@@ -180,7 +180,7 @@ const (
 // ValueShare of its price. It is nil if there is none. The tool with the best score of all
 // is never its own alternative; if it is not on the map, the best on the map may be.
 func (m *Map) BestValue() *Point {
-	top := m.top()
+	top := m.Top()
 	if top == nil {
 		return nil
 	}
@@ -200,8 +200,8 @@ func (m *Map) BestValue() *Point {
 	return half
 }
 
-// top returns the best score on the map, the cheapest of equal ones; nil for none.
-func (m *Map) top() (top *Point) {
+// Top returns the best score on the map, the cheapest of equal ones; nil for none.
+func (m *Map) Top() (top *Point) {
 	for i := range m.Points {
 		if top == nil || m.Points[i].Score > top.Score {
 			top = &m.Points[i]

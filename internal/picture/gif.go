@@ -129,7 +129,7 @@ func splitGIF(file []byte) (*gifFile, error) {
 			g.length++
 			return g, nil
 		case gifExtension:
-			part, err = gifExtensionPart(rest)
+			part, err = gifBlocks(rest, 2)
 			switch {
 			case err != nil:
 			case part[1] == gifControl:
@@ -156,14 +156,6 @@ func splitGIF(file []byte) (*gifFile, error) {
 		g.length += len(part)
 	}
 	return nil, errCutOff
-}
-
-// gifExtensionPart returns the extension that rest starts with.
-func gifExtensionPart(rest []byte) ([]byte, error) {
-	if len(rest) < 3 {
-		return nil, errCutOff
-	}
-	return gifBlocks(rest, 2)
 }
 
 // gifImagePart returns the frame that rest starts with: a descriptor, a colour table, a

@@ -13,23 +13,16 @@ func turn(stored image.Image, orientation int) image.Image {
 	right, bottom := float64(w), float64(h)
 	// Where the stored place x, y is in the upright picture: the factors of x and y, and what
 	// is added, for each direction.
-	var place f64.Aff3
-	switch orientation {
-	case 2:
-		place = f64.Aff3{-1, 0, right, 0, 1, 0}
-	case 3:
-		place = f64.Aff3{-1, 0, right, 0, -1, bottom}
-	case 4:
-		place = f64.Aff3{1, 0, 0, 0, -1, bottom}
-	case 5:
-		place = f64.Aff3{0, 1, 0, 1, 0, 0}
-	case 6:
-		place = f64.Aff3{0, -1, bottom, 1, 0, 0}
-	case 7:
-		place = f64.Aff3{0, -1, bottom, -1, 0, right}
-	case 8:
-		place = f64.Aff3{0, 1, 0, -1, 0, right}
-	default:
+	place, isTurned := map[int]f64.Aff3{
+		2: {-1, 0, right, 0, 1, 0},
+		3: {-1, 0, right, 0, -1, bottom},
+		4: {1, 0, 0, 0, -1, bottom},
+		5: {0, 1, 0, 1, 0, 0},
+		6: {0, -1, bottom, 1, 0, 0},
+		7: {0, -1, bottom, -1, 0, right},
+		8: {0, 1, 0, -1, 0, right},
+	}[orientation]
+	if !isTurned {
 		return stored
 	}
 	if orientation > 4 {

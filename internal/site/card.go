@@ -87,15 +87,10 @@ func (v *view) card(folder, slug string) *sharecard.Card {
 func cardScore(t *catalog.Tool) sharecard.Score {
 	s := sharecard.Score{Name: t.Name}
 	if t.Score != nil {
-		s.Value, s.Best = french.Figure(*t.Score), scoreClass(*t.Score) == highScore
+		s.Value, s.Best = french.Figure(*t.Score), gradeOf(*t.Score).class == highScore
 	}
 	return s
 }
-
-// A drawing is the source of one card.
-type drawing struct{ *sharecard.Card }
-
-func (d drawing) Read(context.Context, string) ([]byte, error) { return d.PNG(), nil }
 
 // shareCard serves the cards. One that is out of date is replaced by that of the served
 // version, which caches then keep as long as a page: previews of older links go on showing
@@ -118,7 +113,8 @@ func (s *Site) shareCard(w http.ResponseWriter, r *request) {
 		control = cachePage
 	}
 	w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin") // other sites show it
-	s.writePicture(w, r, picture{hash: card.Digest(), ext: "png", control: control, from: drawing{card}, cache: s.cards})
+	draw := func(context.Context, string) ([]byte, error) { return card.PNG(), nil }
+	s.writePicture(w, r, picture{hash: card.Digest(), ext: "png", control: control, read: draw, cache: s.cards})
 }
 
 // currentSlug returns the slug of a record that had another one, or "".

@@ -125,7 +125,7 @@ func (s *Site) renderCategory(r *request, c *catalog.Category, w *wishes) *respo
 // fill sets what a category shows to all readers.
 func (p *categoryPage) fill(r *request, c *catalog.Category) {
 	m := r.maps().Of(c.Slug, "")
-	p.Picks, p.Plot, p.Off = picks(m), chart.NewPlot(m, true), m.Len()-len(m.Points)
+	p.Picks, p.Plot, p.Off = r.picks(m), chart.NewPlot(m, true), m.Len()-len(m.Points)
 	p.UsagePicks = r.usagePicks(c)
 	if p.Plot != nil {
 		for _, one := range p.Plot.Unnamed() {

@@ -61,7 +61,7 @@ func (s *Site) customPage(r *request, p *catalog.Page) (*response, error) {
 	data.Page.Draft = r.mark(p.Draft, "pages/"+p.Slug)
 	data.Page.Markdown = "/" + p.Slug + markdownSuffix
 	data.Page.share(r.shared(p.Image))
-	data.Page.JSONLD = &jsonldArticle{
+	data.Page.JSONLD = &jsonldText{
 		Context: schemaOrg, Type: "WebPage", Name: p.Title, URL: data.Page.Canonical, Publisher: r.organization(),
 		Language: "fr",
 	}

@@ -57,11 +57,8 @@ func methodNotAllowed() *failure {
 	}
 }
 
-// busy says that too many pages are made at once.
-func busy(err error) *failure {
-	return &failure{
-		status: http.StatusServiceUnavailable, title: "Trop de visites", cache: noStore, text: web.AsError(err).Text,
-	}
+func unavailable(title, text string) *failure {
+	return &failure{status: http.StatusServiceUnavailable, title: title, cache: noStore, text: text}
 }
 
 type failurePage struct {

@@ -3,7 +3,6 @@ package site
 import (
 	"context"
 	"fmt"
-	"image/color"
 	"net/http"
 	"path"
 	"strconv"
@@ -26,45 +25,27 @@ var manifestIcons = []string{"/media/icone-192.png", "/media/icone-512.png"}
 
 // icon serves the icons that browsers and telephones look for: the logo of the catalogue, or the palm.
 func (s *Site) icon(w http.ResponseWriter, r *request) {
-	d := iconDrawing{size: iconSizes[r.URL.Path], ext: strings.TrimPrefix(path.Ext(r.URL.Path), "."), accent: r.theme.accent()}
+	size, ext, accent := iconSizes[r.URL.Path], strings.TrimPrefix(path.Ext(r.URL.Path), "."), r.theme.accent()
+	logo := "" // the name of the picture
 	if p, ok := r.snap.Catalog.Pictures[r.snap.Catalog.Settings.Logo]; ok {
-		d.logo, d.from = atLeast(p, d.size).Name, s.cfg.Pictures
+		logo = atLeast(p, size).Name
 	}
-	s.writePicture(w, r, picture{hash: d.digest(), ext: d.ext, control: cachePage, from: d, cache: s.cards})
-}
-
-// An iconDrawing is the source of one icon.
-type iconDrawing struct {
-	logo string // the name of the picture; "" for the palm
-	size int
-	ext  string
-	from Pictures // of the logo
-
-	accent color.RGBA // of the palm
-}
-
-// digest identifies the icon. Raise its number when the drawing changes.
-func (d iconDrawing) digest() string {
-	return fmt.Sprintf("2-%s%d-%s-%v", d.ext, d.size, d.logo, d.accent)
-}
-
-// Read implements Pictures.
-func (d iconDrawing) Read(ctx context.Context, _ string) (file []byte, err error) {
-	var logo []byte
-	switch {
-	case d.logo == "":
-	case d.from == nil:
-		return nil, errNoPictures
-	default:
-		logo, err = d.from.Read(ctx, d.logo)
-		if err != nil {
-			return nil, err
+	hash := fmt.Sprintf("2-%s%d-%s-%v", ext, size, logo, accent) // raise the number when the drawing changes
+	draw := func(ctx context.Context, _ string) ([]byte, error) {
+		var file []byte
+		if logo != "" {
+			var err error
+			file, err = s.readPicture(ctx, logo)
+			if err != nil {
+				return nil, err
+			}
 		}
+		if ext == "ico" {
+			return sharecard.Favicon(file, accent), nil
+		}
+		return sharecard.Icon(file, size, accent), nil
 	}
-	if d.ext == "ico" {
-		return sharecard.Favicon(logo, d.accent), nil
-	}
-	return sharecard.Icon(logo, d.size, d.accent), nil
+	s.writePicture(w, r, picture{hash: hash, ext: ext, control: cachePage, read: draw, cache: s.cards})
 }
 
 // A webManifest describes the site to browsers that keep it beside applications

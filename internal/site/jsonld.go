@@ -28,15 +28,15 @@ type jsonldItem struct {
 }
 
 type jsonldTool struct {
-	Context     string        `json:"@context,omitempty"`
-	Type        string        `json:"@type"`
-	Name        string        `json:"name"`
-	URL         string        `json:"url"`
-	Description string        `json:"description,omitempty"`
-	Category    string        `json:"applicationCategory"`
-	Image       string        `json:"image,omitempty"`
-	Offers      *jsonldOffer  `json:"offers,omitempty"`
-	Review      *jsonldReview `json:"review,omitempty"`
+	Context     string       `json:"@context,omitempty"`
+	Type        string       `json:"@type"`
+	Name        string       `json:"name"`
+	URL         string       `json:"url"`
+	Description string       `json:"description,omitempty"`
+	Category    string       `json:"applicationCategory"`
+	Image       string       `json:"image,omitempty"`
+	Offers      *jsonldOffer `json:"offers,omitempty"`
+	Review      *jsonldText  `json:"review,omitempty"`
 }
 
 // A jsonldOffer has the price of a free tool itself, any other in Unit: without its unit the
@@ -56,23 +56,6 @@ type jsonldUnit struct {
 	Text     string  `json:"unitText"`
 	Code     string  `json:"unitCode,omitempty"`        // of UN/CEFACT
 	Duration int     `json:"billingDuration,omitempty"` // in units, of a subscription
-}
-
-type jsonldReview struct {
-	Context   string        `json:"@context,omitempty"`
-	Type      string        `json:"@type"`
-	Name      string        `json:"name"`
-	URL       string        `json:"url"`
-	Item      *jsonldTool   `json:"itemReviewed,omitempty"`
-	Body      string        `json:"abstract,omitempty"`
-	Rating    any           `json:"reviewRating,omitempty"` // or several
-	Pros      *jsonldList   `json:"positiveNotes,omitempty"`
-	Cons      *jsonldList   `json:"negativeNotes,omitempty"`
-	Author    []jsonldAgent `json:"author"`
-	Publisher *jsonldAgent  `json:"publisher,omitempty"`
-	Published string        `json:"datePublished,omitempty"`
-	Modified  string        `json:"dateModified"`
-	Language  string        `json:"inLanguage"`
 }
 
 type jsonldRating struct {
@@ -143,17 +126,21 @@ type jsonldAgent struct {
 	Employer *jsonldAgent `json:"worksFor,omitempty"`
 }
 
-// A jsonldArticle is an article, a comparison, an obituary, or a page that the publisher wrote, which has a
-// name and no author.
-type jsonldArticle struct {
-	Context   string        `json:"@context"`
+// A jsonldText is a review, an article, a comparison, an obituary, or a page that the publisher wrote.
+type jsonldText struct {
+	Context   string        `json:"@context,omitempty"`
 	Type      string        `json:"@type"`
 	Headline  string        `json:"headline,omitempty"`
 	Name      string        `json:"name,omitempty"`
 	URL       string        `json:"url"`
 	Image     string        `json:"image,omitempty"`
+	Item      *jsonldTool   `json:"itemReviewed,omitempty"`
+	Body      string        `json:"abstract,omitempty"`
+	Rating    any           `json:"reviewRating,omitempty"` // or several
+	Pros      *jsonldList   `json:"positiveNotes,omitempty"`
+	Cons      *jsonldList   `json:"negativeNotes,omitempty"`
 	Author    []jsonldAgent `json:"author,omitempty"`
-	Publisher *jsonldAgent  `json:"publisher"`
+	Publisher *jsonldAgent  `json:"publisher,omitempty"`
 	Published string        `json:"datePublished,omitempty"`
 	Modified  string        `json:"dateModified,omitempty"`
 	Genre     string        `json:"genre,omitempty"`
@@ -212,12 +199,12 @@ func newJSONLDOffer(t *catalog.Tool) *jsonldOffer {
 
 // jsonldReview describes the review of a tool. It returns nil without a score:
 // search engines ignore a review without a rating.
-func (v *view) jsonldReview(t *catalog.Tool) *jsonldReview {
+func (v *view) jsonldReview(t *catalog.Tool) *jsonldText {
 	c := v.snap.Catalog
 	if t.Score == nil || t.Body == "" {
 		return nil
 	}
-	return &jsonldReview{
+	return &jsonldText{
 		Type: "Review", Name: "Avis sur " + t.Name, URL: c.ReviewURLOf(t),
 		Body: t.Summary, Rating: v.rating(t), Pros: newJSONLDNotes(t.Pros), Cons: newJSONLDNotes(t.Cons),
 		Author: v.authors(t.Authors), Publisher: v.organization(), Published: t.TestedAt, Modified: t.UpdatedAt,
@@ -226,7 +213,7 @@ func (v *view) jsonldReview(t *catalog.Tool) *jsonldReview {
 }
 
 // jsonldComparison describes a comparison of two tools.
-func (v *view) jsonldComparison(x *catalog.Comparison, sides []toolRow) *jsonldArticle {
+func (v *view) jsonldComparison(x *catalog.Comparison, sides []toolRow) *jsonldText {
 	a := v.jsonldArticle(x.Title, v.snap.Catalog.ComparisonURLOf(x.Slug), x.Image, x.Authors)
 	a.Modified = x.UpdatedAt
 	for _, side := range sides {
@@ -236,7 +223,7 @@ func (v *view) jsonldComparison(x *catalog.Comparison, sides []toolRow) *jsonldA
 }
 
 // jsonldText describes an article.
-func (v *view) jsonldText(x *catalog.Article, url string) *jsonldArticle {
+func (v *view) jsonldText(x *catalog.Article, url string) *jsonldText {
 	a := v.jsonldArticle(x.Title, url, x.Image, x.Authors)
 	a.Published = x.Date
 	if x.Sponsored {
@@ -251,7 +238,7 @@ func (v *view) jsonldText(x *catalog.Article, url string) *jsonldArticle {
 }
 
 // jsonldObituary describes the page of a retired tool.
-func (v *view) jsonldObituary(t *catalog.Retired) *jsonldArticle {
+func (v *view) jsonldObituary(t *catalog.Retired) *jsonldText {
 	url := v.snap.Catalog.RetiredURLOf(t.Slug)
 	a := v.jsonldArticle(t.Name+"\u00a0: outil disparu", url, "", nil)
 	a.About = []*jsonldTool{{
@@ -262,8 +249,8 @@ func (v *view) jsonldObituary(t *catalog.Retired) *jsonldArticle {
 }
 
 // jsonldArticle describes a text with a headline.
-func (v *view) jsonldArticle(headline, url, image string, authors []string) *jsonldArticle {
-	a := &jsonldArticle{
+func (v *view) jsonldArticle(headline, url, image string, authors []string) *jsonldText {
+	a := &jsonldText{
 		Context: schemaOrg, Type: "Article", Headline: headline, URL: url, Author: v.authors(authors),
 		Publisher: v.organization(), Language: "fr",
 	}

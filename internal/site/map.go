@@ -36,16 +36,11 @@ type mapPage struct {
 
 // A mapRow is a mark of the map in a table.
 type mapRow struct {
-	Slug, Name string
-	Score      string
-	Rank       string // CSS class of the score
-	Month      string // price per month
-	Each       string // what Month is for besides: utilisateur; "" for nothing
-	Price      string // as it is given
-	Category   string // label
-	Pricing    string
-	Others     int // that the mark stands for besides this tool
-	Frontier   bool
+	toolRow
+	Month    string // price per month
+	Each     string // what Month is for besides: utilisateur; "" for nothing
+	Others   int    // that the mark stands for besides this tool
+	Frontier bool
 }
 
 // How many rows the lists next to the map have.
@@ -188,10 +183,7 @@ func (f *filters) at(path string) string {
 
 // mapRow returns a row of a tool; p is nil for one that is not on the map.
 func (v *view) mapRow(t *catalog.Tool, p *market.Point) mapRow {
-	row := mapRow{
-		Slug: t.Slug, Name: t.Name, Score: french.Figure(*t.Score), Rank: scoreClass(*t.Score), Price: shownPrice(t),
-		Category: v.label(t.Category), Pricing: string(t.Pricing),
-	}
+	row := mapRow{toolRow: v.row(t)}
 	if p != nil {
 		row.Month, row.Each, row.Frontier = french.ShortEuros(p.Euros), chart.Each(t.Price), p.Frontier
 	}
@@ -248,7 +240,7 @@ type mapRecord struct {
 // it is there.
 func (s *Site) mapFile(r *request, write func(*mapData) *response) (*response, error) {
 	if !r.snap.Catalog.HasDataset() {
-		return nil, notFound("Ce catalogue n’est pas proposé en bloc\u202f; l’API le donne page par page.")
+		return nil, noDataset()
 	}
 	f := readFilters(r)
 	if moved := f.renamedCategory(r); moved != nil {

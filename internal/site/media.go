@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -46,14 +45,14 @@ func (s *Site) media(w http.ResponseWriter, r *request) {
 		s.write(w, r, s.failure(r, notFound("Cette image n’existe pas, ou plus.")), nil)
 		return
 	}
-	s.writePicture(w, r, picture{hash: hash, ext: ext, control: cacheYear, from: s.cfg.Pictures, cache: s.pictures})
+	s.writePicture(w, r, picture{hash: hash, ext: ext, control: cacheYear, read: s.readPicture, cache: s.pictures})
 }
 
 // A picture is what writePicture sends.
 type picture struct {
 	hash, ext string
 	control   string // Cache-Control
-	from      Pictures
+	read      func(ctx context.Context, hash string) ([]byte, error)
 	cache     *pictureCache
 }
 
@@ -68,29 +67,16 @@ func (s *Site) writePicture(w http.ResponseWriter, r *request, p picture) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	file, err := p.cache.get(r.Context(), p.hash, p.from)
+	file, err := p.cache.get(r.Context(), p.hash, p.read)
 	if err != nil {
 		h.Del("ETag")
-		unavailable := web.Unavailable(err, "Cette image ne peut pas être lue")
-		h.Set("Retry-After", cmp.Or(unavailable.RetryAfter, web.RetrySoon))
-		s.write(w, r, s.failure(r, pictureUnavailable(unavailable.Text)), nil)
+		problem := web.Unavailable(err, "Cette image ne peut pas être lue")
+		h.Set("Retry-After", cmp.Or(problem.RetryAfter, web.RetrySoon))
+		s.write(w, r, s.failure(r, unavailable("Image indisponible", problem.Text)), nil)
 		return
 	}
 	h.Set("Content-Type", pictureTypes[p.ext])
-	if r.Header.Get("Range") != "" {
-		http.ServeContent(w, r.Request, "", time.Time{}, bytes.NewReader(file))
-		return
-	}
-	h.Set("Accept-Ranges", "bytes")
-	h.Set("Content-Length", strconv.Itoa(len(file)))
-	_, _ = w.Write(file) // fails only when the client is gone
-}
-
-func pictureUnavailable(text string) *failure {
-	return &failure{
-		status: http.StatusServiceUnavailable, title: "Image indisponible", cache: noStore,
-		text: text,
-	}
+	http.ServeContent(w, r.Request, "", time.Time{}, bytes.NewReader(file))
 }
 
 const (
@@ -118,11 +104,16 @@ func newPictureCache(most, reads int) *pictureCache {
 
 var errNoPictures = errors.New("no source of pictures")
 
-// get returns a picture from the cache, or reads it.
-func (c *pictureCache) get(ctx context.Context, hash string, from Pictures) ([]byte, error) {
-	if from == nil {
+// readPicture reads a picture of the catalogue.
+func (s *Site) readPicture(ctx context.Context, hash string) ([]byte, error) {
+	if s.cfg.Pictures == nil {
 		return nil, errNoPictures
 	}
+	return s.cfg.Pictures.Read(ctx, hash)
+}
+
+// get returns a picture from the cache, or reads it.
+func (c *pictureCache) get(ctx context.Context, hash string, read func(context.Context, string) ([]byte, error)) ([]byte, error) {
 	return c.files.Load(hash, func() ([]byte, error) {
 		// Others wait for this read, so it goes on if this visitor leaves.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pictureTimeout)
@@ -131,6 +122,6 @@ func (c *pictureCache) get(ctx context.Context, hash string, from Pictures) ([]b
 			return nil, err
 		}
 		defer c.reads.Leave(1)
-		return from.Read(ctx, hash)
+		return read(ctx, hash)
 	})
 }

@@ -48,7 +48,7 @@ func (s *Site) showRetired(r *request) (*response, error) {
 	}
 	data.Tool.Note, data.Tool.Body = r.html("cimetiere", t.Body, ""), r.bodyOf("cimetiere", t.Body)
 	if t.LastScore != nil {
-		data.Score, data.Rank = french.Figure(*t.LastScore), scoreClass(*t.LastScore)
+		data.Score, data.Rank = french.Figure(*t.LastScore), gradeOf(*t.LastScore).class
 	}
 	data.addAlternatives(r, t)
 	if r.snap.Catalog.HasDataset() {

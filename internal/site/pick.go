@@ -17,38 +17,30 @@ import (
 
 // A pick answers a question about a category with one of its tools, and says why.
 type pick struct {
-	Question   string
-	Slug, Name string // "" if there is no such tool
-	Score      string
-	Rank       string // CSS class of the score
-	Why        string
+	Question string
+	toolRow  // empty if there is no such tool
+	Why      string
 }
 
 // picks answers the three questions about a category: the best score, the best value and
 // the best free tool. It returns nil if no tool has a score.
-func picks(m *market.Map) []pick {
+func (v *view) picks(m *market.Map) []pick {
 	best, next, equal := m.BestScore()
 	if best == nil {
 		return nil
 	}
-	list := []pick{newPick("La meilleure note", best, whyBest(best, next, equal))}
+	list := []pick{{"La meilleure note", v.row(best), whyBest(best, next, equal)}}
 	if value := m.BestValue(); value != nil {
-		list = append(list, newPick("Le meilleur rapport", value.Tool, whyValue(value, m)))
+		list = append(list, pick{"Le meilleur rapport", v.row(value.Tool), whyValue(value, m)})
 	} else {
 		list = append(list, pick{Question: "Le meilleur rapport", Why: whyNoValue(best, m)})
 	}
 	if free := m.BestFree(); free != nil {
-		list = append(list, newPick("Le meilleur gratuit", free.Tool, whyFree(free, best)))
+		list = append(list, pick{"Le meilleur gratuit", v.row(free.Tool), whyFree(free, best)})
 	} else {
 		list = append(list, pick{Question: "Le meilleur gratuit", Why: "Aucun outil noté de la catégorie n’est gratuit."})
 	}
 	return list
-}
-
-func newPick(question string, t *catalog.Tool, why string) pick {
-	return pick{
-		Question: question, Slug: t.Slug, Name: t.Name, Score: french.Figure(*t.Score), Rank: scoreClass(*t.Score), Why: why,
-	}
 }
 
 // usagePicks returns the tool with the best score for each usage of a category.
@@ -70,7 +62,7 @@ func (v *view) usagePicks(c *catalog.Category) []pick {
 			}
 		}
 		if best != nil {
-			list = append(list, newPick(markdown.NoBreak(usage.Label), best, whyUsage(best, next)))
+			list = append(list, pick{markdown.NoBreak(usage.Label), v.row(best), whyUsage(best, next)})
 		}
 	}
 	return list
@@ -116,13 +108,7 @@ func tieBreak(best, next *catalog.Tool) string {
 }
 
 func whyValue(value *market.Point, m *market.Map) string {
-	top := value // the best score on the map
-	for i := range m.Points {
-		if m.Points[i].Score > top.Score {
-			top = &m.Points[i]
-		}
-	}
-	price := chart.PerMonth(value.Tool)
+	top, price := m.Top(), chart.PerMonth(value.Tool)
 	if top == value {
 		if value.Euros == 0 {
 			return "Gratuit, et rien n’est mieux noté parmi ce qui se compare."

@@ -28,34 +28,16 @@ func (w *words) scoreHistory(t *catalog.Tool, until string) *scoreHistory {
 	if len(t.ScoreHistory) == 0 {
 		return nil
 	}
-	figures := []struct {
-		label  string
-		before func(*catalog.ScoreChange) *float64
-		after  func(*catalog.ScoreChange) *float64
-	}{
-		{
-			"Note", func(c *catalog.ScoreChange) *float64 { return c.OldScore },
-			func(c *catalog.ScoreChange) *float64 { return c.NewScore },
-		},
-		{
-			w.figures["verifiability"], func(c *catalog.ScoreChange) *float64 { return c.OldVerifiability },
-			func(c *catalog.ScoreChange) *float64 { return c.NewVerifiability },
-		},
-		{
-			w.figures["obsolescence"], func(c *catalog.ScoreChange) *float64 { return c.OldObsolescence },
-			func(c *catalog.ScoreChange) *float64 { return c.NewObsolescence },
-		},
-	}
 	h := &scoreHistory{Chart: chart.OfScore(t, until), Rows: make([]scoreRow, len(t.ScoreHistory))}
 	for i := range t.ScoreHistory {
 		c := &t.ScoreHistory[i]
 		h.Rows[i] = scoreRow{Date: c.ChangedAt, Note: markdown.NoBreak(c.Note)}
 		h.Notes = h.Notes || c.Note != ""
 	}
-	for _, f := range figures {
+	for n, label := range []string{"Note", w.figures["verifiability"], w.figures["obsolescence"]} {
 		cells, changed := make([]string, len(h.Rows)), false
 		for i := range t.ScoreHistory {
-			before, after := f.before(&t.ScoreHistory[i]), f.after(&t.ScoreHistory[i])
+			before, after := figuresOf(&t.ScoreHistory[i], n)
 			cells[i] = figure(after)
 			if !sameFigure(before, after) {
 				cells[i] = figure(before) + " → " + figure(after)
@@ -65,12 +47,20 @@ func (w *words) scoreHistory(t *catalog.Tool, until string) *scoreHistory {
 		if !changed {
 			continue
 		}
-		h.Columns = append(h.Columns, f.label)
+		h.Columns = append(h.Columns, label)
 		for i := range h.Rows {
 			h.Rows[i].Cells = append(h.Rows[i].Cells, cells[i])
 		}
 	}
 	return h
+}
+
+// figuresOf returns what a change made of the score, the verifiability or the obsolescence, by number.
+func figuresOf(c *catalog.ScoreChange, n int) (before, after *float64) {
+	all := [...][2]*float64{
+		{c.OldScore, c.NewScore}, {c.OldVerifiability, c.NewVerifiability}, {c.OldObsolescence, c.NewObsolescence},
+	}
+	return all[n][0], all[n][1]
 }
 
 // figure formats a figure, which is nil if it was not measured.

@@ -186,7 +186,7 @@ const pageWait = 2 * time.Second
 // time as processors: pages that are cached, and health checks, are sent beside them.
 func (s *Site) begin(ctx context.Context, r *request) error {
 	if err := s.making.Enter(ctx, 1); err != nil {
-		return busy(err)
+		return unavailable("Trop de visites", web.AsError(err).Text)
 	}
 	r.making = s.making
 	return nil

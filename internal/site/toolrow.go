@@ -2,6 +2,7 @@ package site
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -45,7 +46,7 @@ func (v *view) row(t *catalog.Tool) toolRow {
 		row.Initial = t.Name[:size]
 	}
 	if t.Score != nil {
-		row.Score, row.Rank = french.Figure(*t.Score), scoreClass(*t.Score)
+		row.Score, row.Rank = french.Figure(*t.Score), gradeOf(*t.Score).class
 	}
 	return row
 }
@@ -67,18 +68,26 @@ func (v *view) rows(ids []int32) []toolRow {
 	return each(ids, func(i int32) toolRow { return v.row(v.snap.Catalog.Tools[i]) })
 }
 
-// highScore is the CSS class of a high score.
+// A grade is what a score is in a word.
+type grade struct {
+	least float64
+	word  string
+	scope string // the scores that have this word
+	class string // in CSS
+}
+
+// grades are those of all scores, the highest first.
+var grades = []grade{
+	{8.5, "excellent", "à partir de 8,5", highScore},
+	{7, "bon", "de 7 à moins de 8,5", "note-fair"},
+	{5.5, "correct", "de 5,5 à moins de 7", "note-fair"},
+	{math.Inf(-1), "faible", "moins de 5,5", "note-low"},
+}
+
 const highScore = "note-high"
 
-// scoreClass returns the CSS class of a score, which goes with its word.
-func scoreClass(score float64) string {
-	switch scoreWord(score) {
-	case "excellent":
-		return highScore
-	case "faible":
-		return "note-low"
-	}
-	return "note-fair"
+func gradeOf(score float64) grade {
+	return grades[slices.IndexFunc(grades, func(g grade) bool { return score >= g.least })]
 }
 
 // A bar shows a figure out of ten; Value is "" if it was not measured.

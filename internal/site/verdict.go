@@ -46,8 +46,8 @@ func (v *view) verdict(t *catalog.Tool) verdict {
 		Interests: markdown.NoBreak(t.Interests), Pros: each(t.Pros, markdown.NoBreak), Cons: each(t.Cons, markdown.NoBreak),
 	}
 	if t.Score != nil {
-		d.Word = scoreWord(*t.Score)
-		d.Range = scoreRanges[d.Word]
+		grade := gradeOf(*t.Score)
+		d.Word, d.Range = grade.word, grade.scope
 	}
 	c := v.category(t.Category)
 	if c == nil {
@@ -63,25 +63,6 @@ func (v *view) verdict(t *catalog.Tool) verdict {
 	version, isCurrent := c.TestedUnder(t)
 	d.Protocol, d.IsFormer = version, !isCurrent
 	return d
-}
-
-// scoreWord says a score in a word.
-func scoreWord(score float64) string {
-	switch {
-	case score >= 8.5:
-		return "excellent"
-	case score >= 7:
-		return "bon"
-	case score >= 5.5:
-		return "correct"
-	default:
-		return "faible"
-	}
-}
-
-// scoreRanges says which scores have a word.
-var scoreRanges = map[string]string{
-	"excellent": "à partir de 8,5", "bon": "de 7 à moins de 8,5", "correct": "de 5,5 à moins de 7", "faible": "moins de 5,5",
 }
 
 // category returns a category of the catalogue, or nil.
