@@ -94,21 +94,15 @@ func (m *Maps) Of(category string, pricing catalog.Pricing) *Map {
 
 // of returns the map of some of the tools. What is taken in order stays in order.
 func (m *Map) of(isWanted func(*catalog.Tool) bool) *Map {
-	some := &Map{}
-	for _, p := range m.Points {
-		if isWanted(p.Tool) {
-			some.Points = append(some.Points, p)
-		}
-	}
-	markFrontier(some.Points)
-	some.Apart, some.Unscored = only(m.Apart, isWanted), only(m.Unscored, isWanted)
-	return some
+	points := only(m.Points, func(p Point) bool { return isWanted(p.Tool) })
+	markFrontier(points)
+	return &Map{points, only(m.Apart, isWanted), only(m.Unscored, isWanted)}
 }
 
-func only(tools []*catalog.Tool, isWanted func(*catalog.Tool) bool) (some []*catalog.Tool) {
-	for _, t := range tools {
-		if isWanted(t) {
-			some = append(some, t)
+func only[T any](list []T, isWanted func(T) bool) (some []T) {
+	for _, one := range list {
+		if isWanted(one) {
+			some = append(some, one)
 		}
 	}
 	return some
@@ -134,14 +128,7 @@ func markFrontier(points []Point) {
 }
 
 // Frontier returns the points that no other beats, the cheapest first.
-func (m *Map) Frontier() (list []Point) {
-	for _, p := range m.Points {
-		if p.Frontier {
-			list = append(list, p)
-		}
-	}
-	return list
-}
+func (m *Map) Frontier() []Point { return only(m.Points, func(p Point) bool { return p.Frontier }) }
 
 // BestScore returns the tool with the highest score, and the next one; nil where there is
 // none. Of equal scores the lower price comes first, then the slug. Equal is how many other

@@ -52,6 +52,7 @@ var refused = []struct{ start, what string }{
 // accepted anyway.
 func formatOf(name string, file []byte) (*format, error) {
 	starts := func(s string) bool { return bytes.HasPrefix(file, []byte(s)) }
+	element, ending := firstElement(file), strings.ToLower(path.Ext(name))
 	switch {
 	case starts(pngSignature):
 		return pngFormat, nil
@@ -63,9 +64,9 @@ func formatOf(name string, file []byte) (*format, error) {
 		return gifFormat, nil
 	case starts("version https://git-lfs"):
 		return nil, errors.New("this is a Git LFS pointer, not the picture; run `git lfs pull` and try again")
-	case isSVG(name, file):
+	case element == "svg", ending == ".svg", ending == ".svgz": // by its name if it is compressed
 		return nil, errors.New("this is an SVG picture, which is not accepted because SVG can carry script; export it as PNG")
-	case isHTML(file):
+	case element == "html":
 		return nil, errors.New("this is an HTML page, not a picture; download the picture itself")
 	}
 	if what := container(file); what != "" {
@@ -97,14 +98,7 @@ func container(file []byte) string {
 	return "a video"
 }
 
-// isSVG goes by the first element, and by the name for what is compressed.
-func isSVG(name string, file []byte) bool {
-	ending := strings.ToLower(path.Ext(name))
-	return firstElement(file) == "svg" || ending == ".svg" || ending == ".svgz"
-}
-
-func isHTML(file []byte) bool { return firstElement(file) == "html" }
-
+// firstElement tells svg and html from all others, which are "".
 func firstElement(file []byte) string {
 	text := opening(file)
 	if !strings.HasPrefix(text, "<") {

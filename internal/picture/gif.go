@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/draw"
 	"image/gif"
+	"slices"
 )
 
 const (
@@ -48,13 +49,8 @@ func decodeGIF(file []byte) (image.Image, error) {
 		return nil, err
 	}
 	var frame image.Image
-	var single []byte
 	for _, f := range g.frames {
-		single = append(single[:0], g.header...)
-		single = append(single, f.control...)
-		single = append(single, f.image...)
-		single = append(single, gifTrailer)
-		frame, err = gif.Decode(bytes.NewReader(single))
+		frame, err = gif.Decode(bytes.NewReader(slices.Concat(g.header, f.control, f.image, []byte{gifTrailer})))
 		if err != nil {
 			return nil, err
 		}
@@ -96,11 +92,7 @@ func parseGIF(file []byte, lim limits) (*parsed, error) {
 		p.bytes = bytes.Clone(file[:g.length])
 		return p, g.check(lim)
 	}
-	p.bytes = append(make([]byte, 0, len(file)), g.header...)
-	p.bytes = append(p.bytes, g.profile...)
-	p.bytes = append(p.bytes, g.frames[0].control...)
-	p.bytes = append(p.bytes, g.frames[0].image...)
-	p.bytes = append(p.bytes, gifTrailer)
+	p.bytes = slices.Concat(g.header, g.profile, g.frames[0].control, g.frames[0].image, []byte{gifTrailer})
 	return p, nil
 }
 

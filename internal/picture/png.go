@@ -9,6 +9,7 @@ import (
 	"image"
 	"image/png"
 	"io"
+	"slices"
 )
 
 const (
@@ -164,14 +165,7 @@ func encodePNG(img image.Image, level png.CompressionLevel, colourChunks []byte)
 	if err := e.Encode(&encoded, img); err != nil {
 		return nil, err
 	}
-	b := encoded.Bytes()
-	if len(colourChunks) == 0 {
-		return b, nil
-	}
-	out := make([]byte, 0, len(b)+len(colourChunks))
-	out = append(out, b[:pngHeaderEnd]...)
-	out = append(out, colourChunks...)
-	return append(out, b[pngHeaderEnd:]...), nil
+	return slices.Insert(encoded.Bytes(), pngHeaderEnd, colourChunks...), nil
 }
 
 // profileChunk returns an ICC profile as a chunk of a PNG.

@@ -44,14 +44,14 @@ func (d *document) operation(path string, op *operationObject) operation {
 }
 
 // examples returns the examples of a response and the error codes in them.
-func (d *document) examples(refs pairs[ref[exampleObject]]) (examples []example, codes []anchor) {
+func (d *document) examples(refs pairs[ref[exampleObject]]) (examples []example, codes []string) {
 	for _, e := range refs {
 		object := e.Value.in(d.Components.Examples)
 		examples = append(examples, example{inline(object.Summary), highlight(object.Value)})
 		var problem struct{ Code string }
 		_ = json.Unmarshal(object.Value, &problem) // a response without a code is not an error
-		if code := errorAnchor(problem.Code); problem.Code != "" && !slices.Contains(codes, code) {
-			codes = append(codes, code)
+		if problem.Code != "" && !slices.Contains(codes, problem.Code) {
+			codes = append(codes, problem.Code)
 		}
 	}
 	return examples, codes

@@ -10,6 +10,7 @@ import (
 	"palmares/internal/markdown"
 	"palmares/internal/openapi"
 	"palmares/internal/snapshot"
+	"palmares/internal/web"
 )
 
 // page is the data of the templates.
@@ -24,7 +25,7 @@ type page struct {
 	Groups        []group
 	Group         group // of a page of one
 	Headers       []header
-	Errors        []errorCode
+	Errors        []web.CodeInfo
 	QuotaExceeded template.HTML // a 429 response
 	Cache         sample
 	Pages         sample
@@ -113,7 +114,7 @@ type status struct {
 	Status   string
 	Text     string // Markdown
 	HTML     template.HTML
-	Codes    []anchor
+	Codes    []string  // of errors
 	Examples []example // of an error
 }
 

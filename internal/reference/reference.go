@@ -20,6 +20,7 @@ import (
 	"palmares/internal/markdown"
 	"palmares/internal/openapi"
 	"palmares/internal/snapshot"
+	"palmares/internal/web"
 )
 
 // Path is where the introduction is; the other pages are below it.
@@ -41,7 +42,7 @@ type Reference struct {
 	guide         []chapter
 	groups        []group
 	headers       []header
-	errors        []errorCode
+	errors        []web.CodeInfo
 	quotaExceeded template.HTML
 	hidesPro      bool
 }

@@ -126,12 +126,7 @@ func (p *canvas) ring(x, y, diameter, thickness int, c colour) {
 	}
 }
 
-// palm draws the mark of the site, as in its pages, in a square.
-func (p *canvas) palm(x, y, size int, c colour) {
-	p.blend(image.Rect(x, y, x+size, y+size), palm(size), image.Point{}, c)
-}
-
-// palm returns the mark of the site as a mask.
+// palm returns the mark of the site, as in its pages, as a mask.
 func palm(size int) *image.Alpha {
 	scale := float32(size) / 32
 	r := vector.NewRasterizer(size, size)

@@ -83,7 +83,8 @@ func (c Card) PNG() []byte {
 	// The head: the palm, the name of the site, and what the page is.
 	x := margin
 	if c.Palm {
-		p.palm(x-4, headline-44, 54, accent)
+		const size = 54
+		p.blend(image.Rect(x-4, headline-44, x-4+size, headline-44+size), palm(size), image.Point{}, accent)
 		x += 64
 	}
 	site := p.line(c.Site, bold, 36, 620)

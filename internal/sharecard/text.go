@@ -98,14 +98,10 @@ func drawable(text string, w weight) string {
 
 // cut returns the first maxRunes characters of a text.
 func cut(text string) string {
-	n := 0
-	for i := range text {
-		if n == maxRunes {
-			return text[:i] + ellipsis
-		}
-		n++
+	if utf8.RuneCountInString(text) <= maxRunes {
+		return text
 	}
-	return text
+	return string([]rune(text)[:maxRunes]) + ellipsis
 }
 
 // A line is a text in one size.
@@ -298,9 +294,6 @@ func (b block) capitals() int { return b.size * 72 / 100 }
 
 // draw writes the block with its top at y and returns where it ends.
 func (b block) draw(x, y int, c colour) int {
-	if b.empty() {
-		return y
-	}
 	baseline := y + b.capitals()
 	for _, l := range b.lines {
 		l.draw(x, baseline, c)

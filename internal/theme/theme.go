@@ -53,11 +53,8 @@ func (c Colour) luminance() (sum float64) {
 
 // Contrast returns the contrast of two colours, from 1 to 21.
 func Contrast(a, b Colour) float64 {
-	lighter, darker := a.luminance(), b.luminance()
-	if lighter < darker {
-		lighter, darker = darker, lighter
-	}
-	return (lighter + 0.05) / (darker + 0.05)
+	x, y := a.luminance(), b.luminance()
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
 // MinContrast is what text needs (WCAG 2, level AA).
