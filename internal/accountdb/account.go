@@ -1,12 +1,10 @@
 package accountdb
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
 	"errors"
-	"slices"
 	"time"
 
 	"palmares/internal/account"
@@ -32,24 +30,18 @@ func (s *Accounts) Create(
 		ID: account.NewID(account.AccountID, now, rand.Reader), Email: email, Plan: plan,
 		CreatedAt: now.UTC().Truncate(time.Millisecond),
 	}
-	err = writeKeys(ctx, s.db, func(tx *sql.Tx) error {
+	return a, writeKeys(ctx, s.db, func(tx *sql.Tx) error {
 		exists := sqldb.ProblemWith(email, ErrAccountExists, "%s has an account already", email)
 		return sqldb.ExecSome(ctx, tx, exists,
 			`INSERT INTO accounts (id, email, plan, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (email) DO NOTHING`,
 			a.ID, a.Email, string(a.Plan), sqldb.FormatTime(a.CreatedAt))
 	})
-	if err != nil {
-		return account.Account{}, err
-	}
-	return a, nil
 }
 
 // List lists every account, oldest first.
 func (s *Accounts) List(ctx context.Context) ([]account.Account, error) {
-	all, err := sqldb.List(ctx, s.db, `SELECT id, email, plan, created_at FROM accounts WHERE id <> $1`, scanAccount,
+	return sqldb.List(ctx, s.db, `SELECT id, email, plan, created_at FROM accounts WHERE id <> $1 ORDER BY id`, scanAccount,
 		deletedID)
-	slices.SortFunc(all, func(a, b account.Account) int { return cmp.Compare(a.ID, b.ID) })
-	return all, err
 }
 
 // Find finds the account of an address. ErrNotFound: it has none.
@@ -108,14 +100,8 @@ func deleteAccount(ctx context.Context, tx *sql.Tx, a account.Account) error {
 	if err := buryEndpoints(ctx, tx, `account_id = $1`, a.ID); err != nil {
 		return err
 	}
-	for _, d := range []struct{ statement, value string }{
-		{`DELETE FROM mails WHERE address = $1`, a.Email},
-		{`DELETE FROM links WHERE email = $1`, a.Email},
-		{`DELETE FROM accounts WHERE id = $1`, a.ID},
-	} {
-		if err := sqldb.Exec(ctx, tx, d.statement, d.value); err != nil {
-			return err
-		}
-	}
-	return nil
+	return sqldb.ExecAll(ctx, tx,
+		sqldb.Do(`DELETE FROM mails WHERE address = $1`, a.Email),
+		sqldb.Do(`DELETE FROM links WHERE email = $1`, a.Email),
+		sqldb.Do(`DELETE FROM accounts WHERE id = $1`, a.ID))
 }

@@ -12,6 +12,7 @@ package accountdb
 import (
 	"embed"
 
+	"palmares/internal/account"
 	"palmares/internal/sqldb"
 )
 
@@ -50,7 +51,7 @@ type Store struct {
 
 // New returns the tables of accounts in a database.
 func New(db *sqldb.DB) *Store {
-	links := newLinks(db)
+	links := &Links{db: db, mailing: db.Sending(), ceiling: account.TotalLimit()}
 	return &Store{
 		Accounts:      &Accounts{db},
 		Keys:          &Keys{db},

@@ -3,7 +3,6 @@ package accountdb
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 
 	"palmares/internal/certificate"
@@ -20,10 +19,7 @@ func (s *Certificates) Get(ctx context.Context, name string) (sealed string, err
 		sealed, err = sqldb.Value[string](ctx, pool, `SELECT sealed FROM certificates WHERE name = $1`, name)
 		return err
 	})
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	return sealed, err
+	return sealed, sqldb.OrMissing(err, nil)
 }
 
 // Put stores a sealed value.
@@ -39,16 +35,9 @@ func (s *Certificates) Delete(ctx context.Context, name string) error {
 
 // LastOrder returns what is known of the orders of a domain; the zero value if there was none.
 func (s *Certificates) LastOrder(ctx context.Context, domain string) (o certificate.Order, err error) {
-	o, err = sqldb.Read(ctx, s.db, func(tx *sql.Tx) (certificate.Order, error) {
-		return sqldb.Row(ctx, tx, `SELECT tried_at, claimed_until, failures FROM certificate_orders WHERE domain = $1`,
-			func(scan sqldb.Scanner, o *certificate.Order) error {
-				return scan(sqldb.Time(&o.Tried), sqldb.Time(&o.ClaimedUntil), &o.Failures)
-			}, domain)
-	})
-	if errors.Is(err, sql.ErrNoRows) {
-		return o, nil
-	}
-	return o, err
+	err = s.db.Reads().QueryRowContext(ctx, `SELECT tried_at, claimed_until, failures FROM certificate_orders
+		WHERE domain = $1`, domain).Scan(sqldb.Time(&o.Tried), sqldb.Time(&o.ClaimedUntil), &o.Failures)
+	return o, s.db.Explain(ctx, sqldb.OrMissing(err, nil))
 }
 
 // Claim begins an order, and reports whether nobody else has begun one since last was read.

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -163,10 +162,7 @@ func lockCopy(ctx context.Context, db *sqldb.DB, tx *sql.Tx, id string) (Working
 
 func findCopy(ctx context.Context, q sqldb.Queryer, id string) (WorkingCopy, error) {
 	c, err := sqldb.Row(ctx, q, selectWholeCopies+`WHERE id = $1`, scanWholeCopy, knownCopy(id))
-	if errors.Is(err, sql.ErrNoRows) {
-		err = sqldb.ProblemWith(id, ErrNoCopy, "there is no working copy %q", id)
-	}
-	return c, err
+	return c, sqldb.OrMissing(err, sqldb.ProblemWith(id, ErrNoCopy, "there is no working copy %q", id))
 }
 
 // knownCopy returns the id of a working copy, "" for a text that cannot be one.

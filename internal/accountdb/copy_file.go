@@ -49,15 +49,13 @@ func (s *Copies) PutFile(ctx context.Context, id string, f CopyFile) error {
 
 // RemoveFile removes a picture of a working copy, if it has it.
 func (s *Copies) RemoveFile(ctx context.Context, id, path string) error {
-	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		return sqldb.Exec(ctx, tx, `DELETE FROM copy_files WHERE copy_id = $1 AND path = $2`, knownCopy(id), path)
-	})
+	return sqldb.WriteOnce(ctx, s.db, `DELETE FROM copy_files WHERE copy_id = $1 AND path = $2`, knownCopy(id), path)
 }
 
 // Paths lists the pictures of a working copy without their bytes.
 func (s *Copies) Paths(ctx context.Context, id string) ([]string, error) {
-	all, err := sqldb.List(ctx, s.db, `SELECT path FROM copy_files WHERE copy_id = $1 LIMIT $2`,
-		func(scan sqldb.Scanner, path *string) error { return scan(path) }, knownCopy(id), MaxCopyFiles)
+	all, err := sqldb.List(ctx, s.db, `SELECT path FROM copy_files WHERE copy_id = $1 LIMIT $2`, sqldb.ScanText,
+		knownCopy(id), MaxCopyFiles)
 	slices.Sort(all)
 	return all, err
 }

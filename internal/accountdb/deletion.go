@@ -18,15 +18,10 @@ const deletedID = "acc_deleted"
 // them, and what is known about them is erased. Sweep deletes their rows and deliveries.
 // The condition names endpoints by $1.
 func buryEndpoints(ctx context.Context, tx *sql.Tx, condition, value string) error {
-	if err := sqldb.Exec(ctx, tx, `INSERT INTO accounts (id, email, plan, created_at) VALUES ($1, '', $2, '')
-		ON CONFLICT DO NOTHING`, deletedID, string(account.Developer)); err != nil {
-		return err
-	}
-	if err := sqldb.Exec(ctx, tx, `DELETE FROM recoveries WHERE endpoint_id IN (
-		SELECT id FROM endpoints WHERE `+condition+`)`, value); err != nil {
-		return err
-	}
-	return sqldb.Exec(ctx, tx, `
-		UPDATE endpoints SET account_id = $2, url = '', events = '', state = 'disabled', reason = '', secret = '', old_secret = '', old_secret_until = ''
-		WHERE `+condition, value, deletedID)
+	return sqldb.ExecAll(ctx, tx,
+		sqldb.Do(`INSERT INTO accounts (id, email, plan, created_at) VALUES ($1, '', $2, '')
+			ON CONFLICT DO NOTHING`, deletedID, string(account.Developer)),
+		sqldb.Do(`DELETE FROM recoveries WHERE endpoint_id IN (SELECT id FROM endpoints WHERE `+condition+`)`, value),
+		sqldb.Do(`UPDATE endpoints SET account_id = $2, url = '', events = '', state = 'disabled', reason = '',
+			secret = '', old_secret = '', old_secret_until = '' WHERE `+condition, value, deletedID))
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -129,12 +128,9 @@ func (s *Deliveries) List(
 		if f.Before != "" {
 			created, err := sqldb.Value[string](ctx, tx, `SELECT created_at FROM deliveries
 				WHERE id = $1 AND endpoint_id = $2`, f.Before, endpointID)
-			if errors.Is(err, sql.ErrNoRows) {
-				return nil, sqldb.Problem(sqldb.ErrInvalid, nil, "the endpoint %s has no delivery %q to continue from: "+
-					"start from the newest", endpointID, f.Before)
-			}
 			if err != nil {
-				return nil, err
+				return nil, sqldb.OrMissing(err, sqldb.Problem(sqldb.ErrInvalid, nil, "the endpoint %s has no delivery %q to "+
+					"continue from: start from the newest", endpointID, f.Before))
 			}
 			also(` AND (d.created_at, d.id) < ($%d, `, created)
 			also(`$%d)`, f.Before)
@@ -170,10 +166,7 @@ func (s *Deliveries) Find(ctx context.Context, owner account.Owner, id string) (
 			WHERE delivery_id = $1 ORDER BY number`, scanAttempt, id)
 		return err
 	})
-	if err != nil {
-		return webhook.Delivery{}, nil, err
-	}
-	return d, []byte(body), nil
+	return d, []byte(body), err
 }
 
 // Resend creates a new delivery of the same event, with its id and bytes. It is due at
@@ -233,10 +226,7 @@ func (s *Deliveries) Ping(
 		return insertDelivery(ctx, tx, d,
 			string(webhook.EventBody(d.EventID, now, 0, &catalog.Change{Type: webhook.Ping, URL: url})))
 	})
-	if err != nil {
-		return webhook.Delivery{}, err
-	}
-	return d, nil
+	return d, err
 }
 
 // checkResend returns why nothing may be sent again to an endpoint, which is locked.
@@ -288,14 +278,11 @@ func findDelivery(
 	d, err = sqldb.Row(ctx, tx, selectDeliveries+`
 		WHERE d.id = $1 AND ($2 OR w.account_id = $3) AND w.account_id <> '`+deletedID+`'`, scanDelivery,
 		id, owner.Any(), owner.AccountID())
-	if errors.Is(err, sql.ErrNoRows) {
-		return d, "", sqldb.ProblemWith(id, ErrNoDelivery, "there is no delivery %q", id)
-	}
 	if err == nil {
 		body, err = sqldb.Value[string](ctx, tx, `SELECT coalesce(e.body, d.body)
 			FROM deliveries d LEFT JOIN events e ON e.sequence = d.sequence WHERE d.id = $1`, id)
 	}
-	return d, body, err
+	return d, body, sqldb.OrMissing(err, sqldb.ProblemWith(id, ErrNoDelivery, "there is no delivery %q", id))
 }
 
 // selectDeliveries reads deliveries d to endpoints w, each with its last attempt. Nothing but a

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -92,9 +91,9 @@ func (s *Deliveries) Claim(
 	// Mostly nothing is due. Finding that out needs no write transaction, which on SQLite
 	// would wait for a publication.
 	at, since := sqldb.FormatTime(now), sqldb.FormatTime(now.Add(-urgentFor))
-	isAny, err := sqldb.Value[bool](ctx, s.db.Reads(), anyReady, at, since)
+	isAny, err := sqldb.Get[bool](ctx, s.db, anyReady, at, since)
 	if err != nil || !isAny {
-		return nil, s.db.Explain(ctx, err)
+		return nil, err
 	}
 	return sqldb.Write(ctx, s.db.Retried(), func(tx *sql.Tx) ([]webhook.Claim, error) {
 		query := selectReady + s.db.LockClause("FOR NO KEY UPDATE OF w SKIP LOCKED")
@@ -236,11 +235,8 @@ func (s *Deliveries) Finish(ctx context.Context, c webhook.Claim, v webhook.Verd
 		err := tx.QueryRowContext(ctx, `
 			SELECT d.state, d.lease_until, d.attempts FROM deliveries d JOIN endpoints w ON w.id = d.endpoint_id
 			WHERE d.id = $1 AND w.account_id <> $2`, c.DeliveryID, deletedID).Scan((*string)(&state), &lease, &attempts)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
 		if err != nil {
-			return err
+			return sqldb.OrMissing(err, nil)
 		}
 		ours := lease == sqldb.FormatTime(c.LeaseEnd)
 		if state != webhook.Pending {
@@ -266,16 +262,12 @@ func (s *Deliveries) Finish(ctx context.Context, c webhook.Claim, v webhook.Verd
 		a := v.Attempt
 		// PostgreSQL accepts neither invalid UTF-8 nor NUL, and a receiver may send anything.
 		response := strings.ToValidUTF8(strings.ReplaceAll(a.Response, "\x00", "\uFFFD"), "\uFFFD")
-		_, err = tx.ExecContext(ctx,
-			`INSERT INTO attempts (delivery_id, number, at, duration, status, outcome, response)
+		err = sqldb.ExecAll(ctx, tx,
+			sqldb.Do(`INSERT INTO attempts (delivery_id, number, at, duration, status, outcome, response)
 				VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-			c.DeliveryID, attempts+1, sqldb.FormatTime(a.At), a.Duration.Microseconds(), a.Status, string(a.Outcome), response)
-		if err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx,
-			`UPDATE deliveries SET state = $1, next_at = $2, lease_until = $3, attempts = $4 WHERE id = $5`,
-			string(v.State), next, lease, attempts+1, c.DeliveryID)
+				c.DeliveryID, attempts+1, sqldb.FormatTime(a.At), a.Duration.Microseconds(), a.Status, string(a.Outcome), response),
+			sqldb.Do(`UPDATE deliveries SET state = $1, next_at = $2, lease_until = $3, attempts = $4 WHERE id = $5`,
+				string(v.State), next, lease, attempts+1, c.DeliveryID))
 		if err != nil {
 			return err
 		}
@@ -298,7 +290,7 @@ func (s *Deliveries) updateEndpoint(
 			return err
 		}
 	}
-	_, err = tx.ExecContext(ctx, `
+	err = sqldb.Exec(ctx, tx, `
 		UPDATE endpoints SET failures = $1, failing_since = $2, not_before = $3, last_success_at = $4,
 			failure_at = $5, failure_outcome = $6, failure_status = $7, mailed_for = $8 WHERE id = $9`,
 		w.Failures, sqldb.FormatTime(w.FailingSince), sqldb.FormatTime(w.NotBefore), sqldb.FormatTime(w.LastSuccessAt),

@@ -3,7 +3,6 @@ package accountdb
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -43,13 +42,10 @@ func (s *Deliveries) Prune(ctx context.Context, before time.Time) error {
 			if err := lockEndpoint(ctx, s.db, tx, id); err != nil {
 				return err
 			}
-			if err := sqldb.Exec(ctx, tx, `UPDATE endpoints SET old_secret = '', old_secret_until = ''
-					WHERE id = $1 AND old_secret_until <> ''
-					AND old_secret_until <= $2`, id, sqldb.FormatTime(before.Add(webhook.Keep))); err != nil {
-				return err
-			}
-			return sqldb.Exec(ctx, tx, `DELETE FROM recoveries WHERE endpoint_id = $1 AND created_at < $2`, id,
-				sqldb.FormatTime(before))
+			return sqldb.ExecAll(ctx, tx,
+				sqldb.Do(`UPDATE endpoints SET old_secret = '', old_secret_until = ''
+					WHERE id = $1 AND old_secret_until <> '' AND old_secret_until <= $2`, id, sqldb.FormatTime(before.Add(webhook.Keep))),
+				sqldb.Do(`DELETE FROM recoveries WHERE endpoint_id = $1 AND created_at < $2`, id, sqldb.FormatTime(before)))
 		})
 		if err != nil {
 			return err
@@ -76,11 +72,8 @@ func (s *Deliveries) Figures(ctx context.Context, now time.Time) (webhook.Figure
 				FROM endpoints w JOIN accounts a ON a.id = w.account_id 
 				WHERE w.state = 'active' AND a.plan = 'pro' AND w.failures < %d AND w.not_before <= $1) AS longest
 			WHERE next_at IS NOT NULL ORDER BY next_at LIMIT 1`, webhook.BreakAfter), sqldb.FormatTime(now))
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
 		if err != nil {
-			return err
+			return sqldb.OrMissing(err, nil)
 		}
 		since, err := sqldb.ParseTime(oldest)
 		f.OldestDue = max(now.Sub(since), 0)
@@ -97,12 +90,9 @@ const sweepStep = 500
 // has none left, in one transaction. It reports whether there may be more. A process that
 // dies between two steps loses nothing: any other continues.
 func (s *Deliveries) Sweep(ctx context.Context) (more bool, err error) {
-	id, err := sqldb.Value[string](ctx, s.db.Reads(), `SELECT id FROM endpoints WHERE account_id = $1 LIMIT 1`, deletedID)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	if err != nil {
-		return false, s.db.Explain(ctx, err)
+	id, err := sqldb.Get[string](ctx, s.db, `SELECT coalesce(min(id), '') FROM endpoints WHERE account_id = $1`, deletedID)
+	if err != nil || id == "" {
+		return false, err
 	}
 	err = s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
 		if err := lockEndpoint(ctx, s.db, tx, id); err != nil {

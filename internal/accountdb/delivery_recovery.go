@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"errors"
 	"time"
 
 	"palmares/internal/account"
@@ -58,10 +57,7 @@ func (s *Deliveries) Recover(
 				coalesce((SELECT min(first_sequence) - 1 FROM publications WHERE published_at >= $3), sequence), sequence FROM catalogue`,
 			r.ID, endpointID, sqldb.FormatTime(since), sqldb.FormatTime(r.CreatedAt))
 	})
-	if err != nil {
-		return webhook.Recovery{}, err
-	}
-	return r, nil
+	return r, err
 }
 
 // Recoveries returns the recoveries of an endpoint, newest first. ErrNotFound: no such endpoint.
@@ -84,9 +80,9 @@ func (s *Deliveries) Recoveries(
 // events. A process that dies between two steps loses nothing, and any number of nodes
 // may call it at once. more reports whether there was something to do, and may be again.
 func (s *Deliveries) RunRecovery(ctx context.Context, now time.Time, limit int) (more bool, err error) {
-	more, err = sqldb.Value[bool](ctx, s.db.Reads(), `SELECT EXISTS (SELECT 1 FROM recoveries WHERE done_at = '')`)
+	more, err = sqldb.Get[bool](ctx, s.db, `SELECT EXISTS (SELECT 1 FROM recoveries WHERE done_at = '')`)
 	if err != nil || !more {
-		return false, s.db.Explain(ctx, err)
+		return false, err
 	}
 	return sqldb.Write(ctx, s.db.Retried(), func(tx *sql.Tx) (bool, error) { return s.recoverStep(ctx, tx, now, limit) })
 }
@@ -98,11 +94,8 @@ func (s *Deliveries) recoverStep(ctx context.Context, tx *sql.Tx, now time.Time,
 		ORDER BY r.created_at, r.id LIMIT 1` +
 		s.db.LockClause("FOR NO KEY UPDATE OF w SKIP LOCKED")
 	endpointID, err := sqldb.Value[string](ctx, tx, pick)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
 	if err != nil {
-		return false, err
+		return false, sqldb.OrMissing(err, nil)
 	}
 	// The progress of the recovery is only reliable once the endpoint is locked.
 	var id, since string
@@ -110,11 +103,8 @@ func (s *Deliveries) recoverStep(ctx context.Context, tx *sql.Tx, now time.Time,
 	err = tx.QueryRowContext(ctx, `
 		SELECT id, since, after_sequence, last_sequence FROM recoveries WHERE endpoint_id = $1 AND done_at = '' ORDER BY created_at, id LIMIT 1`, endpointID).
 		Scan(&id, &since, &after, &last)
-	if errors.Is(err, sql.ErrNoRows) {
-		return true, nil // another node has finished it
-	}
 	if err != nil {
-		return false, err
+		return true, sqldb.OrMissing(err, nil) // another node has finished it
 	}
 	w, err := findEndpoint(ctx, tx, account.AnyOwner(), endpointID)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -77,10 +76,7 @@ func (s *Editors) Find(ctx context.Context, email string) (Editor, error) {
 		return Editor{}, noEditor(email)
 	}
 	e, err := sqldb.Row(ctx, s.db.Reads(), selectEditors+`WHERE email = $1`, scanEditor, normal)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = noEditor(email)
-	}
-	return e, s.db.Explain(ctx, err)
+	return e, s.db.Explain(ctx, sqldb.OrMissing(err, noEditor(email)))
 }
 
 // Remove ends a role at once. The working copies stay, for editors. ErrNotFound: nobody at the desk
@@ -90,9 +86,7 @@ func (s *Editors) Remove(ctx context.Context, email string) error {
 	if err != nil {
 		return noEditor(email)
 	}
-	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		return sqldb.ExecSome(ctx, tx, noEditor(email), `DELETE FROM editors WHERE email = $1`, normal)
-	})
+	return sqldb.WriteSome(ctx, s.db, noEditor(email), `DELETE FROM editors WHERE email = $1`, normal)
 }
 
 func noEditor(email string) error {

@@ -56,8 +56,8 @@ func (s *Endpoints) Create(
 	}
 	sealed := seal(w.ID)
 	err = s.db.Write(ctx, func(tx *sql.Tx) error {
-		// The account's row is the lock, as for its keys.
-		if err := sqldb.Exec(ctx, tx, `UPDATE accounts SET plan = plan WHERE id = $1`, accountID); err != nil {
+		a, err := lockAccountByID(ctx, tx, accountID)
+		if err != nil {
 			return err
 		}
 		if newest != nil {
@@ -65,22 +65,15 @@ func (s *Endpoints) Create(
 				return err
 			}
 		}
-		var email string
-		var plan account.Plan
-		var have int
-		err := tx.QueryRowContext(ctx, `SELECT email, plan, (SELECT count(*) FROM endpoints
-			WHERE account_id = $1) FROM accounts WHERE id = $1`, accountID).
-			Scan(&email, (*string)(&plan), &have)
+		have, err := sqldb.Value[int](ctx, tx, `SELECT count(*) FROM endpoints WHERE account_id = $1`, accountID)
 		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return noAccountID(accountID)
 		case err != nil:
 			return err
-		case plan != account.Pro:
-			return sqldb.ProblemWith(email, ErrPlan, "%s has the %s plan and webhooks are part of the pro plan", email, plan)
+		case a.Plan != account.Pro:
+			return sqldb.ProblemWith(a.Email, ErrPlan, "%s has the %s plan and webhooks are part of the pro plan", a.Email, a.Plan)
 		case have >= webhook.MaxEndpoints:
 			return sqldb.Problem(ErrEndpointLimit, nil, "%s has %d endpoints and may have %d: delete one first",
-				email, have, webhook.MaxEndpoints)
+				a.Email, have, webhook.MaxEndpoints)
 		}
 		// Its turn is the last: a new endpoint does not overtake those that wait.
 		return sqldb.Exec(ctx, tx, `
@@ -89,18 +82,13 @@ func (s *Endpoints) Create(
 			VALUES ($1, $2, $3, $4, $5, '', $6, $7, '', '', 0, '', '', '', '', (SELECT coalesce(max(turn), 0) FROM endpoints))`,
 			w.ID, accountID, url, joinList(events), string(w.State), sqldb.FormatTime(w.CreatedAt), sealed)
 	})
-	if err != nil {
-		return webhook.Endpoint{}, err
-	}
-	return w, nil
+	return w, err
 }
 
 // List returns the endpoints of an owner, oldest first.
 func (s *Endpoints) List(ctx context.Context, owner account.Owner) ([]webhook.Endpoint, error) {
-	all, err := sqldb.List(ctx, s.db, selectEndpoints+`AND ($1 OR w.account_id = $2)`, scanEndpoint, owner.Any(),
+	return sqldb.List(ctx, s.db, selectEndpoints+`AND ($1 OR w.account_id = $2) ORDER BY w.id`, scanEndpoint, owner.Any(),
 		owner.AccountID())
-	slices.SortFunc(all, func(a, b webhook.Endpoint) int { return cmp.Compare(a.ID, b.ID) })
-	return all, err
 }
 
 // Find returns an endpoint. ErrNotFound: there is none, or it is another account's.
@@ -146,7 +134,7 @@ func (s *Endpoints) Change(
 			}
 			w.State, w.Reason, w.DisabledAt = *c.State, "", time.Time{}
 		}
-		_, err := tx.ExecContext(ctx,
+		err := sqldb.Exec(ctx, tx,
 			`UPDATE endpoints SET url = $1, events = $2, state = $3, reason = $4, disabled_at = $5, resumed_at = $6 WHERE id = $7`,
 			w.URL, joinList(w.Events), string(w.State), w.Reason, sqldb.FormatTime(w.DisabledAt), sqldb.FormatTime(w.ResumedAt), id)
 		if err != nil || restart == "" {
@@ -195,19 +183,14 @@ func (s *Endpoints) RotateSecret(
 // faster.
 func (s *Endpoints) ReplaceSecret(ctx context.Context, endpointID, oldSealed, newSealed string) error {
 	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		for _, statement := range []string{
-			`UPDATE endpoints SET
+		args := []any{endpointID, oldSealed, newSealed}
+		return sqldb.ExecAll(ctx, tx,
+			sqldb.Do(`UPDATE endpoints SET
 				secret = CASE WHEN secret = $2 THEN $3 ELSE secret END,
 				old_secret = CASE WHEN old_secret = $2 THEN $3 ELSE old_secret END
-			WHERE id = $1 AND (secret = $2 OR old_secret = $2)`,
-			`UPDATE follows SET sealed = $3 WHERE id = $1 AND sealed = $2`,
-			`UPDATE reports SET sealed = $3 WHERE id = $1 AND sealed = $2`,
-		} {
-			if err := sqldb.Exec(ctx, tx, statement, endpointID, oldSealed, newSealed); err != nil {
-				return err
-			}
-		}
-		return nil
+				WHERE id = $1 AND (secret = $2 OR old_secret = $2)`, args...),
+			sqldb.Do(`UPDATE follows SET sealed = $3 WHERE id = $1 AND sealed = $2`, args...),
+			sqldb.Do(`UPDATE reports SET sealed = $3 WHERE id = $1 AND sealed = $2`, args...))
 	})
 }
 
@@ -250,10 +233,7 @@ func lockEndpoint(ctx context.Context, db *sqldb.DB, tx *sql.Tx, id string) erro
 func findEndpoint(ctx context.Context, q sqldb.Queryer, owner account.Owner, id string) (webhook.Endpoint, error) {
 	w, err := sqldb.Row(ctx, q, selectEndpoints+`AND w.id = $1 AND ($2 OR w.account_id = $3)`, scanEndpoint,
 		id, owner.Any(), owner.AccountID())
-	if errors.Is(err, sql.ErrNoRows) {
-		return webhook.Endpoint{}, sqldb.ProblemWith(id, ErrNoEndpoint, "there is no endpoint %q", id)
-	}
-	return w, err
+	return w, sqldb.OrMissing(err, sqldb.ProblemWith(id, ErrNoEndpoint, "there is no endpoint %q", id))
 }
 
 const selectEndpoints = `

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"slices"
 
 	"palmares/internal/sqldb"
 )
@@ -16,13 +15,9 @@ var ErrChanged = errors.New("it has changed meanwhile")
 // checkNewest returns ErrChanged when a form was submitted before and created something
 // then. The account's row must be locked.
 func checkNewest(ctx context.Context, tx *sql.Tx, table, accountID, newest string) error {
-	ids, err := sqldb.Rows(ctx, tx, `SELECT id FROM `+table+` WHERE account_id = $1`, sqldb.ScanText, accountID)
-	if err != nil {
-		return err
+	last, err := sqldb.Value[string](ctx, tx, `SELECT coalesce(max(id), '') FROM `+table+` WHERE account_id = $1`, accountID)
+	if err == nil && last != newest {
+		err = sqldb.Problem(ErrChanged, nil, "%[2]q was created after %[1]q: load the form again", newest, last)
 	}
-	// Compared in Go: the order of letters depends on the database's collation.
-	if last := slices.Max(append(ids, "")); last != newest {
-		return sqldb.Problem(ErrChanged, nil, "%[2]q was created after %[1]q: load the form again", newest, last)
-	}
-	return nil
+	return err
 }

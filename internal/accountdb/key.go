@@ -66,10 +66,7 @@ func (s *Keys) Create(
 		k.AccountID, k.Plan = a.ID, a.Plan
 		return insertKey(ctx, tx, text, k)
 	})
-	if err != nil {
-		return "", account.Key{}, err
-	}
-	return text, k, nil
+	return text, k, err
 }
 
 // Rotate creates the successor of a key, with the same name, and returns it in clear for
@@ -117,10 +114,7 @@ func (s *Keys) Rotate(ctx context.Context, owner account.Owner, id string, now t
 		}
 		return insertKey(ctx, tx, text, k)
 	})
-	if err != nil {
-		return "", account.Key{}, err
-	}
-	return text, k, nil
+	return text, k, err
 }
 
 // checkOverlaps limits the keys that work beside those of the plan: otherwise rotating a
@@ -179,25 +173,20 @@ const selectKeys = `
 // List lists the keys of an account, revoked ones too, oldest first. ErrNotFound:
 // no such account.
 func (s *Keys) List(ctx context.Context, email string) ([]account.Key, error) {
-	keys, err := sqldb.Read(ctx, s.db, func(tx *sql.Tx) ([]account.Key, error) {
+	return sqldb.Read(ctx, s.db, func(tx *sql.Tx) ([]account.Key, error) {
 		a, err := findAccount(ctx, tx, email)
 		if err != nil {
 			return nil, err
 		}
-		return sqldb.Rows(ctx, tx, selectKeys+`WHERE k.account_id = $1`, scanKey, a.ID)
+		return sqldb.Rows(ctx, tx, selectKeys+`WHERE k.account_id = $1 ORDER BY k.id`, scanKey, a.ID)
 	})
-	slices.SortFunc(keys, func(a, b account.Key) int { return cmp.Compare(a.ID, b.ID) })
-	return keys, err
 }
 
 // Find returns a key. ErrNotFound: there is none, or it is another account's.
 func (s *Keys) Find(ctx context.Context, owner account.Owner, id string) (account.Key, error) {
 	k, err := sqldb.Row(ctx, s.db.Reads(), selectKeys+`WHERE k.id = $1 AND ($2 OR k.account_id = $3)`, scanKey,
 		id, owner.Any(), owner.AccountID())
-	if errors.Is(err, sql.ErrNoRows) {
-		return account.Key{}, noKey(id)
-	}
-	return k, s.db.Explain(ctx, err)
+	return k, s.db.Explain(ctx, sqldb.OrMissing(err, noKey(id)))
 }
 
 // ByHash returns the key with a hash, revoked and expired ones included. ErrNotFound and
@@ -208,38 +197,32 @@ func (s *Keys) ByHash(ctx context.Context, hash [sha256.Size]byte) (account.Key,
 		k, err = sqldb.Row(ctx, pool, selectKeys+`WHERE k.hash = $1`, scanKey, hex.EncodeToString(hash[:]))
 		return err
 	})
-	if errors.Is(err, sql.ErrNoRows) {
-		return account.Key{}, sqldb.Problem(sqldb.ErrNotFound, account.ErrInvalidKey, "no account has this key")
-	}
-	return k, err
+	return k, sqldb.OrMissing(err, sqldb.Problem(sqldb.ErrNotFound, account.ErrInvalidKey, "no account has this key"))
 }
 
 // ByHashes is ByHash for many keys in few queries. Keys that do not exist are left out.
 func (s *Keys) ByHashes(ctx context.Context, hashes [][sha256.Size]byte) (map[[sha256.Size]byte]account.Key, error) {
 	all := make(map[[sha256.Size]byte]account.Key, len(hashes))
+	read := func(scan sqldb.Scanner, k *account.Key) error {
+		hash, err := scanHashed(scan, k)
+		all[hash] = *k
+		return err
+	}
 	for some := range slices.Chunk(hashes, s.db.Placeholders()) {
-		err := s.db.Lookup(ctx, func(pool *sql.DB) error { return addByHash(ctx, pool, some, all) })
+		texts := make([]string, len(some))
+		for i, hash := range some {
+			texts[i] = hex.EncodeToString(hash[:])
+		}
+		list, args := sqldb.In(texts)
+		err := s.db.Lookup(ctx, func(pool *sql.DB) error {
+			_, err := sqldb.Rows(ctx, pool, selectKeys+`WHERE k.hash IN `+list, read, args...)
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
-}
-
-func addByHash(
-	ctx context.Context, pool *sql.DB, hashes [][sha256.Size]byte, to map[[sha256.Size]byte]account.Key,
-) error {
-	texts := make([]string, len(hashes))
-	for i, hash := range hashes {
-		texts[i] = hex.EncodeToString(hash[:])
-	}
-	list, args := sqldb.In(texts)
-	_, err := sqldb.Rows(ctx, pool, selectKeys+`WHERE k.hash IN `+list, func(scan sqldb.Scanner, k *account.Key) error {
-		hash, err := scanHashed(scan, k)
-		to[hash] = *k
-		return err
-	}, args...)
-	return err
 }
 
 // Revoke ends a key at once; one that was revoked already keeps its time. If that makes
@@ -253,14 +236,11 @@ func (s *Keys) Revoke(ctx context.Context, owner account.Owner, id string, now t
 			sqldb.FormatTime(now), id); err != nil {
 			return err
 		}
-		var accountID string
-		var plan account.Plan
-		err := tx.QueryRowContext(ctx, `SELECT id, plan FROM accounts WHERE id = (SELECT account_id
-			FROM api_keys WHERE id = $1)`, id).Scan(&accountID, (*string)(&plan))
+		k, err := sqldb.Row(ctx, tx, selectKeys+`WHERE k.id = $1`, scanKey, id)
 		if err != nil {
 			return err
 		}
-		return resumeKeys(ctx, tx, accountID, plan)
+		return resumeKeys(ctx, tx, k.AccountID, k.Plan)
 	})
 }
 

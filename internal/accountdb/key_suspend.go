@@ -1,11 +1,9 @@
 package accountdb
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
-	"slices"
 	"time"
 
 	"palmares/internal/account"
@@ -20,15 +18,9 @@ const countedKeys = `revoked_at = '' AND expires_at = '' AND suspended_at = ''`
 
 // SuspensionDue returns when the keys in excess of an account's plan are suspended; zero
 // when none will be.
-func (s *Keys) SuspensionDue(ctx context.Context, accountID string) (time.Time, error) {
-	due, err := sqldb.Value[string](ctx, s.db.Reads(), `SELECT keys_due_at FROM accounts WHERE id = $1`, accountID)
-	if errors.Is(err, sql.ErrNoRows) {
-		return time.Time{}, noAccountID(accountID)
-	}
-	if err != nil {
-		return time.Time{}, s.db.Explain(ctx, err)
-	}
-	return sqldb.ParseTime(due)
+func (s *Keys) SuspensionDue(ctx context.Context, accountID string) (due time.Time, err error) {
+	err = s.db.Reads().QueryRowContext(ctx, `SELECT keys_due_at FROM accounts WHERE id = $1`, accountID).Scan(sqldb.Time(&due))
+	return due, s.db.Explain(ctx, sqldb.OrMissing(err, noAccountID(accountID)))
 }
 
 // SuspendExcess starts account.KeyGrace for every account that has more keys than its
@@ -74,26 +66,13 @@ func (s *Keys) suspendExcess(ctx context.Context, accountID string, now time.Tim
 		// Checked again: another node may have done it, and the account may be Pro by now.
 		plan, err := sqldb.Value[string](ctx, tx, `UPDATE accounts SET keys_due_at = ''
 			WHERE id = $1 AND keys_due_at <> '' AND keys_due_at <= $2 RETURNING plan`, accountID, sqldb.FormatTime(now))
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
 		if err != nil {
-			return err
+			return sqldb.OrMissing(err, nil)
 		}
-		type key struct{ id, used string }
-		keys, err := sqldb.Rows(ctx, tx, `SELECT id, last_used_at FROM api_keys WHERE account_id = $1 AND `+countedKeys,
-			func(scan sqldb.Scanner, k *key) error { return scan(&k.id, &k.used) }, accountID)
-		if err != nil {
-			return err
-		}
-		slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(b.used, a.used), cmp.Compare(b.id, a.id)) })
-		for _, k := range keys[min(len(keys), account.MaxKeys(account.Plan(plan))):] {
-			if err := sqldb.Exec(ctx, tx, `UPDATE api_keys SET suspended_at = $1
-				WHERE id = $2`, sqldb.FormatTime(now), k.id); err != nil {
-				return err
-			}
-		}
-		return nil
+		return sqldb.Exec(ctx, tx, `UPDATE api_keys SET suspended_at = $1
+			WHERE account_id = $2 AND `+countedKeys+` AND id NOT IN (
+				SELECT id FROM api_keys WHERE account_id = $2 AND `+countedKeys+` ORDER BY last_used_at DESC, id DESC LIMIT $3)`,
+			sqldb.FormatTime(now), accountID, account.MaxKeys(account.Plan(plan)))
 	})
 }
 
@@ -102,7 +81,7 @@ func (s *Keys) suspendExcess(ctx context.Context, accountID string, now time.Tim
 // without failures: the time without Pro does not count against them.
 func movePlan(ctx context.Context, tx *sql.Tx, accountID string, plan account.Plan, due time.Time) error {
 	if plan == account.Pro {
-		_, err := tx.ExecContext(ctx,
+		err := sqldb.Exec(ctx, tx,
 			clearFailures+`WHERE account_id = $1 AND EXISTS (SELECT 1 FROM accounts WHERE id = $1 AND plan <> 'pro')`, accountID)
 		if err != nil {
 			return err
@@ -118,22 +97,12 @@ func movePlan(ctx context.Context, tx *sql.Tx, accountID string, plan account.Pl
 
 // resumeKeys ends the suspension of keys, oldest first, as far as the plan allows.
 func resumeKeys(ctx context.Context, tx *sql.Tx, accountID string, plan account.Plan) error {
-	suspended, err := sqldb.Rows(ctx, tx, `SELECT id FROM api_keys
-		WHERE account_id = $1 AND revoked_at = '' AND suspended_at <> ''`, sqldb.ScanText, accountID)
-	if err != nil || len(suspended) == 0 {
-		return err
-	}
 	live, err := sqldb.Value[int](ctx, tx, `SELECT count(*) FROM api_keys WHERE account_id = $1 AND `+countedKeys,
 		accountID)
 	if err != nil {
 		return err
 	}
-	slices.Sort(suspended) // ids sort by time
-	room := max(0, account.MaxKeys(plan)-live)
-	for _, id := range suspended[:min(room, len(suspended))] {
-		if err := sqldb.Exec(ctx, tx, `UPDATE api_keys SET suspended_at = '' WHERE id = $1`, id); err != nil {
-			return err
-		}
-	}
-	return nil
+	return sqldb.Exec(ctx, tx, `UPDATE api_keys SET suspended_at = '' WHERE id IN (
+		SELECT id FROM api_keys WHERE account_id = $1 AND revoked_at = '' AND suspended_at <> '' ORDER BY id LIMIT $2)`,
+		accountID, max(0, account.MaxKeys(plan)-live))
 }

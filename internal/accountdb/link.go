@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
-	"sync/atomic"
 	"time"
 
 	"palmares/internal/account"
@@ -25,12 +24,6 @@ type Links struct {
 	db      *sqldb.DB
 	mailing *sqldb.DB // for Create
 	ceiling account.MailLimit
-	slots   chan struct{} // holds a value for each transaction of Request
-	waiting atomic.Int64  // calls of Request that have a slot or wait for one
-}
-
-func newLinks(d *sqldb.DB) *Links {
-	return &Links{db: d, mailing: d.Sending(), ceiling: account.TotalLimit(), slots: make(chan struct{}, maxRequests)}
 }
 
 // Create creates a link for an address, which need not have an account, and returns its
@@ -42,13 +35,9 @@ func (s *Links) Create(ctx context.Context, email string, purpose account.LinkPu
 		return "", sqldb.Problem(sqldb.ErrInvalid, err, "%v", err)
 	}
 	token := account.NewToken(rand.Reader)
-	err = sqldb.WriteOnce(ctx, s.mailing, `INSERT INTO links (hash, email, purpose, created_at, expires_at, used_at)
+	return token, sqldb.WriteOnce(ctx, s.mailing, `INSERT INTO links (hash, email, purpose, created_at, expires_at, used_at)
 			VALUES ($1, $2, $3, $4, $5, '')`,
 		tokenHash(token), email, string(purpose), sqldb.FormatTime(now), sqldb.FormatTime(now.Add(purpose.Life())))
-	if err != nil {
-		return "", err
-	}
-	return token, nil
 }
 
 // Check reports whether a link can be spent, and returns its address. It changes
@@ -79,7 +68,7 @@ func (s *Links) SignIn(ctx context.Context, token, browser, replaced string, now
 			return err
 		}
 		// Two links of one address that are spent at once still create one account.
-		_, err = tx.ExecContext(ctx, `INSERT INTO accounts (id, email, plan, created_at) VALUES ($1, $2, $3, $4)
+		err = sqldb.Exec(ctx, tx, `INSERT INTO accounts (id, email, plan, created_at) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (email) DO NOTHING`,
 			account.NewID(account.AccountID, now, rand.Reader), email, string(account.Developer), sqldb.FormatTime(now))
 		if err != nil {
@@ -99,10 +88,7 @@ func (s *Links) SignIn(ctx context.Context, token, browser, replaced string, now
 			tokenHash(secret), account.NewID(account.SessionID, now, rand.Reader), owner.ID, browser,
 			sqldb.FormatTime(now), now.UTC().Format(time.DateOnly), sqldb.FormatTime(now.Add(account.SessionLife)))
 	})
-	if err != nil {
-		return "", err
-	}
-	return secret, nil
+	return secret, err
 }
 
 // DeleteAccount spends a link that confirms a deletion, and deletes the account with
@@ -154,10 +140,8 @@ func findLink(
 	err := q.QueryRowContext(ctx, `SELECT email, expires_at, used_at FROM links WHERE hash = $1 AND purpose = $2`,
 		tokenHash(token), string(purpose)).Scan(&email, &expires, &used)
 	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return "", noLink()
 	case err != nil:
-		return "", err
+		return "", sqldb.OrMissing(err, noLink())
 	case used != "":
 		return "", sqldb.Problem(ErrLinkUsed, nil, "the link was used already: request a new one")
 	case expires <= sqldb.FormatTime(now):

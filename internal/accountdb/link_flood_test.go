@@ -6,14 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/sqldb"
-	"palmares/internal/testkit"
 )
 
 // manyNetworks returns the n-th of many networks.
@@ -69,35 +65,6 @@ func TestARequestThatIsRefusedDoesNotWaitForAWriter(t *testing.T) {
 				t.Error("a fourth mail is sent")
 			}
 		})
-	})
-}
-
-func TestFewRequestsWriteAtOnceAndFewWait(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		request(t, s, "first@example.org", home, monday) // makes the key of the day
-		ctx, cancel := context.WithCancel(t.Context())
-		var all sync.WaitGroup
-		var refused, ended atomic.Int64
-		whileNobodyWrites(t, s, func() {
-			for i := range 100 {
-				all.Go(func() {
-					_, err := s.Links.Request(ctx, fmt.Sprintf("a%d@example.org", i), account.LinkSignIn, "", manyNetworks(i), monday)
-					ended.Add(1)
-					if errors.Is(err, sqldb.ErrBusy) && ctx.Err() == nil {
-						refused.Add(1)
-					}
-				})
-			}
-			testkit.Until(t, "the refusals", func() bool { return refused.Load() >= 100-maxRequests-maxWaitingRequests })
-			if in := s.SQL.Reads().Stats().InUse; s.SQL.Shared() && in > maxRequests {
-				t.Errorf("%d connections are in use", in)
-			}
-			cancel()
-			all.Wait()
-		})
-		if n := s.Links.waiting.Load(); n != 0 {
-			t.Errorf("%d still wait", n)
-		}
 	})
 }
 

@@ -27,21 +27,13 @@ var linkMails = map[account.LinkPurpose]mail.Kind{
 	account.LinkFollow:   mail.ConfirmFollow,
 }
 
-// Visitors without an account may call Request, so its transactions must not keep the
-// writer from others: at most maxRequests run at once, and maxWaitingRequests wait.
-const (
-	maxRequests        = 2
-	maxWaitingRequests = 64
-)
-
 // ErrCeiling means that too many mails with links were requested by everybody together.
 var ErrCeiling = errors.New("too many mails with links")
 
 // Request queues the mail with a link, which leads to a destination once somebody has signed in
 // (see accountsite; "" for the account), unless the address, the network or everybody
 // together has reached its limit, and reports whether it did. The result and ErrCeiling
-// must not be shown to the caller. ErrInvalid: the address. ErrBusy: too many requests at
-// once.
+// must not be shown to the caller. ErrInvalid: the address.
 //
 // It does the same whether the address has an account or not. A request that is refused
 // only reads, so that a flood of them keeps nobody from writing; the time
@@ -59,9 +51,9 @@ func (s *Links) Request(
 		return false, err
 	}
 	r := s.newRequest(keys, network, mail.Request{To: email, Kind: linkMails[purpose], About: destination}, now)
-	r.isOwner, err = sqldb.Value[bool](ctx, s.db.Reads(), `SELECT EXISTS (SELECT 1 FROM accounts WHERE email = $1)`, email)
+	r.isOwner, err = sqldb.Get[bool](ctx, s.db, `SELECT EXISTS (SELECT 1 FROM accounts WHERE email = $1)`, email)
 	if err != nil {
-		return false, s.db.Explain(ctx, err)
+		return false, err
 	}
 	return s.count(ctx, r.all(), r.refusal, now, func(tx *sql.Tx) error { return queueMail(ctx, tx, r.mail, now) })
 }
@@ -105,13 +97,9 @@ func (s *Links) count(
 	if err == nil {
 		err = refusal()
 	}
-	if err == nil {
-		err = s.acquire(ctx)
-	}
 	if err != nil {
 		return false, unlessRefused(err)
 	}
-	defer s.release()
 	err = s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
 		if err := lockCounters(ctx, tx, now, counters...); err != nil {
 			return err
@@ -143,26 +131,6 @@ func unlessRefused(err error) error {
 		return nil
 	}
 	return err
-}
-
-// acquire waits for a slot.
-func (s *Links) acquire(ctx context.Context) error {
-	if s.waiting.Add(1) > maxRequests+maxWaitingRequests {
-		s.waiting.Add(-1)
-		return sqldb.Problem(sqldb.ErrBusy, nil, "too many sign-in links are requested at once: try again in a moment")
-	}
-	select {
-	case s.slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		s.waiting.Add(-1)
-		return ctx.Err()
-	}
-}
-
-func (s *Links) release() {
-	<-s.slots
-	s.waiting.Add(-1)
 }
 
 // A linkRequest is one call of Request and what it counts against.

@@ -93,10 +93,9 @@ func insertMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) 
 // lease ends.
 func (s *Mails) Claim(ctx context.Context, now time.Time, limit int) ([]mail.Claim, error) {
 	// Nearly always nothing is due, and then no transaction is needed.
-	due, err := sqldb.Value[bool](ctx, s.db.Reads(), `SELECT EXISTS (SELECT 1 FROM mails WHERE due_at <= $1)`,
-		sqldb.FormatTime(now))
+	due, err := sqldb.Get[bool](ctx, s.db, `SELECT EXISTS (SELECT 1 FROM mails WHERE due_at <= $1)`, sqldb.FormatTime(now))
 	if err != nil || !due {
-		return nil, s.db.Explain(ctx, err)
+		return nil, err
 	}
 	lease := account.NewID(mailID, now, rand.Reader)
 	claimed, err := sqldb.Write(ctx, s.db.Retried(), func(tx *sql.Tx) ([]mail.Claim, error) {
@@ -133,10 +132,7 @@ func (s *Mails) Finish(ctx context.Context, c mail.Claim, v mail.Verdict) error 
 }
 
 // Oldest returns when the mail that waits longest was queued; zero when none waits.
-func (s *Mails) Oldest(ctx context.Context) (time.Time, error) {
-	oldest, err := sqldb.Value[string](ctx, s.db.Reads(), `SELECT coalesce(min(created_at), '') FROM mails`)
-	if err != nil {
-		return time.Time{}, s.db.Explain(ctx, err)
-	}
-	return sqldb.ParseTime(oldest)
+func (s *Mails) Oldest(ctx context.Context) (oldest time.Time, err error) {
+	err = s.db.Reads().QueryRowContext(ctx, `SELECT coalesce(min(created_at), '') FROM mails`).Scan(sqldb.Time(&oldest))
+	return oldest, s.db.Explain(ctx, err)
 }

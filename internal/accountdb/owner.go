@@ -3,7 +3,6 @@ package accountdb
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 
 	"palmares/internal/account"
@@ -53,19 +52,13 @@ func findAccount(ctx context.Context, q sqldb.Queryer, email string) (account.Ac
 		return account.Account{}, noAccount(email)
 	}
 	a, err := sqldb.Row(ctx, q, `SELECT id, email, plan, created_at FROM accounts WHERE email = $1`, scanAccount, normal)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = noAccount(email)
-	}
-	return a, err
+	return a, sqldb.OrMissing(err, noAccount(email))
 }
 
 func findAccountByID(ctx context.Context, q sqldb.Queryer, id string) (account.Account, error) {
 	a, err := sqldb.Row(ctx, q, `SELECT id, email, plan, created_at FROM accounts WHERE id = $1 AND id <> $2`,
 		scanAccount, id, deletedID)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = noAccountID(id)
-	}
-	return a, err
+	return a, sqldb.OrMissing(err, noAccountID(id))
 }
 
 func noAccount(email string) error {

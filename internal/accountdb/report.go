@@ -74,8 +74,8 @@ func (s *Reports) OpenBetween(ctx context.Context, since, until string) (list []
 	if err != nil || len(list) < MaxReports {
 		return list, 0, err
 	}
-	more, err = sqldb.Value[int](ctx, s.db.Reads(), `SELECT count(*) - $1 FROM reports `+which, MaxReports, since, until)
-	return list, max(more, 0), s.db.Explain(ctx, err)
+	more, err = sqldb.Get[int](ctx, s.db, `SELECT count(*) - $1 FROM reports `+which, MaxReports, since, until)
+	return list, max(more, 0), err
 }
 
 func (s *Reports) list(ctx context.Context, which string, args ...any) ([]Report, error) {
@@ -92,8 +92,7 @@ func (s *Reports) list(ctx context.Context, which string, args ...any) ([]Report
 
 // Open returns how many reports wait for somebody.
 func (s *Reports) Open(ctx context.Context) (int, error) {
-	n, err := sqldb.Value[int](ctx, s.db.Reads(), `SELECT count(*) FROM reports WHERE state = ''`)
-	return n, s.db.Explain(ctx, err)
+	return sqldb.Get[int](ctx, s.db, `SELECT count(*) FROM reports WHERE state = ''`)
 }
 
 // Close says what became of a report, and erases the address. ErrNotFound: there is none of that id.
@@ -102,19 +101,17 @@ func (s *Reports) Close(ctx context.Context, id, state, by string, now time.Time
 	if !account.IsID(account.ReportID, id) || state != ReportFixed && state != ReportNotSo {
 		return missing
 	}
-	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		return sqldb.ExecSome(ctx, tx, missing, `UPDATE reports SET state = $1, closed_by = $2, closed_at = $3, sealed = '' WHERE id = $4`,
-			state, by, sqldb.FormatTime(now), id)
-	})
+	return sqldb.WriteSome(ctx, s.db, missing, `UPDATE reports SET state = $1, closed_by = $2, closed_at = $3, sealed = '' WHERE id = $4`,
+		state, by, sqldb.FormatTime(now), id)
 }
 
 // QueueDigest queues the mail about the reports of the days since the last one, if there are any: one a
 // day, whatever is killed and however many nodes there are. Old reports are deleted on this occasion.
 func (s *Reports) QueueDigest(ctx context.Context, contact string, now time.Time) error {
 	today := now.UTC().Format(time.DateOnly)
-	since, err := sqldb.Value[string](ctx, s.db.Reads(), `SELECT coalesce(max(period), '') FROM reader_cursors WHERE name = 'reports'`)
+	since, err := sqldb.Get[string](ctx, s.db, `SELECT coalesce(max(period), '') FROM reader_cursors WHERE name = 'reports'`)
 	if err != nil || since >= today {
-		return s.db.Explain(ctx, err)
+		return err
 	}
 	return s.db.Write(ctx, func(tx *sql.Tx) error {
 		n, err := sqldb.ExecRows(ctx, tx, `INSERT INTO reader_cursors (name, sequence, period) VALUES ('reports', 0, $1)

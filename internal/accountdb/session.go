@@ -1,11 +1,8 @@
 package accountdb
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
-	"errors"
-	"slices"
 	"time"
 
 	"palmares/internal/account"
@@ -27,13 +24,10 @@ func (s *Sessions) Find(ctx context.Context, secret string, now time.Time) (acco
 		SELECT s.id, s.account_id, s.browser, s.created_at, s.seen_on, s.expires_at, a.id, a.email, a.plan, a.created_at
 		FROM sessions s JOIN accounts a ON a.id = s.account_id WHERE s.hash = $1`, tokenHash(secret)).Scan,
 		&session, &owner.ID, &owner.Email, (*string)(&owner.Plan), sqldb.Time(&owner.CreatedAt))
-	if errors.Is(err, sql.ErrNoRows) || err == nil && !now.Before(session.ExpiresAt) {
+	if err == nil && !now.Before(session.ExpiresAt) {
 		err = noSession()
 	}
-	if err != nil {
-		return account.Session{}, account.Account{}, s.db.Explain(ctx, err)
-	}
-	return session, owner, nil
+	return session, owner, s.db.Explain(ctx, sqldb.OrMissing(err, noSession()))
 }
 
 // extendWait is short: somebody waits for a page, and the next one extends the session
@@ -56,20 +50,15 @@ func (s *Sessions) Extend(ctx context.Context, session account.Session, now time
 
 // List lists the sessions of an account that have not expired, newest first.
 func (s *Sessions) List(ctx context.Context, accountID string, now time.Time) ([]account.Session, error) {
-	all, err := sqldb.List(ctx, s.db, `SELECT s.id, s.account_id, s.browser, s.created_at, s.seen_on, s.expires_at
-		FROM sessions s WHERE s.account_id = $1 AND s.expires_at > $2`,
-		func(scan sqldb.Scanner, session *account.Session) error {
-			return scanSession(scan, session)
-		}, accountID, sqldb.FormatTime(now))
-	slices.SortFunc(all, func(a, b account.Session) int { return cmp.Compare(b.ID, a.ID) })
-	return all, err
+	return sqldb.List(ctx, s.db, `SELECT s.id, s.account_id, s.browser, s.created_at, s.seen_on, s.expires_at
+		FROM sessions s WHERE s.account_id = $1 AND s.expires_at > $2 ORDER BY s.id DESC`,
+		func(scan sqldb.Scanner, session *account.Session) error { return scanSession(scan, session) },
+		accountID, sqldb.FormatTime(now))
 }
 
 // End ends a session of an account. ErrNotFound: it has none of that id.
 func (s *Sessions) End(ctx context.Context, accountID, id string) error {
-	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		return sqldb.ExecSome(ctx, tx, noSession(), `DELETE FROM sessions WHERE account_id = $1 AND id = $2`, accountID, id)
-	})
+	return sqldb.WriteSome(ctx, s.db, noSession(), `DELETE FROM sessions WHERE account_id = $1 AND id = $2`, accountID, id)
 }
 
 // EndOthers ends all sessions of an account but one.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -52,10 +51,7 @@ func (s *Shares) Create(ctx context.Context, copyID string, now time.Time) (stri
 		return created, atMost(ctx, tx, MaxShares, "private links to the working copy: revoke some first",
 			`shares WHERE copy_id = $1`, copyID)
 	})
-	if err != nil {
-		return "", Share{}, err
-	}
-	return token, share, nil
+	return token, share, err
 }
 
 // Find returns the link of a token. It changes nothing: see CountView. ErrNotFound: it never
@@ -69,10 +65,7 @@ func (s *Shares) Find(ctx context.Context, token string, now time.Time) (share S
 			tokenHash(token), sqldb.FormatTime(now))
 		return err
 	})
-	if errors.Is(err, sql.ErrNoRows) {
-		err = noShare()
-	}
-	return share, err
+	return share, sqldb.OrMissing(err, noShare())
 }
 
 // CountView counts a view of a link. It does not wait long: somebody waits for the page.
@@ -91,9 +84,7 @@ func (s *Shares) Revoke(ctx context.Context, copyID, id string) error {
 	if !account.IsID(account.ShareID, id) {
 		return noShare()
 	}
-	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		return sqldb.ExecSome(ctx, tx, noShare(), `DELETE FROM shares WHERE copy_id = $1 AND id = $2`, knownCopy(copyID), id)
-	})
+	return sqldb.WriteSome(ctx, s.db, noShare(), `DELETE FROM shares WHERE copy_id = $1 AND id = $2`, knownCopy(copyID), id)
 }
 
 // noShare does not repeat the token: errors are logged.

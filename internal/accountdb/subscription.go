@@ -1,11 +1,9 @@
 package accountdb
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
-	"slices"
 	"time"
 
 	"palmares/internal/account"
@@ -35,18 +33,13 @@ func (s *Subscriptions) ByCustomer(ctx context.Context, customerID string) (bill
 
 func findSubscription(ctx context.Context, q sqldb.Queryer, where, id string) (billing.Subscription, error) {
 	found, err := sqldb.Row(ctx, q, selectSubscriptions+where, scanSubscription, id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return billing.Subscription{}, nil
-	}
-	return found, err
+	return found, sqldb.OrMissing(err, nil)
 }
 
 // List returns the subscription of every account that ever went to pay, oldest account
 // first.
 func (s *Subscriptions) List(ctx context.Context) ([]billing.Subscription, error) {
-	all, err := sqldb.List(ctx, s.db, selectSubscriptions, scanSubscription)
-	slices.SortFunc(all, func(a, b billing.Subscription) int { return cmp.Compare(a.AccountID, b.AccountID) })
-	return all, err
+	return sqldb.List(ctx, s.db, selectSubscriptions+`ORDER BY account_id`, scanSubscription)
 }
 
 // SetCustomer stores which customer of Stripe an account is, in place of old, "" for
@@ -73,8 +66,7 @@ func (s *Subscriptions) SetCustomer(
 
 // EventSeen reports whether an event of Stripe was applied already.
 func (s *Subscriptions) EventSeen(ctx context.Context, id string) (bool, error) {
-	n, err := sqldb.Value[int](ctx, s.db.Reads(), `SELECT count(*) FROM stripe_events WHERE id = $1`, id)
-	return n > 0, s.db.Explain(ctx, err)
+	return sqldb.Get[bool](ctx, s.db, `SELECT EXISTS (SELECT 1 FROM stripe_events WHERE id = $1)`, id)
 }
 
 // LastEvent returns when an event of Stripe was last applied; the zero time for never.
@@ -90,7 +82,6 @@ func (s *Subscriptions) LastEvent(ctx context.Context) (last time.Time, err erro
 // something was written since the finding's version: the reading may be older than
 // that, and must be repeated.
 func (s *Subscriptions) Apply(ctx context.Context, f billing.Finding) (bool, error) {
-	fresh := true
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		a, err := lockAccountByID(ctx, tx, f.AccountID)
 		if errors.Is(err, sqldb.ErrNotFound) {
@@ -111,15 +102,14 @@ func (s *Subscriptions) Apply(ctx context.Context, f billing.Finding) (bool, err
 			}
 		}
 		if old.Version != f.Version {
-			fresh = false
 			return errStale
 		}
 		return s.applyEffect(ctx, tx, a, billing.EffectOf(a.Plan, old, f.Reading, f.ObservedAt), f.ObservedAt)
 	})
 	if errors.Is(err, errStale) {
-		err = nil
+		return false, nil
 	}
-	return fresh, err
+	return true, err
 }
 
 // errStale rolls back a transaction whose reading may be too old.
@@ -130,7 +120,7 @@ func (s *Subscriptions) applyEffect(
 	ctx context.Context, tx *sql.Tx, a account.Account, e billing.Effect, now time.Time,
 ) error {
 	next := e.Subscription
-	_, err := tx.ExecContext(ctx, `
+	err := sqldb.Exec(ctx, tx, `
 		UPDATE subscriptions SET subscription_id = $1, status = $2, period_end = $3, cancel_at = $4, grace_until = $5, granted = $6, version = version + 1
 		WHERE account_id = $7`,
 		next.ID, string(next.Status), sqldb.FormatTime(next.PeriodEnd), sqldb.FormatTime(next.CancelAt), sqldb.FormatTime(next.GraceUntil), next.Granted, a.ID)
@@ -166,9 +156,7 @@ func cancelLater(ctx context.Context, tx *sql.Tx, accountID string) error {
 
 // Cancellations lists the customers whose subscriptions are still to be cancelled.
 func (s *Subscriptions) Cancellations(ctx context.Context) ([]string, error) {
-	all, err := sqldb.List(ctx, s.db, `SELECT customer_id FROM stripe_cancellations`, sqldb.ScanText)
-	slices.Sort(all)
-	return all, err
+	return sqldb.List(ctx, s.db, `SELECT customer_id FROM stripe_cancellations ORDER BY customer_id`, sqldb.ScanText)
 }
 
 // Canceled records that nothing is charged to a customer any more.
@@ -184,12 +172,10 @@ const keepCanceled = 30 * 24 * time.Hour
 // program without a Stripe key, which would otherwise keep them for ever.
 func (s *Subscriptions) PruneCancellations(ctx context.Context, now time.Time) error {
 	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		if err := sqldb.Exec(ctx, tx, `DELETE FROM stripe_cancellations
-			WHERE seen_at <> '' AND seen_at <= $1`, sqldb.FormatTime(now.Add(-keepCanceled))); err != nil {
-			return err
-		}
-		return sqldb.Exec(ctx, tx, `UPDATE stripe_cancellations SET seen_at = $1
-			WHERE seen_at = ''`, sqldb.FormatTime(now))
+		return sqldb.ExecAll(ctx, tx,
+			sqldb.Do(`DELETE FROM stripe_cancellations WHERE seen_at <> '' AND seen_at <= $1`,
+				sqldb.FormatTime(now.Add(-keepCanceled))),
+			sqldb.Do(`UPDATE stripe_cancellations SET seen_at = $1 WHERE seen_at = ''`, sqldb.FormatTime(now)))
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"time"
 
@@ -36,15 +35,11 @@ func (s *Tokens) Create(
 		CreatedAt: now.UTC().Truncate(time.Millisecond), ExpiresAt: expires.UTC().Truncate(time.Millisecond),
 	}
 	hash := account.HashKey(text)
-	err = sqldb.WriteOnce(ctx, s.db, `
+	return text, t, sqldb.WriteOnce(ctx, s.db, `
 			INSERT INTO publish_tokens (id, hash, name, prefix, suffix, created_at, expires_at, revoked_at, last_used_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, '', '')`,
 		t.ID, hex.EncodeToString(hash[:]), t.Name, t.Prefix, t.Suffix, sqldb.FormatTime(t.CreatedAt),
 		sqldb.FormatTime(t.ExpiresAt))
-	if err != nil {
-		return "", account.PublishToken{}, err
-	}
-	return text, t, nil
 }
 
 const selectTokens = `SELECT id, name, prefix, suffix, created_at, expires_at, revoked_at, last_used_at
@@ -57,16 +52,12 @@ func (s *Tokens) List(ctx context.Context) ([]account.PublishToken, error) {
 
 // Find returns the token with a hash, revoked and expired ones included. ErrNotFound and
 // account.ErrInvalidToken: no token has this hash.
-func (s *Tokens) Find(ctx context.Context, hash [sha256.Size]byte) (account.PublishToken, error) {
-	var t account.PublishToken
-	err := s.db.Lookup(ctx, func(pool *sql.DB) (err error) {
+func (s *Tokens) Find(ctx context.Context, hash [sha256.Size]byte) (t account.PublishToken, err error) {
+	err = s.db.Lookup(ctx, func(pool *sql.DB) error {
 		t, err = sqldb.Row(ctx, pool, selectTokens+`WHERE hash = $1`, scanToken, hex.EncodeToString(hash[:]))
 		return err
 	})
-	if errors.Is(err, sql.ErrNoRows) {
-		return account.PublishToken{}, sqldb.Problem(sqldb.ErrNotFound, account.ErrInvalidToken, "there is no such token")
-	}
-	return t, err
+	return t, sqldb.OrMissing(err, sqldb.Problem(sqldb.ErrNotFound, account.ErrInvalidToken, "there is no such token"))
 }
 
 // Any reports whether there is a token, be it a revoked or expired one.
@@ -80,11 +71,8 @@ func (s *Tokens) Any(ctx context.Context) (exists bool, err error) {
 // Revoke ends a token at once; one that was revoked already keeps its time. ErrNotFound:
 // there is no such token.
 func (s *Tokens) Revoke(ctx context.Context, id string, now time.Time) error {
-	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		missing := sqldb.ProblemWith(id, ErrNoToken, "there is no token %q", id)
-		return sqldb.ExecSome(ctx, tx, missing, `UPDATE publish_tokens
-			SET revoked_at = CASE WHEN revoked_at = '' THEN $1 ELSE revoked_at END WHERE id = $2`, sqldb.FormatTime(now), id)
-	})
+	return sqldb.WriteSome(ctx, s.db, sqldb.ProblemWith(id, ErrNoToken, "there is no token %q", id), `UPDATE publish_tokens
+		SET revoked_at = CASE WHEN revoked_at = '' THEN $1 ELSE revoked_at END WHERE id = $2`, sqldb.FormatTime(now), id)
 }
 
 // MarkUsed stores when a token was last used. It does not wait long: somebody waits for

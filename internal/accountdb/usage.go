@@ -152,11 +152,10 @@ const laterDays = 7
 // kept.
 func (s *Usage) Prune(ctx context.Context, networks, accounts string) error {
 	err := s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
-		if err := sqldb.Exec(ctx, tx, `DELETE FROM day_keys WHERE day < $1`, networks); err != nil {
-			return err
-		}
-		return sqldb.Exec(ctx, tx, `DELETE FROM usage WHERE day < $1 AND $2 <= (
-			SELECT count(*) FROM (SELECT DISTINCT day FROM usage WHERE day >= $1 LIMIT $2) AS later)`, accounts, laterDays)
+		return sqldb.ExecAll(ctx, tx,
+			sqldb.Do(`DELETE FROM day_keys WHERE day < $1`, networks),
+			sqldb.Do(`DELETE FROM usage WHERE day < $1 AND $2 <= (
+				SELECT count(*) FROM (SELECT DISTINCT day FROM usage WHERE day >= $1 LIMIT $2) AS later)`, accounts, laterDays))
 	})
 	if err != nil {
 		return err
@@ -182,12 +181,9 @@ type DayUsage struct {
 // ForAccount returns the days from fromDay to toDay, inclusive, on which an account sent
 // requests, oldest first.
 func (s *Usage) ForAccount(ctx context.Context, accountID, fromDay, toDay string) ([]DayUsage, error) {
-	days, err := sqldb.List(ctx, s.db, `SELECT day, requests FROM usage
-			WHERE account_id = $1 AND day >= $2 AND day <= $3`, func(scan sqldb.Scanner, d *DayUsage) error {
-		return scan(&d.Day, &d.Requests)
-	}, accountID, fromDay, toDay)
-	slices.SortFunc(days, func(a, b DayUsage) int { return cmp.Compare(a.Day, b.Day) })
-	return days, err
+	return sqldb.List(ctx, s.db, `SELECT day, requests FROM usage
+		WHERE account_id = $1 AND day >= $2 AND day <= $3 ORDER BY day`,
+		func(scan sqldb.Scanner, d *DayUsage) error { return scan(&d.Day, &d.Requests) }, accountID, fromDay, toDay)
 }
 
 // A Consumer is an account or a network, and how many requests it sent on a day.
@@ -201,21 +197,10 @@ type Consumer struct {
 
 // Top returns the accounts and networks that sent the most requests on a day, up to limit.
 func (s *Usage) Top(ctx context.Context, day string, limit int) ([]Consumer, error) {
-	all, err := sqldb.Read(ctx, s.db, func(tx *sql.Tx) ([]Consumer, error) {
-		accounts, err := sqldb.Rows(ctx, tx, `SELECT a.id, a.email, a.plan, u.requests
-			FROM usage u JOIN accounts a ON a.id = u.account_id
-			WHERE u.day = $1 ORDER BY u.requests DESC, a.id LIMIT $2`, func(scan sqldb.Scanner, c *Consumer) error {
-			return scan(&c.Account, &c.Email, (*string)(&c.Plan), &c.Requests)
-		}, day, limit)
-		if err != nil {
-			return nil, err
-		}
-		networks, err := sqldb.Rows(ctx, tx, `SELECT network, requests FROM network_usage
-			WHERE day = $1 ORDER BY requests DESC, network LIMIT $2`, func(scan sqldb.Scanner, c *Consumer) error {
-			return scan(&c.Network, &c.Requests)
-		}, day, limit)
-		return append(accounts, networks...), err
-	})
-	slices.SortStableFunc(all, func(a, b Consumer) int { return cmp.Compare(b.Requests, a.Requests) })
-	return all[:min(limit, len(all))], err
+	return sqldb.List(ctx, s.db, `SELECT a.id AS account, a.email, a.plan, '' AS network, u.requests
+			FROM usage u JOIN accounts a ON a.id = u.account_id WHERE u.day = $1
+		UNION ALL SELECT '', '', '', network, requests FROM network_usage WHERE day = $1
+		ORDER BY requests DESC, network, account LIMIT $2`, func(scan sqldb.Scanner, c *Consumer) error {
+		return scan(&c.Account, &c.Email, (*string)(&c.Plan), &c.Network, &c.Requests)
+	}, day, limit)
 }

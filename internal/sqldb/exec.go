@@ -29,6 +29,30 @@ func ExecSome(ctx context.Context, tx *sql.Tx, missing error, statement string, 
 	return err
 }
 
+// A Statement is a statement with its arguments.
+type Statement func(context.Context, *sql.Tx) error
+
+// Do returns a statement for ExecAll.
+func Do(statement string, args ...any) Statement {
+	return func(ctx context.Context, tx *sql.Tx) error { return Exec(ctx, tx, statement, args...) }
+}
+
+// ExecAll runs statements in a transaction, until one fails.
+func ExecAll(ctx context.Context, tx *sql.Tx, all ...Statement) error {
+	for _, do := range all {
+		err := do(ctx, tx)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteSome is ExecSome in a transaction of its own.
+func WriteSome(ctx context.Context, d *DB, missing error, statement string, args ...any) error {
+	return d.Write(ctx, func(tx *sql.Tx) error { return ExecSome(ctx, tx, missing, statement, args...) })
+}
+
 // WriteOnce runs one statement in a transaction of its own.
 func WriteOnce(ctx context.Context, d *DB, statement string, args ...any) error {
 	return d.Write(ctx, func(tx *sql.Tx) error { return Exec(ctx, tx, statement, args...) })

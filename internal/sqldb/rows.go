@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -53,6 +54,20 @@ func Row[T any](
 func Value[T any](ctx context.Context, q Queryer, query string, args ...any) (value T, err error) {
 	err = q.QueryRowContext(ctx, query, args...).Scan(&value)
 	return value, err
+}
+
+// Get is Value for a query that needs no transaction.
+func Get[T any](ctx context.Context, d *DB, query string, args ...any) (T, error) {
+	value, err := Value[T](ctx, d.reads, query, args...)
+	return value, d.Explain(ctx, err)
+}
+
+// OrMissing returns missing, which may be nil, instead of the error of a row that is not there.
+func OrMissing(err, missing error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return missing
+	}
+	return err
 }
 
 // ScanText reads a row of one text.
