@@ -15,22 +15,22 @@ import (
 
 // A Source says where a publication comes from.
 type Source struct {
-	Revision string // of git; "" if unknown
-	Author   string // of the revision; "" if unknown
-	Token    string // name of the token it was published with; "" for the local command
-	Clean    bool   // the folder was as in the revision
-	Note     string // what whoever published it says of it; "" for nothing
+	Revision string `json:"revision"` // of git; "" if unknown
+	Author   string `json:"author"`   // of the revision; "" if unknown
+	Token    string `json:"token"`    // name of the token it was published with; "" for the local command
+	Clean    bool   `json:"clean"`    // the folder was as in the revision
+	Note     string `json:"note"`     // what whoever published it says of it; "" for nothing
 }
 
-// A Head is what a publication replaces.
+// A Head is what a publication replaces. Its JSON, and that of a Version, is what package remote sends.
 type Head struct {
-	Version  int64  // 0 if nothing has been published
-	By       string // who published Version: its author, or else the name of its token; "" if unknown
-	Revision string // the last known one, of this version or an earlier one; "" for none
-	Author   string // of Revision
-	Clean    bool   // what was published was Revision, without other changes
-	Earlier  bool   // Revision is that of an earlier version
-	Since    int64  // the last version that did not make itself: those after it change nobody's work
+	Version  int64  `json:"version"`  // 0 if nothing has been published
+	By       string `json:"by"`       // who published Version: its author, or else the name of its token; "" if unknown
+	Revision string `json:"revision"` // the last known one, of this version or an earlier one; "" for none
+	Author   string `json:"author"`   // of Revision
+	Clean    bool   `json:"clean"`    // what was published was Revision, without other changes
+	Earlier  bool   `json:"earlier"`  // Revision is that of an earlier version
+	Since    int64  `json:"since"`    // the last version that did not make itself: those after it change nobody's work
 }
 
 // Is reports whether a version is the published one, but for what happened by itself since.
@@ -43,15 +43,15 @@ var ErrNoVersion = fmt.Errorf("version %w", sqldb.ErrNotFound)
 
 // A Version is one publication.
 type Version struct {
-	Number      int64
-	PublishedAt time.Time
-	Due         string // the hour at which it made itself; "" if somebody published it
+	Number      int64     `json:"version"`
+	PublishedAt time.Time `json:"published_at"`
+	Due         string    `json:"due"` // the hour at which it made itself; "" if somebody published it
 	Source
-	Changes  map[string]int // how many events of each type
-	Pages    int            // how many pages were added, changed or removed
-	Authors  int            // the same of authors
-	Settings bool           // catalogue.yaml changed
-	Undoes   int64          // the version that it took back; 0 for none
+	Changes  map[string]int `json:"changes"`  // how many events of each type
+	Pages    int            `json:"pages"`    // how many pages were added, changed or removed
+	Authors  int            `json:"authors"`  // the same of authors
+	Settings bool           `json:"settings"` // catalogue.yaml changed
+	Undoes   int64          `json:"undoes"`   // the version that it took back; 0 for none
 }
 
 // Head returns what the next publication replaces.

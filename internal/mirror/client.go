@@ -16,6 +16,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/peer"
+	"palmares/internal/webhook"
 )
 
 // A Client reads what another server gives away. Every response has a limit, and so has the
@@ -157,22 +158,8 @@ func (c *Client) refused(path string, resp *http.Response) error {
 	default:
 		why = "answered " + resp.Status + " to " + path + ": look into its log; it is asked again soon"
 	}
-	return &peer.Error{Text: c.URL + " " + why, Status: resp.StatusCode, Retry: retryAfter(resp.Header)}
-}
-
-// maxRetryAfter bounds what an origin may ask for: quotas start again every day.
-const maxRetryAfter = 24 * time.Hour
-
-// retryAfter returns how long a server asks to wait, 0 if it does not.
-func retryAfter(h http.Header) time.Duration {
-	text := h.Get("Retry-After")
-	if seconds, err := strconv.Atoi(text); err == nil && seconds > 0 {
-		return min(time.Duration(min(seconds, int(maxRetryAfter/time.Second)))*time.Second, maxRetryAfter)
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return min(max(time.Until(at), 0), maxRetryAfter)
-	}
-	return 0
+	retry := webhook.RetryAfter(resp.Header.Get("Retry-After"), time.Now())
+	return &peer.Error{Text: c.URL + " " + why, Status: resp.StatusCode, Retry: retry}
 }
 
 // getJSON requests a path, unless it still has the tag, and decodes the response. It reports

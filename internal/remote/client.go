@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,18 +56,15 @@ func NewClient(server, token string) (*Client, error) {
 }
 
 // Head returns what is published.
-func (c *Client) Head(ctx context.Context) (catalogdb.Head, error) {
-	var head published
-	err := c.ask(ctx, http.MethodGet, cataloguePath, nil, &head)
-	return catalogdb.Head(head), err
+func (c *Client) Head(ctx context.Context) (head catalogdb.Head, err error) {
+	err = c.ask(ctx, http.MethodGet, cataloguePath, nil, &head)
+	return head, err
 }
 
 // missing returns which pictures the server lacks, of those with these checksums.
 func (c *Client) missing(ctx context.Context, sums []string) (map[string]bool, error) {
 	all := map[string]bool{}
-	for len(sums) > 0 {
-		some := sums[:min(len(sums), maxPictures)]
-		sums = sums[len(some):]
+	for some := range slices.Chunk(sums, maxPictures) {
 		var lacked []string
 		if err := c.ask(ctx, http.MethodPost, picturesPath, wire.AppendJSON(nil, some), &lacked); err != nil {
 			return nil, err

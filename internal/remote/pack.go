@@ -9,7 +9,9 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -48,16 +50,7 @@ func (p *packer) findPictures() error {
 func hexSum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
 // sums returns the checksums of the pictures, each once.
-func (p *packer) sums() []string {
-	all, seen := []string{}, map[string]bool{}
-	for _, sum := range p.byPath {
-		if !seen[sum] {
-			seen[sum] = true
-			all = append(all, sum)
-		}
-	}
-	return all
-}
+func (p *packer) sums() []string { return slices.Compact(slices.Sorted(maps.Values(p.byPath))) }
 
 // isSent reports whether the content of a part is part of the stream.
 func (p *packer) isSent(part content.Part) bool {

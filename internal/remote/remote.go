@@ -61,17 +61,6 @@ var uploadLimits = limits{
 	bytes: 2 << 30, entries: 2_100_000, stream: 8 << 30, stall: 30 * time.Second, total: time.Hour,
 }
 
-// A published says what is published.
-type published struct {
-	Version  int64  `json:"version"`
-	By       string `json:"by"`
-	Revision string `json:"revision"`
-	Author   string `json:"author"`
-	Clean    bool   `json:"clean"`
-	Earlier  bool   `json:"earlier"` // see catalogdb.Head
-	Since    int64  `json:"since"`
-}
-
 // A message is one line of a response. It has one field.
 type message struct {
 	Progress *progress            `json:"progress,omitempty"`

@@ -44,12 +44,10 @@ type Handler struct {
 	uploads chan struct{} // has room for as many as may run at once
 	lookups *web.Limit    // of tokens: strangers leave connections to others
 
-	mu        sync.Mutex
-	hasTokens bool          // when it was last known
-	isKnown   bool          // hasTokens ever was
-	askErr    error         // of the last question
-	askedAt   time.Time     // when that had its answer
-	asking    chan struct{} // closed when the question under way has its answer; nil for none
+	mu        sync.Mutex // held to ask whether there are tokens
+	hasTokens bool       // when it was last known
+	askErr    error      // of the last question, if hasTokens never was known
+	askedAt   time.Time  // when the last question had its answer
 }
 
 const (
@@ -58,10 +56,10 @@ const (
 	// lookupTimeout is how long a request waits for its token, lookupWait how long for its turn.
 	lookupTimeout = 5 * time.Second
 	lookupWait    = time.Second
-	// askEvery is how often the database is asked whether there is any token, and askWait how long a
-	// request waits for that.
+	// askEvery is how often the database is asked whether there is any token, and askWait how long it may
+	// take to answer.
 	askEvery = time.Second
-	askWait  = 200 * time.Millisecond
+	askWait  = 500 * time.Millisecond
 )
 
 // NewHandler returns a handler. It removes what uploads of processes that were killed
@@ -200,44 +198,21 @@ func extend(w http.ResponseWriter) {
 func (h *Handler) anyToken(ctx context.Context) (bool, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if age := h.Now().Sub(h.askedAt); age < 0 || age >= askEvery {
-		if h.asking == nil {
-			h.asking = make(chan struct{})
-			go h.askForTokens(context.WithoutCancel(ctx))
-		}
-		asking := h.asking
-		h.mu.Unlock() // nobody waits for those who wait
-		wait := time.NewTimer(askWait)
-		select {
-		case <-asking:
-		case <-wait.C:
-		}
-		wait.Stop()
-		h.mu.Lock()
+	age := h.Now().Sub(h.askedAt)
+	if age >= 0 && age < askEvery {
+		return h.hasTokens, h.askErr
 	}
-	switch {
-	case h.isKnown:
-		return h.hasTokens, nil
-	case h.askErr != nil:
-		return false, h.askErr
-	}
-	return false, context.DeadlineExceeded
-}
-
-// askForTokens asks the database whether there is a token.
-func (h *Handler) askForTokens(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askWait)
 	defer cancel()
 	exists, err := h.Tokens.Any(ctx)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.askErr = err
-	if err == nil {
-		h.hasTokens, h.isKnown = exists, true
+	switch {
+	case err == nil:
+		h.hasTokens, h.askErr = exists, nil
+	case h.askedAt.IsZero() || h.askErr != nil:
+		h.askErr = err
 	}
 	h.askedAt = h.Now()
-	close(h.asking)
-	h.asking = nil
+	return h.hasTokens, h.askErr
 }
 
 // What is wrong with something that is no token, without a subject.
@@ -298,7 +273,7 @@ func (h *Handler) serveCatalogue(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, err)
 		return
 	}
-	writeJSON(w, published(head))
+	writeJSON(w, head)
 }
 
 var isChecksum = regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"palmares/internal/account"
 	"palmares/internal/catalog"
@@ -33,21 +32,6 @@ const (
 	maxPlanned = 10_000
 )
 
-// A version is one publication.
-type version struct {
-	Version     int64          `json:"version"`
-	PublishedAt time.Time      `json:"published_at"`
-	Due         string         `json:"due"` // the hour at which it made itself; "" if somebody published it
-	Revision    string         `json:"revision"`
-	Author      string         `json:"author"`
-	Token       string         `json:"token"`
-	Clean       bool           `json:"clean"`
-	Changes     map[string]int `json:"changes"` // how many events of each type
-	Pages       int            `json:"pages"`
-	Settings    bool           `json:"settings"`
-	Undoes      int64          `json:"undoes"` // 0 for none
-}
-
 // serveVersions lists the last versions, newest first.
 func (h *Handler) serveVersions(w http.ResponseWriter, r *http.Request) {
 	p := params{q: r.URL.Query()}
@@ -67,13 +51,7 @@ func (h *Handler) serveVersions(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, err)
 		return
 	}
-	list := make([]version, len(all))
-	for i, v := range all {
-		list[i] = version{
-			v.Number, v.PublishedAt, v.Due, v.Revision, v.Author, v.Token, v.Clean, v.Changes, v.Pages, v.Settings, v.Undoes,
-		}
-	}
-	writeJSON(w, list)
+	writeJSON(w, append([]catalogdb.Version{}, all...)) // an empty list rather than null
 }
 
 // serveChanges sends what a version changed, as `palmares log VERSION` prints it.
@@ -142,17 +120,9 @@ func (h *Handler) serveRevert(w http.ResponseWriter, r *http.Request) {
 }
 
 // Versions returns the last publications, newest first.
-func (c *Client) Versions(ctx context.Context, limit int) ([]catalogdb.Version, error) {
-	var list []version
-	err := c.ask(ctx, http.MethodGet, versionsPath+"?limit="+strconv.Itoa(min(limit, maxVersions)), nil, &list)
-	all := make([]catalogdb.Version, len(list))
-	for i, v := range list {
-		all[i] = catalogdb.Version{
-			Number: v.Version, PublishedAt: v.PublishedAt, Due: v.Due, Changes: v.Changes, Pages: v.Pages, Settings: v.Settings, Undoes: v.Undoes,
-			Source: catalogdb.Source{Revision: v.Revision, Author: v.Author, Token: v.Token, Clean: v.Clean},
-		}
-	}
-	return all, err
+func (c *Client) Versions(ctx context.Context, limit int) (list []catalogdb.Version, err error) {
+	err = c.ask(ctx, http.MethodGet, versionsPath+"?limit="+strconv.Itoa(min(limit, maxVersions)), nil, &list)
+	return list, err
 }
 
 // Planned returns what is to come, by hour and name.

@@ -1,10 +1,11 @@
 package web
 
 import (
-	"container/list"
 	"context"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"palmares/internal/quota"
 )
@@ -12,77 +13,30 @@ import (
 // A Limit bounds the work that is under way, by number or by bytes. What finds no room waits for its
 // turn, in order, and is refused if that takes too long.
 type Limit struct {
+	room *semaphore.Weighted
 	most int
 	wait time.Duration
-
-	mu    sync.Mutex
-	used  int
-	queue list.List // of *turn, the next one first
-}
-
-// A turn is what waits for room.
-type turn struct {
-	size  int
-	comes chan struct{} // closed when it has it
 }
 
 // NewLimit returns a limit of most, of which one may wait for some time.
-func NewLimit(most int, wait time.Duration) *Limit { return &Limit{most: most, wait: wait} }
+func NewLimit(most int, wait time.Duration) *Limit {
+	return &Limit{semaphore.NewWeighted(int64(most)), most, wait}
+}
 
 // Enter waits for room of a size; Leave must be called with the same size. Work that is larger than
 // the limit needs all of it. The error is what to respond with.
 func (l *Limit) Enter(ctx context.Context, size int) error {
-	size = min(size, l.most)
-	l.mu.Lock()
-	if l.queue.Len() == 0 && l.used+size <= l.most {
-		l.used += size
-		l.mu.Unlock()
-		return nil
+	ctx, cancel := context.WithTimeout(ctx, l.wait)
+	defer cancel()
+	err := l.room.Acquire(ctx, int64(min(size, l.most)))
+	if err != nil {
+		return NewError(CodeUnavailable, "Trop de visites à la fois en ce moment : réessayez dans quelques secondes.")
 	}
-	mine := &turn{size, make(chan struct{})}
-	place := l.queue.PushBack(mine)
-	l.mu.Unlock()
-
-	timer := time.NewTimer(l.wait)
-	defer timer.Stop()
-	select {
-	case <-mine.comes:
-		return nil
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	select {
-	case <-mine.comes: // just now
-		return nil
-	default:
-	}
-	l.queue.Remove(place)
-	l.admit() // one behind it may be smaller
-	return NewError(CodeUnavailable, "Trop de visites à la fois en ce moment : réessayez dans quelques secondes.")
+	return nil
 }
 
 // Leave gives room back.
-func (l *Limit) Leave(size int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.used -= min(size, l.most)
-	l.admit()
-}
-
-// admit lets in what has room now. It is called with the lock held.
-func (l *Limit) admit() {
-	for first := l.queue.Front(); first != nil; first = l.queue.Front() {
-		next := first.Value.(*turn)
-		if l.used+next.size > l.most {
-			return
-		}
-		l.used += next.size
-		l.queue.Remove(first)
-		close(next.comes)
-	}
-}
+func (l *Limit) Leave(size int) { l.room.Release(int64(min(size, l.most))) }
 
 // A sharedLimit is a limit of which one caller may have a part.
 type sharedLimit struct {
