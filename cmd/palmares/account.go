@@ -26,10 +26,7 @@ type accountCreate struct {
 func (c *accountCreate) Run(inv *invocation) error {
 	return inv.withStore(func(st *node.Database) error {
 		a, err := st.Accounts.Create(inv.ctx, c.Email, account.Plan(c.Plan), inv.now())
-		if err != nil {
-			return err
-		}
-		return inv.printf("%s  %s  %s\n", a.ID, a.Email, a.Plan)
+		return inv.result(err, "%s  %s  %s\n", a.ID, a.Email, a.Plan)
 	})
 }
 
@@ -41,14 +38,11 @@ type accountList struct {
 func (c *accountList) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
 		accounts, err := st.Accounts.List(inv.ctx)
-		if err != nil {
-			return err
-		}
 		t := newTable(inv.stdout, c.JSON, "id", "email", "plan", "created_at")
 		for _, a := range accounts {
 			t.row(a.ID, a.Email, string(a.Plan), timestamp(a.CreatedAt))
 		}
-		return t.flush()
+		return t.flush(err)
 	})
 }
 
@@ -111,7 +105,7 @@ func (c *accountShow) Run(inv *invocation) error {
 		for _, d := range days {
 			t.row(d.Day, d.Requests, dailyLimit(a.Plan))
 		}
-		return t.flush()
+		return t.flush(nil)
 	})
 }
 
@@ -131,10 +125,8 @@ type accountPlan struct {
 // Run changes a plan.
 func (c *accountPlan) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
-		if err := st.Accounts.SetPlan(inv.ctx, c.Email, account.Plan(c.Plan), inv.now()); err != nil {
-			return err
-		}
-		return inv.printf("%s is on the plan %s\n", c.Email, c.Plan)
+		err := st.Accounts.SetPlan(inv.ctx, c.Email, account.Plan(c.Plan), inv.now())
+		return inv.result(err, "%s is on the plan %s\n", c.Email, c.Plan)
 	})
 }
 

@@ -14,9 +14,7 @@ const defaultConnections = 16_384
 
 // Decode reads a number of connections.
 func (c *connectionLimit) Decode(ctx *kong.DecodeContext) error {
-	n, err := wholeNumber(ctx, "a number of connections", 1, 1_000_000)
-	*c = connectionLimit(n)
-	return err
+	return wholeNumber(c, ctx, "a number of connections", 1, 1_000_000)
 }
 
 // maxConnections returns how many of a number of files are for connections. The

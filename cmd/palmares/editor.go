@@ -22,23 +22,13 @@ type editorAdd struct {
 type role account.Role
 
 // UnmarshalText reads a role.
-func (r *role) UnmarshalText(b []byte) error {
-	parsed, err := account.ParseRole(string(b))
-	if err != nil {
-		return &invalidValue{err.Error()}
-	}
-	*r = role(parsed)
-	return nil
-}
+func (r *role) UnmarshalText(b []byte) error { return readInto((*account.Role)(r), b, account.ParseRole) }
 
 // Run adds somebody to the desk.
 func (c *editorAdd) Run(inv *invocation) error {
 	return inv.withStore(func(st *node.Database) error {
 		e, err := st.Editors.Add(inv.ctx, accountdb.Editor{Email: c.Email, Name: c.Name, Role: account.Role(c.Role)}, inv.now())
-		if err != nil {
-			return err
-		}
-		return inv.printf("%s  %s  %s\n", e.Email, e.Name, e.Role)
+		return inv.result(err, "%s  %s  %s\n", e.Email, e.Name, e.Role)
 	})
 }
 
@@ -50,14 +40,11 @@ type editorList struct {
 func (c *editorList) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
 		editors, err := st.Editors.List(inv.ctx)
-		if err != nil {
-			return err
-		}
 		t := newTable(inv.stdout, c.JSON, "email", "name", "role", "added_at")
 		for _, e := range editors {
 			t.row(e.Email, e.Name, string(e.Role), timestamp(e.AddedAt))
 		}
-		return t.flush()
+		return t.flush(err)
 	})
 }
 
@@ -68,9 +55,6 @@ type editorRemove struct {
 // Run removes somebody from the desk.
 func (c *editorRemove) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
-		if err := st.Editors.Remove(inv.ctx, c.Email); err != nil {
-			return err
-		}
-		return inv.printf("%s is removed\n", c.Email)
+		return inv.result(st.Editors.Remove(inv.ctx, c.Email), "%s is removed\n", c.Email)
 	})
 }

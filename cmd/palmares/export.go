@@ -32,10 +32,6 @@ func (c *exportCommand) Run(inv *invocation) error {
 			Format: format, Pictures: st.Pictures, Progress: func(n int) { show.show("writing", n, 0) },
 		})
 		show.done()
-		if err != nil {
-			return err
-		}
-		return inv.printf("%s: version %d, %s\n", c.Dir, published.Version,
-			publication.Counts(published.Catalog))
+		return inv.result(err, "%s: version %d, %s\n", c.Dir, published.Version, publication.Counts(published.Catalog))
 	})
 }

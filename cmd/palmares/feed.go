@@ -14,10 +14,7 @@ type feedRenewCommand struct{}
 func (c *feedRenewCommand) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
 		id, err := st.Catalogue.RenewFeed(inv.ctx)
-		if err != nil {
-			return err
-		}
-		return inv.printf("The feed is now %s. Servers that run keep the former name until the next "+
+		return inv.result(err, "The feed is now %s. Servers that run keep the former name until the next "+
 			"publication, or until they are restarted.\n", id)
 	})
 }

@@ -58,9 +58,7 @@ const maxMaxAge = 36_525
 
 // Decode reads a number of days.
 func (n *maxAge) Decode(ctx *kong.DecodeContext) error {
-	x, err := wholeNumber(ctx, "a number of days", 1, maxMaxAge)
-	*n = maxAge(x)
-	return err
+	return wholeNumber(n, ctx, "a number of days", 1, maxMaxAge)
 }
 
 // format is how findings are printed.

@@ -25,8 +25,5 @@ func (c *generateCommand) Run(inv *invocation) error {
 		Format: format, Progress: func(n int) { show.show("writing", n, 0) },
 	})
 	show.done()
-	if err != nil {
-		return err
-	}
-	return inv.printf("%s: %s\n", c.Dir, publication.Counts(made))
+	return inv.result(err, "%s: %s\n", c.Dir, publication.Counts(made))
 }

@@ -27,6 +27,14 @@ func (inv *invocation) printf(format string, args ...any) error {
 	return err
 }
 
+// result prints what was done, unless that failed.
+func (inv *invocation) result(err error, format string, args ...any) error {
+	if err != nil {
+		return err
+	}
+	return inv.printf(format, args...)
+}
+
 // withStore opens the database, calls do with it and closes it.
 func (inv *invocation) withStore(do func(*node.Database) error) error {
 	if err := installed.become(inv.stderr); err != nil {

@@ -29,10 +29,7 @@ type keyCreate struct {
 func (c *keyCreate) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
 		key, _, err := st.Keys.Create(inv.ctx, c.Email, c.Name, nil, inv.now())
-		if err != nil {
-			return err
-		}
-		return inv.printf("%s\n", key)
+		return inv.result(err, "%s\n", key)
 	})
 }
 
@@ -45,12 +42,9 @@ type keyList struct {
 func (c *keyList) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
 		keys, err := st.Keys.List(inv.ctx, c.Email)
-		if err != nil {
-			return err
-		}
 		t := newTable(inv.stdout, c.JSON, keyColumns...)
 		addKeys(t, keys, inv.now())
-		return t.flush()
+		return t.flush(err)
 	})
 }
 
@@ -96,7 +90,7 @@ func (c *keyFind) Run(inv *invocation) error {
 		}
 		t := newTable(inv.stdout, c.JSON, "id", "name", "state", "last_used_at", "account", "email", "plan")
 		t.row(k.ID, k.Name, string(k.State(inv.now())), timestamp(k.LastUsedAt), a.ID, a.Email, string(a.Plan))
-		return t.flush()
+		return t.flush(nil)
 	})
 }
 
@@ -107,9 +101,6 @@ type keyRevoke struct {
 // Run revokes a key.
 func (c *keyRevoke) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
-		if err := st.Keys.Revoke(inv.ctx, account.AnyOwner(), c.ID, inv.now()); err != nil {
-			return err
-		}
-		return inv.printf("%s is revoked\n", c.ID)
+		return inv.result(st.Keys.Revoke(inv.ctx, account.AnyOwner(), c.ID, inv.now()), "%s is revoked\n", c.ID)
 	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -32,37 +33,28 @@ func (c *logCommand) Run(inv *invocation) error {
 			return err
 		}
 		defer client.Close()
-		if c.Planned {
-			list, err := client.Planned(inv.ctx)
-			return c.planned(inv, list, err)
-		}
-		if c.Version != 0 {
-			return client.WriteChanges(inv.ctx, inv.stdout, one)
-		}
-		versions, err := client.Versions(inv.ctx, c.Limit)
-		if err != nil {
-			return err
-		}
-		return c.list(inv, versions)
+		return c.print(inv, client, func() error { return client.WriteChanges(inv.ctx, inv.stdout, one) })
 	}
 	return inv.withExisting(func(st *node.Database) error {
-		if c.Planned {
-			list, err := st.Catalogue.Planned(inv.ctx)
-			return c.planned(inv, list, err)
-		}
-		if c.Version != 0 {
-			return one.Write(inv.ctx, st.Catalogue, inv.stdout)
-		}
-		versions, err := st.Catalogue.Versions(inv.ctx, c.Limit)
-		if err != nil {
-			return err
-		}
-		return c.list(inv, versions)
+		return c.print(inv, st.Catalogue, func() error { return one.Write(inv.ctx, st.Catalogue, inv.stdout) })
 	})
 }
 
-// list prints versions.
-func (c *logCommand) list(inv *invocation, versions []catalogdb.Version) error {
+// A history is a database, or a server elsewhere.
+type history interface {
+	Planned(ctx context.Context) ([]catalog.Planned, error)
+	Versions(ctx context.Context, limit int) ([]catalogdb.Version, error)
+}
+
+// print prints what is to come, what one version changed, or the versions.
+func (c *logCommand) print(inv *invocation, of history, printChanges func() error) error {
+	switch {
+	case c.Planned:
+		return c.planned(inv, of)
+	case c.Version != 0:
+		return printChanges()
+	}
+	versions, err := of.Versions(inv.ctx, c.Limit)
 	out := newTable(inv.stdout, c.JSON, "version", "published_at", "due", "by", "token", "revision", "changes")
 	for _, v := range versions {
 		revision := v.Revision
@@ -74,7 +66,7 @@ func (c *logCommand) list(inv *invocation, versions []catalogdb.Version) error {
 		}
 		out.row(v.Number, timestamp(v.PublishedAt), v.Due, v.Author, v.Token, revision, counts(&v))
 	}
-	return out.flush()
+	return out.flush(err)
 }
 
 // counts lists how many events of each type a version has, and what else it changed.
@@ -100,14 +92,12 @@ func counts(v *catalogdb.Version) string {
 	return strings.Join(list, ", ")
 }
 
-// planned lists what is to come, unless that could not be read.
-func (c *logCommand) planned(inv *invocation, list []catalog.Planned, err error) error {
-	if err != nil {
-		return err
-	}
+// planned lists what is to come.
+func (c *logCommand) planned(inv *invocation, of history) error {
+	list, err := of.Planned(inv.ctx)
 	out := newTable(inv.stdout, c.JSON, "due", "record", "what", "problem")
 	for _, p := range list {
 		out.row(p.Due, p.Name, p.What, p.Problem)
 	}
-	return out.flush()
+	return out.flush(err)
 }

@@ -22,16 +22,10 @@ type mirrorReset struct {
 func (c *mirrorReset) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
 		if c.Detach {
-			if err := st.Mirror.Detach(inv.ctx); err != nil {
-				return err
-			}
-			return inv.printf("The database is no mirror any more: " +
+			return inv.result(st.Mirror.Detach(inv.ctx), "The database is no mirror any more: " +
 				"publish with `palmares publish DIR`, and start serve without --mirror.\n")
 		}
-		if err := st.Mirror.Reset(inv.ctx); err != nil {
-			return err
-		}
-		return inv.printf("The mirror may now follow its origin once, whatever it has become; nothing was deleted.\n")
+		return inv.result(st.Mirror.Reset(inv.ctx), "The mirror may now follow its origin once, whatever it has become; nothing was deleted.\n")
 	})
 }
 

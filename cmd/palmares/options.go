@@ -25,6 +25,16 @@ type invalidValue struct{ text string }
 
 func (e *invalidValue) Error() string { return e.text }
 
+// readInto reads a value whose reader says what is allowed.
+func readInto[T any](to *T, b []byte, read func(string) (T, error)) error {
+	value, err := read(string(b))
+	if err != nil {
+		return &invalidValue{err.Error()}
+	}
+	*to = value
+	return nil
+}
+
 // onOff is a switch that is written out: "on" or "off".
 type onOff string
 
@@ -108,12 +118,8 @@ type smtpServer struct{ given *mail.SMTP }
 
 // UnmarshalText reads the URL of a mail server.
 func (s *smtpServer) UnmarshalText(b []byte) error {
-	parsed, err := mail.ParseSMTP(string(b))
-	if err != nil {
-		return &invalidValue{err.Error()}
-	}
-	s.given = &parsed
-	return nil
+	s.given = &mail.SMTP{}
+	return readInto(s.given, b, mail.ParseSMTP)
 }
 
 // schedule is when attempts to deliver a webhook are made.
@@ -121,12 +127,7 @@ type schedule webhook.Schedule
 
 // UnmarshalText reads a list of durations.
 func (s *schedule) UnmarshalText(b []byte) error {
-	parsed, err := webhook.ParseSchedule(string(b))
-	if err != nil {
-		return &invalidValue{err.Error()}
-	}
-	*s = schedule(parsed)
-	return nil
+	return readInto((*webhook.Schedule)(s), b, webhook.ParseSchedule)
 }
 
 // webhookTimeout is how long the receiver of a webhook may take; 0 until given.
@@ -170,14 +171,7 @@ func (n *byteCount) UnmarshalText(b []byte) error {
 type plan account.Plan
 
 // UnmarshalText reads a plan.
-func (p *plan) UnmarshalText(b []byte) error {
-	parsed, err := account.ParsePlan(string(b))
-	if err != nil {
-		return &invalidValue{err.Error()}
-	}
-	*p = plan(parsed)
-	return nil
-}
+func (p *plan) UnmarshalText(b []byte) error { return readInto((*account.Plan)(p), b, account.ParsePlan) }
 
 // toolCount is how many tools to generate.
 type toolCount int
@@ -188,9 +182,7 @@ const maxTools = 1_500_000
 
 // Decode reads a number of tools.
 func (n *toolCount) Decode(ctx *kong.DecodeContext) error {
-	x, err := wholeNumber(ctx, "a number of tools", 0, maxTools)
-	*n = toolCount(x)
-	return err
+	return wholeNumber(n, ctx, "a number of tools", 0, maxTools)
 }
 
 // callCount is how many calls of tools a caller has in a day.
@@ -198,33 +190,28 @@ type callCount uint32
 
 // Decode reads a number of calls.
 func (n *callCount) Decode(ctx *kong.DecodeContext) error {
-	x, err := wholeNumber(ctx, "a number of calls", 1, 1_000_000_000)
-	*n = callCount(x)
-	return err
+	return wholeNumber(n, ctx, "a number of calls", 1, 1_000_000_000)
 }
 
 // seed is what a synthetic catalogue is made from.
 type seed uint64
 
 // Decode reads a seed.
-func (n *seed) Decode(ctx *kong.DecodeContext) error {
-	x, err := wholeNumber(ctx, "a seed", 0, 1<<64-1)
-	*n = seed(x)
-	return err
-}
+func (n *seed) Decode(ctx *kong.DecodeContext) error { return wholeNumber(n, ctx, "a seed", 0, 1<<64-1) }
 
 // wholeNumber reads the value of an option. By itself kong would take -1 for another
 // option.
-func wholeNumber(ctx *kong.DecodeContext, what string, least, most uint64) (uint64, error) {
+func wholeNumber[N ~int | ~uint32 | ~uint64](to *N, ctx *kong.DecodeContext, what string, least, most uint64) error {
 	token := ctx.Scan.Pop()
 	if token.IsEOL() {
-		return 0, errors.New("expected a number after this option")
+		return errors.New("expected a number after this option")
 	}
 	x, err := strconv.ParseUint(token.String(), 10, 64)
 	if err != nil || x < least || x > most {
-		return 0, &invalidValue{
+		return &invalidValue{
 			fmt.Sprintf("%q is not %s: expected a whole number from %d to %d", token, what, least, most),
 		}
 	}
-	return x, nil
+	*to = N(x)
+	return nil
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"cmp"
-
 	"palmares/internal/catalog"
 	"palmares/internal/node"
 	"palmares/internal/readership"
@@ -33,6 +31,6 @@ func (c *readersCommand) Run(inv *invocation) error {
 				err = failed
 			}
 		}
-		return cmp.Or(err, t.flush())
+		return t.flush(err)
 	})
 }

@@ -37,9 +37,7 @@ type sourceLimit int
 
 // Decode reads a number of sources.
 func (n *sourceLimit) Decode(ctx *kong.DecodeContext) error {
-	x, err := wholeNumber(ctx, "a number of sources", 1, 1_000_000)
-	*n = sourceLimit(x)
-	return err
+	return wholeNumber(n, ctx, "a number of sources", 1, 1_000_000)
 }
 
 // Run looks at the sources. What is done when it is interrupted is kept.

@@ -71,7 +71,11 @@ func (t *table) line(cells string) {
 	}
 }
 
-func (t *table) flush() error {
+// flush prints what is not printed yet, unless the records could not all be read.
+func (t *table) flush(err error) error {
+	if err != nil {
+		return err
+	}
 	if t.err == nil && t.text != nil {
 		t.err = t.text.Flush()
 	}

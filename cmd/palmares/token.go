@@ -47,10 +47,7 @@ func (c *tokenCreate) Run(inv *invocation) error {
 			expires = inv.now().Add(time.Duration(c.Expires) * 24 * time.Hour)
 		}
 		token, _, err := st.Tokens.Create(inv.ctx, c.Name, expires, inv.now())
-		if err != nil {
-			return err
-		}
-		return inv.printf("%s\n", token)
+		return inv.result(err, "%s\n", token)
 	})
 }
 
@@ -62,16 +59,13 @@ type tokenList struct {
 func (c *tokenList) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
 		tokens, err := st.Tokens.List(inv.ctx)
-		if err != nil {
-			return err
-		}
 		out := newTable(inv.stdout, c.JSON, "id", "name", "token", "created_at", "last_used_at", "expires_at",
 			"revoked_at")
 		for _, t := range tokens {
 			out.row(t.ID, t.Name, t.Prefix+"…"+t.Suffix, timestamp(t.CreatedAt), timestamp(t.LastUsedAt),
 				timestamp(t.ExpiresAt), timestamp(t.RevokedAt))
 		}
-		return out.flush()
+		return out.flush(err)
 	})
 }
 
@@ -82,9 +76,6 @@ type tokenRevoke struct {
 // Run revokes a token.
 func (c *tokenRevoke) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
-		if err := st.Tokens.Revoke(inv.ctx, c.ID, inv.now()); err != nil {
-			return err
-		}
-		return inv.printf("%s is revoked\n", c.ID)
+		return inv.result(st.Tokens.Revoke(inv.ctx, c.ID, inv.now()), "%s is revoked\n", c.ID)
 	})
 }

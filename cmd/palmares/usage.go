@@ -28,9 +28,7 @@ func (n *top) Decode(ctx *kong.DecodeContext) error {
 	if next.IsEOL() || strings.HasPrefix(next.String(), "-") {
 		return nil
 	}
-	x, err := wholeNumber(ctx, "a number of accounts and networks", 1, 1_000_000)
-	*n = top(x)
-	return err
+	return wholeNumber(n, ctx, "a number of accounts and networks", 1, 1_000_000)
 }
 
 // day is a date; "" until given.
@@ -53,9 +51,6 @@ func (c *usageCommand) Run(inv *invocation) error {
 	}
 	return inv.withExisting(func(st *node.Database) error {
 		all, err := st.Usage.Top(inv.ctx, string(c.Day), int(c.Top))
-		if err != nil {
-			return err
-		}
 		t := newTable(inv.stdout, c.JSON, "day", "requests", "limit", "account", "email", "plan", "network")
 		for _, x := range all {
 			limit := any(quota.Anonymous.Limit())
@@ -64,6 +59,6 @@ func (c *usageCommand) Run(inv *invocation) error {
 			}
 			t.row(string(c.Day), x.Requests, limit, x.Account, x.Email, string(x.Plan), x.Network)
 		}
-		return t.flush()
+		return t.flush(err)
 	})
 }

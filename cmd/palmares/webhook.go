@@ -71,12 +71,9 @@ func (c *webhookList) Run(inv *invocation) error {
 			return err
 		}
 		endpoints, err := st.Endpoints.List(inv.ctx, owner.Owner())
-		if err != nil {
-			return err
-		}
 		t := newTable(inv.stdout, c.JSON, endpointColumns...)
 		addEndpoints(t, endpoints)
-		return t.flush()
+		return t.flush(err)
 	})
 }
 
@@ -120,9 +117,6 @@ func (c *webhookDeliveries) Run(inv *invocation) error {
 		filter := accountdb.DeliveryFilter{Limit: 200}
 		for {
 			some, err := st.Deliveries.List(inv.ctx, account.AnyOwner(), c.ID, filter)
-			if err != nil {
-				return err
-			}
 			for _, d := range some {
 				var outcome, status, duration any
 				if n := len(d.Attempts); n > 0 {
@@ -137,7 +131,7 @@ func (c *webhookDeliveries) Run(inv *invocation) error {
 				filter.Before = d.ID
 			}
 			if len(some) < filter.Limit {
-				return t.flush()
+				return t.flush(err)
 			}
 		}
 	})
@@ -151,10 +145,7 @@ type webhookResend struct {
 func (c *webhookResend) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
 		d, err := st.Deliveries.Resend(inv.ctx, account.AnyOwner(), c.Delivery, inv.now())
-		if err != nil {
-			return err
-		}
-		return inv.printf("%s  %s  %s  %s\n", d.ID, d.EventID, d.Type, d.State)
+		return inv.result(err, "%s  %s  %s  %s\n", d.ID, d.EventID, d.Type, d.State)
 	})
 }
 
@@ -176,10 +167,7 @@ func (c *webhookResume) Run(inv *invocation) error { return inv.setEndpoint(c.ID
 func (inv *invocation) setEndpoint(id string, state webhook.State) error {
 	return inv.withExisting(func(st *node.Database) error {
 		e, err := st.Endpoints.Change(inv.ctx, account.AnyOwner(), id, webhook.Change{State: &state}, inv.now())
-		if err != nil {
-			return err
-		}
-		return inv.printf("%s is %s\n", e.ID, e.State)
+		return inv.result(err, "%s is %s\n", e.ID, e.State)
 	})
 }
 

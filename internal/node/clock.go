@@ -27,19 +27,14 @@ type clockCheck struct {
 
 // run compares until ctx ends.
 func (c *clockCheck) run(ctx context.Context) error {
-	tick := time.NewTicker(healthInterval)
-	defer tick.Stop()
-	for wasWrong := false; ; {
+	wasWrong := false
+	return repeat(ctx, healthInterval, func(ctx context.Context) error {
 		if c.measure(ctx) == nil && c.isWrong() != wasWrong {
 			wasWrong = !wasWrong
 			c.report(wasWrong)
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+		return nil
+	}, nil)
 }
 
 // measure asks for the time. What is known stays if there is no answer, or a late one.

@@ -19,28 +19,17 @@ const healthInterval = 5 * time.Second
 
 // run checks until ctx ends.
 func (h *healthCheck) run(ctx context.Context) error {
-	tick := time.NewTicker(healthInterval)
-	defer tick.Stop()
-	for logged := ""; ; {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		limited, cancel := context.WithTimeout(ctx, healthInterval)
-		err := h.store.SQL.Health(limited)
-		cancel()
-		if ctx.Err() != nil {
-			return nil
-		}
-		h.failing.Store(err != nil)
-		switch {
-		case err == nil && logged != "":
-			h.log.Info("the database is in order again")
-			logged = ""
-		case err != nil && err.Error() != logged:
-			h.log.Error("something is wrong with the database", "error", err)
-			logged = err.Error()
-		}
+	return repeat(ctx, healthInterval, h.check, func(err error) {
+		h.log.Error("something is wrong with the database", "error", err)
+	})
+}
+
+func (h *healthCheck) check(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, healthInterval)
+	defer cancel()
+	err := h.store.SQL.Health(limited)
+	if ctx.Err() == nil && h.failing.Swap(err != nil) && err == nil {
+		h.log.Info("the database is in order again")
 	}
+	return err
 }

@@ -248,16 +248,6 @@ func (n *node) notifications() (time.Duration, <-chan struct{}) {
 
 // pruneSessions removes expired sign-in links and sessions once an hour.
 func (n *node) pruneSessions(ctx context.Context) error {
-	tick := time.NewTicker(time.Hour)
-	defer tick.Stop()
-	for {
-		if err := n.store.Sessions.Prune(ctx, n.cfg.Now()); err != nil && ctx.Err() == nil {
-			n.log.Error("could not remove expired sessions", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	prune := func(ctx context.Context) error { return n.store.Sessions.Prune(ctx, n.cfg.Now()) }
+	return repeat(ctx, time.Hour, prune, func(err error) { n.log.Error("could not remove expired sessions", "error", err) })
 }
