@@ -22,7 +22,9 @@ type editorAdd struct {
 type role account.Role
 
 // UnmarshalText reads a role.
-func (r *role) UnmarshalText(b []byte) error { return readInto((*account.Role)(r), b, account.ParseRole) }
+func (r *role) UnmarshalText(b []byte) error {
+	return readInto((*account.Role)(r), b, account.ParseRole)
+}
 
 // Run adds somebody to the desk.
 func (c *editorAdd) Run(inv *invocation) error {

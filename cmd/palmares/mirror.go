@@ -22,7 +22,7 @@ type mirrorReset struct {
 func (c *mirrorReset) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
 		if c.Detach {
-			return inv.result(st.Mirror.Detach(inv.ctx), "The database is no mirror any more: " +
+			return inv.result(st.Mirror.Detach(inv.ctx), "The database is no mirror any more: "+
 				"publish with `palmares publish DIR`, and start serve without --mirror.\n")
 		}
 		return inv.result(st.Mirror.Reset(inv.ctx), "The mirror may now follow its origin once, whatever it has become; nothing was deleted.\n")

@@ -171,7 +171,9 @@ func (n *byteCount) UnmarshalText(b []byte) error {
 type plan account.Plan
 
 // UnmarshalText reads a plan.
-func (p *plan) UnmarshalText(b []byte) error { return readInto((*account.Plan)(p), b, account.ParsePlan) }
+func (p *plan) UnmarshalText(b []byte) error {
+	return readInto((*account.Plan)(p), b, account.ParsePlan)
+}
 
 // toolCount is how many tools to generate.
 type toolCount int
@@ -197,7 +199,9 @@ func (n *callCount) Decode(ctx *kong.DecodeContext) error {
 type seed uint64
 
 // Decode reads a seed.
-func (n *seed) Decode(ctx *kong.DecodeContext) error { return wholeNumber(n, ctx, "a seed", 0, 1<<64-1) }
+func (n *seed) Decode(ctx *kong.DecodeContext) error {
+	return wholeNumber(n, ctx, "a seed", 0, 1<<64-1)
+}
 
 // wholeNumber reads the value of an option. By itself kong would take -1 for another
 // option.
