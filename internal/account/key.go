@@ -92,25 +92,9 @@ func newSecret(prefix string, rand io.Reader) string {
 func HasKeyForm(s string) bool { return hasForm(keyPrefix, s) }
 
 func hasForm(prefix, s string) bool {
-	if len(s) != KeyLength || s[:len(prefix)] != prefix {
-		return false
-	}
-	for i := len(prefix); i < len(s); i++ {
-		if !inBase62[s[i]] {
-			return false
-		}
-	}
-	return true
+	rest, ok := strings.CutPrefix(s, prefix)
+	return ok && len(s) == KeyLength && strings.Trim(rest, base62) == ""
 }
-
-// inBase62 avoids a search of the alphabet for each character, on the path of every request
-// with a key.
-var inBase62 = func() (in [256]bool) {
-	for _, c := range []byte(base62) {
-		in[c] = true
-	}
-	return in
-}()
 
 // HoldsKey reports whether s contains something that looks like a key.
 func HoldsKey(s string) bool {
@@ -147,8 +131,7 @@ func HashKey(s string) [sha256.Size]byte {
 }
 
 // checksum is the CRC-32 (IEEE) of s in base62, most significant digit first.
-// The loop avoids the allocation of converting s for crc32.ChecksumIEEE, on the path of
-// every request with a key.
+// The loop avoids the allocation of converting s for crc32.ChecksumIEEE.
 func checksum(s string) [keyChecksum]byte {
 	crc := ^uint32(0)
 	for i := range len(s) {

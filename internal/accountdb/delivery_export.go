@@ -9,34 +9,38 @@ import (
 	"palmares/internal/webhook"
 )
 
-// A DeliveryCursor is a position in the deliveries of an endpoint; the zero value is
-// before the first.
-type DeliveryCursor struct{ createdAt, id string }
+// exportStep is how many deliveries are in memory at once: a few hundred kilobytes.
+const exportStep = 200
 
-// Export returns the next deliveries to an endpoint, oldest first, at most limit, each with
-// all its attempts, and the position after them. All of them may not fit in memory.
-// ErrNotFound: no such endpoint.
-func (s *Deliveries) Export(
-	ctx context.Context, owner account.Owner, endpointID string, after DeliveryCursor, limit int,
-) ([]webhook.Delivery, DeliveryCursor, error) {
-	var list []webhook.Delivery
-	next := after
-	err := s.db.Read(ctx, func(tx *sql.Tx) error {
-		if _, err := findEndpoint(ctx, tx, owner, endpointID); err != nil {
+// Each calls do with every delivery to an endpoint, oldest first, each with all its attempts. All of
+// them may not fit in memory. ErrNotFound: no such endpoint.
+func (s *Deliveries) Each(
+	ctx context.Context, owner account.Owner, endpointID string, do func(webhook.Delivery) error,
+) error {
+	createdAt, id := "", "" // of the last one
+	for {
+		list, err := sqldb.Read(ctx, s.db, func(tx *sql.Tx) ([]webhook.Delivery, error) {
+			if _, err := findEndpoint(ctx, tx, owner, endpointID); err != nil {
+				return nil, err
+			}
+			list, err := sqldb.Rows(ctx, tx, selectDeliveries+`
+				WHERE d.endpoint_id = $1 AND (d.created_at, d.id) > ($2, $3) ORDER BY d.created_at, d.id LIMIT $4`, scanDelivery,
+				endpointID, createdAt, id, exportStep)
+			if err != nil || len(list) == 0 {
+				return nil, err
+			}
+			return list, addAttempts(ctx, tx, list)
+		})
+		for _, d := range list {
+			if err := do(d); err != nil {
+				return err
+			}
+			createdAt, id = sqldb.FormatTime(d.CreatedAt), d.ID
+		}
+		if err != nil || len(list) < exportStep {
 			return err
 		}
-		var err error
-		list, err = sqldb.Rows(ctx, tx, selectDeliveries+`
-			WHERE d.endpoint_id = $1 AND (d.created_at, d.id) > ($2, $3) ORDER BY d.created_at, d.id LIMIT $4`, scanDelivery,
-			endpointID, after.createdAt, after.id, limit)
-		if err != nil || len(list) == 0 {
-			return err
-		}
-		last := list[len(list)-1]
-		next = DeliveryCursor{sqldb.FormatTime(last.CreatedAt), last.ID}
-		return addAttempts(ctx, tx, list)
-	})
-	return list, next, err
+	}
 }
 
 // addAttempts loads all attempts of deliveries.

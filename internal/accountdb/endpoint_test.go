@@ -208,9 +208,8 @@ func ownedCalls(ctx context.Context, s *kit, w webhook.Endpoint, d webhook.Deliv
 			_, err := s.Endpoints.RotateSecret(ctx, owner, w.ID, "x", new(time.Time{}), monday)
 			return err
 		},
-		"Deliveries.Export": func(owner account.Owner) error {
-			_, _, err := s.Deliveries.Export(ctx, owner, w.ID, DeliveryCursor{}, 10)
-			return err
+		"Deliveries.Each": func(owner account.Owner) error {
+			return s.Deliveries.Each(ctx, owner, w.ID, func(webhook.Delivery) error { return nil })
 		},
 	}
 }

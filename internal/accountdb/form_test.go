@@ -90,34 +90,28 @@ func TestDeliveriesAreExportedInPartsOldestFirst(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		a, eve := create(t, s, "ada@example.org", account.Pro), create(t, s, "eve@example.org", account.Pro)
 		w := endpoint(t, s, a.ID)
-		tools(t, s, 9, "1 €/mois", monday)
+		tools(t, s, 2*exportStep, "1 €/mois", monday) // and one event about the whole
 		for _, c := range claim(t, s, monday, 3) {
 			finish(t, s, c, failure(monday, 0))
 		}
 		for _, c := range claim(t, s, day(1), 3) {
 			finish(t, s, c, success(day(1)))
 		}
-		want := deliveries(t, s, w.ID, DeliveryFilter{})
+		want := deliveries(t, s, w.ID, DeliveryFilter{Limit: 3 * exportStep})
 		slices.Reverse(want)
-		for limit := range 12 {
-			var got []webhook.Delivery
-			for at := (DeliveryCursor{}); ; {
-				some, next, err := s.Deliveries.Export(t.Context(), a.Owner(), w.ID, at, limit+1)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if at = next; len(some) == 0 {
-					break
-				}
-				got = append(got, some...)
-			}
-			if !slices.EqualFunc(got, want, func(a, b webhook.Delivery) bool {
-				return a.ID == b.ID && a.State == b.State && len(a.Attempts) == a.Count
-			}) {
-				t.Errorf("by %d: %+v instead of %+v", limit+1, got, want)
-			}
+		var got []webhook.Delivery
+		add := func(d webhook.Delivery) error {
+			got = append(got, d)
+			return nil
 		}
-		_, _, err := s.Deliveries.Export(t.Context(), eve.Owner(), w.ID, DeliveryCursor{}, 10)
-		fails(t, err, sqldb.ErrNotFound, w.ID)
+		if err := s.Deliveries.Each(t.Context(), a.Owner(), w.ID, add); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.EqualFunc(got, want, func(a, b webhook.Delivery) bool {
+			return a.ID == b.ID && a.State == b.State && len(a.Attempts) == a.Count
+		}) || len(got) <= 2*exportStep {
+			t.Errorf("%d deliveries, %+v instead of %+v", len(got), got, want)
+		}
+		fails(t, s.Deliveries.Each(t.Context(), eve.Owner(), w.ID, add), sqldb.ErrNotFound, w.ID)
 	})
 }

@@ -50,12 +50,29 @@ func (s *Links) Request(
 	if err != nil {
 		return false, err
 	}
-	r := s.newRequest(keys, network, mail.Request{To: email, Kind: linkMails[purpose], About: destination}, now)
-	r.isOwner, err = sqldb.Get[bool](ctx, s.db, `SELECT EXISTS (SELECT 1 FROM accounts WHERE email = $1)`, email)
+	isOwner, err := sqldb.Get[bool](ctx, s.db, `SELECT EXISTS (SELECT 1 FROM accounts WHERE email = $1)`, email)
 	if err != nil {
 		return false, err
 	}
-	return s.count(ctx, r.all(), r.refusal, now, func(tx *sql.Tx) error { return queueMail(ctx, tx, r.mail, now) })
+	// Mails to owners and to others have a ceiling each, so that made-up addresses do not keep owners out.
+	everybody := "others"
+	if isOwner {
+		everybody = "owners"
+	}
+	address := newCounter(keys, account.AddressLimit(), "address", []byte(email))
+	client := newCounter(keys, account.NetworkLimit(), "network", networkBytes(network))
+	total := newCounter(keys, s.ceiling, "all", []byte(everybody))
+	return s.count(ctx, []*counter{address, client, total}, func() error {
+		switch {
+		case !account.LinkMailAllowed(address.sent, client.sent, now):
+			return errRefused
+		case !s.ceiling.Allows(total.sent, now):
+			return ErrCeiling
+		}
+		return nil
+	}, now, func(tx *sql.Tx) error {
+		return queueMail(ctx, tx, mail.Request{To: email, Kind: linkMails[purpose], About: destination}, now)
+	})
 }
 
 // limited writes what a visitor without an account sends in, unless her network or everybody together
@@ -67,12 +84,9 @@ func (s *Links) limited(
 	if err != nil {
 		return false, err
 	}
-	client, all := counter{memory: account.ReportLimit().Memory()}, counter{memory: account.TotalReportLimit().Memory()}
-	for _, key := range keys {
-		client.add(key, what, networkBytes(network))
-		all.add(key, what, []byte("all"))
-	}
-	return s.count(ctx, []*counter{&client, &all}, func() error {
+	client := newCounter(keys, account.ReportLimit(), what, networkBytes(network))
+	all := newCounter(keys, account.TotalReportLimit(), what, []byte("all"))
+	return s.count(ctx, []*counter{client, all}, func() error {
 		if !account.ReportLimit().Allows(client.sent, now) || !account.TotalReportLimit().Allows(all.sent, now) {
 			return errRefused
 		}
@@ -133,57 +147,9 @@ func unlessRefused(err error) error {
 	return err
 }
 
-// A linkRequest is one call of Request and what it counts against.
-type linkRequest struct {
-	mail            mail.Request
-	now             time.Time
-	ceiling         account.MailLimit
-	address, client counter
-	// Mails to owners and to others have a ceiling each, so that made-up addresses do not
-	// keep owners out.
-	owners, others counter
-	isOwner        bool
-}
-
-func (s *Links) newRequest(keys []linkKey, network netip.Prefix, m mail.Request, now time.Time) *linkRequest {
-	r := &linkRequest{mail: m, now: now, ceiling: s.ceiling}
-	r.address.memory = account.AddressLimit().Memory()
-	r.client.memory = account.NetworkLimit().Memory()
-	r.owners.memory, r.others.memory = s.ceiling.Memory(), s.ceiling.Memory()
-	for _, key := range keys {
-		r.address.add(key, "address", []byte(m.To))
-		r.client.add(key, "network", networkBytes(network))
-		r.owners.add(key, "all", []byte("owners"))
-		r.others.add(key, "all", []byte("others"))
-	}
-	return r
-}
-
 func networkBytes(network netip.Prefix) []byte {
 	addr := network.Addr().As16()
 	return append(addr[:], byte(network.Bits()))
-}
-
-// total returns the counter of everybody's mails that the request counts against.
-func (r *linkRequest) total() *counter {
-	if r.isOwner {
-		return &r.owners
-	}
-	return &r.others
-}
-
-// all returns the counters of the request.
-func (r *linkRequest) all() []*counter { return []*counter{&r.address, &r.client, r.total()} }
-
-// refusal returns ErrCeiling if nothing but the ceiling refuses the request, and errRefused if a limit does.
-func (r *linkRequest) refusal() error {
-	switch {
-	case !account.LinkMailAllowed(r.address.sent, r.client.sent, r.now):
-		return errRefused
-	case !r.ceiling.Allows(r.total().sent, r.now):
-		return ErrCeiling
-	}
-	return nil
 }
 
 // A counter is the mails that went to one address or were requested by one network. It
@@ -196,9 +162,13 @@ type counter struct {
 	sent     []time.Time   // times of mails under all pseudonyms
 }
 
-// add adds the pseudonym of one day.
-func (c *counter) add(key linkKey, kind string, subject []byte) {
-	c.subjects = append(c.subjects, key.pseudonym(kind, subject))
+// newCounter returns the counter of a subject, without its times.
+func newCounter(keys []linkKey, limit account.MailLimit, kind string, subject []byte) *counter {
+	c := &counter{memory: limit.Memory()}
+	for _, key := range keys {
+		c.subjects = append(c.subjects, key.pseudonym(kind, subject))
+	}
+	return c
 }
 
 // counted is a row of link_requests.

@@ -6,8 +6,6 @@ import (
 	"io"
 	"net/http"
 
-	"palmares/internal/account"
-	"palmares/internal/accountdb"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
 )
@@ -41,9 +39,18 @@ func (p *pages) export(r *request) (*response, error) {
 		if _, err := w.Write(append(head[:len(head)-2], ",\n  \"deliveries\": ["...)); err != nil {
 			return err
 		}
-		out := &deliveryWriter{w: w, separator: "\n    "}
+		separator := "\n    "
 		for _, e := range known.Endpoints {
-			if err := p.exportDeliveries(ctx, out, r.owner.Account.Owner(), e.ID); err != nil {
+			err := p.Store.Deliveries.Each(ctx, r.owner.Account.Owner(), e.ID, func(d webhook.Delivery) error {
+				item, err := json.Marshal(exportDelivery(d))
+				if err != nil {
+					return err
+				}
+				_, err = w.Write(append([]byte(separator), item...))
+				separator = ",\n    "
+				return err
+			})
+			if err != nil {
 				return err
 			}
 		}
@@ -51,44 +58,6 @@ func (p *pages) export(r *request) (*response, error) {
 		return err
 	}}, nil
 }
-
-// exportDeliveries writes all deliveries of an endpoint.
-func (p *pages) exportDeliveries(ctx context.Context, w *deliveryWriter, owner account.Owner, endpointID string) error {
-	for after := (accountdb.DeliveryCursor{}); ; {
-		list, next, err := p.Store.Deliveries.Export(ctx, owner, endpointID, after, exportStep)
-		if err != nil {
-			return err
-		}
-		for _, d := range list {
-			if err := w.write(d); err != nil {
-				return err
-			}
-		}
-		if len(list) < exportStep {
-			return nil
-		}
-		after = next
-	}
-}
-
-// A deliveryWriter writes the elements of a JSON array, one per line.
-type deliveryWriter struct {
-	w         io.Writer
-	separator string // before the next element
-}
-
-func (w *deliveryWriter) write(d webhook.Delivery) error {
-	item, err := json.Marshal(exportDelivery(d))
-	if err != nil {
-		return err
-	}
-	_, err = w.w.Write(append([]byte(w.separator), item...))
-	w.separator = ",\n    "
-	return err
-}
-
-// exportStep is how many deliveries are in memory at once: a few hundred kilobytes.
-const exportStep = 200
 
 // stream writes a file. Part of it is sent before the rest is read: if reading
 // fails, the connection is aborted, so that a truncated file is not taken for a

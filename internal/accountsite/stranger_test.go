@@ -13,7 +13,7 @@ import (
 )
 
 func TestWhoIsSignedInDoesNotWaitBehindStrangers(t *testing.T) {
-	accountsite.SetStrangerWait(t, 20*time.Millisecond)
+	accountsite.SetStrangerWait(t, 500*time.Millisecond)
 	p := open(t, databases.SQLite(t), publicURL)
 	known := p.signedIn("ada@example.org")
 	known.get("/compte/sessions").Is(200)

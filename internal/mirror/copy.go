@@ -13,9 +13,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/klauspost/compress/zstd"
+	"golang.org/x/sync/errgroup"
 
 	"palmares/internal/catalogdb"
 	"palmares/internal/content"
@@ -141,9 +141,9 @@ func (c *copier) download(ctx context.Context, kind record.Kind, f *file) error 
 		return err
 	}
 	defer resp.Body.Close()
-	counted := &countedReader{Reader: resp.Body}
+	limited := &io.LimitedReader{R: resp.Body, N: f.Bytes + 1}
 	sum := sha256.New()
-	body := io.TeeReader(counted, sum)
+	body := io.TeeReader(limited, sum)
 	rows, err := c.addLines(kind, body)
 	if r, ok := errors.AsType[*peer.Error](err); ok { // the connection broke
 		return r
@@ -158,7 +158,7 @@ func (c *copier) download(ctx context.Context, kind record.Kind, f *file) error 
 		return err
 	}
 	switch {
-	case counted.n != f.Bytes:
+	case limited.N != 1:
 		return damaged(fmt.Sprintf("it has another length than %d bytes", f.Bytes))
 	case hex.EncodeToString(sum.Sum(nil)) != strings.TrimPrefix(f.SHA256, "sha256-"):
 		return damaged("its SHA-256 is not " + f.SHA256)
@@ -166,17 +166,6 @@ func (c *copier) download(ctx context.Context, kind record.Kind, f *file) error 
 		return damaged(fmt.Sprintf("it has %d records, not %d", rows, f.Rows))
 	}
 	return nil
-}
-
-type countedReader struct {
-	io.Reader
-	n int64
-}
-
-func (r *countedReader) Read(b []byte) (int, error) {
-	n, err := r.Reader.Read(b)
-	r.n += int64(n)
-	return n, err
 }
 
 // errFormat is wrapped by errors about the bytes of a file.
@@ -349,29 +338,16 @@ func (c *copier) explain(read *content.Result, inexact error) error {
 
 // fetchPictures adds pictures, given by path, that the mirror does not have.
 func (c *copier) fetchPictures(ctx context.Context, missing map[string]string) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	paths := make(chan string)
-	var running sync.WaitGroup
-	for range min(pictureWorkers, len(missing)) {
-		running.Go(func() {
-			for path := range paths {
-				content, err := c.client.picture(ctx, path, missing[path])
-				if err == nil {
-					err = c.folder.addPicture(path, content)
-				}
-				if err != nil {
-					cancel(err) // the first one counts
-				}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(pictureWorkers)
+	for _, path := range slices.Sorted(maps.Keys(missing)) {
+		group.Go(func() error {
+			content, err := c.client.picture(ctx, path, missing[path])
+			if err != nil {
+				return err
 			}
+			return c.folder.addPicture(path, content)
 		})
 	}
-	for _, path := range slices.Sorted(maps.Keys(missing)) {
-		if ctx.Err() == nil {
-			paths <- path
-		}
-	}
-	close(paths)
-	running.Wait()
-	return context.Cause(ctx)
+	return group.Wait()
 }

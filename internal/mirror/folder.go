@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"palmares/internal/content"
@@ -194,7 +195,7 @@ func (f *folder) subject(p content.Problem) string {
 		if name(kind) != p.File || kind == record.Catalogue {
 			continue
 		}
-		if slug := f.slugAt(p.File, p.Line); slug != "" {
+		if slug := f.slugAt(kind, p.Line); slug != "" {
 			return fmt.Sprintf("the %s %s", kind, slug)
 		}
 		return "a record of " + file
@@ -205,23 +206,18 @@ func (f *folder) subject(p content.Problem) string {
 	return "the picture " + p.File
 }
 
-// slugAt returns the slug of a record by its line, "" if that cannot be read.
-func (f *folder) slugAt(file string, number int) string {
-	in, err := f.root.Open(file)
-	if err != nil {
-		return ""
-	}
-	defer in.Close()
-	all := bufio.NewScanner(in)
-	all.Buffer(nil, maxLine+1)
-	for range number {
-		if !all.Scan() {
-			return ""
+// slugAt returns the slug of a record by the line of its file, "" for none.
+func (f *folder) slugAt(kind record.Kind, line int) string {
+	for _, r := range f.records {
+		if r.Kind != kind {
+			continue
+		}
+		line--
+		if line == 0 {
+			return r.Slug
 		}
 	}
-	var head struct{ Slug string }
-	_ = json.Unmarshal(all.Bytes(), &head) // it was read before
-	return head.Slug
+	return ""
 }
 
 // pictureTypes are the endings under which pictures are served, the most likely one for a
@@ -232,10 +228,8 @@ func pictureTypes(name string) []string {
 	if ending == "jpeg" {
 		ending = "jpg"
 	}
-	for i, known := range all {
-		if known == ending {
-			all[0], all[i] = all[i], all[0]
-		}
+	if i := slices.Index(all, ending); i > 0 {
+		all[0], all[i] = all[i], all[0]
 	}
 	return all
 }

@@ -165,28 +165,13 @@ func outcomeOf(err error, inHandshake bool) Outcome {
 // text returns the beginning of a response in a form that databases and pages can
 // store: valid UTF-8 without NUL, at most maxKept bytes.
 func text(body []byte) string {
-	s := string(body[:min(len(body), maxKept)])
-	if len(body) > maxKept {
-		s = s[:len(s)-cutRune(s)] // a character that we have cut in half is not invalid
+	s := strings.ReplaceAll(strings.ToValidUTF8(string(body), "\uFFFD"), "\x00", "\uFFFD")
+	if len(s) <= maxKept {
+		return s
 	}
-	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
-	for len(s) > maxKept {
-		_, size := utf8.DecodeLastRuneInString(s)
-		s = s[:len(s)-size]
+	end := maxKept
+	for !utf8.RuneStart(s[end]) {
+		end--
 	}
-	return s
-}
-
-// cutRune returns the number of bytes at the end of s that are the beginning of an
-// incomplete character.
-func cutRune(s string) int {
-	for n := 1; n < utf8.UTFMax && n <= len(s); n++ {
-		if tail := s[len(s)-n:]; utf8.RuneStart(tail[0]) {
-			if utf8.FullRuneInString(tail) {
-				return 0
-			}
-			return n
-		}
-	}
-	return 0
+	return s[:end]
 }

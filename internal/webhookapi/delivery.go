@@ -74,9 +74,6 @@ var (
 )
 
 func (h *Handler) listDeliveries(r *request) (web.Response, error) {
-	if !account.IsID(account.EndpointID, r.id) {
-		return web.Response{}, endpointNotFound(r.id)
-	}
 	p := r.params()
 	var filter accountdb.DeliveryFilter
 	filter.State = web.Choice(p, "state", deliveryStates)
@@ -94,7 +91,7 @@ func (h *Handler) listDeliveries(r *request) (web.Response, error) {
 		return web.Response{}, p.Err()
 	}
 	if err != nil {
-		return web.Response{}, orNotFound(err, endpointNotFound(r.id))
+		return web.Response{}, err
 	}
 	var link []string
 	if len(deliveries) > limit {
@@ -110,12 +107,9 @@ func (h *Handler) listDeliveries(r *request) (web.Response, error) {
 }
 
 func (h *Handler) getDelivery(r *request) (web.Response, error) {
-	if !account.IsID(account.DeliveryID, r.id) {
-		return web.Response{}, deliveryNotFound(r.id)
-	}
 	d, body, err := h.cfg.Store.Deliveries.Find(r.Context(), r.owner, r.id)
 	if err != nil {
-		return web.Response{}, orNotFound(err, deliveryNotFound(r.id))
+		return web.Response{}, err
 	}
 	detail := deliveryDetail{
 		deliveryItem: newDeliveryItem(&d), Attempts: make([]attemptItem, len(d.Attempts)), Body: string(body),
@@ -130,25 +124,19 @@ func (h *Handler) resendDelivery(r *request) (web.Response, error) {
 	if _, err := r.readBody(); err != nil {
 		return web.Response{}, err
 	}
-	if !account.IsID(account.DeliveryID, r.id) {
-		return web.Response{}, deliveryNotFound(r.id)
-	}
 	d, err := h.cfg.Store.Deliveries.Resend(r.Context(), r.owner, r.id, h.cfg.Now())
 	if errors.Is(err, accountdb.ErrTooMany) {
 		return web.Response{}, tooManyResends()
 	}
-	return h.queued(d, orNotFound(err, deliveryNotFound(r.id)))
+	return h.queued(d, err)
 }
 
 func (h *Handler) pingEndpoint(r *request) (web.Response, error) {
 	if _, err := r.readBody(); err != nil {
 		return web.Response{}, err
 	}
-	if !account.IsID(account.EndpointID, r.id) {
-		return web.Response{}, endpointNotFound(r.id)
-	}
 	d, err := h.cfg.Store.Deliveries.Ping(r.Context(), r.owner, r.id, h.cfg.Now())
-	return h.queued(d, orNotFound(err, endpointNotFound(r.id)))
+	return h.queued(d, err)
 }
 
 // queued returns a delivery that was just created.

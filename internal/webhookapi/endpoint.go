@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"palmares/internal/account"
+	"palmares/internal/sqldb"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
 )
@@ -89,9 +89,11 @@ func (h *Handler) createEndpoint(r *request) (web.Response, error) {
 	secret := webhook.NewSecret()
 	seal := func(id string) string { return h.cfg.Sealer.Seal(id, secret) }
 	e, err := h.cfg.Store.Endpoints.Create(r.Context(), r.account, url, events, seal, nil, h.cfg.Now())
+	if errors.Is(err, sqldb.ErrNotFound) { // the account was deleted while its key was still in memory
+		err = web.NewError(web.CodeInvalidKey, "")
+	}
 	if err != nil {
-		// The account may have been deleted while its key was still in memory.
-		return web.Response{}, orNotFound(err, web.NewError(web.CodeInvalidKey, ""))
+		return web.Response{}, err
 	}
 	item := newEndpointItem(&e, h.cfg.Now())
 	item.Secret = secret
@@ -153,11 +155,8 @@ func (h *Handler) readChange(b body) (change webhook.Change, err error) {
 }
 
 func (h *Handler) deleteEndpoint(r *request) (web.Response, error) {
-	if !account.IsID(account.EndpointID, r.id) {
-		return web.Response{}, endpointNotFound(r.id)
-	}
 	err := h.cfg.Store.Endpoints.Delete(r.Context(), r.owner, r.id)
-	return web.Response{Status: http.StatusNoContent}, orNotFound(err, endpointNotFound(r.id))
+	return web.Response{Status: http.StatusNoContent}, err
 }
 
 func (h *Handler) rotateSecret(r *request) (web.Response, error) {
@@ -175,12 +174,9 @@ func (h *Handler) rotateSecret(r *request) (web.Response, error) {
 func (h *Handler) endpoint(
 	r *request, secret string, do func(id string) (webhook.Endpoint, error),
 ) (web.Response, error) {
-	if !account.IsID(account.EndpointID, r.id) {
-		return web.Response{}, endpointNotFound(r.id)
-	}
 	e, err := do(r.id)
 	if err != nil {
-		return web.Response{}, orNotFound(err, endpointNotFound(r.id))
+		return web.Response{}, err
 	}
 	item := newEndpointItem(&e, h.cfg.Now())
 	item.Secret = secret

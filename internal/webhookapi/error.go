@@ -88,14 +88,6 @@ func unavailable(err error) *web.Error {
 	return web.Unavailable(err, "Rien n’a été changé, car cette demande ne peut pas être traitée")
 }
 
-// orNotFound replaces the store's ErrNotFound by the error for what was looked for.
-func orNotFound(err error, notFound *web.Error) error {
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return notFound
-	}
-	return err
-}
-
 // asError returns the public form of an error, and logs what callers must not see.
 func (h *Handler) asError(ctx context.Context, pattern string, err error) error {
 	if _, ok := errors.AsType[*web.Error](err); ok {

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"time"
 
-	"palmares/internal/account"
 	"palmares/internal/accountdb"
 	"palmares/internal/sqldb"
 	"palmares/internal/web"
@@ -40,9 +39,6 @@ func (h *Handler) recover(r *request) (web.Response, error) {
 	if err != nil {
 		return web.Response{}, err
 	}
-	if !account.IsID(account.EndpointID, r.id) {
-		return web.Response{}, endpointNotFound(r.id)
-	}
 	recovery, err := h.cfg.Store.Deliveries.Recover(r.Context(), r.owner, r.id, since, now)
 	switch {
 	case errors.Is(err, sqldb.ErrInvalid):
@@ -50,7 +46,7 @@ func (h *Handler) recover(r *request) (web.Response, error) {
 	case errors.Is(err, accountdb.ErrTooMany):
 		return web.Response{}, recoveryRunning(r.id)
 	case err != nil:
-		return web.Response{}, orNotFound(err, endpointNotFound(r.id))
+		return web.Response{}, err
 	}
 	h.wake()
 	return web.Response{
@@ -60,12 +56,9 @@ func (h *Handler) recover(r *request) (web.Response, error) {
 }
 
 func (h *Handler) listRecoveries(r *request) (web.Response, error) {
-	if !account.IsID(account.EndpointID, r.id) {
-		return web.Response{}, endpointNotFound(r.id)
-	}
 	recoveries, err := h.cfg.Store.Deliveries.Recoveries(r.Context(), r.owner, r.id)
 	if err != nil {
-		return web.Response{}, orNotFound(err, endpointNotFound(r.id))
+		return web.Response{}, err
 	}
 	items := make([]recoveryItem, len(recoveries))
 	for i := range recoveries {

@@ -26,6 +26,7 @@ import (
 	"palmares/internal/keyring"
 	"palmares/internal/openapi"
 	"palmares/internal/snapshot"
+	"palmares/internal/sqldb"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
 )
@@ -110,11 +111,23 @@ func New(cfg Config) *Handler {
 	return h
 }
 
-// handle adds an operation for callers on the Pro plan.
+// handle adds an operation for callers on the Pro plan. What the path names must exist.
 func (h *Handler) handle(method, pattern string, op operation) {
+	kind, notFound := account.EndpointID, endpointNotFound
+	if strings.HasPrefix(pattern, deliveriesPath) {
+		kind, notFound = account.DeliveryID, deliveryNotFound
+	}
 	h.Handle(method, pattern, func(r *web.Request[snapshot.Snapshot]) (web.Response, error) {
 		caller := r.Context()
-		a, err := h.run(&request{Request: r, id: r.Slug}, op)
+		a, err := h.run(&request{Request: r, id: r.Slug}, func(r *request) (web.Response, error) {
+			if r.id != "" && !account.IsID(kind, r.id) {
+				return web.Response{}, notFound(r.id)
+			}
+			return op(r)
+		})
+		if errors.Is(err, sqldb.ErrNotFound) {
+			err = notFound(r.Slug)
+		}
 		if err != nil {
 			err = h.asError(caller, r.Pattern, err)
 		}
