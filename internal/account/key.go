@@ -11,21 +11,21 @@ import (
 )
 
 // A Key is the record of an API key: everything but the key itself, which is shown once. A zero
-// time means never.
+// time means never. Its JSON is what its owner exports.
 type Key struct {
-	ID         string
-	AccountID  string
-	Plan       Plan // of the account
-	Name       string
-	Prefix     string // its first 8 characters
-	Suffix     string // its last 4
-	CreatedAt  time.Time
-	LastUsedAt time.Time
-	RevokedAt  time.Time
-	ExpiresAt  time.Time // the end of the overlap, if the key was rotated
+	ID         string    `json:"id"`
+	AccountID  string    `json:"-"`
+	Plan       Plan      `json:"-"` // of the account
+	Name       string    `json:"name"`
+	Prefix     string    `json:"first_characters"` // 8 of them
+	Suffix     string    `json:"last_characters"`  // 4 of them
+	CreatedAt  time.Time `json:"created_at"`
+	LastUsedAt time.Time `json:"last_used_at,omitzero"`
+	RevokedAt  time.Time `json:"revoked_at,omitzero"`
+	ExpiresAt  time.Time `json:"expires_at,omitzero"` // the end of the overlap, if the key was rotated
 	// SuspendedAt is set while the account has more keys than its plan allows. The key works
 	// again when there is room for it.
-	SuspendedAt time.Time
+	SuspendedAt time.Time `json:"suspended_at,omitzero"`
 }
 
 // The reasons why a key is refused.

@@ -16,14 +16,14 @@ const SessionID = "ses_"
 const SessionLife = 30 * 24 * time.Hour
 
 // A Session is one browser in which somebody is signed in. It ends when its owner ends it,
-// when the account is deleted, or SessionLife after its last use.
+// when the account is deleted, or SessionLife after its last use. Its JSON is what its owner exports.
 type Session struct {
-	ID        string
-	AccountID string
-	Browser   string // as returned by DescribeBrowser
-	CreatedAt time.Time
-	SeenOn    string // the UTC day of its last use, 2026-11-15: no finer, so that a visit writes once a day
-	ExpiresAt time.Time
+	ID        string    `json:"id"`
+	AccountID string    `json:"-"`
+	Browser   string    `json:"browser"` // as returned by DescribeBrowser
+	CreatedAt time.Time `json:"created_at"`
+	SeenOn    string    `json:"seen_on"` // the UTC day of its last use, 2026-11-15: no finer, so that a visit writes once a day
+	ExpiresAt time.Time `json:"expires_at"`
 }
 
 // FormToken returns what the forms of a session carry, from the secret in its cookie. It does not

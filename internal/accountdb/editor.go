@@ -20,12 +20,12 @@ var ErrNoEditor = fmt.Errorf("editor %w", sqldb.ErrNotFound)
 const MaxEditors = 200
 
 // An Editor is somebody who writes at the desk, whatever the role. The address need not have an
-// account yet: the first sign-in creates it.
+// account yet: the first sign-in creates it. Its JSON is what its owner exports.
 type Editor struct {
-	Email   string // as returned by account.NormalizeEmail
-	Name    string // what is published is signed with it
-	Role    account.Role
-	AddedAt time.Time
+	Email   string       `json:"-"`    // as returned by account.NormalizeEmail
+	Name    string       `json:"name"` // what is published is signed with it
+	Role    account.Role `json:"role"`
+	AddedAt time.Time    `json:"added_at"`
 }
 
 // Editors are the people of the desk.

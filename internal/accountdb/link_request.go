@@ -1,6 +1,7 @@
 package accountdb
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -238,15 +239,12 @@ func (c *counter) save(ctx context.Context, tx *sql.Tx, now time.Time) error {
 }
 
 // A linkKey derives the pseudonyms of one day.
-type linkKey struct {
-	day    string
-	secret [32]byte
-}
+type linkKey [32]byte
 
 // pseudonym returns the name under which a subject is stored. It depends on the kind, so
 // that an address and a network never share one.
 func (k linkKey) pseudonym(kind string, subject []byte) string {
-	mac := hmac.New(sha256.New, k.secret[:])
+	mac := hmac.New(sha256.New, k[:])
 	mac.Write([]byte(kind + "\x00"))
 	mac.Write(subject)
 	return hex.EncodeToString(mac.Sum(nil)[:16])
@@ -255,29 +253,17 @@ func (k linkKey) pseudonym(kind string, subject []byte) string {
 // keys returns the key of the day, which is created on first use, and the key of the day
 // before if there is one: without a key there are no counts.
 func (s *Links) keys(ctx context.Context, now time.Time) ([]linkKey, error) {
-	today, yesterday := now.UTC().Format(time.DateOnly), now.UTC().AddDate(0, 0, -1).Format(time.DateOnly)
-	// A read is enough on all but the first request of a day.
-	keys, err := sqldb.List(ctx, s.db, `SELECT day, key FROM link_keys WHERE day IN ($1, $2) ORDER BY day DESC`,
-		scanLinkKey, today, yesterday)
-	if err != nil || len(keys) > 0 && keys[0].day == today {
-		return keys, err
+	var candidate [32]byte
+	rand.Read(candidate[:]) //nolint:errcheck // documented never to fail
+	today, err := keyOf(ctx, s.db.Retried(), "link_keys", "day", now.UTC().Format(time.DateOnly), candidate)
+	if err != nil {
+		return nil, err
 	}
-	created, err := sqldb.Write(ctx, s.db.Retried(), func(tx *sql.Tx) (linkKey, error) {
-		var candidate [32]byte
-		rand.Read(candidate[:]) //nolint:errcheck // documented never to fail
-		// The update changes nothing: of two concurrent statements the second returns the
-		// key of the first.
-		return sqldb.Row(ctx, tx, `INSERT INTO link_keys (day, key) VALUES ($1, $2)
-			ON CONFLICT (day) DO UPDATE SET key = link_keys.key RETURNING day, key`,
-			scanLinkKey, today, hex.EncodeToString(candidate[:]))
-	})
-	return append([]linkKey{created}, keys...), err
-}
-
-func scanLinkKey(scan sqldb.Scanner, k *linkKey) error {
-	var text string
-	if err := scan(&k.day, &text); err != nil {
-		return err
-	}
-	return sqldb.DecodeHex(k.secret[:], []byte(text))
+	earlier, err := sqldb.List(ctx, s.db, `SELECT key FROM link_keys WHERE day = $1`,
+		func(scan sqldb.Scanner, k *linkKey) error {
+			var text string
+			err := scan(&text)
+			return cmp.Or(err, sqldb.DecodeHex(k[:], []byte(text)))
+		}, now.UTC().AddDate(0, 0, -1).Format(time.DateOnly))
+	return append([]linkKey{today}, earlier...), err
 }

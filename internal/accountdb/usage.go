@@ -172,10 +172,10 @@ func (s *Usage) Prune(ctx context.Context, networks, accounts string) error {
 	return s.db.Purge(ctx)
 }
 
-// DayUsage is how many requests an account sent on a day.
+// DayUsage is how many requests an account sent on a day, also in what its owner exports.
 type DayUsage struct {
-	Day      string
-	Requests int64
+	Day      string `json:"day"`
+	Requests int64  `json:"requests"`
 }
 
 // ForAccount returns the days from fromDay to toDay, inclusive, on which an account sent

@@ -125,30 +125,22 @@ func countOnce(
 	if len(networks) > 0 || reads || careful {
 		statement = countStatement(len(networks) > 0, reads, careful)
 	}
-	found, err := pool.QueryContext(ctx, statement, args...)
-	if err != nil {
-		return quota.Tally{}, err
-	}
-	defer found.Close()
-	for found.Next() {
+	_, err := sqldb.Rows(ctx, pool, statement, func(scan sqldb.Scanner, c *quota.Counted) error {
 		var kind int
 		var name string
-		var c quota.Counted
-		if err := found.Scan(&kind, &name, &c.Used, &c.Granted); err != nil {
-			return quota.Tally{}, err
-		}
-		switch kind {
-		case 0:
+		var network quota.Pseudonym
+		err := scan(&kind, &name, &c.Used, &c.Granted)
+		switch {
+		case err != nil:
+		case kind == 0:
 			tally.Now, tally.Open = time.UnixMicro(c.Used), c.Granted > 0
-		case 1:
-			tally.Accounts[name] = c
+		case kind == 1:
+			tally.Accounts[name] = *c
 		default:
-			var network quota.Pseudonym
-			if err := sqldb.DecodeHex(network[:], []byte(name)); err != nil {
-				return quota.Tally{}, err
-			}
-			tally.Networks[network] = c
+			err = sqldb.DecodeHex(network[:], []byte(name))
+			tally.Networks[network] = *c
 		}
-	}
-	return tally, found.Err()
+		return err
+	}, args...)
+	return tally, err
 }

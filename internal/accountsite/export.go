@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 
+	"palmares/internal/account"
+	"palmares/internal/accountdb"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
 )
@@ -85,8 +87,7 @@ func (p *pages) collect(r *request) (*exported, error) {
 	// Empty lists, rather than null.
 	known := &exported{
 		ExportedAt: r.now.UTC(), Account: exportedAccount{ID: a.ID, Email: a.Email, Plan: a.Plan, CreatedAt: a.CreatedAt},
-		Keys: []exportedKey{}, Usage: []exportedUsage{}, Sessions: []exportedSession{}, Endpoints: []exportedEndpoint{},
-		Copies: []exportedCopy{},
+		Endpoints: []exportedEndpoint{}, Copies: []exportedCopy{},
 	}
 	var err error
 	known.Account.KeysDueAt, err = p.Store.Keys.SuspensionDue(ctx, a.ID)
@@ -98,30 +99,23 @@ func (p *pages) collect(r *request) (*exported, error) {
 		return nil, err
 	}
 	if s.CustomerID != "" {
-		known.Subscription = &exportedSubscription{s.CustomerID, s.ID, s.Status, s.PeriodEnd, s.CancelAt, s.GraceUntil}
+		known.Subscription = &s
 	}
 	keys, err := p.Store.Keys.List(ctx, a.Email)
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range keys {
-		known.Keys = append(known.Keys,
-			exportedKey{k.ID, k.Name, k.Prefix, k.Suffix, k.CreatedAt, k.LastUsedAt, k.RevokedAt, k.ExpiresAt, k.SuspendedAt})
-	}
+	known.Keys = append([]account.Key{}, keys...)
 	usage, err := p.Store.Usage.ForAccount(ctx, a.ID, "0000-01-01", "9999-12-31")
 	if err != nil {
 		return nil, err
 	}
-	for _, u := range usage {
-		known.Usage = append(known.Usage, exportedUsage{u.Day, u.Requests})
-	}
+	known.Usage = append([]accountdb.DayUsage{}, usage...)
 	sessions, err := p.Store.Sessions.List(ctx, a.ID, r.now)
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range sessions {
-		known.Sessions = append(known.Sessions, exportedSession{s.ID, s.Browser, s.CreatedAt, s.SeenOn, s.ExpiresAt})
-	}
+	known.Sessions = append([]account.Session{}, sessions...)
 	endpoints, err := p.Store.Endpoints.List(ctx, a.Owner())
 	if err != nil {
 		return nil, err
@@ -138,12 +132,10 @@ func (p *pages) collect(r *request) (*exported, error) {
 
 // collectDesk reads what the owner is at the desk, and what she has begun there.
 func (p *pages) collectDesk(r *request, known *exported) error {
-	who, err := p.editor(r)
+	var err error
+	known.Editor, err = p.editor(r)
 	if err != nil {
 		return err
-	}
-	if who != nil {
-		known.Editor = &exportedEditor{who.Name, who.Role, who.AddedAt}
 	}
 	copies, err := p.Store.Copies.List(r.Context())
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/accountdb"
 	"palmares/internal/billing"
 	"palmares/internal/webhook"
 )
@@ -14,12 +15,12 @@ import (
 type exported struct {
 	ExportedAt   time.Time             `json:"exported_at"`
 	Account      exportedAccount       `json:"account"`
-	Subscription *exportedSubscription `json:"subscription"`
-	Keys         []exportedKey         `json:"keys"`
-	Usage        []exportedUsage       `json:"usage"`
-	Sessions     []exportedSession     `json:"sessions"`
+	Subscription *billing.Subscription `json:"subscription"`
+	Keys         []account.Key         `json:"keys"`
+	Usage        []accountdb.DayUsage  `json:"usage"`
+	Sessions     []account.Session     `json:"sessions"`
 	Endpoints    []exportedEndpoint    `json:"endpoints"`
-	Editor       *exportedEditor       `json:"editor"` // null for who does not write at the desk
+	Editor       *accountdb.Editor     `json:"editor"` // null for who does not write at the desk
 	Copies       []exportedCopy        `json:"working_copies"`
 }
 
@@ -29,40 +30,6 @@ type exportedAccount struct {
 	Plan      account.Plan `json:"plan"`
 	CreatedAt time.Time    `json:"created_at"`
 	KeysDueAt time.Time    `json:"keys_suspended_from,omitzero"`
-}
-
-type exportedSubscription struct {
-	CustomerID     string         `json:"stripe_customer_id"`
-	SubscriptionID string         `json:"stripe_subscription_id,omitempty"`
-	Status         billing.Status `json:"status,omitempty"`
-	PeriodEnd      time.Time      `json:"period_end,omitzero"`
-	CancelAt       time.Time      `json:"cancel_at,omitzero"`
-	GraceUntil     time.Time      `json:"grace_until,omitzero"`
-}
-
-type exportedKey struct {
-	ID          string    `json:"id"`
-	Name        string    `json:"name"`
-	Prefix      string    `json:"first_characters"`
-	Suffix      string    `json:"last_characters"`
-	CreatedAt   time.Time `json:"created_at"`
-	LastUsedAt  time.Time `json:"last_used_at,omitzero"`
-	RevokedAt   time.Time `json:"revoked_at,omitzero"`
-	ExpiresAt   time.Time `json:"expires_at,omitzero"`
-	SuspendedAt time.Time `json:"suspended_at,omitzero"`
-}
-
-type exportedUsage struct {
-	Day      string `json:"day"`
-	Requests int64  `json:"requests"`
-}
-
-type exportedSession struct {
-	ID        string    `json:"id"`
-	Browser   string    `json:"browser"`
-	CreatedAt time.Time `json:"created_at"`
-	SeenOn    string    `json:"seen_on"`
-	ExpiresAt time.Time `json:"expires_at"`
 }
 
 type exportedEndpoint struct {
@@ -80,21 +47,7 @@ type exportedEndpoint struct {
 	LastOutcome    webhook.Outcome    `json:"last_failure_outcome,omitempty"`
 	LastStatus     int                `json:"last_failure_status,omitempty"`
 	OldSecretUntil time.Time          `json:"old_secret_until,omitzero"`
-	Recoveries     []exportedRecovery `json:"recoveries"`
-}
-
-type exportedRecovery struct {
-	ID         string    `json:"id"`
-	Since      time.Time `json:"since"`
-	CreatedAt  time.Time `json:"created_at"`
-	DoneAt     time.Time `json:"done_at,omitzero"`
-	Deliveries int       `json:"deliveries"`
-}
-
-type exportedEditor struct {
-	Name    string       `json:"name"`
-	Role    account.Role `json:"role"`
-	AddedAt time.Time    `json:"added_at"`
+	Recoveries     []webhook.Recovery `json:"recoveries"`
 }
 
 type exportedCopy struct {
@@ -129,15 +82,11 @@ type exportedAttempt struct {
 }
 
 func exportEndpoint(e webhook.Endpoint, recoveries []webhook.Recovery) exportedEndpoint {
-	item := exportedEndpoint{
+	return exportedEndpoint{
 		e.ID, e.URL, e.Events, e.State, e.Reason, e.CreatedAt, e.DisabledAt, e.Failures, e.FailingSince, e.LastSuccessAt,
 		e.LastFailure.At, e.LastFailure.Outcome, e.LastFailure.Status, e.OldSecretUntil,
-		[]exportedRecovery{},
+		append([]webhook.Recovery{}, recoveries...),
 	}
-	for _, c := range recoveries {
-		item.Recoveries = append(item.Recoveries, exportedRecovery{c.ID, c.Since, c.CreatedAt, c.DoneAt, c.Count})
-	}
-	return item
 }
 
 func exportDelivery(d webhook.Delivery) exportedDelivery {

@@ -10,17 +10,18 @@ import (
 const Grace = 21 * 24 * time.Hour
 
 // A Subscription is what an account pays, as last read from Stripe. It is created, without
-// an ID, when the account first starts to pay; after that only EffectOf changes it.
+// an ID, when the account first starts to pay; after that only EffectOf changes it. Its JSON is what the
+// owner of the account exports.
 type Subscription struct {
-	AccountID  string
-	CustomerID string // at Stripe; "" if the account never started to pay
-	ID         string // of the subscription that counts; "" if there is none
-	Status     Status
-	PeriodEnd  time.Time
-	CancelAt   time.Time // zero while it renews
-	GraceUntil time.Time // zero unless a payment has failed
-	Granted    bool      // the account is Pro because of it, not by the operator
-	Version    int64     // increases with every write
+	AccountID  string    `json:"-"`
+	CustomerID string    `json:"stripe_customer_id"`               // "" if the account never started to pay
+	ID         string    `json:"stripe_subscription_id,omitempty"` // of the subscription that counts; "" if there is none
+	Status     Status    `json:"status,omitempty"`
+	PeriodEnd  time.Time `json:"period_end,omitzero"`
+	CancelAt   time.Time `json:"cancel_at,omitzero"`   // zero while it renews
+	GraceUntil time.Time `json:"grace_until,omitzero"` // zero unless a payment has failed
+	Granted    bool      `json:"-"`                    // the account is Pro because of it, not by the operator
+	Version    int64     `json:"-"`                    // increases with every write
 }
 
 // A Status is Stripe's status of a subscription.

@@ -268,16 +268,14 @@ type LogSender struct{ Log *slog.Logger }
 // Send writes one record: of a mail with a link only the link, to be copied; of any
 // other the text, with the webhook URL cut after the host.
 func (s LogSender) Send(_ context.Context, m Message) error {
-	const message = "mail not sent but printed here, as --smtp is not set"
+	what, text := "text", m.Text
 	switch {
 	case m.Link != "":
-		s.Log.Info(message, "to", m.To, "subject", m.Subject, "link", m.Link)
+		what, text = "link", m.Link
 	case m.Hook != "":
-		s.Log.Info(message, "to", m.To, "subject", m.Subject,
-			"text", strings.ReplaceAll(m.Text, m.Hook, origin(m.Hook)))
-	default:
-		s.Log.Info(message, "to", m.To, "subject", m.Subject, "text", m.Text)
+		text = strings.ReplaceAll(m.Text, m.Hook, origin(m.Hook))
 	}
+	s.Log.Info("mail not sent but printed here, as --smtp is not set", "to", m.To, "subject", m.Subject, what, text)
 	return nil
 }
 

@@ -33,27 +33,22 @@ func tables() sqldb.Config {
 
 // Open opens a database: see sqldb.Open.
 func Open(ctx context.Context, dsn string) (*Database, error) {
-	db, err := sqldb.Open(ctx, dsn, tables())
-	if err != nil {
-		return nil, err
-	}
-	return join(db), nil
+	return join(sqldb.Open(ctx, dsn, tables()))
 }
 
 // OpenOffline opens a database that no server may use meanwhile: see sqldb.OpenOffline.
 func OpenOffline(ctx context.Context, dsn string) (*Database, error) {
-	db, err := sqldb.OpenOffline(ctx, dsn, tables())
+	return join(sqldb.OpenOffline(ctx, dsn, tables()))
+}
+
+// join joins the tables of a database, if it could be opened: a publication writes the deliveries
+// of its events in its own transaction.
+func join(db *sqldb.DB, err error) (*Database, error) {
 	if err != nil {
 		return nil, err
 	}
-	return join(db), nil
-}
-
-// join joins the tables of a database: a publication writes the deliveries of its events in
-// its own transaction.
-func join(db *sqldb.DB) *Database {
 	a := accountdb.New(db)
-	return &Database{db, a, catalogdb.New(db, a.Deliveries.Deliver, a.Mails.QueueStuck)}
+	return &Database{db, a, catalogdb.New(db, a.Deliveries.Deliver, a.Mails.QueueStuck)}, nil
 }
 
 // Close waits for running transactions and closes every connection.

@@ -179,14 +179,15 @@ type Verdict struct {
 	ProbeAt time.Time
 }
 
-// A Recovery is a stored request to send everything that an endpoint missed.
+// A Recovery is a stored request to send everything that an endpoint missed. Its JSON is what the
+// owner of the endpoint exports.
 type Recovery struct {
-	ID         string // rcv_
-	EndpointID string
-	Since      time.Time
-	CreatedAt  time.Time
-	DoneAt     time.Time // zero while it runs
-	Count      int       // deliveries created so far
+	ID         string    `json:"id"` // rcv_
+	EndpointID string    `json:"-"`
+	Since      time.Time `json:"since"`
+	CreatedAt  time.Time `json:"created_at"`
+	DoneAt     time.Time `json:"done_at,omitzero"` // zero while it runs
+	Count      int       `json:"deliveries"`       // created so far
 }
 
 // The times of the contract.
