@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"time"
@@ -11,15 +12,19 @@ import (
 	"github.com/stripe/stripe-go/v86"
 )
 
-// callTimeout is for one call and its response. Calls usually take less than a second;
-// a visitor waits for two or three of them.
-const callTimeout = 10 * time.Second
+const (
+	// callTimeout is for one call and its response. Calls usually take less than a second;
+	// a visitor waits for two or three of them.
+	callTimeout = 10 * time.Second
+	// maxResponse is far above a page of a hundred subscriptions.
+	maxResponse = 8 << 20
+)
 
 func newClient(key, api string) *stripe.Client {
 	config := &stripe.BackendConfig{
 		HTTPClient: &http.Client{
 			Timeout: callTimeout,
-			Transport: &http.Transport{
+			Transport: limited{&http.Transport{
 				Proxy:                  http.ProxyFromEnvironment,
 				DialContext:            (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
 				TLSHandshakeTimeout:    5 * time.Second,
@@ -28,7 +33,7 @@ func newClient(key, api string) *stripe.Client {
 				MaxIdleConnsPerHost:    4,
 				IdleConnTimeout:        time.Minute,
 				ForceAttemptHTTP2:      true,
-			},
+			}},
 			// The key must not follow a redirect.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
@@ -41,6 +46,22 @@ func newClient(key, api string) *stripe.Client {
 		config.URL = stripe.String(api)
 	}
 	return stripe.NewClient(key, stripe.WithBackends(stripe.NewBackendsWithConfig(config)))
+}
+
+// limited cuts off responses that are too long to be Stripe's.
+type limited struct{ next http.RoundTripper }
+
+// RoundTrip sends a request.
+func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := l.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	response.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(response.Body, maxResponse), response.Body}
+	return response, nil
 }
 
 // explain describes the failure of a call. It leaves out Stripe's own message, which may
