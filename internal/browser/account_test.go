@@ -63,8 +63,8 @@ func runJourney(s *service, b customer) {
 }
 
 func signsUp(s *service, b customer) {
-	b.goTo("/signaler?page=/outils/babilune")
-	b.shows("Ce qui est faux", "/outils/babilune")
+	b.goTo("/signaler?page=/outils/plume")
+	b.shows("Ce qui est faux", "/outils/plume")
 	b.goTo("/suivre")
 	b.shows("Tout le catalogue")
 	b.goTo("/compte")
