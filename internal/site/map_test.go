@@ -146,7 +146,7 @@ func TestTheMapOfFewToolsMakesSense(t *testing.T) {
 		return open(t, c)
 	}
 	free := tools(func(_ int, t *catalog.Tool) { t.Pricing, t.Price, t.Score = "gratuit", "0 €/mois", number(7) }).get("/carte").ok().says("Gratuit").saysNot("logarithmique", "plot-step")
-	free.says("Le rond en vert réunit les outils qu’aucun autre ne bat", "Abeille, 7,0 sur 10, gratuit, à égalité avec 3\u00a0autres outils", "Ceux qu’aucun autre ne bat", ">Drosophile</a>")
+	free.says("Le rond plein réunit les outils qu’aucun autre ne bat", "Abeille, 7,0 sur 10, gratuit, à égalité avec 3\u00a0autres outils", "Ceux qu’aucun autre ne bat", ">Drosophile</a>")
 	if all, best := free.marks(); len(all) != 1 || len(best) != 1 || free.shown("wide") != 4 {
 		t.Errorf("all free: %v, %v", all, best)
 	}
