@@ -150,3 +150,23 @@ func TestTheModesAreThoseOfTheStyleSheet(t *testing.T) {
 		}
 	}
 }
+
+// An accent may be any colour that can be read, that of the text included.
+func TestGradesDifferInMoreThanColours(t *testing.T) {
+	form := regexp.MustCompile(`background:|border-radius:[^;]+|dashed`)
+	seen := map[string]string{}
+	for _, rule := range ruleText.FindAllStringSubmatch(read(t, "../site/static/site.css"), -1) {
+		name := strings.TrimSpace(rule[1])
+		switch name {
+		case ".ring", ".note-high", ".note-low", ".note-none":
+			is := strings.Join(form.FindAllString(rule[2], -1), " ")
+			if other, ok := seen[is]; ok {
+				t.Errorf("%s and %s are both %q", name, other, is)
+			}
+			seen[is] = name
+		}
+	}
+	if len(seen) != 4 {
+		t.Errorf("the style sheet has only %v", seen)
+	}
+}
