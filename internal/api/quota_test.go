@@ -63,7 +63,7 @@ func TestAnExhaustedQuotaIsExplained(t *testing.T) {
 
 func TestTheExactBodyOfARefusal(t *testing.T) {
 	s := serveCounting(t, smallCatalogue(), usedUp(t))
-	s.get("/api/v1/tools").Equals(`{"error":"Le quota de 100 requêtes par jour est épuisé ; il se renouvelle à 2026-11-16T00:00:00Z. Une clé gratuite en donne 1 000 (voir /tarifs) ; pour reprendre tout le catalogue, prenez-en l’export, /data/v1/export, plutôt que de le parcourir.","code":"quota_exceeded","tier":"anonymous","limit":100,"remaining":0,"reset_at":"2026-11-16T00:00:00Z"}`)
+	s.get("/api/v1/tools").Equals(`{"error":"Le quota de 100 requêtes par jour est épuisé ; il se renouvelle à 2026-11-16T00:00:00Z. Une clé gratuite en donne 1 000 (voir /tarifs) ; l’export, /data/v1/export, a tout le catalogue.","code":"quota_exceeded","tier":"anonymous","limit":100,"remaining":0,"reset_at":"2026-11-16T00:00:00Z"}`)
 	kept := smallCatalogue()
 	kept.Settings.Dataset = catalog.DatasetOff
 	s = serveCounting(t, kept, usedUp(t))

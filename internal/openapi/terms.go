@@ -8,7 +8,7 @@ import (
 
 var (
 	freeOfRights = regexp.MustCompile(`Les données sont libres de droits, à une condition.: citer leur origine par`)
-	inBulk       = regexp.MustCompile(`.; pour reprendre tout le catalogue, prenez-en l’export, /data/v1/export, plutôt que de le parcourir`)
+	inBulk       = regexp.MustCompile(`.; l’export, /data/v1/export, a tout le catalogue`)
 )
 
 // Terms returns a text of a document with what it says about reuse: the publisher's own terms take

@@ -63,8 +63,7 @@ func (s *Site) dataset(r *request) (*response, error) {
 	}
 	c := r.snap.Catalog
 	data := datasetPage{
-		Page: s.page(r, "Données", "Tout le catalogue en fichiers\u00a0: JSON, CSV et SQLite, "+
-			"à télécharger d’un coup et à tenir à jour par le flux des changements.", datasetPath),
+		Page: s.page(r, "Données", "Tout le catalogue en fichiers, JSON, CSV et SQLite, et le flux de ses changements.", datasetPath),
 		Base: s.baseURL(r), Credit: c.CreditLine(), Training: !c.DeniesTraining(), Version: r.snap.Version, Heads: c.Settings.Dataset == catalog.DatasetHead,
 	}
 	var x *dataset.Export

@@ -139,7 +139,7 @@ func quotaExceeded(g *quota.Grant, isBulk bool) *Error {
 		text += "La formule Pro n’a pas de quota (voir /tarifs)"
 	}
 	if isBulk {
-		text += " ; pour reprendre tout le catalogue, prenez-en l’export, /data/v1/export, plutôt que de le parcourir"
+		text += " ; l’export, /data/v1/export, a tout le catalogue"
 	}
 	return &Error{Code: CodeQuotaExceeded, Text: text + ".", Grant: g}
 }
