@@ -56,6 +56,9 @@ func TestWhatHasNoPublicPriceIsNeitherFreeNorPriced(t *testing.T) {
 	v.get("/comparer?outils=varlope,cambouis").ok().says("Sur devis")
 	v.get("/outils/cambouis").ok().says("<strong>Sur devis</strong>").saysNot(`"offers"`)
 	v.get("/carte.json").ok().says(`"slug":"cambouis","name":"Cambouis","category":"code","pricing":"payant","price":null,"score":6.4,"euros_per_month":null`)
+	for _, path := range []string{"/docs/prix", "/docs/outils.md", "/api/v1/openapi.json"} {
+		v.get(path).ok().says("veut dire qu’aucun prix public n’est connu")
+	}
 	v.get("/api/v1/pricing/cambouis").ok().says(`"current_pricing":"payant","current_price":"0 €/mois"`)
 }
 
