@@ -1,6 +1,7 @@
 package content
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -12,14 +13,14 @@ func TestMistakesOfArticlesAndAuthors(t *testing.T) {
 	for _, c := range []struct{ name, file, text, want string }{
 		{"an unknown author", "articles/x.md", fields + "---\nUn.\n", ""},
 		{"a retired tool", "articles/x.md", fields + "tools: [jaserin, plume]\n---\nUn.\n", ""},
-		{"a sponsored draft", "articles/x.md", "---\ntitle: Voix\nsponsored: true\ndraft: true\n---\n", "warning: draft is true, so nobody sees that the article is sponsored"},
+		{"a sponsored draft", "articles/x.md", "---\ntitle: Voix\nsponsored: true\ndraft: true\n---\n", ""},
 		{"a link to a text that waits", "articles/x.md", fields + "---\n[a](demain.md)\n", `the link to "demain.md" leads nowhere: article "demain" is not public before 2027-01-01T08:00:00Z; publish it first`},
 		{"files of a tool", "articles/x.md", fields + "---\n[a](/outils/plume.atom) [b](/outils/plume/badge.svg) [c](/outils/jaserin.atom)\n", ""},
 		{"no badge", "articles/x.md", fields + "---\n[a](/outils/jaserin/badge.svg)\n", `the link to "/outils/jaserin/badge.svg" leads nowhere: there is no tool "jaserin"`},
-		{"the slug of an author", "articles/x.md", strings.Replace(fields, "Ada", "ada", 1) + "---\nUn.\n", `warning: author "ada" has no page in auteurs/; write "Ada" if this is meant`},
-		{"nearly an author", "articles/x.md", strings.Replace(fields, "Ada", "Ada  Lovelacee", 1) + "---\nUn.\n", `warning: author "Ada  Lovelacee" has no page in auteurs/; write "Ada Lovelace" if`},
-		{"a draft with an hour", "articles/x.md", fields + "draft: true\npublish_at: 2027-01-01T09:00\n---\nUn.\n", "warning: draft is true, so publish_at"},
-		{"a day in the future", "articles/x.md", strings.Replace(fields, "2026", "2126", 1) + "---\nUn.\n", "warning: date is 2126-01-02, which is in the future"},
+		{"the slug of an author", "articles/x.md", strings.Replace(fields, "Ada", "ada", 1) + "---\nUn.\n", `warning on line 3: author "ada" has no page in auteurs/; write "Ada" if this is meant`},
+		{"nearly an author", "articles/x.md", strings.Replace(fields, "Ada", "Ada  Lovelacee", 1) + "---\nUn.\n", `warning on line 3: author "Ada  Lovelacee" has no page in auteurs/; write "Ada Lovelace" if`},
+		{"a draft with an hour", "articles/x.md", fields + "draft: true\npublish_at: 2027-01-01T09:00\n---\nUn.\n", "warning on line 5: draft is true, so publish_at"},
+		{"a day in the future", "articles/x.md", strings.Replace(fields, "2026", "2126", 1) + "---\nUn.\n", "warning on line 4: date is 2126-01-02, which is in the future; correct it, or give the hour to publish at in publish_at"},
 		{"no author", "articles/x.md", "---\ntitle: Voix\ndate: 2026-01-02\n---\nUn.\n", "author is missing"},
 		{"an empty author", "articles/x.md", "---\ntitle: Voix\nauthor: []\ndate: 2026-01-02\n---\nUn.\n", "author is empty"},
 		{"no text", "articles/x.md", fields + "---\n", "the article has no text"},
@@ -50,7 +51,7 @@ func TestMistakesOfArticlesAndAuthors(t *testing.T) {
 		}
 		for _, w := range r.Warnings {
 			if w.File == c.file {
-				found = append(found, "warning: "+w.Text)
+				found = append(found, fmt.Sprintf("warning on line %d: %s", w.Line, w.Text))
 			}
 		}
 		switch {

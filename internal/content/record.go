@@ -28,6 +28,7 @@ type record struct {
 
 	keyLine     int // of the domain of a tool, of the winner of a comparison
 	updatedLine int // of updated_at; 0 if the record does not give it
+	authorLine  int
 
 	priceLine, scoreLine, checkedLine int // of a tool
 
@@ -154,9 +155,6 @@ func (d *decoder) article() record {
 	}
 	if d.isDraft && (a.PublishAt != "" || a.UnpublishAt != "") {
 		d.warn(d.lineOf("draft"), "draft is true, so publish_at and unpublish_at do nothing; delete draft when the article is ready")
-	}
-	if d.isDraft && a.Sponsored {
-		d.warn(d.lineOf("sponsored"), "draft is true, so nobody sees that the article is sponsored; delete draft when the article is ready")
 	}
 	refs := &references{refs: d.tools, aliases: d.former}
 	return d.newRecord(record{slug: a.Slug, article: a, references: refs})

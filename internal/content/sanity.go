@@ -18,7 +18,7 @@ var WarningKinds = []string{
 // kindParts are what the sentences of a kind have, and no others.
 var kindParts = map[string]*regexp.Regexp{
 	"amount":     regexp.MustCompile(`more than 100 000 €`),
-	"calendar":   regexp.MustCompile(`publish_at|retired since|will not happen|was announced for`),
+	"calendar":   regexp.MustCompile(`publish_at is|(?:so|without) publish_at|retired since|will not happen|was announced for`),
 	"duplicate":  regexp.MustCompile(`is also that of|are already compared`),
 	"future":     regexp.MustCompile(`is in the future`),
 	"incomplete": regexp.MustCompile(`score is given without`),
@@ -26,7 +26,7 @@ var kindParts = map[string]*regexp.Regexp{
 	"link":       regexp.MustCompile(`the link `),
 	"old":        regexp.MustCompile(`days? old; `),
 	"picture":    regexp.MustCompile(`the picture `),
-	"price":      regexp.MustCompile(`pricing is gratuit|the latest entry of price_history|older than the price`),
+	"price":      regexp.MustCompile(`pricing is gratuit|price_display is|the latest entry of price_history|older than the price`),
 	"protocol":   regexp.MustCompile(`is now tested under`),
 	"undated":    regexp.MustCompile(`but its updated_at did not`),
 	"winner":     regexp.MustCompile(`correct the winner`),

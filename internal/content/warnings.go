@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/evidence"
 )
 
 // A folder with warnings can be published, but probably does not say what its
 // editors mean. The warnings of one record are found by the worker that read it and
 // has the lines of its fields; those that compare records, once all have been read.
-// Drafts are unfinished by definition, and give none.
+// Drafts are unfinished by definition, and give none; see article for the one exception.
 
 // A calendar says which dates deserve a warning. Its zero value accepts them all.
 type calendar struct {
@@ -69,6 +70,7 @@ func (d *decoder) warnAbout(r *record) {
 	case r.article != nil:
 		d.warnFuture("date", r.article.Date)
 	}
+	r.authorLine = d.lineOf("author")
 	if d.isGiven("updated_at") {
 		r.updatedLine = d.lineOf("updated_at")
 	}
@@ -127,6 +129,9 @@ func (d *decoder) warnTool(t *catalog.Tool) {
 	if euros, _, _ := catalog.Amount(t.Price); euros > largePrice {
 		d.warn(d.lineOf("price"), "price is %s, more than 100 000 €; correct it if it is a mistake", quoted(t.Price))
 	}
+	if contradicts(t) {
+		d.warn(d.lineOf("price_display"), otherPrice, quoted(t.PriceDisplay), quoted(t.Price))
+	}
 	if t.Score != nil && !d.isGiven("tested_at") {
 		d.warn(d.lineOf("score"), "score is given without tested_at; add the day of the test")
 	}
@@ -139,7 +144,11 @@ func (d *decoder) warnTool(t *catalog.Tool) {
 }
 
 func (d *decoder) warnFuture(name, day string) {
-	if d.days.isFuture(day) {
+	switch {
+	case !d.days.isFuture(day):
+	case name == "date": // of a text, which can wait for it
+		d.warn(d.lineOf(name), "date is %s, which is in the future; correct it, or give the hour to publish at in publish_at", day)
+	default:
 		d.warn(d.lineOf(name), "%s is %s, which is in the future; correct the date", d.label(name), day)
 	}
 }
@@ -199,8 +208,18 @@ func (d *decoder) warnLatestPrice(t *catalog.Tool) {
 // checkDisplay reports what the site would show as free of a price that is not.
 func (d *decoder) checkDisplay(t *catalog.Tool) {
 	if strings.EqualFold(t.PriceDisplay, "gratuit") && t.Price != "" && !catalog.IsPublic(t.Pricing, t.Price) {
-		d.report(d.lineOf("price_display"), "price_display is %s, but price is sur devis; correct one of them", quoted(t.PriceDisplay))
+		d.report(d.lineOf("price_display"), otherPrice, quoted(t.PriceDisplay), catalog.OnRequest)
 	}
+}
+
+const otherPrice = "price_display is %s, but price is %s; correct one of them"
+
+// contradicts reports whether the site would show something else than the price that is public.
+func contradicts(t *catalog.Tool) bool {
+	shown := plainSpaces(t.PriceDisplay)
+	return t.Price != "" && catalog.IsPublic(t.Pricing, t.Price) &&
+		(strings.EqualFold(shown, catalog.OnRequest) || t.Pricing == catalog.Paid && strings.EqualFold(shown, "gratuit") ||
+			evidence.IsFar(t.Price, shown))
 }
 
 // plainSpaces returns a price without the difference between kinds of spaces.
@@ -286,7 +305,7 @@ func (f *folder) warnAuthors(x *index) {
 				meant[written] = name
 			}
 			if name != "" {
-				f.warn(r.file, r.line, "author %q has no page in auteurs/; write %q if this is meant", written, name)
+				f.warn(r.file, r.authorLine, "author %q has no page in auteurs/; write %q if this is meant", written, name)
 			}
 		}
 	}

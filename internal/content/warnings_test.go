@@ -42,6 +42,15 @@ func TestEveryWarningOfAFolderIsReportedWithFileAndLine(t *testing.T) {
 			var got bytes.Buffer
 			for _, w := range r.Warnings {
 				fmt.Fprintln(&got, w)
+				kinds := 0
+				for _, parts := range kindParts {
+					if parts.MatchString(w.Text) {
+						kinds++
+					}
+				}
+				if kinds > 1 {
+					t.Errorf("%s is of %d kinds", w, kinds)
+				}
 			}
 			if *update {
 				last.Data = got.Bytes()

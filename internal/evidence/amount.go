@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"palmares/internal/catalog"
 )
 
 // A price is an amount with its currency, and what it is for. Two prices are the same if all of
@@ -50,6 +52,28 @@ var currencies = map[string]string{
 	"€": "EUR", "eur": "EUR", "euro": "EUR", "euros": "EUR", "$": "USD", "us$": "USD", "usd": "USD", "dollar": "USD",
 	"dollars": "USD", "£": "GBP", "gbp": "GBP", "chf": "CHF", "franken": "CHF", "ca$": "CAD", "cad": "CAD", "au$": "AUD",
 	"¥": "JPY", "jpy": "JPY",
+}
+
+// nearEuro are the currencies that are worth about a euro.
+var nearEuro = []string{"EUR", "USD", "GBP", "CHF"}
+
+// IsFar reports whether a text has amounts for the units of a price, all of which differ from it by more than a factor
+// of two. Currencies are not converted.
+func IsFar(of, text string) (isFar bool) {
+	euros, period, _ := catalog.Amount(of)
+	for _, a := range findAmounts(text) {
+		value := float64(a.value) / 10_000
+		switch {
+		case a.isRange, euros == 0:
+			return false
+		case a.units != parseUnits(period) || !slices.Contains(nearEuro, a.currency):
+		case value <= 2*euros && euros <= 2*value:
+			return false
+		default:
+			isFar = true
+		}
+	}
+	return isFar
 }
 
 func isCurrency(r rune) bool { return strings.ContainsRune("€$£¥", r) }
