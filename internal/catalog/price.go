@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"strconv"
@@ -88,6 +89,20 @@ func (t *Tool) IsForeign() bool {
 
 // IsConverted reports whether the price of a tool is one of another currency, be it shown in euros as well.
 func (t *Tool) IsConverted() bool { return t.IsForeign() || currency.MatchString(t.PriceDisplay) }
+
+// Asked returns what a tool costs in the currency that it is sold in, by its code, and reports whether
+// that can be read.
+func (t *Tool) Asked() (amount float64, period, code string, ok bool) {
+	price, code := t.Price, "EUR"
+	if t.IsConverted() && !IsFree(t.Price) {
+		price, _, _ = strings.Cut(t.PriceDisplay, ", ") // what follows is the amount in euros, or a remark
+		sign := currency.FindString(price)
+		code = cmp.Or(map[string]string{"$": "USD", "£": "GBP"}[sign], sign)
+		price = strings.NewReplacer("\u00a0", " ", sign, "€").Replace(price)
+	}
+	amount, period, _ = Amount(price)
+	return amount, period, code, code != "" && code[0] <= 'Z' && IsPrice(price)
+}
 
 var (
 	currency = regexp.MustCompile(`[^\P{Sc}€]|` + currencyCodes)

@@ -1,6 +1,9 @@
 package catalog
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 func TestPricesPerMonthAndPerYearCanBeCompared(t *testing.T) {
 	for price, want := range map[string]float64{
@@ -34,6 +37,25 @@ func TestAPriceSaysWhatItIsForBesidesItsTime(t *testing.T) {
 	} {
 		if got := Each(price); got != want {
 			t.Errorf("%s is for %q, want %q", price, got, want)
+		}
+	}
+}
+
+func TestAPriceIsReadInTheCurrencyThatItIsShownIn(t *testing.T) {
+	for display, want := range map[string]string{
+		"": "18.5 mois EUR true", "Dès 18,50 €": "18.5 mois EUR true", "20 $/mois": "20 mois USD true",
+		"1 200,50\u00a0£/utilisateur/an, environ 1 400 €": "1200.5 utilisateur/an GBP true", "25 CHF/mois": "25 mois CHF true",
+	} {
+		tool := Tool{Pricing: Paid, Price: "18,50 €/mois", PriceDisplay: display}
+		amount, period, code, ok := tool.Asked()
+		if got := fmt.Sprint(amount, " ", period, " ", code, " ", ok); got != want {
+			t.Errorf("%q is %s, not %s", display, got, want)
+		}
+	}
+	for _, display := range []string{"20 $ CA/mois", "dès 20 $", "20 dollars par mois", "3 000 ¥/mois", "1 000 ₹/mois", "US$20"} {
+		tool := Tool{Pricing: Paid, Price: "18,50 €/mois", PriceDisplay: display}
+		if amount, _, code, ok := tool.Asked(); ok {
+			t.Errorf("%q is read as %v %s", display, amount, code)
 		}
 	}
 }

@@ -142,7 +142,7 @@ func (m *Mark) describe() {
 	m.X, m.Y, m.Href, m.radius = percent(m.x), percent(m.y), "/outils/"+t.Slug, 5
 	figures := french.Figure(m.Point.Score) + " sur 10, " + PerMonth(t)
 	m.Name, m.Label = shorten(t.Name, longestLabel), t.Name+", "+figures
-	m.Lines = []string{french.Figure(m.Point.Score) + " · " + french.ShortEuros(m.Point.Euros)}
+	m.Lines = []string{french.Figure(m.Point.Score) + " · " + About(t, french.ShortEuros(m.Point.Euros), m.Point.Euros == 0)}
 	if each := Each(t.Price); each != "" {
 		m.Lines[0] += "/" + shorten(each, 12)
 	}

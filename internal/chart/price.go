@@ -18,10 +18,16 @@ func Price(pricing catalog.Pricing, price string) string {
 // PriceOf returns a price that a tool has or had as visitors see it. That of a tool whose price is in
 // another currency is known only as what it was converted to.
 func PriceOf(t *catalog.Tool, pricing catalog.Pricing, price string) string {
-	if t.IsConverted() && !catalog.IsFree(price) {
-		return "environ " + Price(pricing, price)
+	return About(t, Price(pricing, price), catalog.IsFree(price))
+}
+
+// About returns an amount of a tool in euros, which is approximate unless it is nothing or the tool has
+// its price in euros.
+func About(t *catalog.Tool, amount string, isFree bool) string {
+	if t.IsConverted() && !isFree {
+		return "environ\u00a0" + amount
 	}
-	return Price(pricing, price)
+	return amount
 }
 
 // PerMonth says what a tool costs per month, which it must have: 29 € par mois et par
@@ -35,10 +41,7 @@ func PerMonth(t *catalog.Tool) string {
 	if euros < 0.01 || euros >= 1e15 {
 		text = french.ShortEuros(euros)
 	}
-	if t.IsConverted() {
-		text = "environ " + text
-	}
-	text += " par mois"
+	text = About(t, text, false) + " par mois"
 	if each := Each(t.Price); each != "" {
 		text += " et par " + each
 	}

@@ -227,10 +227,7 @@ func monthly(t *catalog.Tool) string {
 	case euros == 0:
 		return "0\u00a0€"
 	}
-	text := french.ShortEuros(euros)
-	if t.IsConverted() {
-		text = "environ " + text
-	}
+	text := chart.About(t, french.ShortEuros(euros), false)
 	if each := chart.Each(t.Price); each != "" {
 		text += " par " + each
 	}

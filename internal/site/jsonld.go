@@ -179,17 +179,17 @@ var unitCodes = map[string]string{
 	"an": "ANN", "semestre": "SAN", "trimestre": "QAN", "mois": "MON", "semaine": "WEE", "heure": "HUR", "minute": "MIN",
 }
 
-// newJSONLDOffer returns the price of a tool; nil if none is public.
+// newJSONLDOffer returns the price of a tool; nil if none is public, or it cannot be read.
 func newJSONLDOffer(t *catalog.Tool) *jsonldOffer {
-	euros, unit, ok := catalog.Amount(t.Price)
+	amount, unit, code, ok := t.Asked()
 	switch {
 	case !ok || !catalog.IsPublic(t.Pricing, t.Price):
 		return nil
-	case euros == 0:
-		return &jsonldOffer{Type: "Offer", Price: &euros, Currency: "EUR"}
+	case amount == 0:
+		return &jsonldOffer{Type: "Offer", Price: &amount, Currency: code}
 	}
 	u := &jsonldUnit{
-		Type: "UnitPriceSpecification", Price: euros, Currency: "EUR", Text: unit, Code: unitCodes[strings.ToLower(unit)],
+		Type: "UnitPriceSpecification", Price: amount, Currency: code, Text: unit, Code: unitCodes[strings.ToLower(unit)],
 	}
 	if _, isMonthly := catalog.Monthly(t.Pricing, t.Price); isMonthly && u.Code != "" {
 		u.Duration = 1

@@ -185,7 +185,7 @@ func (f *filters) at(path string) string {
 func (v *view) mapRow(t *catalog.Tool, p *market.Point) mapRow {
 	row := mapRow{toolRow: v.row(t)}
 	if p != nil {
-		row.Month, row.Each, row.Frontier = french.ShortEuros(p.Euros), chart.Each(t.Price), p.Frontier
+		row.Month, row.Each, row.Frontier = chart.About(t, french.ShortEuros(p.Euros), p.Euros == 0), chart.Each(t.Price), p.Frontier
 	}
 	return row
 }

@@ -57,9 +57,9 @@ func shownPrice(t *catalog.Tool) string {
 	case t.PriceDisplay == "":
 		return chart.Price(t.Pricing, t.Price)
 	case t.IsForeign() && euros > 0 && strings.Contains(t.PriceDisplay, period):
-		return markdown.NoBreak(t.PriceDisplay + ", environ " + french.Euros(euros))
+		return markdown.NoBreak(t.PriceDisplay + ", environ\u00a0" + french.Euros(euros))
 	case t.IsForeign() && euros > 0:
-		return markdown.NoBreak(t.PriceDisplay + ", environ " + french.Price(t.Price))
+		return markdown.NoBreak(t.PriceDisplay + ", environ\u00a0" + french.Price(t.Price))
 	}
 	return markdown.NoBreak(t.PriceDisplay)
 }
