@@ -35,26 +35,24 @@ func (c *Catalog) MoveBack(now *Catalog) {
 		former.Aliases = withAlias(former.Aliases, t.Slug)
 		c.Tools[at] = &former
 	}
-	for i := range now.Comparisons {
-		x := &now.Comparisons[i]
-		if c.comparison(x.Slug) != nil {
+	moveBack(now.Comparisons, c.comparison, now.comparison, func(x *Comparison) (string, *[]string) { return x.Slug, &x.Aliases })
+	moveBack(now.Categories, c.Category, now.Category, func(x *Category) (string, *[]string) { return x.Slug, &x.Aliases })
+	moveBack(now.Pages, c.Page, now.Page, func(x *Page) (string, *[]string) { return x.Slug, &x.Aliases })
+	moveBack(now.Articles, c.Article, now.Article, func(x *Article) (string, *[]string) { return x.Slug, &x.Aliases })
+}
+
+// moveBack is MoveBack for one kind of record, given what finds one before and now, and its names.
+func moveBack[T any](list []T, before, now func(slug string) *T, names func(*T) (string, *[]string)) {
+	for i := range list {
+		slug, aliases := names(&list[i])
+		if before(slug) != nil {
 			continue
 		}
-		for _, alias := range x.Aliases {
-			if former := c.comparison(alias); former != nil && now.comparison(alias) == nil {
-				former.Aliases = withAlias(former.Aliases, x.Slug)
-				break
-			}
-		}
-	}
-	for i := range now.Categories {
-		was := &now.Categories[i]
-		if c.Category(was.Slug) != nil {
-			continue
-		}
-		for _, alias := range was.Aliases {
-			if former := c.Category(alias); former != nil && now.Category(alias) == nil {
-				former.Aliases = withAlias(former.Aliases, was.Slug)
+		for _, alias := range *aliases {
+			former := before(alias)
+			if former != nil && now(alias) == nil {
+				_, kept := names(former)
+				*kept = withAlias(*kept, slug)
 				break
 			}
 		}

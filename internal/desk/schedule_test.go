@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -252,6 +253,43 @@ func TestAnUndoneVersionDoesNotComeBack(t *testing.T) {
 		log, err := n.db.Catalogue.Versions(t.Context(), 9)
 		if err != nil || len(log) != 5 || log[1].Undoes != 2 || log[1].Token != "Ada" {
 			t.Errorf("%+v, %v", log, err)
+		}
+	})
+}
+
+func TestAnUndoneRenameKeepsTheAddressThatWasPublic(t *testing.T) {
+	databases.Each(t, func(t *testing.T, db *testdb.DB) {
+		article := "---\ntitle: Un article\ndescription: Il raconte.\ndate: 2026-11-01\nauthor: Ada\n---\nUn texte.\n"
+		n, _ := newRepository(t, db, map[string]string{"outils/plume.md": plume, "outils/encre.md": encre, "comparatifs/duel.md": duel, "articles/un.md": article})
+		n.join("Ada")
+		ada := n.as("Ada")
+		copied := ada.open("outils/encre")
+		ada.save(copied, "f.tagline", "Coule").Is(http.StatusSeeOther)
+		ada.post("/redaction/publication", "copie", n.seen(copied)).Is(http.StatusSeeOther)
+		for i, record := range []string{"outils/plume", "comparatifs/duel", "articles/un"} {
+			n.now = n.now.Add(time.Minute)
+			renamed := ada.follow(ada.post("/redaction/fiches/"+record+"/nom", "adresse", "neuf"))
+			ada.post("/redaction/publication", "copie", n.seen(renamed)).Is(http.StatusSeeOther)
+			version := int64(2 + 2*i)
+			n.now = n.now.Add(time.Minute)
+			ada.post(fmt.Sprintf("/redaction/versions/%d/annulation", version)).Is(http.StatusSeeOther)
+			if got := n.read(record + ".md"); strings.Count(got, "- neuf\n") != 1 {
+				t.Errorf("%s is\n%s", record, got)
+			}
+			log, err := n.db.Catalogue.Versions(t.Context(), 1)
+			if err != nil || log[0].Number != version+1 || log[0].Undoes != version {
+				t.Fatalf("%s: %+v, %v", record, log, err)
+			}
+		}
+		now, err := n.db.Catalogue.Load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := now.Catalog
+		for _, aliases := range [][]string{c.Tool("plume").Aliases, c.Comparisons[0].Aliases, c.Articles[0].Aliases} {
+			if !slices.Equal(aliases, []string{"neuf"}) {
+				t.Errorf("the aliases are %q", aliases)
+			}
 		}
 	})
 }

@@ -238,10 +238,46 @@ func (d *desk) takenBack(r *request, v version) ([]worktree.Change, error) {
 		now, err := d.Folder.Read(c.Path)
 		return err == nil && c.Data != nil && bytes.Equal(now, c.Data) || c.Data == nil && errors.Is(err, fs.ErrNotExist)
 	})
+	if err := d.moveBack(changes); err != nil {
+		return nil, err
+	}
 	if len(changes) == 0 {
 		return nil, refused("Tout ce que cette version avait changé a été récrit depuis\u00a0: il n’y a plus rien à annuler.")
 	}
 	return changes, nil
+}
+
+// moveBack writes the addresses that records lose with changes into their files, as catalog.MoveBack does on the
+// site: they have been public.
+func (d *desk) moveBack(changes []worktree.Change) error {
+	for _, gone := range changes {
+		if gone.Data != nil {
+			continue
+		}
+		data, err := d.Folder.Read(gone.Path)
+		if err != nil {
+			return err
+		}
+		was, err := content.OpenDocument(gone.Path, data)
+		for i, c := range changes {
+			if err != nil || c.Base != "" || path.Dir(c.Path) != path.Dir(gone.Path) {
+				continue
+			}
+			slug := strings.TrimSuffix(path.Base(strings.Replace(c.Path, nextSuffix, ".md", 1)), ".md")
+			if !slices.Contains(was.Value("aliases").Items, slug) {
+				continue
+			}
+			doc, err := content.OpenDocument(gone.Path, c.Data)
+			if err == nil {
+				doc, err = doc.Rename(slug)
+			}
+			if err != nil {
+				return refused(sentence(err))
+			}
+			changes[i].Data = doc.Bytes()
+		}
+	}
+	return nil
 }
 
 // reverted returns what a change that takes something back does.
