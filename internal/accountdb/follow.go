@@ -35,7 +35,11 @@ type Follow struct {
 	Pace    string // FollowAtOnce or FollowWeekly
 	Address string
 	Token   string // the secret by which it ends
+	All     string // the sealed name of its reader, by which all of hers end, whichever has ended before
 }
+
+// readerSeal is what All is sealed for.
+const readerSeal = "reader"
 
 // Follows are what readers follow by mail.
 type Follows struct {
@@ -73,19 +77,12 @@ func (s *Follows) Confirm(ctx context.Context, token, topic, pace string, now ti
 	})
 }
 
-// Find returns the follow of an id, FindToken that of the secret in its mails. ErrNotFound: it has ended.
-func (s *Follows) Find(ctx context.Context, id string) (Follow, error) { return s.find(ctx, "id", id) }
-
-// FindToken is Find by the secret.
-func (s *Follows) FindToken(ctx context.Context, token string) (Follow, error) {
-	return s.find(ctx, "hash", tokenHash(token))
-}
-
-func (s *Follows) find(ctx context.Context, column, value string) (f Follow, err error) {
-	var sealed string
+// Find returns the follow of an id. ErrNotFound: it has ended.
+func (s *Follows) Find(ctx context.Context, id string) (f Follow, err error) {
+	var sealed, reader string
 	err = s.db.Lookup(ctx, func(pool *sql.DB) error {
-		return pool.QueryRowContext(ctx, `SELECT id, topic, pace, sealed FROM follows WHERE `+column+` = $1`, value).
-			Scan(&f.ID, &f.Topic, &f.Pace, &sealed)
+		return pool.QueryRowContext(ctx, `SELECT id, topic, pace, sealed, reader FROM follows WHERE id = $1`, id).
+			Scan(&f.ID, &f.Topic, &f.Pace, &sealed, &reader)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return f, sqldb.Problem(sqldb.ErrNotFound, nil, "the reader does not follow this any more")
@@ -95,31 +92,56 @@ func (s *Follows) find(ctx context.Context, column, value string) (f Follow, err
 	}
 	opened, err := s.sealer.Open(f.ID, sealed)
 	f.Token, f.Address, _ = strings.Cut(opened, " ")
+	f.All = s.sealer.Seal(readerSeal, reader)
 	return f, err
 }
 
-// End ends the follow of a secret, or all of its reader, and what waits to be confirmed. Nothing is kept of
-// what has ended. It returns what the reader follows still.
-func (s *Follows) End(ctx context.Context, token string, all bool) (left []Follow, _ error) {
-	const ofReader = `reader = (SELECT reader FROM follows WHERE hash = $1)`
-	f, err := s.FindToken(ctx, token)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return nil, nil
+// meant returns the condition of what a link in a mail is about: the follow of its secret or, unless all
+// is "", everything of the reader.
+func (s *Follows) meant(token, all string) (string, []any) {
+	if all == "" {
+		return `hash = $1`, []any{tokenHash(token)}
 	}
-	which := `hash = $1`
-	if all {
-		which = ofReader
+	reader, err := s.sealer.Open(readerSeal, all)
+	if err != nil {
+		reader = "" // the secret may still name her
 	}
-	ids, err := sqldb.Write(ctx, s.db, func(tx *sql.Tx) ([]string, error) {
-		ids, err := sqldb.Rows(ctx, tx, `SELECT id FROM follows WHERE `+ofReader+` AND hash <> $1 ORDER BY topic`, sqldb.ScanText, tokenHash(token))
-		return ids, errors.Join(err, sqldb.Exec(ctx, tx, `DELETE FROM follows WHERE `+which, tokenHash(token)),
+	return `reader IN ($2, (SELECT reader FROM follows WHERE hash = $1))`, []any{tokenHash(token), reader}
+}
+
+// Meant returns what a link in a mail ends: see End. ErrNotFound: nothing, or nothing any more.
+func (s *Follows) Meant(ctx context.Context, token, all string) (list []Follow, _ error) {
+	which, args := s.meant(token, all)
+	ids, err := sqldb.List(ctx, s.db, `SELECT id FROM follows WHERE `+which+` ORDER BY topic`, sqldb.ScanText, args...)
+	for _, id := range ids {
+		f, problem := s.Find(ctx, id)
+		list, err = append(list, f), errors.Join(err, problem)
+	}
+	if len(list) == 0 && err == nil {
+		err = sqldb.Problem(sqldb.ErrNotFound, nil, "the reader does not follow this any more")
+	}
+	return list, err
+}
+
+// End ends the follow of a secret or, unless all is "", all of its reader, and what waits to be confirmed.
+// Nothing is kept of what has ended. It returns what the reader follows still. ErrNotFound: nothing has ended.
+func (s *Follows) End(ctx context.Context, token, all string) (left []Follow, _ error) {
+	found, err := s.Meant(ctx, token, all)
+	if len(found) == 0 { // an address that cannot be opened can still go
+		return nil, err
+	}
+	which, args := s.meant(token, all)
+	f := found[0]
+	err = s.db.Write(ctx, func(tx *sql.Tx) error {
+		return errors.Join(sqldb.Exec(ctx, tx, `DELETE FROM follows WHERE `+which, args...),
 			sqldb.Exec(ctx, tx, `DELETE FROM links WHERE email = $1 AND email <> '' AND purpose = $2`, f.Address, string(account.LinkFollow)),
 			sqldb.Exec(ctx, tx, `DELETE FROM mails WHERE address = $1 AND kind = $2`, f.Address, string(mail.ConfirmFollow)))
 	})
-	for _, id := range ids {
-		if other, err := s.Find(ctx, id); err == nil { // unless all have ended
-			left = append(left, other)
-		}
+	if err == nil {
+		left, err = s.Meant(ctx, token, f.All)
+	}
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return nil, nil
 	}
 	return left, err
 }

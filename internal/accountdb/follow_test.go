@@ -120,7 +120,7 @@ func TestFollowsAreSealedBoundedAndEnd(t *testing.T) {
 			t.Error("the secret by which it ends is stored in clear")
 		}
 		link(t, s, f.Address, account.LinkFollow, monday) // is not confirmed
-		left, err := follows.End(ctx, f.Token, false)
+		left, err := follows.End(ctx, f.Token, "")
 		if len(left) != 2 || err != nil || left[0].Address != f.Address {
 			t.Fatalf("%+v are left, %v", left, err)
 		}
@@ -128,8 +128,11 @@ func TestFollowsAreSealedBoundedAndEnd(t *testing.T) {
 		if rows != 0 || err != nil {
 			t.Errorf("%d links keep an address, %v", rows, err)
 		}
-		_, err = follows.FindToken(ctx, f.Token)
+		_, err = follows.Meant(ctx, f.Token, "")
 		fails(t, err, sqldb.ErrNotFound)
+		if rest, err := follows.Meant(ctx, f.Token, f.All); len(rest) != 2 || err != nil {
+			t.Errorf("the link to end all means %+v, %v", rest, err)
+		}
 		// A mail that was refused by policy changes nothing; an address that does not exist ends all.
 		second := tell("b", 7)
 		for i, want := range []int{2, 0} {

@@ -12,10 +12,11 @@ import (
 	"palmares/internal/sqldb"
 )
 
-// EndURL returns the address that ends what a reader follows, or all of it. The token in it is a secret.
-func EndURL(base, token string, all bool) string {
-	if all {
-		token += "&tout=1"
+// EndURL returns the address that ends what a reader follows, or all of it: see accountdb.Follow. The token
+// in it is a secret.
+func EndURL(base, token, all string) string {
+	if all != "" {
+		token += "&tout=" + url.QueryEscape(all)
 	}
 	return base + endPath + "?jeton=" + token
 }
@@ -29,6 +30,8 @@ type followPage struct {
 	Pace    string
 	Email   string // as typed, or of the link
 	Token   string // of the link
+	All     string // ends everything
+	IsAll   bool   // the link does
 	IsLeft  bool   // it is what is followed still, after something has ended
 	Problem string // "" for none
 }
@@ -121,41 +124,56 @@ func followFailure(err error) error {
 	return &failure{status: http.StatusGone, title: "Ce lien ne sert pas", text: text}
 }
 
-// showEnd shows the button that ends a follow, or says that it has ended.
+// showEnd shows the button that ends what a link is about.
 func (p *pages) showEnd(r *request) (*response, error) {
-	f, err := p.Store.Follows.Sealed(p.Sealer).FindToken(r.Context(), r.FormValue("jeton"))
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return r.ended(), nil
+	all := r.FormValue("tout")
+	follows, err := p.Store.Follows.Sealed(p.Sealer).Meant(r.Context(), r.FormValue("jeton"), all)
+	if err != nil {
+		return nil, endFailure(err)
 	}
-	return p.endPage(r, "Ne plus suivre", false, f), err
+	return p.endPage(followPage{page: r.page("Ne plus suivre"), IsAll: all != ""}, follows), nil
 }
 
-// endFollow ends a follow, also by one click in a mailbox (RFC 8058), where nobody follows a redirect.
+// endFollow ends what a link is about, also by one click in a mailbox (RFC 8058), where nobody follows a
+// redirect, and which may click again.
 func (p *pages) endFollow(r *request) (*response, error) {
-	if !account.HasTokenForm(r.FormValue("jeton")) {
-		return nil, followFailure(sqldb.ErrNotFound)
+	token, isClick := r.FormValue("jeton"), r.PostForm.Get("List-Unsubscribe") == "One-Click"
+	if !account.HasTokenForm(token) {
+		return nil, endFailure(sqldb.ErrNotFound)
 	}
-	if !r.PostForm.Has("jeton") && r.PostForm.Get("List-Unsubscribe") != "One-Click" {
+	if !r.PostForm.Has("jeton") && !isClick {
 		return p.showEnd(r)
 	}
-	left, err := p.Store.Follows.Sealed(p.Sealer).End(r.Context(), r.FormValue("jeton"), r.Form.Has("tout"))
-	if err != nil || len(left) == 0 {
-		return r.ended(), err
+	left, err := p.Store.Follows.Sealed(p.Sealer).End(r.Context(), token, r.FormValue("tout"))
+	switch {
+	case isClick && errors.Is(err, sqldb.ErrNotFound):
+		return r.message("C’est fini", "Ce lien n’a plus rien à arrêter."), nil
+	case err != nil:
+		return nil, endFailure(err)
+	case len(left) == 0:
+		return r.message("C’est fini", "Nous ne vous écrirons plus, et votre adresse est effacée de ce que vous suiviez."), nil
 	}
-	return p.endPage(r, "C’est fini", true, left...), nil
+	return p.endPage(followPage{page: r.page("C’est fini"), IsLeft: true}, left), nil
 }
 
 // endPage is about follows of one reader.
-func (p *pages) endPage(r *request, title string, isLeft bool, follows ...accountdb.Follow) *response {
+func (p *pages) endPage(data followPage, follows []accountdb.Follow) *response {
 	var names []string
 	for _, f := range follows {
 		names = append(names, p.Site.Topics(f.Topic)[0].Text)
 	}
-	return render("endfollow", followPage{
-		page: r.page(title), Topic: strings.Join(names, "\u00a0», «\u00a0"), Email: follows[0].Address, Token: follows[0].Token, IsLeft: isLeft,
-	})
+	data.Topic, data.Email = strings.Join(names, "\u00a0», «\u00a0"), follows[0].Address
+	data.Token, data.All = follows[0].Token, follows[0].All
+	return render("endfollow", data)
 }
 
-func (r *request) ended() *response {
-	return r.message("C’est fini", "Nous ne vous écrirons plus, et votre adresse est effacée de ce que vous suiviez.")
+// endFailure returns the page for a link that ends nothing.
+func endFailure(err error) error {
+	if !errors.Is(err, sqldb.ErrNotFound) {
+		return err
+	}
+	return &failure{
+		status: http.StatusGone, title: "Ce lien n’arrête rien",
+		text: "Il n’est pas complet, ou ce qu’il arrêtait est déjà fini. Si nous vous écrivons encore, ouvrez en entier le lien qui est à la fin du courriel le plus récent.",
+	}
 }

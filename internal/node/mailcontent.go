@@ -122,8 +122,12 @@ func (c *mailContent) Bulletin(ctx context.Context, r mail.Request) (b mail.Bull
 	var names []string
 	for _, f := range all {
 		if f.isNew {
+			whole := ""
+			if len(names) > 0 {
+				whole = f.All
+			}
 			names = append(names, c.pages.Topics(f.Topic)[0].Text)
-			b.To, b.End = f.Address, accountsite.EndURL(c.baseURL, f.Token, len(names) > 1)
+			b.To, b.End = f.Address, accountsite.EndURL(c.baseURL, f.Token, whole)
 		}
 	}
 	for _, n := range c.pages.News(events) {

@@ -279,8 +279,11 @@ func TestReadersFollowByMail(t *testing.T) {
 			t.Errorf("%d for one click", code)
 		}
 	}
-	if page := r.get(path); strings.Contains(page, "@example.org") || !strings.Contains(page, "C’est fini") {
-		t.Errorf("after the end: %s", page)
+	for _, gone := range []string{path, path[:len(path)-5], "/suivre/fin?jeton=", "/suivre/fin"} {
+		page := r.get(gone)
+		if strings.Contains(page, "@example.org") || strings.Contains(page, "C’est fini") || !strings.Contains(page, "Il n’est pas complet, ou ce qu’il arrêtait est déjà fini") {
+			t.Errorf("%s after the end: %s", gone, page)
+		}
 	}
 	// Of those that are left, one does not exist, and a server that relays nothing refuses the other.
 	r.refused["zoe@example.org"] = &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "no such user"}
@@ -320,7 +323,7 @@ func TestAReaderIsToldOfEveryChangeInOneMail(t *testing.T) {
 		if len(got) != min(1, 10-price) {
 			t.Fatalf("change %d is told in %d mails", price, len(got))
 		}
-		if price == 0 && (strings.Count(got[0].text, "20\u00a0€/mois") != 2 || !strings.Contains(got[0].text, "&tout=1>")) { // as text and as HTML
+		if price == 0 && (strings.Count(got[0].text, "20\u00a0€/mois") != 2 || !strings.Contains(got[0].text, "&tout=")) { // as text and as HTML
 			t.Errorf("%s", got[0].text)
 		}
 	}
@@ -357,6 +360,40 @@ func TestAReaderIsToldOfEveryChangeInOneMail(t *testing.T) {
 	}
 	if len(got) != 2 {
 		t.Errorf("a large publication is told to %d readers of 2", len(got))
+	}
+}
+
+// A mailbox ends what a mail was about also after its reader has ended a part of it.
+func TestOneClickEndsAllThatAMailWasAbout(t *testing.T) {
+	r := newReaders(t)
+	for _, topic := range []string{"outils/plume", "categories/code", ""} {
+		r.follow("lea@example.org", topic, "aussitot")
+	}
+	r.now = r.now.Add(time.Minute)
+	r.publish("20")
+	m, err := netmail.ReadMessage(strings.NewReader(r.sent()[0].text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := strings.TrimPrefix(strings.Trim(m.Header.Get("List-Unsubscribe"), "<>"), readersURL)
+	u, err := url.Parse(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page := r.get(path); strings.Count(page, "<button") != 1+strings.Count(r.get("/suivre/fin"), "<button") || !strings.Contains(page, "Tout le catalogue\u00a0», «\u00a0Code\u00a0», «\u00a0Plume") {
+		t.Errorf("the page of the mail is %s", page)
+	}
+	if code := r.post("/suivre/fin", url.Values{"jeton": u.Query()["jeton"]}); code != http.StatusOK {
+		t.Fatal(code)
+	}
+	for _, code := range []int{r.post(path, url.Values{"List-Unsubscribe": {"One-Click"}}), r.post(path, url.Values{"List-Unsubscribe": {"One-Click"}})} {
+		if code != http.StatusOK {
+			t.Errorf("%d for one click", code)
+		}
+	}
+	r.publish("21")
+	if got := r.sent(); len(got) != 0 {
+		t.Errorf("after the end: %+v", got)
 	}
 }
 
