@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -288,7 +289,7 @@ func newShuffled(t *testing.T, random *rand.Rand) *shuffled {
 	must(t, "generate", e.dir, "--tools", "60")
 	lines, err := os.ReadFile(filepath.Join(e.dir, "outils.jsonl"))
 	if err == nil { // they name tools, which are about to be renamed
-		err = os.Remove(filepath.Join(e.dir, "comparatifs.jsonl"))
+		err = errors.Join(os.Remove(filepath.Join(e.dir, "comparatifs.jsonl")), os.Remove(filepath.Join(e.dir, "articles.jsonl")))
 	}
 	if err != nil {
 		t.Fatal(err)
