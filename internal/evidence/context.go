@@ -28,7 +28,10 @@ var headings = []atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6}
 
 var (
 	// instead matches what stands before an amount that is no longer paid, or is not to be paid.
-	instead = matcher(`\b(?:au lieu d[e’']|instead of|statt|was|avant|before|früher|bisher|économi\pL+(?: de)?|save|sav(?:e|ing)s?(?: of)?|sparen(?: sie)?|ersparnis)[ \n:]*$|(?:^|dont|of which|davon|darin)[ ]?(?:\d+ ?% )?(?:TVA|VAT|MwSt\.?|USt\.?)(?: \(?\d+ ?%\)?)?[ \n:]*$|[≈~±+−][ ]?$`)
+	instead = matcher(`\b(?:au lieu d[e’']|instead of|statt|was|avant|before|früher|bisher|économi\pL+(?: de)?|save|sav(?:e|ing)s?(?: of)?|sparen(?: sie)?|ersparnis)[ \n:]*$|(?:^|dont|of which|davon|darin)[ ]?(?:\d+ ?% )?(?:TVA|VAT|MwSt\.?|USt\.?)(?: \(?\d+ ?%\)?)?[ \n:]*$|(?:^|[^\pL\d])[≈~±+−][ ]?$`)
+	// insteadOf matches it behind the price that replaces it, and from what stands before the lowest of several prices.
+	insteadOf = matcher(`\b(?:au lieu d[e’']|instead of|statt)[ ]*$`)
+	from      = matcher(`\b(?:à partir d[e’']|dès|from|start(?:s|ing)? (?:at|from)|ab)[ \n]*(?:$|\d)`)
 	// extra matches labels and headings of what is paid besides.
 	extra = matcher(`\b(?:add-?ons?|options?|optionn?el\pL*|suppl[ée]ment\pL*|extras?|zusatz\pL*|zusätzlich\pL*|weitere[rs]?|additional|modules?|frais|fees?|setup|support|assistance|maintenance|hébergement|hosting|stockage|storage|formation|training|schulung|onboarding|migration|crédits?|credits?)\b`)
 	// audiences matches names of plans that are for some people only.
@@ -38,12 +41,12 @@ var (
 	others = matcher(`\b(?:vs|versus|concurren\pL+|compet\pL+|alternativ\pL+|wettbewerb\pL*|` +
 		audience + `|` +
 		`anciens?|anciennes?|old|previous\pL*|former\pL*|regul\pL+|régul\pL+|normal\pL*|usual\pL*|archives?|legacy|historique|jusqu\pL*|until|up to|bis|average|moyennes?|durchschnitt\pL*|market|marché|markt|donat\pL+|dons?|spenden?|soutenir|sponsor\pL*|cashback|rent|rental|mieten?|louer|gagne\pL*|earn\pL*|factures?|invoices?|rechnung\pL*|revendeur\pL*|resellers?|others?|autres?|andere\pL*|ailleurs|elsewhere|budget|promo\pL*|launch|lancement|exemples?|examples?|beispiel\pL*|partners?|partenaires?|témoignages?|testimonials?|(?:19|20)\d\d)\b`)
-	// quantity matches how much of something there is in a plan.
-	quantity = matcher(`\b(?:up to|jusqu[’']à|bis zu) (?:\d[\d .,]*|\pL+) \pL+`)
+	// quantity matches how much of something there is in a plan, and the fee that is its price.
+	quantity = matcher(`\b(?:subscription|membership|monthly|annual|yearly|plan) fees?\b|\bfrais (?:d[’']abonnement|mensuels|annuels)\b|\b(?:up to|jusqu[’']à|bis zu) (?:\d[\d .,]*|\pL+) \pL+`)
 	// withdrawn matches what cards say of plans that not everybody can buy.
 	withdrawn = matcher(`\b(?:for|during|pendant|durant|in|während)(?: \pL+){0,2} (?:first|premi\pL+|erste\pL*)\b|\b(?:first|premi\pL+|erste\pL*) [^.\n]{0,20}\b(?:only|seulement|uniquement)\b|\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming soon|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|neukunden|bestandskunden|(?:new|existing) (?:customers|subscribers|users|members|clients)|(?:nouveaux|anciens) (?:clients|abonnés)|réservée?s? (?:aux?|à nos)|reserved for|(?:kunden|mitgliedern|nutzern|abonnenten) vorbehalten|retirée?s?|withdrawn|eingestellt|valables? (?:pour|jusqu\pL*|avant)|valid (?:for|until|through)|gültig (?:bis|für)|aktion|contrats? (?:signés?|conclus?)|contracts? (?:signed|concluded)|terminée?s?|a pris fin|ended|expired?|expirée?s?|abgelaufen|beendet|unavailable|indisponible|nicht verfügbar)\b`)
 
-	sentenceStart = regexp.MustCompile(`[.!…] |\b(?i:puis|ensuite|then|danach|dann|anschließend|(?:after|après|nach|à l[’']issue de)[^,.:]{0,30}(?:trial|essai|test\pL*|probe\pL*)[,:]?) `)
+	sentenceStart = regexp.MustCompile(`[.!…] |\b(?i:puis|ensuite|then|danach|dann|anschließend|after that,|après cela,|(?:after|après|nach|à l[’']issue de)[^,.:]{0,30}(?:trial|essai|test\pL*|probe\pL*)[,:]?) `)
 	sentenceEnd   = regexp.MustCompile(`[.!…] \P{L}*\p{Lu}| (?i:after|après|nach)[^,.:]{0,30}(?i:trial|essai|test\pL*|probe\pL*)`)
 	freeFor       = matcher(`\b(?:for|pendant|für|durant) (?:\d+|\pL+) (?:days?|jours?|tage?|weeks?|semaines?|wochen|months?|mois|monate?)\b`)
 	// yearly matches what is said of prices by the month that are paid by the year.
@@ -59,7 +62,7 @@ func (p *page) standing(a *amount, before, behind int) standing {
 	start, _ := p.block(a.number)
 	_, end := p.block(max(a.number, a.end-1))
 	lead, isCondition := p.text[max(before, start, a.start-60):a.start], false
-	if previous, _ := p.block(max(0, start-1)); strings.TrimSpace(lead) == "" && start-previous < 40 && p.around(p.at(previous), atom.Li) == p.around(element, atom.Li) { // what introduces it may be a block of its own
+	if previous, _ := p.block(max(0, start-1)); strings.TrimSpace(lead) == "" && start-previous < 40 && !strings.HasSuffix(p.text[previous:max(previous, start-1)], ".") && p.around(p.at(previous), atom.Li) == p.around(element, atom.Li) { // what introduces it may be a block of its own
 		lead = p.text[max(before, previous):max(before, a.start)]
 		isCondition = strings.HasSuffix(strings.TrimSpace(lead), ":") && !p.isPlainTalk(lead)
 	}
@@ -88,7 +91,7 @@ func (p *page) standing(a *amount, before, behind int) standing {
 	switch {
 	case extra.MatchString(labels):
 		return aside
-	case p.elements[element].role == folded, a.isRange, p.isEnd(a, start), isCondition, isOdd, !p.isPlainTalk(said), condition.MatchString(tail), withdrawn.MatchString(beside),
+	case p.elements[element].role == folded, a.isRange, p.isEnd(a, start), isCondition, isOdd, !p.isPlainTalk(said) && !(p.isFrom && from.MatchString(lead)), condition.MatchString(tail), withdrawn.MatchString(beside),
 		others.MatchString(labels), a.value == 0 && (trial.MatchString(labels) || freeFor.MatchString(p.text[a.number:max(a.end, min(next, a.end+near))])):
 		return talk
 	}
@@ -105,6 +108,7 @@ func (p *page) sentence(a *amount, start, end int) (said, tail string) {
 	if stop := sentenceEnd.FindStringIndex(p.text[a.end-1 : end]); stop != nil {
 		tail = tail[:max(0, stop[0]-1)]
 	}
+	tail = insteadOf.ReplaceAllString(tail, "")
 	if clause := strings.IndexAny(tail, ",;:(–—|·"); clause >= 0 {
 		return said + " " + tail[:clause], tail[clause:]
 	}
@@ -135,7 +139,7 @@ var plainWords = strings.Fields("prix tarif tarifs price prices pricing preis pr
 	"coûte costs cost kostet cancel anytime any time résiliable à tout moment kündbar jederzeit aujourd hui now today jetzt heute maintenant pour for für toujours forever et and und de of un une a an the le la les l d " +
 	"eur usd gbp us all everything tout compris inclus included includes inclut it is est updates update mises mise jour comprises illimité illimités unlimited features fonctions " +
 	"résilier résiliez résilie arrêter annuler annulable cancelled canceled can be when you want quand vous voulez pouvez se depuis votre compte peut être arrêté " +
-	"choisir choose get started start commencer abonner abonnez souscrire subscribe buy acheter kaufen wählen starten there one there's licence license access accès partir dès from starts starting at ab sofort pay payez zahlen priced complet complète seul seule single payment paiement comptez we charge our nous notre your der die das ist beträgt proposé proposée au en service membership adhésion cotisation keep simple revient public alle funktionen renews automatically s renouvelle automatiquement")
+	"choisir choose get started start commencer abonner abonnez souscrire subscribe buy acheter kaufen wählen starten there one there's licence license access accès partir dès from starts starting at ab sofort pay payez zahlen priced complet complète seul seule single payment paiement comptez we charge our nous notre your der die das ist beträgt proposé proposée au en service membership adhésion cotisation keep simple revient public alle funktionen hosted gehostet hébergé hébergement plans abo abos abonnieren bestellen order join upgrade unlock freischalten dauerhaft buchen commander commandez essayer souscrivez m je profiter passer passez flat forfait membres mitgliedschaft mitglied beitrag gebühr lizenz tarife fee rate monatspreis jahrespreis festpreis montant total betrag renews automatically s renouvelle automatiquement")
 
 // headings returns the headings that a place is under: the last one before it, and the last one of
 // each higher level before that.
@@ -184,6 +188,10 @@ func (p *page) inherit(a *amount, all []amount) {
 		}
 	}
 	const levels = 12
+	table := p.around(element, atom.Table)
+	if table >= 0 && len(p.labels(element)) > 1 { // what other rows say is not of this one
+		element = table
+	}
 	for e, n := p.elements[element].parent, 0; e >= 0 && n < levels; e, n = p.elements[e].parent, n+1 {
 		text, isLong := p.withoutPrices(e, all)
 		if isLong {
@@ -200,10 +208,12 @@ func (p *page) inherit(a *amount, all []amount) {
 const ambiguous = "?"
 
 // labelWords are what a block about the unit of prices begins with or is.
-var labelWords = regexp.MustCompile(`(?i)\b(?:prix|tarifs?|prices?|pricing|preise?|abonnements?|subscriptions?|facturation|paiements?|payments?|zahlung|billing|billed|facturé|plans?|offres?|formules?|pro|par|per|/)[ ]?\b|^(?:au |à l[’']|by the )\pL+$|^(?:mensuel|monthly|monatlich|annuel|yearly|jährlich|annual)\pL*(?:[^\pL].*)?$`)
+var labelWords = regexp.MustCompile(`(?i)\b(?:prix|tarifs?|prices?|pricing|preise?|abonnements?|subscriptions?|facturation|paiements?|payments?|zahlung|billing|billed|facturé|plans?|offres?|formules?|fees?|licences?|licenses?|lizenz|cotisations?|adhésion|membership|forfaits?|costs?|coût|kosten|pro|par|per|/)[ ]?\b|^(?:monats|jahres)(?:abo|abonnement|preis|lizenz|beitrag|tarif|gebühr|karte|paket)|^(?:au |à l[’']|by the )\pL+$|^(?:mensuel|monthly|monatlich|annuel|yearly|jährlich|annual)\pL*(?:[^\pL].*)?$`)
 
 // eachOf are what stands before somebody who is paid for.
 var eachOf = []string{"par ", "per ", "pro ", "/", "/ ", "each ", "chaque ", "je "}
+
+var compound = regexp.MustCompile(`^(monat|jahr)e?s(?:abo|abonnement|preis|lizenz|beitrag|tarif|gebühr|karte|paket)$`)
 
 var perWhat = regexp.MustCompile(`(?:par|per|pro|/)[ ]?(\pL+)`)
 
@@ -220,7 +230,7 @@ func unitsIn(text string) string {
 			return ambiguous
 		}
 		for _, w := range strings.FieldsFunc(line, func(r rune) bool { return !unicode.IsLetter(r) && r != '.' }) {
-			switch unit := unitWords[strings.TrimSuffix(w, ".")]; {
+			switch unit := unitWords[compound.ReplaceAllString(strings.TrimSuffix(w, "."), "$1")]; {
 			case isTime(unit), unit == once, unit != "" && w == line && isAdverb(w):
 				found[unit] = true
 			case unit == "utilisateur" && slices.ContainsFunc(eachOf, func(each string) bool { return strings.Contains(line, each+w) }):

@@ -96,9 +96,8 @@ var (
 // datedPath matches addresses of articles.
 var datedPath = regexp.MustCompile(`(?i)/(?:blog|news|actualites?|actus?|journal|presse?|changelog|release-notes|archives?|articles?|posts?|magazine|stories|aktuelles|(?:19|20)\d\d)/`)
 
-// byline matches the line of an article with its day, anyYear a year, and pastDay a day or month with its year.
+// anyYear matches a year, and pastDay a day or month with its year.
 var (
-	byline  = matcher(`^(?:publiée?|postée?|posted|published|veröffentlicht|mise? en ligne|rédigée?|écrit|written|par|by|von)\b.{0,60}\b20\d\d\b`)
 	anyYear = regexp.MustCompile(`\b20\d\d\b`)
 	since   = matcher(`\b(?:since|depuis|seit)(?: le| dem| the)?(?: \d{1,2}\.?)? ?$`)
 	pastDay = regexp.MustCompile(`(?i)(?:(?:jan|f[ée]v|feb|m[aä]r|a[pv]r|mai|may|juin|juil|jun|jul|ao[uû]|aug|sep|o[ck]t|nov|d[ée][cz])\pL*\.?(?: \d{1,2},)? |\b\d\d[./]\d\d[./])(20\d\d)\b|\b(20\d\d)-\d\d-\d\d\b`)
@@ -128,9 +127,10 @@ func (p *page) judge(c *Claim) (Result, []amount) {
 	if !ok {
 		return Unreadable, nil
 	}
+	p.name, p.isFrom = c.Name, from.MatchString(c.Display)
 	p.own = letters.FindAllString(strings.ToLower(c.Name+" "+c.Hint), -1)
 	if c.Hint != "" {
-		p.hint = regexp.MustCompile(`(?i)(^|\PL)` + regexp.QuoteMeta(c.Hint) + `(\PL|$)`)
+		p.hint = regexp.MustCompile(`(?im)(^|\PL)` + regexp.QuoteMeta(c.Hint) + `(\PL|$)`)
 	}
 	all := findAmounts(p.text)
 	if want.value == 0 {
@@ -219,7 +219,12 @@ func (p *page) isRival(c *Claim, a, b *amount) bool {
 		second, _ := p.heading(b.number)
 		return c.Hint != "" || first == second
 	}
-	return (b.units == a.units || (b.units == "" || b.units == ambiguous) && !p.isRemark(a, b)) && !p.isTaxed(a, b) && (!b.isYearly || a.isYearly) && !p.arePlans(a, b)
+	isUnknown := b.units == "" || b.units == ambiguous
+	isYear := isUnknown && a.units == "mois" && b.value == 12*a.value || isUnknown && a.units == "an" && a.value == 12*b.value
+	if isYear || p.isFrom && b.value > a.value || isUnknown && p.isThing(a, b) {
+		return false
+	}
+	return (b.units == a.units || isUnknown && !p.isRemark(a, b)) && !p.isTaxed(a, b) && (!b.isYearly || a.isYearly) && !p.arePlans(a, b)
 }
 
 // isRemark reports whether an amount that does not say what it is paid for only stands in a sentence of another section than
@@ -231,6 +236,16 @@ func (p *page) isRemark(a, b *amount) bool {
 	first, _ := p.heading(a.number)
 	second, _ := p.heading(b.number)
 	return b.standing == talk && (first != second && !isNamed || b.value < one && a.value >= one)
+}
+
+// isThing reports whether an amount is that of another thing on the list of a table in which the tool is one.
+func (p *page) isThing(a, b *amount) bool {
+	isOwn := func(l int) bool {
+		return slices.ContainsFunc(letters.FindAllString(strings.ToLower(p.textOf(l)), -1), func(w string) bool { return slices.Contains(p.own, w) })
+	}
+	first, second := p.at(a.number), p.at(b.number)
+	return p.around(first, atom.Table) == p.around(second, atom.Table) && p.around(first, atom.Tr) != p.around(second, atom.Tr) &&
+		slices.ContainsFunc(p.labels(first), isOwn) && !slices.ContainsFunc(p.labels(second), isOwn)
 }
 
 var tax = matcher(`\b(?:HT|TTC|TVA|VAT|tax|taxes|MwSt|USt|netto|brutto)\b`)
@@ -311,7 +326,7 @@ func (p *page) said() string {
 
 // isOther reports whether a page says that it is not about today's prices of one tool.
 func (p *page) isOther(all []amount) bool {
-	return p.isDated || oldPage.MatchString(p.said()) || byline.MatchString(p.text) || notice.MatchString(p.text) || p.namesPastYear(all)
+	return p.isDated || oldPage.MatchString(strings.ReplaceAll(p.said(), p.name, "Outil")) || notice.MatchString(p.text) || p.namesPastYear(all)
 }
 
 // namesPastYear reports whether a page has a day of another year, or an earlier year in its title. Days in its margins

@@ -27,6 +27,8 @@ type page struct {
 	cells     []int          // the elements that are cells and captions of tables
 	heads     []int          // those that are headings
 	labelled  map[int][]int  // what labels returned for a cell
+	name      string         // of the tool
+	isFrom    bool           // its lowest price is looked for
 	hint      *regexp.Regexp // matches the name of the plan that is looked for; nil for any
 	own       []string       // the words of the names of the tool and of the plan that are looked for
 	hasPlans  bool           // its prices are those of the plans of one tool, and any of them is looked for
@@ -101,7 +103,16 @@ type builder struct {
 func (b *builder) walk(n *html.Node, parent int, in role) {
 	switch n.Type {
 	case html.TextNode:
-		b.write(n.Data)
+		if n.Parent.DataAtom != atom.Pre {
+			b.write(n.Data)
+			return
+		}
+		for line := range strings.Lines(n.Data) {
+			b.write(line)
+			if strings.HasSuffix(line, "\n") {
+				b.end()
+			}
+		}
 		return
 	case html.DocumentNode, html.ElementNode:
 	default:
@@ -127,9 +138,9 @@ func (b *builder) walk(n *html.Node, parent int, in role) {
 	}
 	b.joint, b.between, b.cents = true, b.ended, isCents
 	b.page.elements = append(b.page.elements, element{
-		parent: parent, tag: n.DataAtom, name: n.Data, class: class(n), start: b.text.Len(), role: at, column: column(n),
+		parent: parent, tag: tagOf(n), name: n.Data, class: class(n), start: b.text.Len(), role: at, column: column(n),
 	})
-	if n.DataAtom == atom.Td || n.DataAtom == atom.Th || n.DataAtom == atom.Caption {
+	if isCell(n) || n.DataAtom == atom.Caption {
 		b.page.cells = append(b.page.cells, self)
 	}
 	if slices.Contains(headings, n.DataAtom) {
@@ -280,16 +291,48 @@ func class(n *html.Node) string { return strings.ToLower(attribute(n, "class")) 
 
 // column returns the column of a table cell.
 func column(n *html.Node) (i int) {
-	if n.DataAtom != atom.Td && n.DataAtom != atom.Th {
+	if !isCell(n) {
 		return 0
 	}
 	for before := n.PrevSibling; before != nil && i < 1000; before = before.PrevSibling {
-		if before.DataAtom == atom.Td || before.DataAtom == atom.Th {
-			span, _ := strconv.Atoi(attribute(before, "colspan"))
-			i += min(max(1, span), 1000)
+		if isCell(before) {
+			i += span(before, "colspan")
+		}
+	}
+	above := 0
+	for row := n.Parent.PrevSibling; row != nil && above < 20; row = row.PrevSibling { // cells that reach down before it
+		if row.Type != html.ElementNode {
+			continue
+		}
+		above++
+		first := row.FirstChild
+		if first != nil && isCell(first) && span(first, "rowspan") > above {
+			i += span(first, "colspan")
 		}
 	}
 	return i
+}
+
+func isCell(n *html.Node) bool {
+	tag := tagOf(n)
+	return tag == atom.Td || tag == atom.Th
+}
+
+func span(n *html.Node, name string) int {
+	size, _ := strconv.Atoi(attribute(n, name))
+	return min(max(1, size), 1000)
+}
+
+var tableRoles = map[string]atom.Atom{
+	"table": atom.Table, "grid": atom.Table, "row": atom.Tr, "cell": atom.Td, "gridcell": atom.Td, "columnheader": atom.Th, "rowheader": atom.Th,
+}
+
+// tagOf returns the tag of an element, or the one that its role stands for.
+func tagOf(n *html.Node) atom.Atom {
+	if tag, ok := tableRoles[attribute(n, "role")]; ok {
+		return tag
+	}
+	return n.DataAtom
 }
 
 var inlineTags = []atom.Atom{
@@ -299,7 +342,8 @@ var inlineTags = []atom.Atom{
 }
 
 func isBlock(n *html.Node) bool {
-	return n.Type == html.ElementNode && !slices.Contains(inlineTags, n.DataAtom)
+	isButton := n.DataAtom == atom.A && n.Parent != nil && tagOf(n.Parent) == atom.Th
+	return n.Type == html.ElementNode && (isButton || !slices.Contains(inlineTags, n.DataAtom))
 }
 
 // roleOf returns the role of an element in another.
@@ -331,12 +375,22 @@ func roleOf(n *html.Node, in role) role {
 		return struck
 	case hasWord(classes, quoteWords):
 		return quote
-	case hasWord(classes, marginWords):
+	case hasWord(classes, marginWords) && !hasTitle(n):
 		return margin
 	case slices.Contains(classes, "tab-pane") && !slices.Contains(classes, "active"):
 		return folded
 	}
 	return plain
+}
+
+// hasTitle reports whether an element has the title of the page.
+func hasTitle(n *html.Node) bool {
+	for inner := range n.Descendants() {
+		if inner.DataAtom == atom.H1 {
+			return true
+		}
+	}
+	return false
 }
 
 // Words of classes; of names such as price__old or customer-testimonial each part counts.

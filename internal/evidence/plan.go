@@ -11,7 +11,7 @@ import (
 
 // fillers are words around the name of a plan that are not part of it.
 var fillers = strings.Fields("plan plans offre offres formule formules abonnement tarif tarifs the our le la l les notre pack paket pour " +
-	"populaire recommandé recommandée popular recommended beliebt empfohlen unser unsere de")
+	"populaire recommandé recommandée popular recommended beliebt empfohlen unser unsere de der die das")
 
 var praise = regexp.MustCompile(`(?i)le plus (?:populaire|choisi|vendu)|most popular|am beliebtesten|best(?: value|seller| choice)|meilleur(?:e)? (?:choix|offre|vente)|bestseller`)
 
@@ -68,7 +68,7 @@ func (p *page) markPlan(tool, name string, all []amount) (isNamed bool) {
 		if i > 0 {
 			start = max(start, all[i-1].end)
 		}
-		before := strings.TrimRight(p.text[start:all[i].start], " :–—-(=")
+		before := costs.ReplaceAllString(strings.TrimRight(p.text[start:all[i].start], " :–—-(="), "")
 		if cut := strings.LastIndexAny(before, ".;,|·•"); cut >= 0 {
 			before = before[cut+1:]
 		}
@@ -78,6 +78,9 @@ func (p *page) markPlan(tool, name string, all []amount) (isNamed bool) {
 	}
 	return isNamed
 }
+
+// costs matches the verb between the name of a plan and its price.
+var costs = regexp.MustCompile(`(?i) (?:coûte|costs?|kostet|est (?:à|proposée? à|facturée?)|is(?: priced at)?|ist für)$`)
 
 // mark marks the amounts that a label of a plan is for.
 func (p *page) mark(all []amount, start, end int) {

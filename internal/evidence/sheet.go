@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/andybalholm/cascadia"
@@ -10,15 +11,17 @@ import (
 )
 
 // A sheet has the rules of a document's own style sheets that matter: those that hide text or cross
-// it out. What would show text again is not read, and neither are sheets that the document only refers to.
+// it out, and those that show again what others hide. Sheets that the document only refers to are not read.
 type sheet struct {
 	rules []rule
-	left  int // how often a rule may still be compared with an element
+	shown []rule // compared only with what is hidden
+	left  int    // how often a rule may still be compared with an element
 }
 
 type rule struct {
 	selectors cascadia.SelectorGroup
 	role      role
+	isDisplay bool // it only does not display it
 }
 
 // The limits of all sheets of a document: rules, comparisons with elements, bytes of a selector or of what it
@@ -117,9 +120,16 @@ func (s *sheet) add(selectors, body string) {
 		r.role = unseen
 	case strings.Contains(declarations, "line-through"):
 		r.role = struck
+	case strings.HasPrefix(declarations, "display:"):
+		group, err := cascadia.ParseGroup(selectors)
+		if err == nil && !unread.MatchString(selectors) && len(s.shown) < maxRules {
+			s.shown = append(s.shown, rule{selectors: group})
+		}
+		return
 	default:
 		return
 	}
+	r.isDisplay = strings.HasPrefix(declarations, "display:none")
 	if known := unread.ReplaceAllString(selectors, ""); known != selectors {
 		selectors, r.role = known, folded
 	}
@@ -148,11 +158,24 @@ func (s *sheet) role(n *html.Node) (most role) {
 		if s.left--; s.left < 0 {
 			return folded
 		}
-		if r := &s.rules[i]; (most == plain || r.role == unseen) && r.selectors.Match(n) {
+		if r := &s.rules[i]; (most == plain || r.role == unseen) && r.selectors.Match(n) && !(r.isDisplay && s.shows(n, r)) {
 			most = r.role
 		}
 	}
 	return most
+}
+
+// shows reports whether a rule that is more specific than another one, which hides an element, shows it.
+func (s *sheet) shows(n *html.Node, hiding *rule) bool {
+	for i := range s.shown {
+		for _, one := range s.shown[i].selectors {
+			s.left--
+			if s.left > 0 && one.Match(n) && !slices.ContainsFunc(hiding.selectors, func(h cascadia.Sel) bool { return !h.Specificity().Less(one.Specificity()) }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // hidden matches declarations that hide an element.
