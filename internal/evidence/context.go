@@ -31,6 +31,7 @@ var (
 	instead = matcher(`\b(?:au lieu d[e’']|instead of|statt|was|avant|before|früher|bisher|économi\pL+(?: de)?|save|sav(?:e|ing)s?(?: of)?|sparen(?: sie)?|ersparnis)[ \n:]*$|(?:^|dont|of which|davon|darin)[ ]?(?:\d+ ?% )?(?:TVA|VAT|MwSt\.?|USt\.?)(?: \(?\d+ ?%\)?)?[ \n:]*$|(?:^|[^\pL\d])[≈~±+−][ ]?$`)
 	// insteadOf matches it behind the price that replaces it, and from what stands before the lowest of several prices.
 	insteadOf = matcher(`\b(?:au lieu d[e’']|instead of|statt)[ ]*$`)
+	plusTax   = matcher(`\b(?:plus|zzgl\.?|zuzüglich|\+) (?:VAT|tax|taxes|TVA|MwSt|USt)\b`)
 	from      = matcher(`\b(?:à partir d[e’']|dès|from|start(?:s|ing)? (?:at|from)|ab)[ \n]*(?:$|\d)`)
 	// extra matches labels and headings of what is paid besides.
 	extra = matcher(`\b(?:add-?ons?|options?|optionn?el\pL*|suppl[ée]ment\pL*|extras?|zusatz\pL*|zusätzlich\pL*|weitere[rs]?|additional|modules?|frais|fees?|setup|support|assistance|maintenance|hébergement|hosting|stockage|storage|formation|training|schulung|onboarding|migration|crédits?|credits?)\b`)
@@ -108,7 +109,7 @@ func (p *page) sentence(a *amount, start, end int) (said, tail string) {
 	if stop := sentenceEnd.FindStringIndex(p.text[a.end-1 : end]); stop != nil {
 		tail = tail[:max(0, stop[0]-1)]
 	}
-	tail = insteadOf.ReplaceAllString(tail, "")
+	tail = plusTax.ReplaceAllString(insteadOf.ReplaceAllString(tail, ""), "")
 	if clause := strings.IndexAny(tail, ",;:(–—|·"); clause >= 0 {
 		return said + " " + tail[:clause], tail[clause:]
 	}
@@ -183,6 +184,12 @@ func (p *page) inherit(a *amount, all []amount) {
 	}
 	for _, cell := range p.labels(element) {
 		if units := unitsIn(p.textOf(cell)); units != "" {
+			a.units = units
+			return
+		}
+	}
+	if h, _ := p.heading(a.number); h >= 0 && p.around(element, atom.Table) < 0 {
+		if units := unitsIn(p.textOf(h)); units != "" {
 			a.units = units
 			return
 		}

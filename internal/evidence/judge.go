@@ -110,7 +110,9 @@ var (
 		`(?:is|are|has been) (?:now )?(?:part of|called|known as|renamed|acquired|merged)|(?:fait|font) (?:désormais |maintenant )?partie de|est devenue?|s[’']appelle|(?:heißt|gehört) jetzt|s[’']arrête(?:ra)? (?:le|en)|closes on|ferme(?:ra)? (?:le|en)|schließt (?:am|zum)|keine neuen kunden|(?:prices|prix|tarifs|preise)(?: shown| affichés)? (?:are|sont|gelten) (?:for|pour|für) (?-i:\p{Lu})\pL+|(?:is|are) now (?-i:\p{Lu})\pL+|est désormais (?-i:\p{Lu})\pL+|remplacée?s? par|replaced by|ersetzt durch|lorem ipsum|(?:demo|sample|template) (?:data|preview)|(?:anciens|former|previous|old|alte) (?:tarifs|prix|prices|preise))\b`)
 	// oldPage matches titles of pages that are about other times, other things or several tools.
 	oldPage = matcher(`\b(?:archiv\pL*|ancien\pL*|histor\pL+|changelog|release notes|communiqué|press\pL*|conditions (?:générales|d[’']\pL+)|terms (?:of|and)|CG[VU]|AGB|forums?|community|communauté|roadmap|invoices?|factures?|rechnung|` +
-		`survey|sondage|umfrage|affili\pL+|parrainage|jobs?|careers?|carrières?|recrut\pL+|karriere|vs|versus|alternatives?|concurren\pL+|competitors?|discontinued|eingestellt|end of life|fermeture|webinar|podcast|case stud\pL+|étude de cas|newsletter|interview|maintenance|hosting|hébergement|formations?|trainings?|schulung\pL*|sponsor\pL*|donat\pL+|soutenir|soutenez|support (?-i:\p{Lu})\pL+|partenaires?|partners?|(?:pour|for|für) (?:\pL+ )?(?:` + audience + `)|captcha|human|humain|just a moment)\b`)
+		`survey|sondage|umfrage|affili\pL+|parrainage|jobs?|careers?|carrières?|recrut\pL+|karriere|vs|versus|alternatives?|concurren\pL+|competitors?|discontinued|eingestellt|end of life|fermeture|webinar|case stud\pL+|étude de cas|interview|sponsor\pL*|donat\pL+|soutenir|soutenez|support (?-i:\p{Lu})\pL+|partenaires?|partners?|(?:pour|for|für) (?:\pL+ )?(?:` + audience + `)|captcha|human|humain|just a moment)\b`)
+	// besides matches titles of pages about what is sold beside a tool, unless a hint says that it is the tool.
+	besides = matcher(`\b(?:maintenance|hosting|hébergement|formations?|trainings?|schulung\pL*)\b`)
 )
 
 // maxAmounts is how many amounts a page may have: nobody could tell more of them apart.
@@ -158,6 +160,9 @@ func (p *page) complete(c *Claim, all []amount) {
 		cell := p.around(p.at(a.number), atom.Td, atom.Th)
 		if cell >= 0 && a.end > p.elements[cell].end { // what the next cell says is not of this one
 			a.units, a.end = "", p.elements[cell].end
+		}
+		if _, next := p.heading(a.number); a.end > next { // nor is what the next heading says
+			a.units, a.end = "", next
 		}
 		if a.units == "" {
 			p.inherit(a, all)
@@ -326,7 +331,18 @@ func (p *page) said() string {
 
 // isOther reports whether a page says that it is not about today's prices of one tool.
 func (p *page) isOther(all []amount) bool {
-	return p.isDated || oldPage.MatchString(strings.ReplaceAll(p.said(), p.name, "Outil")) || notice.MatchString(p.text) || p.namesPastYear(all)
+	return p.isDated || p.hasDatedPrice(all) || oldPage.MatchString(strings.ReplaceAll(p.said(), p.name, "Outil")) || p.hint == nil && besides.MatchString(p.said()) || notice.MatchString(p.text) || p.namesPastYear(all)
+}
+
+// hasDatedPrice reports whether an amount stands in an article that has a day.
+func (p *page) hasDatedPrice(all []amount) bool {
+	for i := range p.elements {
+		article := p.around(i, atom.Article)
+		if p.elements[i].tag == atom.Time && article >= 0 && slices.ContainsFunc(all, func(a amount) bool { return p.isInside(p.at(a.number), article) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // namesPastYear reports whether a page has a day of another year, or an earlier year in its title. Days in its margins

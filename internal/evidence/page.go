@@ -192,10 +192,6 @@ func (b *builder) skip(n *html.Node) bool {
 	case atom.Br:
 		b.end()
 		return true
-	case atom.Time:
-		for outer := n.Parent; outer != nil; outer = outer.Parent {
-			b.page.isDated = b.page.isDated || outer.DataAtom == atom.Article
-		}
 	}
 	return false
 }
