@@ -110,4 +110,8 @@ func TestANewToolIsCalledOneOnTheHomePage(t *testing.T) {
 	i := slices.IndexFunc(c.Tools, func(t *catalog.Tool) bool { return t.Slug == "bourdon" })
 	c.Tools[i].AddedAt, c.Tools[i].UpdatedAt = "2026-11-01", "2026-11-01"
 	open(t, c).get("/").ok().says("Bourdon\u00a0: nouvel outil").saysNot("Bourdon\u00a0: fiche mise à jour")
+
+	c = small() // all at once
+	c.Articles = []catalog.Article{{Slug: "voix", Title: "La voix", Authors: []string{"Lou"}, Date: "2026-10-01", Body: "Elle porte."}}
+	open(t, c).get("/").ok().says("Bourdon\u00a0: nouvel outil, 6,0/10", `<b>Article</b> <time datetime="2026-10-01">`).saysNot("Bourdon\u00a0: fiche")
 }

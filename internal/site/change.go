@@ -43,7 +43,7 @@ const (
 )
 
 // kindOrder sorts the changes of one day.
-var kindOrder = map[string]int{kindRetired: 0, kindPrice: 1, kindScore: 2, kindComparison: 3, kindTool: 4}
+var kindOrder = map[string]int{kindRetired: 0, kindPrice: 1, kindScore: 2, kindComparison: 3, kindNew: 3, kindTool: 4}
 
 // maxChanges is how many are kept: enough for a feed reader that polls once a week.
 const maxChanges = 60
@@ -83,7 +83,7 @@ func (v *view) recordChanges() []change {
 	return list[:min(len(list), maxChanges)]
 }
 
-// eachChange asks for every change of the retired tools, of the comparisons and of some tools
+// eachChange asks for every change of the retired tools, comparisons and articles and of some tools
 // whether it is wanted, by its day, and adds it if it is.
 func (v *view) eachChange(tools []*catalog.Tool, wants func(day string) bool, add func(change)) {
 	c := v.snap.Catalog
@@ -101,8 +101,15 @@ func (v *view) eachChange(tools []*catalog.Tool, wants func(day string) bool, ad
 			})
 		}
 	}
+	for _, a := range v.articles {
+		if wants(a.Date) {
+			ch := change{Date: a.Date, id: dayID("article", a.Slug, a.Date), in: []string{a.Category}}
+			v.describeText(&catalog.Event{Type: catalog.ArticlePublished, Slug: a.Slug}, &ch)
+			add(ch)
+		}
+	}
 	for _, t := range tools {
-		eachToolChange(t, wants, add)
+		v.eachToolChange(t, wants, add)
 	}
 }
 
@@ -116,7 +123,7 @@ func retirement(r *catalog.Retired) change {
 	}
 }
 
-func eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(change)) {
+func (v *view) eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(change)) {
 	told := false // by a history, and not again as an update of the tool
 	tell := func(day, kind, id, title string) {
 		add(change{
@@ -148,14 +155,17 @@ func eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(chang
 	if told || t.AddedAt == t.UpdatedAt || !wants(t.UpdatedAt) {
 		return
 	}
-	title := "fiche" // of the first version, which nothing else tells from an update
-	if t.AddedAt != "" {
+	kind, title := kindTool, "fiche" // of the first version: after its day nothing tells it from an update
+	switch {
+	case t.AddedAt != "":
 		title += " mise à jour"
+	case t.UpdatedAt == v.firstDay && len(t.PriceHistory)+len(t.ScoreHistory) == 0:
+		kind, title = kindNew, "nouvel outil"
 	}
 	if t.Score != nil {
 		title += ", " + french.Figure(*t.Score) + "/10"
 	}
-	tell(t.UpdatedAt, kindTool, "fiche", title)
+	tell(t.UpdatedAt, kind, "fiche", title)
 }
 
 // describePriceChange describes a change of the price of a tool.
