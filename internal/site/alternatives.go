@@ -92,6 +92,9 @@ func (w *words) differences(t, other *catalog.Tool) []string {
 	own := w.own.Verifiability
 	add(measureDifference(t.Verifiability, other.Verifiability, cmp.Or(own, "Plus facile à vérifier"), cmp.Or(own, "Moins facile à vérifier")))
 	own = w.own.Obsolescence
+	if own != "" {
+		own += ", où moins vaut mieux"
+	}
 	add(measureDifference(t.Obsolescence, other.Obsolescence, cmp.Or(own, "Plus menacé d’obsolescence"), cmp.Or(own, "Moins menacé d’obsolescence")))
 	return list
 }

@@ -85,10 +85,10 @@ func TestPagesUseTheWordsOfThePublisher(t *testing.T) {
 	}
 	v.get("/outils/abeille").ok().says("<dt>Preuves</dt>", "<dt>Usure</dt>", "moins, c’est mieux", "Curieux et Équipes", "<th role=\"columnheader\" scope=\"col\">Usure</th>")
 	v.get("/outils/abeille.md").ok().says("- Preuves\u00a0: 9,0/10", "- Usure\u00a0: 2,0/10", "- Pour qui\u00a0: Curieux et Équipes")
-	v.get("/alternatives/bourdon").ok().says("Preuves (9,0 contre 5,0)", "Pour qui\u00a0: Curieux et Équipes plutôt que Curieux")
+	v.get("/alternatives/bourdon").ok().says("Preuves (9,0 contre 5,0)", "Usure, où moins vaut mieux (2,0 contre 6,0)", "Pour qui\u00a0: Curieux et Équipes plutôt que Curieux")
 	v.get("/outils").ok().says("Usure max.", ">Curieux\u00a0(1)<")
 	for _, path := range []string{"/docs/outils", "/docs/outils.md"} {
-		v.get(path).ok().says("Vérifiabilité («\u00a0Preuves\u00a0» sur ce site) sur 10", "Obsolescence («\u00a0Usure\u00a0» sur ce site) maximale")
+		v.get(path).ok().says("Vérifiabilité («\u00a0Preuves\u00a0» sur ce site) sur 10", "Obsolescence («\u00a0Usure\u00a0» sur ce site) maximale", "(Curieux)", "(Équipes)").saysNot("sans écrire de code")
 	}
 
 	c.Settings.Labels = []catalog.Labels{{ICP: catalog.ICPHide}}

@@ -41,7 +41,6 @@ func newWords(s *catalog.Settings) words {
 			w.figures[field], w.inText[field] = own, own
 		}
 	}
-	w.inDocs = strings.NewReplacer(known...)
 	switch {
 	case w.own.ICP == catalog.ICPHide:
 		w.audiences = nil
@@ -51,7 +50,9 @@ func newWords(s *catalog.Settings) words {
 		w.audiences = map[catalog.ICP]string{
 			"vibe-coder": markdown.NoBreak(first), "agentic-engineer": markdown.NoBreak(second), catalog.EveryICP: w.everybody,
 		}
+		known = append(known, "crée sans écrire de code", template.HTMLEscapeString(first), "conçoit avec des agents", template.HTMLEscapeString(second))
 	}
+	w.inDocs = strings.NewReplacer(known...)
 	return w
 }
 
