@@ -182,14 +182,14 @@ func parseNumber(s string) (tenThousandths int64, ok bool) {
 
 // unitWords are the words for what is paid for, by the word of ours.
 var unitWords = invert(map[string]string{
-	"mois":        "mois month months mo mo. mth monat monate monats mensuel mensuels mensuelle mensuelles mensuellement monthly monatlich monatliche monatlicher mtl mtl.",
+	"mois":        "mois month months mo mo. mth monat monate monats mensuel mensuels mensuelle mensuelles mensuellement monthly monatlich monatliche monatlicher mtl mtl. mt mt.",
 	"an":          "an ans année annee annuel annuels annuelle annuelles annuellement year years yr yr. annum yearly annually annual jahr jahre jährlich jährliche jaehrlich",
 	"bimestre":    "bimestre bimestriel bimonthly biweekly fortnight fortnightly quinzaine",
 	"trimestre":   "trimestre trimestriel trimestrielle quarter quarterly quartal vierteljährlich",
 	"semestre":    "semestre semestriel halbjahr halbjährlich",
 	"semaine":     "semaine semaines hebdomadaire week weeks weekly wk woche wochen wöchentlich",
 	"jour":        "jour jours journée day days daily tag täglich",
-	"utilisateur": "utilisateur utilisateurs utilisatrice user users seat seats siège siege sièges poste postes membre membres member members nutzer benutzer person personne personnes people licence license lizenz agent agents collaborateur collaborateurs éditeur editor editors mitglied mitglieder platz arbeitsplatz rédacteur compte account konto head teammate",
+	"utilisateur": "utilisateur utilisateurs utilisatrice user users seat seats siège siege sièges poste postes membre membres member members nutzer benutzer person personne personnes people licence license lizenz agent agents collaborateur collaborateurs éditeur editor editors mitglied mitglieder platz arbeitsplatz rédacteur compte account konto head teammate employé employés employée employee employees mitarbeiter mitarbeitende salarié salariés",
 	"minute":      "minute minutes min min. minuten",
 	"heure":       "heure heures hour hours hourly hr stündlich stunde stunden std",
 	"image":       "image images bild bilder picture pictures",

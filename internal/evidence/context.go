@@ -34,7 +34,7 @@ var (
 	plusTax   = matcher(`\b(?:plus|zzgl\.?|zuzüglich|\+) (?:VAT|tax|taxes|TVA|MwSt|USt)\b`)
 	from      = matcher(`\b(?:à partir d[e’']|dès|from|start(?:s|ing)? (?:at|from)|ab)[ \n]*(?:$|\d)`)
 	// extra matches labels and headings of what is paid besides.
-	extra = matcher(`\b(?:add-?ons?|options?|optionn?el\pL*|suppl[ée]ment\pL*|extras?|zusatz\pL*|zusätzlich\pL*|weitere[rs]?|additional|modules?|frais|fees?|setup|support|assistance|maintenance|hébergement|hosting|stockage|storage|formation|training|schulung|onboarding|migration|crédits?|credits?)\b`)
+	extra = matcher(`\b(?:add-?ons?|options?|optionn?el\pL*|suppl[ée]ment\pL*|extras?|zusatz\pL*|zusätzlich\pL*|weitere[rs]?|additional|modules?|frais|fees?|setup|support|assistance|maintenance|hébergement|hosting|stockage|storage|formation|training|schulung|onboarding|migration|crédits?|credits?|(?:stamm|grund)?[ck]apital)\b`)
 	// audiences matches names of plans that are for some people only.
 	audience  = `étudiant\pL*|students?|studierende|studenten|education|éducation|enseignants?|teachers?|écoles?|schools?|schulen?|campus|jeunes?|youth|seniors?|associat\pL+|non-?profits?|charit\pL+|gemeinnützig\pL*|vereine?|réduite?s?|reduced|ermäßigt\pL*`
 	audiences = matcher(`\b(?:` + audience + `)\b`)
@@ -43,7 +43,7 @@ var (
 		audience + `|` +
 		`anciens?|anciennes?|old|previous\pL*|former\pL*|regul\pL+|régul\pL+|normal\pL*|usual\pL*|archives?|legacy|historique|jusqu\pL*|until|up to|bis|average|moyennes?|durchschnitt\pL*|market|marché|markt|donat\pL+|dons?|spenden?|soutenir|sponsor\pL*|cashback|rent|rental|mieten?|louer|gagne\pL*|earn\pL*|factures?|invoices?|rechnung\pL*|revendeur\pL*|resellers?|others?|autres?|andere\pL*|ailleurs|elsewhere|budget|promo\pL*|launch|lancement|exemples?|examples?|beispiel\pL*|partners?|partenaires?|témoignages?|testimonials?|(?:19|20)\d\d)\b`)
 	// quantity matches how much of something there is in a plan, and the fee that is its price.
-	quantity = matcher(`\b(?:subscription|membership|monthly|annual|yearly|plan) fees?\b|\bfrais (?:d[’']abonnement|mensuels|annuels)\b|\b(?:up to|jusqu[’']à|bis zu) (?:\d[\d .,]*|\pL+) \pL+`)
+	quantity = matcher(`\b(?:subscription|membership|monthly|annual|yearly|plan) fees?\b|\bfrais (?:d[’']abonnement|mensuels|annuels)\b|\b(?:up to|jusqu[’']à|bis zu) (?:\d[\d .,]*|\pL+) \pL+|\b(?:up to|jusqu[’']à|bis) \d+$|\b\d[\d .,]* [GMT][Bo] \pL+`)
 	// withdrawn matches what cards say of plans that not everybody can buy.
 	withdrawn = matcher(`\b(?:for|during|pendant|durant|in|während)(?: \pL+){0,2} (?:first|premi\pL+|erste\pL*)\b|\b(?:first|premi\pL+|erste\pL*) [^.\n]{0,20}\b(?:only|seulement|uniquement)\b|\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming soon|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|neukunden|bestandskunden|(?:new|existing) (?:customers|subscribers|users|members|clients)|(?:nouveaux|anciens) (?:clients|abonnés)|réservée?s? (?:aux?|à nos)|reserved for|(?:kunden|mitgliedern|nutzern|abonnenten) vorbehalten|retirée?s?|withdrawn|eingestellt|valables? (?:pour|jusqu\pL*|avant)|valid (?:for|until|through)|gültig (?:bis|für)|aktion|contrats? (?:signés?|conclus?)|contracts? (?:signed|concluded)|terminée?s?|a pris fin|ended|expired?|expirée?s?|abgelaufen|beendet|unavailable|indisponible|nicht verfügbar)\b`)
 

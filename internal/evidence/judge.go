@@ -202,11 +202,11 @@ func (p *page) compare(c *Claim, want price, all []amount) Result {
 	}
 	isOther := p.isOther(all) || perUser.MatchString(p.text) && !strings.Contains(want.units, "utilisateur") && want.value != 0
 	switch {
-	case c.Hint != "" && !isNamed && isElsewhere, isOther && isElsewhere:
+	case c.Hint != "" && !isNamed, isOther && isElsewhere:
 		return Unreadable
 	case isFound:
 		return Confirmed
-	case isDoubtful, p.isUnclear && isElsewhere, p.isHidden(want):
+	case isDoubtful, p.isUnclear && isElsewhere, p.isHidden(want), p.isBare(want):
 		return Unreadable
 	case hasPrice, isRefuted:
 		return Changed
@@ -302,6 +302,20 @@ func (p *page) isHidden(want price) bool {
 	return slices.ContainsFunc(findAmounts(p.hidden), func(a amount) bool {
 		return a.value == want.value && a.currency == want.currency
 	})
+}
+
+// isBare reports whether the number of a price stands by itself, as in a table whose head has the currency.
+func (p *page) isBare(want price) bool {
+	for line := range strings.Lines(p.text) {
+		line = strings.TrimSpace(line)
+		if len(line) > 0 && len(line) < 12 && strings.Trim(line, "0123456789.,'’ ") == "" {
+			found := findAmounts(line + " €")
+			if len(found) == 1 && found[0].value == want.value {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 var (
