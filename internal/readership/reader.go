@@ -16,7 +16,10 @@ var robots = regexp.MustCompile(`(?i)^$|(?:^|[^u])bot|crawl|spider|slurp|scrap|h
 // isReader reports whether a request is that of a person's browser that shows a page.
 func (c *Counter) isReader(r *http.Request) bool {
 	agent, dest := r.Header["User-Agent"], r.Header["Sec-Fetch-Dest"] // which old browsers do not send
-	isShown := (dest == nil || dest[0] == "document") && r.Header["Sec-Purpose"] == nil
+	isShown := dest == nil || dest[0] == "document"
+	for _, ahead := range []string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"} { // fetched before anybody asks for it
+		isShown = isShown && r.Header[ahead] == nil
+	}
 	if agent == nil || !isShown || r.Method != http.MethodGet {
 		return false
 	}
