@@ -227,7 +227,11 @@ const authRequired = 530
 // noMailbox matches the refusal of an address that does not exist, or no longer: 5.1.1, 5.1.6 and 5.1.10 of
 // RFC 3463 and 7505, also from servers that do not announce such codes. No other refusal is about the
 // address: a full mailbox, a policy or a server that relays nothing must not end what everybody follows.
-var noMailbox = regexp.MustCompile(`^[^:]*: 5\d\d "?5\.1\.(1|6|10)\b`)
+// Old servers say it in words, when they hear the address; a bare 550 may be any of these.
+var (
+	noMailbox     = regexp.MustCompile(`^[^:]*: 5\d\d "?5\.1\.(1|6|10)\b`)
+	bareNoMailbox = regexp.MustCompile(`(?i)^[^:]*: 550 "?[^\d"].*(no such|unknown|not exist|not found|unavailable|invalid)`)
+)
 
 // mailFailure classifies an error in the mail's transaction. A rejected recipient or
 // text is permanent; a rejected sender is for the operator to fix.
@@ -245,7 +249,8 @@ func mailFailure(ctx context.Context, err error) *Failure {
 		case gomail.ErrSMTPRcptTo, gomail.ErrSMTPData, gomail.ErrSMTPDataClose:
 			if code >= 500 && code != authRequired {
 				f.Class, f.Permanent = failedRefused, true
-				f.Bounce = failed.Reason == gomail.ErrSMTPRcptTo && noMailbox.MatchString(failed.Error())
+				isBare := failed.Reason == gomail.ErrSMTPRcptTo && bareNoMailbox.MatchString(failed.Error())
+				f.Bounce = isBare || noMailbox.MatchString(failed.Error())
 			}
 		}
 		return f

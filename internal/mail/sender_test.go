@@ -224,6 +224,8 @@ func TestOnlyAnUnknownAddressBounces(t *testing.T) {
 		{smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "no such user"}, true},
 		{smtp.SMTPError{Code: 550, EnhancedCode: smtp.NoEnhancedCode, Message: "5.1.10 null MX"}, true},
 		{smtp.SMTPError{Code: 550, EnhancedCode: smtp.NoEnhancedCode, Message: "relaying denied"}, false},
+		{smtp.SMTPError{Code: 550, EnhancedCode: smtp.NoEnhancedCode, Message: "Requested action not taken: mailbox unavailable"}, true},
+		{smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 7, 1}, Message: "unknown sender"}, false},
 		{smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 7, 1}, Message: "relaying denied"}, false},
 		{smtp.SMTPError{Code: 552, EnhancedCode: smtp.EnhancedCode{5, 2, 2}, Message: "mailbox full, was 550 5.1.1"}, false},
 		{smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 8}, Message: "bad sender"}, false},
@@ -232,6 +234,18 @@ func TestOnlyAnUnknownAddressBounces(t *testing.T) {
 		failure := wantFailure(t, c.refusal.Message, sender(t, "smtp://"+box.addr, box).Send(t.Context(), message()), "refused", true)
 		if failure.Bounce != c.bounces {
 			t.Errorf("%s: bounces %v", c.refusal.Error(), failure.Bounce)
+		}
+	}
+}
+
+func TestAnAddressThatIsLookedUpAfterTheTextBounces(t *testing.T) {
+	for words, bounces := range map[string]bool{"5.1.1 no such user": true, "mailbox unavailable": false} { // a text may be refused so
+		box := startMailServer(t, plain, func(b *mailServer) {
+			b.onData = &smtp.SMTPError{Code: 550, EnhancedCode: smtp.NoEnhancedCode, Message: words}
+		})
+		failure := wantFailure(t, words, sender(t, "smtp://"+box.addr, box).Send(t.Context(), message()), "refused", true)
+		if failure.Bounce != bounces {
+			t.Errorf("%s: bounces %v", words, failure.Bounce)
 		}
 	}
 }

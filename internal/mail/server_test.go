@@ -51,6 +51,7 @@ type mailServer struct {
 	mechs    []string
 	onRcpt   func(to string) error
 	onMail   func(from string) error
+	onData   error
 	mu       sync.Mutex
 	received []delivery
 	logins   []string // "mechanism user"
@@ -204,7 +205,7 @@ func (s *session) Data(r io.Reader) error {
 		kind = "tls"
 	}
 	s.box.received, s.box.kinds = append(s.box.received, s.now), append(s.box.kinds, kind)
-	return nil
+	return s.box.onData
 }
 
 // certificate returns a certificate for 127.0.0.1, and the pool that trusts it.
