@@ -54,11 +54,14 @@ func (s *Follows) Sealed(sealer webhook.Sealer) *Follows { return &Follows{s.db,
 // another pace. ErrLinkUsed, ErrLinkExpired, ErrNotFound; ErrTooMany: the address follows too much.
 func (s *Follows) Confirm(ctx context.Context, token, topic, pace string, now time.Time) error {
 	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		email, err := spendLink(ctx, tx, token, account.LinkFollow, now)
+		pending, err := spendLink(ctx, tx, token, account.LinkFollow, now)
 		if err != nil {
 			return err
 		}
-		// From here on the address is stored sealed only.
+		email, err := (&Links{sealer: s.sealer}).Open(pending)
+		if err != nil {
+			return err
+		}
 		if err := sqldb.Exec(ctx, tx, `UPDATE links SET email = '' WHERE hash = $1`, tokenHash(token)); err != nil {
 			return err
 		}
@@ -134,8 +137,8 @@ func (s *Follows) End(ctx context.Context, token, all string) (left []Follow, _ 
 	f := found[0]
 	err = s.db.Write(ctx, func(tx *sql.Tx) error {
 		return errors.Join(sqldb.Exec(ctx, tx, `DELETE FROM follows WHERE `+which, args...),
-			sqldb.Exec(ctx, tx, `DELETE FROM links WHERE email = $1 AND email <> '' AND purpose = $2`, f.Address, string(account.LinkFollow)),
-			sqldb.Exec(ctx, tx, `DELETE FROM mails WHERE address = $1 AND kind = $2`, f.Address, string(mail.ConfirmFollow)))
+			sqldb.Exec(ctx, tx, `DELETE FROM links WHERE substr(email, 1, 32) = $1 AND purpose = $2`, s.sealer.Hash(f.Address), string(account.LinkFollow)),
+			sqldb.Exec(ctx, tx, `DELETE FROM mails WHERE substr(address, 1, 32) = $1 AND kind = $2`, s.sealer.Hash(f.Address), string(mail.ConfirmFollow)))
 	})
 	if err == nil {
 		left, err = s.Meant(ctx, token, f.All)

@@ -28,9 +28,18 @@ func sealerOf(t testing.TB, keys ...byte) webhook.Sealer {
 	return s
 }
 
+func followLink(t *testing.T, s *kit, email string, key byte, now time.Time) string {
+	t.Helper()
+	token, err := s.Links.Sealed(sealerOf(t, key)).Create(t.Context(), email, account.LinkFollow, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
 func confirm(t *testing.T, s *kit, email, topic, pace string, now time.Time) {
 	t.Helper()
-	token := link(t, s, email, account.LinkFollow, now)
+	token := followLink(t, s, email, 1, now)
 	if err := s.Follows.Sealed(sealerOf(t, 1)).Confirm(t.Context(), token, topic, pace, now); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +128,10 @@ func TestFollowsAreSealedBoundedAndEnd(t *testing.T) {
 		if bytes.Contains(wholeDatabase(t, s), []byte(f.Token)) {
 			t.Error("the secret by which it ends is stored in clear")
 		}
-		link(t, s, f.Address, account.LinkFollow, monday) // is not confirmed
+		followLink(t, s, f.Address, 2, monday) // is not confirmed
+		if bytes.Contains(wholeDatabase(t, s), []byte(f.Address)) {
+			t.Error("an address that is not confirmed is stored in clear")
+		}
 		left, err := follows.End(ctx, f.Token, "")
 		if len(left) != 2 || err != nil || left[0].Address != f.Address {
 			t.Fatalf("%+v are left, %v", left, err)
@@ -147,7 +159,7 @@ func TestFollowsAreSealedBoundedAndEnd(t *testing.T) {
 		for i := range maxFollows {
 			confirm(t, s, "max@example.org", fmt.Sprint("outils/t", i), FollowAtOnce, monday)
 		}
-		token := link(t, s, "max@example.org", account.LinkFollow, monday)
+		token := followLink(t, s, "max@example.org", 1, monday)
 		fails(t, s.Follows.Sealed(sealerOf(t, 1)).Confirm(ctx, token, "outils/one-more", FollowAtOnce, monday), ErrTooMany)
 	})
 }

@@ -6,10 +6,12 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
+	"strings"
 	"time"
 
 	"palmares/internal/account"
 	"palmares/internal/sqldb"
+	"palmares/internal/webhook"
 )
 
 // Why a link cannot be spent. ErrNotFound is one that never existed, or expired so long
@@ -24,6 +26,28 @@ type Links struct {
 	db      *sqldb.DB
 	mailing *sqldb.DB // for Create
 	ceiling account.MailLimit
+	sealer  webhook.Sealer // of addresses that are not confirmed
+}
+
+// Sealed returns the links with what seals and opens the addresses of readers who have not confirmed yet.
+func (s *Links) Sealed(sealer webhook.Sealer) *Links {
+	return &Links{s.db, s.mailing, s.ceiling, sealer}
+}
+
+// pendingSeal is what such an address is sealed for.
+const pendingSeal = "pending"
+
+// Open returns an address that Request or Create has sealed, after the name by which it is found.
+func (s *Links) Open(pending string) (string, error) {
+	_, sealed, _ := strings.Cut(pending, " ")
+	return s.sealer.Open(pendingSeal, sealed)
+}
+
+func (s *Links) stored(email string, purpose account.LinkPurpose) string {
+	if purpose == account.LinkFollow {
+		return s.sealer.Hash(email) + " " + s.sealer.Seal(pendingSeal, email)
+	}
+	return email
 }
 
 // Create creates a link for an address, which need not have an account, and returns its
@@ -37,7 +61,7 @@ func (s *Links) Create(ctx context.Context, email string, purpose account.LinkPu
 	token := account.NewToken(rand.Reader)
 	return token, sqldb.WriteOnce(ctx, s.mailing, `INSERT INTO links (hash, email, purpose, created_at, expires_at, used_at)
 			VALUES ($1, $2, $3, $4, $5, '')`,
-		tokenHash(token), email, string(purpose), sqldb.FormatTime(now), sqldb.FormatTime(now.Add(purpose.Life())))
+		tokenHash(token), s.stored(email, purpose), string(purpose), sqldb.FormatTime(now), sqldb.FormatTime(now.Add(purpose.Life())))
 }
 
 // Check reports whether a link can be spent, and returns its address. It changes
@@ -47,6 +71,9 @@ func (s *Links) Check(ctx context.Context, token string, purpose account.LinkPur
 		return "", noLink()
 	}
 	email, err := findLink(ctx, s.db.Reads(), token, purpose, now)
+	if err == nil && purpose == account.LinkFollow {
+		return s.Open(email)
+	}
 	return email, s.db.Explain(ctx, err)
 }
 

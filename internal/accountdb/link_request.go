@@ -72,7 +72,7 @@ func (s *Links) Request(
 		}
 		return nil
 	}, now, func(tx *sql.Tx) error {
-		return queueMail(ctx, tx, mail.Request{To: email, Kind: linkMails[purpose], About: destination}, now)
+		return insertMail(ctx, tx, mail.Request{To: s.stored(email, purpose), Kind: linkMails[purpose], About: destination}, now)
 	})
 }
 

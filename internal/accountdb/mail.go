@@ -78,7 +78,7 @@ func queueMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) e
 	return insertMail(ctx, tx, r, now)
 }
 
-// insertMail is queueMail for a recipient that is an address, or the id of a follow.
+// insertMail is queueMail for a recipient that is an address, a sealed one, or the id of a follow.
 func insertMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) error {
 	return sqldb.Exec(ctx, tx, `
 		INSERT INTO mails (id, address, kind, about, created_at, due_at, lease, attempts, last_error)

@@ -69,7 +69,7 @@ func (p *pages) follow(r *request) (*response, error) {
 		return seeOther(followPath, "suivre"), nil
 	}
 	about := url.Values{"quoi": {data.What}, "quand": {data.Pace}}.Encode()
-	queued, err := p.Store.Links.Request(r.Context(), strings.TrimSpace(data.Email), account.LinkFollow, about, p.network(r), r.now)
+	queued, err := p.Store.Links.Sealed(p.Sealer).Request(r.Context(), strings.TrimSpace(data.Email), account.LinkFollow, about, p.network(r), r.now)
 	if errors.Is(err, sqldb.ErrInvalid) {
 		a := render("follow", data)
 		a.status = http.StatusBadRequest
@@ -86,7 +86,7 @@ func (p *pages) follow(r *request) (*response, error) {
 func (p *pages) showConfirmation(r *request) (*response, error) {
 	data, err := p.followPage(r, "Confirmer", "")
 	if err == nil {
-		data.Email, err = p.Store.Links.Check(r.Context(), data.Token, account.LinkFollow, r.now)
+		data.Email, err = p.Store.Links.Sealed(p.Sealer).Check(r.Context(), data.Token, account.LinkFollow, r.now)
 	}
 	if err != nil {
 		return nil, followFailure(err)
@@ -97,7 +97,7 @@ func (p *pages) showConfirmation(r *request) (*response, error) {
 func (p *pages) confirmFollow(r *request) (*response, error) {
 	data, err := p.followPage(r, "", "")
 	if err == nil {
-		_, err = p.Store.Links.Check(r.Context(), data.Token, account.LinkFollow, r.now)
+		_, err = p.Store.Links.Sealed(p.Sealer).Check(r.Context(), data.Token, account.LinkFollow, r.now)
 	}
 	if err == nil {
 		err = p.Store.Follows.Sealed(p.Sealer).Confirm(r.Context(), data.Token, data.What, data.Pace, r.now)

@@ -84,12 +84,13 @@ type Report struct {
 
 // A Bulletin is what a mail tells somebody who follows something.
 type Bulletin struct {
-	To      string // the address
-	Topics  string // the names of what is followed
-	Entries []Entry
-	More    int    // entries that are left out
-	AtLeast bool   // they are more than that
-	End     string // URL that ends it
+	To       string // the address
+	Topics   string // the names of what is followed
+	IsWeekly bool   // it is told once a week
+	Entries  []Entry
+	More     int    // entries that are left out
+	AtLeast  bool   // they are more than that
+	End      string // URL that ends it
 }
 
 // An Entry is one thing that happened.

@@ -63,7 +63,13 @@ func (q *Queue) write(ctx context.Context, c Claim, now time.Time) (Message, err
 	d := data{Name: q.cfg.Name(), Site: q.cfg.BaseURL, Account: q.cfg.BaseURL + "/compte"}
 	var err error
 	switch c.Kind {
-	case SignIn, ConfirmDeletion, ConfirmFollow:
+	case ConfirmFollow:
+		d.Link, err = q.cfg.Content.Link(ctx, c.Request)
+		if err == nil {
+			d.Bulletin, err = q.cfg.Content.Bulletin(ctx, c.Request)
+			d.Bulletin.End, c.To = "", d.Bulletin.To // nothing to end yet
+		}
+	case SignIn, ConfirmDeletion:
 		d.Link, err = q.cfg.Content.Link(ctx, c.Request)
 	case EndpointDisabled:
 		var e webhook.Endpoint

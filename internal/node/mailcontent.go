@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,14 +35,18 @@ type mailContent struct {
 
 // Link creates the link in a mail.
 func (c *mailContent) Link(ctx context.Context, r mail.Request) (string, error) {
-	purpose := account.LinkSignIn
+	purpose, to := account.LinkSignIn, r.To
 	switch r.Kind {
 	case mail.ConfirmDeletion:
 		purpose = account.LinkDeletion
 	case mail.ConfirmFollow:
-		purpose = account.LinkFollow
+		b, err := c.Bulletin(ctx, r)
+		if err != nil {
+			return "", err
+		}
+		purpose, to = account.LinkFollow, b.To
 	}
-	token, err := c.store.Links.Create(ctx, r.To, purpose, c.now())
+	token, err := c.store.Links.Sealed(c.sealer).Create(ctx, to, purpose, c.now())
 	if err != nil {
 		return "", obsoleteIfNotFound(err)
 	}
@@ -78,9 +83,15 @@ func (c *mailContent) Copy(ctx context.Context, r mail.Request) (mail.Copy, erro
 // maxEntries is how many changes a mail tells.
 const maxEntries = 50
 
-// Bulletin finds what somebody who follows something is told. A node that does not serve the version yet
-// leaves it to others, or to later.
+// Bulletin finds what somebody who follows something is told, or asked to confirm. A node that does not
+// serve the version yet leaves it to others, or to later.
 func (c *mailContent) Bulletin(ctx context.Context, r mail.Request) (b mail.Bulletin, _ error) {
+	if r.Kind == mail.ConfirmFollow {
+		asked, malformed := url.ParseQuery(r.About)
+		to, err := c.store.Links.Sealed(c.sealer).Open(r.To)
+		b.To, b.Topics, b.IsWeekly = to, c.pages.Topics(asked.Get("quoi"))[0].Text, asked.Get("quand") == accountdb.FollowWeekly
+		return b, errors.Join(malformed, err)
+	}
 	var upTo, version int64
 	fields := strings.Fields(r.About)
 	if n, err := fmt.Sscan(r.About, &upTo, &version); err != nil || len(fields)%2 != 0 {
