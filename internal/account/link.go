@@ -76,8 +76,8 @@ func AddressLimit() MailLimit { return MailLimit{{3, 15 * time.Minute}, {10, 24 
 // NetworkLimit returns the limit of one client, whatever addresses it names.
 func NetworkLimit() MailLimit { return MailLimit{{10, time.Hour}} }
 
-// TotalLimit returns the limit of all mails with links to owners of accounts, and again of
-// those to everybody else: far above what a large service needs, and what its mail server
+// TotalLimit returns the limit of all mails with links to owners of accounts and editors, again
+// of those to readers who follow something, and of those to everybody else: far above what a large service needs, and what its mail server
 // forgives.
 func TotalLimit() MailLimit { return MailLimit{{1000, time.Hour}} }
 

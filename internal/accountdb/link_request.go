@@ -51,13 +51,18 @@ func (s *Links) Request(
 	if err != nil {
 		return false, err
 	}
-	isOwner, err := sqldb.Get[bool](ctx, s.db, `SELECT EXISTS (SELECT 1 FROM accounts WHERE email = $1)`, email)
+	isOwner, err := sqldb.Get[bool](ctx, s.db, `SELECT EXISTS (SELECT 1 FROM accounts WHERE email = $1)
+		OR EXISTS (SELECT 1 FROM editors WHERE email = $1)`, email)
 	if err != nil {
 		return false, err
 	}
-	// Mails to owners and to others have a ceiling each, so that made-up addresses do not keep owners out.
+	// Mails to owners and editors, to readers who want to follow something, and to others have a ceiling each,
+	// so that made-up addresses do not keep owners out.
 	everybody := "others"
-	if isOwner {
+	switch {
+	case purpose == account.LinkFollow:
+		everybody = "readers"
+	case isOwner:
 		everybody = "owners"
 	}
 	address := newCounter(keys, account.AddressLimit(), "address", []byte(email))

@@ -69,7 +69,7 @@ func (p *pages) belowCeiling(err error) error {
 	}
 	last, now := p.ceilingLogged.Load(), p.Now().Unix()
 	if now-last >= 3600 && p.ceilingLogged.CompareAndSwap(last, now) {
-		p.Log.Error("too many sign-in mails are requested: for an hour some are not sent; " +
+		p.Log.Error("too many mails to sign in or to follow something are requested: for an hour some are not sent; " +
 			"somebody may be making up addresses")
 	}
 	return nil
