@@ -47,8 +47,14 @@ func (p *pages) followPage(r *request, title, problem string) (followPage, error
 		page: r.page(title), Topics: topics, Topic: topics[0].Text, What: topics[0].Value, Pace: accountdb.FollowAtOnce,
 		Email: r.PostForm.Get("email"), Token: r.FormValue("jeton"), Problem: problem,
 	}
-	if r.FormValue("quand") == accountdb.FollowWeekly {
-		data.Pace = accountdb.FollowWeekly
+	switch pace := r.FormValue("quand"); pace {
+	case accountdb.FollowAtOnce, accountdb.FollowWeekly:
+		data.Pace = pace
+	case "":
+	default:
+		return followPage{}, &failure{
+			status: http.StatusBadRequest, title: "Demande mal formée", text: "quand est aussitot ou semaine\u00a0: recommencez depuis la page Suivre.",
+		}
 	}
 	return data, nil
 }

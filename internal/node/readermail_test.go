@@ -481,6 +481,9 @@ func TestNobodyLearnsWhoFollowsOrSubscribesSomebodyElse(t *testing.T) {
 	if code := r.post("/suivre", url.Values{"email": {"bob@example.org"}, "quoi": {"outils/unknown"}}); code != http.StatusNotFound {
 		t.Errorf("%d for a tool that does not exist", code)
 	}
+	if code := r.post("/suivre", url.Values{"email": {"bob@example.org"}, "quand": {"jamais"}}); code != http.StatusBadRequest {
+		t.Errorf("%d for a pace that does not exist", code)
+	}
 	if code := r.post("/suivre/confirmation", url.Values{"jeton": {"x"}, "quoi": {""}}); code != http.StatusGone {
 		t.Errorf("%d for a made-up link", code)
 	}
