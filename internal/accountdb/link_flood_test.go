@@ -81,6 +81,14 @@ func TestAllMailsTogetherHaveACeilingThatMadeUpAddressesCannotUseUpForOwners(t *
 		if !request(t, s, "ada@example.org", home, monday) {
 			t.Error("an owner gets no mail")
 		}
+		_, err := s.Editors.Add(t.Context(), Editor{Email: "eve@example.org", Name: "Eve", Role: account.Author}, monday)
+		if err != nil || !request(t, s, "eve@example.org", manyNetworks(8), monday) {
+			t.Errorf("an editor who never signed in gets no mail, %v", err)
+		}
+		queued, err := s.Links.Sealed(sealerOf(t, 1)).Request(t.Context(), "lea@example.org", account.LinkFollow, "", manyNetworks(7), monday)
+		if !queued || err != nil {
+			t.Errorf("a reader gets no mail, %v", err)
+		}
 		if !request(t, s, "a9@example.org", manyNetworks(9), monday.Add(time.Hour)) {
 			t.Error("an hour later there is none")
 		}
