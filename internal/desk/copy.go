@@ -273,6 +273,7 @@ type copyPage struct {
 	Groups     []group
 	Source     string    // the whole file, if no form can show it
 	General    []string  // problems of no field
+	Warnings   []string  // what is to be looked at in it
 	Others     []finding // problems of other files
 	Colleagues []copyRow // of the same record
 	IsChanged  bool      // the record changed on the site meanwhile
@@ -311,6 +312,7 @@ func (d *desk) form(r *request, c *draft, e *preview.Edition, messages ...string
 	data.Pages, data.IsShown, data.IsChanged = c.pages(), e.HasPages(), found != nil
 	problems, others := problemsOf(e.Problems, c.Path, c.doc)
 	data.General, data.Others = append(messages, problems[""]...), findings(others)
+	data.Warnings = warningsOf(e, c)
 	if c.doc == nil {
 		data.Source = string(c.Data)
 		return render("copy", data), nil
@@ -380,7 +382,7 @@ func (c *draft) read(r *request) error {
 		}
 		return nil
 	}
-	if err := parse(r.PostForm, c.doc); err != nil {
+	if err := parse(r.PostForm, c.doc, c.known); err != nil {
 		return err
 	}
 	c.Data = c.doc.Bytes()
@@ -407,7 +409,7 @@ func (d *desk) outdated(r *request, c *draft) (*response, error) {
 // A saved is what our script learns after a save.
 type saved struct {
 	Revision int64               `json:"revision"`
-	Saved    string              `json:"saved"`
+	Saved    string              `json:"saved"`    // the time by the clock of the site
 	Problems map[string][]string `json:"problems"` // by field; "" for none in particular
 	Others   int                 `json:"others"`   // problems elsewhere in the folder
 	With     []string            `json:"with"`     // who else works on the record
@@ -421,7 +423,7 @@ func (d *desk) report(r *request, c *draft) (*response, error) {
 	}
 	problems, others := problemsOf(e.Problems, c.Path, c.doc)
 	a := saved{
-		Revision: c.Revision, Saved: catalog.FormatTime(r.now), Problems: problems, Others: len(others), IsShown: e.HasPages(),
+		Revision: c.Revision, Saved: r.now.In(zoneOf(r.folder)).Format("15:04"), Problems: problems, Others: len(others), IsShown: e.HasPages(),
 	}
 	copies, err := d.copyRows(r, nil)
 	if err != nil {

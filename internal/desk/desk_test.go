@@ -300,7 +300,7 @@ func TestAnEditorPublishesWhatAnAuthorWrote(t *testing.T) {
 		bob.save(other, "f.price", "cher").Is(http.StatusSeeOther)
 		ada.get(one+"/publication").OK().Contains("<del>Écrit vite</del>", "<ins>Écrit mieux</ins>")
 		ada.post("/redaction/publication", "copie", n.seen(one), "copie", n.seen(other)).
-			Is(http.StatusConflict).Contains("encre, ligne 7")
+			Is(http.StatusConflict).Contains(">encre</a>").Lacks("ligne")
 		if n.read("outils/plume.md") != plume {
 			t.Error("one of two was published")
 		}
@@ -385,12 +385,12 @@ func TestTwoRecordsThatBreakEachOtherAreCorrectedTogether(t *testing.T) {
 	ada := n.as("Ada")
 	n.write("outils/plume.md", strings.Replace(plume, "19 €", "cher", 1))
 	n.write("outils/encre.md", strings.Replace(encre, "score: 6", "score: 60", 1))
-	ada.get("/redaction").OK().Contains(`<a href="/redaction/fiches/outils/plume">plume, ligne`, `<a href="/redaction/fiches/outils/encre">encre, ligne`)
+	ada.get("/redaction").OK().Contains(`<a href="/redaction/fiches/outils/plume">plume</a>`, `<a href="/redaction/fiches/outils/encre">encre</a>`)
 	one, other := ada.open("outils/plume"), ada.open("outils/encre")
 	ada.save(one, "f.price", "19 €/mois").Is(http.StatusSeeOther)
 	ada.save(other, "f.score", "6").Is(http.StatusSeeOther)
 	ada.get("/redaction").OK().Contains(`name="copie" value="`+n.seen(one)+`">`, `name="copie" value="`+n.seen(other)+`">`)
-	ada.post("/redaction/publication", "copie", n.seen(one)).Is(http.StatusConflict).Contains("encre, ligne")
+	ada.post("/redaction/publication", "copie", n.seen(one)).Is(http.StatusConflict).Contains("encre</a>")
 	ada.post("/redaction/publication", "copie", n.seen(one), "copie", n.seen(other)).Is(http.StatusSeeOther)
 	n.as("Bob").open("outils/plume")
 	n.as("Bob").get("/redaction").OK().Contains("Plume").Lacks(`name="copie"`, "Publier les fiches")
@@ -422,9 +422,9 @@ func TestOfTwoVersionsOfARecordNothingIsChosenForHer(t *testing.T) {
 		if to := ada.follow(ada.get(copied + "/publication")); to != copied+"/conflit" {
 			t.Fatalf("led to %s", to)
 		}
-		ada.get(copied).OK().Contains("Une autre version de cette fiche a été publiée", `href="`+copied+`/conflit"`)
+		ada.get(copied).OK().Contains("Une autre version de cette fiche est dans le dossier commun", `href="`+copied+`/conflit"`)
 		page := ada.get(copied+"/conflit").OK().Contains("Par Ada", "Par un autre", "Le mien.", "Le leur.", "20 €",
-			"changé dans la version publiée", "changé dans votre copie", "changé des deux côtés").Lacks(" checked")
+			"changé dans le dossier commun", "changé dans votre copie", "changé des deux côtés").Lacks(" checked")
 		now := regexp.MustCompile(`name="maintenant" value="(\w+)"`).FindStringSubmatch(page.Body)[1]
 		chosen := []string{"revision", "2", "maintenant", now, "c.tagline", "mien", "c.price", "leur", "p.1", "deux"}
 		ada.post(copied+"/conflit", chosen...).Is(http.StatusUnprocessableEntity).Contains("Rien n’est choisi pour vous")
@@ -528,7 +528,7 @@ func TestRecordsAreFoundByWhatIsSaidOfThem(t *testing.T) {
 	bob.post("/redaction/fiches/outils/gomme/copie").Is(http.StatusUnprocessableEntity)
 	n.write("outils/encre.md", "---\nname: [\n---\n")
 	n.now = n.now.Add(16 * time.Second)
-	bob.get("/redaction/fiches").OK().Contains("À corriger", "encre, ligne 2", ">plume</a>")
+	bob.get("/redaction/fiches").OK().Contains("À corriger", ">encre</a>", ">plume</a>")
 	broken := bob.open("outils/stylo")
 	bob.get(broken).OK()
 }
@@ -569,4 +569,27 @@ func TestWhatReadersReportIsSettledAtTheDesk(t *testing.T) {
 		bob.get("/redaction").Is(http.StatusOK).Lacks("signalement de lecteur")
 		bob.post("/redaction/signalements/rep_x", "etat", "corrige").Is(http.StatusNotFound)
 	})
+}
+
+func TestAToolIsFoundByItsName(t *testing.T) {
+	n := newNewsroom(t, databases.OpenDSN(t, databases.SQLite(t)), t.TempDir())
+	n.write("outils/babil.md", strings.NewReplacer("Encre", "Babilune", "encre.example", "babil.example").Replace(encre))
+	n.write("comparatifs/avant.md", strings.Replace(duel, "Un duel", "Avant Babilune", 1))
+	n.write("comparatifs/duel.md", strings.Replace(strings.Replace(duel, "Un duel", "Babil et plume", 1), "tool_b: encre", "tool_b: babil", 1))
+	ada := n.as("Ada")
+	want := `[{"name":"Babilune","kind":"Outil","to":"../outils/babil.md"},{"name":"Babil et plume",`
+	if got := ada.get("/redaction/fiches?q=babil", "Accept: application/json").OK().Body; !strings.HasPrefix(got, want) {
+		t.Errorf("proposed are %s", got)
+	}
+	copied := ada.open("comparatifs/duel")
+	ada.save(copied, "f.winner", " babilune").Is(http.StatusSeeOther)
+	if got := n.copyOf(copied); !strings.Contains(got, "winner: babil\n") {
+		t.Errorf("the file is\n%s", got)
+	}
+	ada.save(copied, "f.tool_b", "Personne").Is(http.StatusSeeOther)
+	ada.get(copied).OK().Contains("choisissez-le</span> dans la liste")
+	added := ada.follow(ada.post("/redaction/nouvelle", "genre", "comparatifs", "a", "plume", "b", "Babilune"))
+	if got := n.copyOf(added); !strings.Contains(got, "tool_b: babil\n") {
+		t.Errorf("the file is\n%s", got)
+	}
 }

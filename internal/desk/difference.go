@@ -44,7 +44,7 @@ func attribute(list []difference, original, old, changed *content.Document) {
 		isField := func(f difference) bool { return f.Name == list[i].Name }
 		switch {
 		case !slices.ContainsFunc(hers, isField):
-			list[i].By = "changé dans la version publiée"
+			list[i].By = "changé dans le dossier commun"
 		case !slices.ContainsFunc(theirs, isField):
 			list[i].By = "changé dans votre copie"
 		default:

@@ -173,12 +173,12 @@ func proposals(c *catalog.Catalog) []*catalog.Tool {
 }
 
 // parse reads the fields of a form into a document. Fields that the form does not have are left alone,
-// and so is what did not change.
-func parse(form url.Values, doc *content.Document) error {
+// and so is what did not change. The catalogue has the tools that may be named; it may be nil.
+func parse(form url.Values, doc *content.Document, known *catalog.Catalog) error {
 	for _, g := range content.Form(doc.Kind()) {
 		for _, f := range g.Fields {
 			key := fieldKey + f.Name
-			v := parseField(form, key, f)
+			v := parseField(form, key, f, known)
 			switch {
 			case form.Has(key + yamlKey):
 				v = content.Value{Text: unixLines(form.Get(key + yamlKey))}
@@ -203,7 +203,7 @@ func inOrderOf(before, items []string) []string {
 }
 
 // parseField returns the value of a field, whose name in a form is a key.
-func parseField(form url.Values, key string, f content.FormField) (v content.Value) {
+func parseField(form url.Values, key string, f content.FormField, known *catalog.Catalog) (v content.Value) {
 	given := form[key]
 	switch {
 	case len(given) == 0:
@@ -211,7 +211,7 @@ func parseField(form url.Values, key string, f content.FormField) (v content.Val
 		for i := 0; form.Has(key + "." + strconv.Itoa(i) + "." + f.Columns[0].Name); i++ {
 			row := content.Row{}
 			for _, column := range f.Columns {
-				row[column.Name] = parseField(form, key+"."+strconv.Itoa(i)+"."+column.Name, column)
+				row[column.Name] = parseField(form, key+"."+strconv.Itoa(i)+"."+column.Name, column, known)
 			}
 			v.Rows = append(v.Rows, row)
 		}
@@ -225,11 +225,34 @@ func parseField(form url.Values, key string, f content.FormField) (v content.Val
 			}
 		}
 	}
+	if f.Of == record.Tool {
+		v.Text = toolNamed(known, v.Text)
+		for i := range v.Items {
+			v.Items[i] = toolNamed(known, v.Items[i])
+		}
+	}
 	return v
+}
+
+// toolNamed returns the slug of the tool that somebody names, or else what she typed.
+func toolNamed(c *catalog.Catalog, typed string) string {
+	name := strings.TrimSpace(typed)
+	if c == nil || c.Tool(name) != nil {
+		return typed
+	}
+	for _, t := range c.Tools {
+		if strings.EqualFold(t.Name, name) {
+			return t.Slug
+		}
+	}
+	return typed
 }
 
 // unixLines returns a text of a form, whose lines browsers end with CRLF.
 func unixLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+
+// toolFields are the fields that name one tool.
+var toolFields = []string{"tool_a", "tool_b", "winner", "successor"}
 
 // problemsOf returns the problems of a file by the names of its fields, "" for none in particular, and those of
 // other files.
@@ -244,7 +267,11 @@ func problemsOf(found []content.Problem, file string, doc *content.Document) (ow
 		if doc != nil && doc.FieldOf(p) != "slug" { // which is not in the form
 			name = doc.FieldOf(p)
 		}
-		own[name] = append(own[name], inWords(file, french.Sentence(p.Text)))
+		text := inWords(file, french.Sentence(p.Text))
+		if slices.Contains(toolFields, name) && (strings.Contains(p.Text, "slug") || strings.Contains(p.Text, "is not a tool")) {
+			text += "\u202f; choisissez-le dans la liste"
+		}
+		own[name] = append(own[name], text)
 	}
 	return own, others
 }
@@ -259,6 +286,7 @@ func inWords(file, sentence string) string {
 	if k := kindOf(path.Dir(file)); k != nil {
 		kind = k.Kind
 	}
+	sentence = strings.Replace(sentence, ", entre guillemets", "", 1) // which a form writes itself
 	words, found := map[string]string{}, namesInSentences.FindAllString(sentence, -1)
 	var add func(fields []content.FormField)
 	add = func(fields []content.FormField) {
@@ -285,7 +313,7 @@ func inWords(file, sentence string) string {
 }
 
 // sentence returns the sentence of an error for people at the desk.
-func sentence(err error) string { return french.Sentence(err.Error()) }
+func sentence(err error) string { return french.Capital(french.Sentence(err.Error())) }
 
 // maxFindings is how many problems a page lists: whoever corrects these sees the next.
 const maxFindings = 20
@@ -300,9 +328,11 @@ type finding struct {
 // findings returns what people read of problems in the folder and in working copies.
 func findings(found []content.Problem, copies ...*draft) (list []finding) {
 	for _, p := range found[:min(len(found), maxFindings)] {
-		f := finding{Where: fmt.Sprintf("%s, ligne %d", recordName(p.File), p.Line), Text: "\u00a0: " + inWords(p.File, french.Sentence(p.Text))}
+		f := finding{Where: recordName(p.File), Text: "\u00a0: " + inWords(p.File, french.Sentence(p.Text))}
 		if stem, ok := strings.CutSuffix(p.File, ".md"); ok {
 			f.Href = recordsPath + "/" + stem
+		} else if f.Where == p.File { // no form corrects it
+			f.Where = fmt.Sprintf("%s, ligne %d", p.File, p.Line)
 		}
 		for _, c := range copies {
 			if c.Path == p.File {

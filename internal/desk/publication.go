@@ -49,7 +49,7 @@ func (d *desk) confirmPublication(r *request, c *draft) (*response, error) {
 	data := publicationPage{
 		page: r.page("Publier"), Copy: c.row(), Compared: c.withdrawn(), IsNew: c.Base == "", HasHour: c.hasHour() && c.Replaces == "", Problems: findings(e.Problems, c),
 	}
-	data.Warnings = row{warnings: slices.DeleteFunc(slices.Clone(e.Warnings), func(w content.Warning) bool { return w.File != c.Path })}.Warnings()
+	data.Warnings = warningsOf(e, c)
 	data.Fields, data.Passages = c.changed()
 	return render("publication", data), nil
 }

@@ -187,7 +187,7 @@ func (d *desk) createRecord(r *request) (*response, error) {
 	}
 	values := map[string]string{field: title}
 	if k.Kind == record.Comparison {
-		values["tool_a"], values["tool_b"] = slugOf(a), slugOf(b)
+		values["tool_a"], values["tool_b"] = slugOf(toolNamed(r.folder.Catalog, a)), slugOf(toolNamed(r.folder.Catalog, b))
 	}
 	for name, text := range values {
 		if text != "" {
@@ -250,7 +250,7 @@ func (d *desk) retire(r *request) (*response, error) {
 	if !slices.ContainsFunc(reasons(), func(c content.Choice) bool { return c.Value == reason }) || !catalog.IsDate(day) || text == "" {
 		return nil, refused("Pour retirer un outil, il faut une raison, un jour et un texte qui dise ce qui s’est passé.")
 	}
-	obituary, err := content.Retire(doc, reason, day, strings.TrimSpace(r.PostForm.Get("successeur")), text)
+	obituary, err := content.Retire(doc, reason, day, toolNamed(r.folder.Catalog, strings.TrimSpace(r.PostForm.Get("successeur"))), text)
 	if err != nil {
 		return nil, refused(sentence(err))
 	}

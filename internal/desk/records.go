@@ -117,6 +117,11 @@ func (r row) Warnings() (list []string) {
 	return list
 }
 
+// warningsOf returns what is to be looked at in a working copy.
+func warningsOf(e *preview.Edition, c *draft) []string {
+	return row{warnings: slices.DeleteFunc(slices.Clone(e.Warnings), func(w content.Warning) bool { return w.File != c.Path })}.Warnings()
+}
+
 // File returns the path of its file in the folder.
 func (r row) File() string {
 	if r.Next {
@@ -339,6 +344,14 @@ func (d *desk) listRecords(r *request) (*response, error) {
 	all = slices.DeleteFunc(all, func(x row) bool { return !data.Filter.matches(&x) })
 	data.Found = len(all)
 	if r.isScript() {
+		rank := func(x row) int { // names that begin with what she typed first, tools before the others
+			i := slices.IndexFunc(kinds, func(k kind) bool { return k.Kind == x.Kind.Kind })
+			if !strings.HasPrefix(plain(x.Name), plain(data.Filter.Query)) {
+				i += len(kinds)
+			}
+			return i
+		}
+		slices.SortStableFunc(all, func(a, b row) int { return rank(a) - rank(b) })
 		return writeJSON(200, links(all)), nil
 	}
 	start := 0

@@ -250,6 +250,7 @@ func (d *desk) failure(r *request, err error) *response {
 		return writeJSON(f.status, map[string]string{"error": f.text})
 	}
 	data := failurePage{page: r.page(f.title), Text: f.text}
+	data.Notice = "" // whatever was done before, this was not
 	if f.status == http.StatusUnprocessableEntity && r.Method == http.MethodPost {
 		data.Back = d.formPage(r)
 	}

@@ -283,6 +283,9 @@ func (d *desk) moveBack(changes []worktree.Change) error {
 // reverted returns what a change that takes something back does.
 func (d *desk) reverted(known *catalog.Catalog, c worktree.Change) revertedFile {
 	f := revertedFile{Name: recordName(c.Path), IsAdded: c.Base == "", IsGone: c.Data == nil}
+	if k := kindOf(path.Dir(c.Path)); k != nil {
+		f.Name = k.Label + "\u00a0: " + f.Name
+	}
 	if strings.HasPrefix(c.Path, "images/") {
 		f.Name = c.Path
 		return f

@@ -65,8 +65,8 @@ func withdraw(t *testing.T, n *newsroom) {
 	const article = "/redaction/fiches/articles/cinq"
 	bob.get(article).OK().Lacks("/suppression")
 	ada.get(article).OK().Contains(article + "/suppression")
-	ada.get(article+"/suppression").OK().Contains("À corriger d’abord", `<a href="/redaction/fiches/pages/equipe">equipe, ligne 4</a>`).Lacks(`name="vu"`)
-	ada.post(article+"/suppression", "vu", worktree.Hash([]byte(n.read("articles/cinq.md")))).Is(http.StatusConflict).Contains("equipe, ligne 4")
+	ada.get(article+"/suppression").OK().Contains("À corriger d’abord", `<a href="/redaction/fiches/pages/equipe">equipe</a>`).Lacks(`name="vu"`)
+	ada.post(article+"/suppression", "vu", worktree.Hash([]byte(n.read("articles/cinq.md")))).Is(http.StatusConflict).Contains(">equipe</a>")
 	n.read("articles/cinq.md")
 	publish("pages/equipe", "f.body", "Nous.")
 	ada.get("/redaction/fiches/auteurs/ada/suppression").OK().Contains("2\u00a0fiches sont signées")

@@ -62,9 +62,8 @@
 
   const accept = (saved) => {
     form.elements.revision.value = saved.revision;
-    const at = new Date(saved.saved).toLocaleTimeString("fr", { hour: "2-digit", minute: "2-digit" });
     const wrong = Object.values(saved.problems).flat().length;
-    const notes = [`Enregistré à ${at}`];
+    const notes = [`Enregistré à ${saved.saved}`];
     if (wrong) notes.push(wrong === 1 ? "1 point à corriger" : `${wrong} points à corriger`);
     if (saved.others) notes.push("d’autres fiches du dossier sont à corriger");
     if (saved.with) notes.push(`${saved.with.join(", ")} y travaille aussi`);
