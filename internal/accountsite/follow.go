@@ -166,7 +166,7 @@ func (p *pages) endFollow(r *request) (*response, error) {
 func (p *pages) endPage(data followPage, follows []accountdb.Follow) *response {
 	var names []string
 	for _, f := range follows {
-		names = append(names, p.Site.Topics(f.Topic)[0].Text)
+		names = append(names, p.Site.TopicName(f.Topic))
 	}
 	data.Topic, data.Email = strings.Join(names, "\u00a0», «\u00a0"), follows[0].Address
 	data.Token, data.All = follows[0].Token, follows[0].All

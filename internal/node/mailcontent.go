@@ -89,7 +89,7 @@ func (c *mailContent) Bulletin(ctx context.Context, r mail.Request) (b mail.Bull
 	if r.Kind == mail.ConfirmFollow {
 		asked, malformed := url.ParseQuery(r.About)
 		to, err := c.store.Links.Sealed(c.sealer).Open(r.To)
-		b.To, b.Topics, b.IsWeekly = to, c.pages.Topics(asked.Get("quoi"))[0].Text, asked.Get("quand") == accountdb.FollowWeekly
+		b.To, b.Topics, b.IsWeekly = to, c.pages.TopicName(asked.Get("quoi")), asked.Get("quand") == accountdb.FollowWeekly
 		return b, errors.Join(malformed, err)
 	}
 	var upTo, version int64
@@ -137,7 +137,7 @@ func (c *mailContent) Bulletin(ctx context.Context, r mail.Request) (b mail.Bull
 			if len(names) > 0 {
 				whole = f.All
 			}
-			names = append(names, c.pages.Topics(f.Topic)[0].Text)
+			names = append(names, c.pages.TopicName(f.Topic))
 			b.To, b.End = f.Address, accountsite.EndURL(c.baseURL, f.Token, whole)
 		}
 	}

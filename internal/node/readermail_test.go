@@ -397,6 +397,17 @@ func TestOneClickEndsAllThatAMailWasAbout(t *testing.T) {
 	}
 }
 
+func TestATopicThatIsGoneKeepsItsName(t *testing.T) {
+	r := newReaders(t)
+	for topic, want := range map[string]string{
+		"": "Tout le catalogue", "categories/code": "Code", "outils/plume": "Plume", "categories/voix": "voix (n’existe plus)",
+	} {
+		if got := r.mail.pages.TopicName(topic); got != want {
+			t.Errorf("%q is named %q, want %q", topic, got, want)
+		}
+	}
+}
+
 // Ten mails a day are those of an address, whatever it follows, also something that it follows since then.
 func TestAnAddressGetsTenMailsADay(t *testing.T) {
 	r := newReaders(t)

@@ -31,6 +31,15 @@ func (s *Site) Topics(of string) (list []Topic) {
 	return append(list, Topic{"", "Tout le catalogue"})
 }
 
+// TopicName returns the name of a topic that somebody follows, also of one that is gone.
+func (s *Site) TopicName(of string) string {
+	first := s.Topics(of)[0]
+	if first.Value == "" && of != "" {
+		return of[strings.Index(of, "/")+1:] + " (n’existe plus)"
+	}
+	return first.Text
+}
+
 // HasRecord reports whether a path is that of a tool, a review, a comparison or an article, now or formerly.
 func (s *Site) HasRecord(path string) (ok bool) {
 	v := s.current.Load()
