@@ -43,7 +43,7 @@ const (
 )
 
 // kindOrder sorts the changes of one day.
-var kindOrder = map[string]int{kindRetired: 0, kindPrice: 1, kindScore: 2, kindComparison: 3, kindNew: 3, kindTool: 4}
+var kindOrder = map[string]int{kindRetired: 0, kindPrice: 1, kindScore: 2, kindComparison: 3, kindTool: 4}
 
 // maxChanges is how many are kept: enough for a feed reader that polls once a week.
 const maxChanges = 60
@@ -109,7 +109,7 @@ func (v *view) eachChange(tools []*catalog.Tool, wants func(day string) bool, ad
 		}
 	}
 	for _, t := range tools {
-		v.eachToolChange(t, wants, add)
+		eachToolChange(t, wants, add)
 	}
 }
 
@@ -123,7 +123,7 @@ func retirement(r *catalog.Retired) change {
 	}
 }
 
-func (v *view) eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(change)) {
+func eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(change)) {
 	told := false // by a history, and not again as an update of the tool
 	tell := func(day, kind, id, title string) {
 		add(change{
@@ -155,17 +155,14 @@ func (v *view) eachToolChange(t *catalog.Tool, wants func(day string) bool, add 
 	if told || t.AddedAt == t.UpdatedAt || !wants(t.UpdatedAt) {
 		return
 	}
-	kind, title := kindTool, "fiche" // of the first version: after its day nothing tells it from an update
-	switch {
-	case t.AddedAt != "":
+	title := "fiche" // of the first version, which nothing else tells from an update
+	if t.AddedAt != "" {
 		title += " mise à jour"
-	case t.UpdatedAt == v.firstDay && len(t.PriceHistory)+len(t.ScoreHistory) == 0:
-		kind, title = kindNew, "nouvel outil"
 	}
 	if t.Score != nil {
 		title += ", " + french.Figure(*t.Score) + "/10"
 	}
-	tell(t.UpdatedAt, kind, "fiche", title)
+	tell(t.UpdatedAt, kindTool, "fiche", title)
 }
 
 // describePriceChange describes a change of the price of a tool.

@@ -60,7 +60,7 @@ func TestChangesAreDescribed(t *testing.T) {
 	}
 	open(t, c).get("/flux.atom").ok().
 		says("Abeille\u00a0: 1\u202f234,50\u00a0€/mois → 10\u00a0€/mois", "Abeille\u00a0: de freemium à payant, toujours 10\u00a0€/mois",
-						"Abeille ou Bourdon\u202f?", "Bourdon\u00a0: nouvel outil, 6,0/10", "Fantôme 0 quitte le catalogue\u00a0: mort").
+						"Abeille ou Bourdon\u202f?", "Bourdon\u00a0: fiche, 6,0/10", "Fantôme 0 quitte le catalogue\u00a0: mort").
 		saysNot("Abeille\u00a0: fiche") // the price change says so
 }
 

@@ -31,7 +31,6 @@ type view struct {
 	addresses   *markdown.Addresses              // of the links and pictures in texts
 	comparisons map[string][]*catalog.Comparison // by slug of either tool, newest first
 	articles    []*catalog.Article               // newest first
-	firstDay    string                           // of which there are tools, YYYY-MM-DD
 	articlesOf  map[string][]*catalog.Article    // the same by slug of a tool, and by topic of a category
 	people      map[string]*catalog.Author       // authors with a page, by name
 	reasons     map[catalog.Reason]int           // number of retired tools
@@ -107,9 +106,6 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 		v.reasons[snap.Catalog.Retired[i].Reason]++
 	}
 	v.indexTexts()
-	for _, t := range snap.Catalog.Tools {
-		v.firstDay = min(cmp.Or(v.firstDay, t.UpdatedAt), t.UpdatedAt)
-	}
 	v.changes = v.recordChanges()
 	v.feedChanges = v.changes
 	if snap.Events != nil {
