@@ -30,11 +30,29 @@ func differences(c *catalog.Catalog, old, changed *content.Document) []differenc
 		for _, f := range g.Fields {
 			was, is := readable(c, old.Value(f.Name), f), readable(c, changed.Value(f.Name), f)
 			if f.Name != "body" && f.Name != "slug" && was != is {
+				if len(f.Columns) > 0 {
+					was, is = apart(was, is)
+				}
 				list = append(list, difference{Name: f.Name, Label: f.Label, Old: was, New: is})
 			}
 		}
 	}
 	return list
+}
+
+// apart returns the lines of two texts that only one of them has: of a list of categories, those that changed. Two
+// that differ only in their order are returned whole.
+func apart(a, b string) (onlyA, onlyB string) {
+	without := func(some, others string) string {
+		known := strings.Split(others, "\n")
+		kept := slices.DeleteFunc(strings.Split(some, "\n"), func(line string) bool { return slices.Contains(known, line) })
+		return strings.Join(kept, "\n")
+	}
+	onlyA, onlyB = without(a, b), without(b, a)
+	if onlyA == onlyB {
+		return a, b
+	}
+	return onlyA, onlyB
 }
 
 // attribute says of differences between two documents which of them changed what an older one said.
