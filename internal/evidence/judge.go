@@ -202,7 +202,7 @@ func (p *page) compare(c *Claim, want price, all []amount) Result {
 	}
 	isOther := p.isOther(all) || perUser.MatchString(p.text) && !strings.Contains(want.units, "utilisateur") && want.value != 0
 	switch {
-	case c.Hint != "" && !isNamed, isOther && isElsewhere:
+	case c.Hint != "" && !isNamed && isElsewhere, isOther && isElsewhere:
 		return Unreadable
 	case isFound:
 		return Confirmed
