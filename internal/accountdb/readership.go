@@ -93,7 +93,7 @@ func addSearches(ctx context.Context, tx *sql.Tx, found []readership.Search) err
 	return nil
 }
 
-// Views is how often something was read, or how many networks searched for it in vain.
+// Views is how many times a page was read, or how many networks searched for words without a result.
 type Views struct {
 	Day   string // or the first one of a week
 	Name  string // a path, a host or words

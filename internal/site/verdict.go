@@ -114,7 +114,7 @@ var accesses = map[catalog.Access][2]string{
 	"offered": {"offerte", "accès offert"},
 }
 
-// tested returns when and how a tool was tested, but not by whom; "" if it was not.
+// tested returns the date and the means of the test of a tool, without its author, or "" if it was not tested.
 func (v *view) tested(t *catalog.Tool) string {
 	if t.TestedAt == "" {
 		return ""
