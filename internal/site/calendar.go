@@ -92,7 +92,8 @@ func (s *Site) upcoming(r *request) (*response, error) {
 }
 
 // withAnnounced returns changes, newest first, with what is announced, dated as the record that says it.
-func withAnnounced(changes []change, all []announcement) []change {
+func (v *view) withAnnounced(changes []change) []change {
+	all := v.announced()
 	if len(all) == 0 {
 		return changes
 	}
@@ -100,7 +101,7 @@ func withAnnounced(changes []change, all []announcement) []change {
 	for _, a := range all[:min(len(all), maxUpcoming)] {
 		list = append(list, change{
 			Date: a.Tool.UpdatedAt, Kind: kindAnnounced, Title: a.Tool.Name + "\u00a0: " + a.Words + ", dès le " + french.Date(a.Date),
-			Path: "/outils/" + a.Tool.Slug, id: "annonce-" + a.Tool.Slug + "-" + a.Date, summary: a.Text,
+			Path: "/outils/" + a.Tool.Slug, id: dayID("annonce", v.firstSlug(a.Tool.Slug, a.Tool.Aliases), a.Date), summary: a.Text,
 			authors: a.Tool.Authors, in: []string{a.Tool.Category}, tools: []string{a.Tool.Slug},
 		})
 	}
@@ -122,7 +123,7 @@ func (s *Site) icalendar(r *request) (*response, error) {
 	all := r.announced()
 	for _, a := range all[:min(len(all), maxUpcoming)] {
 		line("BEGIN", "VEVENT")
-		line("UID", a.Tool.Slug+"-"+a.Date+"@"+host)
+		line("UID", r.firstSlug(a.Tool.Slug, a.Tool.Aliases)+"-"+a.Date+"@"+host)
 		line("DTSTAMP", strings.ReplaceAll(a.Tool.UpdatedAt, "-", "")+"T000000Z")
 		line("DTSTART;VALUE=DATE", strings.ReplaceAll(a.Date, "-", ""))
 		line("TRANSP", "TRANSPARENT")

@@ -96,25 +96,36 @@ func (v *view) eachChange(tools []*catalog.Tool, wants func(day string) bool, ad
 		if x := &c.Comparisons[i]; x.Published && wants(x.UpdatedAt) {
 			add(change{
 				Date: x.UpdatedAt, Kind: kindComparison, Title: markdown.NoBreak(x.Title),
-				Path: "/comparatifs/" + x.Slug, id: dayID("comparatif", x.Slug, x.UpdatedAt), authors: x.Authors, in: v.categoriesOf(x),
+				Path: "/comparatifs/" + x.Slug, id: dayID("comparatif", v.firstSlug(x.Slug, x.Aliases), x.UpdatedAt), authors: x.Authors, in: v.categoriesOf(x),
 				tools: []string{x.ToolA, x.ToolB},
 			})
 		}
 	}
 	for _, a := range v.articles {
 		if wants(a.Date) {
-			ch := change{Date: a.Date, id: dayID("article", a.Slug, a.Date), in: []string{a.Category}}
+			ch := change{Date: a.Date, id: dayID("article", v.firstSlug(a.Slug, a.Aliases), a.Date), in: []string{a.Category}}
 			v.describeText(&catalog.Event{Type: catalog.ArticlePublished, Slug: a.Slug}, &ch)
 			add(ch)
 		}
 	}
 	for _, t := range tools {
-		eachToolChange(t, wants, add)
+		v.eachToolChange(t, wants, add)
 	}
 }
 
 // dayID returns the id of what happens at most once a day, whether its record or its events tell it.
 func dayID(what, slug, day string) string { return what + "-" + slug + "-" + day }
+
+// firstSlug returns the slug for the ids of a record, which stay when it is renamed: a former one that is not that of
+// a tool it absorbed, if it has one.
+func (v *view) firstSlug(slug string, aliases []string) string {
+	for _, alias := range aliases {
+		if _, isAbsorbed := v.snap.Catalog.Past[alias]; !isAbsorbed {
+			return alias
+		}
+	}
+	return slug
+}
 
 func retirement(r *catalog.Retired) change {
 	return change{
@@ -123,12 +134,13 @@ func retirement(r *catalog.Retired) change {
 	}
 }
 
-func eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(change)) {
+func (v *view) eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(change)) {
 	told := false // by a history, and not again as an update of the tool
+	first := v.firstSlug(t.Slug, t.Aliases)
 	tell := func(day, kind, id, title string) {
 		add(change{
 			Date: day, Kind: kind, Title: t.Name + "\u00a0: " + title, Path: "/outils/" + t.Slug,
-			id: dayID(id, t.Slug, day), authors: t.Authors, in: []string{t.Category},
+			id: dayID(id, first, day), authors: t.Authors, in: []string{t.Category},
 			tools: []string{t.Slug},
 		})
 	}

@@ -90,9 +90,9 @@ func (t *teller) describeTool(e *catalog.Event, ch *change) bool {
 	ch.Path, ch.authors, ch.tools = s.path, s.authors, []string{s.slug}
 	switch e.Type {
 	case catalog.ToolCreated, catalog.ToolRestored:
-		ch.Kind, ch.id = kindNew, dayID("nouveau", s.slug, ch.Date)
+		ch.Kind, ch.id = kindNew, dayID("nouveau", s.first, ch.Date)
 		if e.Type == catalog.ToolRestored {
-			ch.Kind, ch.id = kindReturned, dayID("retour", s.slug, ch.Date)
+			ch.Kind, ch.id = kindReturned, dayID("retour", e.Slug, ch.Date)
 		}
 		ch.Title = s.name + "\u00a0: " + strings.ToLower(ch.Kind)
 		tagline, _ := e.Object["tagline"].(string)
@@ -103,7 +103,7 @@ func (t *teller) describeTool(e *catalog.Event, ch *change) bool {
 	case catalog.ToolRetired:
 		ch.Kind, ch.Title = kindRetired, s.name+"\u00a0: retiré"
 		day, _ := e.Object["retired_at"].(string)
-		ch.id = dayID("retrait", s.slug, cmp.Or(day, ch.Date))
+		ch.id = dayID("retrait", e.Slug, cmp.Or(day, ch.Date))
 		if reason, ok := e.Object["reason"].(string); ok && reasonNames[catalog.Reason(reason)] != "" {
 			ch.Title += ", " + reasonNames[catalog.Reason(reason)]
 		}
@@ -122,7 +122,7 @@ func (t *teller) describeTool(e *catalog.Event, ch *change) bool {
 		ch.Kind, ch.summary = kindPrice, describePriceChange(s.tool, &p)
 		ch.Title = s.name + "\u00a0: prix, " + ch.summary
 		if s.isKnown {
-			ch.id = dayID("prix", s.slug, p.ChangedAt)
+			ch.id = dayID("prix", s.first, p.ChangedAt)
 		}
 	case catalog.ToolUpdated:
 		return t.describeUpdate(e, &s, ch)
@@ -135,6 +135,7 @@ func (t *teller) describeTool(e *catalog.Event, ch *change) bool {
 // A subject is a tool that an event is about, as it is now.
 type subject struct {
 	slug      string // the present one
+	first     string // the one for ids
 	name      string // the last one
 	path      string // where to read about it
 	successor string // the name of the tool that has its address now; "" unless it is another one
@@ -151,7 +152,7 @@ func (v *view) subject(e *catalog.Event) subject {
 	name, _ := e.Object["name"].(string)
 	past, isPast := c.Past[e.Slug]
 	s := subject{
-		slug: e.Slug, name: cmp.Or(name, past.Name, e.Slug), path: "/outils",
+		slug: e.Slug, first: e.Slug, name: cmp.Or(name, past.Name, e.Slug), path: "/outils",
 		prices: past.PriceHistory, scores: past.ScoreHistory, isKnown: isPast, tool: &catalog.Tool{},
 	}
 	now := c.Tool(e.Slug)
@@ -165,7 +166,7 @@ func (v *view) subject(e *catalog.Event) subject {
 	}
 	if now != nil {
 		return subject{
-			slug: now.Slug, name: now.Name, path: "/outils/" + now.Slug, authors: now.Authors,
+			slug: now.Slug, first: v.firstSlug(now.Slug, now.Aliases), name: now.Name, path: "/outils/" + now.Slug, authors: now.Authors,
 			prices: now.PriceHistory, scores: now.ScoreHistory, isKnown: true, tool: now,
 		}
 	}
@@ -248,7 +249,7 @@ func (t *teller) describeUpdate(e *catalog.Event, s *subject, ch *change) bool {
 	case hasScore:
 		ch.Kind, ch.Title = kindScore, s.name+"\u00a0: "+changes[0]
 		if _, ok := catalog.OnDay(s.scores, ch.Date); ok {
-			ch.id = dayID("note", s.slug, ch.Date)
+			ch.id = dayID("note", s.first, ch.Date)
 		}
 	case len(changes) > 0:
 		ch.Kind, ch.Title = kindTool, s.name+"\u00a0: fiche modifiée"

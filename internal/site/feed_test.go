@@ -114,10 +114,42 @@ func TestARemovedToolIsToldByItsOwnName(t *testing.T) {
 		"evt_6 La Barque : retiré, réuni à Abeille /outils/abeille",
 		"evt_5 Navire : retiré, réuni à Abeille /outils/abeille",
 		"evt_4 Abeille : fiche mise à jour /outils/abeille",
-		"nouveau-abeille-2026-10-02 Abeille : nouvel outil /outils/abeille",
+		"nouveau-ancienne-abeille-2026-10-02 Abeille : nouvel outil /outils/abeille",
 		"nouveau-navire-2026-10-02 Navire : nouvel outil /outils/abeille",
-		"nouveau-abeille-2026-10-01 Abeille : nouvel outil /outils/abeille",
+		"nouveau-ancienne-abeille-2026-10-01 Abeille : nouvel outil /outils/abeille",
 	})
+}
+
+func TestTheEntriesOfARenamedToolKeepTheirIDs(t *testing.T) {
+	idsOf := func(slug string, aliases ...string) (ids []string) {
+		c := small()
+		tool := c.Tools[1]
+		tool.Slug, tool.Aliases = slug, aliases
+		tool.AddedAt = "2026-09-01"
+		tool.Announced = []catalog.Announcement{{From: "2027-01-01", Price: "12 €/mois"}}
+		tool.PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-09-02", OldPrice: "8 €/mois", NewPrice: "9 €/mois"}}
+		c.Comparisons = nil
+		c.Past = map[string]catalog.PastTool{"avale": {Name: "Avalé"}} // absorbed, which is no renaming
+		v := open(t, small())
+		snap := snapshot.Build(c, 2, "2026-11-02")
+		for _, told := range [][]catalog.Event{nil, {
+			{ID: "evt_2", Type: catalog.PricingUpdated, Slug: "bourdon", At: onDay(2).AddDate(0, -1, 0), Changed: []string{"price"}},
+			{ID: "evt_1", Type: catalog.ToolCreated, Slug: "bourdon", At: onDay(1).AddDate(0, -1, 0)},
+		}} {
+			snap.Events = told
+			v.show(snap)
+			for _, e := range feedOf(t, v.get("/outils/"+slug+".atom")) {
+				ids = append(ids, e.ID)
+			}
+		}
+		return ids
+	}
+	before := idsOf("bourdon")
+	if len(before) < 5 {
+		t.Fatalf("entries: %v", before)
+	}
+	equal(t, "the ids after a renaming", idsOf("bourdons", "bourdon"), before)
+	equal(t, "the ids after it absorbed another", idsOf("bourdons", "avale", "bourdon"), before)
 }
 
 func TestTheFeedTellsThePricesOfADayAsTheHistoryDoes(t *testing.T) {
@@ -153,7 +185,7 @@ func TestTheFeedTellsThePricesOfADayAsTheHistoryDoes(t *testing.T) {
 		event("inconnu", 1, "2", "3"),
 		event("inconnu", 1, "1", "2"),
 	), []string{
-		"prix-abeille-2026-10-05 Abeille : prix, 12 €/mois → 25 €/mois /outils/abeille",
+		"prix-ancienne-abeille-2026-10-05 Abeille : prix, 12 €/mois → 25 €/mois /outils/abeille",
 		"prix-bourdon-2026-09-15 Bourdon : prix, 8 €/mois → 10 €/mois /outils/bourdon",
 		"prix-parti-2026-10-02 Ancien : prix, 1 €/mois → 3 €/mois /outils",
 		"evt_2 Ancien : prix, 2 €/mois → 3 €/mois /outils",
@@ -183,7 +215,7 @@ func TestTheFeedTellsTheScoresOfADayAsTheHistoryDoes(t *testing.T) {
 		event("bourdon", 4, 4, 5),
 	), []string{
 		"evt_5 Abeille : fiche modifiée /outils/abeille",
-		"note-abeille-2026-10-05 Abeille : note 8,0 → 7,0 /outils/abeille",
+		"note-ancienne-abeille-2026-10-05 Abeille : note 8,0 → 7,0 /outils/abeille",
 		"evt_2 Bourdon : note 5,0 → 6,0 /outils/bourdon",
 		"evt_1 Bourdon : note 4,0 → 5,0 /outils/bourdon",
 	})

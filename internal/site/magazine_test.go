@@ -349,7 +349,7 @@ func TestTheFeedHasOneEntryPerEvent(t *testing.T) {
 		ids[e.ID] = true
 	}
 	for _, path := range []string{"/flux.atom", "/outils/abeille.atom", "/flux.atom?outils=abeille"} {
-		v.get(path).ok().says("flux.atom#prix-abeille-2026-10-30</id>")
+		v.get(path).ok().says("flux.atom#prix-ancienne-abeille-2026-10-30</id>")
 	}
 	equal(t, "the entries", titles, []string{
 		"prix | Abeille\u00a0: prix, 9\u00a0€/mois → 10\u00a0€/mois | 9\u00a0€/mois → 10\u00a0€/mois",

@@ -123,7 +123,7 @@ func (v *view) changesOf(tools ...followed) []change {
 		if f.retired != nil {
 			add(retirement(f.retired))
 		} else if f.tool != nil {
-			eachToolChange(f.tool, func(string) bool { return true }, add)
+			v.eachToolChange(f.tool, func(string) bool { return true }, add)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b change) int { return cmp.Compare(b.Date, a.Date) })

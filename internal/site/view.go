@@ -112,7 +112,7 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 		v.feedChanges = v.eventChanges(snap.Events)
 	}
 	v.announced = sync.OnceValue(v.allAnnounced)
-	v.feedChanges = withAnnounced(v.feedChanges, v.announced())
+	v.feedChanges = v.withAnnounced(v.feedChanges)
 	v.ended = sync.OnceValue(v.endedPages)
 	v.works = sync.OnceValue(v.allWorks)
 	v.sitemaps = sync.OnceValue(v.buildSitemaps)
