@@ -36,7 +36,7 @@ func TestWhatIsAnnouncedIsToldEverywhere(t *testing.T) {
 		}
 	}
 	unfolded := strings.ReplaceAll(calendar, "\r\n ", "")
-	for _, want := range []string{"\r\nUID:" + tool.Slug + "-2027-01-01@", "\r\nDTSTART;VALUE=DATE:20270101\r\n", "\r\nDTSTART;VALUE=DATE:20270331\r\n", "fin annoncée (mort)\\, remplacé par"} {
+	for _, want := range []string{"\r\nUID:ancienne-abeille-2027-01-01@", "\r\nDTSTART;VALUE=DATE:20270101\r\n", "\r\nDTSTART;VALUE=DATE:20270331\r\n", "fin annoncée (mort)\\, remplacé par"} {
 		if !strings.Contains(unfolded, want) {
 			t.Errorf("the calendar has no %q: %s", want, unfolded)
 		}
