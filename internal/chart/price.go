@@ -22,10 +22,10 @@ func PriceOf(t *catalog.Tool, pricing catalog.Pricing, price string) string {
 }
 
 // About returns an amount of a tool in euros, which is approximate unless it is nothing or the tool has
-// its price in euros.
+// its price in euros. It may break behind environ: some columns are narrow on a phone.
 func About(t *catalog.Tool, amount string, isFree bool) string {
 	if t.IsConverted() && !isFree {
-		return "environ\u00a0" + amount
+		return "environ " + amount
 	}
 	return amount
 }

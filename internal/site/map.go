@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/chart"
@@ -186,8 +185,7 @@ func (f *filters) at(path string) string {
 func (v *view) mapRow(t *catalog.Tool, p *market.Point) mapRow {
 	row := mapRow{toolRow: v.row(t)}
 	if p != nil {
-		about := chart.About(t, french.ShortEuros(p.Euros), p.Euros == 0)
-		row.Month = strings.Replace(about, "environ\u00a0", "environ ", 1) // the column is narrow on a phone
+		row.Month = chart.About(t, french.ShortEuros(p.Euros), p.Euros == 0)
 		row.Each, row.Frontier = chart.Each(t.Price), p.Frontier
 	}
 	return row

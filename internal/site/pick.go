@@ -119,7 +119,7 @@ func whyValue(value *market.Point, m *market.Map) string {
 	if value.Euros == 0 {
 		return "Gratuit, pour " + less + ", qui coûte " + chart.PerMonth(top.Tool) + "."
 	}
-	instead := french.ShortEuros(top.Euros)
+	instead := chart.About(top.Tool, french.ShortEuros(top.Euros), false)
 	if catalog.Each(value.Tool.Price) != catalog.Each(top.Tool.Price) {
 		instead = chart.PerMonth(top.Tool)
 	}
