@@ -13,7 +13,7 @@ const pageCacheSize = 32 << 20
 func newPageCache() *cache.Cache[string, *response] {
 	const fields = 200
 	return cache.New(pageCacheSize, func(path string, a *response) int {
-		return fields + len(path) + cap(a.body) + cap(a.packed)
+		return fields + len(path) + cap(a.body)
 	})
 }
 

@@ -108,26 +108,6 @@ func TestWhatAnybodyCanRequestIsMadeOncePerVersion(t *testing.T) {
 	}
 }
 
-func TestASitemapIsSentInGzipOrPlain(t *testing.T) {
-	v := open(t, small())
-	plain := v.get("/sitemap.xml").ok().is("Content-Encoding", "")
-	for accept, want := range map[string]string{"gzip": "gzip", "gzip, br, zstd": "gzip", "br": "", "identity": "", "*": "gzip"} {
-		r := v.get("/sitemap.xml?"+accept[:1], "Accept-Encoding: "+accept).ok().is("Content-Encoding", want)
-		if r.body != plain.body {
-			t.Errorf("accepting %s changes the sitemap", accept)
-		}
-		tag := r.header.Get("ETag")
-		if (tag == plain.header.Get("ETag")) != (want == "") {
-			t.Errorf("accepting %s: the tag is %s", accept, tag)
-		}
-		v.get("/sitemap.xml", "Accept-Encoding: "+accept, "If-None-Match: "+tag).answers(304).is("ETag", tag)
-		head := v.do("HEAD", "/sitemap.xml", "Accept-Encoding: "+accept).ok()
-		if got := head.header.Get("Content-Length"); got != fmt.Sprint(r.wire) {
-			t.Errorf("HEAD, accepting %s: %s bytes, not %d", accept, got, r.wire)
-		}
-	}
-}
-
 func TestInventedAddressesEvictNoPage(t *testing.T) {
 	v := open(t, small())
 	send := func(path string, status int) (allocated int) {

@@ -20,8 +20,6 @@ type response struct {
 	kind      string // Content-Type
 	cache     string // Cache-Control
 	body      []byte
-	packed    []byte // in gzip, instead of body
-	size      int    // of the unpacked body, if packed
 	digest    wire.Digest
 	location  string // of a permanent redirect, which has no body
 	passing   bool   // true of this moment rather than of the version: it is not kept
@@ -125,11 +123,7 @@ func (s *Site) write(w http.ResponseWriter, r *request, a *response, cached *web
 	if a.canonical != "" {
 		h.Set("Link", "<"+a.canonical+`>; rel="canonical"`)
 	}
-	last := web.Brotli
-	if a.packed != nil {
-		last = web.Gzip
-	}
-	chosen, tag, known := web.Negotiate(r.Request, a.digest, last)
+	chosen, tag, known := web.Negotiate(r.Request, a.digest, web.Brotli)
 	if a.status == http.StatusOK {
 		if a.kind == htmlType && s.CountsReaders() {
 			s.cfg.Readers.View(r.Request)
@@ -147,10 +141,6 @@ func (s *Site) write(w http.ResponseWriter, r *request, a *response, cached *web
 		h.Set("Retry-After", cmp.Or(h.Get("Retry-After"), web.RetrySoon))
 	}
 	h.Set("Content-Type", a.kind)
-	if a.packed != nil {
-		a.writePacked(w, r.Request, chosen)
-		return
-	}
 	body := a.body
 	if chosen != web.Identity {
 		h["Content-Encoding"] = chosen.Header()

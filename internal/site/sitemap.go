@@ -1,6 +1,7 @@
 package site
 
 import (
+	"bytes"
 	"encoding/xml"
 	"slices"
 	"strconv"
@@ -84,50 +85,41 @@ func (v *view) eachURL(visit func(url, day string)) {
 	}
 }
 
-// sitemaps are the files of the sitemap of one version. A large catalogue has tens of
-// megabytes of them, so they are kept compressed.
-type sitemaps struct {
-	main  *response   // of /sitemap.xml: the only part, or the index of all parts
-	parts []*response // of /sitemap-1.xml and so on
-}
-
-// buildSitemaps writes all parts in one pass over the catalogue.
-func (v *view) buildSitemaps() sitemaps {
-	var all sitemaps
-	var part *packedWriter
-	urls := 0
-	finish := func() {
-		part.WriteString("</urlset>")
-		all.parts = append(all.parts, part.response(xmlType))
+// sitemap lists all pages, or the parts of the sitemap if there are too many.
+func (s *Site) sitemap(r *request) (*response, error) {
+	if r.parts() == 1 {
+		return r.urlSet(1), nil
 	}
-	v.eachURL(func(url, day string) {
-		if urls%maxURLs == 0 {
-			if part != nil {
-				finish()
-			}
-			part = newPackedWriter()
-			part.WriteString(xml.Header + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
-		}
-		writeEntry(part, "url", url, day)
-		urls++
-	})
-	finish() // there are always the fixed pages
-	if len(all.parts) == 1 {
-		all.main = all.parts[0]
-		return all
-	}
-	index := newPackedWriter()
+	var index bytes.Buffer
 	index.WriteString(xml.Header + `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
-	for i := range all.parts {
-		writeEntry(index, "sitemap", v.snap.Catalog.URL+"/sitemap-"+strconv.Itoa(i+1)+".xml", v.snap.UpdatedAt)
+	for part := range r.parts() {
+		writeEntry(&index, "sitemap", r.snap.Catalog.URL+"/sitemap-"+strconv.Itoa(part+1)+".xml", r.snap.UpdatedAt)
 	}
 	index.WriteString("</sitemapindex>")
-	all.main = index.response(xmlType)
-	return all
+	return newResponse(xmlType, index.Bytes()), nil
 }
 
-// sitemap lists all pages, or the parts of the sitemap if there are too many.
-func (s *Site) sitemap(r *request) (*response, error) { return r.sitemaps().main, nil }
+// countParts returns how many parts the sitemap has: at least one, as there are always the fixed pages.
+func (v *view) countParts() int {
+	n := 0
+	v.eachURL(func(string, string) { n++ })
+	return (n + maxURLs - 1) / maxURLs
+}
+
+// urlSet returns a part of the sitemap, from 1.
+func (v *view) urlSet(part int) *response {
+	var set bytes.Buffer
+	set.WriteString(xml.Header + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
+	n := 0
+	v.eachURL(func(url, day string) {
+		if n/maxURLs == part-1 {
+			writeEntry(&set, "url", url, day)
+		}
+		n++
+	})
+	set.WriteString("</urlset>")
+	return newResponse(xmlType, bytes.Clone(set.Bytes())) // without the spare room
+}
 
 // sitemapPart returns the part of the sitemap with a file name, sitemap-1.xml and so
 // on, or nil.
@@ -135,16 +127,13 @@ func (v *view) sitemapPart(file string) *response {
 	name, ok := strings.CutPrefix(file, "sitemap-")
 	number, xml := strings.CutSuffix(name, ".xml")
 	part, err := strconv.Atoi(number)
-	if !ok || !xml || err != nil || strconv.Itoa(part) != number {
+	if !ok || !xml || err != nil || strconv.Itoa(part) != number || part < 1 || part > v.parts() {
 		return nil
 	}
-	if parts := v.sitemaps().parts; part >= 1 && part <= len(parts) {
-		return parts[part-1]
-	}
-	return nil
+	return v.urlSet(part)
 }
 
-func writeEntry(w *packedWriter, element, url, day string) {
+func writeEntry(w *bytes.Buffer, element, url, day string) {
 	w.WriteString("<" + element + "><loc>")
 	_ = xml.EscapeText(w, []byte(url)) // to memory: cannot fail
 	w.WriteString("</loc>")

@@ -44,13 +44,13 @@ type view struct {
 	categoryAliases map[string]string // current slugs by former ones
 
 	// Made when first needed.
-	sitemaps func() sitemaps
-	facets   func() *facets
-	maps     func() *market.Maps
-	medians  func() map[[2]string]catalog.Value // of criteria, by category and criterion
-	trends   func() *market.Trends
-	ended    func() map[string]bool   // see endedPages
-	works    func() map[string][]work // by author, see allWorks
+	parts   func() int // of the sitemap
+	facets  func() *facets
+	maps    func() *market.Maps
+	medians func() map[[2]string]catalog.Value // of criteria, by category and criterion
+	trends  func() *market.Trends
+	ended   func() map[string]bool   // see endedPages
+	works   func() map[string][]work // by author, see allWorks
 
 	announced func() []announcement
 }
@@ -115,7 +115,7 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	v.feedChanges = v.withAnnounced(v.feedChanges)
 	v.ended = sync.OnceValue(v.endedPages)
 	v.works = sync.OnceValue(v.allWorks)
-	v.sitemaps = sync.OnceValue(v.buildSitemaps)
+	v.parts = sync.OnceValue(v.countParts)
 	v.trends = sync.OnceValue(func() *market.Trends { return market.NewTrends(snap.Catalog, snap.UpdatedAt) })
 	v.facets = sync.OnceValue(v.newFacets)
 	v.maps = sync.OnceValue(func() *market.Maps { return market.NewMaps(snap.Catalog) })
