@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"unicode/utf8"
@@ -12,33 +13,36 @@ import (
 const badgePath = "/outils/{slug}/badge.svg"
 
 // badge is the picture that a vendor shows on her own site: what this catalogue thinks of her tool,
-// and since when. It names no font, and its texts are fitted into their places.
+// and since when, also once the tool is gone. It names no font, and its texts are fitted into their places.
 func (s *Site) badge(r *request) (*response, error) {
 	slug := r.PathValue("slug")
-	t := r.snap.Catalog.Tool(slug)
-	if current, ok := r.snap.Aliases[slug]; ok && t == nil {
-		return redirect("/outils/"+current+"/badge.svg", ""), nil
-	}
-	if t == nil {
+	f, ok := r.followed(slug)
+	switch {
+	case !ok:
 		return nil, notFound("Aucun outil n’est connu sous ce nom.")
+	case f.slug != slug:
+		return redirect("/outils/"+f.slug+"/badge.svg", ""), nil
 	}
 	name, _ := splitName(r.snap.Catalog.Name)
 	name, verdict := clip(name, maxBadgeName), "pas encore noté"
-	if t.Score != nil {
+	switch t := f.tool; {
+	case f.retired != nil:
+		verdict = "retiré le " + french.Date(f.retired.RetiredAt)
+	case t == nil:
+		verdict = "retiré du catalogue"
+	case t.Score != nil:
 		verdict = french.Figure(*t.Score) + "/10"
+		fallthrough
+	default:
+		verdict += ", " + french.Date(cmp.Or(t.TestedAt, t.UpdatedAt))
 	}
-	day := t.TestedAt
-	if day == "" {
-		day = t.UpdatedAt
-	}
-	verdict += ", " + french.Date(day)
 	left, right, accent := textWidth(name), textWidth(verdict), r.theme.accent()
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="24" role="img" aria-label="%s"><title>%[2]s</title>`+
 		`<rect width="100%%" height="24" rx="4" fill="#%02x%02x%02x"/><path d="M%d 1v22h%dV1z" fill="#fbfaf6"/>`+
 		`<g font-family="sans-serif" font-size="12"><text x="8" y="16" fill="#fff" textLength="%d" lengthAdjust="spacingAndGlyphs">%s</text>`+
 		`<text x="%d" y="16" fill="#1d2b24" textLength="%d" lengthAdjust="spacingAndGlyphs">%s</text></g></svg>`,
-		left+right+32, escapeXML(t.Name+"\u00a0: "+verdict+" sur "+name), accent.R, accent.G, accent.B, left+16, right+15,
+		left+right+32, escapeXML(f.name+"\u00a0: "+verdict+" sur "+name), accent.R, accent.G, accent.B, left+16, right+15,
 		left, escapeXML(name), left+24, right, escapeXML(verdict))
 	a := newResponse(svgType, b.Bytes())
 	a.cache = cacheHour
