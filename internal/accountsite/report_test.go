@@ -122,7 +122,10 @@ func TestReportsAreLimitedByNetworkAndDay(t *testing.T) {
 		if stored != 30 {
 			t.Errorf("one network sent %d reports in fifteen hours", stored)
 		}
-		b.post("/signaler", "texte", "Encore").Is(429).Contains("Encore", "réessayez")
+		refused := b.post("/signaler", "texte", "Encore").Is(429).Contains("Encore", "réessayez", "ou y signaler une erreur")
+		if after := refused.Header.Get("Retry-After"); after != "3600" {
+			t.Errorf("Retry-After is %q", after)
+		}
 		other := p.browser()
 		other.from = "198.51.100.8"
 		other.post("/signaler", "texte", "Une autre").RedirectsTo(303, "/signaler/merci")

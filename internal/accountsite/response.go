@@ -67,8 +67,11 @@ func (p *pages) write(w http.ResponseWriter, r *request, a *response) {
 	if a.allow != "" {
 		w.Header().Set("Allow", a.allow)
 	}
-	if a.status == http.StatusServiceUnavailable {
+	switch a.status {
+	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "30")
+	case http.StatusTooManyRequests: // worth a try by then
+		w.Header().Set("Retry-After", "3600")
 	}
 	if a.stream != nil {
 		return

@@ -39,8 +39,11 @@ func (s *Site) CountsReaders() bool {
 func (s *Site) ServeAccountPage(w http.ResponseWriter, r *http.Request, account AccountPage) {
 	req := &request{Request: r, view: s.current.Load()}
 	description := "L’espace des utilisateurs de l’API."
-	if account.Desk {
+	switch {
+	case account.Desk:
 		description = "La rédaction du catalogue."
+	case !strings.HasPrefix(r.URL.Path, "/compte"):
+		description = "Suivre le catalogue par courriel, ou y signaler une erreur."
 	}
 	p := s.page(req, account.Title, description, r.URL.Path)
 	p.Canonical, p.NoIndex, p.Analytics, p.MoreStyle = "", true, nil, s.assets.paths["account.css"]
