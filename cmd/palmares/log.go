@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -19,6 +21,8 @@ type logCommand struct {
 	Planned bool    `help:"List what is to come instead: scheduled records and announced changes." env:"PALMARES_PLANNED"`
 	Server  baseURL `help:"Ask this server, with the token in PALMARES_TOKEN, instead of the database." env:"PALMARES_SERVER" placeholder:"URL"`
 	JSON    bool    `help:"Print JSON lines." env:"PALMARES_JSON"`
+
+	languageOption `embed:""`
 }
 
 // Run lists the published versions, or what one of them changed.
@@ -26,6 +30,7 @@ func (c *logCommand) Run(inv *invocation) error {
 	if c.Limit < 1 {
 		return fmt.Errorf("--limit %d: give a number of versions, such as 20", c.Limit)
 	}
+	c.speak(inv)
 	one := publication.Log{Version: c.Version, JSON: c.JSON}
 	if c.Server != "" {
 		client, err := remote.NewClient(string(c.Server), os.Getenv("PALMARES_TOKEN"))
@@ -33,10 +38,10 @@ func (c *logCommand) Run(inv *invocation) error {
 			return err
 		}
 		defer client.Close()
-		return c.print(inv, client, func() error { return client.WriteChanges(inv.ctx, inv.stdout, one) })
+		return c.print(inv, client, func(w io.Writer) error { return client.WriteChanges(inv.ctx, w, one) })
 	}
 	return inv.withExisting(func(st *node.Database) error {
-		return c.print(inv, st.Catalogue, func() error { return one.Write(inv.ctx, st.Catalogue, inv.stdout) })
+		return c.print(inv, st.Catalogue, func(w io.Writer) error { return one.Write(inv.ctx, st.Catalogue, w) })
 	})
 }
 
@@ -47,12 +52,16 @@ type history interface {
 }
 
 // print prints what is to come, what one version changed, or the versions.
-func (c *logCommand) print(inv *invocation, of history, printChanges func() error) error {
+func (c *logCommand) print(inv *invocation, of history, writeChanges func(io.Writer) error) error {
 	switch {
 	case c.Planned:
 		return c.planned(inv, of)
+	case c.Version != 0 && c.JSON:
+		return writeChanges(inv.stdout)
 	case c.Version != 0:
-		return printChanges()
+		var text strings.Builder
+		err := writeChanges(&text)
+		return errors.Join(err, (&checkOptions{Format: "text"}).newPrinter(inv, ".", inv.stderr).Report(text.String()))
 	}
 	versions, err := of.Versions(inv.ctx, c.Limit)
 	out := newTable(inv.stdout, c.JSON, "version", "published_at", "due", "by", "token", "revision", "changes")

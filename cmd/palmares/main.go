@@ -94,12 +94,12 @@ var secretOptions = []string{"--database", "--secret-key", "--smtp", "--stripe-k
 
 var (
 	fromEnvironment = regexp.MustCompile(`(?s)\(from envar (\w+)=.*\)`)
-	harmless        = regexp.MustCompile(`^(-*[a-z]*(-[a-z]+)*|-?[0-9]{1,6}[a-z]?)$`)
+	harmless        = regexp.MustCompile(`^(-*[a-z]*(-[a-z]+)*|-?[0-9]{1,6}[a-z]?|[0-9]{4}-[0-9]{2}-[0-9]{2})$`)
 )
 
 // withoutSecrets removes what kong quotes from its message: values of environment
 // variables and, if one of the options is secret, all arguments that are neither plain
-// words nor short numbers.
+// words nor short numbers nor days.
 func withoutSecrets(text string, args []string) string {
 	text = fromEnvironment.ReplaceAllString(text, "(from $1)")
 	isSecret := func(arg string) bool {

@@ -13,11 +13,14 @@ type revertCommand struct {
 	DryRun  bool    `help:"Only print what would change." env:"PALMARES_DRY_RUN"`
 	Force   bool    `help:"Take back records that were changed since, too." env:"PALMARES_FORCE"`
 	Server  baseURL `help:"Undo it on this server, with the token in PALMARES_TOKEN, instead of in the database." env:"PALMARES_SERVER" placeholder:"URL"`
+
+	languageOption `embed:""`
 }
 
 // Run makes a version without what another one changed, and prints what that changes.
 func (c *revertCommand) Run(inv *invocation) error {
 	node.LimitGarbage()
+	c.speak(inv)
 	out := (&checkOptions{Format: "text"}).newPrinter(inv, ".", inv.stderr)
 	defer out.progress.done()
 	undo := &publication.Undo{Version: c.Version, Force: c.Force, DryRun: c.DryRun, Now: inv.now, Sink: out}

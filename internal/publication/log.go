@@ -28,7 +28,7 @@ func (l Log) Write(ctx context.Context, of *catalogdb.Catalogue, w io.Writer) er
 		return writeLines(w, &diff)
 	}
 	if !isKept {
-		_, err = fmt.Fprintf(w, "The events of version %d are no longer kept; what follows is the rest.\n", l.Version)
+		_, err = fmt.Fprintf(w, "the events of version %d are no longer kept; what follows is the rest\n", l.Version)
 		if err != nil {
 			return err
 		}
