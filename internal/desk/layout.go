@@ -105,7 +105,7 @@ var notices = map[string]string{
 // every page.
 func render(name string, data interface{ title() string }) *response {
 	var b bytes.Buffer
-	if err := templates[name].ExecuteTemplate(&b, "page", data); err != nil {
+	if err := templates()[name].ExecuteTemplate(&b, "page", data); err != nil {
 		panic(err)
 	}
 	//nolint:gosec // a template made it

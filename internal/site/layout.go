@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	pathpkg "path"
 	"strings"
+	"sync"
 
 	"palmares/internal/catalog"
 	"palmares/internal/chart"
@@ -19,21 +20,21 @@ var templateFiles embed.FS
 // templates are the HTML templates by page name.
 var templates = ParseTemplates(templateFiles)
 
-// ParseTemplates parses the pages in the folder templates of files, by name. Each
-// defines "content"; files named _*.html are shared by all, and _bars.html of the site with others.
-func ParseTemplates(files fs.FS) map[string]*template.Template {
-	shared := template.New("").Funcs(french.Functions()).Funcs(template.FuncMap{"breakable": breakable, "price": chart.PriceOf})
-	shared = template.Must(template.Must(shared.ParseFS(templateFiles, "templates/_bars.html")).ParseFS(files, "templates/_*.html"))
-	pages := map[string]*template.Template{}
-	names, err := fs.Glob(files, "templates/[a-z]*.html")
-	if err != nil {
-		panic(err) // only for an invalid pattern
-	}
-	for _, name := range names {
-		t := template.Must(template.Must(shared.Clone()).ParseFS(files, name))
-		pages[strings.TrimSuffix(pathpkg.Base(name), ".html")] = t
-	}
-	return pages
+// ParseTemplates parses the pages in the folder templates of files, by name, when they are first asked for:
+// most commands show none. Each defines "content"; files named _*.html are shared by all, and _bars.html of
+// the site with others.
+func ParseTemplates(files fs.FS) func() map[string]*template.Template {
+	return sync.OnceValue(func() map[string]*template.Template {
+		shared := template.New("").Funcs(french.Functions()).Funcs(template.FuncMap{"breakable": breakable, "price": chart.PriceOf})
+		shared = template.Must(template.Must(shared.ParseFS(templateFiles, "templates/_bars.html")).ParseFS(files, "templates/_*.html"))
+		pages := map[string]*template.Template{}
+		names, _ := fs.Glob(files, "templates/[a-z]*.html") // fails only for an invalid pattern
+		for _, name := range names {
+			t := template.Must(template.Must(shared.Clone()).ParseFS(files, name))
+			pages[strings.TrimSuffix(pathpkg.Base(name), ".html")] = t
+		}
+		return pages
+	})
 }
 
 type link struct {

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync"
 	"text/template"
 
 	"palmares/internal/chart"
@@ -24,20 +25,17 @@ var markdownFiles embed.FS
 
 // markdownTemplates are the Markdown templates by page name. Files named _*.md are
 // shared by all.
-var markdownTemplates = func() map[string]*template.Template {
+var markdownTemplates = sync.OnceValue(func() map[string]*template.Template {
 	shared := template.Must(template.New("").Funcs(french.Functions()).Funcs(markdownFunctions).ParseFS(markdownFiles,
 		"templates/_*.md"))
 	pages := map[string]*template.Template{}
-	names, err := fs.Glob(markdownFiles, "templates/[a-z]*.md")
-	if err != nil {
-		panic(err) // only for an invalid pattern
-	}
+	names, _ := fs.Glob(markdownFiles, "templates/[a-z]*.md") // fails only for an invalid pattern
 	for _, name := range names {
 		t := template.Must(template.Must(shared.Clone()).ParseFS(markdownFiles, name))
 		pages[strings.TrimSuffix(path.Base(name), markdownSuffix)] = t.Lookup(path.Base(name))
 	}
 	return pages
-}()
+})
 
 // markdownFunctions escape the text of records. Nothing is escaped automatically:
 // templates must pass every text of a record to md; bodies come from (*view).source.
@@ -85,7 +83,7 @@ func renderMarkdown(name string, p page, data any) *response {
 
 func markdownText(name string, data any) []byte {
 	var b bytes.Buffer
-	if err := markdownTemplates[name].Execute(&b, data); err != nil {
+	if err := markdownTemplates()[name].Execute(&b, data); err != nil {
 		panic(err) // the template does not fit its data; tests render every page
 	}
 	return b.Bytes()

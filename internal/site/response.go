@@ -164,7 +164,7 @@ func render(r *request, name string, p page, data any) *response {
 	b := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(b)
 	b.Reset()
-	if err := templates[name].ExecuteTemplate(b, "layout", data); err != nil {
+	if err := templates()[name].ExecuteTemplate(b, "layout", data); err != nil {
 		panic(err)
 	}
 	return newResponse(htmlType, loadFirst(keepCompounds(b.Bytes())))
