@@ -22,7 +22,6 @@ type accountCreate struct {
 	Plan  plan   `help:"developer or pro." default:"developer" env:"PALMARES_PLAN"`
 }
 
-// Run creates an account and prints it.
 func (c *accountCreate) Run(inv *invocation) error {
 	return inv.withStore(func(st *node.Database) error {
 		a, err := st.Accounts.Create(inv.ctx, c.Email, account.Plan(c.Plan), inv.now())
@@ -34,7 +33,6 @@ type accountList struct {
 	JSON bool `name:"json" help:"Print JSON lines." env:"PALMARES_JSON"`
 }
 
-// Run lists the accounts.
 func (c *accountList) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
 		accounts, err := st.Accounts.List(inv.ctx)
@@ -122,7 +120,6 @@ type accountPlan struct {
 	Plan  plan   `arg:"" help:"developer or pro."`
 }
 
-// Run changes a plan.
 func (c *accountPlan) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
 		err := st.Accounts.SetPlan(inv.ctx, c.Email, account.Plan(c.Plan), inv.now())
@@ -134,7 +131,6 @@ type accountDelete struct {
 	Email string `arg:"" help:"E-mail address of the owner."`
 }
 
-// Run deletes an account.
 func (c *accountDelete) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
 		if err := st.Accounts.Delete(inv.ctx, c.Email); err != nil {

@@ -16,7 +16,6 @@ type backupCommand struct {
 	File string `arg:"" help:"File to write, which must not exist, or - for standard output." type:"path"`
 }
 
-// Run writes a backup.
 func (c *backupCommand) Run(inv *invocation) error {
 	if c.File == "-" && isTerminal(inv.stdout) {
 		return errors.New("a backup is no text for a terminal: redirect it to a file or a program")

@@ -12,7 +12,6 @@ type shellCommand struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// Run prints the completions of a shell.
 func (c *shellCommand) Run(inv *invocation, parser *kong.Kong) error {
 	return completions.ExecuteTemplate(inv.stdout, c.Shell, completable(parser.Model.Node, ""))
 }

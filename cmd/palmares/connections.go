@@ -12,7 +12,6 @@ type connectionLimit int
 // defaultConnections is the limit where the limit of open files allows it.
 const defaultConnections = 16_384
 
-// Decode reads a number of connections.
 func (c *connectionLimit) Decode(ctx *kong.DecodeContext) error {
 	return wholeNumber(c, ctx, "a number of connections", 1, 1_000_000)
 }

@@ -16,7 +16,6 @@ type copyCommand struct {
 	SecretKey string `help:"The key that seals the secrets of webhooks in FROM (default: the file beside a SQLite database)." env:"PALMARES_SECRET_KEY" placeholder:"KEY"`
 }
 
-// Run copies everything from one database to another.
 func (c *copyCommand) Run(inv *invocation) (err error) {
 	switch {
 	case c.From == c.To || isSameFile(c.From, c.To):

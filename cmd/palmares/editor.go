@@ -21,12 +21,10 @@ type editorAdd struct {
 // role is what somebody may do at the desk.
 type role account.Role
 
-// UnmarshalText reads a role.
 func (r *role) UnmarshalText(b []byte) error {
 	return readInto((*account.Role)(r), b, account.ParseRole)
 }
 
-// Run adds somebody to the desk.
 func (c *editorAdd) Run(inv *invocation) error {
 	return inv.withStore(func(st *node.Database) error {
 		e, err := st.Editors.Add(inv.ctx, accountdb.Editor{Email: c.Email, Name: c.Name, Role: account.Role(c.Role)}, inv.now())
@@ -38,7 +36,6 @@ type editorList struct {
 	JSON bool `name:"json" help:"Print JSON lines." env:"PALMARES_JSON"`
 }
 
-// Run lists the people of the desk.
 func (c *editorList) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
 		editors, err := st.Editors.List(inv.ctx)
@@ -54,7 +51,6 @@ type editorRemove struct {
 	Email string `arg:"" help:"E-mail address, from editor list."`
 }
 
-// Run removes somebody from the desk.
 func (c *editorRemove) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
 		return inv.result(st.Editors.Remove(inv.ctx, c.Email), "%s is removed\n", c.Email)

@@ -13,7 +13,6 @@ type exportCommand struct {
 	JSONL bool   `name:"jsonl" help:"Write the records in bulk as JSON lines instead of one Markdown file each." env:"PALMARES_JSONL"`
 }
 
-// Run writes the published catalogue as a content folder.
 func (c *exportCommand) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
 		published, err := st.Catalogue.LoadAll(inv.ctx)

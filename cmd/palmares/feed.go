@@ -10,7 +10,6 @@ type feedCommand struct {
 
 type feedRenewCommand struct{}
 
-// Run renews the feed.
 func (c *feedRenewCommand) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
 		id, err := st.Catalogue.RenewFeed(inv.ctx)

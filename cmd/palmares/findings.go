@@ -25,7 +25,6 @@ type languageOption struct {
 // language is fr or en; "" until given.
 type language string
 
-// UnmarshalText reads a language.
 func (l *language) UnmarshalText(b []byte) error {
 	*l = language(b)
 	if *l != "fr" && *l != "en" {
@@ -56,7 +55,6 @@ type maxAge int
 // maxMaxAge is a century.
 const maxMaxAge = 36_525
 
-// Decode reads a number of days.
 func (n *maxAge) Decode(ctx *kong.DecodeContext) error {
 	return wholeNumber(n, ctx, "a number of days", 1, maxMaxAge)
 }
@@ -64,7 +62,6 @@ func (n *maxAge) Decode(ctx *kong.DecodeContext) error {
 // format is how findings are printed.
 type format string
 
-// UnmarshalText reads a format.
 func (f *format) UnmarshalText(b []byte) error {
 	*f = format(b)
 	switch *f {

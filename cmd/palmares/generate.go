@@ -13,7 +13,6 @@ type generateCommand struct {
 	Markdown bool      `help:"Write one Markdown file per record instead of JSON lines." env:"PALMARES_MARKDOWN"`
 }
 
-// Run writes a synthetic catalogue.
 func (c *generateCommand) Run(inv *invocation) error {
 	made := synthetic.Catalog(int(c.Tools), uint64(c.Seed))
 	format := content.JSONL

@@ -80,7 +80,6 @@ func (l *domainList) UnmarshalText(text []byte) error {
 // An acmeDirectory is the value of --acme-directory.
 type acmeDirectory string
 
-// UnmarshalText reads the URL of a directory.
 func (d *acmeDirectory) UnmarshalText(text []byte) error {
 	at, err := url.Parse(string(text))
 	if err != nil || at.Scheme != "https" || at.Host == "" {
@@ -93,7 +92,6 @@ func (d *acmeDirectory) UnmarshalText(text []byte) error {
 // An acmeContact is the value of --acme-contact.
 type acmeContact string
 
-// UnmarshalText reads a mail address.
 func (c *acmeContact) UnmarshalText(text []byte) error {
 	at, err := mail.ParseAddress(string(text))
 	if err != nil || at.Name != "" {

@@ -14,7 +14,6 @@ type initCommand struct {
 	Dir string `arg:"" help:"Folder to write; it must not exist or be empty, but for .git."`
 }
 
-// Run writes a content folder to start from.
 func (c *initCommand) Run(inv *invocation) error {
 	entries, err := os.ReadDir(c.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -48,7 +48,6 @@ func (c *keyList) Run(inv *invocation) error {
 	})
 }
 
-// keyColumns are the columns of keys.
 var keyColumns = []string{
 	"id", "name", "key", "state", "created_at", "last_used_at", "expires_at", "suspended_at", "revoked_at",
 }
@@ -98,7 +97,6 @@ type keyRevoke struct {
 	ID string `arg:"" help:"ID of the key, from key list."`
 }
 
-// Run revokes a key.
 func (c *keyRevoke) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
 		return inv.result(st.Keys.Revoke(inv.ctx, account.AnyOwner(), c.ID, inv.now()), "%s is revoked\n", c.ID)

@@ -101,7 +101,6 @@ func counts(v *catalogdb.Version) string {
 	return strings.Join(list, ", ")
 }
 
-// planned lists what is to come.
 func (c *logCommand) planned(inv *invocation, of history) error {
 	list, err := of.Planned(inv.ctx)
 	out := newTable(inv.stdout, c.JSON, "due", "record", "what", "problem")

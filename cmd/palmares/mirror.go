@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
@@ -38,14 +37,10 @@ type mirrorOptions struct {
 // mirrorInterval is how often an origin is asked; 0 for the default.
 type mirrorInterval time.Duration
 
-// UnmarshalText reads a duration.
 func (i *mirrorInterval) UnmarshalText(b []byte) error {
-	given, err := time.ParseDuration(string(b))
-	if err != nil || given <= 0 || given > 24*time.Hour {
-		return &invalidValue{fmt.Sprintf("%q is not an interval: expected a duration of up to 24h, as in 1m", b)}
-	}
+	given, err := between(b, 1, 24*time.Hour, "an interval: expected a duration of up to 24h, as in 1m")
 	*i = mirrorInterval(given)
-	return nil
+	return err
 }
 
 // mirrorKey is sent to the origin only, and never shown.

@@ -38,7 +38,6 @@ func readInto[T any](to *T, b []byte, read func(string) (T, error)) error {
 // onOff is a switch that is written out: "on" or "off".
 type onOff string
 
-// UnmarshalText reads on or off.
 func (o *onOff) UnmarshalText(b []byte) error {
 	*o = onOff(b)
 	if *o != "on" && *o != "off" {
@@ -50,7 +49,6 @@ func (o *onOff) UnmarshalText(b []byte) error {
 // networks is a comma-separated list of networks or addresses.
 type networks []netip.Prefix
 
-// UnmarshalText reads a list of networks.
 func (n *networks) UnmarshalText(b []byte) error {
 	parsed, err := clientip.ParseTrusted(string(b))
 	if err != nil {
@@ -60,20 +58,25 @@ func (n *networks) UnmarshalText(b []byte) error {
 	return nil
 }
 
+// between reads a duration; what says what the option is, and what is allowed.
+func between(b []byte, least, most time.Duration, what string) (time.Duration, error) {
+	given, err := time.ParseDuration(string(b))
+	if err != nil || given < least || given > most {
+		return 0, &invalidValue{fmt.Sprintf("%q is not %s", b, what)}
+	}
+	return given, nil
+}
+
 // drain is how long a node keeps serving after it was asked to stop; nil until given.
 type drain struct{ given *time.Duration }
 
 // maxDrain is far above what load balancers need and still ends a process.
 const maxDrain = 5 * time.Minute
 
-// UnmarshalText reads a duration.
 func (d *drain) UnmarshalText(b []byte) error {
-	given, err := time.ParseDuration(string(b))
-	if err != nil || given < 0 || given > maxDrain {
-		return &invalidValue{fmt.Sprintf("%q is not a drain time: expected a duration from 0s to 5m, as in 10s", b)}
-	}
+	given, err := between(b, 0, maxDrain, "a drain time: expected a duration from 0s to 5m, as in 10s")
 	d.given = &given
-	return nil
+	return err
 }
 
 // waitTime is how long a command tries again; 0 until given.
@@ -82,20 +85,15 @@ type waitTime time.Duration
 // maxWait is longer than a fail-over or an upgrade takes, and ends a job of CI.
 const maxWait = time.Hour
 
-// UnmarshalText reads a duration.
 func (w *waitTime) UnmarshalText(b []byte) error {
-	given, err := time.ParseDuration(string(b))
-	if err != nil || given < 0 || given > maxWait {
-		return &invalidValue{fmt.Sprintf("%q is not a time to wait: expected a duration from 0s to 1h, as in 60s", b)}
-	}
+	given, err := between(b, 0, maxWait, "a time to wait: expected a duration from 0s to 1h, as in 60s")
 	*w = waitTime(given)
-	return nil
+	return err
 }
 
 // baseURL is an absolute http or https URL without a final slash.
 type baseURL string
 
-// UnmarshalText reads a base URL.
 func (u *baseURL) UnmarshalText(b []byte) error {
 	parsed, err := url.Parse(string(b))
 	// An empty query, fragment or host name leaves no trace in parsed.
@@ -116,7 +114,6 @@ func (u *baseURL) UnmarshalText(b []byte) error {
 // smtpServer is a mail server; nil until given.
 type smtpServer struct{ given *mail.SMTP }
 
-// UnmarshalText reads the URL of a mail server.
 func (s *smtpServer) UnmarshalText(b []byte) error {
 	s.given = &mail.SMTP{}
 	return readInto(s.given, b, mail.ParseSMTP)
@@ -125,7 +122,6 @@ func (s *smtpServer) UnmarshalText(b []byte) error {
 // schedule is when attempts to deliver a webhook are made.
 type schedule webhook.Schedule
 
-// UnmarshalText reads a list of durations.
 func (s *schedule) UnmarshalText(b []byte) error {
 	return readInto((*webhook.Schedule)(s), b, webhook.ParseSchedule)
 }
@@ -133,22 +129,16 @@ func (s *schedule) UnmarshalText(b []byte) error {
 // webhookTimeout is how long the receiver of a webhook may take; 0 until given.
 type webhookTimeout time.Duration
 
-// UnmarshalText reads a duration.
 func (d *webhookTimeout) UnmarshalText(b []byte) error {
-	given, err := time.ParseDuration(string(b))
-	if err != nil || given < 100*time.Millisecond || given > webhook.RequestTimeout {
-		return &invalidValue{
-			fmt.Sprintf("%q is not an answer timeout: expected a duration from 100ms to %s", b, webhook.RequestTimeout),
-		}
-	}
+	given, err := between(b, 100*time.Millisecond, webhook.RequestTimeout, "an answer timeout: expected a duration from "+
+		"100ms to "+webhook.RequestTimeout.String())
 	*d = webhookTimeout(given)
-	return nil
+	return err
 }
 
 // byteCount is a number of bytes, written with a unit.
 type byteCount int64
 
-// UnmarshalText reads a number of bytes.
 func (n *byteCount) UnmarshalText(b []byte) error {
 	digits, unit := strings.TrimRight(string(b), "KMGTiB"), int64(0)
 	switch strings.TrimPrefix(string(b), digits) {
@@ -167,10 +157,8 @@ func (n *byteCount) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// plan is the plan of an account.
 type plan account.Plan
 
-// UnmarshalText reads a plan.
 func (p *plan) UnmarshalText(b []byte) error {
 	return readInto((*account.Plan)(p), b, account.ParsePlan)
 }
@@ -182,7 +170,6 @@ type toolCount int
 // a folder may have.
 const maxTools = 1_500_000
 
-// Decode reads a number of tools.
 func (n *toolCount) Decode(ctx *kong.DecodeContext) error {
 	return wholeNumber(n, ctx, "a number of tools", 0, maxTools)
 }
@@ -190,7 +177,6 @@ func (n *toolCount) Decode(ctx *kong.DecodeContext) error {
 // callCount is how many calls of tools a caller has in a day.
 type callCount uint32
 
-// Decode reads a number of calls.
 func (n *callCount) Decode(ctx *kong.DecodeContext) error {
 	return wholeNumber(n, ctx, "a number of calls", 1, 1_000_000_000)
 }
@@ -198,7 +184,6 @@ func (n *callCount) Decode(ctx *kong.DecodeContext) error {
 // seed is what a synthetic catalogue is made from.
 type seed uint64
 
-// Decode reads a seed.
 func (n *seed) Decode(ctx *kong.DecodeContext) error {
 	return wholeNumber(n, ctx, "a seed", 0, 1<<64-1)
 }

@@ -48,7 +48,6 @@ type publishCommand struct {
 	shown map[publication.Finding]bool // by earlier attempts
 }
 
-// Run publishes a folder and prints what changed.
 func (c *publishCommand) Run(inv *invocation) error {
 	node.LimitGarbage()
 	c.speak(inv)

@@ -7,7 +7,6 @@ type schemaCommand struct {
 	Jsonl bool   `help:"Of a JSON line instead of the front matter of a Markdown file." env:"PALMARES_JSONL"`
 }
 
-// Run prints the JSON Schema of a kind of record.
 func (c *schemaCommand) Run(inv *invocation) error {
 	schema, err := content.Schema(c.Kind, c.Jsonl)
 	if err != nil {

@@ -53,7 +53,6 @@ type exportOptions struct {
 	Space byteCount `name:"export-space" help:"The most bytes in that folder, as in 500MiB." default:"4GiB" env:"PALMARES_EXPORT_SPACE" placeholder:"SIZE"`
 }
 
-// folder returns where the exports of a database are.
 func (o *exportOptions) folder(database string) string {
 	if o.Dir != "" {
 		return o.Dir
@@ -99,7 +98,6 @@ type stripeOptions struct {
 	Price         string `name:"stripe-price" help:"ID of the Stripe price of Pro: 99 EUR a month, excluding tax." env:"PALMARES_STRIPE_PRICE" placeholder:"ID"`
 }
 
-// Run serves until the context ends.
 func (c *serveCommand) Run(inv *invocation) (err error) {
 	manager, err := systemd.FromEnvironment()
 	if err != nil {
@@ -239,7 +237,6 @@ func (c *serveCommand) open(
 	return l, false, err
 }
 
-// listen opens the address of an option.
 func listen(address, option string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if errors.Is(err, fs.ErrPermission) {

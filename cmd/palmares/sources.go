@@ -35,7 +35,6 @@ type sourcesCheckCommand struct {
 // sourceLimit is a number of sources; 0 until given.
 type sourceLimit int
 
-// Decode reads a number of sources.
 func (n *sourceLimit) Decode(ctx *kong.DecodeContext) error {
 	return wholeNumber(n, ctx, "a number of sources", 1, 1_000_000)
 }
@@ -122,7 +121,6 @@ type sourcesListCommand struct {
 // states are results, or stale.
 type states []string
 
-// UnmarshalText reads a list of states.
 func (s *states) UnmarshalText(b []byte) error {
 	*s = strings.Split(string(b), ",")
 	for _, state := range *s {
@@ -133,7 +131,6 @@ func (s *states) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Run lists sources.
 func (c *sourcesListCommand) Run(inv *invocation) error {
 	c.speak(inv)
 	read, err := readCatalogue(inv, c.Dir, c.languageOption)

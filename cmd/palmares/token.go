@@ -26,7 +26,6 @@ type lifetime int
 // maxLifetime is ten years.
 const maxLifetime = 3653
 
-// UnmarshalText reads a number of days.
 func (l *lifetime) UnmarshalText(b []byte) error {
 	days, isDays := strings.CutSuffix(string(b), "d")
 	n, err := strconv.Atoi(days)
@@ -73,7 +72,6 @@ type tokenRevoke struct {
 	ID string `arg:"" help:"ID of the token, from token list."`
 }
 
-// Run revokes a token.
 func (c *tokenRevoke) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
 		return inv.result(st.Tokens.Revoke(inv.ctx, c.ID, inv.now()), "%s is revoked\n", c.ID)

@@ -34,7 +34,6 @@ func (n *top) Decode(ctx *kong.DecodeContext) error {
 // day is a date; "" until given.
 type day string
 
-// UnmarshalText reads a date.
 func (d *day) UnmarshalText(b []byte) error {
 	if _, err := time.Parse(time.DateOnly, string(b)); err != nil {
 		return &invalidValue{fmt.Sprintf("%q is not a day: write it as in 2026-11-17", b)}

@@ -77,7 +77,6 @@ func (c *webhookList) Run(inv *invocation) error {
 	})
 }
 
-// endpointColumns are the columns of endpoints.
 var endpointColumns = []string{
 	"id", "url", "events", "state", "reason", "failures", "last_success_at", "created_at", "failing_since", "last_error",
 }
@@ -153,7 +152,6 @@ type webhookPause struct {
 	ID string `arg:"" help:"ID of the endpoint, from webhook list."`
 }
 
-// Run pauses an endpoint.
 func (c *webhookPause) Run(inv *invocation) error { return inv.setEndpoint(c.ID, webhook.Paused) }
 
 type webhookResume struct {
@@ -163,7 +161,6 @@ type webhookResume struct {
 // Run makes an endpoint active, also one that was disabled.
 func (c *webhookResume) Run(inv *invocation) error { return inv.setEndpoint(c.ID, webhook.Active) }
 
-// setEndpoint changes the state of an endpoint.
 func (inv *invocation) setEndpoint(id string, state webhook.State) error {
 	return inv.withExisting(func(st *node.Database) error {
 		e, err := st.Endpoints.Change(inv.ctx, account.AnyOwner(), id, webhook.Change{State: &state}, inv.now())
@@ -175,7 +172,6 @@ type webhookDelete struct {
 	ID string `arg:"" help:"ID of the endpoint, from webhook list."`
 }
 
-// Run deletes an endpoint.
 func (c *webhookDelete) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
 		if err := st.Endpoints.Delete(inv.ctx, account.AnyOwner(), c.ID); err != nil {

@@ -31,7 +31,6 @@ func (p LinkPurpose) Life() time.Duration {
 	return LinkLife
 }
 
-// tokenBytes is how many random bytes a token has.
 const tokenBytes = 32
 
 // NewToken returns the secret of a link or a session: 32 random bytes in an alphabet that

@@ -64,7 +64,6 @@ var (
 var selectCandidates = `SELECT w.id, ` + room + `, coalesce((SELECT string_agg(x.id, ' ') FROM (` + due(webhook.MaxInFlight) + `) AS x), '')
 	FROM endpoints w WHERE w.id IN %s ORDER BY w.turn, w.id`
 
-// selectPings selects the pings of endpoints that are urgent.
 const selectPings = `SELECT w.id, d.id FROM endpoints w JOIN deliveries d ON ` + urgent +
 	` WHERE w.id IN %s ORDER BY d.created_at, d.id`
 

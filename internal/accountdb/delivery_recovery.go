@@ -11,7 +11,6 @@ import (
 	"palmares/internal/webhook"
 )
 
-// recoveryID begins the id of a recovery.
 const recoveryID = "rcv_"
 
 // Recover requests everything that an endpoint missed since a time: the events published

@@ -291,7 +291,6 @@ func scanKey(scan sqldb.Scanner, k *account.Key) error {
 	return err
 }
 
-// scanHashed reads a key and its hash.
 func scanHashed(scan sqldb.Scanner, k *account.Key) (hash [sha256.Size]byte, err error) {
 	var text string
 	err = scan(&text, &k.ID, &k.AccountID, (*string)(&k.Plan), &k.Name, &k.Prefix, &k.Suffix, sqldb.Time(&k.CreatedAt),

@@ -177,7 +177,6 @@ func newCounter(keys []linkKey, limit account.MailLimit, kind string, subject []
 	return c
 }
 
-// counted is a row of link_requests.
 type counted struct{ subject, sent string }
 
 func scanCounted(scan sqldb.Scanner, r *counted) error { return scan(&r.subject, &r.sent) }

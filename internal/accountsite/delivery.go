@@ -15,7 +15,6 @@ import (
 	"palmares/internal/webhook"
 )
 
-// deliveryRow is a delivery in a list.
 type deliveryRow struct {
 	webhook.Delivery
 	Reason string // why it was sent; "" for a publication

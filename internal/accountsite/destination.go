@@ -38,7 +38,6 @@ func SignInPath(page string) string {
 	return withDestination(homePath, id)
 }
 
-// withDestination returns an address with a destination, if it is one.
 func withDestination(address, destination string) string {
 	switch {
 	case pathOf(destination) == "":

@@ -110,7 +110,6 @@ type failurePage struct {
 	Form *signInForm // nil if signing in would not help
 }
 
-// failure renders the page of an error.
 func (p *pages) failure(r *request, err error) *response {
 	var f *failure
 	if !errors.As(err, &f) {

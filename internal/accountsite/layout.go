@@ -10,7 +10,6 @@ import (
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-// templates are the pages by name.
 var templates = site.ParseTemplates(templateFiles)
 
 // page is what surrounds the content of every page; the data of each page embeds it.
@@ -24,7 +23,6 @@ type page struct {
 
 func (p page) title() string { return p.Title }
 
-// An entry is an entry of the menu.
 type entry struct {
 	Href, Text string
 	Current    string // value of aria-current: "page", "true" for a page below it, or ""

@@ -17,7 +17,6 @@ import (
 	"palmares/internal/web"
 )
 
-// pages are the pages of the account.
 type pages struct {
 	Config
 	mux         *http.ServeMux

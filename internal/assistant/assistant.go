@@ -201,7 +201,6 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
 	h.mcp.ServeHTTP(w, r)
 }
 
-// handler returns the function that serves the calls of a tool.
 func (h *Handler) handler(t *tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		result, outcome := h.serveCall(ctx, t, req.Params.Arguments)

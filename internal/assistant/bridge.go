@@ -173,7 +173,6 @@ func (m *messages) Read(to []byte) (int, error) {
 	return n, nil
 }
 
-// refuse responds to what is not a message.
 func (m *messages) refuse(code int64, text string) {
 	// The SDK notices a closed output.
 	_, _ = fmt.Fprintf(m.out, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`+"\n", code, text)

@@ -86,7 +86,6 @@ type TextItem struct {
 	CanonicalURL string   `json:"canonical_url"`
 }
 
-// Values implements Object.
 func (i TextItem) Values() map[string]any { return valuesOf(i) }
 
 func newTextItem(slug, title string, authors []string, date, url string) TextItem {

@@ -407,7 +407,6 @@ func (c *Catalog) Tool(slug string) *Tool {
 	return c.Tools[i]
 }
 
-// find returns the index of a tool in Tools.
 func (c *Catalog) find(slug string) (int, bool) {
 	return slices.BinarySearchFunc(c.Tools, slug, func(t *Tool, s string) int { return strings.Compare(t.Slug, s) })
 }

@@ -54,25 +54,15 @@ type Object interface {
 	Values() map[string]any
 }
 
-// Values implements Object.
-func (i ToolItem) Values() map[string]any { return valuesOf(i) }
-
-// Values implements Object.
-func (i PriceItem) Values() map[string]any { return valuesOf(i) }
-
-// Values implements Object.
-func (i RetiredItem) Values() map[string]any { return valuesOf(i) }
-
-// Values implements Object.
+func (i ToolItem) Values() map[string]any       { return valuesOf(i) }
+func (i PriceItem) Values() map[string]any      { return valuesOf(i) }
+func (i RetiredItem) Values() map[string]any    { return valuesOf(i) }
 func (i ComparisonItem) Values() map[string]any { return valuesOf(i) }
-
-// Values implements Object.
 func (h EmbeddingsHead) Values() map[string]any { return valuesOf(h) }
 
 // Counts are the numbers of changes of a publication, by type.
 type Counts map[string]int
 
-// Values implements Object.
 func (c Counts) Values() map[string]any {
 	values := make(map[string]any, len(c))
 	for kind, n := range c {
@@ -92,7 +82,6 @@ func (c Counts) Published(version, position int64, state string) Object {
 // A StoredObject is an object by the names of its fields, such as one decoded from JSON.
 type StoredObject map[string]any
 
-// Values implements Object.
 func (o StoredObject) Values() map[string]any { return o }
 
 // Page returns the URL of the page about what changed.
@@ -126,10 +115,8 @@ func (n newTool) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Values implements Object.
 func (n newTool) Values() map[string]any { return valuesOf(n.in.ToolItem(n.tool)) }
 
-// An itemField is one public field of an item.
 type itemField struct {
 	name  string // on the wire
 	value any

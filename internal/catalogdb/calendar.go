@@ -212,7 +212,6 @@ func (p *publication) loadDue(ctx context.Context, at time.Time, known *prepared
 	return nil
 }
 
-// loadScheduled adds what is scheduled to a catalogue.
 func loadScheduled(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) error {
 	type row struct {
 		kind, slug, due, document, problem string

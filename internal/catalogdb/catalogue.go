@@ -63,7 +63,6 @@ func (s *Catalogue) commit(ctx context.Context, p *publication) (done Publicatio
 	return done, s.db.Notify(ctx, p.tx)
 }
 
-// publish runs fn as one publication.
 func (s *Catalogue) publish(
 	ctx context.Context, next *catalog.Catalog, opts PublishOptions, fn func(*publication) error,
 ) error {

@@ -142,7 +142,6 @@ func gather(ctx context.Context, tx *sql.Tx, g gathering, where string, args ...
 	return all, nil
 }
 
-// add adds a part of what was gathered.
 func (g *gathered) add(part *gathered) {
 	if part.Name != "" || part.URL != "" {
 		g.Name, g.URL, g.Settings, g.Categories = part.Name, part.URL, part.Settings, part.Categories
@@ -163,7 +162,6 @@ func (g *gathered) add(part *gathered) {
 	maps.Copy(g.Pictures, part.Pictures)
 }
 
-// A rowDecoder decodes rows.
 type rowDecoder struct {
 	gathered
 	gathering
@@ -186,7 +184,6 @@ func (d *rowDecoder) run(work <-chan []row) {
 	}
 }
 
-// decode adds what a row holds.
 func (d *rowDecoder) decode(r *row) (err error) {
 	c := r.Change
 	if !r.Deleted {

@@ -57,7 +57,6 @@ func (p *publication) knowPrivate(r *row) {
 	}
 }
 
-// A recordStep writes the records of a publication.
 type recordStep struct {
 	*publication
 	*recordWriter
@@ -90,7 +89,6 @@ func (p *publication) writeRecords(ctx context.Context, version int64) (*record.
 	return feed, s.finish(ctx)
 }
 
-// writePublic writes the records that the public sees.
 func (s *recordStep) writePublic(ctx context.Context) error {
 	for _, kind := range record.Kinds {
 		for i := range record.Count(s.next, kind) {
@@ -106,7 +104,6 @@ func (s *recordStep) writePublic(ctx context.Context) error {
 	return nil
 }
 
-// public writes a record that the public sees.
 func (s *recordStep) public(ctx context.Context, value any) error {
 	if err := s.count(ctx); err != nil {
 		return err
@@ -124,7 +121,6 @@ func (s *recordStep) public(ctx context.Context, value any) error {
 	return nil
 }
 
-// count counts a record, and reports the progress.
 func (s *recordStep) count(ctx context.Context) error {
 	if s.done%progressEvery == 0 {
 		s.progress("records", s.done, s.total)

@@ -183,7 +183,6 @@ func newRecordWriter(tx *sql.Tx, most int, version int64) *recordWriter {
 	return &recordWriter{tx: tx, version: version, most: most, rows: sqldb.NewBatch(tx, recordTable, most)}
 }
 
-// put writes a row, or replaces it.
 func (w *recordWriter) put(ctx context.Context, r row) error {
 	if n := len(w.pending); n == w.most || n > 0 && (w.pending[0].Kind != r.Kind || w.pending[0].public != r.public) {
 		if err := w.flush(ctx); err != nil {

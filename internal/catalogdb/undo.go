@@ -156,7 +156,6 @@ func (a *touchedRows) read(ctx context.Context, tx *sql.Tx, version int64) error
 	return err
 }
 
-// decodeRows adds what rows hold.
 func decodeRows(to *gathered, url string, rows ...row) error {
 	d := rowDecoder{gathering: gathering{url: url}}
 	work := make(chan []row, 1)

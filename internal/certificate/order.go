@@ -127,7 +127,6 @@ func (m *Manager) orderInTime(ctx context.Context, domain string) error {
 // The ways to prove that a domain is ours, in the order in which they are tried.
 var ways = []string{"http-01", "tls-alpn-01"}
 
-// order orders a certificate and stores it.
 func (m *Manager) order(ctx context.Context, domain string) error {
 	client, err := m.client(ctx)
 	if err != nil {
@@ -162,7 +161,6 @@ func (m *Manager) order(ctx context.Context, domain string) error {
 	return refused
 }
 
-// prove proves that a domain is ours.
 func (m *Manager) prove(ctx context.Context, client *acme.Client, o *acme.Order, domain, way string) error {
 	for _, at := range o.AuthzURLs {
 		z, err := client.GetAuthorization(ctx, at)

@@ -52,7 +52,6 @@ func (m *Manager) token(ctx context.Context, domain string) (string, error) {
 	}
 }
 
-// proveByTLS returns the certificate that proves that a domain is ours.
 func (m *Manager) proveByTLS(ctx context.Context, domain string) (*tls.Certificate, error) {
 	token, err := m.token(ctx, domain)
 	if err != nil {

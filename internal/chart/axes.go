@@ -80,7 +80,6 @@ func (a *axes) x(euros float64) float64 {
 	return from + (axisEnd-from)*(math.Log10(euros)-a.cheap)/(a.dear-a.cheap)
 }
 
-// grid labels the axes.
 func (d *Drawing) grid(a axes, l *layout) {
 	by := 1.0
 	if l.least.height < 300 && a.high-a.low > 4 {

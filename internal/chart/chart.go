@@ -122,7 +122,6 @@ func (f *frame) x(share float64) float64 {
 	return f.left + share*(float64(f.width)-f.left-f.right)
 }
 
-// y returns the position of a value.
 func (f *frame) y(value float64) float64 {
 	return float64(f.height) - f.bottom - value/f.axis.most*(float64(f.height)-f.top-f.bottom)
 }

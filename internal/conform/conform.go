@@ -100,7 +100,6 @@ func (s *service) ok(path string) *reply { return s.get(path).is(http.StatusOK) 
 
 const maxBody = 32 << 20
 
-// send sends a request.
 func (s *service) send(method, path, key string) *reply {
 	ctx, cancel := context.WithTimeout(s.ctx, 30*time.Second)
 	defer cancel()
@@ -138,7 +137,6 @@ func (r *reply) is(status int) *reply {
 	return r
 }
 
-// object returns the body as an object.
 func (r *reply) object() map[string]any {
 	var o map[string]any
 	if err := json.Unmarshal(r.body, &o); err != nil {
@@ -147,7 +145,6 @@ func (r *reply) object() map[string]any {
 	return o
 }
 
-// list returns the elements of data.
 func (r *reply) list() []map[string]any {
 	data, ok := r.object()["data"].([]any)
 	if !ok {
@@ -172,7 +169,6 @@ func (s *service) first(path string) map[string]any {
 	return list[0]
 }
 
-// meta returns a number of meta.
 func (r *reply) meta(name string) int {
 	meta, ok := r.object()["meta"].(map[string]any)
 	if !ok {
@@ -185,7 +181,6 @@ func (r *reply) meta(name string) int {
 	return int(n)
 }
 
-// number returns a field of an object that is a number.
 func number(o map[string]any, field string) float64 {
 	n, ok := o[field].(float64)
 	if !ok {
@@ -194,7 +189,6 @@ func number(o map[string]any, field string) float64 {
 	return n
 }
 
-// text returns a field of an object that is a string.
 func text(o map[string]any, field string) string {
 	s, ok := o[field].(string)
 	if !ok {
@@ -203,5 +197,4 @@ func text(o map[string]any, field string) string {
 	return s
 }
 
-// at returns the path of a record.
 func at(list string, o map[string]any) string { return list + "/" + url.PathEscape(text(o, "slug")) }

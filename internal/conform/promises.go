@@ -115,7 +115,6 @@ var promises = []promise{
 	{text: "the description is OpenAPI 3.0 and has every operation of /api/v1", try: describes},
 }
 
-// paged checks meta.
 func (s *service) paged(path string) {
 	r := s.ok(path)
 	total, page, limit, all := r.meta("total"), r.meta("page"), r.meta("limit"), r.meta("pages")
@@ -174,7 +173,6 @@ func slugs(r *reply) (list []string) {
 	return list
 }
 
-// aCategory returns the category of the first tool.
 func (s *service) aCategory() string { return text(s.first(tools), "category") }
 
 // filtered checks that a parameter keeps the records with a value that one has.
@@ -331,7 +329,6 @@ func figures(s *service) {
 	}
 }
 
-// everyList checks a header of all lists.
 func (s *service) everyList(name string, is func(string) bool) {
 	for _, path := range lists {
 		if v := s.ok(path).header.Get(name); !is(v) {

@@ -44,7 +44,6 @@ type index struct {
 	authors     map[string]claim // slugs, and names behind a space
 }
 
-// active returns the active tool with a slug, or nil.
 func (x *index) active(slug string) *record {
 	if c, ok := x.tools[slug]; ok && c.as == activeTool {
 		return c.by

@@ -234,7 +234,6 @@ func readLine(in *bufio.Reader, limit int, text []byte) (more []byte, tooLong bo
 	}
 }
 
-// read decodes the records of a batch.
 func (b *batch) read(f *folder, parser *jsonParser) {
 	b.records = make([]record, 0, len(b.names)+len(b.lines))
 	for _, name := range b.names {

@@ -56,7 +56,6 @@ func (d *decoder) checkAnnouncement(a *catalog.Announcement) {
 	}
 }
 
-// checkPriceSource checks that the plan on the page of the price has a page.
 func (d *decoder) checkPriceSource(t *catalog.Tool) {
 	if t.PriceSourceHint != "" && len(evidence.PriceSources(t)) == 0 && !d.isGiven("price_source") {
 		d.report(d.lineOf("price_source_hint"), "price_source_hint names a plan on a page that is not given; add price_source, or a source on the domain of the tool")
@@ -129,7 +128,6 @@ func (r *record) isWaiting(at string) bool {
 	return !*isDraft
 }
 
-// all yields all records with their kinds.
 func (f *folder) all() iter.Seq2[kind, *record] {
 	return func(yield func(kind, *record) bool) {
 		for _, b := range f.batches {

@@ -172,7 +172,6 @@ func (d *Document) FieldOf(p Problem) string {
 	return ""
 }
 
-// field returns the field of a record by its name.
 func (d *Document) field(name string) *catalog.Field {
 	return fieldOf(canonical.Tables[d.kind], name)
 }

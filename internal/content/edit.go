@@ -32,7 +32,6 @@ func filter[E any](list []E, isKept func(E) bool) []E {
 	return slices.DeleteFunc(slices.Clone(list), func(e E) bool { return !isKept(e) })
 }
 
-// An editor edits lines of YAML.
 type editor struct {
 	lines    []string
 	newline  string
@@ -151,7 +150,6 @@ func (e *editor) inFirstLine(line, head int) (given, comment string) {
 	return strings.TrimLeft(given, " \t"), e.lines[line][head+len(given):]
 }
 
-// inline returns a line with another value.
 func (e *editor) inline(line, head int, want *value, isFlow bool) string {
 	given, after := e.inFirstLine(line, head)
 	if _, hasComment := e.comments[line]; !hasComment {

@@ -149,7 +149,6 @@ func (v Value) tidy(f *catalog.Field) Value {
 	return tidied
 }
 
-// column returns a field of the rows of a field.
 func column(f *catalog.Field, name string) *catalog.Field {
 	if f.List == nil {
 		return &catalog.Field{Name: name}

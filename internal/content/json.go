@@ -15,7 +15,6 @@ import (
 // by one, with their names.
 var strictJSON = jsontext.AllowDuplicateNames(true)
 
-// A jsonParser parses lines of JSON.
 type jsonParser struct {
 	decoder jsontext.Decoder
 	text    []byte // of a string with escapes
@@ -93,7 +92,6 @@ func (p *jsonParser) value(depth int) (v value, err error) {
 	return v, nil
 }
 
-// values parses an object or a list.
 func (p *jsonParser) values(kind jsontext.Kind, depth int) (v value, err error) {
 	v.kind, v.line = isList, p.line
 	closing := jsontext.Kind(']')

@@ -40,7 +40,6 @@ func (d *decoder) mention(found markdown.Report, at func(line int) mention) {
 	}
 }
 
-// bodyPlace returns the place of a line of the body.
 func (d *decoder) bodyPlace(line int) mention {
 	if d.isMarkdown {
 		return mention{line: max(d.bodyLine+line-1, 1)}

@@ -109,7 +109,6 @@ func (l *lister) expected(name string, mustBeFolder bool) error {
 	return l.add(Part{Path: name, IsFolder: true}) // Read reports a problem for it
 }
 
-// records adds a folder of records.
 func (l *lister) records(folder string) error {
 	entries, err := fs.ReadDir(l.fsys, folder)
 	if err != nil {
@@ -142,7 +141,6 @@ func (l *lister) records(folder string) error {
 	return nil
 }
 
-// images adds the folder of pictures.
 func (l *lister) images() error {
 	return fs.WalkDir(l.fsys, imageFolder, func(name string, e fs.DirEntry, err error) error {
 		switch {

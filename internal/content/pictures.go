@@ -27,7 +27,6 @@ const imageFolder = "images"
 // maxImagePath is the maximum length of the path of a picture, in bytes.
 const maxImagePath = 200
 
-// An image is a file of images/.
 type image struct {
 	file    string // its path in the folder, in whatever Unicode form
 	isUsed  bool   // by a record that is published

@@ -339,7 +339,6 @@ const (
 	maxProfiles = 3
 )
 
-// objects reads a list of objects, or one object.
 func (d *decoder) objects(f *catalog.Field, list any) {
 	given := d.field(f.Name, f.Use.Has(catalog.Required))
 	isGiven := given != nil
@@ -375,7 +374,6 @@ func longForm(f *catalog.Field, v *value) *value {
 	return &value{kind: isMapping, line: v.line, fields: []field{{f.List.Fields[0].Name, v.line, *v}}}
 }
 
-// object reads one object of a list.
 func (d *decoder) object(f *catalog.Field, list any, v *value, at label) {
 	if v.kind != isMapping {
 		d.report(v.line, "%s must be a mapping, not %s", at, v.describe())

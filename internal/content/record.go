@@ -167,7 +167,6 @@ func (d *decoder) author() record {
 	return d.newRecord(record{slug: a.Slug, author: a, references: &references{}})
 }
 
-// checkEnd checks that a record ends after it begins.
 func (d *decoder) checkEnd(publishAt, unpublishAt string) {
 	if unpublishAt != "" && unpublishAt <= publishAt {
 		d.report(d.lineOf("unpublish_at"), "unpublish_at must be after publish_at")

@@ -32,7 +32,6 @@ var kindParts = map[string]*regexp.Regexp{
 	"winner":     regexp.MustCompile(`correct the winner`),
 }
 
-// kind returns the kind of a warning.
 func (w Warning) kind() string {
 	if strings.HasPrefix(w.File, imageFolder+"/") {
 		return "picture"

@@ -154,7 +154,6 @@ var portable = strings.NewReplacer(
 	`\\p{L}`, `[^\\s!-@\\[-`+"`"+`{-~]`,
 )
 
-// objectForm returns the form of an object with the given fields.
 func objectForm(fields []catalog.Field) *schemaNode {
 	object := &schemaNode{Type: "object", Properties: &properties{}}
 	for i := range fields {
@@ -238,7 +237,6 @@ func (n *schemaNode) allowNull(fields []catalog.Field) {
 
 // The forms of values. Patterns are those of ECMA-262 with Unicode classes.
 
-// formOf returns the form of the values of a field.
 func formOf(f *catalog.Field) *schemaNode {
 	switch f.Form {
 	case catalog.Body:

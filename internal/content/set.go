@@ -108,7 +108,6 @@ func (d *Document) raw(i int) string {
 	return strings.TrimSpace(strings.TrimRight(first, "\r\n") + "\n" + shift(d.lines[at.from+1:at.to], 0))
 }
 
-// shift returns lines with another indentation.
 func shift(lines []string, indent int) string {
 	least := -1
 	for _, line := range lines {

@@ -31,7 +31,6 @@ type field struct {
 	value value
 }
 
-// named returns the field of a name, or nil.
 func named(fields []field, name string) *field {
 	for i := range fields {
 		if fields[i].name == name {

@@ -169,7 +169,6 @@ func dayCount(n int) string {
 	return strconv.Itoa(n) + " days"
 }
 
-// warnHistory warns about the dates of a history.
 func (d *decoder) warnHistory(name string) {
 	for i, entry := range d.entries(name) {
 		if v := entry.find("changed_at"); v != nil && catalog.IsDate(v.text) && d.days.isFuture(v.text) {
@@ -251,7 +250,6 @@ func (v *value) textOf(name string) string {
 	return ""
 }
 
-// warnTogether adds the warnings that compare records.
 func (f *folder) warnTogether(x *index) {
 	f.warnAuthors(x)
 	domains := make(map[string]*record, len(x.tools))

@@ -119,7 +119,6 @@ func prepareFolder(dir string) (created bool, err error) {
 	return false, nil
 }
 
-// A folderWriter writes records to a folder.
 type folderWriter struct {
 	dir       string
 	format    Format

@@ -206,7 +206,6 @@ func yieldRows(yield func([]byte) bool, n int, meta []byte, appendRow func([]byt
 	yield(append(append(append(b, `],"meta":`...), meta...), '}'))
 }
 
-// appendRow appends a change with its record.
 func (p *changePage) appendRow(b []byte, c *record.Change) []byte {
 	b = append(appendChange(b, c), `,"record":`...)
 	if c.Deleted {

@@ -175,7 +175,6 @@ func appendFailure(b []byte, err error) []byte {
 	return append(b, "\n\n"...)
 }
 
-// An eventWriter writes to one reader.
 type eventWriter struct {
 	w       http.ResponseWriter
 	conn    *http.ResponseController

@@ -23,7 +23,6 @@ func isColumn(f *catalog.Field) bool {
 	return !f.Form.IsList() && !f.Form.IsStatus()
 }
 
-// columnsOf returns the names of the columns of a table with the given fields.
 func columnsOf(fields []catalog.Field) (names []string) {
 	for i := range fields {
 		if isColumn(&fields[i]) {
@@ -87,7 +86,6 @@ var histories = slices.DeleteFunc(slices.Clone(catalog.ToolFields), func(f catal
 	return f.Form != catalog.Objects || !strings.HasSuffix(f.Name, "_history")
 })
 
-// createTables returns the statements that create the tables of records and histories.
 func createTables() (statements []string) {
 	for _, kind := range record.Kinds {
 		if t, ok := recordTables[kind]; ok {

@@ -138,7 +138,6 @@ var exportName = regexp.MustCompile(`^v(0|[1-9][0-9]*)-[0-9a-f]{12}$`)
 // isHeads reports whether the publisher gives away no bodies.
 func isHeads(c *catalog.Catalog) bool { return c.Settings.Dataset == catalog.DatasetHead }
 
-// ndjsonFiles are the files of records, by kind.
 var ndjsonFiles = map[record.Kind]string{
 	record.Tool: toolsFile, record.Comparison: comparisonsFile, record.Retired: retiredFile, record.Page: pagesFile,
 	record.Article: articlesFile, record.Author: authorsFile, record.Proof: proofsFile,

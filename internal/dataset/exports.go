@@ -219,7 +219,6 @@ func (e *Exports) write(ctx context.Context, b *build) {
 	b.end(x, err)
 }
 
-// size returns how many bytes the files have.
 func (x *Export) size() int64 {
 	n := int64(len(x.JSON))
 	for _, f := range x.Files {

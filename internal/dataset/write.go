@@ -36,7 +36,6 @@ type writer struct {
 	written map[string]File
 }
 
-// write writes all files and the manifest.
 func (w *writer) write() (*Export, error) {
 	w.written = map[string]File{}
 	defer w.abandon()
@@ -211,7 +210,6 @@ type output struct {
 	size int64
 }
 
-// create begins a file.
 func (w *writer) create(name string) (*output, error) {
 	f, err := os.OpenFile(filepath.Join(w.dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -239,7 +237,6 @@ func (w *writer) create(name string) (*output, error) {
 	return o, nil
 }
 
-// add writes one row.
 func (o *output) add(b []byte) error {
 	o.rows++
 	_, err := o.to.Write(b)

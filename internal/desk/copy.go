@@ -43,10 +43,8 @@ type draft struct {
 	known *catalog.Catalog  // what it may refer to; nil if the folder has problems
 }
 
-// path returns the address of its page.
 func (c *draft) path() string { return copiesPath + "/" + c.ID }
 
-// address returns the address of its record on the site.
 func (c *draft) address() string { return addressOf(c.Path) }
 
 // addressOf returns the address on the site of what a file is about.

@@ -173,7 +173,6 @@ func New(cfg Config) http.Handler {
 	return guard.Handler(d.mux)
 }
 
-// desk is the pages of the desk.
 type desk struct {
 	Config
 	mux         *http.ServeMux

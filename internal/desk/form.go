@@ -16,13 +16,11 @@ import (
 	"palmares/internal/record"
 )
 
-// A choice is one of the values of a field.
 type choice struct {
 	Value, Text string
 	Chosen      bool
 }
 
-// A group is a part of a form.
 type group struct {
 	Title  string
 	ID     string
@@ -31,7 +29,6 @@ type group struct {
 	IsOpen bool // something in it is to be corrected
 }
 
-// A field is a field of a form, as it is shown.
 type field struct {
 	content.FormField
 	Type     string // what the template makes of Input
@@ -251,7 +248,6 @@ func toolNamed(c *catalog.Catalog, typed string) string {
 // unixLines returns a text of a form, whose lines browsers end with CRLF.
 func unixLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// toolFields are the fields that name one tool.
 var toolFields = []string{"tool_a", "tool_b", "winner", "successor"}
 
 // problemsOf returns the problems of a file by the names of its fields, "" for none in particular, and those of
@@ -312,7 +308,6 @@ func inWords(file, sentence string) string {
 	return namesInSentences.ReplaceAllStringFunc(sentence, func(name string) string { return cmp.Or(words[name], name) })
 }
 
-// sentence returns the sentence of an error for people at the desk.
 func sentence(err error) string { return french.Capital(french.Sentence(err.Error())) }
 
 // maxFindings is how many problems a page lists: whoever corrects these sees the next.

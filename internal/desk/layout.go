@@ -17,7 +17,6 @@ import (
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-// templates are the pages by name.
 var templates = site.ParseTemplates(templateFiles)
 
 // page is what surrounds the content of every page; the data of each page embeds it.
@@ -32,7 +31,6 @@ type page struct {
 
 func (p page) title() string { return p.Title }
 
-// An entry is an entry of the menu.
 type entry struct {
 	Href, Text string
 	Current    string // value of aria-current: "page", "true" for a page below it, or ""
@@ -114,7 +112,6 @@ func render(name string, data interface{ title() string }) *response {
 
 const jsonType = "application/json"
 
-// writeJSON responds to our script.
 func writeJSON(status int, value any) *response {
 	body, err := json.Marshal(value)
 	if err != nil {

@@ -167,7 +167,6 @@ func isPublished(folder Folder, c *accountdb.WorkingCopy) bool {
 	return false
 }
 
-// withoutHour returns a file as it is without the hour at which it appears.
 func withoutHour(file string, data []byte) []byte {
 	doc, err := content.OpenDocument(file, data)
 	if err != nil || doc.Set("publish_at", content.Value{}) != nil {

@@ -35,7 +35,6 @@ var kinds = []kind{
 	{record.Author, "auteurs", "Auteur", "/auteurs/"},
 }
 
-// kindOf returns the kind of a folder, or of a record.Kind.
 func kindOf[T ~string](name T) *kind {
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.Folder == string(name) || k.Kind == record.Kind(name) })
 	if i < 0 {
@@ -79,7 +78,6 @@ func (f *folderReading) forget() {
 	f.until = time.Time{}
 }
 
-// folder returns the content folder as it is now.
 func (d *desk) folder(ctx context.Context) (*preview.Edition, error) {
 	revision := d.reading.at(d.Now(), d.Folder)
 	return d.Drafts.Open(ctx, preview.Source{
@@ -87,7 +85,6 @@ func (d *desk) folder(ctx context.Context) (*preview.Edition, error) {
 	})
 }
 
-// A row is a record in a list.
 type row struct {
 	Kind      *kind
 	Slug      string
@@ -136,7 +133,6 @@ func (r row) Path() string { return recordsPath + "/" + strings.TrimSuffix(r.Fil
 // Address returns the address of its page on the site.
 func (r row) Address() string { return r.Kind.Address + r.Slug }
 
-// rows returns all records of a folder.
 func (d *desk) rows(e *preview.Edition, now time.Time) []row {
 	c := e.Catalog
 	if c == nil {
@@ -273,7 +269,6 @@ func readFilter(q url.Values) filter {
 	}
 }
 
-// matches reports whether a record is in the list.
 func (f *filter) matches(r *row) bool {
 	if f.Folder != "" && f.Folder != r.Kind.Folder || f.Category != "" && f.Category != r.Category ||
 		f.Author != "" && !slices.Contains(r.Authors, f.Author) {

@@ -29,7 +29,6 @@ type schedulePage struct {
 	Problems []finding
 }
 
-// zoneOf returns the time zone of a catalogue.
 func zoneOf(e *preview.Edition) *time.Location {
 	if e.Catalog == nil {
 		return (&catalog.Catalog{}).Zone()

@@ -166,7 +166,6 @@ func (s *sharedRecord) serve(r *http.Request, path string) *recorder {
 	return page
 }
 
-// has reports whether one of the pages has a picture.
 func (s *sharedRecord) has(r *request, picture string) bool {
 	if !strings.HasPrefix(picture, "/media/") {
 		return false

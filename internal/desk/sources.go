@@ -42,7 +42,6 @@ var sourceLists = []sourceList{
 	{State: evidence.Stale, Text: "Pages à relire", Hint: "Leur prix n’a été ni retrouvé là ni relevé à la main depuis longtemps."},
 }
 
-// A sourceRow is a source in a list.
 type sourceRow struct {
 	evidence.Listed
 	Name    string

@@ -70,7 +70,6 @@ func match(english string) (pair, []string) {
 	return pair{}, nil
 }
 
-// A pair is a pattern and its French.
 type pair struct {
 	english        *regexp.Regexp
 	start, longest string // literal texts that every match has

@@ -112,7 +112,6 @@ func (a *Addresses) addText(folder, slug, body string, aliases []string) {
 	a.texts[folder+"/"+slug] = ownText{slug, body}
 }
 
-// place is the Resolver of one folder.
 type place struct {
 	*Addresses
 	folder string
@@ -247,7 +246,6 @@ var productPages = map[string]bool{
 	"/api/v1/pricing": true, "/api/v1/stats": true, "/api/v1/tools": true, "/webhooks/v1/openapi.json": true,
 }
 
-// page returns the address of a path of the site.
 func (p place) page(u *url.URL) (address, reason string) {
 	clean := path.Clean(u.Path)
 	first, rest, _ := strings.Cut(clean[1:], "/")
@@ -290,7 +288,6 @@ func (p place) page(u *url.URL) (address, reason string) {
 	return withQuery(clean, u) + fragmentOf(u), ""
 }
 
-// operation returns the address of the operation of the API that a record has.
 func (p place) operation(clean string, u *url.URL) (address, reason string) {
 	dir, slug := path.Split(clean)
 	switch dir {
@@ -327,7 +324,6 @@ func (p place) isMedia(file string) bool {
 	return false
 }
 
-// retiredPath begins the addresses of retired tools.
 const retiredPath = "/cimetiere/"
 
 // retiredTool returns the address of a retired tool, or of a section of its obituary.

@@ -11,7 +11,6 @@ import (
 
 // Callouts are quotes whose first line says what they are, as on GitHub: > [!NOTE].
 
-// calloutTitles are the titles of the callouts.
 var calloutTitles = map[string]string{
 	"NOTE": "Remarque", "TIP": "Conseil", "IMPORTANT": "Important", "WARNING": "Attention", "CAUTION": "Prudence",
 }
@@ -60,7 +59,6 @@ func callout(n ast.Node) (word, title string) {
 	return word, calloutTitles[word]
 }
 
-// renderQuote renders a quote, or a callout.
 func renderQuote(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	tag := "blockquote"
 	word, title := callout(n)

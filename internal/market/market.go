@@ -48,7 +48,6 @@ func NewMaps(c *catalog.Catalog) *Maps {
 	return m
 }
 
-// newMap returns the map of all tools.
 func newMap(c *catalog.Catalog) *Map {
 	m := &Map{}
 	for i := range c.Tools {

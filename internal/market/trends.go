@@ -234,7 +234,6 @@ func unit(price string) string {
 	return strings.ToLower(period)
 }
 
-// amount returns the amount of a price in its unit.
 func amount(price string) float64 {
 	if euros, ok := catalog.Monthly("", price); ok {
 		return euros
@@ -381,7 +380,6 @@ func (m ScoreMove) difference() float64 {
 	return math.Round(100 * math.Abs(*m.Change.NewScore-*m.Change.OldScore))
 }
 
-// first returns the first entries of a list in an order.
 func first[T any](list []T, order func(x, y T) int) []T {
 	slices.SortStableFunc(list, order)
 	return slices.Clip(list[:min(len(list), ListSize)])

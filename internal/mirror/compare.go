@@ -15,7 +15,6 @@ type Comparison struct {
 	differ  map[recordName]difference
 }
 
-// A difference is how a record differs.
 type difference string
 
 const (

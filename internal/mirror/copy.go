@@ -126,7 +126,6 @@ func (c *copier) fromExport(ctx context.Context, m *manifest) (to catalogdb.Orig
 	return to, nil
 }
 
-// download adds the records of a file.
 func (c *copier) download(ctx context.Context, kind record.Kind, f *file) error {
 	damaged := func(what string) error {
 		return fmt.Errorf("the file %s of %s is damaged: %s; it is asked for again soon", f.Path, c.client.URL, what)
@@ -221,7 +220,6 @@ func (c *copier) fromFeed(ctx context.Context) (to catalogdb.Origin, err error) 
 	return to, nil
 }
 
-// A recordName names a record.
 type recordName struct {
 	kind record.Kind
 	slug string
@@ -287,7 +285,6 @@ func (c *copier) addStored(ctx context.Context, changed map[recordName]*Change) 
 	return nil
 }
 
-// publish stores the folder as a copy of an origin.
 func (c *copier) publish(ctx context.Context, to catalogdb.Origin) (err error) {
 	known, err := c.cfg.Store.Pictures.Known(ctx)
 	if err != nil {

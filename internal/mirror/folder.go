@@ -51,7 +51,6 @@ func weightOf(line []byte) int64 {
 	return int64(len(line) + ofRecord + objects*ofObject + values*ofValue)
 }
 
-// lines is a file of records.
 type lines struct {
 	file *os.File
 	*bufio.Writer
@@ -83,7 +82,6 @@ func (f *folder) remove() error {
 	return errors.Join(err, f.root.Close(), os.RemoveAll(f.dir))
 }
 
-// name returns the name of the file with the records of a kind.
 func name(kind record.Kind) string {
 	if kind == record.Catalogue {
 		return "catalogue.yaml" // of one line of JSON
@@ -110,7 +108,6 @@ func (f *folder) add(kind record.Kind, line []byte) error {
 	return f.write(record.Change{Kind: kind, Slug: head.Slug, Hash: record.Hash(line), Images: head.Images}, line)
 }
 
-// write adds a record that is known.
 func (f *folder) write(r record.Change, line []byte) error {
 	f.size += int64(len(line))
 	switch {
@@ -234,7 +231,6 @@ func pictureTypes(name string) []string {
 	return all
 }
 
-// picture requests a picture.
 func (c *Client) picture(ctx context.Context, name, sum string) ([]byte, error) {
 	if !isHash("sha256-" + sum) {
 		return nil, fmt.Errorf("%s has no SHA-256 for the picture %s: upgrade the older of the two servers",

@@ -42,7 +42,6 @@ type manifest struct {
 	updatedAt string // the day of the origin's last update
 }
 
-// A file is a file of an export.
 type file struct {
 	Path   string
 	Rows   int64

@@ -168,7 +168,6 @@ func encodePNG(img image.Image, level png.CompressionLevel, colourChunks []byte)
 	return slices.Insert(encoded.Bytes(), pngHeaderEnd, colourChunks...), nil
 }
 
-// profileChunk returns an ICC profile as a chunk of a PNG.
 func profileChunk(profile []byte) []byte {
 	var body bytes.Buffer
 	body.WriteString("iCCPicc\x00\x00")

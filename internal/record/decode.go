@@ -130,7 +130,6 @@ func (d *Decoder) begin(kind jsontext.Kind) error {
 	return err
 }
 
-// value decodes the value of a field.
 func (d *Decoder) value(f *catalog.Field, record any) (err error) {
 	switch p := f.In(record).(type) {
 	case *string:
@@ -205,7 +204,6 @@ func (d *Decoder) values(to *catalog.Values) error {
 	return err
 }
 
-// string decodes a string.
 func (d *Decoder) string(form catalog.Form) (string, error) {
 	raw, err := d.json.ReadValue()
 	if err != nil {

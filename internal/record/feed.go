@@ -224,7 +224,6 @@ func aliasesOf(c *catalog.Catalog) map[key]string {
 	return aliases
 }
 
-// A stateLine is a line of a state.
 type stateLine struct {
 	kind Kind
 	slug string

@@ -209,7 +209,6 @@ func slugAt(c *catalog.Catalog, kind Kind, i int) string {
 	return *Tables[kind][0].In(At(c, kind, i)).(*string)
 }
 
-// recordAt returns a record as it is served.
 func recordAt(c *catalog.Catalog, kind Kind, i int) Record { return Of(c, At(c, kind, i)).Served(c) }
 
 // Find returns the record of a kind and a slug as it is served, and whether the public

@@ -108,7 +108,6 @@ func (c *Client) unreachable(err error) error {
 		"or try again later; nothing was published (%v)", c.URL, peer.Cause(err))}
 }
 
-// refused returns the error of a response that is not 200.
 func (c *Client) refused(resp *http.Response) error {
 	target, said := resp.Header.Get("Location"), peer.Reason(resp)
 	var why string

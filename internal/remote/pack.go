@@ -57,7 +57,6 @@ func (p *packer) isSent(part content.Part) bool {
 	return !part.IsPicture || p.lacked[p.byPath[part.Path]]
 }
 
-// pack writes the stream.
 func (p *packer) pack(to io.Writer) (err error) {
 	for _, part := range p.parts {
 		if p.isSent(part) {

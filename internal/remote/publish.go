@@ -114,7 +114,6 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request, job *publicati
 	return job.Publish(r.Context(), h.Store.Catalogue, read)
 }
 
-// parseJob reads the parameters of a publication.
 func parseJob(q url.Values) (*publication.Job, error) {
 	p := params{q: q}
 	job := &publication.Job{

@@ -85,7 +85,6 @@ func (h *Handler) serveChanges(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, out.String()) // fails only if the client has disconnected
 }
 
-// servePlanned lists what is to come.
 func (h *Handler) servePlanned(w http.ResponseWriter, r *http.Request) {
 	list, err := h.Store.Catalogue.Planned(r.Context())
 	if err != nil {
@@ -95,7 +94,6 @@ func (h *Handler) servePlanned(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, append([]catalog.Planned{}, list[:min(len(list), maxPlanned)]...))
 }
 
-// serveRevert undoes a version.
 func (h *Handler) serveRevert(w http.ResponseWriter, r *http.Request) {
 	token := r.Context().Value(tokenKey{}).(account.PublishToken)
 	p := params{q: r.URL.Query()}

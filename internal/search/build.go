@@ -257,7 +257,6 @@ func (b *builder) newForm(word string) formData {
 	return formData{term: term, stop: isStop(word)}
 }
 
-// occur counts an occurrence of a term in the current field.
 func (b *builder) occur(number uint32) *termData {
 	term := &b.terms[number]
 	if term.counts == [fieldCount]uint16{} {

@@ -74,7 +74,6 @@ type englishStemmer struct{ env *snowballstem.Env }
 
 func newEnglishStemmer() englishStemmer { return englishStemmer{snowballstem.NewEnv("")} }
 
-// stems returns the stems of words.
 func (s englishStemmer) stems(words []string) []string {
 	stems := make([]string, len(words))
 	for i, word := range words {

@@ -125,7 +125,6 @@ func (x *Index) indexKin() {
 	x.kinStart = append(x.kinStart, uint32(len(byRoot)))
 }
 
-// family returns the terms of a root.
 func (x *Index) family(root int) []uint32 { return x.kin[x.kinStart[root]:x.kinStart[root+1]] }
 
 // appendKin appends the terms of the family of a word, and its synonyms.

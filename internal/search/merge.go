@@ -34,7 +34,6 @@ func (p parts) index(c *catalog.Catalog, categories map[string]string) *Index {
 	return x
 }
 
-// categorySlugs returns the slugs of the categories, sorted.
 func categorySlugs(c *catalog.Catalog) []string {
 	slugs := []string{}
 	for i := range c.Categories {
@@ -44,7 +43,6 @@ func categorySlugs(c *catalog.Catalog) []string {
 	return slugs
 }
 
-// labelWords returns the words of the labels of categories.
 func labelWords(c *catalog.Catalog) map[string]bool {
 	labels := map[string]bool{}
 	for i := range c.Categories {
@@ -228,7 +226,6 @@ type name struct {
 	tool uint32
 }
 
-// appendNames appends the names of a tool.
 func appendNames(names []name, tools []*catalog.Tool, i int) []name {
 	key, ends := nameKey(tools[i].Name)
 	names = append(names, name{key, ends, uint32(i)})

@@ -15,7 +15,6 @@ type namer struct {
 	retired func(key string) *catalog.Retired // nil for none
 }
 
-// A mention is a name in a query.
 type mention struct {
 	words    int // how many it has
 	tool     int // -1 if it is retired, or one word of several names

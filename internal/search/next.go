@@ -243,7 +243,6 @@ func (n *next) listAt(posting int) int {
 	return sort.Search(len(n.start)-1, func(list int) bool { return int(n.start[list]) >= posting })
 }
 
-// mergeList copies a list.
 func (n *next) mergeList(list int, fresh *postings) {
 	const none = 1<<32 - 1 // what -1 is, too
 	at := n.start[list]

@@ -123,7 +123,6 @@ func (x *Index) rate(w *workspace, enough float32) float32 {
 	return best
 }
 
-// favour returns the rating of a tool with the given score.
 func (x *Index) favour(w *workspace, tool uint32, score float32) float32 {
 	rating := score + 0.1
 	if w.preferFree && x.pricing[tool] == free {

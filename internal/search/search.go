@@ -346,7 +346,6 @@ const (
 	tooLow  = 0.05 // to match at all
 )
 
-// matchWords computes the score of each tool.
 func (x *Index) matchWords(w *workspace) {
 	for _, tool := range w.candidates {
 		w.score[tool], w.found[tool] = 0, 0

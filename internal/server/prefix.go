@@ -65,7 +65,6 @@ func (h handlers) prefixes(ready func() bool) []prefix {
 	return slices.DeleteFunc(all, func(p prefix) bool { return p.handler == nil })
 }
 
-// at returns the prefix of a path.
 func (s *server) at(path string) *prefix {
 	last := len(s.prefixes) - 1
 	for i := range last {

@@ -69,7 +69,6 @@ type laneWriter interface {
 	WriteReady(status int, lines, body []byte) (int, error)
 }
 
-// A recorder records the status and length of a response.
 type recorder struct {
 	http.ResponseWriter
 	lane   laneWriter // the same; nil for that of net/http
@@ -183,7 +182,6 @@ func appendLogTime(b []byte, t time.Time) []byte {
 	return append(b, 'Z')
 }
 
-// appendText appends s as a JSON string.
 func appendText(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {

@@ -37,7 +37,6 @@ var fonts = sync.OnceValue(func() [2]*opentype.Font {
 	return parsed
 })
 
-// face returns a font in a size of pixels.
 func (p *canvas) face(w weight, size int) font.Face {
 	key := faceKey{w, size}
 	if f := p.faces[key]; f != nil {

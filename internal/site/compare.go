@@ -104,7 +104,6 @@ func (s *Site) compare(r *request) (*response, error) {
 	return a, nil
 }
 
-// show sets what a comparison of tools shows.
 func (p *comparePage) show(r *request, chosen *choice) {
 	tools := chosen.tools
 	p.Heading, p.IsFair, p.Only = byline(namesOf(tools)), shareCategory(tools), chosen.differences
@@ -178,7 +177,6 @@ func (v *view) criterionDifference(a, b *catalog.Tool) string {
 // onlyDifferences ends the address of a comparison without the lines that say the same of all.
 const onlyDifferences = "&differences=1"
 
-// compareHref returns the address of a comparison.
 func compareHref(tools []*catalog.Tool) string {
 	slugs := each(tools, func(t *catalog.Tool) string { return t.Slug })
 	return comparePath + "?outils=" + strings.Join(slugs, ",")

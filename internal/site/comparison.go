@@ -11,7 +11,6 @@ import (
 	"palmares/internal/markdown"
 )
 
-// comparisonsPage is the list of comparisons.
 type comparisonsPage struct {
 	Page        page
 	Filters     *filters
@@ -20,7 +19,6 @@ type comparisonsPage struct {
 	Pager       pager
 }
 
-// A comparisonRow is a comparison in a list.
 type comparisonRow struct {
 	Slug, Title string
 	UpdatedAt   string
@@ -31,7 +29,6 @@ type comparisonRow struct {
 	Draft       string // see view.mark
 }
 
-// A side is one of the two tools of a comparison.
 type side struct {
 	Row  toolRow
 	Wins bool
@@ -164,7 +161,6 @@ func shareCategory(tools []*catalog.Tool) bool {
 	return !slices.ContainsFunc(tools, func(t *catalog.Tool) bool { return t.Category != tools[0].Category })
 }
 
-// comparisonLines compares tools line by line.
 func (v *view) comparisonLines(tools []*catalog.Tool) []comparisonLine {
 	var lines []comparisonLine
 	isFair := shareCategory(tools)

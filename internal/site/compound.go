@@ -72,7 +72,6 @@ func tagName(tag []byte) string {
 	return string(name)
 }
 
-// appendCompounds appends text with its compounds wrapped.
 func appendCompounds(dst, text []byte) []byte {
 	for {
 		hyphen := bytes.IndexByte(text, '-')

@@ -66,7 +66,6 @@ func (r *request) toolCSV(slug string) (*response, error) {
 	return a, nil
 }
 
-// criteriaIn returns the criteria that a change mentions.
 func criteriaIn(change *catalog.CriteriaChange) (names []string) {
 	for _, v := range change.Old {
 		names = append(names, v.Name)

@@ -34,7 +34,6 @@ type field struct {
 	Options            []option // of a choice; empty for a number
 }
 
-// An option is one option of a choice.
 type option struct {
 	Value, Label string
 	Selected     bool
@@ -188,7 +187,6 @@ func (f *filters) with(name, value string) string {
 	return f.Action + "?" + v.Encode()
 }
 
-// A pager links to the pages of a list.
 type pager struct {
 	Number, Pages  int64
 	Previous, Next string // "" at the ends

@@ -23,7 +23,6 @@ type homePage struct {
 	Articles     []articleRow    // the newest
 }
 
-// A categoryCard is a category with its best tool.
 type categoryCard struct {
 	Category catalog.CategoryItem
 	Best     *toolRow // nil if no tool is tested

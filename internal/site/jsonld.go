@@ -212,7 +212,6 @@ func (v *view) jsonldReview(t *catalog.Tool) *jsonldText {
 	}
 }
 
-// jsonldComparison describes a comparison of two tools.
 func (v *view) jsonldComparison(x *catalog.Comparison, sides []toolRow) *jsonldText {
 	a := v.jsonldArticle(x.Title, v.snap.Catalog.ComparisonURLOf(x.Slug), x.Image, x.Authors)
 	a.Modified = x.UpdatedAt
@@ -222,7 +221,6 @@ func (v *view) jsonldComparison(x *catalog.Comparison, sides []toolRow) *jsonldT
 	return a
 }
 
-// jsonldText describes an article.
 func (v *view) jsonldText(x *catalog.Article, url string) *jsonldText {
 	a := v.jsonldArticle(x.Title, url, x.Image, x.Authors)
 	a.Published = x.Date
@@ -237,7 +235,6 @@ func (v *view) jsonldText(x *catalog.Article, url string) *jsonldText {
 	return a
 }
 
-// jsonldObituary describes the page of a retired tool.
 func (v *view) jsonldObituary(t *catalog.Retired) *jsonldText {
 	url := v.snap.Catalog.RetiredURLOf(t.Slug)
 	a := v.jsonldArticle(t.Name+"\u00a0: outil disparu", url, "", nil)

@@ -17,7 +17,6 @@ import (
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-// templates are the HTML templates by page name.
 var templates = ParseTemplates(templateFiles)
 
 // ParseTemplates parses the pages in the folder templates of files, by name, when they are first asked for:

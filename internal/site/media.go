@@ -112,7 +112,6 @@ func (s *Site) readPicture(ctx context.Context, hash string) ([]byte, error) {
 	return s.cfg.Pictures.Read(ctx, hash)
 }
 
-// get returns a picture from the cache, or reads it.
 func (c *pictureCache) get(ctx context.Context, hash string, read func(context.Context, string) ([]byte, error)) ([]byte, error) {
 	return c.files.Load(hash, func() ([]byte, error) {
 		// Others wait for this read, so it goes on if this visitor leaves.

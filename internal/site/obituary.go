@@ -11,7 +11,6 @@ import (
 	"palmares/internal/markdown"
 )
 
-// retiredPath begins the addresses of retired tools.
 const retiredPath = "/cimetiere/"
 
 // obituaryPage is the page of one retired tool. Each part is there only if it is known.

@@ -2,7 +2,6 @@ package site
 
 import "palmares/internal/chart"
 
-// pricesPage is the list of prices.
 type pricesPage struct {
 	Page    page
 	Filters *filters
@@ -12,7 +11,6 @@ type pricesPage struct {
 	HasData bool // the catalogue is given away as files
 }
 
-// A priceRow is the price of a tool and its history.
 type priceRow struct {
 	Row   toolRow
 	Known *freshness  // nil if nothing is known

@@ -8,7 +8,6 @@ import (
 	"palmares/internal/snapshot"
 )
 
-// toolsPage is the list of tools.
 type toolsPage struct {
 	Page    page
 	Filters *filters

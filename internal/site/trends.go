@@ -300,7 +300,6 @@ type trendRetired struct {
 	Reason    catalog.Reason `json:"reason"`
 }
 
-// trendsJSON is the trends for programs.
 func (s *Site) trendsJSON(r *request) (*response, error) {
 	y := r.trends()
 	a := newResponse(jsonType, wire.AppendJSON(nil, trendsData{

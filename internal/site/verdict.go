@@ -65,7 +65,6 @@ func (v *view) verdict(t *catalog.Tool) verdict {
 	return d
 }
 
-// category returns a category of the catalogue, or nil.
 func (v *view) category(slug string) *catalog.Category { return v.snap.Catalog.Category(slug) }
 
 // legend returns the path of the page that says how the tools of a category are tested: that of its

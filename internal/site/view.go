@@ -157,7 +157,6 @@ func decode(body wire.Body, into any) {
 	}
 }
 
-// comparison returns a published comparison, or nil.
 func (v *view) comparison(slug string) *catalog.Comparison {
 	i, found := slices.BinarySearchFunc(v.snap.Published, slug,
 		func(x *catalog.Comparison, s string) int { return cmp.Compare(x.Slug, s) })

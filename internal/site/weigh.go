@@ -78,7 +78,6 @@ func readWishes(query string, c *catalog.Category) *wishes {
 	return w
 }
 
-// weigh reads the weight of a criterion.
 func (w *wishes) weigh(c *catalog.Category, weights map[string]float64, slug, number string) {
 	slug = strings.TrimSpace(strings.ToValidUTF8(slug, ""))
 	number = strings.TrimSpace(strings.ToValidUTF8(number, ""))
@@ -298,7 +297,6 @@ func (v *view) first(category string, figure func(t *catalog.Tool) (float64, boo
 	return list
 }
 
-// toolsOf returns all tools of a category.
 func (v *view) toolsOf(category string, sort snapshot.Sort) []int32 {
 	return v.snap.Tools(snapshot.ToolQuery{Category: category, Sort: sort}, firstItems(len(v.snap.Catalog.Tools))).IDs()
 }
@@ -377,7 +375,6 @@ func (w *wishes) column(c *catalog.Category, name, label string, rises bool) cri
 	return column
 }
 
-// sorted returns the tools of the table.
 func (v *view) sorted(c *catalog.Category, w *wishes, ranking []candidate) []*catalog.Tool {
 	column, fromEnd := strings.CutPrefix(w.sort, "-")
 	order := snapshot.ScoreDesc

@@ -22,7 +22,6 @@ func newFragment(item any) fragment {
 
 func (f *fragment) body() wire.Body { return wire.NewBody(f.digest, f.json) }
 
-// fragments are the rendered records of a list.
 type fragments []fragment
 
 // render renders n records, on all cores.

@@ -133,7 +133,6 @@ func (s *Snapshot) inOrder(category string, sort Sort) []int32 {
 	return nil
 }
 
-// nameKeys returns the collation keys of n names.
 func nameKeys(n int, name func(i int) string) [][]byte {
 	french := collate.New(language.French)
 	var buf collate.Buffer
@@ -154,7 +153,6 @@ func sortNames(keys [][]byte, direction int) []int32 {
 	return ids
 }
 
-// numbers returns the numbers from 0 to n-1.
 func numbers(n int) []int32 {
 	ids := make([]int32, n)
 	for i := range ids {
@@ -179,7 +177,6 @@ func (s *Snapshot) orderComparisons(public []*catalog.Comparison) map[string][]i
 	return orders
 }
 
-// categoryOf returns the category of an active tool.
 func (s *Snapshot) categoryOf(slug string) string {
 	return s.Catalog.Tools[s.toolBySlug[slug]].Category
 }

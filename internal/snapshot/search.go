@@ -202,13 +202,11 @@ func (s *Snapshot) currentCategory(slug string) string {
 	return slug
 }
 
-// A check is one filter of a query.
 type check struct {
 	name   string // of the filter, as in the address of a page
 	passes func(i int, t *catalog.Tool) bool
 }
 
-// checks returns the filters of a query.
 func (s *Snapshot) checks(q *SearchQuery) (all []check) {
 	add := func(isSet bool, name string, passes func(i int, t *catalog.Tool) bool) {
 		if isSet {

@@ -165,7 +165,6 @@ func (c *converter) catalogue() map[string]any {
 	return settings
 }
 
-// record returns a row as JSON.
 func (c *converter) record(r row) []byte {
 	fields := map[string]any{}
 	criteria := map[string]any{}
@@ -330,7 +329,6 @@ func price(cell, unit string) string {
 	return cell
 }
 
-// domain returns the host of an address.
 func domain(cell string) string {
 	address := cell
 	if !strings.Contains(cell, "://") {

@@ -121,7 +121,6 @@ func (t *Table) checkColumns() error {
 	return nil
 }
 
-// decode returns a file as UTF-8.
 func decode(file []byte) (text, encoding string, err error) {
 	switch {
 	case bytes.HasPrefix(file, []byte{0xfe, 0xff}), bytes.HasPrefix(file, []byte{0xff, 0xfe}):

@@ -92,7 +92,6 @@ func (c *copying) refuseRows(ctx context.Context, name string) error {
 // copyBytes is how much one statement writes at most, but for a single row.
 const copyBytes = 4 << 20
 
-// table copies the rows of one table.
 func (c *copying) table(ctx context.Context, name string) error {
 	var total, done int64
 	if err := c.source.QueryRowContext(ctx, "SELECT count(*) FROM "+name).Scan(&total); err != nil {

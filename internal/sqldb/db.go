@@ -32,7 +32,6 @@ type DB struct {
 	lockWait  time.Duration // on PostgreSQL how long it waits for a row, if that is less
 }
 
-// pools are where a DB reads and writes.
 type pools struct{ reads, writes *sql.DB }
 
 // faults are failures that the next query may not show: a full disk stops writes and not

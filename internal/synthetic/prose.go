@@ -50,7 +50,6 @@ func (m *generator) fill(text []byte, pattern string, s subject) []byte {
 	}
 }
 
-// line returns one pattern, filled.
 func (m *generator) line(pattern string, s subject) string {
 	m.text = m.fill(m.text[:0], pattern, s)
 	return string(m.text)

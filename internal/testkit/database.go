@@ -48,7 +48,6 @@ const notTested = "PALMARES_TEST=quick: SQLite only, NOTHING WAS TESTED ON POSTG
 
 func quick() bool { return os.Getenv("PALMARES_TEST") == "quick" }
 
-// server returns the server of this test binary.
 func server(t testing.TB) *PostgresServer {
 	t.Helper()
 	if quick() {

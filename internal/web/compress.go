@@ -75,7 +75,6 @@ type resetter interface {
 	Reset(w io.Writer)
 }
 
-// in returns the writer of a coding.
 func (e *encoder) in(c Coding) resetter {
 	var err error // only for invalid options
 	switch {

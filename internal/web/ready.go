@@ -75,7 +75,6 @@ func asReady(w http.ResponseWriter) ReadyWriter {
 	return nil
 }
 
-// get returns the response to a request, or nil.
 func (c *Responses) get(r *http.Request) *readyResponse {
 	key := keyOf(r)
 	if found, ok := c.found.Get(key); ok {

@@ -157,7 +157,6 @@ func escape(s, others string) string {
 	return string(b)
 }
 
-// write sends a prepared response.
 func (s *Sender) write(w http.ResponseWriter, a *Response) {
 	header := w.Header()
 	s.setHeaders(header, a)
@@ -237,7 +236,6 @@ func (s *Sender) setHeaders(header http.Header, a *Response) {
 	}
 }
 
-// body returns the body of a prepared response.
 func (s *Sender) body(a *Response) []byte {
 	if s.isUnpacked(a) {
 		return s.compressor.Compress(a.Body, Zstd)

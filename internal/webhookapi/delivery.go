@@ -27,7 +27,6 @@ type deliveryItem struct {
 	LastAttempt  *attemptItem `json:"last_attempt"`
 }
 
-// deliveryDetail is a delivery with its attempts and its body.
 type deliveryDetail struct {
 	deliveryItem
 	Attempts []attemptItem `json:"attempts"`

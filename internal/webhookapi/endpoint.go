@@ -12,7 +12,6 @@ import (
 	"palmares/internal/webhook"
 )
 
-// endpointItem is an endpoint on the wire.
 type endpointItem struct {
 	ID             string   `json:"id"`
 	URL            string   `json:"url"`

@@ -12,7 +12,6 @@ import (
 	"palmares/internal/webhook"
 )
 
-// recoveryItem is a recovery on the wire.
 type recoveryItem struct {
 	ID         string  `json:"id"`
 	EndpointID string  `json:"endpoint_id"`

@@ -125,7 +125,6 @@ func (f *Folder) commit(ctx context.Context, at *position, p *Publication) (comm
 	return commit, apart, err
 }
 
-// message returns the message of a commit.
 func message(p *Publication) string {
 	if p.Message != "" {
 		return strings.TrimSpace(p.Message) + "\n"

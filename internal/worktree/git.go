@@ -18,7 +18,6 @@ import (
 	"palmares/internal/publication"
 )
 
-// A repository is the git repository around a content folder.
 type repository struct {
 	top      string // its work tree
 	prefix   string // the content folder in it: "" or as in contenu/
