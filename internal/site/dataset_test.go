@@ -74,7 +74,7 @@ func TestAPublisherMayHideTheDataPage(t *testing.T) {
 	v.get("/donnees").ok().says("sauf le texte des avis").saysNot("chunks.ndjson.zst")
 	v.get("/").ok().says(`href="/donnees"`)
 	v.get("/sitemap.xml").ok().says("/donnees<")
-	v.get("/docs").ok().says(`Pour tout prendre d’un coup`)
+	v.get("/docs").ok().says(`Qui veut tout le catalogue`)
 	v.get("/docs.md").ok().says("/donnees.md")
 	c = small()
 	c.Settings.Dataset = catalog.DatasetOff

@@ -66,10 +66,14 @@ func (s *Site) dataGuide(r *request) (*response, error) {
 	if !r.snap.Catalog.HasDataset() {
 		return nil, noDataset()
 	}
+	deck := "Une copie entière coûte une requête, la tenir à jour une par jour, et une empreinte prouve les deux."
+	if r.snap.Catalog.IsReserved() {
+		deck = "Tous droits réservés\u00a0: une copie demande l’accord de qui publie ce site. " + deck
+	}
 	return s.guide(r, "guide-data", guidePage{
 		Page: s.page(r, "Copier le catalogue", "Tenir une copie exacte du catalogue, y chercher et le mesurer : "+
 			"flux des changements, fichiers, historiques, carte et tendances en JSON.", dataPath),
-		Deck: "Une copie entière coûte une requête, la tenir à jour une par jour, et une empreinte prouve les deux.",
+		Deck: deck,
 	}), nil
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 var givesAway = regexp.MustCompile(`(?i)libres? de droits|données libres|à condition d.en citer|à condition de citer|citer la source|` +
-	`aucune autorisation|usage commercial|pour entraîner (?:ou|un)|sous licence libre|(?:qui|pour) reprend|réutilisation doit|télécharger d’un coup`)
+	`aucune autorisation|usage commercial|pour entraîner (?:ou|un)|sous licence libre|(?:qui|pour) reprend|réutilisation doit|(?:télécharger|prendre) d’un coup`)
 
 // Nothing that the site of a publisher who reserves all rights says gives them away.
 func TestReservedRightsAreGivenAwayNowhere(t *testing.T) {
@@ -29,6 +29,7 @@ func TestReservedRightsAreGivenAwayNowhere(t *testing.T) {
 			t.Errorf("%s does not say that all rights are reserved", path)
 		}
 	}
+	v.get("/docs/donnees").ok().says("une copie demande l’accord")
 	c.Pages = append(c.Pages, catalog.Page{Slug: "licence", Title: "Nos droits", Body: "Rien n’est à reprendre."})
 	v.publish(c, 2)
 	for _, path := range []string{"/licence", "/licence.md"} {
