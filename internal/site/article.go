@@ -21,12 +21,13 @@ type articleRow struct {
 	Sponsored         bool
 	Draft             string // see view.mark
 	Link              link
+	Image             *img // nil for none
 }
 
 func (v *view) articleRow(a *catalog.Article) articleRow {
 	return articleRow{
 		Slug: a.Slug, Title: markdown.NoBreak(a.Title), Date: a.Date, Byline: v.signature(a.Authors), Sponsored: a.Sponsored,
-		Draft: v.mark(a.Draft, "articles/"+a.Slug), Link: articleLink(a), Text: markdown.NoBreak(cmp.Or(a.Description, beginning(markdown.Excerpt(a.Body)))),
+		Draft: v.mark(a.Draft, "articles/"+a.Slug), Link: articleLink(a), Image: v.hero(a.Image, featureSizes), Text: markdown.NoBreak(cmp.Or(a.Description, beginning(markdown.Excerpt(a.Body)))),
 	}
 }
 
@@ -269,6 +270,23 @@ func articleLink(a *catalog.Article) link {
 		to.Text += " (article sponsorisé)"
 	}
 	return to
+}
+
+const authorsPath = "/auteurs"
+
+// listAuthors shows everybody with a page, by their slugs.
+func (s *Site) listAuthors(r *request) (*response, error) {
+	all := r.snap.Catalog.Authors
+	if len(all) == 0 {
+		return nil, notFound("Personne n’a encore de page ici.")
+	}
+	people := group{Title: "Qui écrit ici"}
+	for _, a := range all[:min(len(all), maxArticles)] {
+		people.Links = append(people.Links, link{authorsPath + "/" + a.Slug, strings.TrimSuffix(a.Name+", "+markdown.NoBreak(a.Role), ", ")})
+	}
+	data := authorPage{Author: &catalog.Author{Name: "Auteurs"}, Works: []group{people}}
+	data.Page = s.page(r, data.Author.Name, "Les personnes qui écrivent ici.", authorsPath)
+	return render(r, "author", data.Page, data), nil
 }
 
 func (s *Site) showAuthor(r *request) (*response, error) {

@@ -70,7 +70,10 @@ func TestArticlesAndAuthorsLeadToEachOther(t *testing.T) {
 	v.get("/salon").ok().says(`Par <a href="/auteurs/ada"`, "3\u00a0octobre 2026")
 	v.get("/auteurs/ada").ok().says("La voix", "Payé", `href="/salon"`, `"@type":"Person"`, `"jobTitle":"Essais"`, `"sameAs":["https://ada.example/"]`)
 	v.get("/auteurs/personne").answers(404)
-	v.get("/sitemap.xml").ok().says("/articles</loc>", "/articles/voix</loc><lastmod>2026-10-01</lastmod>", "/auteurs/ada</loc>")
+	v.get("/auteurs").ok().says(`<a href="/auteurs/ada">Ada &lt;b&gt;, Essais</a>`)
+	v.get("/auteurs.md").ok().says("](/auteurs/ada.md)")
+	v.get("/").ok().says(`href="/auteurs"`)
+	v.get("/sitemap.xml").ok().says("/articles</loc>", "/articles/voix</loc><lastmod>2026-10-01</lastmod>", "/auteurs</loc>", "/auteurs/ada</loc>")
 	v.get("/outils?q=voix").ok().says(`<a href="/articles/voix">La voix</a>`)
 	v.get("/outils?q=citations").ok().says(`<a href="/articles/voix">La voix</a>`) // a word of its text
 	v.get("/articles/voix").ok().says(`<a href="/categories/chat">`)
@@ -81,7 +84,18 @@ func TestArticlesAndAuthorsLeadToEachOther(t *testing.T) {
 	v.get("/outils?q=Ada").ok().says(`<a href="/auteurs/ada">Ada &lt;b&gt;</a>`)
 	without := open(t, small())
 	without.get("/").ok().saysNot(`href="/articles"`)
-	without.get("/sitemap.xml").ok().saysNot("/articles")
+	without.get("/sitemap.xml").ok().saysNot("/articles", "/auteurs")
+	without.get("/auteurs").answers(404)
+}
+
+func TestArticlesAreListedWithTheirPicture(t *testing.T) {
+	c := written()
+	c.Articles[0].Image = "medias/voix.png"
+	c.Pictures = map[string]catalog.Picture{"medias/voix.png": {Hash: "0123456789abcdef", Ext: "png", Width: 800, Height: 600}}
+	v := open(t, c)
+	for _, path := range []string{"/", "/articles", "/outils/abeille", "/categories/chat"} {
+		v.get(path).ok().says(`alt="" width="800" height="600" `)
+	}
 }
 
 func TestTextsAreInTheFeed(t *testing.T) {

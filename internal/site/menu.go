@@ -72,6 +72,9 @@ func newMenus(c *catalog.Catalog) menus {
 		m.Header = slices.Insert(m.Header, articlesFrom, link{articlesPath, "Articles"})
 	}
 	m.Header = append(append(m.Header, header...), product.Header[ownFrom:]...)
+	if len(c.Authors) > 0 {
+		footer = append(footer, link{authorsPath, "Auteurs"})
+	}
 	m.Footer = footer
 	for _, l := range product.Footer {
 		if !replaced[l.Href] && (l.Href != datasetPath || c.Settings.Dataset != catalog.DatasetOff) {

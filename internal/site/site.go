@@ -102,6 +102,7 @@ func New(cfg Config) *Site {
 	s.handle("/comparatifs/{slug}", s.showComparison)
 	s.handleList("/articles", s.listArticles)
 	s.handle("/articles/{slug}", s.showArticle)
+	s.handleBoth(authorsPath, s.listAuthors)
 	s.handle("/auteurs/{slug}", s.showAuthor)
 	s.handleList(comparePath, s.compare)
 	s.handleList("/prix", s.listPrices)

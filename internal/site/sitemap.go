@@ -31,6 +31,9 @@ func (v *view) ownPages(yield func(path string, to link) bool) {
 	if len(v.articles) > 0 {
 		paths = append(slices.Clip(paths), articlesPath)
 	}
+	if len(v.snap.Catalog.Authors) > 0 {
+		paths = append(slices.Clip(paths), authorsPath)
+	}
 	if v.snap.Catalog.HasDataset() {
 		paths = append(slices.Clip(paths), datasetPath, dataPath)
 	}
