@@ -282,7 +282,7 @@ func (s *Site) listAuthors(r *request) (*response, error) {
 	}
 	people := group{Title: "Qui écrit ici"}
 	for _, a := range all[:min(len(all), maxArticles)] {
-		people.Links = append(people.Links, link{authorsPath + "/" + a.Slug, strings.TrimSuffix(a.Name+", "+markdown.NoBreak(a.Role), ", ")})
+		people.Links = append(people.Links, link{authorsPath + "/" + a.Slug, strings.TrimSuffix(a.Name+", "+inside(markdown.NoBreak(a.Role)), ", ")})
 	}
 	data := authorPage{Author: &catalog.Author{Name: "Auteurs"}, Works: []group{people}}
 	data.Page = s.page(r, data.Author.Name, "Les personnes qui écrivent ici.", authorsPath)

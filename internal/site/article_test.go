@@ -70,7 +70,7 @@ func TestArticlesAndAuthorsLeadToEachOther(t *testing.T) {
 	v.get("/salon").ok().says(`Par <a href="/auteurs/ada"`, "3\u00a0octobre 2026")
 	v.get("/auteurs/ada").ok().says("La voix", "Payé", `href="/salon"`, `"@type":"Person"`, `"jobTitle":"Essais"`, `"sameAs":["https://ada.example/"]`)
 	v.get("/auteurs/personne").answers(404)
-	v.get("/auteurs").ok().says(`<a href="/auteurs/ada">Ada &lt;b&gt;, Essais</a>`)
+	v.get("/auteurs").ok().says(`<a href="/auteurs/ada">Ada &lt;b&gt;, essais</a>`)
 	v.get("/auteurs.md").ok().says("](/auteurs/ada.md)")
 	v.get("/").ok().says(`href="/auteurs"`)
 	v.get("/sitemap.xml").ok().says("/articles</loc>", "/articles/voix</loc><lastmod>2026-10-01</lastmod>", "/auteurs</loc>", "/auteurs/ada</loc>")

@@ -297,6 +297,9 @@ func TestACategoryBeginsWithThreeAnswers(t *testing.T) {
 		{"a cheaper tool that is nearly as good", func(c *catalog.Catalog) { c.Tools[1].Score, c.Tools[1].Price = number(8), "60 €/an" }, []string{
 			"5\u00a0€ par mois au lieu de 10\u00a0€\u00a0: le moins cher à un point au plus du mieux noté (0,5\u00a0point de moins qu’Abeille).",
 		}},
+		{"a converted price", func(c *catalog.Catalog) {
+			c.Tools[0].PriceDisplay, c.Tools[1].Score, c.Tools[1].Price = "11 $/mois", number(8), "60 €/an"
+		}, []string{"5\u00a0€ par mois au lieu d’environ 10\u00a0€\u00a0:"}},
 		{"a free winner", func(c *catalog.Catalog) { c.Tools[2].Score = number(9) }, []string{
 			"0,5\u00a0point de plus qu’Abeille, le deuxième, et gratuit.", "Le mieux noté est gratuit\u00a0: aucun prix ne fait mieux.", "Rien n’est mieux noté dans la catégorie, même en payant.",
 		}},

@@ -127,7 +127,7 @@ func whyValue(value *market.Point, m *market.Map) string {
 	if top.Score-value.Score > market.ValueMargin+1e-9 {
 		why = "le mieux noté de ceux qui coûtent deux fois moins, ou mieux"
 	}
-	return price + " au lieu de " + instead + "\u00a0: " + why + " (" + less + ")."
+	return price + " au lieu " + of(instead) + "\u00a0: " + why + " (" + less + ")."
 }
 
 // whyNoValue says why no tool is the best value.
