@@ -308,22 +308,6 @@ func (t *Tool) advance(at time.Time, zone *time.Location) *Tool {
 	return &next
 }
 
-// Apart returns the catalogue as the previous one of next, which was made of it by Advance: the two
-// share the tools that are the same.
-func (c *Catalog) Apart(next *Catalog) *Catalog {
-	old := *c
-	old.Unchanged = NewUnchanged(next)
-	old.Tools = nil
-	for _, t := range c.Tools {
-		if i, found := next.find(t.Slug); found && next.Tools[i] == t {
-			old.Unchanged.is[i] = true
-		} else {
-			old.Tools = append(old.Tools, t)
-		}
-	}
-	return &old
-}
-
 // Clone returns a catalogue that Advance and Put may change without changing c.
 func (c *Catalog) Clone() *Catalog {
 	next := *c

@@ -86,13 +86,12 @@ func carryOverTools(old, next *Catalog, today string) {
 	past := pastTools(old, next)
 	for i := range next.Tools {
 		t := next.Tools[i]
-		if old.Unchanged.has(i) {
-			delete(past, t.Slug)
-			continue
-		}
 		prior := old.prior(next, t)
 		before, known := past[t.Slug]
 		delete(past, t.Slug)
+		if prior == t { // see Settle
+			continue
+		}
 		if same := old.Tool(t.Slug); same != nil {
 			before, known = same.Past(), true
 		}
@@ -134,6 +133,51 @@ func (t *Tool) carryOver(before *PastTool, known bool, prior *Tool, today string
 			t.UpdatedAt = prior.UpdatedAt
 		}
 	}
+}
+
+// Settle returns the tool of c, the next catalogue, in the place of prior, one of the previous catalogue, if the
+// two are the same, and otherwise prior: a large catalogue changes little from one publication to the next, so
+// that hardly any tool of the previous one must be kept to compare the two. What both catalogues share is
+// completed as CarryOver would, or, if isCopy, left as KeepPast does. c must be sorted; several tools may be
+// settled at once.
+func (c *Catalog) Settle(prior *Tool, isCopy bool, today string) *Tool {
+	written := c.Tool(prior.Slug)
+	if written == nil {
+		return prior
+	}
+	t := *written
+	if !isCopy {
+		if len(t.Aliases) > 0 { // with them, more than the tool itself matters
+			return prior
+		}
+		before := prior.Past()
+		t.carryOver(&before, true, prior, today)
+	}
+	if t.UpdatedAt != prior.UpdatedAt || !t.equalExceptDate(prior) || !t.hasMarksOf(prior) {
+		return prior
+	}
+	// The same histories, without keeping those of prior.
+	if slices.Equal(t.PriceHistory, written.PriceHistory) {
+		t.PriceHistory = written.PriceHistory
+	}
+	if slices.EqualFunc(t.ScoreHistory, written.ScoreHistory, ScoreChange.isEqual) {
+		t.ScoreHistory = written.ScoreHistory
+	}
+	if slices.EqualFunc(t.CriteriaHistory, written.CriteriaHistory,
+		func(a, b CriteriaChange) bool { return a.Same(b) && a.Automatic == b.Automatic }) {
+		t.CriteriaHistory = written.CriteriaHistory
+	}
+	// Only what carryOver sets: others look for slugs meanwhile.
+	written.UpdatedAt, written.PriceHistory, written.ScoreHistory = t.UpdatedAt, t.PriceHistory, t.ScoreHistory
+	written.CriteriaHistory, written.AddedAt = t.CriteriaHistory, t.AddedAt
+	return written
+}
+
+// hasMarksOf reports whether the histories of prices and scores of two tools are the same, with the
+// same automatic entries.
+func (t *Tool) hasMarksOf(o *Tool) bool {
+	return slices.Equal(t.PriceHistory, o.PriceHistory) &&
+		slices.EqualFunc(t.ScoreHistory, o.ScoreHistory, ScoreChange.isEqual)
 }
 
 // follows reports whether the histories of alias, an inactive tool, follow the tool

@@ -44,11 +44,6 @@ type Catalog struct {
 	// Past holds, by slug, what is kept of tools that are no longer active, in case
 	// they return.
 	Past map[string]PastTool
-
-	// Unchanged has the tools that are not in Tools because another catalogue has them as
-	// they are; nil for none. Only a previous catalogue may have such tools, while the next
-	// one is compared with it.
-	Unchanged *Unchanged
 }
 
 // A PastTool is what is kept of a tool that is no longer active: its histories, of
@@ -402,7 +397,7 @@ func (c *Catalog) Sort() {
 func (c *Catalog) Tool(slug string) *Tool {
 	i, found := c.find(slug)
 	if !found {
-		return c.Unchanged.tool(slug)
+		return nil
 	}
 	return c.Tools[i]
 }

@@ -124,16 +124,16 @@ func (d *Diff) Report(next *Catalog) {
 }
 
 func (d *Diff) compareTools(old, next *Catalog) {
-	if len(old.Tools) == 0 && old.Unchanged.isEmpty() { // all are new
+	if len(old.Tools) == 0 { // all are new
 		d.Changes = make([]Change, 0, len(next.Tools)+len(next.Retired)+len(next.Comparisons)+TopSetSize+1)
 		d.Tools.Added = make([]string, 0, len(next.Tools))
 	}
 	for i := range next.Tools {
-		if old.Unchanged.has(i) && old.URL == next.URL {
-			continue
-		}
 		t := next.Tools[i]
 		prior := old.prior(next, t)
+		if prior == t && old.URL == next.URL { // see Settle
+			continue
+		}
 		same := prior != nil && t.equalExceptDate(prior) && t.UpdatedAt == prior.UpdatedAt
 		switch {
 		case old.Tool(t.Slug) == nil:
@@ -243,11 +243,12 @@ func (d *Diff) compareComparisons(old, next *Catalog) {
 
 func (d *Diff) compareEmbeddings(old, next *Catalog, sections func(string) []Section) {
 	before := map[string]*Tool{}
-	for _, t := range old.TopTools() {
-		before[t.Slug] = t
+	for _, i := range old.TopSet() {
+		before[old.Tools[i].Slug] = old.Tools[i]
 	}
 	head := func(c *Catalog, t *Tool) EmbeddingsHead { return c.EmbeddingsDoc(t, sections(t.Body)).EmbeddingsHead }
-	for _, t := range next.TopTools() {
+	for _, i := range next.TopSet() {
+		t := next.Tools[i]
 		prior, was := before[t.Slug]
 		delete(before, t.Slug)
 		if was && prior.Body == t.Body {

@@ -23,28 +23,6 @@ func (c *Catalog) TopSet() []int {
 	return set[:min(len(set), TopSetSize)]
 }
 
-// TopTools returns the tools of TopSet, those of c.Unchanged included.
-func (c *Catalog) TopTools() []*Tool {
-	var set []*Tool
-	add := func(t *Tool) {
-		if t.mayBeTop() {
-			set = append(set, t)
-		}
-	}
-	for i := range c.Tools {
-		add(c.Tools[i])
-	}
-	if u := c.Unchanged; u != nil {
-		for i := range u.next.Tools {
-			if u.is[i] {
-				add(u.next.Tools[i])
-			}
-		}
-	}
-	slices.SortFunc(set, byRank)
-	return set[:min(len(set), TopSetSize)]
-}
-
 func (t *Tool) mayBeTop() bool {
 	return t.Score != nil && t.Verifiability != nil && t.Body != "" &&
 		(t.Tier == 1 || *t.Score >= 8 || t.Tier == 2 && t.Mainstream)

@@ -208,7 +208,7 @@ func (p *publication) loadDue(ctx context.Context, at time.Time, known *prepared
 	for i := range public {
 		p.feed.Before(&public[i])
 	}
-	p.old.Catalog = stored.Apart(p.next)
+	p.old.Catalog = stored
 	return nil
 }
 

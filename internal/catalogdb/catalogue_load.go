@@ -78,10 +78,10 @@ func loadHead(ctx context.Context, tx *sql.Tx) (*Published, error) {
 
 // A gathering says what to do with the rows that gather reads.
 type gathering struct {
-	url  string                   // of the site
-	each func(*row)               // is called with every row, one at a time; may be nil
-	feed bool                     // the changes are wanted, too
-	keep func(*catalog.Tool) bool // reports whether to keep a tool, for several at once; may be nil
+	url  string                            // of the site
+	each func(*row)                        // is called with every row, one at a time; may be nil
+	feed bool                              // the changes are wanted, too
+	keep func(*catalog.Tool) *catalog.Tool // returns what to keep of a tool, for several at once; may be nil
 
 	known *prepared // has tools that need not be decoded, if the changes are not wanted; may be nil
 }
@@ -221,9 +221,10 @@ func (d *rowDecoder) record(r *row, c *record.Change) (images []record.Image, er
 		if err == nil {
 			err = rest.mark(t.Past())
 		}
-		if err == nil && (d.keep == nil || d.keep(t)) {
-			d.Tools = append(d.Tools, t)
+		if err == nil && d.keep != nil {
+			t = d.keep(t)
 		}
+		d.Tools = append(d.Tools, t)
 	case record.Proof:
 		var p catalog.Proof
 		_, err = d.decoder.Decode(r.Kind, document, &p)

@@ -25,16 +25,14 @@ func (p *publication) load(ctx context.Context) error {
 	}
 	p.feed = feed.Step(p.next, old.Version+1, sqldb.FormatTime(p.now))
 	p.stored = map[rowKey]storedRow{}
-	unchanged := catalog.NewUnchanged(p.next)
 	all, err := gather(ctx, p.tx, gathering{
-		url: old.url, each: p.know, keep: func(t *catalog.Tool) bool {
-			return !unchanged.Settle(t, p.isExact(), catalog.Day(p.now))
+		url: old.url, each: p.know, keep: func(t *catalog.Tool) *catalog.Tool {
+			return p.next.Settle(t, p.isExact(), catalog.Day(p.now))
 		},
 	}, "")
 	if err != nil {
 		return err
 	}
-	all.Unchanged = unchanged
 	if err := loadScheduled(ctx, p.tx, &all.Catalog); err != nil {
 		return err
 	}

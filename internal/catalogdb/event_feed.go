@@ -127,9 +127,8 @@ func topicsOf(c *catalog.Catalog) *topics {
 
 // loadTopics reads the topics of the published catalogue.
 func loadTopics(ctx context.Context, tx *sql.Tx) (*topics, error) {
-	all, err := gather(ctx, tx, gathering{keep: func(t *catalog.Tool) bool {
-		*t = catalog.Tool{Slug: t.Slug, Category: t.Category, Aliases: t.Aliases} // there may be many
-		return true
+	all, err := gather(ctx, tx, gathering{keep: func(t *catalog.Tool) *catalog.Tool {
+		return &catalog.Tool{Slug: t.Slug, Category: t.Category, Aliases: t.Aliases} // there may be many
 	}}, "kind <> $1", string(pictureKind))
 	if err != nil {
 		return nil, err
