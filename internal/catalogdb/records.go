@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unique"
 
 	"palmares/internal/catalog"
 	"palmares/internal/record"
@@ -55,15 +56,6 @@ func eachRow(ctx context.Context, tx *sql.Tx, fn func(*row) error, where string,
 		return err
 	}
 	defer found.Close()
-	texts := map[string]string{} // that many rows have
-	share := func(text *string) {
-		same, ok := texts[*text]
-		if !ok {
-			same = *text
-			texts[same] = same
-		}
-		*text = same
-	}
 	var r row
 	for found.Next() {
 		err := found.Scan((*string)(&r.Kind), &r.Slug, &r.public, &r.Position, &r.Version, &r.At, &r.Deleted, &r.RenamedTo,
@@ -71,9 +63,8 @@ func eachRow(ctx context.Context, tx *sql.Tx, fn func(*row) error, where string,
 		if err != nil {
 			return err
 		}
-		share((*string)(&r.Kind))
-		share(&r.At)
-		share(&r.FirstAt)
+		// Many rows have the same texts of these.
+		r.Kind, r.At, r.FirstAt = unique.Make(r.Kind).Value(), unique.Make(r.At).Value(), unique.Make(r.FirstAt).Value()
 		if err := fn(&r); err != nil {
 			return err
 		}

@@ -62,23 +62,12 @@ func (a *Addresses) index() {
 	a.tools, a.comparisons = map[string]*catalog.Tool{}, map[string]*catalog.Comparison{}
 	a.retired, a.texts, a.categories = map[string]*catalog.Retired{}, map[string]ownText{}, map[string]string{}
 	a.sections = map[string]*anchorIndex{}
-	for i := range c.Tools {
-		t := c.Tools[i]
-		for _, alias := range t.Aliases {
-			a.tools[alias] = t
-		}
-	}
-	for i := range c.Tools { // after the aliases, which must not hide a tool
-		a.tools[c.Tools[i].Slug] = c.Tools[i]
+	for _, t := range c.Tools {
+		add(a.tools, t, t.Slug, t.Aliases)
 	}
 	for i := range c.Comparisons {
 		x := &c.Comparisons[i]
-		for _, alias := range x.Aliases {
-			a.comparisons[alias] = x
-		}
-	}
-	for i := range c.Comparisons {
-		a.comparisons[c.Comparisons[i].Slug] = &c.Comparisons[i]
+		add(a.comparisons, x, x.Slug, x.Aliases)
 	}
 	for i := range c.Retired {
 		a.retired[c.Retired[i].Slug] = &c.Retired[i]
@@ -93,13 +82,18 @@ func (a *Addresses) index() {
 		a.addText("auteurs", c.Authors[i].Slug, c.Authors[i].Body, nil)
 	}
 	for _, k := range c.Categories {
-		for _, alias := range k.Aliases {
-			a.categories[alias] = k.Slug
+		add(a.categories, k.Slug, k.Slug, k.Aliases)
+	}
+}
+
+// add adds something by its slug and by its aliases, which must not hide what has one of them as its slug.
+func add[T any](to map[string]T, value T, slug string, aliases []string) {
+	for _, alias := range aliases {
+		if _, taken := to[alias]; !taken {
+			to[alias] = value
 		}
 	}
-	for _, k := range c.Categories {
-		a.categories[k.Slug] = k.Slug
-	}
+	to[slug] = value
 }
 
 // An ownText is a page, an article or an author.

@@ -16,21 +16,15 @@ func completeOne(c *catalog.Catalog, record any, today string) []content.Warning
 	own := &catalog.Catalog{}
 	own.Put(record)
 	left := complete(c, own, today)
-	putAll(c, own.Comparisons)
-	putAll(c, own.Retired)
-	putAll(c, own.Pages)
-	putAll(c, own.Articles)
-	putAll(c, own.Authors)
+	for i := range catalog.Kinds {
+		for n := range catalog.Kinds[i].Len(own) {
+			c.Put(catalog.Kinds[i].At(own, n))
+		}
+	}
 	if x, ok := record.(*catalog.Comparison); ok && len(left) > 0 {
 		c.Comparisons = slices.DeleteFunc(c.Comparisons, func(o catalog.Comparison) bool { return o.Slug == x.Slug })
 	}
 	return left
-}
-
-func putAll[T any](c *catalog.Catalog, list []T) {
-	for i := range list {
-		c.Put(&list[i])
-	}
 }
 
 // complete makes records with drafts among them, all those of the catalogue c or some, fit to be shown: what

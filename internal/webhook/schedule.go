@@ -39,14 +39,6 @@ func ParseSchedule(text string) (Schedule, error) {
 	return s, nil
 }
 
-func (s Schedule) String() string {
-	parts := make([]string, len(s))
-	for i, d := range s {
-		parts[i] = d.String()
-	}
-	return strings.Join(parts, ",")
-}
-
 // maxJitter is the share of a delay that is added at random, so that deliveries that
 // failed together are not retried together.
 const maxJitter = 0.1
