@@ -83,13 +83,14 @@ type TextItem struct {
 	Author       []string `json:"author"`
 	Date         *string  `json:"date"` // null if there is none
 	Sponsored    bool     `json:"sponsored"`
+	Words        int      `json:"words"` // of the text
 	CanonicalURL string   `json:"canonical_url"`
 }
 
 func (i TextItem) Values() map[string]any { return valuesOf(i) }
 
-func newTextItem(slug, title string, authors []string, date, url string) TextItem {
-	i := TextItem{Slug: slug, Title: title, Author: append([]string{}, authors...), CanonicalURL: url}
+func newTextItem(slug, title string, authors []string, date, url, body string) TextItem {
+	i := TextItem{Slug: slug, Title: title, Author: append([]string{}, authors...), CanonicalURL: url, Words: len(strings.Fields(body))}
 	if date != "" {
 		i.Date = &date
 	}
@@ -98,7 +99,7 @@ func newTextItem(slug, title string, authors []string, date, url string) TextIte
 
 // ArticleItem returns what events tell of an article.
 func (c *Catalog) ArticleItem(a *Article) TextItem {
-	i := newTextItem(a.Slug, a.Title, a.Authors, a.Date, c.ArticleURLOf(a.Slug))
+	i := newTextItem(a.Slug, a.Title, a.Authors, a.Date, c.ArticleURLOf(a.Slug), a.Body)
 	i.Sponsored = a.Sponsored
 	return i
 }
@@ -178,9 +179,9 @@ func (d *Diff) addText(kind string, fields []Field, prior, now any, before, afte
 }
 
 func (c *Catalog) pageItem(p *Page) TextItem {
-	return newTextItem(p.Slug, p.Title, p.Authors, p.Date, c.URL+"/"+p.Slug)
+	return newTextItem(p.Slug, p.Title, p.Authors, p.Date, c.URL+"/"+p.Slug, p.Body)
 }
 
 func (c *Catalog) reviewItem(t *Tool) TextItem {
-	return newTextItem(t.Slug, t.Name, t.Authors, t.UpdatedAt, c.ReviewURLOf(t))
+	return newTextItem(t.Slug, t.Name, t.Authors, t.UpdatedAt, c.ReviewURLOf(t), t.Body)
 }

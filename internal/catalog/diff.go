@@ -3,6 +3,7 @@ package catalog
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // A Diff is what a publication changes: for the public (Changes) and in the stored
@@ -185,8 +186,11 @@ func (d *Diff) addToolUpdate(old, next *Catalog, prior, t *Tool) {
 	}
 	if prior.Body != t.Body && t.Body != "" {
 		item := next.reviewItem(t)
+		before := item
+		before.Words = len(strings.Fields(prior.Body))
+		changed, previous := fieldsChanged(fieldsOf(before), fieldsOf(item))
 		d.add(Change{
-			Type: ReviewUpdated, Slug: t.Slug, Changed: []string{"body"}, Previous: nothing, Object: item, URL: item.CanonicalURL,
+			Type: ReviewUpdated, Slug: t.Slug, Changed: append(changed, "body"), Previous: previous, Object: item, URL: item.CanonicalURL,
 		})
 	}
 }

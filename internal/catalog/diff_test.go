@@ -59,7 +59,7 @@ func TestARecordIsDatedByTheDayItChanged(t *testing.T) {
 	first := with(tool("a"), tool("b", func(t *Tool) { t.UpdatedAt = "2025-05-05" }))
 	publish(t, &Catalog{}, first, "2026-01-01")
 	second := with(tool("a", func(t *Tool) { t.Body = "Un avis." }), tool("b", func(t *Tool) { t.UpdatedAt = "2025-05-05"; t.Tagline = "Autre" }))
-	expect(t, publish(t, first, second, "2026-02-02"), "tool.updated a avis_url,updated_at", "review.updated a body", "tool.updated b tagline")
+	expect(t, publish(t, first, second, "2026-02-02"), "tool.updated a avis_url,updated_at", "review.updated a words,body", "tool.updated b tagline")
 	if second.Tools[0].UpdatedAt != "2026-02-02" || second.Tools[1].UpdatedAt != "2025-05-05" {
 		t.Errorf("days %s, %s", second.Tools[0].UpdatedAt, second.Tools[1].UpdatedAt)
 	}

@@ -1,6 +1,7 @@
 package site_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -116,6 +117,28 @@ func TestTextsAreInTheFeed(t *testing.T) {
 		"evt_4 Salon : nouvelle page /salon",
 		"evt_2 La voix : article mis à jour /articles/voix",
 		"evt_1 La voix /articles/voix",
+	})
+}
+
+func TestTheFeedSaysHowMuchOfATextChanged(t *testing.T) {
+	c := written()
+	c.Sort()
+	v := open(t, c)
+	snap := snapshot.Build(c, 2, "2026-11-02")
+	event := func(kind, slug string, before any) catalog.Event {
+		return catalog.Event{ID: "evt_" + kind + fmt.Sprint(before), At: onDay(2), Type: kind, Slug: slug, Changed: []string{"words", "body"}, Previous: map[string]any{"words": before}, Object: map[string]any{"words": 1240.0}}
+	}
+	snap.Events = []catalog.Event{event(catalog.ReviewUpdated, "abeille", 850.0), event(catalog.ReviewUpdated, "abeille", 0.0), event(catalog.ArticleUpdated, "voix", 1.0)}
+	v.show(snap)
+	var said []string
+	for _, e := range feedOf(t, v.get("/flux.atom")) {
+		summary, _, _ := strings.Cut(e.Summary, ". ")
+		said = append(said, e.Title+" | "+summary)
+	}
+	equal(t, "the feed", said[:3], []string{
+		"Abeille\u00a0: avis réécrit | Texte\u00a0: 850 → 1\u202f240\u00a0mots",
+		"Abeille\u00a0: avis publié | " + said[1][strings.Index(said[1], "| ")+2:],
+		"La voix\u00a0: article mis à jour | Changé\u00a0: le texte (1 → 1\u202f240\u00a0mots)",
 	})
 }
 

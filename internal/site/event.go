@@ -403,6 +403,11 @@ func (v *view) describeText(e *catalog.Event, ch *change) bool {
 		}
 		ch.Kind, ch.Title, ch.summary = kindReview, t.Name+"\u00a0: avis réécrit",
 			markdown.NoBreak(cmp.Or(t.Summary, beginning(markdown.Excerpt(t.Body))))
+		if length := wordsChanged(e); e.Previous["words"] == 0.0 {
+			ch.Title = t.Name + "\u00a0: avis publié"
+		} else if length != "" {
+			ch.summary = "Texte\u00a0: " + length + ". " + ch.summary
+		}
 		ch.Path, ch.authors, ch.tools = "/avis/"+t.Slug, t.Authors, []string{t.Slug}
 	}
 	return true
@@ -425,7 +430,9 @@ var textParts = []struct{ field, name string }{
 func changedParts(e *catalog.Event) string {
 	var names []string
 	for _, p := range textParts {
-		if slices.Contains(e.Changed, p.field) {
+		if length := wordsChanged(e); p.field == "body" && length != "" {
+			names = append(names, p.name+" ("+length+")")
+		} else if slices.Contains(e.Changed, p.field) {
 			names = append(names, p.name)
 		}
 	}
@@ -433,6 +440,16 @@ func changedParts(e *catalog.Event) string {
 		return ""
 	}
 	return "Changé\u00a0: " + byline(names) + ". "
+}
+
+// wordsChanged says how long a text was and is; "" if it is as long as before, or new.
+func wordsChanged(e *catalog.Event) string {
+	before, ok := e.Previous["words"].(float64)
+	after, _ := e.Object["words"].(float64)
+	if !ok {
+		return ""
+	}
+	return french.Count(int(before)) + " → " + french.Plural(int(after), "mot", "mots")
 }
 
 const sponsoredSentence = "Article sponsorisé\u00a0: ni les notes ni les classements n’en dépendent."
