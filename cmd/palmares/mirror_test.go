@@ -203,6 +203,7 @@ func readAlways(t *testing.T, nodes []*crawler) (stop func()) {
 					t.Errorf("%s of %s: %s", path, node.url, resp.Status)
 					return
 				}
+				<-time.After(5 * time.Millisecond) // the nodes have more to do
 			}
 		})
 	}

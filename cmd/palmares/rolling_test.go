@@ -120,6 +120,7 @@ func (b *balancer) read(ctx context.Context, key string, answered *atomic.Int64)
 			return
 		}
 		answered.Add(1)
+		<-time.After(5 * time.Millisecond)
 	}
 }
 
