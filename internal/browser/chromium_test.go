@@ -67,6 +67,8 @@ func (c *chromium) start() error {
 		chromedp.DisableGPU,
 		chromedp.Flag("disable-software-rasterizer", true),
 		chromedp.Flag("num-raster-threads", "1"),
+		// Each tab has a window of its own, for whose search box Chromium would start two pages.
+		chromedp.Flag("disable-features", "Translate,WebUIOmniboxPopup,WebUIOmniboxAimPopup,SpareRendererForSitePerProcess"),
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
