@@ -46,10 +46,10 @@ const MaxNewKeys = 50
 
 // An Account is one customer, identified by an e-mail address.
 type Account struct {
-	ID        string
-	Email     string // as returned by NormalizeEmail
-	Plan      Plan
-	CreatedAt time.Time
+	ID        string    `json:"id"`
+	Email     string    `json:"email"` // as returned by NormalizeEmail
+	Plan      Plan      `json:"plan"`
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // maxEmail is the longest path in SMTP, without its angle brackets (RFC 5321 4.5.3.1.3).

@@ -31,20 +31,21 @@ const (
 	maxCopyPath   = 250      // bytes
 )
 
-// A WorkingCopy is a file of the content folder that somebody changes, before it is published.
+// A WorkingCopy is a file of the content folder that somebody changes, before it is published. Its JSON is what
+// its author exports.
 type WorkingCopy struct {
-	ID        string
-	Path      string // in the content folder: outils/plume.md
-	Replaces  string // the path of a file that the publication removes; "" for none
-	Author    string // the address of who writes it, perhaps of a former editor
-	Base      string // hex SHA-256 of Original; "" for a new record
-	Original  []byte // the file it started from; nil for a new record
-	Data      []byte // as it is now
-	State     string
-	Note      string // to the reviewer, or back to the author
-	Revision  int64  // rises with every save
-	CreatedAt time.Time
-	SavedAt   time.Time
+	ID        string    `json:"id"`
+	Path      string    `json:"path"` // in the content folder: outils/plume.md
+	Replaces  string    `json:"-"`    // the path of a file that the publication removes; "" for none
+	Author    string    `json:"-"`    // the address of who writes it, perhaps of a former editor
+	Base      string    `json:"-"`    // hex SHA-256 of Original; "" for a new record
+	Original  []byte    `json:"-"`    // the file it started from; nil for a new record
+	Data      []byte    `json:"-"`    // as it is now
+	State     string    `json:"state"`
+	Note      string    `json:"note,omitempty"` // to the reviewer, or back to the author
+	Revision  int64     `json:"-"`              // rises with every save
+	CreatedAt time.Time `json:"created_at"`
+	SavedAt   time.Time `json:"saved_at"`
 }
 
 // Copies are the working copies of everybody at the desk. Deleting an account leaves them.

@@ -86,8 +86,8 @@ func (p *pages) collect(r *request) (*exported, error) {
 	ctx, a := r.Context(), r.owner.Account
 	// Empty lists, rather than null.
 	known := &exported{
-		ExportedAt: r.now.UTC(), Account: exportedAccount{ID: a.ID, Email: a.Email, Plan: a.Plan, CreatedAt: a.CreatedAt},
-		Endpoints: []exportedEndpoint{}, Copies: []exportedCopy{},
+		ExportedAt: r.now.UTC(), Account: exportedAccount{Account: a},
+		Endpoints: []exportedEndpoint{}, Copies: []accountdb.WorkingCopy{},
 	}
 	var err error
 	known.Account.KeysDueAt, err = p.Store.Keys.SuspensionDue(ctx, a.ID)
@@ -143,7 +143,7 @@ func (p *pages) collectDesk(r *request, known *exported) error {
 	}
 	for _, c := range copies {
 		if c.Author == r.owner.Account.Email {
-			known.Copies = append(known.Copies, exportedCopy{c.ID, c.Path, c.State, c.Note, c.CreatedAt, c.SavedAt})
+			known.Copies = append(known.Copies, c)
 		}
 	}
 	return nil

@@ -13,23 +13,20 @@ import (
 // the exported file. Credentials (keys, secrets, session cookies and their hashes)
 // are left out: the file must not grant access to what it describes.
 type exported struct {
-	ExportedAt   time.Time             `json:"exported_at"`
-	Account      exportedAccount       `json:"account"`
-	Subscription *billing.Subscription `json:"subscription"`
-	Keys         []account.Key         `json:"keys"`
-	Usage        []accountdb.DayUsage  `json:"usage"`
-	Sessions     []account.Session     `json:"sessions"`
-	Endpoints    []exportedEndpoint    `json:"endpoints"`
-	Editor       *accountdb.Editor     `json:"editor"` // null for who does not write at the desk
-	Copies       []exportedCopy        `json:"working_copies"`
+	ExportedAt   time.Time               `json:"exported_at"`
+	Account      exportedAccount         `json:"account"`
+	Subscription *billing.Subscription   `json:"subscription"`
+	Keys         []account.Key           `json:"keys"`
+	Usage        []accountdb.DayUsage    `json:"usage"`
+	Sessions     []account.Session       `json:"sessions"`
+	Endpoints    []exportedEndpoint      `json:"endpoints"`
+	Editor       *accountdb.Editor       `json:"editor"` // null for who does not write at the desk
+	Copies       []accountdb.WorkingCopy `json:"working_copies"`
 }
 
 type exportedAccount struct {
-	ID        string       `json:"id"`
-	Email     string       `json:"email"`
-	Plan      account.Plan `json:"plan"`
-	CreatedAt time.Time    `json:"created_at"`
-	KeysDueAt time.Time    `json:"keys_suspended_from,omitzero"`
+	account.Account
+	KeysDueAt time.Time `json:"keys_suspended_from,omitzero"`
 }
 
 type exportedEndpoint struct {
@@ -48,15 +45,6 @@ type exportedEndpoint struct {
 	LastStatus     int                `json:"last_failure_status,omitempty"`
 	OldSecretUntil time.Time          `json:"old_secret_until,omitzero"`
 	Recoveries     []webhook.Recovery `json:"recoveries"`
-}
-
-type exportedCopy struct {
-	ID        string    `json:"id"`
-	Path      string    `json:"path"`
-	State     string    `json:"state"`
-	Note      string    `json:"note,omitempty"`
-	CreatedAt time.Time `json:"created_at"`
-	SavedAt   time.Time `json:"saved_at"`
 }
 
 type exportedDelivery struct {

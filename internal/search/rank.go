@@ -1,7 +1,7 @@
 package search
 
 import (
-	"container/heap"
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -395,27 +395,19 @@ func toolOf(key uint64) int { return int(math.MaxUint32 - uint32(key)) }
 
 // best returns the n largest keys, in descending order. It may reorder keys.
 func best(keys []uint64, n int) []uint64 {
-	if n < len(keys)/8 { // otherwise sorting all of them is as fast
-		top := minHeap(keys[:n])
-		heap.Init(top)
-		for i, key := range keys[n:] {
-			if n > 0 && key > top[0] {
-				top[0], keys[n+i] = key, top[0]
-				heap.Fix(top, 0)
-			}
-		}
-		keys = top
+	const few = 256
+	if n > few || n >= len(keys)/8 { // then sorting all of them is as fast
+		slices.Sort(keys)
+		slices.Reverse(keys)
+		return keys[:n]
 	}
-	slices.Sort(keys)
-	slices.Reverse(keys)
-	return keys[:n]
+	descending := func(a, b uint64) int { return cmp.Compare(b, a) }
+	top := make([]uint64, 0, n+1)
+	for _, key := range keys {
+		if len(top) < n || n > 0 && key > top[n-1] {
+			at, _ := slices.BinarySearchFunc(top, key, descending)
+			top = slices.Insert(top, at, key)[:min(len(top)+1, n)]
+		}
+	}
+	return top
 }
-
-// minHeap is a heap of constant size; Push and Pop are never called.
-type minHeap []uint64
-
-func (h minHeap) Len() int           { return len(h) }
-func (h minHeap) Less(i, j int) bool { return h[i] < h[j] }
-func (h minHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h minHeap) Push(any)           {}
-func (h minHeap) Pop() any           { return nil }

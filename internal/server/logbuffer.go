@@ -18,7 +18,6 @@ import (
 type LogBuffer struct {
 	out      io.Writer
 	nonEmpty chan struct{} // has a token while there is something to write
-	halfFull chan struct{} // has a token when that cannot wait
 	dropped  atomic.Int64  // in all
 
 	mu      sync.Mutex
@@ -31,7 +30,7 @@ type LogBuffer struct {
 const (
 	// logDelay is short enough for somebody who follows the log.
 	logDelay = 50 * time.Millisecond
-	// logBufferSize is the most that is kept; a busy server logs 6 MB a second.
+	// logBufferSize is the most that is kept: far more than a busy server logs in that time, 6 MB a second.
 	logBufferSize = 4 << 20
 	// logStopTimeout is how long the last records may take.
 	logStopTimeout = time.Second
@@ -39,7 +38,7 @@ const (
 
 // NewLogBuffer returns a buffer in front of out. Nothing is written without Run.
 func NewLogBuffer(out io.Writer) *LogBuffer {
-	return &LogBuffer{out: out, nonEmpty: make(chan struct{}, 1), halfFull: make(chan struct{}, 1)}
+	return &LogBuffer{out: out, nonEmpty: make(chan struct{}, 1)}
 }
 
 // Dropped returns how many records were dropped.
@@ -57,9 +56,6 @@ func (l *LogBuffer) Write(record []byte) (int, error) {
 	}
 	l.records = append(l.records, record...)
 	wake(l.nonEmpty)
-	if len(l.records) > logBufferSize/2 {
-		wake(l.halfFull)
-	}
 	return len(record), nil
 }
 
@@ -99,7 +95,6 @@ func (l *LogBuffer) run(ctx context.Context) {
 		case <-l.nonEmpty:
 			select {
 			case <-ctx.Done():
-			case <-l.halfFull:
 			case <-time.After(logDelay):
 			}
 			spare = l.flush(spare)
