@@ -54,7 +54,7 @@ func addAttempts(ctx context.Context, tx *sql.Tx, list []webhook.Delivery) error
 		delivery string
 		webhook.Attempt
 	}
-	chosen, args := sqldb.In(ids)
+	args, chosen := sqldb.InAfter(nil, ids)
 	all, err := sqldb.Rows(ctx, tx, `SELECT delivery_id, number, at, duration, status, outcome, response FROM attempts
 		WHERE delivery_id IN `+chosen+` ORDER BY number`,
 		func(scan sqldb.Scanner, a *owned) error {

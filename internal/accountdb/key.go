@@ -213,7 +213,7 @@ func (s *Keys) ByHashes(ctx context.Context, hashes [][sha256.Size]byte) (map[[s
 		for i, hash := range some {
 			texts[i] = hex.EncodeToString(hash[:])
 		}
-		list, args := sqldb.In(texts)
+		args, list := sqldb.InAfter(nil, texts)
 		err := s.db.Lookup(ctx, func(pool *sql.DB) error {
 			_, err := sqldb.Rows(ctx, pool, selectKeys+`WHERE k.hash IN `+list, read, args...)
 			return err

@@ -109,7 +109,7 @@ func (s *Links) count(
 	for _, c := range counters {
 		subjects = append(subjects, c.subjects...)
 	}
-	list, args := sqldb.In(subjects)
+	args, list := sqldb.InAfter(nil, subjects)
 	found, err := sqldb.List(ctx, s.db, `SELECT subject, sent FROM link_requests WHERE subject IN `+list, scanCounted, args...)
 	if err == nil {
 		err = readCounters(found, now, counters)

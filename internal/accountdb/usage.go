@@ -126,7 +126,7 @@ func (s *Usage) lockAccounts(ctx context.Context, tx *sql.Tx, counts []quota.Acc
 	for i, c := range counts {
 		ids[i] = c.Account
 	}
-	list, args := sqldb.In(ids)
+	args, list := sqldb.InAfter(nil, ids)
 	query := `SELECT id FROM accounts WHERE id IN ` + list + ` ORDER BY id` + s.db.LockClause("FOR KEY SHARE")
 	existing := map[string]bool{}
 	_, err := sqldb.Rows(ctx, tx, query, func(scan sqldb.Scanner, id *string) error {

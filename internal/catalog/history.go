@@ -81,6 +81,20 @@ func (t *Tool) HasDatedPrice() bool {
 	return len(h) > 0 && h[0].NewPricing == t.Pricing && h[0].NewPrice == t.Price
 }
 
+// Prices returns the prices that a tool has and had as the changes that led to them, the current one first. Since when
+// the oldest one was in force is not known, nor is it for the current one if the history does not lead to it: such a
+// change has neither a day nor an old price.
+func (t *Tool) Prices() (all []PriceChange) {
+	if !t.HasDatedPrice() {
+		all = append(all, PriceChange{NewPricing: t.Pricing, NewPrice: t.Price})
+	}
+	all = append(all, t.PriceHistory...)
+	if n := len(t.PriceHistory); n > 0 {
+		all = append(all, PriceChange{NewPricing: t.PriceHistory[n-1].OldPricing, NewPrice: t.PriceHistory[n-1].OldPrice})
+	}
+	return all
+}
+
 // HasDatedScore is HasDatedPrice for the score.
 func (t *Tool) HasDatedScore() bool {
 	h := t.ScoreHistory

@@ -90,21 +90,10 @@ func noTool(r *request) (web.Response, error) {
 }
 
 // pricesOf returns the periods of a tool's price, newest first, which is the current one.
-// Each begins with a change. Since when the oldest price was in force is not known, nor is
-// it for the current one if the history does not lead to it.
-func pricesOf(t *catalog.Tool) []pricePeriod {
-	history := t.PriceHistory
-	periods := make([]pricePeriod, 0, len(history)+2)
-	if !t.HasDatedPrice() {
-		periods = append(periods, pricePeriod{Pricing: t.Pricing, Price: catalog.PublicPrice(t.Pricing, t.Price)})
-	}
-	for i := range history {
-		e := &history[i]
-		periods = append(periods, pricePeriod{From: &e.ChangedAt, Pricing: e.NewPricing, Price: catalog.PublicPrice(e.NewPricing, e.NewPrice)})
-	}
-	if n := len(history); n > 0 {
-		e := &history[n-1]
-		periods = append(periods, pricePeriod{Pricing: e.OldPricing, Price: catalog.PublicPrice(e.OldPricing, e.OldPrice)})
+// Each begins with a change, if that is known.
+func pricesOf(t *catalog.Tool) (periods []pricePeriod) {
+	for _, p := range t.Prices() {
+		periods = append(periods, pricePeriod{null(p.ChangedAt), p.NewPricing, catalog.PublicPrice(p.NewPricing, p.NewPrice)})
 	}
 	return periods
 }

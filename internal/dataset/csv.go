@@ -55,26 +55,14 @@ func (t *table) addRecord(r *row, tool *catalog.Tool) error {
 	return t.addRow(cells...)
 }
 
-// addPrices writes the lines of a tool: its price, each change, and the price before the first
-// one. Since when the latter was in force is not known.
+// addPrices writes the lines of a tool.
 func (t *table) addPrices(tool *catalog.Tool) error {
-	add := func(now catalog.PriceChange) error {
-		return t.addRow(tool.Slug, Cell(tool.Name), tool.Category, string(now.NewPricing), PriceCell(now.NewPricing, now.NewPrice),
-			now.ChangedAt, string(now.OldPricing), PriceCell(now.OldPricing, now.OldPrice))
-	}
-	if !tool.HasDatedPrice() {
-		if err := add(catalog.PriceChange{NewPricing: tool.Pricing, NewPrice: tool.Price}); err != nil {
+	for _, p := range tool.Prices() {
+		err := t.addRow(tool.Slug, Cell(tool.Name), tool.Category, string(p.NewPricing), PriceCell(p.NewPricing, p.NewPrice),
+			p.ChangedAt, string(p.OldPricing), PriceCell(p.OldPricing, p.OldPrice))
+		if err != nil {
 			return err
 		}
-	}
-	for _, e := range tool.PriceHistory {
-		if err := add(e); err != nil {
-			return err
-		}
-	}
-	if n := len(tool.PriceHistory); n > 0 {
-		oldest := &tool.PriceHistory[n-1]
-		return add(catalog.PriceChange{NewPricing: oldest.OldPricing, NewPrice: oldest.OldPrice})
 	}
 	return nil
 }

@@ -73,13 +73,7 @@ func OrMissing(err, missing error) error {
 // ScanText reads a row of one text.
 func ScanText(scan Scanner, s *string) error { return scan(s) }
 
-// In returns the right side of IN for values, and the arguments.
-func In(values []string) (list string, args []any) {
-	args, list = InAfter(nil, values)
-	return list, args
-}
-
-// InAfter is In for a statement that has args already.
+// InAfter returns the arguments of a statement with values after those that it has, and the right side of IN for them.
 func InAfter[T any](args []any, values []T) (all []any, list string) {
 	places := make([]string, len(values))
 	for i, v := range values {

@@ -41,7 +41,9 @@ func (r *request) readBody(names ...string) (body, error) {
 	case len(raw) == 0:
 		return nil, web.Invalid("", "Le corps de la requête est vide : envoyez un objet JSON ("+allowedFields(names)+").")
 	case !isJSON(r.Header):
-		return nil, notJSON()
+		return nil, web.NewError(web.CodeUnsupportedMediaType,
+			"Le corps de la requête doit être du JSON, non compressé : envoyez-le avec l’en-tête « Content-Type: "+
+				"application/json ».")
 	}
 	return parseBody(raw, names)
 }

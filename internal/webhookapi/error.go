@@ -11,19 +11,8 @@ import (
 	"palmares/internal/webhook"
 )
 
-func missingKey() *web.Error {
-	return web.NewError(web.CodeMissingKey,
-		"Les webhooks demandent une clé d’API de l’offre Pro : envoyez l’en-tête « Authorization: "+
-			"Bearer plm_… ».")
-}
-
 func planRequired() *web.Error {
 	return web.NewError(web.CodePlanRequired, "Les webhooks sont réservés à l’offre Pro : voir /tarifs.")
-}
-
-func pathNotFound() *web.Error {
-	return web.NewError(web.CodeNotFound,
-		"Ce chemin n’existe pas : la description, "+documentPath+", donne tous les chemins (sans barre oblique finale).")
 }
 
 func endpointNotFound(id string) *web.Error {
@@ -34,12 +23,6 @@ func endpointNotFound(id string) *web.Error {
 func deliveryNotFound(id string) *web.Error {
 	return web.NewError(web.CodeNotFound,
 		"Aucun de vos envois n’a l’identifiant "+web.Quote(id)+" : ils sont gardés 30 jours et listés à "+endpointsPath+"/{id}/deliveries.")
-}
-
-func endpointLimit() *web.Error {
-	return web.NewError(web.CodeEndpointLimit,
-		"Le compte a déjà "+strconv.Itoa(webhook.MaxEndpoints)+" points de réception, le plus qu’il puisse avoir : "+
-			"supprimez-en un d’abord.")
 }
 
 // tooManyPings asks for a whole minute: by then there is room again, whenever in the
@@ -59,28 +42,9 @@ func tooManyResends() *web.Error {
 	return e
 }
 
-// endpointInactive refuses a ping. It need not mention suspended endpoints: their owner
-// has no Pro key to ask with.
-func endpointInactive() *web.Error {
-	return web.NewError(web.CodeEndpointInactive,
-		"Ce point de réception est en pause ou désactivé, et rien ne lui est envoyé : "+
-			"remettez-le d’abord à « active ».")
-}
-
-func recoveryRunning(id string) *web.Error {
-	return web.NewError(web.CodeRecoveryRunning,
-		"Une récupération de ce point de réception est en cours : attendez qu’elle soit achevée (voir "+endpointsPath+"/"+id+"/recoveries).")
-}
-
 func tooLarge() *web.Error {
 	return web.NewError(web.CodePayloadTooLarge,
 		"Le corps de la requête est trop long : "+strconv.Itoa(maxBody)+" octets au plus.")
-}
-
-func notJSON() *web.Error {
-	return web.NewError(web.CodeUnsupportedMediaType,
-		"Le corps de la requête doit être du JSON, non compressé : envoyez-le avec l’en-tête « Content-Type: "+
-			"application/json ».")
 }
 
 // unavailable is for a database that is busy or unreachable.
@@ -97,11 +61,16 @@ func (h *Handler) asError(ctx context.Context, pattern string, err error) error 
 	case errors.Is(err, accountdb.ErrPlan):
 		return planRequired()
 	case errors.Is(err, accountdb.ErrEndpointLimit):
-		return endpointLimit()
+		return web.NewError(web.CodeEndpointLimit,
+			"Le compte a déjà "+strconv.Itoa(webhook.MaxEndpoints)+" points de réception, le plus qu’il puisse avoir : "+
+				"supprimez-en un d’abord.")
 	case errors.Is(err, accountdb.ErrTooMany):
 		return tooManyPings()
 	case errors.Is(err, accountdb.ErrInactive):
-		return endpointInactive()
+		// Suspended endpoints need not be mentioned: their owner has no Pro key to ask with.
+		return web.NewError(web.CodeEndpointInactive,
+			"Ce point de réception est en pause ou désactivé, et rien ne lui est envoyé : "+
+				"remettez-le d’abord à « active ».")
 	case ctx.Err() != nil:
 		return unavailable(err) // the caller has disconnected
 	}

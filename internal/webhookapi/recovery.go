@@ -43,7 +43,8 @@ func (h *Handler) recover(r *request) (web.Response, error) {
 	case errors.Is(err, sqldb.ErrInvalid):
 		return web.Response{}, badSince(text, now)
 	case errors.Is(err, accountdb.ErrTooMany):
-		return web.Response{}, recoveryRunning(r.id)
+		return web.Response{}, web.NewError(web.CodeRecoveryRunning,
+			"Une récupération de ce point de réception est en cours : attendez qu’elle soit achevée (voir "+endpointsPath+"/"+r.id+"/recoveries).")
 	case err != nil:
 		return web.Response{}, err
 	}

@@ -89,7 +89,10 @@ func New(cfg Config) *Handler {
 			p := u.EscapedPath()
 			return path.Clean(p) == p && !strings.Contains(strings.ToLower(p), "%2f")
 		},
-		Fallback: func(*web.Request[snapshot.Snapshot]) (web.Response, error) { return web.Response{}, pathNotFound() },
+		Fallback: func(*web.Request[snapshot.Snapshot]) (web.Response, error) {
+			return web.Response{}, web.NewError(web.CodeNotFound,
+				"Ce chemin n’existe pas : la description, "+documentPath+", donne tous les chemins (sans barre oblique finale).")
+		},
 	})
 	h.handle("GET", endpointsPath, h.listEndpoints)
 	h.handle("POST", endpointsPath, h.createEndpoint)
@@ -157,7 +160,9 @@ func (h *Handler) run(r *request, op operation) (web.Response, error) {
 	key := r.Caller.Key
 	switch {
 	case key == nil:
-		return web.Response{}, missingKey()
+		return web.Response{}, web.NewError(web.CodeMissingKey,
+			"Les webhooks demandent une clé d’API de l’offre Pro : envoyez l’en-tête « Authorization: "+
+				"Bearer plm_… ».")
 	case key.Plan != account.Pro:
 		return web.Response{}, planRequired()
 	}
