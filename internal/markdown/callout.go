@@ -98,7 +98,8 @@ func (p *page) markCard(n *ast.Paragraph) {
 	if address, reason := p.resolver.Link(string(link.Destination)); reason == "" {
 		if card, name := cards.Card(address); card != "" {
 			n.SetAttributeString(cardAttribute, card)
-			n.SetAttributeString(wordsAttribute, link.Title != nil || !strings.EqualFold(NoBreak(plain(p.source, n)), NoBreak(name)))
+			words, shown := strings.ToLower(NoBreak(plain(p.source, n))), strings.ToLower(NoBreak(name))
+			n.SetAttributeString(wordsAttribute, link.Title != nil || !strings.Contains(shown, words))
 		}
 	}
 }

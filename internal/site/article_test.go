@@ -17,7 +17,7 @@ func written() *catalog.Catalog {
 	c.Articles = []catalog.Article{
 		{
 			Slug: "voix", Title: "La voix", Authors: []string{"Ada <b>", "Inconnu"}, Date: "2026-10-01", Tools: []string{"abeille"}, Aliases: []string{"vieux"}, Category: "chat",
-			Body: "Un [lien](../outils/abeille.md) dans une phrase.\n\n[Abeille](../outils/abeille.md)\n\n[Notre *préférée*](../outils/abeille.md)\n\n[Duel](../comparatifs/abeille-vs-bourdon.md)\n\n> [!WARNING]\n> Prenez *garde*.\n\n> Une citation.",
+			Body: "Un [lien](../outils/abeille.md) dans une phrase.\n\n[Abeille](../outils/abeille.md)\n\n[Notre *préférée*](../outils/abeille.md)\n\n[Duel](../comparatifs/abeille-vs-bourdon.md)\n\n[Abeille ou bourdon](../comparatifs/abeille-vs-bourdon.md)\n\n> [!WARNING]\n> Prenez *garde*.\n\n> Une citation.",
 		},
 		{Slug: "paye", Title: "Payé", Authors: []string{"Ada <b>"}, Date: "2025-10-02", Tools: []string{"abeille"}, Sponsored: true, Body: "Oui."},
 	}
@@ -30,7 +30,7 @@ func TestAParagraphThatIsALinkIsACardWithTodaysScoreAndPrice(t *testing.T) {
 	v := open(t, c)
 	tool := c.Tool("abeille")
 	page := v.get("/articles/voix").ok().says(`dans une phrase`, `<ul class="ranks">`, `<ul class="matches">`, `<p><a href="/outils/abeille">Notre <em>préférée</em></a></p>
-<ul class="ranks">`, `<aside class="callout callout-warning"><p class="kicker">Attention</p>`, "<em>garde</em>", "<blockquote>")
+<ul class="ranks">`, `<aside class="callout callout-warning"><p class="kicker">Attention</p>`, "<em>garde</em>", "<blockquote>", ">Duel</a></p>").saysNot(">Abeille ou bourdon</a></p>") // which the card says
 	if n := strings.Count(page.body, `class="ranks-facts"`); n != 3 { // the cards, and the list at the end
 		t.Errorf("%d cards", n)
 	}
