@@ -22,22 +22,17 @@ type customPage struct {
 	Credit  string
 }
 
-// custom returns the publisher's page with a slug, or nil.
-func (v *view) custom(slug string) *catalog.Page {
-	return v.snap.Catalog.Page(slug)
-}
-
 // showPage serves the paths of one segment that no other page has: the publisher's
 // pages and the parts of the sitemap, since the mux cannot match part of a segment.
 func (s *Site) showPage(r *request) (*response, error) {
 	slug := r.PathValue("slug")
-	if p := r.custom(slug); p != nil {
+	if p := r.snap.Catalog.Page(slug); p != nil {
 		return s.customPage(r, p)
 	}
 	if part := r.sitemapPart(slug); part != nil {
 		return part, nil
 	}
-	if other := slugOf(slug); r.custom(other) != nil {
+	if other := slugOf(slug); r.snap.Catalog.Page(other) != nil {
 		return redirect(r.sameForm("/"+other), r.URL.RawQuery), nil
 	}
 	if current, ok := r.snap.TextAliases["pages/"+slug]; ok {

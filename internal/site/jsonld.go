@@ -168,7 +168,7 @@ func (v *view) jsonldTool(t *catalog.Tool) *jsonldTool {
 		Type: "SoftwareApplication", Name: t.Name, URL: v.snap.Catalog.CanonicalURLOf(t), Description: t.Tagline,
 		Category: v.label(t.Category),
 	}
-	if image := v.sharedOf(t); image != nil {
+	if image := v.shared(cmp.Or(t.Image, t.Logo)); image != nil {
 		l.Image = image.URL
 	}
 	l.Offers = newJSONLDOffer(t)

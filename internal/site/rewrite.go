@@ -49,7 +49,7 @@ func (v *view) inMarkdown(address string) string {
 		path = path[:end]
 	}
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	if strings.HasSuffix(path, feedSuffix) || strings.HasSuffix(path, ".svg") || !markdownForms[first] && v.custom(first) == nil {
+	if strings.HasSuffix(path, feedSuffix) || strings.HasSuffix(path, ".svg") || !markdownForms[first] && v.snap.Catalog.Page(first) == nil {
 		return address
 	}
 	return markdownPath(address)

@@ -14,7 +14,7 @@ type termsPage struct {
 }
 
 func (s *Site) terms(r *request, name, title, description, slug string) (*response, error) {
-	if p := r.custom(slug); p != nil {
+	if p := r.snap.Catalog.Page(slug); p != nil {
 		return s.customPage(r, p)
 	}
 	c := r.snap.Catalog

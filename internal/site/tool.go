@@ -128,9 +128,6 @@ func (v *view) audience(t *catalog.Tool) string {
 	return v.words.audiences[t.ICP]
 }
 
-// sharedOf returns the picture of a tool in structured data.
-func (v *view) sharedOf(t *catalog.Tool) *sharedImage { return v.shared(cmp.Or(t.Image, t.Logo)) }
-
 func newSource(raw string) source {
 	if u, err := url.Parse(raw); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
 		return source{Text: strings.TrimSuffix(u.Host+u.Path, "/"), Href: raw}
