@@ -25,20 +25,32 @@ const once = "unique"
 // An amount is a price in a text.
 type amount struct {
 	price
-	start, end int // of everything that says it, its unit included
-	number     int // where its digits and its currency begin
-	isRange    bool
-	standing   standing
-	headings   string // that it is under
-	lead       string // the words before it
-	isYearly   bool   // its block says something of years
-	isMine     bool   // of the plan that is looked for
+	start, end  int // of everything that says it, its unit included
+	number      int // where its digits and its currency begin
+	isRange     bool
+	isBare      bool // its currency is that of its labels
+	standing    standing
+	headings    string // that it is under
+	lead        string // the words before it
+	isYearly    bool   // its block says something of years
+	isNamed     bool   // its sentence names the tool or the plan
+	isOfPrices  bool   // and is about prices
+	isRemark    bool   // or neither, and is one
+	isApart     bool   // it is said to be a price beside that of the tool
+	isWithdrawn bool   // not everybody can buy it
+	isProse     bool   // only words that are not known stand beside it
+	isLabelled  bool   // its line has only a few words before it, which may be the name of a plan
+	isListed    bool   // it is one of the prices of a list of plans
+	isMine      bool   // of the plan that is looked for
 }
+
+// firm matches those who have one tool for all of them.
+const firm = `entreprise|société|company|organi[sz]ation|unternehmen|firma|restaurant|cabinet|étude|praxis|kanzlei|betrieb|école|verein|haushalt|household|foyer`
 
 const (
 	space    = `[ \x{a0}\x{2009}]`
-	number   = `\d{1,3}(?:[ \x{a0}\x{2009}.,'’]\d{3})+(?:[.,]\d{1,2})?|\d{1,9}(?:[.,]\d{1,4})?`
-	currency = `US\$|CA\$|AU\$|[€$£¥]|EUR\b|USD\b|GBP\b|CHF\b|CAD\b|JPY\b|(?i:euros?|dollars?|Franken)\b`
+	number   = `\d{1,3}(?:[ \x{a0}\x{2009}.,'’]\d{3})+(?:[.,]\d{1,2})?|\d{1,9}(?: ?,\d{2}|[.,]\d{1,4})?`
+	currency = `US\$|CA?\$|AU?\$|NZ\$|HK\$|S\$|R\$|[€$£¥]|EUR\b|USD\b|GBP\b|CHF\b|CAD\b|JPY\b|(?i:euros?|dollars?|Franken)\b`
 )
 
 // Two forms: the amount before its currency, with the cents perhaps behind it (19€99), and behind it.
@@ -50,7 +62,8 @@ var (
 
 var currencies = map[string]string{
 	"€": "EUR", "eur": "EUR", "euro": "EUR", "euros": "EUR", "$": "USD", "us$": "USD", "usd": "USD", "dollar": "USD",
-	"dollars": "USD", "£": "GBP", "gbp": "GBP", "chf": "CHF", "franken": "CHF", "ca$": "CAD", "cad": "CAD", "au$": "AUD",
+	"dollars": "USD", "£": "GBP", "gbp": "GBP", "chf": "CHF", "franken": "CHF", "ca$": "CAD", "c$": "CAD", "cad": "CAD", "au$": "AUD", "a$": "AUD",
+	"nz$": "NZD", "hk$": "HKD", "s$": "SGD", "r$": "BRL",
 	"¥": "JPY", "jpy": "JPY",
 }
 
@@ -147,7 +160,7 @@ func amountAt(text string, at int) (a amount, size int) {
 var (
 	endsNumber   = regexp.MustCompile(`[0-9.,_]$|\d[ \x{a0}\x{2009}]$`)
 	thenDigit    = regexp.MustCompile(`^` + space + `?\d`)
-	thousands    = regexp.MustCompile(`^ ?(?:[kKM]|Mio|mn|bn)\b`)
+	thousands    = regexp.MustCompile(`^ ?(?:[kKM]|Mio|mn|bn|Mrd|[Mm]illi\pL+|[Bb]illion)\b`)
 	otherDollars = regexp.MustCompile(`^ ?(?:CA|CAD|CDN|AU|AUD|NZ|NZD|HK|HKD|SG|SGD|MXN|TWD|ARS|CLP|COP|[Cc]anad\pL+|[Aa]ustral\pL+)\b`)
 	rangeBefore  = regexp.MustCompile(`\d[ ]?[€$£]?[ ]?(?:[-–—]|à|to|bis|et|and|und)[ ]?$`)
 	moreThan     = regexp.MustCompile(`^ (?:de|en) plus\b`)
@@ -182,14 +195,14 @@ func parseNumber(s string) (tenThousandths int64, ok bool) {
 
 // unitWords are the words for what is paid for, by the word of ours.
 var unitWords = invert(map[string]string{
-	"mois":        "mois month months mo mo. mth monat monate monats mensuel mensuels mensuelle mensuelles mensuellement monthly monatlich monatliche monatlicher mtl mtl. mt mt.",
-	"an":          "an ans année annee annuel annuels annuelle annuelles annuellement year years yr yr. annum yearly annually annual jahr jahre jährlich jährliche jaehrlich",
+	"mois":        "mois month months mo mo. mth monat monate monats mensualité mensualités mensuel mensuels mensuelle mensuelles mensuellement monthly monatlich monatliche monatlicher mtl mtl. mt mt.",
+	"an":          "an annuité ans année annee annuel annuels annuelle annuelles annuellement year years yr yr. annum yearly annually annual jahr jahre jährlich jährliche jaehrlich",
 	"bimestre":    "bimestre bimestriel bimonthly biweekly fortnight fortnightly quinzaine",
 	"trimestre":   "trimestre trimestriel trimestrielle quarter quarterly quartal vierteljährlich",
 	"semestre":    "semestre semestriel halbjahr halbjährlich",
 	"semaine":     "semaine semaines hebdomadaire week weeks weekly wk woche wochen wöchentlich",
 	"jour":        "jour jours journée day days daily tag täglich",
-	"utilisateur": "utilisateur utilisateurs utilisatrice user users seat seats siège siege sièges poste postes membre membres member members nutzer benutzer person personne personnes people licence license lizenz agent agents collaborateur collaborateurs éditeur editor editors mitglied mitglieder platz arbeitsplatz rédacteur compte account konto head teammate employé employés employée employee employees mitarbeiter mitarbeitende salarié salariés",
+	"utilisateur": "utilisateur utilisateurs utilisatrice user users seat seats siège siege sièges poste postes membre membres member members nutzer benutzer person personne personnes people licence license lizenz agent agents collaborateur collaborateurs éditeur editor editors mitglied mitglieder platz arbeitsplatz rédacteur compte account konto head teammate employé employés employée employee employees mitarbeiter mitarbeitende salarié salariés developer developers dev devs développeur développeurs entwickler praticien praticiens",
 	"minute":      "minute minutes min min. minuten",
 	"heure":       "heure heures hour hours hourly hr stündlich stunde stunden std",
 	"image":       "image images bild bilder picture pictures",
@@ -200,6 +213,8 @@ var unitWords = invert(map[string]string{
 	"mot":         "mot mots word words wort",
 	"crédit":      "crédit crédits credit credits",
 	"site":        "site sites website websites domaine domain",
+	"unité":       "unité unités unit units einheit einheiten wohneinheit wohneinheiten logement logements",
+	"véhicule":    "véhicule véhicules vehicle vehicles fahrzeug fahrzeuge",
 	"équipe":      "équipe équipes team teams",
 	once:          "unique lifetime einmalig perpétuelle perpetual",
 })
@@ -219,8 +234,8 @@ var times = []string{"mois", "an", "trimestre", "semestre", "semaine", "jour"}
 
 // Between an amount and its unit, and between two units.
 var (
-	noise = regexp.MustCompile(`^(?i:[ \n*¹²³()\[\],·•]|TTC\b|HT\b|H\.T\.|T\.T\.C\.|hors taxes?\b|toutes taxes comprises\b|hors TVA\b|TVA (?:incluse|comprise)\b|` +
-		`(?:et |and |und |/ ?)?(?:par|per|pro) (?:entreprise|société|company|organi[sz]ation|unternehmen|firma)\b|EUR\b|USD\b|GBP\b|(?:plus|excl\.?|excluding|ex\.?|incl\.?|including|inkl\.?|zzgl\.?|exkl\.?|netto|brutto|\+) ?(?:VAT|tax|taxes|MwSt\.?|USt\.?)?\b|only\b|seulement\b|nur\b)`)
+	noise = regexp.MustCompile(`^(?i:[ \n*¹²³()\[\],·•]|TTC\b|HT\b|H\.T\.|T\.T\.C\.|hors taxes?\b|toutes taxes comprises\b|hors TVA\b|US\b|TVA (?:incluse|comprise)\b|` +
+		`(?:et |and |und |/ ?)?(?:par|per|pro) (?:` + firm + `)\b|EUR\b|USD\b|GBP\b|(?:plus|excl\.?|excluding|ex\.?|incl\.?|including|inkl\.?|zzgl\.?|exkl\.?|netto|brutto|\+) ?(?:VAT|tax|taxes|MwSt\.?|USt\.?)?\b|only\b|seulement\b|nur\b)`)
 	link    = regexp.MustCompile(`^(?i:/[ \n]?(?:par|per|pro)?\b|par|per|pro|im|je|jeden|chaque|each|every|et par|et|and|und|le|la|the|l[’']|a|p\.)[ \n]*`)
 	word    = regexp.MustCompile(`^[\pL]+\.?`)
 	several = regexp.MustCompile(`^(?i:(?:/|par|per|pro|for|pour|für|every|each|tous les|toutes les|alle|chaque)?[ \n]*(?:the |les |die )?([2-9]|\d{2,5}|deux|trois|quatre|six|douze|two|three|four|six|twelve|other|zwei|drei|vier|sechs|zwölf)[ -](\pL+))`)
@@ -229,7 +244,9 @@ var (
 	every   = regexp.MustCompile(`^(?i:par|per|pro|every|each|chaque|alle|tous les|toutes les|je)[ ]\S`)
 	another = regexp.MustCompile(`^(?:par|per|pro|et par|and per|und pro|/)[ ]?(?:\d|\pL)`)
 	means   = regexp.MustCompile(`^(?:par (?:carte|prélèvement|virement|chèque|exemple|défaut|abonnement)|per (?:default|card|invoice)|pro (?:für|pour|for))`)
-	fees    = regexp.MustCompile(`^(?i:une (?:seule )?fois|en une fois|paiement unique|one[- ]time|once\b|à vie|for life|lifetime|einmalig|achat unique|pour toujours)`)
+	// perAnnum matches abbreviations of German price lists.
+	perAnnum = regexp.MustCompile(`^p[./] ?(a|m|M|Mt|J)\b\.?`)
+	fees     = regexp.MustCompile(`^(?i:(?:[–—-] ?)?(?:une (?:seule )?fois|en une fois|paiement unique|one[- ]time|once\b|à vie|for life|lifetime|einmalig|achat unique|pour toujours))`)
 )
 
 // unitsAfter returns the units that follow an amount, and how much of the text they are.
@@ -247,6 +264,12 @@ func unitsAfter(text string) (units string, length int) {
 			at += len(m)
 			continue
 		}
+		if m := perAnnum.FindStringSubmatch(rest); m != nil {
+			found["an"] = m[1] == "a" || m[1] == "J"
+			found["mois"] = !found["an"]
+			maps.DeleteFunc(found, func(_ string, is bool) bool { return !is })
+			return joinUnits(found), at + len(m[0])
+		}
 		if m := fees.FindString(rest); m != "" && len(found) == 0 {
 			return once, at + len(m)
 		}
@@ -257,7 +280,7 @@ func unitsAfter(text string) (units string, length int) {
 			return m[1] + " " + unitWords[strings.ToLower(m[2])], at + len(m[0])
 		}
 		if m := paid.FindStringSubmatch(rest); m != nil {
-			if len(found) == 0 {
+			if !slices.ContainsFunc(times, func(t string) bool { return found[t] }) {
 				found[paidUnit(m[1])] = true
 			}
 			length = at + len(m[0])
@@ -271,6 +294,8 @@ func unitsAfter(text string) (units string, length int) {
 		}
 		trimmed := strings.TrimSpace(strings.ToLower(joined))
 		switch {
+		case lines == 1 && isTime(unit) && joined == "" && len(found) == 0 && strings.HasPrefix(rest[len(w):]+"\n", "\n"): // 75 €, and below it: Monat
+			return unit, at + len(w)
 		case lines > 0 && (isKnown && strings.HasPrefix(rest[len(joined)+len(w):], ":") || strings.HasPrefix(rest, "Pro ") && !isTime(unit) && unit != "utilisateur"):
 			return joinUnits(found), length // what the next amount is for: Annuel :, Pro Team
 		case !isKnown && len(w) == 1 && strings.HasPrefix(trimmed, "/"):

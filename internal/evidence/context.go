@@ -4,7 +4,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/html/atom"
 )
@@ -36,26 +38,50 @@ var (
 	// extra matches labels and headings of what is paid besides.
 	extra = matcher(`\b(?:add-?ons?|options?|optionn?el\pL*|suppl[ée]ment\pL*|extras?|zusatz\pL*|zusätzlich\pL*|weitere[rs]?|additional|modules?|frais|fees?|setup|support|assistance|maintenance|hébergement|hosting|stockage|storage|formation|training|schulung|onboarding|migration|crédits?|credits?|(?:stamm|grund)?[ck]apital)\b`)
 	// audiences matches names of plans that are for some people only.
-	audience  = `étudiant\pL*|students?|studierende|studenten|education|éducation|enseignants?|teachers?|écoles?|schools?|schulen?|campus|jeunes?|youth|seniors?|associat\pL+|non-?profits?|charit\pL+|gemeinnützig\pL*|vereine?|réduite?s?|reduced|ermäßigt\pL*`
+	audience  = `étudiant\pL*|students?|studierende|studenten|education|éducation|enseignants?|teachers?|campus|jeunes?|youth|seniors?|non-?profits?|gemeinnützig\pL*|réduite?s?|reduced|ermäßigt\pL*`
 	audiences = matcher(`\b(?:` + audience + `)\b`)
+	// apart matches what is said of a price beside that of the tool: one for some people, for the beginning, or of somebody else.
+	apart = matcher(`\b(?:` + audience + `|écoles?|schools?|schulen?|associat\pL+|charit\pL+|vereine?|(?:anciens|existing|bestehende|current|new) (?:abonnés|clients|customers|subscribers|users|kunden)|bestandskunden|(?:first|premi\pL+|erste\pL*) (?:\pL+ )?(?:months?|mois|monate?|years?|année|jahr|weeks?|semaines?|wochen?)|concurren\pL+|compet\pL+|wettbewerb\pL*|others?|autres?|andere\pL*|elsewhere|ailleurs|au-delà|supplément\pL*|additional|further|extra|weitere\pL*|zusätzlich\pL*|einmalig\pL*|one-off|one-time|setup|einrichtung\pL*|mise en service|caution|deposit|kaution|gutschein|bon d[’']achat|gift card|voucher|durchschnitt\pL*|average|moyenne|zurück|refund\pL*|previously|zuvor|auparavant|früher|budget|turnover|revenue|umsatz|chiffre d[’']affaires|(?:ab|from|over|more than|plus de|mehr als) \d[\d .,]* \pL+)\b`)
 	// others matches labels and headings of what is not the tool, or not for everybody, or not of today.
-	others = matcher(`\b(?:vs|versus|concurren\pL+|compet\pL+|alternativ\pL+|wettbewerb\pL*|` +
+	others = matcher(`\b(?:(?:for|pour(?: les)?|für) (?:schools?|écoles?|schulen?|associations?|charities)|vs|versus|concurren\pL+|compet\pL+|alternativ\pL+|wettbewerb\pL*|` +
 		audience + `|` +
-		`anciens?|anciennes?|old|previous\pL*|former\pL*|regul\pL+|régul\pL+|normal\pL*|usual\pL*|archives?|legacy|historique|jusqu\pL*|until|up to|bis|average|moyennes?|durchschnitt\pL*|market|marché|markt|donat\pL+|dons?|spenden?|soutenir|sponsor\pL*|cashback|rent|rental|mieten?|louer|gagne\pL*|earn\pL*|factures?|invoices?|rechnung\pL*|revendeur\pL*|resellers?|others?|autres?|andere\pL*|ailleurs|elsewhere|budget|promo\pL*|launch|lancement|exemples?|examples?|beispiel\pL*|partners?|partenaires?|témoignages?|testimonials?|(?:19|20)\d\d)\b`)
+		`anciens?|anciennes?|old|retired|previous\pL*|former\pL*|regul\pL+|régul\pL+|normal\pL*|usual\pL*|archives?|legacy|historique|jusqu\pL*|until|up to|bis|average|moyennes?|durchschnitt\pL*|market|marché|markt|donat\pL+|dons?|spenden?|soutenir|sponsor\pL*|cashback|rent|rental|mieten?|louer|gagne\pL*|earn\pL*|(?:invoice|facture|rechnung) (?:n[°or]|#|\d)\S*|revendeur\pL*|resellers?|others?|autres?|andere\pL*|ailleurs|elsewhere|budget|promo\pL*|launch|lancement|exemples?|examples?|beispiel\pL*|partners?|partenaires?|témoignages?|testimonials?|` + otherYear() + `)\b`)
 	// quantity matches how much of something there is in a plan, and the fee that is its price.
-	quantity = matcher(`\b(?:subscription|membership|monthly|annual|yearly|plan) fees?\b|\bfrais (?:d[’']abonnement|mensuels|annuels)\b|\b(?:up to|jusqu[’']à|bis zu) (?:\d[\d .,]*|\pL+) \pL+|\b(?:up to|jusqu[’']à|bis) \d+$|\b\d[\d .,]* [GMT][Bo] \pL+`)
+	quantity = matcher(`^\W*(?:frais|fees?)\W*$|\b(?:für jeden?|für alle|pour (?:toutes|tous) les|pour chaque|for every|for each|for all) \pL+|\b(?:subscription|membership|monthly|annual|yearly|plan|licen[cs]e) fees?\b|\bfrais (?:d[’']abonnement|mensuels|annuels)\b|\b(?:up to|jusqu[’']à|bis(?: zu)?) (?:\d[\d .,]*|\pL+) \pL+|\b(?:existing|current) (?:customers|subscribers|users)[^.\n]* keep\b|\b(?:up to|jusqu[’']à|bis(?: zu)?) \d[\d .,k]*(?: \pL+|\)?$)|\b(?:alle[nr]?|tous les|all) modul\pL*|\b\d[\d .,]* [GMT][Bo] \pL+`)
 	// withdrawn matches what cards say of plans that not everybody can buy.
-	withdrawn = matcher(`\b(?:for|during|pendant|durant|in|während)(?: \pL+){0,2} (?:first|premi\pL+|erste\pL*)\b|\b(?:first|premi\pL+|erste\pL*) [^.\n]{0,20}\b(?:only|seulement|uniquement)\b|\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming soon|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|neukunden|bestandskunden|(?:new|existing) (?:customers|subscribers|users|members|clients)|(?:nouveaux|anciens) (?:clients|abonnés)|réservée?s? (?:aux?|à nos)|reserved for|(?:kunden|mitgliedern|nutzern|abonnenten) vorbehalten|retirée?s?|withdrawn|eingestellt|valables? (?:pour|jusqu\pL*|avant)|valid (?:for|until|through)|gültig (?:bis|für)|aktion|contrats? (?:signés?|conclus?)|contracts? (?:signed|concluded)|terminée?s?|a pris fin|ended|expired?|expirée?s?|abgelaufen|beendet|unavailable|indisponible|nicht verfügbar)\b`)
+	withdrawn = matcher(`\b(?:for|during|pendant|durant|in|während)(?: \pL+){0,2} (?:first|premi\pL+|erste\pL*)\b|\b(?:first|premi\pL+|erste\pL*) [^.\n]{0,20}\b(?:only|seulement|uniquement)\b|\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming soon|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|neukunden|bestandskunden|(?:new|existing) (?:customers|subscribers|users|members|clients)|(?:nouveaux|anciens) (?:clients|abonnés)|réservée?s? (?:aux?|à nos)|fermée?s? (?:aux?|à)|closed to|geschlossen für|reserved for|(?:kunden|mitgliedern|nutzern|abonnenten) vorbehalten|supprim\pL+|abgeschafft|removed|retirée?s?|retired|withdrawn|eingestellt|valables? (?:pour|jusqu\pL*|avant)|valid (?:until|through|for (?:\d|new|first))|gültig bis|aktion|contrats? (?:signés?|conclus?)|contracts? (?:signed|concluded)|terminée?s?|a pris fin|ended|expired?|expirée?s?|abgelaufen|beendet|unavailable|indisponible|nicht verfügbar)\b`)
 
 	sentenceStart = regexp.MustCompile(`[.!…] |\b(?i:puis|ensuite|then|danach|dann|anschließend|after that,|après cela,|(?:after|après|nach|à l[’']issue de)[^,.:]{0,30}(?:trial|essai|test\pL*|probe\pL*)[,:]?) `)
 	sentenceEnd   = regexp.MustCompile(`[.!…] \P{L}*\p{Lu}| (?i:after|après|nach)[^,.:]{0,30}(?i:trial|essai|test\pL*|probe\pL*)`)
+	sentenceStop  = regexp.MustCompile(`(?:[.!?…] |\n)\P{L}*\p{Lu}`)
+	asked         = regexp.MustCompile(`^.?[^.!?…\n]*\?`)
 	freeFor       = matcher(`\b(?:for|pendant|für|durant) (?:\d+|\pL+) (?:days?|jours?|tage?|weeks?|semaines?|wochen|months?|mois|monate?)\b`)
+	// harmless matches what behind a price says nothing of it.
+	harmless = regexp.MustCompile(quantity.String() + `|(?i) ?(?:et |and |und )?(?:par|per|pro|je) (?:` + firm + `)(?:\PL|$)|(?i) (?:with|avec|mit) (?:an? |une? |eine[mr]? )?(?:free )?\d+[- ]?\pL+ (?:free )?(?:trial|d[’']essai|testphase)`)
+	// included matches how much a price is for: for one workspace.
+	included = regexp.MustCompile(`(?i)^ (?:pour|for|für) (?:up to |jusqu[’']à |bis zu )?(?:une?|one|a|an|eine?n?|\d[\d .,]*|deux|trois|quatre|cinq|dix|cent|two|three|four|five|ten|zwei|drei|vier|fünf|zehn) (\pL+)(?: \pL+){0,3}[.]?$`)
+	says     = matcher(`\b(?:coût\pL+|costs?|kost\pL+|is|est|ist|was|worth|add|ajoutez|get|save|pay)\b`)
+	negation = matcher(`\b(?:not|never|cannot|can[’']t|nicht|nie|kein\pL*|ne|n[’']\pL+|pas|jamais)\b`)
 	// yearly matches what is said of prices by the month that are paid by the year.
 	yearly = matcher(`\b(?:annuel\pL*|à l[’']année|par an|annual\pL*|yearly|jährlich\pL*|im jahr)\b`)
 	// condition matches what makes the price in a sentence one of some time, of some people or of a part.
 	condition = matcher(`\b(?:puis|ensuite|then|danach|dann|pendant|during|while|first|premi\pL+|ersten?|jusqu\pL*|until|bis|(?:par|per|pro|/) ?(?:utilis\pL+|users?|seats?|sièges?|postes?|membres?|members?|nutzer|personn?e?|agents?|sites?|proje[ck]?ts?|tranche|filleul)|each|chacune?|jeweils?|minimum|mindestens|` +
-		`if|si|wenn|falls|with|avec|mit|on|chez|bei|of|that|which|who|qui|unless|sauf|except|otherwise|sinon|sonst|but|mais|aber|price|prix|tarif|preis|offers?|offres?|angebot|deal|code|fermée?s?|closed|geschlossen|en complément|in addition|en plus|réservée?s?|reserved|only for|nur für|au lieu|instead|statt|économi\pL+|sav(?:e|es|ing|ings)|sparen|selon|depending|je nach|était|was|war|(?:ne|not|nicht|plus) \pL+)\b|` + others.String())
+		`if|si|wenn|falls|on top|unless|sauf|except|otherwise|sinon|sonst|but|mais|aber|price|prix|tarif|preis|offers?|offres?|angebot|deal|code|fermée?s?|closed|geschlossen|en complément|in addition|en plus|réservée?s?|reserved|only for|nur für|au lieu|instead|statt|économi\pL+|sav(?:e|es|ing|ings)|sparen|selon|depending|je nach|était|was|war|(?:ne|not|nicht|plus) \pL+|concurren\pL+|confrères?|compet\pL+|wettbewerb\pL*|anciens?|anciennes?|old|previous\pL*|former\pL*|legacy|regular\pL*|normal\pL*|others?|autres?|andere\pL*|` + audience + `|` + otherYear() + `)\b`)
 )
+
+// otherYear returns an expression that matches years but this one.
+func otherYear() string {
+	now := time.Now().Format("2006")
+	var years []string
+	for i, digit := range now {
+		others := strings.ReplaceAll("0123456789", string(digit), "")
+		if i < 2 {
+			continue
+		}
+		years = append(years, now[:i]+"["+others+"]"+strings.Repeat(`\d`, 3-i))
+	}
+	return `19\d\d|` + strings.Join(years, "|")
+}
 
 // standing returns what an amount is worth, given the end of the amount before it and the start of the one behind it.
 func (p *page) standing(a *amount, before, behind int) standing {
@@ -63,45 +89,102 @@ func (p *page) standing(a *amount, before, behind int) standing {
 	start, _ := p.block(a.number)
 	_, end := p.block(max(a.number, a.end-1))
 	lead, isCondition := p.text[max(before, start, a.start-60):a.start], false
-	if previous, _ := p.block(max(0, start-1)); strings.TrimSpace(lead) == "" && start-previous < 40 && !strings.HasSuffix(p.text[previous:max(previous, start-1)], ".") && p.around(p.at(previous), atom.Li) == p.around(element, atom.Li) { // what introduces it may be a block of its own
+	if previous, _ := p.block(max(0, start-1)); strings.TrimSpace(lead) == "" && start-previous < 40 && !strings.HasSuffix(p.text[previous:max(previous, start-1)], ".") && p.around(p.at(previous), atom.Li, atom.Td, atom.Th) == p.around(element, atom.Li, atom.Td, atom.Th) { // what introduces it may be a block of its own
 		lead = p.text[max(before, previous):max(before, a.start)]
 		isCondition = strings.HasSuffix(strings.TrimSpace(lead), ":") && !p.isPlainTalk(lead)
 	}
 	switch role := p.elements[element].role; {
 	case role == struck, role == quote, instead.MatchString(lead):
 		return refuted
-	case role == margin:
+	case role == margin && !p.isInAside(element):
 		return aside
 	}
 	const near = 300
 	_, next := p.heading(a.number)
-	beside := p.text[max(before, a.start-near):a.start] + p.text[a.end:max(a.end, min(behind, next, a.end+near))]
+	behindIt := p.text[a.end:max(a.end, min(behind, next, a.end+near))]
+	if stop := sentenceStop.FindAllStringIndex(behindIt, -1); stop != nil && behind < min(next, a.end+near) { // what is said of the next amount is not said of this one
+		behindIt = behindIt[:stop[len(stop)-1][0]]
+	}
+	beside := p.text[max(before, a.start-near):a.start] + p.withoutItems(a, behindIt)
 	a.headings, a.lead, a.isYearly = p.headings(a.number), lead, yearly.MatchString(p.text[max(start, a.start-60):min(end, a.end+60)])
 	labels := a.headings + "\n" + lead
-	said, tail := p.sentence(a, start, max(a.end, min(end, behind)))
+	subject, object, tail := p.sentence(a, start, max(a.end, min(end, behind)))
+	said := subject + " " + object
 	isOdd := false // its row is not about prices
 	for _, l := range p.labels(element) {
 		text := p.textOf(l)
+		if p.elements[l].tag == atom.Caption { // says of the whole table what it is
+			a.headings = text + "\n" + a.headings
+			labels = text + "\n" + labels
+			continue
+		}
 		labels += "\n" + text
-		isOdd = isOdd || p.hint != nil && p.elements[l].column == 0 && p.around(l, atom.Tr) == p.around(element, atom.Tr) && !p.isPlainTalk(text) && !labelWords.MatchString(text)
+		isOdd = isOdd || p.hint != nil && !p.plan(text) && p.elements[l].column == 0 && p.isRow(l, element) && !p.isHead(element) && !p.isPlainTalk(text) && !labelWords.MatchString(text)
 	}
-	labels = quantity.ReplaceAllString(labels, "")
-	if p.hint != nil {
-		labels = p.hint.ReplaceAllString(labels, "$1$2")
+	nearest, _, _ := strings.Cut(a.headings, "\n")
+	if p.isPlan(element) || p.isStatement(subject, object) {
+		nearest = ""
 	}
+	nearest += strings.TrimPrefix(labels, a.headings)
+	for _, text := range []*string{&labels, &nearest} {
+		*text = quantity.ReplaceAllString(*text, "")
+		if p.hint != nil {
+			*text = p.hint.ReplaceAllString(*text, "$1$2")
+		}
+	}
+	sentence := p.text[max(start, a.start-near):max(a.end, min(end, a.end+near))]
+	words := letters.FindAllString(strings.ToLower(sentence), -1)
+	a.isNamed = slices.ContainsFunc(words, func(w string) bool { return slices.Contains(p.own, w) })
+	a.isOfPrices = ofPrices.MatchString(sentence)
+	a.isRemark = !a.isNamed && !a.isOfPrices && len(words) > 3
+	a.isWithdrawn = withdrawn.MatchString(beside)
+	a.isApart = apart.MatchString(labels + "\n" + said + "\n" + tail)
 	switch {
-	case extra.MatchString(labels):
+	case extra.MatchString(nearest):
 		return aside
-	case p.elements[element].role == folded, a.isRange, p.isEnd(a, start), isCondition, isOdd, !p.isPlainTalk(said) && !(p.isFrom && from.MatchString(lead)), condition.MatchString(tail), withdrawn.MatchString(beside),
+	case p.elements[element].role == folded, condition.MatchString(priceWords.ReplaceAllString(p.note(a), " ")), withdrawn.MatchString(p.note(a)), asked.MatchString(p.text[a.end-1 : max(a.end, end)]), p.isInArticle(a), a.isRange, p.isEnd(a, start), isCondition, isOdd, condition.MatchString(tail), a.isWithdrawn,
 		others.MatchString(labels), a.value == 0 && (trial.MatchString(labels) || freeFor.MatchString(p.text[a.number:max(a.end, min(next, a.end+near))])):
+		return talk
+	case !p.isPlainTalk(said) && !(p.isPlainTalk(subject) && !isDoubtful(object) && !each.MatchString(object)) && !p.isStatement(subject, object) && !(p.isFrom && from.MatchString(lead)):
+		a.isProse = p.isName(subject) && p.isPlainTalk(object) || p.hint != nil && len(strings.Fields(subject)) > 3 && !isDoubtful(said)
+		a.isLabelled = isShort(subject) && p.isPlainTalk(object) && !says.MatchString(subject) && !condition.MatchString(subject) && !negation.MatchString(subject)
 		return talk
 	}
 	return plainly
 }
 
-// sentence returns the words beside an amount that must say that it is the price, and the rest of its sentence, which may say
-// what is in it.
-func (p *page) sentence(a *amount, start, end int) (said, tail string) {
+// withoutItems returns what is said behind an amount without the items of lists, which say what is in a plan.
+func (p *page) withoutItems(a *amount, behind string) string {
+	var kept strings.Builder
+	at := a.end
+	for line := range strings.Lines(behind) {
+		if p.around(p.at(at), atom.Li) == p.around(p.at(a.number), atom.Li) {
+			kept.WriteString(line)
+		}
+		at += len(line)
+	}
+	return kept.String()
+}
+
+// isPlan reports whether one of the labels of an element is the name of the plan that is looked for.
+func (p *page) isPlan(element int) bool {
+	return p.plan != nil && slices.ContainsFunc(p.labels(element), func(l int) bool { return p.plan(p.textOf(l)) })
+}
+
+// isInAside reports whether an element is in the part beside the text that has all the prices of the page.
+func (p *page) isInAside(element int) bool {
+	aside := p.around(element, atom.Aside)
+	if aside < 0 || p.elements[p.elements[aside].parent].role != plain {
+		return false
+	}
+	return p.isBesides
+}
+
+// sentence returns the words before and behind an amount that must say that it is the price, and the rest of its sentence,
+// which may say what is in it.
+func (p *page) sentence(a *amount, start, end int) (said, object, tail string) {
+	const far = 400
+	start, end = max(start, a.start-far), min(end, a.end+far)
 	said, tail = p.text[min(start, a.start):a.start], p.text[min(a.end, end):end]
 	if stop := sentenceStart.FindAllStringIndex(said, -1); stop != nil {
 		said = said[stop[len(stop)-1][1]:]
@@ -111,9 +194,58 @@ func (p *page) sentence(a *amount, start, end int) (said, tail string) {
 	}
 	tail = plusTax.ReplaceAllString(insteadOf.ReplaceAllString(tail, ""), "")
 	if clause := strings.IndexAny(tail, ",;:(–—|·"); clause >= 0 {
-		return said + " " + tail[:clause], tail[clause:]
+		tail, object = tail[clause:], tail[:clause]
+	} else {
+		tail, object = "", tail
 	}
-	return said + " " + tail, ""
+	if m := included.FindStringSubmatch(object); m != nil && !isTime(unitWords[strings.ToLower(m[1])]) {
+		object = ""
+	}
+	return numbers.ReplaceAllString(quantity.ReplaceAllString(said, " "), " "), harmless.ReplaceAllString(object, ""), harmless.ReplaceAllString(tail, "")
+}
+
+// isStatement reports whether the words before an amount say that the tool or its plan costs it, and those behind it nothing
+// that makes it the price of some people or of some time.
+func (p *page) isStatement(subject, object string) bool {
+	verb := costs.FindStringIndex(strings.TrimRight(subject, " "))
+	if verb == nil {
+		return false
+	}
+	subject = subject[:verb[0]]
+	if m := somebody.FindStringSubmatch(subject); m != nil && unitWords[strings.ToLower(m[1])] == "" {
+		subject = ""
+	}
+	isTool := strings.TrimSpace(subject) == "" || slices.ContainsFunc(letters.FindAllString(strings.ToLower(subject), -1), func(w string) bool {
+		return slices.Contains(p.own, w) || slices.Contains(products, w)
+	})
+	return isTool && !isDoubtful(subject) && (p.isPlainTalk(object) || !isDoubtful(object))
+}
+
+// isDoubtful reports whether words beside a price make it another one: of some people, of some time, of a part.
+func isDoubtful(s string) bool {
+	return condition.MatchString(s) || negation.MatchString(s) || apart.MatchString(s) || others.MatchString(s) || extra.MatchString(s) || withdrawn.MatchString(s)
+}
+
+// each matches what makes a price one of several that are paid.
+var each = matcher(`\b(?:je|per|pro|par|each|every|chaque|\d+(?:e|nd|rd|th|\.))\b`)
+
+// somebody matches those who pay, one by one.
+var somebody = regexp.MustCompile(`(?i)^\W*(?:eine?|jede[rs]?|chaque|une?|an?|each|every) (\pL+)$`)
+
+// products are the words for what is paid for.
+var products = strings.Fields("monatsgebühr jahresgebühr zugang plan offre formule abonnement abo tarif pack paket subscription licence license lizenz account compte konto zugang accès access nutzung utilisation use " +
+	"software programm programme logiciel outil tool app application service")
+
+// isName reports whether the words before a price are a label that names the tool or says what is paid for, and nothing else.
+func (p *page) isName(label string) bool {
+	words := letters.FindAllString(strings.ToLower(label), -1)
+	isOurs := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(p.own, w) || slices.Contains(products, w) })
+	return isOurs && isShort(label) && strings.ContainsAny(lastRune(strings.TrimSpace(label)), ":–—-") && !says.MatchString(label) && !isRestricted(label) && !condition.MatchString(label) && !negation.MatchString(label)
+}
+
+func lastRune(s string) string {
+	_, size := utf8.DecodeLastRuneInString(s)
+	return s[len(s)-size:]
 }
 
 // isEnd reports whether an amount may be the end of one whose first figures are in a block of their own, outside of tables.
@@ -135,7 +267,7 @@ func (p *page) isPlainTalk(rest string) bool {
 
 var letters = regexp.MustCompile(`\pL+`)
 
-var plainWords = strings.Fields("prix tarif tarifs price prices pricing preis preise seulement only nur just ou or oder soit ttc ht hors taxe taxes tax tva vat mwst ust inkl inklusive zzgl zuzüglich excl incl incluse mehrwertsteuer umsatzsteuer gesetzlicher comprise " +
+var plainWords = strings.Fields("im même same gleich purchase in alles drin grundgebühr grundpreis basispreis prix tarif tarifs price prices pricing preis preise seulement only nur just ou or oder soit ttc ht hors taxe taxes tax tva vat mwst ust inkl inklusive zzgl zuzüglich excl incl incluse mehrwertsteuer umsatzsteuer gesetzlicher comprise " +
 	"netto brutto plus par per pro facturé facturée facturés billed paid payé payable abgerechnet bei jährlicher monatlicher zahlung sans engagement no commitment abonnement subscription plan offre formule " +
 	"coûte costs cost kostet cancel anytime any time résiliable à tout moment kündbar jederzeit aujourd hui now today jetzt heute maintenant pour for für toujours forever et and und de of un une a an the le la les l d " +
 	"eur usd gbp us all everything tout compris inclus included includes inclut it is est updates update mises mise jour comprises illimité illimités unlimited features fonctions " +
@@ -178,6 +310,18 @@ func (p *page) heading(at int) (last, next int) {
 func (p *page) inherit(a *amount, all []amount) {
 	element := p.at(a.number)
 	start, end := p.block(a.number)
+	if units, _ := unitsAfter(strings.TrimLeft(p.note(a), "* ")); units != "" {
+		a.units = units
+		return
+	}
+	if m := severalTimes.FindStringSubmatch(p.text[start:a.start]); m != nil && isTime(unitWords[strings.ToLower(m[2])]) {
+		a.units = m[1] + " " + unitWords[strings.ToLower(m[2])]
+		return
+	}
+	if m := adverb.FindStringSubmatch(p.text[start:a.start]); m != nil {
+		a.units = unitWords[strings.ToLower(m[1])]
+		return
+	}
 	if units := unitsIn(p.text[start:a.start] + " " + p.text[min(a.end, end):end]); units != "" {
 		a.units = units
 		return
@@ -187,6 +331,10 @@ func (p *page) inherit(a *amount, all []amount) {
 			a.units = units
 			return
 		}
+	}
+	if units := p.unitsBelow(element); units != "" {
+		a.units = units
+		return
 	}
 	if h, _ := p.heading(a.number); h >= 0 && p.around(element, atom.Table) < 0 {
 		if units := unitsIn(p.textOf(h)); units != "" {
@@ -198,9 +346,11 @@ func (p *page) inherit(a *amount, all []amount) {
 	table := p.around(element, atom.Table)
 	if table >= 0 && len(p.labels(element)) > 1 { // what other rows say is not of this one
 		element = table
+	} else {
+		table = 0
 	}
 	for e, n := p.elements[element].parent, 0; e >= 0 && n < levels; e, n = p.elements[e].parent, n+1 {
-		text, isLong := p.withoutPrices(e, all)
+		text, isLong := p.withoutPrices(e, table, all)
 		if isLong {
 			return
 		}
@@ -211,11 +361,29 @@ func (p *page) inherit(a *amount, all []amount) {
 	}
 }
 
+var priceWords = matcher(`\b(?:prices?|prix|tarifs?|preise?)\b`)
+
+// note returns the line of the page that an asterisk behind an amount refers to.
+func (p *page) note(a *amount) string {
+	rest := strings.TrimLeft(p.text[min(a.number+1, len(p.text)):], "0123456789., €$£")
+	if _, note, ok := strings.Cut(p.text[a.end:], "\n*"); ok && (strings.HasPrefix(rest, "*") || strings.Contains(p.text[a.number:a.end], "*")) {
+		line, _, _ := strings.Cut(note, "\n")
+		return line
+	}
+	return ""
+}
+
+// adverb matches it right before an amount: Sie zahlen monatlich 12 Euro.
+var adverb = regexp.MustCompile(`(?i) (monatlich|jährlich|mensuellement|annuellement|monthly|yearly|annually) (?:nur |only )?$`)
+
+// severalTimes matches what stands before an amount for some months or years.
+var severalTimes = regexp.MustCompile(`^\W*([2-9]|\d\d+) (\pL+)\W*$`)
+
 // ambiguous stands for more than one unit of time.
 const ambiguous = "?"
 
 // labelWords are what a block about the unit of prices begins with or is.
-var labelWords = regexp.MustCompile(`(?i)\b(?:prix|tarifs?|prices?|pricing|preise?|abonnements?|subscriptions?|facturation|paiements?|payments?|zahlung|billing|billed|facturé|plans?|offres?|formules?|fees?|licences?|licenses?|lizenz|cotisations?|adhésion|membership|forfaits?|costs?|coût|kosten|pro|par|per|/)[ ]?\b|^(?:monats|jahres)(?:abo|abonnement|preis|lizenz|beitrag|tarif|gebühr|karte|paket)|^(?:au |à l[’']|by the )\pL+$|^(?:mensuel|monthly|monatlich|annuel|yearly|jährlich|annual)\pL*(?:[^\pL].*)?$`)
+var labelWords = regexp.MustCompile(`(?i)\b(?:prix|tarifs?|prices?|pricing|preise?|abonnements?|subscriptions?|mensualités?|annuités?|facturation|paiements?|payments?|zahlung|billing|billed|facturé|plans?|offres?|formules?|fees?|licences?|licenses?|lizenz|cotisations?|adhésion|membership|forfaits?|costs?|coût|kosten|pro|par|per|/)[ ]?\b|(?:[€$£]|EUR|USD|GBP|CHF) ?/ ?\pL+|(?:^|\W)(?:monats|jahres)(?:abo|abonnement|preis|lizenz|beitrag|tarif|gebühr|karte|paket)|(?:^|[ ,(–—])(?:1|une?|one|eine?) \pL+\)?$|^(?:au |à l[’']|by the )\pL+$|^(?:mensuel|mensualit|annuit|monthly|monatlich|annuel|yearly|jährlich|annual)\pL*(?:[^\pL].*)?$`)
 
 // eachOf are what stands before somebody who is paid for.
 var eachOf = []string{"par ", "per ", "pro ", "/", "/ ", "each ", "chaque ", "je "}
@@ -233,14 +401,16 @@ func unitsIn(text string) string {
 		if !labelWords.MatchString(line) && !isAdverb(line) {
 			continue
 		}
-		if m := perWhat.FindAllStringSubmatch(line, -1); len(m) > 1 && slices.ContainsFunc(m, func(m []string) bool { return unitWords[m[1]] == "" }) {
-			return ambiguous
+		for _, m := range perWhat.FindAllStringSubmatch(line, 3) {
+			if unitWords[m[1]] == "" && strings.Count(line, m[0]) == 1 && len(perWhat.FindAllString(line, 3)) == 2 {
+				found[m[1]] = true
+			}
 		}
 		for _, w := range strings.FieldsFunc(line, func(r rune) bool { return !unicode.IsLetter(r) && r != '.' }) {
 			switch unit := unitWords[compound.ReplaceAllString(strings.TrimSuffix(w, "."), "$1")]; {
 			case isTime(unit), unit == once, unit != "" && w == line && isAdverb(w):
 				found[unit] = true
-			case unit == "utilisateur" && slices.ContainsFunc(eachOf, func(each string) bool { return strings.Contains(line, each+w) }):
+			case (unit == "utilisateur" || unit != "" && len(perWhat.FindAllString(line, 2)) == 2) && slices.ContainsFunc(eachOf, func(each string) bool { return strings.Contains(line, each+w) }):
 				found[unit] = true
 			}
 		}
@@ -255,8 +425,8 @@ func unitsIn(text string) string {
 	return ""
 }
 
-// withoutPrices returns the short blocks of an element that hold no amount.
-func (p *page) withoutPrices(element int, all []amount) (text string, isLong bool) {
+// withoutPrices returns the short blocks of an element that hold no amount and are not in a table, 0 for none.
+func (p *page) withoutPrices(element, table int, all []amount) (text string, isLong bool) {
 	e := &p.elements[element]
 	if e.end-e.start > 8000 {
 		return "", true
@@ -267,54 +437,10 @@ func (p *page) withoutPrices(element int, all []amount) (text string, isLong boo
 		for next < len(all) && all[next].end <= at {
 			next++
 		}
-		if holds := next < len(all) && all[next].start < at+len(line); !holds && len(line) < 80 {
+		if holds := next < len(all) && all[next].start < at+len(line); !holds && len(line) < 80 && (table == 0 || at < p.elements[table].start || at >= p.elements[table].end) {
 			b.WriteString(line)
 		}
 		at += len(line)
 	}
 	return b.String(), false
-}
-
-// labels returns the elements that label an element: the heads of its column and of its row, the
-// caption of its table, the term of its definition.
-func (p *page) labels(element int) (found []int) {
-	cell := p.around(element, atom.Td, atom.Th)
-	if cell < 0 {
-		if d := p.around(element, atom.Dd); d >= 0 {
-			for i := d - 1; i > p.elements[d].parent; i-- {
-				if p.elements[i].tag == atom.Dt {
-					return []int{i}
-				}
-			}
-		}
-		return nil
-	}
-	table := p.around(cell, atom.Table)
-	row := p.around(cell, atom.Tr)
-	if table < 0 || row < 0 {
-		return nil
-	}
-	if known, ok := p.labelled[cell]; ok {
-		return known
-	}
-	head := -1
-	for _, i := range p.cells {
-		e := &p.elements[i]
-		in := p.around(i, atom.Tr)
-		switch {
-		case !p.isInside(i, table):
-		case e.tag == atom.Caption:
-			found = append(found, i)
-		case head < 0, in == head:
-			head = in
-			if e.column == p.elements[cell].column && i != cell && in != row {
-				found = append(found, i)
-			}
-		}
-		if e.tag != atom.Caption && in == row && e.column == 0 && i != cell {
-			found = append(found, i)
-		}
-	}
-	p.labelled[cell] = found
-	return found
 }

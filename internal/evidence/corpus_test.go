@@ -94,6 +94,10 @@ func readCorpus(t testing.TB, file string, isLie bool) (list []sample) {
 //
 // Those of whole are every eighth of another stranger's, which are as long as real ones, with testimonials, questions and
 // news: when first judged 34 % of its 100 true prices were confirmed, nearly all others being taken for dated by the news.
+//
+// Those of vendors are every tenth of seven strangers' sets of 100 true prices and 100 lies each, written without having read the program,
+// and judged one after the other: of the true ones 54, 60, 71, 70, 81, 70 and 74 % were confirmed when first judged, 9, 2, 1, 3, 3, 2 and
+// 2 % called changed; of the lies 1, 0, 0, 0, 1, 0 and 1 were believed. What was wrong with each set was then made right in kind.
 func TestTheCorpusIsJudgedWell(t *testing.T) {
 	corpus := slices.Concat(readCorpus(t, "true.txt", false), readCorpus(t, "lies.txt", true),
 		readCorpus(t, "adversary-true.txt", false), readCorpus(t, "adversary-lies.txt", true),
@@ -102,10 +106,11 @@ func TestTheCorpusIsJudgedWell(t *testing.T) {
 		readCorpus(t, "plans-true.txt", false), readCorpus(t, "plans-lies.txt", true),
 		readCorpus(t, "fresh-true.txt", false), readCorpus(t, "fresh-lies.txt", true),
 		readCorpus(t, "kinds-true.txt", false), readCorpus(t, "kinds-lies.txt", true),
-		readCorpus(t, "whole-true.txt", false), readCorpus(t, "whole-lies.txt", true))
+		readCorpus(t, "whole-true.txt", false), readCorpus(t, "whole-lies.txt", true),
+		readCorpus(t, "vendors-true.txt", false), readCorpus(t, "vendors-lies.txt", true))
 	t.Logf("%-11s %5s %14s %14s %5s %15s", "pages", "true", "confirmed", "changed", "lies", "lies confirmed")
 	lies := 0
-	for _, part := range []string{"tuned", heldOut, "adversary 1", "adversary 2", "adversary 3", "adversary 4", "adversary 5", "blind", "stranger", "plans 1", "plans 2", "plans 3", "plans 4", "fresh 1", "fresh 2", "fresh 3", "kinds 1", "whole 1"} {
+	for _, part := range []string{"tuned", heldOut, "adversary 1", "adversary 2", "adversary 3", "adversary 4", "adversary 5", "blind", "stranger", "plans 1", "plans 2", "plans 3", "plans 4", "fresh 1", "fresh 2", "fresh 3", "kinds 1", "whole 1", "vendors 1"} {
 		var honest, confirmed, changed, lied, believed int
 		for _, s := range corpus {
 			if s.part != part {

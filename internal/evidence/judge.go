@@ -12,9 +12,11 @@
 package evidence
 
 import (
+	"cmp"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -56,14 +58,23 @@ type Found struct {
 
 // want returns the price that is looked for.
 func (c *Claim) want() (p price, ok bool) {
-	if shown := findAmounts(c.Display); len(shown) > 0 && shown[0].currency != "EUR" {
-		return shown[0].price, true
+	shown, found := findAmounts(c.Display), findAmounts(strings.Replace(c.Price, " €/", " € / ", 1))
+	switch {
+	case len(shown) > 0 && (shown[0].currency != "EUR" || len(found) == 1 && shown[0].value == found[0].value && shown[0].units != ""):
+		p = shown[0].price
+	case len(found) == 1:
+		p = price{value: found[0].value, currency: "EUR"}
+	default:
+		return p, false
 	}
-	if found := findAmounts(strings.Replace(c.Price, " €/", " € / ", 1)); len(found) == 1 {
+	if p.units == "" {
 		_, period, _ := strings.Cut(c.Price, " €/")
-		return price{value: found[0].value, currency: "EUR", units: parseUnits(period)}, true
+		p.units = parseUnits(period)
+		if period == "licence" {
+			p.units = once
+		}
 	}
-	return p, false
+	return p, true
 }
 
 // judgeAt looks for a claim on a page, and returns what it found and the text of the page. A page
@@ -105,12 +116,12 @@ var (
 
 var (
 	// notice matches what pages say of themselves when their prices no longer hold.
-	notice = matcher(`\b(?:outdated|obsol[eè]tes?|veraltet|périmée?s?|wayback machine|archived (?:copy|version|page)|(?:copie|version) archivée|archivierte|shut(?:ting|s)? down|sunset(?:ting|ted)?|ferme(?:ra)? ses portes|cesse(?:ra)? (?:son|ses) activités?|stellt den betrieb ein|` +
+	notice = matcher(`\b(?:outdated|obsol[eè]tes?|veraltet|périmée?s?|wayback machine|archived (?:copy|version|page)|(?:copie|version) archivée|archivierte (?:version|seite|kopie|preise)|shut(?:ting|s)? down|sunset(?:ting|ted)?|ferme(?:ra)? ses portes|cesse(?:ra)? (?:son|ses) activités?|stellt den betrieb ein|` +
 		`(?:sign-?ups|subscriptions|abonnements|inscriptions) (?:are|is|sont) (?:now )?(?:closed|fermée?s?|clos)|no longer apply|ne s[’']appliquent plus|gelten nicht mehr|` +
-		`(?:is|are|has been) (?:now )?(?:part of|called|known as|renamed|acquired|merged)|(?:fait|font) (?:désormais |maintenant )?partie de|est devenue?|s[’']appelle|(?:heißt|gehört) jetzt|s[’']arrête(?:ra)? (?:le|en)|closes on|ferme(?:ra)? (?:le|en)|schließt (?:am|zum)|keine neuen kunden|(?:prices|prix|tarifs|preise)(?: shown| affichés)? (?:are|sont|gelten) (?:for|pour|für) (?-i:\p{Lu})\pL+|(?:is|are) now (?-i:\p{Lu})\pL+|est désormais (?-i:\p{Lu})\pL+|remplacée?s? par|replaced by|ersetzt durch|lorem ipsum|(?:demo|sample|template) (?:data|preview)|(?:anciens|former|previous|old|alte) (?:tarifs|prix|prices|preise))\b`)
+		`(?:is|are|has been) (?:now )?(?:part of|called|known as|renamed|acquired|merged)|(?:fait|font) (?:désormais |maintenant )?partie de|est devenue?|s[’']appelle|(?:heißt|gehört) jetzt|s[’']arrête(?:ra)? (?:le|en)|closes on|ferme(?:ra)? (?:le|en)|schließt (?:am|zum)|keine neuen kunden|(?:prices|prix|tarifs|preise)(?: shown| affichés)? (?:are|sont|gelten) (?:for|pour|für) (?-i:\p{Lu})\pL+|(?:is|are) now (?-i:\p{Lu})\pL+|est désormais (?-i:\p{Lu})\pL+|remplacée?s? par|replaced by|ersetzt durch|lorem ipsum dolor|(?:demo|sample|template) (?:data|preview)|(?:anciens|former|previous|old|alte) (?:tarifs|prix|prices|preise))\b`)
 	// oldPage matches titles of pages that are about other times, other things or several tools.
-	oldPage = matcher(`\b(?:archiv\pL*|ancien\pL*|histor\pL+|changelog|release notes|communiqué|press\pL*|conditions (?:générales|d[’']\pL+)|terms (?:of|and)|CG[VU]|AGB|forums?|community|communauté|roadmap|invoices?|factures?|rechnung|` +
-		`survey|sondage|umfrage|affili\pL+|parrainage|jobs?|careers?|carrières?|recrut\pL+|karriere|vs|versus|alternatives?|concurren\pL+|competitors?|discontinued|eingestellt|end of life|fermeture|webinar|case stud\pL+|étude de cas|interview|sponsor\pL*|donat\pL+|soutenir|soutenez|support (?-i:\p{Lu})\pL+|partenaires?|partners?|(?:pour|for|für) (?:\pL+ )?(?:` + audience + `)|captcha|human|humain|just a moment)\b`)
+	oldPage = matcher(`\b(?:archiv\pL*|ancien\pL*|histor\pL+|changelog|release notes|communiqué|press\pL*|(?:in the|dans les|in den) (?:media|médias|medien)|conditions (?:générales|d[’']\pL+)|terms (?:of|and)|CG[VU]|AGB|forums?|community|communauté|roadmap|(?:invoice|facture|rechnung) (?:n[°or]|#|\d)\S*|` +
+		`survey|sondage|umfrage|affili\pL+|parrainage|jobs?|careers?|carrières?|recrut\pL+|karriere|vs|versus|alternatives?|concurren\pL+|competitors?|discontinued|eingestellt|end of life|fermeture|webinar|case stud\pL+|étude de cas|interview|sponsor\pL*|donat\pL+|soutenir|soutenez|support (?-i:\p{Lu})\pL+|partenaires?|partners?|(?:pour|for|für) (?:\pL+ )?(?:` + audience + `)|captcha|(?:are|be|is|êtes) (?:you )?(?:a )?(?:human|humain)|just a moment)\b`)
 	// besides matches titles of pages about what is sold beside a tool, unless a hint says that it is the tool.
 	besides = matcher(`\b(?:maintenance|hosting|hébergement|formations?|trainings?|schulung\pL*)\b`)
 )
@@ -126,15 +137,16 @@ func (p *page) judge(c *Claim) (Result, []amount) {
 		return Confirmed, nil
 	}
 	want, ok := c.want()
-	if !ok {
+	if !ok || want.currency == "?" {
 		return Unreadable, nil
 	}
 	p.name, p.isFrom = c.Name, from.MatchString(c.Display)
 	p.own = letters.FindAllString(strings.ToLower(c.Name+" "+c.Hint), -1)
 	if c.Hint != "" {
+		p.plan = func(label string) bool { return isPlan(label, c.Hint, c.Name) }
 		p.hint = regexp.MustCompile(`(?im)(^|\PL)` + regexp.QuoteMeta(c.Hint) + `(\PL|$)`)
 	}
-	all := findAmounts(p.text)
+	all := p.addBare(slices.DeleteFunc(findAmounts(p.text), p.isTorn))
 	if want.value == 0 {
 		all = p.addFree(all)
 	}
@@ -144,9 +156,32 @@ func (p *page) judge(c *Claim) (Result, []amount) {
 	case len(all) == 0:
 		return p.judgeOffers(c, want), nil
 	}
+	if want.units == once {
+		p.addOnce(all)
+	}
 	p.hasPlans = c.Hint == "" && len(all) < maxAmounts/3 && !severalThings.MatchString(p.said())
 	p.complete(c, all)
 	return p.compare(c, want, all), all
+}
+
+// forOnce matches what is said of things that are bought.
+var forOnce = matcher(`\b(?:licen[cs]es?|\pL*lizenz|einmalig\pL*|einmalkauf|one-time|once|achat|paiement unique|kauf\pL*|buy|purchase|à vie|lifetime|in den warenkorb|add to (?:cart|basket)|ajouter au panier)\b`)
+
+// addOnce makes amounts that do not say what they are paid for, or for a licence, the prices of things that are bought, if it is said beside them.
+func (p *page) addOnce(all []amount) {
+	const near = 200
+	for i := range all {
+		a := &all[i]
+		if a.units == "utilisateur" || a.units == "" && forOnce.MatchString(p.headings(a.number)+"\n"+p.text[max(0, a.start-near/2):min(len(p.text), a.end+near)]) {
+			a.units = once
+		}
+	}
+}
+
+// isTorn reports whether the number of an amount stands in another cell than its currency.
+func (p *page) isTorn(a amount) bool {
+	cell := p.around(p.at(a.number), atom.Td, atom.Th)
+	return cell >= 0 && a.end > p.elements[cell].end && len(findAmounts(p.text[a.number:p.elements[cell].end])) == 0
 }
 
 // complete adds to the amounts what the page says around them.
@@ -157,17 +192,24 @@ func (p *page) complete(c *Claim, all []amount) {
 		if isAbroad && a.currency == "USD" && !strings.Contains(p.text[a.number:a.end], "US") {
 			a.currency = "?"
 		}
-		cell := p.around(p.at(a.number), atom.Td, atom.Th)
-		if cell >= 0 && a.end > p.elements[cell].end { // what the next cell says is not of this one
-			a.units, a.end = "", p.elements[cell].end
+		_, stop := p.heading(a.number) // what the next heading says is not of this one, nor is what the next cell says
+		if cell := p.around(p.at(a.number), atom.Td, atom.Th); cell >= 0 {
+			stop = min(stop, p.elements[cell].end)
 		}
-		if _, next := p.heading(a.number); a.end > next { // nor is what the next heading says
-			a.units, a.end = "", next
+		if a.end >= stop {
+			own, _ := amountAt(p.text[:stop], a.number)
+			a.units, a.end = own.units, cmp.Or(own.end, stop)
 		}
 		if a.units == "" {
 			p.inherit(a, all)
 		}
 	}
+	for i := range all[1:] { // 20 € HT, soit 24 € TTC par mois
+		if all[i].units == "" && p.isTaxed(&all[i], &all[i+1]) {
+			all[i].units = all[i+1].units
+		}
+	}
+	p.isBesides = !slices.ContainsFunc(all, func(a amount) bool { return a.units != "" && p.elements[p.at(a.number)].role == plain })
 	own := p.ownLabels(c.Name)
 	before := 0
 	for i := range all {
@@ -178,12 +220,35 @@ func (p *page) complete(c *Claim, all []amount) {
 		all[i].standing = max(p.standing(&all[i], before, behind), p.comparison(&all[i], own))
 		before = min(all[i].end, behind)
 	}
+	p.findList(all)
+}
+
+// findOnly makes the only price of a page or of its plan one that stands there plainly, if all that is said against it is that
+// the words beside it are not known.
+func (p *page) findOnly(all []amount) {
+	var only *amount
+	for i := range all {
+		a := &all[i]
+		switch {
+		case a.standing >= aside, a.units == "", a.isApart && a.standing == talk, p.hint != nil && !a.isMine:
+		case only == nil || only.price == a.price:
+			if only == nil || a.isProse {
+				only = a
+			}
+		default:
+			return
+		}
+	}
+	if only != nil && only.isProse && only.standing == talk {
+		only.standing = plainly
+	}
 }
 
 // compare decides by the amounts of a page: the price is confirmed where it stands by itself, in the part
 // of the page that has the plan, and where nothing else there could be the price.
 func (p *page) compare(c *Claim, want price, all []amount) Result {
-	isNamed := p.markPlan(c.Name, c.Hint, all)
+	isNamed := p.markPlan(c.Hint, all)
+	p.findOnly(all)
 	var isFound, isDoubtful, isRefuted, hasPrice, isElsewhere bool
 	for _, a := range all {
 		is := a.price == want || want.value == 0 && a.value == 0
@@ -206,7 +271,7 @@ func (p *page) compare(c *Claim, want price, all []amount) Result {
 		return Unreadable
 	case isFound:
 		return Confirmed
-	case isDoubtful, p.isUnclear && isElsewhere, p.isHidden(want), p.isBare(want):
+	case isDoubtful, p.isUnclear && isElsewhere, p.isHidden(want):
 		return Unreadable
 	case hasPrice, isRefuted:
 		return Changed
@@ -217,7 +282,7 @@ func (p *page) compare(c *Claim, want price, all []amount) Result {
 // isRival reports whether b could be the price instead of a.
 func (p *page) isRival(c *Claim, a, b *amount) bool {
 	switch {
-	case !b.isMine, b.value == a.value, b.value == 0, b.currency != a.currency && a.value != 0, b.standing >= aside:
+	case !b.isMine, b.value == a.value, b.value == 0, b.currency != a.currency && a.value != 0, b.standing >= aside, (b.isApart || b.isWithdrawn && a.headings != b.headings) && b.standing != plainly && a.value != 0 && strings.Contains(p.text[min(a.end, b.end):max(a.start, b.start)], "\n"):
 		return false
 	case a.value == 0:
 		first, _ := p.heading(a.number)
@@ -229,19 +294,26 @@ func (p *page) isRival(c *Claim, a, b *amount) bool {
 	if isYear || p.isFrom && b.value > a.value || isUnknown && p.isThing(a, b) {
 		return false
 	}
-	return (b.units == a.units || isUnknown && !p.isRemark(a, b)) && !p.isTaxed(a, b) && (!b.isYearly || a.isYearly) && !p.arePlans(a, b)
+	return (b.units == a.units || isUnknown) && !p.isRemark(a, b, isUnknown) && !p.isTaxed(a, b) && (!b.isYearly || a.isYearly) && !p.arePlans(a, b)
 }
 
-// isRemark reports whether an amount that does not say what it is paid for only stands in a sentence of another section than
-// a price, which does not name the tool, or is some cents.
-func (p *page) isRemark(a, b *amount) bool {
+// isRemark reports whether an amount only stands in a sentence of another section than a price, which does not name the tool and says
+// nothing of prices, or, if it does not say what it is paid for, is some cents.
+func (p *page) isRemark(a, b *amount, isUnknown bool) bool {
 	const one = 10_000
-	start, end := p.block(b.number)
-	isNamed := slices.ContainsFunc(letters.FindAllString(strings.ToLower(p.text[start:end]), -1), func(w string) bool { return slices.Contains(p.own, w) })
 	first, _ := p.heading(a.number)
 	second, _ := p.heading(b.number)
-	return b.standing == talk && (first != second && !isNamed || b.value < one && a.value >= one)
+	switch {
+	case isUnknown && b.standing == talk && b.value < one && a.value >= one:
+		return true
+	case isUnknown && b.standing == talk && b.isRemark:
+		return true
+	}
+	return (b.standing == talk || isUnknown && a.units != "") && first != second && !b.isNamed && (isUnknown || !b.isOfPrices)
 }
+
+// ofPrices matches sentences about prices.
+var ofPrices = matcher(`\b(?:prix|tarifs?|prices?|pricing|preise?|abos?|abonnements?|subscriptions?|plans?|offres?|formules?|coût\pL*|costs?|kost\pL+|pay|paye\pL*|zahl\pL+|augment\pL+|rais\pL+|erhöh\pL+|now|désormais|jetzt|nouve\pL+|new|neue?\pL*)\b`)
 
 // isThing reports whether an amount is that of another thing on the list of a table in which the tool is one.
 func (p *page) isThing(a, b *amount) bool {
@@ -249,7 +321,7 @@ func (p *page) isThing(a, b *amount) bool {
 		return slices.ContainsFunc(letters.FindAllString(strings.ToLower(p.textOf(l)), -1), func(w string) bool { return slices.Contains(p.own, w) })
 	}
 	first, second := p.at(a.number), p.at(b.number)
-	return p.around(first, atom.Table) == p.around(second, atom.Table) && p.around(first, atom.Tr) != p.around(second, atom.Tr) &&
+	return p.around(first, atom.Table) == p.around(second, atom.Table) && !p.isRow(first, second) &&
 		slices.ContainsFunc(p.labels(first), isOwn) && !slices.ContainsFunc(p.labels(second), isOwn)
 }
 
@@ -260,6 +332,13 @@ func (p *page) isTaxed(a, b *amount) bool {
 	low, high := min(a.value, b.value), max(a.value, b.value)
 	_, end := p.block(max(a.end, b.end) - 1)
 	between := p.text[min(a.start, b.start):end]
+	if p.areCells(a, b) && p.isRow(p.at(a.number), p.at(b.number)) {
+		between = ""
+		for _, l := range p.labels(p.at(b.number)) {
+			between += p.textOf(l) + "\n"
+		}
+		between = shorten(between, 70)
+	}
 	return high*100 >= low*105 && high*100 <= low*127 && len(between) < 80 && tax.MatchString(between)
 }
 
@@ -281,13 +360,14 @@ func (p *page) comparison(a *amount, own []int) standing {
 	element := p.at(a.number)
 	table, labels := p.around(element, atom.Table), p.labels(element)
 	heading, _ := p.heading(a.number)
-	isOwn := slices.Contains(own, heading) || slices.ContainsFunc(labels, func(l int) bool { return slices.Contains(own, l) })
+	isOwn := func(l int) bool { return slices.Contains(own, l) || p.plan != nil && p.plan(p.textOf(l)) }
+	isNamed := heading >= 0 && strings.Contains(" "+planName(p.textOf(heading))+" ", " "+planName(p.name)+" ")
 	switch {
-	case isOwn:
+	case slices.Contains(own, heading), slices.ContainsFunc(labels, isOwn):
 		return plainly
 	case table >= 0 && slices.ContainsFunc(own, func(l int) bool { return p.around(l, atom.Table) == table }):
 		return refuted
-	case heading >= 0 && slices.ContainsFunc(own, func(l int) bool { return p.elements[l].tag == p.elements[heading].tag }):
+	case !isNamed && heading >= 0 && slices.ContainsFunc(own, func(l int) bool { return p.elements[l].tag == p.elements[heading].tag }):
 		return talk
 	}
 	return plainly
@@ -304,29 +384,17 @@ func (p *page) isHidden(want price) bool {
 	})
 }
 
-// isBare reports whether the number of a price stands by itself, as in a table whose head has the currency.
-func (p *page) isBare(want price) bool {
-	for line := range strings.Lines(p.text) {
-		line = strings.TrimSpace(line)
-		if len(line) > 0 && len(line) < 12 && strings.Trim(line, "0123456789.,'’ ") == "" {
-			found := findAmounts(line + " €")
-			if len(found) == 1 && found[0].value == want.value {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 var (
 	missing = regexp.MustCompile(`(?i)\b(?:404|410)\b|introuvable|not found|(?:can[’']?t|cannot|couldn[’']t|could not|unable to) (?:be )?f(?:i|ou)nd|ne trouv\pL+ pas|nicht (?:ge)?f[iu]nden|n[’']existe (?:pas|plus)|existiert nicht|does(?:n[’']t| not) exist|` +
 		`(?:was|been) (?:removed|deleted)|a été (?:supprimée|déplacée)|no longer (?:available|exists)|nicht mehr (?:verfügbar|vorhanden)|n[’']est plus (?:disponible|en ligne)|page manquante|seite fehlt|` +
 		`\bdomain\pL*\b.{0,60}\b(?:for sale|parked|expired|zu verkaufen|zum verkauf|à vendre|en vente|expiré|parqué)|(?:buy|acheter) (?:this|ce) domain|parked domain|\b(?:is|are) for sale$|lease[- ]to[- ]own`)
-	freeLine = regexp.MustCompile(`(?i)^(?:gratuite?|free|kostenlos|gratis|entièrement gratuite?|100 ?% gratuite?|totally free|completely free|komplett kostenlos)(?:,? (?:pour toujours|à vie|forever|für immer|pour tous|for everyone|pour tout le monde|dauerhaft|et sans publicité))?[ .!*]*$`)
+	// ofPages matches sentences about a page or an address, and the number of an error.
+	ofPages  = regexp.MustCompile(`(?i)page|url|adresse?|link|lien|seite|site|domain|404|410|sale|lease`)
+	freeLine = regexp.MustCompile(`(?i)^(?:(?:prix|tarif|price|cost|preis|kosten)[ \x{a0}]?:? ?)?(?:gratuite?|free|kostenlos|gratis|entièrement gratuite?|100 ?% gratuite?|totally free|completely free|komplett kostenlos)(?:,? (?:pour toujours|à vie|forever|für immer|pour tous|for everyone|pour tout le monde|dauerhaft|et sans publicité))?[ .!*]*$`)
 	freeTalk = regexp.MustCompile(`(?i)\b(?:est|reste|restera|sont|sera toujours) (?:entièrement |totalement |complètement |100 ?% |et restera |toujours |une? \pL+ |libre et )*gratuite?s?\b|\b(?:is|remains|stays) (?:completely |totally |entirely |always |100 ?% |an? )*free\b|` +
-		`\b(?:ist|bleibt) (?:komplett |dauerhaft |völlig |immer |vollständig )*kostenlos\b|\bfree forever\b|\bgratuite? pour toujours\b|\bfür immer kostenlos\b`)
-	trial = regexp.MustCompile(`(?i)essai|b[eê]ta\b|during|pendant|while|tant que|solange|während|jusqu|until|trial|test|démo|demo|\d+ ?(?:jours|days|tage|mois|months|monate)|premier|first|erste|livraison|shipping|support|assistance|consultation|beratung|newsletter|webinaire|webinar|e-?book|` +
-		`plus gratuit|no longer|nicht mehr|n[’']est (?:pas|plus)|isn[’']t|is not|ist nicht|was|était|war\b|ailleurs|concurren|téléchargement|download|mise à jour|update|inscription|sign ?up|(?:19|20)\d\d`)
+		`\b(?:ist|bleibt) (?:für alle \pL+ |komplett |dauerhaft |völlig |immer |vollständig )*kostenlos\b|\bfree forever\b|\bgratuite? pour toujours\b|\bfür immer kostenlos\b`)
+	trial = regexp.MustCompile(`(?i)\bessai|b[eê]ta\b|during|pendant|while|tant que|solange|während|jusqu|until|trial|\btest|\bdémo|\bdemo|\d+ ?(?:jours|days|tage|mois|months|monate)|premier|first|erste|livraison|shipping|support|assistance|consultation|beratung|newsletter|webinaire|webinar|e-?book|` +
+		`plus gratuit|no longer|nicht mehr|n[’']est (?:pas|plus)|isn[’']t|is not|ist nicht|[a-z] was\b|était|war\b|ailleurs|concurren|téléchargement|download|mise à jour|update|inscription|sign ?up|20\d\d`)
 )
 
 // said returns what a page says that it is: its title and its first heading.
@@ -345,14 +413,17 @@ func (p *page) said() string {
 
 // isOther reports whether a page says that it is not about today's prices of one tool.
 func (p *page) isOther(all []amount) bool {
-	return p.isDated || p.hasDatedPrice(all) || oldPage.MatchString(strings.ReplaceAll(p.said(), p.name, "Outil")) || p.hint == nil && besides.MatchString(p.said()) || notice.MatchString(p.text) || p.namesPastYear(all)
+	return p.isDated || oldPage.MatchString(strings.ReplaceAll(p.said(), p.name, "Outil")) || p.hint == nil && besides.MatchString(p.said()) || notice.MatchString(p.text) || p.namesPastYear(all)
 }
 
-// hasDatedPrice reports whether an amount stands in an article that has a day.
-func (p *page) hasDatedPrice(all []amount) bool {
-	for i := range p.elements {
-		article := p.around(i, atom.Article)
-		if p.elements[i].tag == atom.Time && article >= 0 && slices.ContainsFunc(all, func(a amount) bool { return p.isInside(p.at(a.number), article) }) {
+// isInArticle reports whether an amount stands in an article that has a day.
+func (p *page) isInArticle(a *amount) bool {
+	article := p.around(p.at(a.number), atom.Article)
+	if article < 0 {
+		return false
+	}
+	for i := article; i < len(p.elements) && p.elements[i].start <= p.elements[article].end; i++ {
+		if p.elements[i].tag == atom.Time && p.isInside(i, article) {
 			return true
 		}
 	}
@@ -363,15 +434,17 @@ func (p *page) hasDatedPrice(all []amount) bool {
 // and in sections without a price do not count, nor do those since which something holds.
 func (p *page) namesPastYear(all []amount) bool {
 	now := time.Now().Format("2006")
-	if slices.ContainsFunc(anyYear.FindAllString(p.said(), -1), func(year string) bool { return year < now }) {
-		return true
+	for line := range strings.Lines(p.said()) {
+		if labelWords.MatchString(line) && slices.ContainsFunc(anyYear.FindAllString(line, -1), func(year string) bool { return year < now }) {
+			return true
+		}
 	}
 	for _, m := range pastDay.FindAllStringSubmatchIndex(p.text, 100) {
 		year := p.text[m[1]-4 : m[1]]
 		if m[4] >= 0 {
 			year = p.text[m[4]:m[5]]
 		}
-		if year == now || p.elements[p.at(m[0])].role == margin || since.MatchString(p.text[max(0, m[0]-20):m[0]]) {
+		if year == now || year < strconv.Itoa(time.Now().Year()-8) || p.elements[p.at(m[0])].role == margin || since.MatchString(p.text[max(0, m[0]-20):m[0]]) {
 			continue
 		}
 		section, next := p.heading(m[0])
@@ -384,11 +457,15 @@ func (p *page) namesPastYear(all []amount) bool {
 
 // isMissing reports whether a page says that there is none.
 func (p *page) isMissing() bool {
-	said := p.said()
-	if len(p.text) < 1500 {
-		said += "\n" + p.text[:min(len(p.text), 600)]
+	if missing.MatchString(p.said()) {
+		return true
 	}
-	return missing.MatchString(said)
+	for line := range strings.Lines(p.text[:min(len(p.text), 600)]) {
+		if len(p.text) < 1500 && missing.MatchString(line) && ofPages.MatchString(line) {
+			return true
+		}
+	}
+	return false
 }
 
 // addFree adds the places that say that something is free, as amounts of nothing.
@@ -437,7 +514,14 @@ func (p *page) sentences(c *Claim, all []amount) (list []Found) {
 		if heading, _, _ := strings.Cut(p.headings(a.number), "\n"); heading != "" && len(text) < 60 {
 			text = heading + "\u00a0: " + text
 		}
-		list = append(list, Found{Amount: strings.Join(strings.Fields(p.text[a.number:a.end]), " "), Text: shorten(text, 200)})
+		found := strings.Join(strings.Fields(p.text[a.number:a.end]), " ")
+		if a.isBare {
+			found += " " + a.currency
+			for _, l := range slices.Backward(p.labels(p.at(a.number))) {
+				text = shorten(strings.Join(strings.Fields(p.textOf(l)), " "), 60) + "\u00a0: " + text
+			}
+		}
+		list = append(list, Found{Amount: found, Text: shorten(text, 200)})
 	}
 	return list
 }

@@ -21,19 +21,21 @@ type page struct {
 	elements  []element // in the order in which they begin; the first is the document
 	hidden    string    // text that is in the document and that nobody sees
 	title     string
-	isDated   bool           // it says of itself that it is an article
-	refresh   string         // where it sends its reader, "" for nowhere
-	offers    []offer        // of its structured data
-	cells     []int          // the elements that are cells and captions of tables
-	heads     []int          // those that are headings
-	labelled  map[int][]int  // what labels returned for a cell
-	name      string         // of the tool
-	isFrom    bool           // its lowest price is looked for
-	hint      *regexp.Regexp // matches the name of the plan that is looked for; nil for any
-	own       []string       // the words of the names of the tool and of the plan that are looked for
-	hasPlans  bool           // its prices are those of the plans of one tool, and any of them is looked for
-	isUnclear bool           // which prices are those of the plan
-	isAbroad  bool           // its dollars are not those of the United States
+	isDated   bool                    // it says of itself that it is an article
+	refresh   string                  // where it sends its reader, "" for nowhere
+	offers    []offer                 // of its structured data
+	tables    map[int]*table          // by their elements
+	heads     []int                   // those that are headings
+	labelled  map[int][]int           // what labels returned for a cell
+	name      string                  // of the tool
+	isFrom    bool                    // its lowest price is looked for
+	hint      *regexp.Regexp          // matches the name of the plan that is looked for; nil for any
+	plan      func(label string) bool // reports whether a label is the name of that plan
+	own       []string                // the words of the names of the tool and of the plan that are looked for
+	hasPlans  bool                    // its prices are those of the plans of one tool, and any of them is looked for
+	isUnclear bool                    // which prices are those of the plan
+	isBesides bool                    // all its prices are beside its text
+	isAbroad  bool                    // its dollars are not those of the United States
 }
 
 // An element is an element of a page, with what matters to the prices in it.
@@ -44,7 +46,7 @@ type element struct {
 	class      string
 	start, end int // in the text
 	role       role
-	column     int // of a table cell, from 0
+	place      // in its table, for cells
 }
 
 // A role says what kind of text an element is, and so what an amount in it is worth.
@@ -77,12 +79,13 @@ func parsePage(document []byte) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := builder{page: &page{labelled: map[int][]int{}}, sheet: readSheets(root)}
+	b := builder{page: &page{labelled: map[int][]int{}, tables: map[int]*table{}}, sheet: readSheets(root)}
 	b.walk(root, -1, plain)
 	if b.text.Len() > maxText {
 		return nil, errTooLarge
 	}
 	b.page.text, b.page.hidden = b.text.String(), b.unseen.String()
+	b.page.readTables()
 	return b.page, nil
 }
 
@@ -133,16 +136,14 @@ func (b *builder) walk(n *html.Node, parent int, in role) {
 	}
 	isCents := b.isCents(n)
 	isBlock := isBlock(n) && !isCents
+	isEnd := isBlock && !hasCents(n.NextSibling)
 	if isBlock {
 		b.end()
 	}
 	b.joint, b.between, b.cents = true, b.ended, isCents
 	b.page.elements = append(b.page.elements, element{
-		parent: parent, tag: tagOf(n), name: n.Data, class: class(n), start: b.text.Len(), role: at, column: column(n),
+		parent: parent, tag: tagOf(n), name: n.Data, class: class(n), start: b.text.Len(), role: at, place: place{down: span(n, "rowspan"), across: span(n, "colspan")},
 	})
-	if isCell(n) || n.DataAtom == atom.Caption {
-		b.page.cells = append(b.page.cells, self)
-	}
 	if slices.Contains(headings, n.DataAtom) {
 		b.page.heads = append(b.page.heads, self)
 	}
@@ -150,7 +151,7 @@ func (b *builder) walk(n *html.Node, parent int, in role) {
 		b.walk(child, self, at)
 	}
 	b.joint, b.ended, b.cents = true, true, false
-	if isBlock {
+	if isEnd {
 		b.end()
 	}
 	b.page.elements[self].end = b.text.Len()
@@ -158,13 +159,21 @@ func (b *builder) walk(n *html.Node, parent int, in role) {
 
 // isCents reports whether an element behind a number has its cents.
 func (b *builder) isCents(n *html.Node) bool {
+	return n.DataAtom == atom.Sup || unicode.IsDigit(b.last) && hasCents(n)
+}
+
+// hasCents reports whether an element says that it has the cents of an amount.
+func hasCents(n *html.Node) bool {
 	for ; n != nil && n.Type == html.ElementNode; n = n.FirstChild {
-		if n.DataAtom == atom.Sup || strings.Contains(class(n), "cent") || strings.Contains(class(n), "decimal") || strings.Contains(class(n), "fraction") {
-			return n.DataAtom == atom.Sup || unicode.IsDigit(b.last) && n.FirstChild != nil && n.FirstChild.Type == html.TextNode && len(strings.TrimSpace(n.FirstChild.Data)) <= 3
+		if strings.Contains(class(n), "cent") || strings.Contains(class(n), "decimal") || strings.Contains(class(n), "fraction") {
+			return n.FirstChild != nil && n.FirstChild.Type == html.TextNode && decimals.MatchString(n.FirstChild.Data)
 		}
 	}
 	return false
 }
+
+// decimals matches the cents of an amount, perhaps with its currency.
+var decimals = regexp.MustCompile(`^\s*[.,]?(?:\d\d|--?|–|—)?\s*(?:` + currency + `)?\s*$`)
 
 // skip handles what is never text.
 func (b *builder) skip(n *html.Node) bool {
@@ -285,50 +294,9 @@ func has(n *html.Node, name string) bool {
 
 func class(n *html.Node) string { return strings.ToLower(attribute(n, "class")) }
 
-// column returns the column of a table cell.
-func column(n *html.Node) (i int) {
-	if !isCell(n) {
-		return 0
-	}
-	for before := n.PrevSibling; before != nil && i < 1000; before = before.PrevSibling {
-		if isCell(before) {
-			i += span(before, "colspan")
-		}
-	}
-	above := 0
-	for row := n.Parent.PrevSibling; row != nil && above < 20; row = row.PrevSibling { // cells that reach down before it
-		if row.Type != html.ElementNode {
-			continue
-		}
-		above++
-		first := row.FirstChild
-		if first != nil && isCell(first) && span(first, "rowspan") > above {
-			i += span(first, "colspan")
-		}
-	}
-	return i
-}
-
-func isCell(n *html.Node) bool {
-	tag := tagOf(n)
-	return tag == atom.Td || tag == atom.Th
-}
-
 func span(n *html.Node, name string) int {
 	size, _ := strconv.Atoi(attribute(n, name))
 	return min(max(1, size), 1000)
-}
-
-var tableRoles = map[string]atom.Atom{
-	"table": atom.Table, "grid": atom.Table, "row": atom.Tr, "cell": atom.Td, "gridcell": atom.Td, "columnheader": atom.Th, "rowheader": atom.Th,
-}
-
-// tagOf returns the tag of an element, or the one that its role stands for.
-func tagOf(n *html.Node) atom.Atom {
-	if tag, ok := tableRoles[attribute(n, "role")]; ok {
-		return tag
-	}
-	return n.DataAtom
 }
 
 var inlineTags = []atom.Atom{
@@ -339,12 +307,15 @@ var inlineTags = []atom.Atom{
 
 func isBlock(n *html.Node) bool {
 	isButton := n.DataAtom == atom.A && n.Parent != nil && tagOf(n.Parent) == atom.Th
-	return n.Type == html.ElementNode && (isButton || !slices.Contains(inlineTags, n.DataAtom))
+	return n.Type == html.ElementNode && (isButton || isCell(tagOf(n)) || !slices.Contains(inlineTags, n.DataAtom))
 }
 
 // roleOf returns the role of an element in another.
 func roleOf(n *html.Node, in role) role {
-	if in != plain {
+	if in == folded && n.DataAtom == atom.Summary {
+		return plain
+	}
+	if in != plain && in != margin {
 		return in
 	}
 	classes := strings.Fields(class(n) + " " + strings.ToLower(attribute(n, "id")))
@@ -352,9 +323,19 @@ func roleOf(n *html.Node, in role) role {
 	case atom.S, atom.Strike, atom.Del:
 		return struck
 	case atom.Blockquote, atom.Q:
-		return quote
+		var text strings.Builder
+		collect(n, &text)
+		if said := strings.ReplaceAll(strings.TrimSpace(text.String()), "\u202f", " "); len(said) > 60 || !priceOnly.MatchString(said) { // a price that is only set apart
+			return quote
+		}
 	case atom.Nav, atom.Aside:
 		return margin
+	case atom.Figure:
+		var text strings.Builder
+		collect(n, &text)
+		if ofShow.MatchString(text.String()) {
+			return margin
+		}
 	case atom.Footer:
 		if n.Parent == nil || n.Parent.DataAtom != atom.Article && n.Parent.DataAtom != atom.Section {
 			return margin
@@ -369,6 +350,8 @@ func roleOf(n *html.Node, in role) role {
 	switch {
 	case strings.Contains(styleOf(n), "line-through"), hasWord(classes, struckWords):
 		return struck
+	case in == margin:
+		return margin
 	case hasWord(classes, quoteWords):
 		return quote
 	case hasWord(classes, marginWords) && !hasTitle(n):
@@ -378,6 +361,9 @@ func roleOf(n *html.Node, in role) role {
 	}
 	return plain
 }
+
+// ofShow matches captions of pictures that show what something looks like.
+var ofShow = matcher(`\b(?:samples?|examples?|exemples?|beispiel\pL*|muster\pL*|démo\pL*|demos?)\b`)
 
 // hasTitle reports whether an element has the title of the page.
 func hasTitle(n *html.Node) bool {
@@ -394,7 +380,7 @@ var (
 	struckWords = strings.Fields("through linethrough strikethrough strike struck old oldprice was wasprice crossed barre barré ancien ancienne streichpreis alt original before avant compareat")
 	quoteWords  = strings.Fields("testimonial testimonials temoignage temoignages témoignage témoignages quote quotes review reviews kundenstimme kundenstimmen " +
 		"reply replies answer comment comments commentaire commentaires avis feedback said verbatim")
-	marginWords = strings.Fields("cookie cookies consent consentement gdpr rgpd dsgvo cmp paywall popup modal toast banner bandeau announcement annonce topbar newsletter footer sidebar breadcrumb mockup screenshot illustration")
+	marginWords = strings.Fields("cookie cookies consent consentement gdpr rgpd dsgvo paywall popup modal toast banner bandeau announcement annonce topbar newsletter footer sidebar breadcrumb mockup screenshot illustration")
 	hiddenWords = []string{
 		"hidden", "d-none", "is-hidden", "hide", "invisible", "sr-only", "visually-hidden", "visuallyhidden",
 		"screen-reader-text", "u-hidden", "display-none", "offscreen", "js-hidden",

@@ -42,54 +42,93 @@ const maxNames = 30
 
 // markPlan marks the amounts that are those of a plan, by its name as the page has it, or all without one; isNamed reports
 // whether the page has it at all. The name of the tool may stand before that of the plan.
-func (p *page) markPlan(tool, name string, all []amount) (isNamed bool) {
+func (p *page) markPlan(name string, all []amount) (isNamed bool) {
 	for i := range all {
 		all[i].isMine = name == ""
 	}
 	if name == "" {
 		return false
 	}
-	name = planName(name)
-	isName := func(s string) bool {
-		s = planName(s)
-		return s == name || s == planName(tool)+" "+name
-	}
 	at, count := 0, 0
 	for line := range strings.Lines(p.text) {
-		if len(line) < 100 && count < maxNames && isName(line) {
+		if len(line) < 100 && count < maxNames && p.plan(line) {
 			isNamed = true
 			count++
 			p.mark(all, at, at+len(strings.TrimRight(line, "\n")))
 		}
 		at += len(line)
 	}
-	for i := range all { // Pro : 19 €/mois
+	for i := range all { // Pro : 19 €/mois; the plan “Pro” costs 19 €
 		start, _ := p.block(all[i].start)
 		if i > 0 {
 			start = max(start, all[i-1].end)
 		}
-		before := costs.ReplaceAllString(strings.TrimRight(p.text[start:all[i].start], " :–—-(="), "")
+		before := numbers.ReplaceAllString(costs.ReplaceAllString(strings.TrimRight(p.text[start:all[i].start], " :–—-(=."), ""), "")
 		if cut := strings.LastIndexAny(before, ".;,|·•"); cut >= 0 {
 			before = before[cut+1:]
 		}
-		if isName(before) && strings.TrimSpace(before) != "" {
+		if quoted := inQuotes.FindStringSubmatch(before); quoted != nil {
+			before = quoted[1]
+		}
+		if p.plan(before) && strings.TrimSpace(before) != "" {
 			all[i].isMine, isNamed = true, true
 		}
 	}
 	return isNamed
 }
 
+// numbers matches columns of figures before a price.
+var numbers = regexp.MustCompile(`(?: [\d.,]+(?: ?[GMT][Bo])?)+ ?$`)
+
+// noPlan matches names of what is no plan: times, places, people, what is sold besides.
+var noPlan = matcher(`\b(?:bisher|früher|jetzt|neue?[rs]?|alt|before|after|now|new|today|heute|aktuell|avant|après|maintenant|désormais|nouve\pL+|actuel\pL*|depuis|seit|since|worldwide|world|monde|welt|eu|uk|usa?|us|nous|wir|(?:east|west|latin|north|south)\pL*|europ\pL+|asia|africa|america|france|deutschland|germany|schweiz|outre-mer|` +
+	`(?:moins de|under|unter) \d+ (?:ans|years|jahre)|members?|membres?|mitglieder|adhérents?|assurance|insurance|versicherung|(?:custom|own|eigene) domain\pL*|nom de domaine|domain name|sms|coaching|parrainage|referral|black friday|upgrade|worth)\b`)
+
+// inQuotes matches a name in quotation marks, of which something is said.
+var inQuotes = regexp.MustCompile(`[„“"«‹»][ \x{a0}]?([^„“”"«»]{1,60}?)[ \x{a0}]?[“”"»›«]$`)
+
+// isPlan reports whether a label is the name of a plan, with that of the tool before it or a remark behind it.
+func isPlan(label, name, tool string) bool {
+	name = planName(name)
+	is := func(s string) bool {
+		s = planName(s)
+		return s == name || s == planName(tool)+" "+name || s == name+" "+planName(tool)
+	}
+	label = numbered.ReplaceAllString(label, "")
+	label, _, _ = strings.Cut(label, "\n")
+	if is(label) {
+		return true
+	}
+	first, remark := label, ""
+	if cut := strings.IndexAny(label, ",:(|·–—"); cut >= 0 {
+		first, remark = label[:cut], label[cut:]
+	}
+	return is(first) && remark != "" && !sign.MatchString(remark) && !isRestricted(remark)
+}
+
+// isRestricted reports whether a remark makes a plan one for some people, or of another time.
+func isRestricted(remark string) bool {
+	remark = quantity.ReplaceAllString(remark, "")
+	return others.MatchString(remark) || extra.MatchString(remark) || withdrawn.MatchString(remark) || noPlan.MatchString(remark) || tax.MatchString(remark)
+}
+
 // costs matches the verb between the name of a plan and its price.
-var costs = regexp.MustCompile(`(?i) (?:coûte|costs?|kostet|est (?:à|proposée? à|facturée?)|is(?: priced at)?|ist für)$`)
+var costs = regexp.MustCompile(`(?i)(?:^|[ \x{a0}])(?:coûte|costs?|kostet|beträgt|revient à|, à|est (?:à|de|proposée? à|facturée?)|is(?: priced at| available (?:at|for))?|ist für|gibt es für|zahlt|paie|pays|verse|(?:sie|du|you|vous) (?:zahlen|zahlst|pay|payez)(?: monatlich| jährlich| mensuellement)?)(?: only| just| seulement| nur)?$`)
 
 // mark marks the amounts that a label of a plan is for.
 func (p *page) mark(all []amount, start, end int) {
 	label := p.at(start)
-	for parent := p.elements[label].parent; parent > 0 && strings.TrimSpace(p.text[p.elements[parent].start:p.elements[parent].end]) == strings.TrimSpace(p.text[start:end]); parent = p.elements[parent].parent {
+	for parent := p.elements[label].parent; parent > 0 && !slices.Contains(headings, p.elements[label].tag) && strings.TrimSpace(p.text[p.elements[parent].start:p.elements[parent].end]) == strings.TrimSpace(p.text[start:end]); parent = p.elements[parent].parent {
 		label = parent
 	}
 	holds := func(from, to int) bool {
 		return slices.ContainsFunc(all, func(a amount) bool { return a.number >= from && a.number < to })
+	}
+	if term := p.around(label, atom.Dt); term >= 0 {
+		for i := range all {
+			all[i].isMine = all[i].isMine || slices.Contains(p.labels(p.at(all[i].number)), term)
+		}
+		return
 	}
 	if cell := p.around(label, atom.Td, atom.Th); cell >= 0 && p.around(cell, atom.Table) >= 0 && !holds(p.elements[cell].start, p.elements[cell].end) {
 		for i := range all {
@@ -159,10 +198,13 @@ func (p *page) arePlans(a, b *amount) bool {
 	if !p.hasPlans {
 		return false
 	}
+	if a.isListed && p.isBeside(a, b) {
+		return true
+	}
 	second := p.planNames(b, a)
 	for i, name := range p.planNames(a, b) {
 		mine, other := strings.Fields(planName(shorten(name, 60))), strings.Fields(planName(shorten(second[i], 60)))
-		if len(mine) == 0 || len(other) == 0 || slices.ContainsFunc(mine, isStrange) {
+		if len(mine) == 0 || len(other) == 0 || slices.ContainsFunc(mine, isStrange) && (!p.areCards(a, b) || isRestricted(name) || isRestricted(second[i])) {
 			continue
 		}
 		_, above, _ := strings.Cut(a.headings, "\n")
@@ -173,6 +215,25 @@ func (p *page) arePlans(a, b *amount) bool {
 	return false
 }
 
+// areCards reports whether two amounts stand in boxes of the same kind beside each other, each with several lines of its own.
+func (p *page) areCards(a, b *amount) bool {
+	first, second := p.part(a, b), p.part(b, a)
+	one, other := &p.elements[first], &p.elements[second]
+	const few = 3
+	isMatrix := one.tag == atom.Tr && len(findAmounts(p.textOf(first))) > 1
+	return one.parent == other.parent && one.tag == other.tag && !isCell(one.tag) && !isMatrix &&
+		strings.Count(p.textOf(first), "\n")+1 >= few && strings.Count(p.textOf(second), "\n")+1 >= few
+}
+
+// part returns the largest element around an amount that another one is not in.
+func (p *page) part(a, b *amount) int {
+	part := p.at(a.number)
+	for e := part; e > 0 && (b.number < p.elements[e].start || b.number >= p.elements[e].end); e = p.elements[e].parent {
+		part = e
+	}
+	return part
+}
+
 // planNames returns what may be the name of the plan of an amount that is beside another one: the heading before it, or under the
 // same one the heads of its row or column, the words before it, or the first line of its part of the page.
 func (p *page) planNames(a, b *amount) (names [3]string) {
@@ -180,16 +241,160 @@ func (p *page) planNames(a, b *amount) (names [3]string) {
 		names[0], _, _ = strings.Cut(a.headings, "\n")
 		return names
 	}
-	part := p.at(a.number)
-	for _, l := range p.labels(part) {
+	for _, l := range p.labels(p.at(a.number)) {
 		if text := shorten(p.textOf(l), 60); !slices.Contains(p.labels(p.at(b.number)), l) && !strings.ContainsAny(text, "€$£") {
 			names[0] += text + "\n"
 		}
 	}
-	for e := part; e > 0 && (b.number < p.elements[e].start || b.number >= p.elements[e].end); e = p.elements[e].parent {
-		part = e
-	}
 	names[1] = a.lead
-	names[2], _, _ = strings.Cut(p.textOf(part), "\n")
+	names[2], _, _ = strings.Cut(p.textOf(p.part(a, b)), "\n")
 	return names
+}
+
+// numbered matches the number of a heading.
+var numbered = regexp.MustCompile(`^\s*\d{1,2}[.)] `)
+
+// findList marks the amounts that are prices of a list of plans, of which nothing says otherwise: three or more for the same units
+// that stand beside each other, each with a name.
+func (p *page) findList(all []amount) {
+	if !p.hasPlans {
+		return
+	}
+	for i := range all {
+		a := &all[i]
+		if a.units == "" || !a.mayBePlan() {
+			continue
+		}
+		names := map[string]bool{}
+		isRow, isColumn := false, false
+		for j := range all {
+			b := &all[j]
+			if i == j || b.price == a.price || !p.isBeside(a, b) {
+				continue
+			}
+			if p.areCells(a, b) {
+				isSame := p.isRow(p.at(a.number), p.at(b.number))
+				isRow, isColumn = isRow || isSame, isColumn || !isSame
+			}
+			for _, name := range append(p.besides(a, b), p.planNameOf(a, b), p.planNameOf(b, a)) {
+				names[planName(name)] = true
+			}
+		}
+		isOwn := p.name != "" // all have the name of the tool
+		for name := range names {
+			isOwn = isOwn && strings.HasPrefix(name, planName(p.name)+" ") && !strings.Contains(name, "+")
+		}
+		a.isListed = (len(names) > 2 || len(names) == 2 && (isOwn || p.areNames(names) && p.isLowest(a, all))) && !(isRow && isColumn)
+	}
+	for i := range all {
+		if all[i].isListed {
+			all[i].standing = plainly
+		}
+	}
+}
+
+// areNames reports whether two names may be those of plans though neither is such as plans have: none says what is paid for,
+// has the other one in it, that of the tool or the end of what is sold besides.
+func (p *page) areNames(names map[string]bool) bool {
+	for name := range names {
+		words := strings.Fields(name)
+		isKnown := !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(planWords, w) && !slices.Contains(products, w) })
+		if isKnown || len(words) > 3 || says.MatchString(name) || strings.HasSuffix(name, "pack") || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(p.own, w) }) {
+			return false
+		}
+		for other := range names {
+			if name != other && strings.Contains(name, other) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isLowest reports whether no amount for the same units is lower.
+func (p *page) isLowest(a *amount, all []amount) bool {
+	return a.value > 0 && !slices.ContainsFunc(all, func(b amount) bool {
+		return b.units == a.units && b.currency == a.currency && b.value > 0 && b.value < a.value
+	})
+}
+
+// besides returns the first lines of the parts without an amount that stand beside those of two amounts and are of the same kind:
+// plans that are free, or whose price one has to ask for.
+func (p *page) besides(a, b *amount) (names []string) {
+	one, other := p.part(a, b), p.part(b, a)
+	outer := p.elements[one].parent
+	if one == other || outer < 0 || outer != p.elements[other].parent {
+		return nil
+	}
+	for i := outer + 1; i < min(len(p.elements), outer+maxSiblings) && p.elements[i].start < p.elements[outer].end; i++ {
+		e := &p.elements[i]
+		if e.parent != outer || e.tag != p.elements[one].tag || e.class != p.elements[one].class || e.end-e.start > 500 || isCell(e.tag) {
+			continue
+		}
+		name, rest, _ := strings.Cut(p.textOf(i), "\n")
+		if isShort(name) && rest != "" && !sign.MatchString(p.textOf(i)) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// maxSiblings is how many elements are looked through for plans beside one.
+const maxSiblings = 1000
+
+// mayBePlan reports whether an amount is a price, if the words before it are the name of a plan.
+func (a *amount) mayBePlan() bool {
+	return a.standing == plainly || a.standing == talk && a.isLabelled
+}
+
+// isBeside reports whether two amounts stand in parts of the same kind, each under a name.
+func (p *page) isBeside(a, b *amount) bool {
+	isPrice := b.currency == a.currency && b.units == a.units && b.mayBePlan() && b.value != 0
+	if !isPrice {
+		return false
+	}
+	first, second := p.planNameOf(a, b), p.planNameOf(b, a)
+	return first != "" && second != "" && planName(first) != planName(second) && !isRestricted(first) && !isRestricted(second)
+}
+
+// areCells reports whether two amounts are in cells of one table.
+func (p *page) areCells(a, b *amount) bool {
+	table := p.around(p.at(a.number), atom.Table)
+	return table >= 0 && table == p.around(p.at(b.number), atom.Table) && p.around(p.at(a.number), atom.Td, atom.Th) > table
+}
+
+// planNameOf returns what may be the name of the plan of an amount beside another one, "" if there is none.
+func (p *page) planNameOf(a, b *amount) (name string) {
+	one, other := p.part(a, b), p.part(b, a)
+	switch e, f := &p.elements[one], &p.elements[other]; {
+	case one == other: // lines of one element
+		start, _ := p.block(a.number)
+		name = p.text[start:max(start, a.start)]
+	case p.areCells(a, b), p.around(one, atom.Dd) >= 0 && p.around(other, atom.Dd) >= 0:
+		beside := p.labels(p.at(b.number))
+		for _, l := range p.labels(p.at(a.number)) {
+			if !slices.Contains(beside, l) {
+				name = p.textOf(l)
+			}
+		}
+	case e.parent == f.parent && e.tag == f.tag:
+		name = p.textOf(one)
+	}
+	name, _, _ = strings.Cut(strings.TrimSpace(name), "\n")
+	if amounts := findAmounts(name); len(amounts) > 0 {
+		name = name[:amounts[0].start]
+	}
+	if strings.TrimSpace(name) == "" && a.headings != b.headings { // the price stands under a heading
+		name, _, _ = strings.Cut(a.headings, "\n")
+	}
+	if !isShort(name) {
+		return ""
+	}
+	return name
+}
+
+// isShort reports whether a text has few words, as the name of a plan has.
+func isShort(s string) bool {
+	n := len(strings.Fields(s))
+	return n > 0 && n <= 7 && len(s) < 60 && !strings.ContainsAny(s, "?!")
 }

@@ -15,7 +15,8 @@ import (
 type sheet struct {
 	rules []rule
 	shown []rule // compared only with what is hidden
-	left  int    // how often a rule may still be compared with an element
+	root  *html.Node
+	left  int // how often a rule may still be compared with an element
 }
 
 type rule struct {
@@ -35,7 +36,7 @@ const (
 
 // readSheets reads all style elements of a document.
 func readSheets(root *html.Node) *sheet {
-	s := &sheet{left: maxComparisons}
+	s := &sheet{left: maxComparisons, root: root}
 	for n := range root.Descendants() {
 		if n.Type != html.ElementNode || n.DataAtom != atom.Style || n.FirstChild == nil {
 			continue
@@ -109,6 +110,9 @@ var (
 	unread = regexp.MustCompile(`.*[+~](?: |[^=])|:(?:nth|first|last|only|checked|has|target|empty)[\w-]*(?:\([^()]*\))?`)
 )
 
+// toggled matches selectors of what follows a box that is ticked.
+var toggled = regexp.MustCompile(`^([#.]?[\w-]+|\[[^\]]*\]):checked\s*[~+]\s*([^~+,]*)$`)
+
 // add adds a rule, if it matters.
 func (s *sheet) add(selectors, body string) {
 	declarations := strings.ToLower(strings.Join(strings.Fields(body), ""))
@@ -128,6 +132,13 @@ func (s *sheet) add(selectors, body string) {
 		return
 	default:
 		return
+	}
+	if m := toggled.FindStringSubmatch(selectors); m != nil {
+		input, err := cascadia.Parse(m[1])
+		if err != nil || !slices.ContainsFunc(cascadia.QueryAll(s.root, input), func(n *html.Node) bool { return has(n, "checked") }) {
+			return
+		}
+		selectors = m[2]
 	}
 	r.isDisplay = strings.HasPrefix(declarations, "display:none")
 	if known := unread.ReplaceAllString(selectors, ""); known != selectors {
