@@ -244,6 +244,8 @@ var (
 	every   = regexp.MustCompile(`^(?i:par|per|pro|every|each|chaque|alle|tous les|toutes les|je)[ ]\S`)
 	another = regexp.MustCompile(`^(?:par|per|pro|et par|and per|und pro|/)[ ]?(?:\d|\pL)`)
 	means   = regexp.MustCompile(`^(?:par (?:carte|prélèvement|virement|chèque|exemple|défaut|abonnement)|per (?:default|card|invoice)|pro (?:für|pour|for))`)
+	// regular matches what is paid each time: tous les mois.
+	regular = regexp.MustCompile(`^(?i:tous les|toutes les|alle) (mois|ans|monate|jahre|semaines)\b`)
 	// perAnnum matches abbreviations of German price lists.
 	perAnnum = regexp.MustCompile(`^p[./] ?(a|m|M|Mt|J)\b\.?`)
 	fees     = regexp.MustCompile(`^(?i:(?:[–—-] ?)?(?:une (?:seule )?fois|en une fois|paiement unique|one[- ]time|once\b|à vie|for life|lifetime|einmalig|achat unique|pour toujours))`)
@@ -263,6 +265,10 @@ func unitsAfter(text string) (units string, length int) {
 			}
 			at += len(m)
 			continue
+		}
+		if m := regular.FindStringSubmatch(rest); m != nil {
+			found[unitWords[strings.ToLower(m[1])]] = true
+			return joinUnits(found), at + len(m[0])
 		}
 		if m := perAnnum.FindStringSubmatch(rest); m != nil {
 			found["an"] = m[1] == "a" || m[1] == "J"

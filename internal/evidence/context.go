@@ -83,74 +83,112 @@ func otherYear() string {
 	return `19\d\d|` + strings.Join(years, "|")
 }
 
+// Surroundings are the words that are said of an amount.
+type surroundings struct {
+	lead    string // right before it
+	labels  string // its headings, the heads of its row and column, the lead
+	nearest string // those of them that are of this amount alone
+	// The parts of its sentence: before it, behind it, and the rest, which says what is in the price.
+	subject, object, tail string
+	beside                string // on either side of it, as far as the amounts before and behind it
+	note                  string // that an asterisk refers to
+	isCondition           bool   // the block before it introduces it with more than its name
+	isOdd                 bool   // its row is not about prices
+}
+
+// near is how far what is said of an amount is from it.
+const near = 300
+
 // standing returns what an amount is worth, given the end of the amount before it and the start of the one behind it.
 func (p *page) standing(a *amount, before, behind int) standing {
 	element := p.at(a.number)
-	start, _ := p.block(a.number)
-	_, end := p.block(max(a.number, a.end-1))
-	lead, isCondition := p.text[max(before, start, a.start-60):a.start], false
-	if previous, _ := p.block(max(0, start-1)); strings.TrimSpace(lead) == "" && start-previous < 40 && !strings.HasSuffix(p.text[previous:max(previous, start-1)], ".") && p.around(p.at(previous), atom.Li, atom.Td, atom.Th) == p.around(element, atom.Li, atom.Td, atom.Th) { // what introduces it may be a block of its own
-		lead = p.text[max(before, previous):max(before, a.start)]
-		isCondition = strings.HasSuffix(strings.TrimSpace(lead), ":") && !p.isPlainTalk(lead)
-	}
+	s := p.surroundings(a, before, behind)
 	switch role := p.elements[element].role; {
-	case role == struck, role == quote, instead.MatchString(lead):
+	case role == struck, role == quote, instead.MatchString(s.lead):
 		return refuted
 	case role == margin && !p.isInAside(element):
 		return aside
 	}
-	const near = 300
-	_, next := p.heading(a.number)
-	behindIt := p.text[a.end:max(a.end, min(behind, next, a.end+near))]
-	if stop := sentenceStop.FindAllStringIndex(behindIt, -1); stop != nil && behind < min(next, a.end+near) { // what is said of the next amount is not said of this one
-		behindIt = behindIt[:stop[len(stop)-1][0]]
-	}
-	beside := p.text[max(before, a.start-near):a.start] + p.withoutItems(a, behindIt)
-	a.headings, a.lead, a.isYearly = p.headings(a.number), lead, yearly.MatchString(p.text[max(start, a.start-60):min(end, a.end+60)])
-	labels := a.headings + "\n" + lead
-	subject, object, tail := p.sentence(a, start, max(a.end, min(end, behind)))
-	said := subject + " " + object
-	isOdd := false // its row is not about prices
-	for _, l := range p.labels(element) {
-		text := p.textOf(l)
-		if p.elements[l].tag == atom.Caption { // says of the whole table what it is
-			a.headings = text + "\n" + a.headings
-			labels = text + "\n" + labels
-			continue
-		}
-		labels += "\n" + text
-		isOdd = isOdd || p.hint != nil && !p.plan(text) && p.elements[l].column == 0 && p.isRow(l, element) && !p.isHead(element) && !p.isPlainTalk(text) && !labelWords.MatchString(text)
-	}
-	nearest, _, _ := strings.Cut(a.headings, "\n")
-	if p.isPlan(element) || p.isStatement(subject, object) {
-		nearest = ""
-	}
-	nearest += strings.TrimPrefix(labels, a.headings)
-	for _, text := range []*string{&labels, &nearest} {
-		*text = quantity.ReplaceAllString(*text, "")
-		if p.hint != nil {
-			*text = p.hint.ReplaceAllString(*text, "$1$2")
-		}
-	}
+	start, _ := p.block(a.number)
+	_, end := p.block(max(a.number, a.end-1))
+	said := s.subject + " " + s.object
 	sentence := p.text[max(start, a.start-near):max(a.end, min(end, a.end+near))]
 	words := letters.FindAllString(strings.ToLower(sentence), -1)
 	a.isNamed = slices.ContainsFunc(words, func(w string) bool { return slices.Contains(p.own, w) })
 	a.isOfPrices = ofPrices.MatchString(sentence)
 	a.isRemark = !a.isNamed && !a.isOfPrices && len(words) > 3
-	a.isWithdrawn = withdrawn.MatchString(beside)
-	a.isApart = apart.MatchString(labels + "\n" + said + "\n" + tail)
+	a.isWithdrawn = withdrawn.MatchString(s.beside)
+	a.isApart = apart.MatchString(s.labels + "\n" + said + "\n" + s.tail)
+	isTrial := func() bool {
+		_, next := p.heading(a.number)
+		return trial.MatchString(s.labels) || freeFor.MatchString(p.text[a.number:max(a.end, min(next, a.end+near))])
+	}
 	switch {
-	case extra.MatchString(nearest):
+	case extra.MatchString(s.nearest):
 		return aside
-	case p.elements[element].role == folded, condition.MatchString(priceWords.ReplaceAllString(p.note(a), " ")), withdrawn.MatchString(p.note(a)), asked.MatchString(p.text[a.end-1 : max(a.end, end)]), p.isInArticle(a), a.isRange, p.isEnd(a, start), isCondition, isOdd, condition.MatchString(tail), a.isWithdrawn,
-		others.MatchString(labels), a.value == 0 && (trial.MatchString(labels) || freeFor.MatchString(p.text[a.number:max(a.end, min(next, a.end+near))])):
+	case p.elements[element].role == folded, a.isRange, a.isWithdrawn, s.isCondition, s.isOdd, p.isInArticle(a), p.isEnd(a, start),
+		asked.MatchString(p.text[a.end-1 : max(a.end, min(end, a.end+near))]), condition.MatchString(s.tail), others.MatchString(s.labels),
+		condition.MatchString(priceWords.ReplaceAllString(s.note, " ")), withdrawn.MatchString(s.note), a.value == 0 && isTrial():
 		return talk
-	case !p.isPlainTalk(said) && !(p.isPlainTalk(subject) && !isDoubtful(object) && !each.MatchString(object)) && !p.isStatement(subject, object) && !(p.isFrom && from.MatchString(lead)):
-		a.isProse = p.isName(subject) && p.isPlainTalk(object) || p.hint != nil && len(strings.Fields(subject)) > 3 && !isDoubtful(said)
-		a.isLabelled = isShort(subject) && p.isPlainTalk(object) && !says.MatchString(subject) && !condition.MatchString(subject) && !negation.MatchString(subject)
+	case !p.isPrice(a, s):
+		a.isProse = p.isName(s.subject) && p.isPlainTalk(s.object) || p.hint != nil && len(strings.Fields(s.subject)) > 3 && !isDoubtful(said)
+		a.isLabelled = isShort(s.subject) && p.isPlainTalk(s.object) && !says.MatchString(s.subject) && !condition.MatchString(s.subject) && !negation.MatchString(s.subject)
 		return talk
 	}
 	return plainly
+}
+
+// isPrice reports whether the sentence of an amount says that it is the price.
+func (p *page) isPrice(a *amount, s *surroundings) bool {
+	isPlain := p.isPlainTalk(s.subject) && (p.isPlainTalk(s.object) || !isDoubtful(s.object) && !each.MatchString(s.object))
+	return isPlain || p.isStatement(s.subject, s.object) || p.isFrom && from.MatchString(s.lead)
+}
+
+// surroundings returns what is said of an amount, given the end of the amount before it and the start of the one behind it.
+func (p *page) surroundings(a *amount, before, behind int) *surroundings {
+	element := p.at(a.number)
+	start, _ := p.block(a.number)
+	_, end := p.block(max(a.number, a.end-1))
+	s := &surroundings{lead: p.text[max(before, start, a.start-60):a.start], note: p.note(a)}
+	isSame := func(at int) bool { // it is in the same item or cell
+		return p.around(p.at(at), atom.Li, atom.Td, atom.Th) == p.around(element, atom.Li, atom.Td, atom.Th)
+	}
+	previous, _ := p.block(max(0, start-1))
+	if strings.TrimSpace(s.lead) == "" && start-previous < 40 && !strings.HasSuffix(p.text[previous:max(previous, start-1)], ".") && isSame(previous) { // what introduces it may be a block of its own
+		s.lead = p.text[max(before, previous):max(before, a.start)]
+		s.isCondition = strings.HasSuffix(strings.TrimSpace(s.lead), ":") && !p.isPlainTalk(s.lead)
+	}
+	_, next := p.heading(a.number)
+	rest := p.text[a.end:max(a.end, min(behind, next, a.end+near))]
+	if stop := sentenceStop.FindAllStringIndex(rest, -1); stop != nil && behind < min(next, a.end+near) { // what is said of the next amount is not said of this one
+		rest = rest[:stop[len(stop)-1][0]]
+	}
+	s.beside = p.text[max(before, a.start-near):a.start] + p.withoutItems(a, rest)
+	s.subject, s.object, s.tail = p.sentence(a, start, max(a.end, min(end, behind)))
+	a.headings, a.lead, a.isYearly = p.headings(a.number), s.lead, yearly.MatchString(p.text[max(start, a.start-60):min(end, a.end+60)])
+	own := "\n" + s.lead
+	for _, l := range p.labels(element) {
+		text := p.textOf(l)
+		if p.elements[l].tag == atom.Caption { // it says of the whole table what it is
+			a.headings = text + "\n" + a.headings
+			continue
+		}
+		own += "\n" + text
+		isHead := p.elements[l].column == 0 && p.isRow(l, element) && !p.isHead(element)
+		s.isOdd = s.isOdd || isHead && p.hint != nil && !p.plan(text) && !p.isPlainTalk(text) && !labelWords.MatchString(text)
+	}
+	s.labels, s.nearest = a.headings+own, own
+	if !p.isPlan(element) && !p.isStatement(s.subject, s.object) {
+		heading, _, _ := strings.Cut(a.headings, "\n")
+		s.nearest = heading + own
+	}
+	for _, text := range []*string{&s.labels, &s.nearest} {
+		*text = quantity.ReplaceAllString(*text, "")
+		if p.hint != nil {
+			*text = p.hint.ReplaceAllString(*text, "$1$2")
+		}
+	}
+	return s
 }
 
 // withoutItems returns what is said behind an amount without the items of lists, which say what is in a plan.
@@ -267,7 +305,7 @@ func (p *page) isPlainTalk(rest string) bool {
 
 var letters = regexp.MustCompile(`\pL+`)
 
-var plainWords = strings.Fields("im même same gleich purchase in alles drin grundgebühr grundpreis basispreis prix tarif tarifs price prices pricing preis preise seulement only nur just ou or oder soit ttc ht hors taxe taxes tax tva vat mwst ust inkl inklusive zzgl zuzüglich excl incl incluse mehrwertsteuer umsatzsteuer gesetzlicher comprise " +
+var plainWords = strings.Fields("deux trois quatre cinq six sept huit neuf dix douze vingt trente two three four five six seven eight nine ten twelve twenty thirty sixty zwei drei vier fünf sechs sieben acht neun zehn zwölf zwanzig euro euros dollars im même same gleich purchase in alles drin grundgebühr grundpreis basispreis prix tarif tarifs price prices pricing preis preise seulement only nur just ou or oder soit ttc ht hors taxe taxes tax tva vat mwst ust inkl inklusive zzgl zuzüglich excl incl incluse mehrwertsteuer umsatzsteuer gesetzlicher comprise " +
 	"netto brutto plus par per pro facturé facturée facturés billed paid payé payable abgerechnet bei jährlicher monatlicher zahlung sans engagement no commitment abonnement subscription plan offre formule " +
 	"coûte costs cost kostet cancel anytime any time résiliable à tout moment kündbar jederzeit aujourd hui now today jetzt heute maintenant pour for für toujours forever et and und de of un une a an the le la les l d " +
 	"eur usd gbp us all everything tout compris inclus included includes inclut it is est updates update mises mise jour comprises illimité illimités unlimited features fonctions " +
@@ -383,7 +421,7 @@ var severalTimes = regexp.MustCompile(`^\W*([2-9]|\d\d+) (\pL+)\W*$`)
 const ambiguous = "?"
 
 // labelWords are what a block about the unit of prices begins with or is.
-var labelWords = regexp.MustCompile(`(?i)\b(?:prix|tarifs?|prices?|pricing|preise?|abonnements?|subscriptions?|mensualités?|annuités?|facturation|paiements?|payments?|zahlung|billing|billed|facturé|plans?|offres?|formules?|fees?|licences?|licenses?|lizenz|cotisations?|adhésion|membership|forfaits?|costs?|coût|kosten|pro|par|per|/)[ ]?\b|(?:[€$£]|EUR|USD|GBP|CHF) ?/ ?\pL+|(?:^|\W)(?:monats|jahres)(?:abo|abonnement|preis|lizenz|beitrag|tarif|gebühr|karte|paket)|(?:^|[ ,(–—])(?:1|une?|one|eine?) \pL+\)?$|^(?:au |à l[’']|by the )\pL+$|^(?:mensuel|mensualit|annuit|monthly|monatlich|annuel|yearly|jährlich|annual)\pL*(?:[^\pL].*)?$`)
+var labelWords = regexp.MustCompile(`(?i)\b(?:prix|tarifs?|prices?|pricing|preise?|abonnements?|subscriptions?|mensualités?|annuités?|facturation|paiements?|payments?|zahlung|billing|billed|facturé|plans?|offres?|formules?|fees?|licences?|licenses?|lizenz|cotisations?|adhésion|membership|forfaits?|costs?|coût|kosten|pro|par|per|/)[ ]?\b|/ ?(?:mois|month|mo|monat|an|année|year|yr|jahr)\b|(?:[€$£]|EUR|USD|GBP|CHF) ?/ ?\pL+|(?:^|\W)(?:monats|jahres)(?:abo|abonnement|preis|lizenz|beitrag|tarif|gebühr|karte|paket)|(?:^|[ ,(–—])(?:1|une?|one|eine?) \pL+\)?$|^(?:au |à l[’']|by the )\pL+$|^(?:mensuel|mensualit|annuit|monthly|monatlich|annuel|yearly|jährlich|annual)\pL*(?:[^\pL].*)?$`)
 
 // eachOf are what stands before somebody who is paid for.
 var eachOf = []string{"par ", "per ", "pro ", "/", "/ ", "each ", "chaque ", "je "}

@@ -118,7 +118,10 @@ var (
 	// notice matches what pages say of themselves when their prices no longer hold.
 	notice = matcher(`\b(?:outdated|obsol[eè]tes?|veraltet|périmée?s?|wayback machine|archived (?:copy|version|page)|(?:copie|version) archivée|archivierte (?:version|seite|kopie|preise)|shut(?:ting|s)? down|sunset(?:ting|ted)?|ferme(?:ra)? ses portes|cesse(?:ra)? (?:son|ses) activités?|stellt den betrieb ein|` +
 		`(?:sign-?ups|subscriptions|abonnements|inscriptions) (?:are|is|sont) (?:now )?(?:closed|fermée?s?|clos)|no longer apply|ne s[’']appliquent plus|gelten nicht mehr|` +
-		`(?:is|are|has been) (?:now )?(?:part of|called|known as|renamed|acquired|merged)|(?:fait|font) (?:désormais |maintenant )?partie de|est devenue?|s[’']appelle|(?:heißt|gehört) jetzt|s[’']arrête(?:ra)? (?:le|en)|closes on|ferme(?:ra)? (?:le|en)|schließt (?:am|zum)|keine neuen kunden|(?:prices|prix|tarifs|preise)(?: shown| affichés)? (?:are|sont|gelten) (?:for|pour|für) (?-i:\p{Lu})\pL+|(?:is|are) now (?-i:\p{Lu})\pL+|est désormais (?-i:\p{Lu})\pL+|remplacée?s? par|replaced by|ersetzt durch|lorem ipsum dolor|(?:demo|sample|template) (?:data|preview)|(?:anciens|former|previous|old|alte) (?:tarifs|prix|prices|preise))\b`)
+		`s[’']arrête(?:ra)? (?:le|en)|closes on|ferme(?:ra)? (?:le|en)|schließt (?:am|zum)|keine neuen kunden|(?:prices|prix|tarifs|preise)(?: shown| affichés)? (?:are|sont|gelten) (?:for|pour|für) (?-i:\p{Lu})\pL+|lorem ipsum dolor|(?:demo|sample|template) (?:data|preview)|(?:anciens|former|previous|old|alte) (?:tarifs|prix|prices|preise))\b`)
+	// renamed matches what is said of tools that are now part of others.
+	renamed = matcher(`\b(?:(?:is|are|has been) (?:now )?(?:part of|called|known as|renamed|acquired|merged)|(?:fait|font) (?:désormais |maintenant )?partie de|est devenue?|s[’']appelle|(?:heißt|gehört) jetzt|` +
+		`(?:is|are) now (?-i:\p{Lu})\pL+|est désormais (?-i:\p{Lu})\pL+|remplacée?s? par|replaced by|ersetzt durch)\b`)
 	// oldPage matches titles of pages that are about other times, other things or several tools.
 	oldPage = matcher(`\b(?:archiv\pL*|ancien\pL*|histor\pL+|changelog|release notes|communiqué|press\pL*|(?:in the|dans les|in den) (?:media|médias|medien)|conditions (?:générales|d[’']\pL+)|terms (?:of|and)|CG[VU]|AGB|forums?|community|communauté|roadmap|(?:invoice|facture|rechnung) (?:n[°or]|#|\d)\S*|` +
 		`survey|sondage|umfrage|affili\pL+|parrainage|jobs?|careers?|carrières?|recrut\pL+|karriere|vs|versus|alternatives?|concurren\pL+|competitors?|discontinued|eingestellt|end of life|fermeture|webinar|case stud\pL+|étude de cas|interview|sponsor\pL*|donat\pL+|soutenir|soutenez|support (?-i:\p{Lu})\pL+|partenaires?|partners?|(?:pour|for|für) (?:\pL+ )?(?:` + audience + `)|captcha|(?:are|be|is|êtes) (?:you )?(?:a )?(?:human|humain)|just a moment)\b`)
@@ -265,7 +268,7 @@ func (p *page) compare(c *Claim, want price, all []amount) Result {
 			isDoubtful = true
 		}
 	}
-	isOther := p.isOther(all) || perUser.MatchString(p.text) && !strings.Contains(want.units, "utilisateur") && want.value != 0
+	isOther := p.isOther(all) || p.isForEach(all) && !strings.Contains(want.units, "utilisateur") && want.value != 0
 	switch {
 	case c.Hint != "" && !isNamed && isElsewhere, isOther && isElsewhere:
 		return Unreadable
@@ -413,7 +416,32 @@ func (p *page) said() string {
 
 // isOther reports whether a page says that it is not about today's prices of one tool.
 func (p *page) isOther(all []amount) bool {
-	return p.isDated || oldPage.MatchString(strings.ReplaceAll(p.said(), p.name, "Outil")) || p.hint == nil && besides.MatchString(p.said()) || notice.MatchString(p.text) || p.namesPastYear(all)
+	return p.isDated || oldPage.MatchString(strings.ReplaceAll(p.said(), p.name, "Outil")) || p.hint == nil && besides.MatchString(p.said()) || notice.MatchString(p.text) || p.isRenamed() || p.namesPastYear(all)
+}
+
+// ofTool matches what pages call the tool that they are about.
+var ofTool = regexp.MustCompile(`^\W*(?:ce|cette|this|the|dieses?|diese|le|la) (?:produit|outil|logiciel|offre|service|product|tool|app|site|produkt|angebot)\b`)
+
+// isRenamed reports whether a page says of the tool that it is now part of another one.
+func (p *page) isRenamed() bool {
+	for _, m := range renamed.FindAllStringIndex(p.text, 20) {
+		start, _ := p.block(m[0])
+		_, end := p.block(m[1] - 1)
+		if text := strings.ToLower(p.text[start:end]); strings.Contains(text, strings.ToLower(p.name)) || ofTool.MatchString(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// isForEach reports whether a page says of all its prices that they are for one user each.
+func (p *page) isForEach(all []amount) bool {
+	for _, m := range perUser.FindAllStringIndex(p.text, 20) {
+		if !slices.ContainsFunc(all, func(a amount) bool { return a.start <= m[0] && m[0] < a.end }) {
+			return true
+		}
+	}
+	return false
 }
 
 // isInArticle reports whether an amount stands in an article that has a day.

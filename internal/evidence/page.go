@@ -348,7 +348,7 @@ func roleOf(n *html.Node, in role) role {
 		}
 	}
 	switch {
-	case strings.Contains(styleOf(n), "line-through"), hasWord(classes, struckWords):
+	case strings.Contains(styleOf(n), "line-through"), hasWord(classes, struckWords) && !(isAlone(n) && slices.Contains(classes, "original-price")):
 		return struck
 	case in == margin:
 		return margin
@@ -360,6 +360,22 @@ func roleOf(n *html.Node, in role) role {
 		return folded
 	}
 	return plain
+}
+
+// isAlone reports whether no other amount stands beside an element, so that a class that says that it is an old price
+// means something else.
+func isAlone(n *html.Node) bool {
+	outer := n.Parent
+	for range 2 {
+		if outer != nil && outer.Parent != nil {
+			outer = outer.Parent
+		}
+	}
+	var text strings.Builder
+	if outer != nil {
+		collect(outer, &text)
+	}
+	return text.Len() < 2000 && len(findAmounts(text.String())) == 1
 }
 
 // ofShow matches captions of pictures that show what something looks like.

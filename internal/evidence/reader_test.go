@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -139,6 +140,7 @@ func TestAHostilePageCostsLittleAndConfirmsNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := serve(t, handler)
+			defer debug.SetGCPercent(debug.SetGCPercent(100)) // as servers and commands run
 			runtime.GC()
 			var most atomic.Uint64
 			stop, watched := make(chan struct{}), make(chan struct{})

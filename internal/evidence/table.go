@@ -75,16 +75,17 @@ func (p *page) readTables() {
 			continue
 		}
 		t.heads = t.row + 1
-		isSideways := false // each row begins with its head
+		isSideways, startsWithPrice := false, false // each row begins with its head
 		for _, i := range t.cells {
 			e := &p.elements[i]
 			t.hasSign = t.hasSign || isCell(e.tag) && sign.MatchString(p.textOf(i))
+			startsWithPrice = startsWithPrice || isCell(e.tag) && e.column == 0 && priceOnly.MatchString(p.textOf(i))
 			if e.tag == atom.Td && p.textOf(i) != "" && p.around(i, atom.Thead) < 0 {
 				t.heads = min(t.heads, e.row)
 			}
 			isSideways = isSideways || isCell(e.tag) && e.row == 0 && (e.column > 0 && priceOnly.MatchString(p.textOf(i)) || e.column == 0 && e.tag == atom.Th && t.width == 2 || e.column == 1 && t.width == 2 && !labelWords.MatchString(p.textOf(i)) && !sign.MatchString(p.textOf(i)))
 		}
-		if t.heads == 0 && !isSideways {
+		if t.heads == 0 && (!isSideways || startsWithPrice) {
 			t.heads = 1
 		}
 	}
