@@ -10,7 +10,7 @@ const db = await (await DuckDBInstance.create(":memory:", { autoinstall_known_ex
 const all = async (sql) => (await db.runAndReadAll(sql)).getRowsJson();
 const one = async (sql) => (await all(sql))[0][0];
 
-for (const name of ["outils", "comparatifs", "cimetiere", "pages", "chunks"]) {
+for (const name of ["outils", "comparatifs", "cimetiere", "pages", "articles", "auteurs", "preuves", "chunks"]) {
   assert.equal(Number(await one(`SELECT count(*) FROM read_json('${work}/${name}.ndjson.zst', format = 'newline_delimited')`)), rows[`${name}.ndjson.zst`], name);
 }
 for (const name of ["outils", "prix"]) {

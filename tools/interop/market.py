@@ -54,6 +54,8 @@ def amount(price):
 
 
 def monthly(price, pricing=""):
+    if price is None:  # it is not public
+        return None
     euros, unit = amount(price)
     if euros == 0:
         return None if pricing == "payant" else 0.0
@@ -113,6 +115,12 @@ def price_on(tool, day):
     return later[-1]["old_price"] if later else tool["price"]
 
 
+def knew_price(tool, since):
+    """Says whether the price that a tool had on the first day is known."""
+    days = [tool.get(k) for k in ("tested_at", "price_checked_at", "updated_at", "added_at")]
+    return any(d and d <= since for d in days) or bool(tool.get("price_history")) and not tool.get("added_at")
+
+
 def check_trends(tools, retired, shown=10):
     said = get("/tendances.json")
     until = said["until"]
@@ -164,13 +172,14 @@ def check_trends(tools, retired, shown=10):
     lines = 0
     for median in said["medians"]:
         of = [t for t in tools if median["category"] in (None, t["category"])]
-        prices = {d: [x for x in (monthly(price_on(t, d)) for t in of) if x] for d in days}
+        known = [t for t in of if knew_price(t, since)]
+        prices = {d: [x for x in (monthly(price_on(t, d)) for t in known) if x] for d in days}
         changes = sum(
             since < c["changed_at"] <= until and (monthly(c["old_price"], c["old_pricing"]) is not None or monthly(c["new_price"], c["new_pricing"]) is not None)
             and (monthly(c["old_price"], c["old_pricing"]) or 0) != (monthly(c["new_price"], c["new_pricing"]) or 0)
             for t in of for c in t.get("price_history", [])
         )
-        now = prices[until]
+        now = [t["month"] for t in of if t["month"]]
         what = f"the median of {median['category']}"
         check(what, (median["tools"], median["euros_per_month"], median["changes"]), (len(now), cents(statistics.median(now)) if now else None, changes))
         want = None

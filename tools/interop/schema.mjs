@@ -5,7 +5,7 @@ import Ajv from "ajv";
 
 const { PALMARES_URL: url, PALMARES_WORK: work } = process.env;
 let records = 0;
-for (const [kind, file] of Object.entries({ outil: "outils.ndjson", comparatif: "comparatifs.ndjson", cimetiere: "cimetiere.ndjson", page: "pages.ndjson", catalogue: "catalogue.json" })) {
+for (const [kind, file] of Object.entries({ outil: "outils.ndjson", comparatif: "comparatifs.ndjson", cimetiere: "cimetiere.ndjson", page: "pages.ndjson", article: "articles.ndjson", author: "auteurs.ndjson", preuve: "preuves.ndjson", catalogue: "catalogue.json" })) {
   const schema = await (await fetch(`${url}/data/v1/schema/${kind}.json`)).json();
   const validate = new Ajv({ strict: true, strictTypes: false, strictRequired: false }).compile(schema);
   for (const line of readFileSync(`${work}/${file}`, "utf8").trimEnd().split("\n")) {

@@ -14,8 +14,8 @@ feed, version, position, state = db.execute("SELECT feed, version, position, sta
 assert (feed, version, position, state) == tuple(manifest[k] for k in ("feed", "version", "position", "state"))
 
 lines = []
-tables = {"outil": "tools", "comparatif": "comparisons", "cimetiere": "retired", "page": "pages"}
-files = {"outil": "outils", "comparatif": "comparatifs", "cimetiere": "cimetiere", "page": "pages"}
+tables = {"outil": "tools", "comparatif": "comparisons", "cimetiere": "retired", "page": "pages", "article": "articles", "author": "authors", "preuve": "proofs"}
+files = {"outil": "outils", "comparatif": "comparatifs", "cimetiere": "cimetiere", "page": "pages", "article": "articles", "author": "auteurs", "preuve": "preuves"}
 for kind, table in tables.items():
     rows = db.execute(f"SELECT slug, hash, record FROM {table} ORDER BY id").fetchall()
     ndjson = open(f"{work}/{files[kind]}.ndjson", encoding="utf-8", newline="\n").read()
