@@ -45,7 +45,7 @@ type amount struct {
 }
 
 // firm matches those who have one tool for all of them.
-const firm = `entreprise|société|company|organi[sz]ation|unternehmen|firma|restaurant|cabinet|étude|praxis|kanzlei|betrieb|école|verein|haushalt|household|foyer`
+const firm = `entreprise|société|company|organi[sz]ation|unternehmen|firma|restaurant|cabinet|étude|praxis|kanzlei|betrieb|école|établissement|verein|haushalt|household|foyer`
 
 const (
 	space    = `[ \x{a0}\x{2009}]`
@@ -56,9 +56,12 @@ const (
 // Two forms: the amount before its currency, with the cents perhaps behind it (19€99), and behind it.
 var (
 	amountFirst   = regexp.MustCompile(`^(` + number + `)(?:,(?:--?|–|—))?` + space + `?\n?(?:` + space + `)?(` + currency + `)(\d{2})?`)
-	currencyFirst = regexp.MustCompile(`^(` + currency + `)` + space + `?\n?(` + number + `)`)
+	currencyFirst = regexp.MustCompile(`^(` + currency + `)` + space + `?\n?(` + number + `)(?:[,.](?:--?|–|—))?`)
 	either        = regexp.MustCompile(`\d|` + currency)
 )
+
+// code matches a currency that may stand before an amount as well as behind it.
+var code = regexp.MustCompile(`^[A-Z]{3}$`)
 
 var currencies = map[string]string{
 	"€": "EUR", "eur": "EUR", "euro": "EUR", "euros": "EUR", "$": "USD", "us$": "USD", "usd": "USD", "dollar": "USD",
@@ -118,7 +121,7 @@ func amountAt(text string, at int) (a amount, size int) {
 	digits, sign := "", ""
 	if m := amountFirst.FindStringSubmatch(rest); m != nil {
 		digits, sign, size = m[1], m[2], len(m[0])
-		if strings.Contains(m[0], "\n") && thenDigit.MatchString(rest[size-len(m[3]):]) { // Pro 7, and then €10
+		if (strings.Contains(m[0], "\n") || code.MatchString(m[2])) && thenDigit.MatchString(rest[size-len(m[3]):]) { // Pro 7, and then €10
 			return amount{}, len(m[1])
 		}
 		switch {

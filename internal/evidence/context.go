@@ -41,26 +41,28 @@ var (
 	audience  = `étudiant\pL*|students?|studierende|studenten|education|éducation|enseignants?|teachers?|campus|jeunes?|youth|seniors?|non-?profits?|gemeinnützig\pL*|réduite?s?|reduced|ermäßigt\pL*`
 	audiences = matcher(`\b(?:` + audience + `)\b`)
 	// apart matches what is said of a price beside that of the tool: one for some people, for the beginning, or of somebody else.
-	apart = matcher(`\b(?:` + audience + `|écoles?|schools?|schulen?|associat\pL+|charit\pL+|vereine?|(?:anciens|existing|bestehende|current|new) (?:abonnés|clients|customers|subscribers|users|kunden)|bestandskunden|(?:first|premi\pL+|erste\pL*) (?:\pL+ )?(?:months?|mois|monate?|years?|année|jahr|weeks?|semaines?|wochen?)|concurren\pL+|compet\pL+|wettbewerb\pL*|others?|autres?|andere\pL*|elsewhere|ailleurs|au-delà|supplément\pL*|additional|further|extra|weitere\pL*|zusätzlich\pL*|einmalig\pL*|one-off|one-time|setup|einrichtung\pL*|mise en service|caution|deposit|kaution|gutschein|bon d[’']achat|gift card|voucher|durchschnitt\pL*|average|moyenne|zurück|refund\pL*|previously|zuvor|auparavant|früher|budget|turnover|revenue|umsatz|chiffre d[’']affaires|(?:ab|from|over|more than|plus de|mehr als) \d[\d .,]* \pL+)\b`)
+	apart = matcher(`\b(?:` + audience + `|écoles?|schools?|schulen?|associat\pL+|charit\pL+|vereine?|(?:anciens|existing|bestehende|current|new) (?:abonnés|clients|customers|subscribers|users|kunden)|bestandskunden|(?:first|premi\pL+|erste\pL*) (?:\pL+ )?(?:months?|mois|monate?|years?|année|jahr|weeks?|semaines?|wochen?)|concurren\pL+|compet\pL+|wettbewerb\pL*|others?|autres?|andere\pL*|elsewhere|ailleurs|au-delà|supplément\pL*|additional|further|extra|weitere\pL*|zusätzlich\pL*|einmalig\pL*|one-off|one-time|setup|einrichtung\pL*|mise en service|caution|deposit|kaution|gutschein|bon d[’']achat|gift card|voucher|durchschnitt\pL*|average|moyenne|exemples?|examples?|beispiel\pL*|vendue?s?|sold|verkauft|zurück|refund\pL*|previously|zuvor|auparavant|früher|budget|turnover|revenue|umsatz|chiffre d[’']affaires|(?:ab|from|over|more than|plus de|mehr als) \d[\d .,]* \pL+)\b`)
 	// others matches labels and headings of what is not the tool, or not for everybody, or not of today.
 	others = matcher(`\b(?:(?:for|pour(?: les)?|für) (?:schools?|écoles?|schulen?|associations?|charities)|vs|versus|concurren\pL+|compet\pL+|alternativ\pL+|wettbewerb\pL*|` +
 		audience + `|` +
-		`anciens?|anciennes?|old|retired|previous\pL*|former\pL*|regul\pL+|régul\pL+|normal\pL*|usual\pL*|archives?|legacy|historique|jusqu\pL*|until|up to|bis|average|moyennes?|durchschnitt\pL*|market|marché|markt|donat\pL+|dons?|spenden?|soutenir|sponsor\pL*|cashback|rent|rental|mieten?|louer|gagne\pL*|earn\pL*|(?:invoice|facture|rechnung) (?:n[°or]|#|\d)\S*|revendeur\pL*|resellers?|others?|autres?|andere\pL*|ailleurs|elsewhere|budget|promo\pL*|launch|lancement|exemples?|examples?|beispiel\pL*|partners?|partenaires?|témoignages?|testimonials?|` + otherYear() + `)\b`)
+		`anciens?|anciennes?|old|retired|previous\pL*|former\pL*|regular (?:price|rate)s?|regulär\pL*|régulier\pL*|normal\pL*|usual\pL*|archives?|legacy|historique|jusqu\pL*|until|up to|bis|average|(?:prix|tarif|en) moyenn?e?|durchschnitt\pL*|market|marché|markt|donat\pL+|dons?|spenden?|soutenir|sponsor\pL*|cashback|rent|rental|mieten?|louer|gagne\pL*|earn\pL*|(?:invoice|facture|rechnung) (?:n[°or]|#|\d)\S*|revendeur\pL*|resellers?|others?|autres?|andere\pL*|ailleurs|elsewhere|budget|promo\pL*|launch|lancement|exemples?|examples?|beispiel\pL*|partners?|partenaires?|témoignages?|testimonials?|` + otherYear() + `)\b`)
 	// quantity matches how much of something there is in a plan, and the fee that is its price.
 	quantity = matcher(`^\W*(?:frais|fees?)\W*$|\b(?:für jeden?|für alle|pour (?:toutes|tous) les|pour chaque|for every|for each|for all) \pL+|\b(?:subscription|membership|monthly|annual|yearly|plan|licen[cs]e) fees?\b|\bfrais (?:d[’']abonnement|mensuels|annuels)\b|\b(?:up to|jusqu[’']à|bis(?: zu)?) (?:\d[\d .,]*|\pL+) \pL+|\b(?:existing|current) (?:customers|subscribers|users)[^.\n]* keep\b|\b(?:up to|jusqu[’']à|bis(?: zu)?) \d[\d .,k]*(?: \pL+|\)?$)|\b(?:alle[nr]?|tous les|all) modul\pL*|\b\d[\d .,]* [GMT][Bo] \pL+`)
 	// withdrawn matches what cards say of plans that not everybody can buy.
-	withdrawn = matcher(`\b(?:for|during|pendant|durant|in|während)(?: \pL+){0,2} (?:first|premi\pL+|erste\pL*)\b|\b(?:first|premi\pL+|erste\pL*) [^.\n]{0,20}\b(?:only|seulement|uniquement)\b|\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming soon|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|neukunden|bestandskunden|(?:new|existing) (?:customers|subscribers|users|members|clients)|(?:nouveaux|anciens) (?:clients|abonnés)|réservée?s? (?:aux?|à nos)|fermée?s? (?:aux?|à)|closed to|geschlossen für|reserved for|(?:kunden|mitgliedern|nutzern|abonnenten) vorbehalten|supprim\pL+|abgeschafft|removed|retirée?s?|retired|withdrawn|eingestellt|valables? (?:pour|jusqu\pL*|avant)|valid (?:until|through|for (?:\d|new|first))|gültig bis|aktion|contrats? (?:signés?|conclus?)|contracts? (?:signed|concluded)|terminée?s?|a pris fin|ended|expired?|expirée?s?|abgelaufen|beendet|unavailable|indisponible|nicht verfügbar)\b`)
+	withdrawn = matcher(`\b(?:for|during|pendant|durant|in|während)(?: \pL+){0,2} (?:first|premi\pL+|erste\pL*)\b|\b(?:first|premi\pL+|erste\pL*) [^.\n]{0,20}\b(?:only|seulement|uniquement)\b|\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming (?:soon|in)|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|neukunden|bestandskunden|(?:new|existing) (?:customers|subscribers|users|members|clients)|(?:nouveaux|anciens) (?:clients|abonnés)|réservée?s? (?:aux?|à nos)|fermée?s? (?:aux?|à)|closed to|geschlossen für|reserved for|(?:kunden|mitgliedern|nutzern|abonnenten) vorbehalten|supprim\pL+|abgeschafft|(?:was|been|were) removed|retirée?s?|retired|withdrawn|eingestellt|valables? (?:pour|jusqu\pL*|avant)|valid (?:until|through|for (?:\d|new|first))|gültig bis|aktion|contrats? (?:signés?|conclus?)|contracts? (?:signed|concluded)|terminée?s?|a pris fin|ended|expired?|expirée?s?|abgelaufen|beendet|unavailable|indisponible|nicht verfügbar)\b`)
 
 	sentenceStart = regexp.MustCompile(`[.!…] |\b(?i:puis|ensuite|then|danach|dann|anschließend|after that,|après cela,|(?:after|après|nach|à l[’']issue de)[^,.:]{0,30}(?:trial|essai|test\pL*|probe\pL*)[,:]?) `)
 	sentenceEnd   = regexp.MustCompile(`[.!…] \P{L}*\p{Lu}| (?i:after|après|nach)[^,.:]{0,30}(?i:trial|essai|test\pL*|probe\pL*)`)
 	sentenceStop  = regexp.MustCompile(`(?:[.!?…] |\n)\P{L}*\p{Lu}`)
-	asked         = regexp.MustCompile(`^.?[^.!?…\n]*\?`)
+	asked         = regexp.MustCompile(`(?i)^.?[^.!?…\n]*(?:\?|[.!…] \W*(?:c[’']est faux|(?:that is|that[’']s) (?:wrong|false)|das ist falsch|das stimmt nicht|stimmt nicht))`)
 	freeFor       = matcher(`\b(?:for|pendant|für|durant) (?:\d+|\pL+) (?:days?|jours?|tage?|weeks?|semaines?|wochen|months?|mois|monate?)\b`)
 	// harmless matches what behind a price says nothing of it.
 	harmless = regexp.MustCompile(quantity.String() + `|(?i) ?(?:et |and |und )?(?:par|per|pro|je) (?:` + firm + `)(?:\PL|$)|(?i) (?:with|avec|mit) (?:an? |une? |eine[mr]? )?(?:free )?\d+[- ]?\pL+ (?:free )?(?:trial|d[’']essai|testphase)`)
+	// before matches the old price in front of the one that replaces it.
+	before = regexp.MustCompile(`(?i)^\W*(?:statt|au lieu d[e’']|instead of|was) ?[€$£]? ?[\d.,]+ ?(?:€|\$|£|EUR|Euro)?\W*`)
 	// included matches how much a price is for: for one workspace.
 	included = regexp.MustCompile(`(?i)^ (?:pour|for|für) (?:up to |jusqu[’']à |bis zu )?(?:une?|one|a|an|eine?n?|\d[\d .,]*|deux|trois|quatre|cinq|dix|cent|two|three|four|five|ten|zwei|drei|vier|fünf|zehn) (\pL+)(?: \pL+){0,3}[.]?$`)
-	says     = matcher(`\b(?:coût\pL+|costs?|kost\pL+|is|est|ist|was|worth|add|ajoutez|get|save|pay)\b`)
+	says     = matcher(`\b(?:coût\pL+|costs?|kost\pL+|is|est|ist|was|worth|add|ajoutez|get|save|pay\pL*|paie\pL*|zahl\pL*|erh[aä]lt\pL*|bekomm\pL*|receiv\pL*|reçoi\pL*|recev\pL*|earn\pL*|gagn\pL*|verdien\pL*)\b`)
 	negation = matcher(`\b(?:not|never|cannot|can[’']t|nicht|nie|kein\pL*|ne|n[’']\pL+|pas|jamais)\b`)
 	// yearly matches what is said of prices by the month that are paid by the year.
 	yearly = matcher(`\b(?:annuel\pL*|à l[’']année|par an|annual\pL*|yearly|jährlich\pL*|im jahr)\b`)
@@ -141,7 +143,8 @@ func (p *page) standing(a *amount, before, behind int) standing {
 // isPrice reports whether the sentence of an amount says that it is the price.
 func (p *page) isPrice(a *amount, s *surroundings) bool {
 	isPlain := p.isPlainTalk(s.subject) && (p.isPlainTalk(s.object) || !isDoubtful(s.object) && !each.MatchString(s.object))
-	return isPlain || p.isStatement(s.subject, s.object) || p.isFrom && from.MatchString(s.lead)
+	isFree := a.value == 0 && a.isNamed && !isDoubtful(s.subject) && !reported.MatchString(s.subject)
+	return isPlain || isFree || p.isStatement(s.subject, s.object) || p.isFrom && from.MatchString(s.lead)
 }
 
 // surroundings returns what is said of an amount, given the end of the amount before it and the start of the one behind it.
@@ -156,7 +159,7 @@ func (p *page) surroundings(a *amount, before, behind int) *surroundings {
 	previous, _ := p.block(max(0, start-1))
 	if strings.TrimSpace(s.lead) == "" && start-previous < 40 && !strings.HasSuffix(p.text[previous:max(previous, start-1)], ".") && isSame(previous) { // what introduces it may be a block of its own
 		s.lead = p.text[max(before, previous):max(before, a.start)]
-		s.isCondition = strings.HasSuffix(strings.TrimSpace(s.lead), ":") && !p.isPlainTalk(s.lead)
+		s.isCondition = strings.HasSuffix(strings.TrimSpace(s.lead), ":") && !p.isPlainTalk(s.lead) && (isDoubtful(s.lead) || !p.isName(s.lead))
 	}
 	_, next := p.heading(a.number)
 	rest := p.text[a.end:max(a.end, min(behind, next, a.end+near))]
@@ -164,6 +167,9 @@ func (p *page) surroundings(a *amount, before, behind int) *surroundings {
 		rest = rest[:stop[len(stop)-1][0]]
 	}
 	s.beside = p.text[max(before, a.start-near):a.start] + p.withoutItems(a, rest)
+	if cell := p.around(element, atom.Td, atom.Th); cell >= 0 && p.tableOf(cell) != nil && p.tableOf(cell).width > 1 && len(p.textOf(cell)) < near {
+		s.beside = p.textOf(cell)
+	}
 	s.subject, s.object, s.tail = p.sentence(a, start, max(a.end, min(end, behind)))
 	a.headings, a.lead, a.isYearly = p.headings(a.number), s.lead, yearly.MatchString(p.text[max(start, a.start-60):min(end, a.end+60)])
 	own := "\n" + s.lead
@@ -196,7 +202,8 @@ func (p *page) withoutItems(a *amount, behind string) string {
 	var kept strings.Builder
 	at := a.end
 	for line := range strings.Lines(behind) {
-		if p.around(p.at(at), atom.Li) == p.around(p.at(a.number), atom.Li) {
+		isFar := at > a.end && len(line) > 110 // a paragraph of its own
+		if !isFar && p.around(p.at(at), atom.Li) == p.around(p.at(a.number), atom.Li) {
 			kept.WriteString(line)
 		}
 		at += len(line)
@@ -239,7 +246,8 @@ func (p *page) sentence(a *amount, start, end int) (said, object, tail string) {
 	if m := included.FindStringSubmatch(object); m != nil && !isTime(unitWords[strings.ToLower(m[1])]) {
 		object = ""
 	}
-	return numbers.ReplaceAllString(quantity.ReplaceAllString(said, " "), " "), harmless.ReplaceAllString(object, ""), harmless.ReplaceAllString(tail, "")
+	said = before.ReplaceAllString(harmless.ReplaceAllString(said, " "), "")
+	return numbers.ReplaceAllString(said, " "), harmless.ReplaceAllString(object, ""), harmless.ReplaceAllString(tail, "")
 }
 
 // isStatement reports whether the words before an amount say that the tool or its plan costs it, and those behind it nothing
@@ -256,7 +264,7 @@ func (p *page) isStatement(subject, object string) bool {
 	isTool := strings.TrimSpace(subject) == "" || slices.ContainsFunc(letters.FindAllString(strings.ToLower(subject), -1), func(w string) bool {
 		return slices.Contains(p.own, w) || slices.Contains(products, w)
 	})
-	return isTool && !isDoubtful(subject) && (p.isPlainTalk(object) || !isDoubtful(object))
+	return isTool && !isDoubtful(subject) && !reported.MatchString(subject) && (p.isPlainTalk(object) || !isDoubtful(object))
 }
 
 // isDoubtful reports whether words beside a price make it another one: of some people, of some time, of a part.
@@ -266,6 +274,9 @@ func isDoubtful(s string) bool {
 
 // each matches what makes a price one of several that are paid.
 var each = matcher(`\b(?:je|per|pro|par|each|every|chaque|\d+(?:e|nd|rd|th|\.))\b`)
+
+// reported matches what others say.
+var reported = matcher(`\b(?:que|qu[’'](?:il|elle|on)|that|dass|parfois|sometimes|manchmal|lit|read|liest|say|dit|sagt|think|croi\pL+|glaub\pL+|wrong|faux|falsch)\b`)
 
 // somebody matches those who pay, one by one.
 var somebody = regexp.MustCompile(`(?i)^\W*(?:eine?|jede[rs]?|chaque|une?|an?|each|every) (\pL+)$`)
@@ -278,7 +289,8 @@ var products = strings.Fields("monatsgebühr jahresgebühr zugang plan offre for
 func (p *page) isName(label string) bool {
 	words := letters.FindAllString(strings.ToLower(label), -1)
 	isOurs := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(p.own, w) || slices.Contains(products, w) })
-	return isOurs && isShort(label) && strings.ContainsAny(lastRune(strings.TrimSpace(label)), ":–—-") && !says.MatchString(label) && !isRestricted(label) && !condition.MatchString(label) && !negation.MatchString(label)
+	isLabel := strings.ContainsAny(lastRune(strings.TrimSpace(label)), ":–—-") || len(words) > 0 && slices.Contains(products, words[len(words)-1]) && !strings.ContainsAny(label, ":0123456789")
+	return isOurs && isLabel && isShort(label) && !says.MatchString(label) && !isNoPlan(label) && !condition.MatchString(label) && !negation.MatchString(label)
 }
 
 func lastRune(s string) string {

@@ -123,7 +123,7 @@ var (
 	renamed = matcher(`\b(?:(?:is|are|has been) (?:now )?(?:part of|called|known as|renamed|acquired|merged)|(?:fait|font) (?:désormais |maintenant )?partie de|est devenue?|s[’']appelle|(?:heißt|gehört) jetzt|` +
 		`(?:is|are) now (?-i:\p{Lu})\pL+|est désormais (?-i:\p{Lu})\pL+|remplacée?s? par|replaced by|ersetzt durch)\b`)
 	// oldPage matches titles of pages that are about other times, other things or several tools.
-	oldPage = matcher(`\b(?:archiv\pL*|ancien\pL*|histor\pL+|changelog|release notes|communiqué|press\pL*|(?:in the|dans les|in den) (?:media|médias|medien)|conditions (?:générales|d[’']\pL+)|terms (?:of|and)|CG[VU]|AGB|forums?|community|communauté|roadmap|(?:invoice|facture|rechnung) (?:n[°or]|#|\d)\S*|` +
+	oldPage = matcher(`^archiv\pL*\b|\b(?:archived|archivée?s?|archivierte\pL*|ancien\pL*|histor\pL+|changelog|release notes|communiqué|press\pL*|(?:in the|dans les|in den) (?:media|médias|medien)|conditions (?:générales|d[’']\pL+)|terms (?:of|and)|CG[VU]|AGB|forums?|community|communauté|roadmap|(?:invoice|facture|rechnung) (?:n[°or]|#|\d)\S*|` +
 		`survey|sondage|umfrage|affili\pL+|parrainage|jobs?|careers?|carrières?|recrut\pL+|karriere|vs|versus|alternatives?|concurren\pL+|competitors?|discontinued|eingestellt|end of life|fermeture|webinar|case stud\pL+|étude de cas|interview|sponsor\pL*|donat\pL+|soutenir|soutenez|support (?-i:\p{Lu})\pL+|partenaires?|partners?|(?:pour|for|für) (?:\pL+ )?(?:` + audience + `)|captcha|(?:are|be|is|êtes) (?:you )?(?:a )?(?:human|humain)|just a moment)\b`)
 	// besides matches titles of pages about what is sold beside a tool, unless a hint says that it is the tool.
 	besides = matcher(`\b(?:maintenance|hosting|hébergement|formations?|trainings?|schulung\pL*)\b`)
@@ -394,8 +394,8 @@ var (
 	// ofPages matches sentences about a page or an address, and the number of an error.
 	ofPages  = regexp.MustCompile(`(?i)page|url|adresse?|link|lien|seite|site|domain|404|410|sale|lease`)
 	freeLine = regexp.MustCompile(`(?i)^(?:(?:prix|tarif|price|cost|preis|kosten)[ \x{a0}]?:? ?)?(?:gratuite?|free|kostenlos|gratis|entièrement gratuite?|100 ?% gratuite?|totally free|completely free|komplett kostenlos)(?:,? (?:pour toujours|à vie|forever|für immer|pour tous|for everyone|pour tout le monde|dauerhaft|et sans publicité))?[ .!*]*$`)
-	freeTalk = regexp.MustCompile(`(?i)\b(?:est|reste|restera|sont|sera toujours) (?:entièrement |totalement |complètement |100 ?% |et restera |toujours |une? \pL+ |libre et )*gratuite?s?\b|\b(?:is|remains|stays) (?:completely |totally |entirely |always |100 ?% |an? )*free\b|` +
-		`\b(?:ist|bleibt) (?:für alle \pL+ |komplett |dauerhaft |völlig |immer |vollständig )*kostenlos\b|\bfree forever\b|\bgratuite? pour toujours\b|\bfür immer kostenlos\b`)
+	freeTalk = regexp.MustCompile(`(?i)\b(?:est|reste|restera|sont|sera toujours) (?:entièrement |totalement |complètement |100 ?% |et restera |toujours |une? \pL+ |libre et )*gratuite?s?\b|\best une? [^.\n]{0,50}\bgratuite?\b|\b(?:is|remains|stays) (?:completely |totally |entirely |always |100 ?% |an? )*free\b|` +
+		`\b(?:ist|bleibt) (?:für alle \pL+ |komplett |dauerhaft |völlig |immer |vollständig )*kostenlos\b|\bfree forever\b|\bgratuite? pour toujours\b|\bfür immer kostenlos\b|\bne coûte rien\b|\bcosts nothing\b|\bkostet nichts\b`)
 	trial = regexp.MustCompile(`(?i)\bessai|b[eê]ta\b|during|pendant|while|tant que|solange|während|jusqu|until|trial|\btest|\bdémo|\bdemo|\d+ ?(?:jours|days|tage|mois|months|monate)|premier|first|erste|livraison|shipping|support|assistance|consultation|beratung|newsletter|webinaire|webinar|e-?book|` +
 		`plus gratuit|no longer|nicht mehr|n[’']est (?:pas|plus)|isn[’']t|is not|ist nicht|[a-z] was\b|était|war\b|ailleurs|concurren|téléchargement|download|mise à jour|update|inscription|sign ?up|20\d\d`)
 )

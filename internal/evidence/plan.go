@@ -58,12 +58,22 @@ func (p *page) markPlan(name string, all []amount) (isNamed bool) {
 		}
 		at += len(line)
 	}
+	for i := range p.elements { // <b>Pro</b> for companies
+		e := &p.elements[i]
+		start, end := p.block(e.start)
+		isFirst := (e.tag == atom.B || e.tag == atom.Strong) && start == e.start && e.end < end
+		if isFirst && count < maxNames && p.plan(p.textOf(i)) && !slices.ContainsFunc(all, func(a amount) bool { return a.number >= start && a.number < end }) {
+			isNamed = true
+			count++
+			p.mark(all, start, end)
+		}
+	}
 	for i := range all { // Pro : 19 €/mois; the plan “Pro” costs 19 €
 		start, _ := p.block(all[i].start)
 		if i > 0 {
 			start = max(start, all[i-1].end)
 		}
-		before := numbers.ReplaceAllString(costs.ReplaceAllString(strings.TrimRight(p.text[start:all[i].start], " :–—-(=."), ""), "")
+		before := numbers.ReplaceAllString(costs.ReplaceAllString(strings.TrimRight(p.text[start:all[i].start], " :–—-(=.,"), ""), "")
 		if cut := strings.LastIndexAny(before, ".;,|·•"); cut >= 0 {
 			before = before[cut+1:]
 		}
@@ -81,7 +91,7 @@ func (p *page) markPlan(name string, all []amount) (isNamed bool) {
 var numbers = regexp.MustCompile(`(?: [\d.,]+(?: ?[GMT][Bo])?)+ ?$`)
 
 // noPlan matches names of what is no plan: times, places, people, what is sold besides.
-var noPlan = matcher(`\b(?:bisher|früher|jetzt|neue?[rs]?|alt|before|after|now|new|today|heute|aktuell|avant|après|maintenant|désormais|nouve\pL+|actuel\pL*|depuis|seit|since|worldwide|world|monde|welt|eu|uk|usa?|us|nous|wir|(?:east|west|latin|north|south)\pL*|europ\pL+|asia|africa|america|france|deutschland|germany|schweiz|outre-mer|` +
+var noPlan = matcher(`\b(?:bisher|früher|jetzt|neue?[rs]?|alt|before|after|now|new|today|heute|aktuell|avant|après|maintenant|désormais|nouve\pL+|actuel\pL*|depuis|seit|since|au mois|à l[’']année|mensuel\pL*|annuel\pL*|monthly|yearly|annual\pL*|monatlich\pL*|jährlich\pL*|month|year|mois|monat|jahr|worldwide|world|monde|welt|eu|uk|usa?|us|nous|wir|(?:east|west|latin|north|south)\pL*|europ\pL+|asia|africa|america|france|deutschland|germany|schweiz|outre-mer|` +
 	`(?:moins de|under|unter) \d+ (?:ans|years|jahre)|members?|membres?|mitglieder|adhérents?|assurance|insurance|versicherung|(?:custom|own|eigene) domain\pL*|nom de domaine|domain name|sms|coaching|parrainage|referral|black friday|upgrade|worth)\b`)
 
 // inQuotes matches a name in quotation marks, of which something is said.
@@ -109,11 +119,16 @@ func isPlan(label, name, tool string) bool {
 // isRestricted reports whether a remark makes a plan one for some people, or of another time.
 func isRestricted(remark string) bool {
 	remark = quantity.ReplaceAllString(remark, "")
-	return others.MatchString(remark) || extra.MatchString(remark) || withdrawn.MatchString(remark) || noPlan.MatchString(remark) || tax.MatchString(remark)
+	return others.MatchString(remark) || extra.MatchString(remark) || withdrawn.MatchString(remark)
+}
+
+// isNoPlan reports whether a name is not that of a plan for everybody.
+func isNoPlan(name string) bool {
+	return isRestricted(name) || noPlan.MatchString(name) || tax.MatchString(name)
 }
 
 // costs matches the verb between the name of a plan and its price.
-var costs = regexp.MustCompile(`(?i)(?:^|[ \x{a0}])(?:coûte|costs?|kostet|beträgt|revient à|, à|est (?:à|de|proposée? à|facturée?)|is(?: priced at| available (?:at|for))?|ist für|gibt es für|zahlt|paie|pays|verse|(?:sie|du|you|vous) (?:zahlen|zahlst|pay|payez)(?: monatlich| jährlich| mensuellement)?)(?: only| just| seulement| nur)?$`)
+var costs = regexp.MustCompile(`(?i)(?:^|[ \x{a0}])(?:coûte|costs?|kostet|beträgt|revient à|, (?:à|at|zu|für)|est (?:à|de|proposée? à|facturée?)|is(?: priced at| available (?:at|for))?|ist für|gibt es für|zahlt|paie|pays|verse|zahlen sie|zahlst du|(?:sie|du|you|vous) (?:zahlen|zahlst|pay|payez)(?: monatlich| jährlich| mensuellement)?)(?: only| just| seulement| nur)?$`)
 
 // mark marks the amounts that a label of a plan is for.
 func (p *page) mark(all []amount, start, end int) {
@@ -204,7 +219,7 @@ func (p *page) arePlans(a, b *amount) bool {
 	second := p.planNames(b, a)
 	for i, name := range p.planNames(a, b) {
 		mine, other := strings.Fields(planName(shorten(name, 60))), strings.Fields(planName(shorten(second[i], 60)))
-		if len(mine) == 0 || len(other) == 0 || slices.ContainsFunc(mine, isStrange) && (!p.areCards(a, b) || isRestricted(name) || isRestricted(second[i])) {
+		if len(mine) == 0 || len(other) == 0 || slices.ContainsFunc(mine, isStrange) && (!p.areCards(a, b) || isNoPlan(name) || isNoPlan(second[i])) {
 			continue
 		}
 		_, above, _ := strings.Cut(a.headings, "\n")
@@ -297,7 +312,7 @@ func (p *page) findList(all []amount) {
 // has the other one in it, that of the tool or the end of what is sold besides.
 func (p *page) areNames(names map[string]bool) bool {
 	for name := range names {
-		words := strings.Fields(name)
+		words := strings.Fields(quantity.ReplaceAllString(name, " "))
 		isKnown := !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(planWords, w) && !slices.Contains(products, w) })
 		if isKnown || len(words) > 3 || says.MatchString(name) || strings.HasSuffix(name, "pack") || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(p.own, w) }) {
 			return false
@@ -354,7 +369,7 @@ func (p *page) isBeside(a, b *amount) bool {
 		return false
 	}
 	first, second := p.planNameOf(a, b), p.planNameOf(b, a)
-	return first != "" && second != "" && planName(first) != planName(second) && !isRestricted(first) && !isRestricted(second)
+	return first != "" && second != "" && planName(first) != planName(second) && !isNoPlan(first) && !isNoPlan(second)
 }
 
 // areCells reports whether two amounts are in cells of one table.
