@@ -1,17 +1,21 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"mime/quotedprintable"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/emersion/go-smtp"
 
+	"palmares/internal/node"
+	"palmares/internal/sqldb"
 	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
@@ -21,12 +25,14 @@ type mailbox struct {
 	addr string
 
 	mu    sync.Mutex
-	mails []string // the bytes, with quoted-printable decoded
+	mails []string      // the bytes, with quoted-printable decoded
+	held  chan struct{} // until it is closed, a mail is stored and not acknowledged
 }
 
 func newMailbox(t *testing.T) *mailbox {
 	t.Helper()
-	box := &mailbox{}
+	box := &mailbox{held: make(chan struct{})}
+	close(box.held)
 	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &mailSession{box: box}, nil }))
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -76,9 +82,80 @@ func (s *mailSession) Data(r io.Reader) error {
 		text = raw
 	}
 	s.box.mu.Lock()
-	defer s.box.mu.Unlock()
 	s.box.mails = append(s.box.mails, string(text))
+	held := s.box.held
+	s.box.mu.Unlock()
+	<-held
 	return nil
+}
+
+// hold has the mail server store mails without an acknowledgement, until release is called.
+func (b *mailbox) hold() (release func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	held := make(chan struct{})
+	b.held = held
+	return sync.OnceFunc(func() { close(held) })
+}
+
+var followLink = regexp.MustCompile(`/suivre/confirmation\?(\S+)`)
+
+// Of a mail that the mail server has stored and not yet acknowledged nobody knows whether it arrives. A link
+// that somebody waits for is sent again; what is told to followers is not.
+func TestAFollowerGetsNoMailTwiceWhenItsNodeIsKilled(t *testing.T) {
+	t.Parallel()
+	database, box := databases.SQLite(t), newMailbox(t)
+	must(t, "publish", marked(t, "A", 3), "--database", database)
+	serve := func() *process {
+		return serveProcess(t, "--database", database, "--smtp", "smtp://"+box.addr, "--mail-from", "palmares@example.org")
+	}
+	post := func(p *process, path, form string) {
+		t.Helper()
+		resp, err := client.Post(p.url+path, "application/x-www-form-urlencoded", strings.NewReader(form))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode >= http.StatusBadRequest {
+			t.Fatal(path, resp.Status)
+		}
+	}
+	// killed kills a node while a mail is held, and starts another after the lease of the mail.
+	killed := func(p *process, words string, release func()) *process {
+		t.Helper()
+		testkit.Until(t, words, func() bool { return len(box.about(words)) == 1 })
+		p.kill()
+		release()
+		box.hold()() // from now on it acknowledges
+		st, err := node.Open(t.Context(), database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = errors.Join(sqldb.WriteOnce(t.Context(), st.SQL, `UPDATE mails SET due_at = created_at`), st.Close())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return serve()
+	}
+	const removed = "T2\u00a0: retiré"
+	p, release := serve(), box.hold()
+	defer release()
+	post(p, "/suivre", "email=lea%40example.org&quoi=&quand=aussitot")
+	p = killed(p, "/suivre/confirmation", release)
+	testkit.Until(t, "the link again", func() bool { return len(box.about("/suivre/confirmation")) == 2 })
+	p.logs("mail sent")
+	post(p, "/suivre/confirmation", followLink.FindStringSubmatch(box.about("/suivre/confirmation")[1])[1])
+
+	release = box.hold()
+	defer release()
+	must(t, "publish", marked(t, "A", 2), "--allow-removals", "--database", database)
+	p = killed(p, removed, release)
+	p.logs("its node died before the server answered")
+	must(t, "publish", marked(t, "A", 1), "--allow-removals", "--database", database)
+	testkit.Until(t, "the next change", func() bool { return len(box.about("T1\u00a0: retiré")) == 1 })
+	if n := len(box.about(removed)); n != 1 {
+		t.Errorf("a change is told in %d mails\n%s", n, p.log)
+	}
 }
 
 func TestTheOwnerOfAFailingEndpointIsMailedOnceUntilItRecovers(t *testing.T) {

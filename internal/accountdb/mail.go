@@ -90,7 +90,7 @@ func insertMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) 
 
 // Claim returns at most limit mails that are due, the longest due first, and leases them
 // to the caller for mail.Lease. If the process dies, the mail is due again when the
-// lease ends.
+// lease ends, and says whether it was begun.
 func (s *Mails) Claim(ctx context.Context, now time.Time, limit int) ([]mail.Claim, error) {
 	// Nearly always nothing is due, and then no transaction is needed.
 	due, err := sqldb.Get[bool](ctx, s.db, `SELECT EXISTS (SELECT 1 FROM mails WHERE due_at <= $1)`, sqldb.FormatTime(now))
@@ -104,14 +104,28 @@ func (s *Mails) Claim(ctx context.Context, now time.Time, limit int) ([]mail.Cla
 		return sqldb.Rows(ctx, tx, `
 			UPDATE mails SET lease = $1, due_at = $2
 			WHERE id IN (SELECT id FROM mails WHERE due_at <= $3 ORDER BY due_at, id LIMIT $4) AND due_at <= $3
-			RETURNING id, address, kind, about, created_at, attempts`,
+			RETURNING id, address, kind, about, created_at, attempts, last_error = '`+begun+`'`,
 			func(scan sqldb.Scanner, c *mail.Claim) error {
 				c.Lease = lease
-				return scan(&c.ID, &c.To, (*string)(&c.Kind), &c.About, sqldb.Time(&c.CreatedAt), &c.Attempts)
+				return scan(&c.ID, &c.To, (*string)(&c.Kind), &c.About, sqldb.Time(&c.CreatedAt), &c.Attempts, &c.Begun)
 			}, lease, sqldb.FormatTime(now.Add(mail.Lease)), sqldb.FormatTime(now), limit)
 	})
 	slices.SortFunc(claimed, func(a, b mail.Claim) int { return cmp.Compare(a.ID, b.ID) })
 	return claimed, err
+}
+
+// begun is in the place of a mail's last failure while it is handed over.
+const begun = "begun"
+
+// Begin marks a claimed mail as begun until it is finished. mail.ErrObsolete: the lease has ended.
+func (s *Mails) Begin(ctx context.Context, c mail.Claim) error {
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
+		n, err := sqldb.ExecRows(ctx, tx, `UPDATE mails SET last_error = $1 WHERE id = $2 AND lease = $3`, begun, c.ID, c.Lease)
+		if n == 0 && err == nil {
+			err = mail.ErrObsolete
+		}
+		return err
+	})
 }
 
 // Finish stores the outcome of a claimed mail: it is deleted, or due again. A reader whose address does not

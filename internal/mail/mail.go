@@ -7,7 +7,7 @@
 // a Transport: SMTP, or the log where no mail server is configured. While the mail
 // server is down, mails stay in the queue and are retried; no request waits for them. A
 // mail is sent twice only if the process or the connection dies after the server has
-// accepted it and before we know.
+// accepted it and before we know; one to followers is then never sent again.
 //
 // This package has the texts (templates) and the rules (schedule, meaning of replies);
 // package accountdb keeps the rows and imports this package for its types.
@@ -64,6 +64,7 @@ type Claim struct {
 	Request
 	CreatedAt time.Time // when it was last requested
 	Attempts  int       // failed ones, before this one
+	Begun     bool      // an earlier claimer began to hand it over and died
 }
 
 // A Copy is what a mail says of a working copy.
@@ -130,6 +131,7 @@ type Failure struct {
 	Class     string // one of the constants below
 	Permanent bool   // a retry would fail in the same way
 	Bounce    bool   // the address does not exist
+	Unclear   bool   // the server got all of it and did not answer
 	Detail    string // for the operator: without secrets and without the server's words about a person
 }
 

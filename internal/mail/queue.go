@@ -17,6 +17,8 @@ import (
 type Outbox interface {
 	// Claim leases at most limit mails that are due.
 	Claim(ctx context.Context, now time.Time, limit int) ([]Claim, error)
+	// Begin notes that a claimed mail is about to be handed over. ErrObsolete: another has it.
+	Begin(ctx context.Context, c Claim) error
 	// Finish stores the outcome of a claim.
 	Finish(ctx context.Context, c Claim, v Verdict) error
 	// Oldest returns when the oldest waiting mail was queued, the zero time for none.
@@ -175,7 +177,9 @@ func (q *Queue) handle(ctx context.Context, c Claim) {
 	log := q.cfg.Log.With("mail", c.ID, "kind", string(c.Kind), "to", Mask(c.To), "attempt", c.Attempts+1)
 	leaseEnd := q.cfg.Now().Add(Lease)
 	outcome, verdict := expired, Verdict{}
-	if !stale(c, q.cfg.Now()) {
+	if c.Begun {
+		outcome, log = sent, log.With("unclear", "its node died before the server answered")
+	} else if !stale(c, q.cfg.Now()) {
 		err := q.attempt(ctx, c)
 		outcome, verdict = q.judge(c, err)
 		if err != nil {
@@ -227,6 +231,12 @@ func (q *Queue) attempt(ctx context.Context, c Claim) error {
 	if err != nil {
 		return err
 	}
+	if c.Kind == News {
+		err = q.cfg.Outbox.Begin(ctx, c)
+		if err != nil {
+			return err
+		}
+	}
 	return q.cfg.Transport.Send(ctx, m)
 }
 
@@ -240,6 +250,8 @@ func (q *Queue) judge(c Claim, err error) (outcome string, v Verdict) {
 		return obsolete, Verdict{}
 	case !errors.As(err, &failure):
 		failure = &Failure{Class: failedInternal}
+	case failure.Unclear && c.Kind == News:
+		return sent, Verdict{}
 	case failure.Permanent:
 		return refused, Verdict{Failure: failure.Class, Bounced: failure.Bounce}
 	}

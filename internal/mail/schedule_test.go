@@ -41,6 +41,8 @@ func (s *fakeOutbox) Finish(_ context.Context, _ Claim, v Verdict) error {
 	return nil
 }
 
+func (*fakeOutbox) Begin(context.Context, Claim) error { return nil }
+
 func (*fakeOutbox) Oldest(context.Context) (time.Time, error) { return time.Time{}, nil }
 
 func (*fakeOutbox) Check(_ context.Context, r Request) error {
@@ -212,5 +214,23 @@ func TestAMailWhoseLinkCannotBeMadeIsTriedAgain(t *testing.T) {
 	outcome, v := q.judge(c, errors.New("the database cannot be reached"))
 	if outcome != retried || v.RetryAt.IsZero() || v.Failure != failedInternal {
 		t.Errorf("%s, %+v", outcome, v)
+	}
+}
+
+func TestAMailToFollowersThatTheServerMayHaveIsNotSentAgain(t *testing.T) {
+	q := testQueue(&fakeOutbox{}, fakeContent{}, nil)
+	for _, test := range []struct {
+		kind    Kind
+		failure *Failure
+		want    string
+	}{
+		{News, &Failure{Class: failedTimeout, Unclear: true}, sent},
+		{News, &Failure{Class: failedServer}, retried},
+		{SignIn, &Failure{Class: failedTimeout, Unclear: true}, retried},
+	} {
+		outcome, _ := q.judge(Claim{Request: Request{Kind: test.kind}, CreatedAt: time.Now()}, test.failure)
+		if outcome != test.want {
+			t.Errorf("%s after %+v is %s, want %s", test.kind, test.failure, outcome, test.want)
+		}
 	}
 }

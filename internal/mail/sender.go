@@ -238,8 +238,9 @@ var (
 func mailFailure(ctx context.Context, err error) *Failure {
 	var failed *gomail.SendError
 	var network net.Error
+	isUnclear := errors.As(err, &failed) && failed.Reason == gomail.ErrSMTPDataClose
 	switch {
-	case errors.As(err, &failed) && failed.ErrorCode() != 0:
+	case failed != nil && failed.ErrorCode() != 0:
 		code := failed.ErrorCode()
 		f := &Failure{
 			Class:  failedServer,
@@ -255,9 +256,9 @@ func mailFailure(ctx context.Context, err error) *Failure {
 		}
 		return f
 	case ctx.Err() != nil, errors.As(err, &network) && network.Timeout():
-		return &Failure{Class: failedTimeout, Detail: "the server did not answer in time"}
+		return &Failure{Class: failedTimeout, Detail: "the server did not answer in time", Unclear: isUnclear}
 	case failed != nil:
-		return &Failure{Class: failedConnect, Detail: "the connection broke: " + failed.Reason.String()}
+		return &Failure{Class: failedConnect, Detail: "the connection broke: " + failed.Reason.String(), Unclear: isUnclear}
 	}
 	return &Failure{Class: failedConnect, Detail: "the connection broke"}
 }
