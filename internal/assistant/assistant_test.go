@@ -277,16 +277,21 @@ func TestPricesAndChangesGoOn(t *testing.T) {
 	if got, isError := d.call("prices", `{"since": "9999-12-31"}`); isError || got["changes"] == nil || len(got["changes"].([]any)) != 0 {
 		t.Errorf("%v; want an empty list", got)
 	}
-	count, after := 0, any(0.0)
+	count, sponsored, after := 0, []string{}, any(0.0)
 	for {
 		answer := d.ok("changes", fmt.Sprintf(`{"after": %v}`, after))
 		count += len(answer["changes"].([]any))
+		for _, row := range answer["changes"].([]any) {
+			if row := row.(map[string]any); row["sponsored"] == true {
+				sponsored = append(sponsored, row["id"].(string))
+			}
+		}
 		if after = answer["next"]; answer["more"] == false {
 			break
 		}
 	}
-	if count < 66 {
-		t.Errorf("%d changes", count)
+	if count < 66 || !slices.Equal(sponsored, []string{"une-journee-au-standard"}) {
+		t.Errorf("%d changes, of which %q are sponsored", count, sponsored)
 	}
 	if got := d.ok("changes", `{"since": "2026-11-16"}`); len(got["changes"].([]any)) == 0 {
 		t.Errorf("%v", got)

@@ -9,13 +9,14 @@ import (
 )
 
 type changedRecord struct {
-	Change string      `json:"change"` // new, changed, renamed, retired or removed
-	Kind   record.Kind `json:"kind"`
-	ID     string      `json:"id"`
-	Name   string      `json:"name,omitempty"`
-	URL    string      `json:"url,omitempty"`
-	At     string      `json:"at"`
-	Now    string      `json:"renamed_to,omitempty"` // the id of a renamed record
+	Change    string      `json:"change"` // new, changed, renamed, retired or removed
+	Kind      record.Kind `json:"kind"`
+	ID        string      `json:"id"`
+	Name      string      `json:"name,omitempty"`
+	URL       string      `json:"url,omitempty"`
+	At        string      `json:"at"`
+	Now       string      `json:"renamed_to,omitempty"` // the id of a renamed record
+	Sponsored bool        `json:"sponsored,omitempty"`
 }
 
 type changesResult struct {
@@ -104,7 +105,7 @@ func (c *call) describe(change *record.Change, isNew bool) changedRecord {
 		row.Name, row.URL = c.title(change.Slug), all.ComparisonURLOf(change.Slug)
 	case change.Kind == record.Article:
 		if a := all.Article(change.Slug); a != nil {
-			row.Name, row.URL = clip(a.Title, 200), all.ArticleURLOf(a.Slug)
+			row.Name, row.URL, row.Sponsored = clip(a.Title, 200), all.ArticleURLOf(a.Slug), a.Sponsored
 		}
 	}
 	switch {
