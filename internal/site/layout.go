@@ -115,7 +115,7 @@ func (s *Site) page(r *request, title, description, path string) page {
 		Menus: r.menus, Credit: c.CreditLine(), Markdown: s.alternateMarkdown(r),
 		Logo: r.brand(c.Settings.Logo), Image: r.shared(c.Settings.Logo), Contact: contact(c.Settings.Contact),
 		About: markdown.NoBreak(c.Settings.Description), Publisher: c.Settings.Publisher,
-		Analytics: c.Settings.Analytics, Host: r.host(),
+		Analytics: r.analytics(), Host: r.host(),
 	}
 	p.share(r.shared(c.Settings.ShareImage))
 	if r.theme != nil {

@@ -101,6 +101,12 @@ func TestAScriptOfOthersIsOnPublicPagesOnlyAndAllowedExactly(t *testing.T) {
 	})
 	preview.publish(c, 1)
 	private := preview.get("/").ok()
+	for _, path := range []string{"/redaction", "/redaction/x", "/apercu/x"} {
+		r := v.get(path).saysNot("stats.example")
+		if policy := r.header.Get("Content-Security-Policy"); r.status != 404 || strings.Contains(policy, ".example") {
+			t.Errorf("%s without a desk: %d with %s", path, r.status, policy)
+		}
+	}
 	for what, got := range map[string]string{
 		"an account page": w.Body.String() + w.Header().Get("Content-Security-Policy"),
 		"a preview":       private.body + private.header.Get("Content-Security-Policy"),
