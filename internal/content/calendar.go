@@ -226,7 +226,8 @@ func (f *folder) checkFuture(now string) {
 	f.problems, f.warnings = problems, warnings
 }
 
-// checkFiles checks the files that stand beside the record that they replace.
+// checkFiles checks the files that stand beside the record that they replace, and warns of those that nobody
+// sees any more.
 func (f *folder) checkFiles(now string) {
 	own := map[string]*record{}
 	for k, r := range f.all() {
@@ -235,6 +236,9 @@ func (f *folder) checkFiles(now string) {
 		}
 	}
 	for k, r := range f.all() {
+		if _, isDraft, _, _ := r.value(); r.hasEnded && !*isDraft && !r.isAbsent {
+			f.warn(r.file, r.line, "unpublish_at is %s, which has passed: nobody sees this any more; give it another time, or delete the file", r.end())
+		}
 		if !r.isNext || !catalog.IsSlug(r.slug) {
 			continue
 		}

@@ -92,6 +92,7 @@ func TestHoursThatHavePassed(t *testing.T) {
 		"outils/calame.next.md:1: warning: this text has replaced outils/calame.md since 2026-11-02T08:00:00Z; move it there, without publish_at, and delete this file",
 		"outils/plume.md:1: warning: the tool is retired since 2026-11-02T23:00:00Z (cimetiere/plume.md); delete this file",
 		"cimetiere/plume.md:5: warning: retired_at is 2027-03-31, which is in the future; correct the date",
+		"pages/salon.md:1: warning: unpublish_at is 2026-11-10T17:00:00Z, which has passed: nobody sees this any more; give it another time, or delete the file",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || len(read.Problems) > 0 {
 		t.Error(diff, read.Problems)
