@@ -327,3 +327,28 @@ func TestAnEmptyCatalogueHasTrends(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 }
+
+// What it costs is not known, but it is no longer free.
+func TestAToolBecomesPaidWhateverItCosts(t *testing.T) {
+	hidden := func(old, now catalog.Pricing, before, after string) catalog.PriceChange {
+		return catalog.PriceChange{ChangedAt: "2026-06-01", OldPricing: old, OldPrice: before, NewPricing: now, NewPrice: after}
+	}
+	for _, test := range []struct {
+		change                             catalog.PriceChange
+		up, down, paid, free, same, others int
+	}{
+		{hidden("gratuit", catalog.Paid, "0 €/mois", catalog.NoPrice), 1, 0, 1, 0, 0, 0},
+		{hidden(catalog.Paid, "gratuit", catalog.NoPrice, "0 €/mois"), 0, 1, 0, 1, 0, 0},
+		{hidden("freemium", catalog.Paid, "5 €/mois", catalog.NoPrice), 0, 0, 0, 0, 0, 1},
+		{hidden(catalog.Paid, catalog.Paid, catalog.NoPrice, "5 €/mois"), 0, 0, 0, 0, 0, 1},
+		{hidden(catalog.Paid, catalog.Paid, catalog.NoPrice, catalog.NoPrice), 0, 0, 0, 0, 0, 1},
+	} {
+		c := tools("a x 7 20 €/mois")
+		c.Tool("a").PriceHistory = []catalog.PriceChange{test.change}
+		p := market.NewTrends(c, "2026-06-30").Prices
+		got := fmt.Sprint(p.Up, p.Down, p.BecamePaid, p.BecameFree, p.SamePrice, p.OtherUnit)
+		if want := fmt.Sprint(test.up, test.down, test.paid, test.free, test.same, test.others); got != want || len(p.Rises)+len(p.Falls) > 0 {
+			t.Errorf("%+v counts as %s, not %s", test.change, got, want)
+		}
+	}
+}

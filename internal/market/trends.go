@@ -39,7 +39,7 @@ type Prices struct {
 	BecamePaid int          `json:"became_paid"`
 	BecameFree int          `json:"became_free"`
 	SamePrice  int          `json:"same_price"` // only the model changed, or the form of the price
-	OtherUnit  int          `json:"other_unit"` // the two prices share no unit, or one is not public
+	OtherUnit  int          `json:"other_unit"` // the two prices share no unit, or one is not public and the other not free
 	Months     []PriceMonth `json:"months"`
 	// The largest, by their share of the old price. Changes from and to free are not among
 	// them: they have no share, or the whole of it.
@@ -213,16 +213,12 @@ func (b *trendsBuilder) addPrices(t *catalog.Tool) {
 
 // inOneUnit returns two prices as amounts of the same unit, and whether they have one: a
 // price per year and one per month do, one per user and one for all do not. Nothing is
-// nothing in any unit; what is not public compares with nothing.
+// nothing in any unit, and what is not public is more than that; it compares with no other price.
 func inOneUnit(change *catalog.PriceChange) (before, after float64, ok bool) {
 	old, now := change.OldPrice, change.NewPrice
-	if !catalog.IsPublic(change.OldPricing, old) || !catalog.IsPublic(change.NewPricing, now) {
-		return 0, 0, false
-	}
-	if catalog.IsFree(old) || catalog.IsFree(now) || unit(old) == unit(now) {
-		return amount(old), amount(now), true
-	}
-	return 0, 0, false
+	before, after = amount(change.OldPricing, old), amount(change.NewPricing, now)
+	isKnown := !math.IsInf(before+after, 1)
+	return before, after, before == 0 || after == 0 || isKnown && unit(old) == unit(now)
 }
 
 // unit returns what a price is for; all times that can be told per month are one.
@@ -234,7 +230,10 @@ func unit(price string) string {
 	return strings.ToLower(period)
 }
 
-func amount(price string) float64 {
+func amount(pricing catalog.Pricing, price string) float64 {
+	if !catalog.IsPublic(pricing, price) {
+		return math.Inf(1)
+	}
 	if euros, ok := catalog.Monthly("", price); ok {
 		return euros
 	}

@@ -4,6 +4,7 @@ its own, and compares them with what the server says."""
 import calendar
 import datetime
 import json
+import math
 import os
 import statistics
 import sys
@@ -138,7 +139,8 @@ def check_trends(tools, retired, shown=10):
     for tool, c in moves:
         (before, old), (after, new) = amount(c["old_price"]), amount(c["new_price"])
         hidden = [c[k + "_pricing"] == "payant" and not x for k, x in (("old", before), ("new", after))]
-        if old != new and before and after or any(hidden):
+        before, after = (math.inf if h else x for h, x in zip(hidden, (before, after)))
+        if before and after and (old != new or any(hidden)):
             other += 1
             continue
         tally = months.setdefault(c["changed_at"][:7], [0, 0])
