@@ -95,10 +95,10 @@ func readCorpus(t testing.TB, file string, isLie bool) (list []sample) {
 // Those of whole are every eighth of another stranger's, which are as long as real ones, with testimonials, questions and
 // news: when first judged 34 % of its 100 true prices were confirmed, nearly all others being taken for dated by the news.
 //
-// Those of vendors are every tenth of eleven strangers' sets of 100 true prices and 100 lies each (one has 86), written without
-// having read the program, and judged one after the other: of the true ones 54, 60, 71, 70, 81, 70, 74, 83, 84, 83 and 83 % were confirmed
-// when first judged, and 9, 2, 1, 3, 3, 2, 2, 1, 6, 0 and 1 % called changed; of the lies 1, 0, 0, 0, 1, 0, 1, 1, 0, 4 and 0 were believed.
-// What was wrong with each set was then made right in kind.
+// Those of vendors are every tenth of thirteen strangers' sets of 100 true prices and 100 lies each (one has 86), written without
+// having read the program, and judged one after the other: of the true ones 54, 60, 71, 70, 81, 70, 74, 83, 84, 83, 83, 94 and 87 % were
+// confirmed when first judged, and 9, 2, 1, 3, 3, 2, 2, 1, 6, 0, 1, 1 and 3 % called changed; of the lies 1, 0, 0, 0, 1, 0, 1, 1, 0, 4, 0, 0
+// and 0 were believed. What was wrong with each but the last two was then made right in kind.
 func TestTheCorpusIsJudgedWell(t *testing.T) {
 	corpus := slices.Concat(readCorpus(t, "true.txt", false), readCorpus(t, "lies.txt", true),
 		readCorpus(t, "adversary-true.txt", false), readCorpus(t, "adversary-lies.txt", true),
