@@ -58,12 +58,12 @@ check: packages $(STAMPS)/modules ## format, vet, lint, API documents: everythin
 	wait $$beside
 
 test: check ## everything: check, then all tests on both databases and in a browser, with -race for what requests share
-	@# Three runs at once. The two longest packages mostly wait: they go first whenever they can, and the
-	@# others use what they leave. Vet has seen the packages before.
+	@# Three runs at once: the two longest packages mostly wait, and the others use what they leave. Vet has
+	@# seen the packages before.
 	@$(IN_MEMORY); { failed=0; \
 		$(TEST) -p 2 -parallel 4 $(LONGEST:%=./%) >bin/longest.json & longest=$$!; \
-		nice $(TEST) $(RACE) $(RACED:%=./%) >bin/race.json & raced=$$!; \
-		nice $(TEST) $$(go list ./... | grep -vx $(foreach p,$(LONGEST) $(RACED),-e palmares/$(p))) || failed=1; \
+		$(TEST) $(RACE) $(RACED:%=./%) >bin/race.json & raced=$$!; \
+		$(TEST) $$(go list ./... | grep -vx $(foreach p,$(LONGEST) $(RACED),-e palmares/$(p))) || failed=1; \
 		wait $$raced || failed=1; wait $$longest || failed=1; \
 		cat bin/race.json bin/longest.json; exit $$failed; } | bin/testreport -since $(BEGIN)
 
