@@ -42,6 +42,8 @@ def cents(euros):
 
 def amount(price):
     """Splits a price into its amount and its unit; times that have a length are months."""
+    if price is None:  # it is not public, but more than nothing
+        return math.inf, None
     number, _, period = price.partition(" €/")
     for space in (" ", "\u00a0", "\u202f"):
         number = number.replace(space, "")
@@ -138,9 +140,7 @@ def check_trends(tools, retired, shown=10):
     months = {}
     for tool, c in moves:
         (before, old), (after, new) = amount(c["old_price"]), amount(c["new_price"])
-        hidden = [c[k + "_pricing"] == "payant" and not x for k, x in (("old", before), ("new", after))]
-        before, after = (math.inf if h else x for h, x in zip(hidden, (before, after)))
-        if before and after and (old != new or any(hidden)):
+        if before and after and (old != new or math.inf in (before, after)):
             other += 1
             continue
         tally = months.setdefault(c["changed_at"][:7], [0, 0])
