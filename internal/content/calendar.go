@@ -236,7 +236,8 @@ func (f *folder) checkFiles(now string) {
 		}
 	}
 	for k, r := range f.all() {
-		if _, isDraft, _, _ := r.value(); r.hasEnded && !*isDraft && !r.isAbsent {
+		_, isDraft, _, _ := r.value()
+		if r.hasEnded && !*isDraft && !r.isAbsent {
 			f.warn(r.file, r.line, "unpublish_at is %s, which has passed: nobody sees this any more; give it another time, or delete the file", r.end())
 		}
 		if !r.isNext || !catalog.IsSlug(r.slug) {

@@ -269,15 +269,19 @@ func unitsAfter(text string) (units string, length int) {
 			at += len(m)
 			continue
 		}
-		if m := regular.FindStringSubmatch(rest); m != nil {
-			found[unitWords[strings.ToLower(m[1])]] = true
-			return joinUnits(found), at + len(m[0])
+		each := regular.FindStringSubmatch(rest)
+		if each != nil {
+			found[unitWords[strings.ToLower(each[1])]] = true
+			return joinUnits(found), at + len(each[0])
 		}
-		if m := perAnnum.FindStringSubmatch(rest); m != nil {
-			found["an"] = m[1] == "a" || m[1] == "J"
-			found["mois"] = !found["an"]
-			maps.DeleteFunc(found, func(_ string, is bool) bool { return !is })
-			return joinUnits(found), at + len(m[0])
+		short := perAnnum.FindStringSubmatch(rest)
+		if short != nil {
+			unit := "mois"
+			if short[1] == "a" || short[1] == "J" {
+				unit = "an"
+			}
+			found[unit] = true
+			return joinUnits(found), at + len(short[0])
 		}
 		if m := fees.FindString(rest); m != "" && len(found) == 0 {
 			return once, at + len(m)

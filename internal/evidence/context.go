@@ -163,11 +163,14 @@ func (p *page) surroundings(a *amount, before, behind int) *surroundings {
 	}
 	_, next := p.heading(a.number)
 	rest := p.text[a.end:max(a.end, min(behind, next, a.end+near))]
-	if stop := sentenceStop.FindAllStringIndex(rest, -1); stop != nil && behind < min(next, a.end+near) { // what is said of the next amount is not said of this one
+	stop := sentenceStop.FindAllStringIndex(rest, -1)
+	if stop != nil && behind < min(next, a.end+near) { // what is said of the next amount is not said of this one
 		rest = rest[:stop[len(stop)-1][0]]
 	}
 	s.beside = p.text[max(before, a.start-near):a.start] + p.withoutItems(a, rest)
-	if cell := p.around(element, atom.Td, atom.Th); cell >= 0 && p.tableOf(cell) != nil && p.tableOf(cell).width > 1 && len(p.textOf(cell)) < near {
+	cell := p.around(element, atom.Td, atom.Th)
+	t := p.tableOf(cell)
+	if t != nil && t.width > 1 && len(p.textOf(cell)) < near {
 		s.beside = p.textOf(cell)
 	}
 	s.subject, s.object, s.tail = p.sentence(a, start, max(a.end, min(end, behind)))
@@ -243,7 +246,8 @@ func (p *page) sentence(a *amount, start, end int) (said, object, tail string) {
 	} else {
 		tail, object = "", tail
 	}
-	if m := included.FindStringSubmatch(object); m != nil && !isTime(unitWords[strings.ToLower(m[1])]) {
+	much := included.FindStringSubmatch(object)
+	if much != nil && !isTime(unitWords[strings.ToLower(much[1])]) {
 		object = ""
 	}
 	said = before.ReplaceAllString(harmless.ReplaceAllString(said, " "), "")
@@ -258,7 +262,8 @@ func (p *page) isStatement(subject, object string) bool {
 		return false
 	}
 	subject = subject[:verb[0]]
-	if m := somebody.FindStringSubmatch(subject); m != nil && unitWords[strings.ToLower(m[1])] == "" {
+	payer := somebody.FindStringSubmatch(subject)
+	if payer != nil && unitWords[strings.ToLower(payer[1])] == "" {
 		subject = ""
 	}
 	isTool := strings.TrimSpace(subject) == "" || slices.ContainsFunc(letters.FindAllString(strings.ToLower(subject), -1), func(w string) bool {
@@ -360,16 +365,18 @@ func (p *page) heading(at int) (last, next int) {
 func (p *page) inherit(a *amount, all []amount) {
 	element := p.at(a.number)
 	start, end := p.block(a.number)
-	if units, _ := unitsAfter(strings.TrimLeft(p.note(a), "* ")); units != "" {
-		a.units = units
+	noted, _ := unitsAfter(strings.TrimLeft(p.note(a), "* "))
+	several := severalTimes.FindStringSubmatch(p.text[start:a.start])
+	said := adverb.FindStringSubmatch(p.text[start:a.start])
+	switch {
+	case noted != "":
+		a.units = noted
 		return
-	}
-	if m := severalTimes.FindStringSubmatch(p.text[start:a.start]); m != nil && isTime(unitWords[strings.ToLower(m[2])]) {
-		a.units = m[1] + " " + unitWords[strings.ToLower(m[2])]
+	case several != nil && isTime(unitWords[strings.ToLower(several[2])]):
+		a.units = several[1] + " " + unitWords[strings.ToLower(several[2])]
 		return
-	}
-	if m := adverb.FindStringSubmatch(p.text[start:a.start]); m != nil {
-		a.units = unitWords[strings.ToLower(m[1])]
+	case said != nil:
+		a.units = unitWords[strings.ToLower(said[1])]
 		return
 	}
 	if units := unitsIn(p.text[start:a.start] + " " + p.text[min(a.end, end):end]); units != "" {
@@ -382,8 +389,9 @@ func (p *page) inherit(a *amount, all []amount) {
 			return
 		}
 	}
-	if units := p.unitsBelow(element); units != "" {
-		a.units = units
+	below := p.unitsBelow(element)
+	if below != "" {
+		a.units = below
 		return
 	}
 	if h, _ := p.heading(a.number); h >= 0 && p.around(element, atom.Table) < 0 {
@@ -416,7 +424,8 @@ var priceWords = matcher(`\b(?:prices?|prix|tarifs?|preise?)\b`)
 // note returns the line of the page that an asterisk behind an amount refers to.
 func (p *page) note(a *amount) string {
 	rest := strings.TrimLeft(p.text[min(a.number+1, len(p.text)):], "0123456789., €$£")
-	if _, note, ok := strings.Cut(p.text[a.end:], "\n*"); ok && (strings.HasPrefix(rest, "*") || strings.Contains(p.text[a.number:a.end], "*")) {
+	_, note, ok := strings.Cut(p.text[a.end:], "\n*")
+	if ok && (strings.HasPrefix(rest, "*") || strings.Contains(p.text[a.number:a.end], "*")) {
 		line, _, _ := strings.Cut(note, "\n")
 		return line
 	}

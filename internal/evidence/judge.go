@@ -196,7 +196,8 @@ func (p *page) complete(c *Claim, all []amount) {
 			a.currency = "?"
 		}
 		_, stop := p.heading(a.number) // what the next heading says is not of this one, nor is what the next cell says
-		if cell := p.around(p.at(a.number), atom.Td, atom.Th); cell >= 0 {
+		cell := p.around(p.at(a.number), atom.Td, atom.Th)
+		if cell >= 0 {
 			stop = min(stop, p.elements[cell].end)
 		}
 		if a.end >= stop {
@@ -427,7 +428,8 @@ func (p *page) isRenamed() bool {
 	for _, m := range renamed.FindAllStringIndex(p.text, 20) {
 		start, _ := p.block(m[0])
 		_, end := p.block(m[1] - 1)
-		if text := strings.ToLower(p.text[start:end]); strings.Contains(text, strings.ToLower(p.name)) || ofTool.MatchString(text) {
+		text := strings.ToLower(p.text[start:end])
+		if strings.Contains(text, strings.ToLower(p.name)) || ofTool.MatchString(text) {
 			return true
 		}
 	}

@@ -325,7 +325,8 @@ func roleOf(n *html.Node, in role) role {
 	case atom.Blockquote, atom.Q:
 		var text strings.Builder
 		collect(n, &text)
-		if said := strings.ReplaceAll(strings.TrimSpace(text.String()), "\u202f", " "); len(said) > 60 || !priceOnly.MatchString(said) { // a price that is only set apart
+		said := strings.ReplaceAll(strings.TrimSpace(text.String()), "\u202f", " ")
+		if len(said) > 60 || !priceOnly.MatchString(said) { // a price that is only set apart
 			return quote
 		}
 	case atom.Nav, atom.Aside:

@@ -77,7 +77,8 @@ func (p *page) markPlan(name string, all []amount) (isNamed bool) {
 		if cut := strings.LastIndexAny(before, ".;,|·•"); cut >= 0 {
 			before = before[cut+1:]
 		}
-		if quoted := inQuotes.FindStringSubmatch(before); quoted != nil {
+		quoted := inQuotes.FindStringSubmatch(before)
+		if quoted != nil {
 			before = quoted[1]
 		}
 		if p.plan(before) && strings.TrimSpace(before) != "" {
@@ -110,7 +111,8 @@ func isPlan(label, name, tool string) bool {
 		return true
 	}
 	first, remark := label, ""
-	if cut := strings.IndexAny(label, ",:(|·–—"); cut >= 0 {
+	cut := strings.IndexAny(label, ",:(|·–—")
+	if cut >= 0 {
 		first, remark = label[:cut], label[cut:]
 	}
 	return is(first) && remark != "" && !sign.MatchString(remark) && !isRestricted(remark)
@@ -139,7 +141,8 @@ func (p *page) mark(all []amount, start, end int) {
 	holds := func(from, to int) bool {
 		return slices.ContainsFunc(all, func(a amount) bool { return a.number >= from && a.number < to })
 	}
-	if term := p.around(label, atom.Dt); term >= 0 {
+	term := p.around(label, atom.Dt)
+	if term >= 0 {
 		for i := range all {
 			all[i].isMine = all[i].isMine || slices.Contains(p.labels(p.at(all[i].number)), term)
 		}
@@ -396,7 +399,8 @@ func (p *page) planNameOf(a, b *amount) (name string) {
 		name = p.textOf(one)
 	}
 	name, _, _ = strings.Cut(strings.TrimSpace(name), "\n")
-	if amounts := findAmounts(name); len(amounts) > 0 {
+	amounts := findAmounts(name)
+	if len(amounts) > 0 {
 		name = name[:amounts[0].start]
 	}
 	if strings.TrimSpace(name) == "" && a.headings != b.headings { // the price stands under a heading

@@ -133,7 +133,8 @@ func (s *sheet) add(selectors, body string) {
 	default:
 		return
 	}
-	if m := toggled.FindStringSubmatch(selectors); m != nil {
+	m := toggled.FindStringSubmatch(selectors)
+	if m != nil {
 		input, err := cascadia.Parse(m[1])
 		if err != nil || !slices.ContainsFunc(cascadia.QueryAll(s.root, input), func(n *html.Node) bool { return has(n, "checked") }) {
 			return

@@ -181,7 +181,8 @@ func (p *page) unitsBelow(element int) string {
 		return ""
 	}
 	for _, i := range t.corner(p) {
-		if units := unitsIn(p.textOf(i)); units != "" {
+		units := unitsIn(p.textOf(i))
+		if units != "" {
 			return units
 		}
 	}
@@ -294,11 +295,11 @@ func (p *page) currencyOf(t *table, cell int) (found string) {
 			continue
 		}
 		for _, s := range sign.FindAllString(p.textOf(label), 3) {
-			if c := currencies[strings.ToLower(s)]; found == "" || found == c {
-				found = c
-			} else {
+			c := currencies[strings.ToLower(s)]
+			if found != "" && found != c {
 				return ""
 			}
+			found = c
 		}
 	}
 	return found
