@@ -24,6 +24,7 @@ func TestThemesAndAffiliateLinksSayWhatIsWrong(t *testing.T) {
 		{`theme: {accent: "#7a1"}`, "", "", "6: accent in theme" + colour + `"#7a1"`},
 		{`theme: {accent: 123456}`, "", "", `6: accent in theme must be a colour such as "#7a1f3d", a # and six hexadecimal digits, in quotes, not the number 123456`},
 		{"theme:\n  accent: #7a1f3d", "", "", `7: what follows # is a comment; put a colour in quotes, such as "#7a1f3d"`},
+		{"theme: {accent: #7a1f3d, font: sans}", "", "", `6: what follows # is a comment; put a colour in quotes, such as "#7a1f3d"`},
 		{"theme:\n  accent: # later", "", "", ""},
 		{`theme: {accent: "#ffcc00"}`, "", "", "6: accent in theme: text in #ffcc00" + hard + "#806700"},
 		{`theme: {accent_dark: "#7a1f3d"}`, "", "", "6: accent_dark in theme: text in #7a1f3d" + hard + "#ae7789"},

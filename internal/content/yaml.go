@@ -91,8 +91,9 @@ func isSimpleYAML(tokens token.Tokens, problem report) bool {
 			}
 			entries++
 		case token.CommentType:
-			if i > 0 && tokens[i-1].Type == token.MappingValueType && tokens[i-1].Position.Line == line && bareColour.MatchString(t.Value) {
-				problem(line, "what follows # is a comment; put a colour in quotes, such as \"#%s\"", strings.TrimSpace(t.Value))
+			colour := bareColour.FindString(t.Value)
+			if i > 0 && tokens[i-1].Type == token.MappingValueType && tokens[i-1].Position.Line == line && colour != "" {
+				problem(line, "what follows # is a comment; put a colour in quotes, such as \"#%s\"", colour)
 				ok = false
 			}
 		}
