@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 )
 
 // Each file has one mistake, which is reported once; those without one are read.
@@ -15,6 +16,7 @@ func TestMistakesOfArticlesAndAuthors(t *testing.T) {
 		{"a retired tool", "articles/x.md", fields + "tools: [jaserin, plume]\n---\nUn.\n", ""},
 		{"a sponsored draft", "articles/x.md", "---\ntitle: Voix\nsponsored: true\ndraft: true\n---\n", ""},
 		{"a link to a text that waits", "articles/x.md", fields + "---\n[a](demain.md)\n", `the link to "demain.md" leads nowhere: article "demain" is not public before 2027-01-01T08:00:00Z; publish it first`},
+		{"a link to a text that waited and has ended", "articles/x.md", fields + "---\n[a](hier.md)\n", `the link to "hier.md" leads nowhere: article "hier" is not public any more; publish it first`},
 		{"files of a tool", "articles/x.md", fields + "---\n[a](/outils/plume.atom) [b](/outils/plume/badge.svg) [c](/outils/jaserin.atom)\n", ""},
 		{"no badge", "articles/x.md", fields + "---\n[a](/outils/jaserin/badge.svg)\n", `the link to "/outils/jaserin/badge.svg" leads nowhere: there is no tool "jaserin"`},
 		{"the slug of an author", "articles/x.md", strings.Replace(fields, "Ada", "ada", 1) + "---\nUn.\n", `warning on line 3: author "ada" has no page in auteurs/; write "Ada" if this is meant`},
@@ -39,10 +41,11 @@ func TestMistakesOfArticlesAndAuthors(t *testing.T) {
 		folder := magazine(t)
 		folder["articles/une.md"] = &fstest.MapFile{Data: []byte(fields + "---\n[a](../auteurs/ada.md) [b](/articles/une) [c](../outils/plume.md)\n")}
 		folder["articles/demain.md"] = &fstest.MapFile{Data: []byte(fields + "publish_at: 2027-01-01T09:00\n---\nUn.\n")}
+		folder["articles/hier.md"] = &fstest.MapFile{Data: []byte(fields + "publish_at: 2026-01-02T09:00\nunpublish_at: 2026-02-01T09:00\n---\nUn.\n")}
 		folder["auteurs/lovelace.md"] = &fstest.MapFile{Data: []byte("---\nname: Ada Lovelace\n---\n")}
 		folder["auteurs/ada.md"] = &fstest.MapFile{Data: []byte("---\nname: Ada\nrole: Essais\n---\n")}
 		folder[c.file] = &fstest.MapFile{Data: []byte(c.text)}
-		r := readAll(t, folder, Options{InMemory: true, Today: "2026-11-15"})
+		r := readAll(t, folder, Options{InMemory: true, Today: "2026-11-15", Now: time.Date(2026, 11, 15, 8, 0, 0, 0, time.UTC)})
 		var found []string
 		for _, p := range r.Problems {
 			if p.File == c.file || p.File == "articles/une.md" {

@@ -143,10 +143,10 @@ func (r *record) isDraft() bool {
 // status says why visitors do not see a record.
 func (r *record) status() string {
 	switch {
-	case r.isHidden && r.publishAt != "":
-		return "not public before " + r.publishAt
 	case r.hasEnded:
 		return "not public any more"
+	case r.isHidden && r.publishAt != "":
+		return "not public before " + r.publishAt
 	}
 	return "a draft"
 }
