@@ -113,8 +113,13 @@ func TestAPriceThatChangedAfterItWasCheckedIsToldAsEditorsWriteIt(t *testing.T) 
 		}
 		for _, test := range []struct{ price, told string }{
 			{"sur devis", "added"}, {"45 €/mois", "price sur devis → 45 €/mois"}, {"sur devis", "price 45 €/mois → sur devis"},
+			{"0 €/mois\npricing: gratuit", "pricing payant → gratuit, price sur devis → 0 €/mois"}, {"sur devis", "price 0 €/mois → sur devis"},
 		} {
-			sink, _, err := run(t, st, nil, "catalogue.yaml", catalogueYAML, "outils/scie.md", priced(test.price))
+			file := priced(test.price)
+			if strings.Contains(test.price, "pricing") {
+				file = strings.Replace(file, "pricing: payant\n", "", 1)
+			}
+			sink, _, err := run(t, st, nil, "catalogue.yaml", catalogueYAML, "outils/scie.md", file)
 			if err != nil || !strings.Contains(sink.report, test.told) {
 				t.Errorf("%v; the report lacks %q:\n%s", err, test.told, sink.report)
 			}

@@ -139,19 +139,21 @@ func (r *changeReport) changed(d *catalog.Diff, folder string, change *catalog.C
 		maps.Copy(now, change.Object.Values())
 	}
 	maps.Copy(now, detail)
+	old := maps.Clone(now)
+	maps.Copy(old, change.Previous)
+	fields := change.Changed
+	if writtenPrice(old) != writtenPrice(now) && !slices.Contains(fields, "price") { // gratuit, and now sur devis
+		fields = append(slices.Clone(fields), "price")
+	}
 	var list []string
-	for _, field := range change.Changed {
+	for _, field := range fields {
 		if _, known := now[field]; !known {
 			list = append(list, field+" (was "+excerpt(fieldValue(change.Previous[field]), 0)+")")
 			continue
 		}
-		was, is := change.Previous[field], now[field]
+		was, is := old[field], now[field]
 		if field == "price" {
-			before, isModel := change.Previous["pricing"]
-			if !isModel {
-				before = now["pricing"]
-			}
-			was, is = writtenPrice(before, was), writtenPrice(now["pricing"], is)
+			was, is = writtenPrice(old), writtenPrice(now)
 		}
 		list = append(list, field+" "+changeText(was, is))
 	}
@@ -164,8 +166,8 @@ func (r *changeReport) changed(d *catalog.Diff, folder string, change *catalog.C
 	r.line("changed", record, remark(list))
 }
 
-func writtenPrice(pricing, price any) string {
-	return catalog.WrittenPrice(catalog.Pricing(fmt.Sprint(pricing)), fmt.Sprint(price))
+func writtenPrice(of map[string]any) string {
+	return catalog.WrittenPrice(catalog.Pricing(fmt.Sprint(of["pricing"])), fmt.Sprint(of["price"]))
 }
 
 func remark(list []string) string {
