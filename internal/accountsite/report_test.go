@@ -21,7 +21,8 @@ func TestAReportIsStoredOnceAndMailedOnceADay(t *testing.T) {
 		b, ctx := p.browser(), t.Context()
 		p.snap = snapshot.Build(&catalog.Catalog{
 			Name: "Essai", URL: publicURL, Categories: []catalog.Category{{Slug: "texte", Label: "Texte"}},
-			Tools: []*catalog.Tool{{Slug: "plume", Name: "Plume", Domain: "plume.example", Category: "texte", Pricing: "payant", Price: "5 €/mois"}},
+			Tools:   []*catalog.Tool{{Slug: "plume", Name: "Plume", Domain: "plume.example", Category: "texte", Pricing: "payant", Price: "5 €/mois"}},
+			Retired: []catalog.Retired{{Slug: "vieux", Name: "Vieux", Category: "texte", Reason: "mort", RetiredAt: "2025-01-01"}},
 		}, 1, "2026-11-16")
 		if err := p.snap.BuildIndex(ctx); err != nil {
 			t.Fatal(err)
@@ -29,7 +30,8 @@ func TestAReportIsStoredOnceAndMailedOnceADay(t *testing.T) {
 		p.cfg.Site.Show(p.snap)
 		reports := p.store.Reports.Sealed(p.cfg.Sealer)
 		b.get("/signaler?page=/outils/plume").Is(200).Contains(`name="page" value="/outils/plume"`, `action="/signaler" method="post"`)
-		for _, unknown := range []string{"https://evil.example/", "//evil.example/outils/plume", "/outils/jamais-vu", "/comparatifs/jamais-vu", "/articles/jamais-vu", "outils/plume"} {
+		b.get("/signaler?page=/cimetiere/vieux").Is(200).Contains(`name="page" value="/cimetiere/vieux"`)
+		for _, unknown := range []string{"https://evil.example/", "/cimetiere/jamais-vu", "//evil.example/outils/plume", "/outils/jamais-vu", "/comparatifs/jamais-vu", "/articles/jamais-vu", "outils/plume"} {
 			b.get("/signaler?page="+unknown).Is(404).Lacks("evil.example", "<textarea")
 		}
 		for _, bad := range [][]string{

@@ -40,12 +40,13 @@ func (s *Site) TopicName(of string) string {
 	return first.Text
 }
 
-// HasRecord reports whether a path is that of a tool, a review, a comparison or an article, now or formerly.
+// HasRecord reports whether a path is that of a tool, also a retired one, a review, a comparison or an article, now or
+// formerly.
 func (s *Site) HasRecord(path string) (ok bool) {
 	v := s.current.Load()
 	kind, slug, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch kind {
-	case "outils", "avis":
+	case "outils", "avis", "cimetiere":
 		_, ok = v.followed(slug)
 	case "comparatifs":
 		ok = v.comparison(cmp.Or(v.snap.ComparisonAliases[slug], slug)) != nil

@@ -43,7 +43,7 @@ func TestThePageOfARetiredToolSaysWhatIsKnownAndWhatReplacesIt(t *testing.T) {
 		at += i
 	}
 	page.says(`<link rel="canonical" href="https://essai.example/cimetiere/vieux">`, `"@type":"Article"`, `"availability":"https://schema.org/Discontinued"`,
-		`"@type":"BreadcrumbList"`, `href="/comparer?outils=cime,brume,dune"`, `href="/cimetiere/vieux.md"`).saysNot("etang")
+		`"@type":"BreadcrumbList"`, `href="/signaler?page=%2fcimetiere%2fvieux"`, `href="/comparer?outils=cime,brume,dune"`, `href="/cimetiere/vieux.md"`).saysNot("etang")
 	s.get("/cimetiere/vieux.md").ok().says("# Vieux\n", "Dernier prix", "## Les causes", "[aube](/outils/aube.md)", "[cime](/outils/cime.md)", "7,0 → 6,5", "Source\u00a0: https://vieux.example/adieu\n")
 	other := plain(s.get("/cimetiere/rien").ok().body)
 	for _, said := range []string{"Comment en partir", "Dernière note", "Dernier prix", "À sa place", "noté de"} {
