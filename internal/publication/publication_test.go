@@ -112,8 +112,11 @@ func TestAPriceThatChangedAfterItWasCheckedIsToldAsEditorsWriteIt(t *testing.T) 
 			return strings.Replace(tool("Scie", "Coupe."), "price: 1 €/mois", "price_checked_at: 2026-11-10\nprice: "+price, 1)
 		}
 		for _, test := range []struct{ price, told string }{
-			{"sur devis", "added"}, {"45 €/mois", "price sur devis → 45 €/mois"}, {"sur devis", "price 45 €/mois → sur devis"},
-			{"0 €/mois\npricing: gratuit", "pricing payant → gratuit, price sur devis → 0 €/mois"}, {"sur devis", "price 0 €/mois → sur devis"},
+			{"sur devis", "added"},
+			{"45 €/mois", "price sur devis → 45 €/mois"},
+			{"sur devis", "price 45 €/mois → sur devis"},
+			{"0 €/mois\npricing: gratuit", "pricing payant → gratuit, price sur devis → 0 €/mois"},
+			{"sur devis", "price 0 €/mois → sur devis"},
 		} {
 			file := priced(test.price)
 			if strings.Contains(test.price, "pricing") {
