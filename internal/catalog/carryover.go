@@ -206,7 +206,7 @@ func (c *Catalog) prior(next *Catalog, t *Tool) *Tool {
 // Past returns what is kept of a tool once it is inactive.
 func (t *Tool) Past() PastTool {
 	return PastTool{
-		Name: t.Name, Category: t.Category, Pricing: t.Pricing, Price: t.Price,
+		Name: t.Name, Category: t.Category, Pricing: t.Pricing, Price: t.Price, PriceDisplay: t.PriceDisplay,
 		Score: t.Score, Verifiability: t.Verifiability, Obsolescence: t.Obsolescence,
 		PriceHistory: t.PriceHistory, PriceHistoryMode: t.PriceHistoryMode,
 		ScoreHistory: t.ScoreHistory, ScoreHistoryMode: t.ScoreHistoryMode,
@@ -222,6 +222,7 @@ func (t *Tool) extendPrices(before *PastTool, known bool, today string) {
 		NewPricing: t.Pricing, NewPrice: t.Price,
 		Automatic: true,
 	}
+	now.show(before.PriceDisplay, t.PriceDisplay)
 	stored := before.PriceHistory
 	if !known {
 		now = nil

@@ -53,6 +53,7 @@ type PastTool struct {
 	Category         string        `json:"category,omitempty"`
 	Pricing          Pricing       `json:"pricing,omitempty"`
 	Price            string        `json:"price,omitempty"`
+	PriceDisplay     string        `json:"price_display,omitempty"`
 	Score            *float64      `json:"score,omitempty"`
 	Verifiability    *float64      `json:"verifiability,omitempty"`
 	Obsolescence     *float64      `json:"obsolescence,omitempty"`
@@ -320,6 +321,10 @@ type PriceChange struct {
 	NewPrice   string  `json:"new_price"`
 
 	Automatic bool `json:"-"` // made by a publication, not by an editor
+
+	// What pages showed before and since, if one of them is in another currency and that is known.
+	OldDisplay string `json:"-"`
+	NewDisplay string `json:"-"`
 }
 
 // A ScoreChange is one entry of a tool's score history. A nil figure means that it

@@ -19,7 +19,7 @@ func (e PriceChange) day() string       { return e.ChangedAt }
 func (e PriceChange) isAutomatic() bool { return e.Automatic }
 
 func (e PriceChange) key() any {
-	e.Automatic = false
+	e.Automatic, e.OldDisplay, e.NewDisplay = false, "", ""
 	return e
 }
 
@@ -32,8 +32,20 @@ func (e PriceChange) isNothing() bool {
 }
 
 func (e PriceChange) until(later PriceChange) PriceChange {
-	e.NewPricing, e.NewPrice = later.NewPricing, later.NewPrice
+	e.NewPricing, e.NewPrice, e.NewDisplay = later.NewPricing, later.NewPrice, later.NewDisplay
 	return e
+}
+
+// show sets what pages showed before and show since, if one of them is in another currency.
+func (e *PriceChange) show(before, since string) {
+	if isConverted(before) || isConverted(since) {
+		e.OldDisplay, e.NewDisplay = before, since
+	}
+}
+
+// IsConversion reports whether only the conversion to euros of a price in another currency changed.
+func (e PriceChange) IsConversion() bool {
+	return e.OldDisplay != "" && e.OldDisplay == e.NewDisplay && e.OldPricing == e.NewPricing
 }
 
 // same reports whether two entries say the same, whoever wrote them.

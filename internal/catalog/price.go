@@ -83,12 +83,16 @@ func (t *Tool) EurosPerMonth() *float64 {
 const currencyCodes = `\b(?:USD|GBP|CHF|CAD|AUD|JPY|CNY|INR|SEK|NOK|DKK|PLN|BRL)\b`
 
 // IsForeign reports whether the site shows the price of a tool in another currency than euros.
-func (t *Tool) IsForeign() bool {
-	return t.PriceDisplay != "" && foreign.MatchString(t.PriceDisplay) && !inEuros.MatchString(t.PriceDisplay)
-}
+func (t *Tool) IsForeign() bool { return isForeign(t.PriceDisplay) }
 
 // IsConverted reports whether the price of a tool is one of another currency, be it shown in euros as well.
-func (t *Tool) IsConverted() bool { return t.IsForeign() || currency.MatchString(t.PriceDisplay) }
+func (t *Tool) IsConverted() bool { return isConverted(t.PriceDisplay) }
+
+func isForeign(display string) bool {
+	return display != "" && foreign.MatchString(display) && !inEuros.MatchString(display)
+}
+
+func isConverted(display string) bool { return isForeign(display) || currency.MatchString(display) }
 
 // Asked returns what a tool costs in the currency that it is sold in, by its code, and reports whether
 // that can be read.
@@ -102,6 +106,15 @@ func (t *Tool) Asked() (amount float64, period, code string, ok bool) {
 	}
 	amount, period, _ = Amount(price)
 	return amount, period, code, code != "" && code[0] <= 'Z' && IsPrice(price)
+}
+
+// Asked returns what was asked before and after a change, and reports whether both are known, in one currency and
+// for the same.
+func (e *PriceChange) Asked() (before, after float64, ok bool) {
+	old, now := Tool{Price: e.OldPrice, PriceDisplay: e.OldDisplay}, Tool{Price: e.NewPrice, PriceDisplay: e.NewDisplay}
+	before, oldPeriod, oldCode, wasKnown := old.Asked()
+	after, newPeriod, newCode, isKnown := now.Asked()
+	return before, after, wasKnown && isKnown && oldPeriod == newPeriod && oldCode == newCode
 }
 
 var (

@@ -36,6 +36,36 @@ func TestEachChangeOfPriceIsKeptNewestFirst(t *testing.T) {
 	})
 }
 
+// A price in another currency is kept as it was shown, too, which no document has.
+func TestAPriceIsKeptInItsOwnCurrency(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		shown := func(euros, dollars string) *catalog.Catalog {
+			a := tool("a", euros+" €/mois")
+			a.PriceDisplay = dollars
+			return catalogue(a)
+		}
+		in := func(e catalog.PriceChange, before, since string) catalog.PriceChange {
+			e.OldDisplay, e.NewDisplay = before, since
+			return e
+		}
+		publish(t, s, shown("18", "20 $/mois"), monday)
+		publish(t, s, shown("21", "22 $/mois"), day(1))
+		publish(t, s, shown("22", "25 $/mois"), day(1))
+		publish(t, s, shown("23", "25 $/mois"), day(2))
+		rise := in(change("2026-11-17", "18", "22"), "20 $/mois", "25 $/mois")
+		conversion := in(change("2026-11-18", "22", "23"), "25 $/mois", "25 $/mois")
+		history(t, s, "a", conversion, rise)
+		if rise.IsConversion() || !conversion.IsConversion() {
+			t.Error("which is a conversion?")
+		}
+		if _, err := s.Catalogue.Publish(t.Context(), catalogue(), PublishOptions{Now: at(day(2)), AllowRemovals: true}); err != nil {
+			t.Fatal(err)
+		}
+		publish(t, s, shown("24", ""), day(3)) // it came back, in euros
+		history(t, s, "a", in(change("2026-11-19", "23", "24"), "25 $/mois", ""), conversion, rise)
+	})
+}
+
 func TestAChangeOfModelAloneIsAPriceChange(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		publish(t, s, catalogue(tool("a", "1 €/mois")), monday)

@@ -142,8 +142,7 @@ func (s *recordStep) writePrivate(ctx context.Context) error {
 	}
 	for _, slug := range slices.Sorted(maps.Keys(c.Past)) {
 		t := c.Past[slug]
-		marks := automatic(&t)
-		if err := s.private(ctx, pastKind, slug, wire.AppendJSON(nil, t), marks); err != nil {
+		if err := s.private(ctx, pastKind, slug, wire.AppendJSON(nil, t), marksOf(&t)); err != nil {
 			return err
 		}
 	}

@@ -81,12 +81,14 @@ type private struct {
 	Prices   []int `json:"prices,omitempty"`
 	Scores   []int `json:"scores,omitempty"`
 	Criteria []int `json:"criteria,omitempty"`
+	// Shown is what pages showed before and after the changes of the price with these indexes.
+	Shown map[int][2]string `json:"shown,omitempty"`
 }
 
 // privateOf returns what the document of a public record of c does not say.
 func privateOf(c *catalog.Catalog, value any) (p private) {
 	if t, ok := value.(*catalog.Tool); ok {
-		p = automatic(new(t.Past()))
+		p = marksOf(new(t.Past()))
 	}
 	if c.Settings.Dataset == catalog.DatasetHead {
 		if body := catalog.ValueOf[string](record.Tables[record.Of(c, value).Kind], catalog.Body, value); body != nil {
@@ -96,13 +98,22 @@ func privateOf(c *catalog.Catalog, value any) (p private) {
 	return p
 }
 
-// automatic returns which entries of histories are automatic.
-func automatic(t *catalog.PastTool) private {
-	return private{
+// marksOf returns what is not public in the histories of a tool.
+func marksOf(t *catalog.PastTool) private {
+	p := private{
 		Prices:   marked(t.PriceHistory, priceMark),
 		Scores:   marked(t.ScoreHistory, scoreMark),
 		Criteria: marked(t.CriteriaHistory, criteriaMark),
 	}
+	for i, e := range t.PriceHistory {
+		if e.OldDisplay != "" || e.NewDisplay != "" {
+			if p.Shown == nil {
+				p.Shown = map[int][2]string{}
+			}
+			p.Shown[i] = [2]string{e.OldDisplay, e.NewDisplay}
+		}
+	}
+	return p
 }
 
 func priceMark(e *catalog.PriceChange) *bool       { return &e.Automatic }
@@ -120,7 +131,7 @@ func marked[E any](history []E, mark func(*E) *bool) (list []int) {
 }
 
 func (p private) isEmpty() bool {
-	return p.Body == "" && p.Prices == nil && p.Scores == nil && p.Criteria == nil
+	return p.Body == "" && p.Prices == nil && p.Scores == nil && p.Criteria == nil && p.Shown == nil
 }
 
 // text returns p as it is stored.
@@ -131,8 +142,14 @@ func (p private) text() string {
 	return string(wire.AppendJSON(nil, p))
 }
 
-// mark marks the automatic entries of the histories of a tool.
+// mark completes the histories of a tool.
 func (p private) mark(t catalog.PastTool) error {
+	for i, shown := range p.Shown {
+		if i < 0 || i >= len(t.PriceHistory) {
+			return fmt.Errorf("there is no entry %d in the history of prices", i)
+		}
+		t.PriceHistory[i].OldDisplay, t.PriceHistory[i].NewDisplay = shown[0], shown[1]
+	}
 	return errors.Join(
 		markAll(p.Prices, t.PriceHistory, priceMark, "prices"),
 		markAll(p.Scores, t.ScoreHistory, scoreMark, "scores"),

@@ -8,6 +8,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/french"
+	"palmares/internal/markdown"
 )
 
 // A step is a value that applies from one day until the next step.
@@ -62,6 +63,8 @@ func OfPrice(t *catalog.Tool, until string, size Size) *Chart {
 		c.Caption = "L’unité du prix a changé\u00a0: la courbe, interrompue, ne montre que les prix en €/" + unit + "."
 	case hidden:
 		c.Caption = "Le prix n’a pas toujours été public\u00a0: la courbe est interrompue."
+	case t.IsConverted():
+		c.Caption = "La courbe montre des montants convertis en euros."
 	default:
 		return c
 	}
@@ -69,17 +72,21 @@ func OfPrice(t *catalog.Tool, until string, size Size) *Chart {
 	return c
 }
 
-// summary describes the history of a price in words. Changes of the model alone are none of the
+// summary describes the history of a price in words. Changes of the model or the conversion alone are none of the
 // price.
 func summary(t *catalog.Tool) string {
 	n, first, since := 0, "", ""
-	for _, change := range t.PriceHistory {
-		old := PriceOf(t, change.OldPricing, change.OldPrice)
-		if old != PriceOf(t, change.NewPricing, change.NewPrice) {
+	for i := range t.PriceHistory {
+		change := &t.PriceHistory[i]
+		old, next := PricesOf(t, change)
+		if old != next && !change.IsConversion() {
 			n, first, since = n+1, old, change.ChangedAt
 		}
 	}
 	now := PriceOf(t, t.Pricing, t.Price)
+	if t.IsConverted() {
+		now = markdown.NoBreak(t.PriceDisplay)
+	}
 	if n == 0 {
 		return "Prix de " + t.Name + "\u00a0: " + now + ", inchangé."
 	}

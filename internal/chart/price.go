@@ -1,10 +1,12 @@
 package chart
 
 import (
+	"cmp"
 	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/french"
+	"palmares/internal/markdown"
 )
 
 // Price returns a price of the catalogue as visitors see it.
@@ -19,6 +21,17 @@ func Price(pricing catalog.Pricing, price string) string {
 // another currency is known only as what it was converted to.
 func PriceOf(t *catalog.Tool, pricing catalog.Pricing, price string) string {
 	return About(t, Price(pricing, price), catalog.IsFree(price))
+}
+
+// PricesOf returns the prices before and after a change as visitors saw them, the amounts in euros besides if only
+// these changed.
+func PricesOf(t *catalog.Tool, e *catalog.PriceChange) (old, now string) {
+	old, now = PriceOf(t, e.OldPricing, e.OldPrice), PriceOf(t, e.NewPricing, e.NewPrice)
+	if e.IsConversion() {
+		shown := markdown.NoBreak(e.NewDisplay)
+		return shown + ", " + old, shown + ", " + now
+	}
+	return markdown.NoBreak(cmp.Or(e.OldDisplay, old)), markdown.NoBreak(cmp.Or(e.NewDisplay, now))
 }
 
 // About returns an amount of a tool in euros, which is approximate unless it is nothing or the tool has

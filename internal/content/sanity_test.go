@@ -44,6 +44,7 @@ func TestChangesThatAreRarelyMeantGiveWarnings(t *testing.T) {
 		{"10 €/mois", "4.9", 13},
 		{"480 €/an", "4", 25},
 		{"60 €/minute", "8", 1},
+		{"10 €/mois\nprice_display: 12 $/mois", "8", 1}, // it was shown in euros
 	} {
 		next := readSane(t, "", test.price, test.score)
 		d := catalog.Compare(old, next.Catalog, none)
@@ -60,6 +61,22 @@ func TestChangesThatAreRarelyMeantGiveWarnings(t *testing.T) {
 		silent := readSane(t, "warnings: {ignore: [jump]}\n", test.price, test.score)
 		if found := silent.WarnJumps(old, &d); len(found) > 0 {
 			t.Errorf("%+v, silenced: %v", test, found)
+		}
+	}
+}
+
+func TestAPriceThatIsShownAnewIsConvertedAnew(t *testing.T) {
+	old := readSane(t, "", "10 €/mois\nprice_display: 11 £/mois", "8").Catalog
+	for price, want := range map[string]int{
+		"10 €/mois\nprice_display: 12 £/mois":           13,
+		"10 €/mois\nprice_display: 11 £/mois, avec TVA": 1,
+		"12 €/mois\nprice_display: 12 £/mois":           1,
+		"12 €/mois\nprice_display: 11 £/mois":           1,
+	} {
+		next := readSane(t, "", price, "8")
+		d := catalog.Compare(old, next.Catalog, func(string) []catalog.Section { return nil })
+		if found := next.WarnJumps(old, &d); len(found) != want {
+			t.Errorf("%s: %d warnings: %v", price, len(found), found)
 		}
 	}
 }

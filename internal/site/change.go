@@ -147,7 +147,7 @@ func (v *view) eachToolChange(t *catalog.Tool, wants func(day string) bool, add 
 	for i := range t.PriceHistory {
 		p := &t.PriceHistory[i]
 		told = told || p.ChangedAt == t.UpdatedAt
-		if wants(p.ChangedAt) {
+		if wants(p.ChangedAt) && !p.IsConversion() {
 			tell(p.ChangedAt, kindPrice, "prix", describePriceChange(t, p))
 		}
 	}
@@ -177,9 +177,15 @@ func (v *view) eachToolChange(t *catalog.Tool, wants func(day string) bool, add 
 	tell(t.UpdatedAt, kindTool, "fiche", title)
 }
 
+// prices is chart.PricesOf for templates.
+func prices(t *catalog.Tool, p *catalog.PriceChange) [2]string {
+	old, now := chart.PricesOf(t, p)
+	return [2]string{old, now}
+}
+
 // describePriceChange describes a change of the price of a tool.
 func describePriceChange(t *catalog.Tool, p *catalog.PriceChange) string {
-	old, now := chart.PriceOf(t, p.OldPricing, p.OldPrice), chart.PriceOf(t, p.NewPricing, p.NewPrice)
+	old, now := chart.PricesOf(t, p)
 	switch {
 	case old == now && p.OldPricing != p.NewPricing:
 		return "de " + string(p.OldPricing) + " à " + string(p.NewPricing) + ", toujours " + now

@@ -116,7 +116,7 @@ func (t *teller) describeTool(e *catalog.Event, ch *change) bool {
 		}
 	case catalog.PricingUpdated:
 		p, ok := t.priceChange(e, &s)
-		if !ok {
+		if !ok || p.IsConversion() {
 			return false
 		}
 		ch.Kind, ch.summary = kindPrice, describePriceChange(s.tool, &p)
@@ -196,7 +196,7 @@ func (t *teller) priceChange(e *catalog.Event, s *subject) (catalog.PriceChange,
 	first := priceChangeOf(day.first)
 	p.OldPrice, p.OldPricing = first.OldPrice, first.OldPricing
 	return p, slices.ContainsFunc(s.prices, func(h catalog.PriceChange) bool {
-		p.ChangedAt, p.Automatic = h.ChangedAt, h.Automatic
+		p.ChangedAt, p.Automatic, p.OldDisplay, p.NewDisplay = h.ChangedAt, h.Automatic, h.OldDisplay, h.NewDisplay
 		return h == p
 	})
 }

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"palmares/internal/catalog"
-	"palmares/internal/chart"
 	"palmares/internal/french"
 	"palmares/internal/markdown"
 )
@@ -24,7 +23,7 @@ var templates = ParseTemplates(templateFiles)
 // the site with others.
 func ParseTemplates(files fs.FS) func() map[string]*template.Template {
 	return sync.OnceValue(func() map[string]*template.Template {
-		shared := template.New("").Funcs(french.Functions()).Funcs(template.FuncMap{"breakable": breakable, "price": chart.PriceOf})
+		shared := template.New("").Funcs(french.Functions()).Funcs(template.FuncMap{"breakable": breakable, "prices": prices})
 		shared = template.Must(template.Must(shared.ParseFS(templateFiles, "templates/_bars.html")).ParseFS(files, "templates/_*.html"))
 		pages := map[string]*template.Template{}
 		names, _ := fs.Glob(files, "templates/[a-z]*.html") // fails only for an invalid pattern

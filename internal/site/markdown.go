@@ -10,7 +10,6 @@ import (
 	"sync"
 	"text/template"
 
-	"palmares/internal/chart"
 	"palmares/internal/french"
 	"palmares/internal/markdown"
 )
@@ -40,9 +39,9 @@ var markdownTemplates = sync.OnceValue(func() map[string]*template.Template {
 // markdownFunctions escape the text of records. Nothing is escaped automatically:
 // templates must pass every text of a record to md; bodies come from (*view).source.
 var markdownFunctions = template.FuncMap{
-	"md":    markdown.Escape,
-	"price": chart.PriceOf,
-	"to":    markdownPath,
+	"md":     markdown.Escape,
+	"prices": prices,
+	"to":     markdownPath,
 }
 
 // markdownPath returns the path of the Markdown form of a page; the query and the

@@ -3,6 +3,7 @@ package site_test
 import (
 	"html"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -104,6 +105,29 @@ func testConvertedPrice(t *testing.T, display string) {
 	}
 	v.get("/outils/" + tool.Slug).ok().says(`"price":20,"priceCurrency":"USD","unitText":"mois"`).saysNot(`"EUR"`)
 	v.get("/calendrier.ics").ok().says("40 $/mois\\, environ\u00a036\\,37")
+}
+
+// What costs 25 $ as before did not change its price when its amount in euros followed a rate.
+func TestAConversionIsNoChangeOfPrice(t *testing.T) {
+	c := moving()
+	tool := c.Tools[0]
+	tool.PriceDisplay, tool.Price = "25 $/mois", "23 €/mois"
+	tool.PriceHistory = []catalog.PriceChange{
+		{ChangedAt: "2026-10-20", OldPricing: tool.Pricing, OldPrice: "21 €/mois", NewPricing: tool.Pricing, NewPrice: tool.Price, OldDisplay: "25 $/mois", NewDisplay: "25 $/mois"},
+		{ChangedAt: "2026-10-10", OldPricing: tool.Pricing, OldPrice: "19 €/mois", NewPricing: tool.Pricing, NewPrice: "21 €/mois", OldDisplay: "20 $/mois", NewDisplay: "25 $/mois"},
+	}
+	v := open(t, c)
+	for _, path := range []string{"/", "/flux.atom", "/outils/" + tool.Slug + ".atom", "/prix.md", "/tendances.md"} {
+		v.get(path).ok().says("20 $/mois → 25 $/mois").saysNot("environ 21", "2026-10-20")
+	}
+	page, file := v.trends(t)
+	page.says(">&#43;25\u00a0%</span>")
+	if p := file.Prices; p.Changes != 7 || !slices.Contains(p.Rises, trendMove{tool.Slug, 25}) {
+		t.Errorf("%+v", p)
+	}
+	v.get("/outils/"+tool.Slug+".md").ok().says("| 20\u00a0octobre 2026 | 25 $/mois, environ 21\u00a0€/mois (payant) | 25 $/mois, environ 23\u00a0€/mois (payant) |",
+		"| 10\u00a0octobre 2026 | 20 $/mois (payant) | 25 $/mois (payant) |")
+	v.get("/outils/" + tool.Slug).ok().says("20 $/mois jusqu’au 10\u00a0octobre 2026, 25 $/mois aujourd’hui, 1\u00a0changement. La courbe montre des montants convertis en euros.")
 }
 
 func TestEqualWordsOfPricesAreNotCompared(t *testing.T) {

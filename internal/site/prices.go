@@ -1,6 +1,11 @@
 package site
 
-import "palmares/internal/chart"
+import (
+	"slices"
+
+	"palmares/internal/catalog"
+	"palmares/internal/chart"
+)
 
 type pricesPage struct {
 	Page    page
@@ -28,8 +33,10 @@ func (s *Site) listPrices(r *request) (*response, error) {
 	data := pricesPage{Filters: f, Total: list.Total, Pager: f.pager(at, list.Total), HasData: r.snap.Catalog.HasDataset()}
 	for _, row := range r.rows(list.IDs()) {
 		p := priceRow{Row: row, Known: r.freshness(row.tool), Chart: chart.OfPrice(row.tool, r.snap.UpdatedAt, chart.Small)}
-		if history := row.tool.PriceHistory; len(history) > 0 {
-			p.Last = &lastChange{describePriceChange(row.tool, &history[0]), history[0].ChangedAt}
+		history := row.tool.PriceHistory
+		i := slices.IndexFunc(history, func(e catalog.PriceChange) bool { return !e.IsConversion() })
+		if i >= 0 {
+			p.Last = &lastChange{describePriceChange(row.tool, &history[i]), history[i].ChangedAt}
 		}
 		data.Rows = append(data.Rows, p)
 	}

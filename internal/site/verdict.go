@@ -88,10 +88,9 @@ func movement(t *catalog.Tool) string {
 		return ""
 	}
 	last := &t.PriceHistory[0]
-	before, unit, _ := catalog.Amount(last.OldPrice)
-	now, newUnit, _ := catalog.Amount(last.NewPrice)
+	before, now, ok := last.Asked()
 	percent := math.Round((now - before) / before * 100)
-	if before <= 0 || now <= 0 || unit != newUnit || percent == 0 {
+	if before <= 0 || now <= 0 || !ok || percent == 0 {
 		return ""
 	}
 	sign := "+"
