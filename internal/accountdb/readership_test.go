@@ -37,9 +37,7 @@ func TestThreeNodesAddTheirViewsAndNoBatchTwice(t *testing.T) {
 					}
 					b := &readership.Batch{Writer: fmt.Sprint("2026-11-15 ", n), Number: int64(i + 1), Views: views}
 					for range 2 { // the second time as if the first had failed
-						if err := own.Readership.Save(t.Context(), b); err != nil {
-							t.Error(err)
-						}
+						persist(t, func() error { return own.Readership.Save(t.Context(), b) })
 					}
 				}
 			})
