@@ -1,10 +1,13 @@
 package api_test
 
 import (
+	"encoding/json"
 	"log/slog"
+	"maps"
 	"testing"
 	"time"
 
+	"palmares/internal/api"
 	"palmares/internal/catalog"
 	"palmares/internal/quota"
 	"palmares/internal/quota/quotatest"
@@ -58,6 +61,27 @@ func TestAnExhaustedQuotaIsExplained(t *testing.T) {
 	s.get("/api/v1/tools?k=plm_00000000000000000000000000000000000000").Fails(400, "invalid_parameter")
 	if r := s.do("OPTIONS", "/api/v1/tools"); r.Status != 204 {
 		t.Errorf("OPTIONS: %d", r.Status)
+	}
+}
+
+func TestTheExamplesOfARefusalAreWhatIsSent(t *testing.T) {
+	var document struct {
+		Components struct {
+			Examples map[string]struct{ Value map[string]any }
+		}
+	}
+	if err := json.Unmarshal(api.Document(), &document); err != nil {
+		t.Fatal(err)
+	}
+	s := serveCounting(t, smallCatalogue(), usedUp(t))
+	for name, header := range map[string]string{"QuotaAnonymous": "Accept: */*", "QuotaFree": "Authorization: good"} {
+		var sent map[string]any
+		if err := json.Unmarshal([]byte(s.get("/api/v1/tools", header).Body), &sent); err != nil {
+			t.Fatal(err)
+		}
+		if example := document.Components.Examples[name].Value; !maps.Equal(example, sent) {
+			t.Errorf("%s is %v\nand what is sent %v", name, example, sent)
+		}
 	}
 }
 
