@@ -37,7 +37,7 @@ func TestToolsOfTwoPagesAreComparedAndTheAddressIsShared(t *testing.T) {
 	for _, s := range []screen{phone, desktop} {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			b := newTab(t, s)
+			b := openTab(t, wholeBrowser, s, kit.url)
 			b.goTo("/categories/agents")
 			b.do(chromedp.Click(box("mandibule")), chromedp.Click(box("escouade")))
 			b.lists(chosen, "Mandibule", "Escouade")
@@ -53,7 +53,7 @@ func TestToolsOfTwoPagesAreComparedAndTheAddressIsShared(t *testing.T) {
 			if verdicts := b.texts("[aria-labelledby='page.verdicts'] h3"); len(verdicts) != 1 || !strings.Contains(verdicts[0], "Escouade") {
 				t.Errorf("the verdicts are %q", verdicts)
 			}
-			other := newTab(t, s) // with storage of its own
+			other := openTab(t, wholeBrowser, s, kit.url) // with storage of its own
 			other.goTo(address)
 			other.lists(compared, "Mandibule", "Escouade", "Babilune")
 			other.goTo("/outils")

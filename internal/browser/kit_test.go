@@ -1,7 +1,7 @@
 // Package browser_test opens the website in a real Chromium, from the server that
 // ships, over the demo catalogue.
 //
-// All tests share one server and one browser per typeface (see typeface); each test
+// All tests share one server and one browser per typeface (see typeface; a few need a whole one); each test
 // has tabs of its own, which share no cache and no history with others. Whatever a
 // test is about, every tab is watched: a console message, a failed request or a
 // request to another host fails the test (see watch). Tests wait for conditions, never
@@ -66,7 +66,7 @@ func run(m *testing.M) (code int, err error) {
 	// Browsers stop first: the server waits for their connections.
 	defer func() { err = errors.Join(err, stopServer()) }()
 	defer func() {
-		for _, c := range []*chromium{wideBrowser, narrowBrowser, machineBrowser} {
+		for _, c := range []*chromium{wideBrowser, narrowBrowser, wholeBrowser, machineBrowser} {
 			err = errors.Join(err, c.close())
 		}
 		err = errors.Join(err, removePalmares())

@@ -135,7 +135,7 @@ func TestCopyButtonsReportTheResultAndReturnToTheirLabel(t *testing.T) {
 
 func TestTheCreditLineIsCopied(t *testing.T) {
 	t.Parallel()
-	b := newTab(t, desktop)
+	b := openTab(t, wholeBrowser, desktop, kit.url)
 	b.goTo("/licence")
 	line := b.text("#page\\.credit")
 	b.do(chromedp.Click(chromedp.CSS("[data-copy]")))

@@ -98,7 +98,7 @@ func (b *tab) nowText() string {
 func TestMoreTabsOfThePreviewThanConnectionsCanBeOpen(t *testing.T) {
 	t.Parallel()
 	address, save := previewed(t)
-	first := openTab(t, wideBrowser, desktop, address)
+	first := openTab(t, wholeBrowser, desktop, address)
 	call(first, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{})
 	tabs := []*tab{first}
 	for range 7 {

@@ -208,7 +208,7 @@ func TestFiltersAcceptDecimalCommas(t *testing.T) {
 
 func TestFiltersWorkWithoutScripts(t *testing.T) {
 	t.Parallel()
-	b := newTab(t, desktop)
+	b := openTab(t, wholeBrowser, desktop, kit.url)
 	b.withoutScripts()
 	b.goTo("/outils")
 	submit := chromedp.Click(chromedp.CSS("form[data-live] button"))
