@@ -1,16 +1,6 @@
 package site
 
-import (
-	"context"
-
-	"palmares/internal/web"
-)
-
-// ForgetPages empties the caches of finished pages.
-func (s *Site) ForgetPages() {
-	v := s.current.Load()
-	v.pages, v.responses = newPageCache(), web.NewResponses()
-}
+import "context"
 
 // OccupyPages takes all the room for pages that are made, until the function that it returns is called.
 func (s *Site) OccupyPages(ctx context.Context) (leave func(), err error) {
