@@ -29,6 +29,7 @@ const kindAnnounced = "Annonce"
 type announcement struct {
 	Tool   *catalog.Tool
 	Date   string
+	Until  string // 20 €/mois; "" for an end
 	Words  string // 25 €/mois
 	Text   string // À partir du 1er janvier 2027 : 25 €/mois
 	Source string // URL or ""
@@ -43,6 +44,7 @@ type upcomingPage struct {
 
 // announcements describes what is announced for a tool, by day.
 func (v *view) announcements(t *catalog.Tool) (list []announcement) {
+	price := shownPrice(t)
 	for i := range t.Announced {
 		a := &t.Announced[i]
 		one := announcement{Tool: t, Date: a.From, Source: a.Source}
@@ -62,6 +64,7 @@ func (v *view) announcements(t *catalog.Tool) (list []announcement) {
 			if pricing != t.Pricing {
 				one.Words += " (" + string(pricing) + ")"
 			}
+			one.Until, price = price, one.Words
 			one.Text = "À partir du " + french.Date(a.From) + "\u00a0: " + one.Words
 		}
 		list = append(list, one)
@@ -91,7 +94,8 @@ func (s *Site) upcoming(r *request) (*response, error) {
 	return render(r, "upcoming", data.Page, data), nil
 }
 
-// withAnnounced returns changes, newest first, with what is announced, dated as the record that says it.
+// withAnnounced returns changes, newest first, with what is announced, dated as the record that says it: by the last
+// event of its tool on that day if there is one.
 func (v *view) withAnnounced(changes []change) []change {
 	all := v.announced()
 	if len(all) == 0 {
@@ -99,13 +103,22 @@ func (v *view) withAnnounced(changes []change) []change {
 	}
 	list := slices.Clone(changes)
 	for _, a := range all[:min(len(all), maxUpcoming)] {
-		list = append(list, change{
-			Date: a.Tool.UpdatedAt, Kind: kindAnnounced, Title: a.Tool.Name + "\u00a0: " + a.Words + ", dès le " + french.Date(a.Date),
-			Path: "/outils/" + a.Tool.Slug, id: dayID("annonce", v.firstSlug(a.Tool.Slug, a.Tool.Aliases), a.Date), summary: a.Text,
-			authors: a.Tool.Authors, in: []string{a.Tool.Category}, tools: []string{a.Tool.Slug},
-		})
+		ch := change{
+			Date: v.happened(record.Tool, a.Tool.Slug, a.Tool.UpdatedAt), Kind: kindAnnounced, Path: "/outils/" + a.Tool.Slug,
+			id:      dayID("annonce", v.firstSlug(a.Tool.Slug, a.Tool.Aliases), a.Date),
+			summary: a.Words + ", dès le " + french.Date(a.Date), authors: a.Tool.Authors, in: []string{a.Tool.Category}, tools: []string{a.Tool.Slug},
+		}
+		if a.Until != "" {
+			ch.summary = a.Until + " → " + a.Words + " le " + french.Date(a.Date)
+		}
+		ch.Title = a.Tool.Name + "\u00a0: " + ch.summary
+		told := slices.IndexFunc(changes, func(e change) bool { return e.Path == ch.Path && e.Date == ch.Date })
+		if told >= 0 {
+			ch.time = changes[told].time
+		}
+		list = append(list, ch)
 	}
-	slices.SortStableFunc(list, func(a, b change) int { return cmp.Compare(b.Date, a.Date) })
+	slices.SortStableFunc(list, func(a, b change) int { return cmp.Compare(b.updated(), a.updated()) })
 	return list
 }
 

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	"palmares/internal/catalog"
 	"palmares/internal/chart"
 	"palmares/internal/french"
 	"palmares/internal/markdown"
+	"palmares/internal/record"
 )
 
 // A change is something that happened to the catalogue, as its records or its events
@@ -88,22 +90,23 @@ func (v *view) recordChanges() []change {
 func (v *view) eachChange(tools []*catalog.Tool, wants func(day string) bool, add func(change)) {
 	c := v.snap.Catalog
 	for i := range c.Retired {
-		if r := &c.Retired[i]; wants(r.RetiredAt) {
-			add(retirement(r))
+		if r := &c.Retired[i]; wants(v.happened(record.Retired, r.Slug, r.RetiredAt)) {
+			add(v.retirement(r))
 		}
 	}
 	for i := range c.Comparisons {
-		if x := &c.Comparisons[i]; x.Published && wants(x.UpdatedAt) {
+		x := &c.Comparisons[i]
+		if day := v.happened(record.Comparison, x.Slug, x.UpdatedAt); x.Published && wants(day) {
 			add(change{
-				Date: x.UpdatedAt, Kind: kindComparison, Title: markdown.NoBreak(x.Title),
+				Date: day, Kind: kindComparison, Title: markdown.NoBreak(x.Title),
 				Path: "/comparatifs/" + x.Slug, id: dayID("comparatif", v.firstSlug(x.Slug, x.Aliases), x.UpdatedAt), authors: x.Authors, in: v.categoriesOf(x),
 				tools: []string{x.ToolA, x.ToolB},
 			})
 		}
 	}
 	for _, a := range v.articles {
-		if wants(a.Date) {
-			ch := change{Date: a.Date, id: dayID("article", v.firstSlug(a.Slug, a.Aliases), a.Date), in: []string{a.Category}}
+		if day := v.happened(record.Article, a.Slug, a.Date); wants(day) {
+			ch := change{Date: day, id: dayID("article", v.firstSlug(a.Slug, a.Aliases), a.Date), in: []string{a.Category}}
 			v.describeText(&catalog.Event{Type: catalog.ArticlePublished, Slug: a.Slug}, &ch)
 			add(ch)
 		}
@@ -111,6 +114,17 @@ func (v *view) eachChange(tools []*catalog.Tool, wants func(day string) bool, ad
 	for _, t := range tools {
 		v.eachToolChange(t, wants, add)
 	}
+}
+
+// happened returns the day of a change that a record tells. Editors may have dated it after the last change that the
+// public saw of the record, which is then the day.
+func (v *view) happened(kind record.Kind, slug, day string) string {
+	seen := v.snap.Change(kind, slug)
+	if seen == nil || day <= seen.At[:len(time.DateOnly)] {
+		return day
+	}
+	at, _ := time.Parse(time.RFC3339, seen.At) // as FormatTime returned it
+	return min(day, at.In(v.snap.Catalog.Zone()).Format(time.DateOnly))
 }
 
 // dayID returns the id of what happens at most once a day, whether its record or its events tell it.
@@ -127,9 +141,9 @@ func (v *view) firstSlug(slug string, aliases []string) string {
 	return slug
 }
 
-func retirement(r *catalog.Retired) change {
+func (v *view) retirement(r *catalog.Retired) change {
 	return change{
-		Date: r.RetiredAt, Kind: kindRetired, Title: r.Name + " quitte le catalogue\u00a0: " + reasonNames[r.Reason],
+		Date: v.happened(record.Retired, r.Slug, r.RetiredAt), Kind: kindRetired, Title: r.Name + " quitte le catalogue\u00a0: " + reasonNames[r.Reason],
 		Path: retiredPath + r.Slug, id: dayID("retrait", r.Slug, r.RetiredAt), in: []string{r.Category}, tools: []string{r.Slug},
 	}
 }
@@ -137,9 +151,10 @@ func retirement(r *catalog.Retired) change {
 func (v *view) eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(change)) {
 	told := false // by a history, and not again as an update of the tool
 	first := v.firstSlug(t.Slug, t.Aliases)
+	on := func(day string) string { return v.happened(record.Tool, t.Slug, day) }
 	tell := func(day, kind, id, title string) {
 		add(change{
-			Date: day, Kind: kind, Title: t.Name + "\u00a0: " + title, Path: "/outils/" + t.Slug,
+			Date: on(day), Kind: kind, Title: t.Name + "\u00a0: " + title, Path: "/outils/" + t.Slug,
 			id: dayID(id, first, day), authors: t.Authors, in: []string{t.Category},
 			tools: []string{t.Slug},
 		})
@@ -147,7 +162,7 @@ func (v *view) eachToolChange(t *catalog.Tool, wants func(day string) bool, add 
 	for i := range t.PriceHistory {
 		p := &t.PriceHistory[i]
 		told = told || p.ChangedAt == t.UpdatedAt
-		if wants(p.ChangedAt) && !p.IsConversion() {
+		if wants(on(p.ChangedAt)) && !p.IsConversion() {
 			tell(p.ChangedAt, kindPrice, "prix", describePriceChange(t, p))
 		}
 	}
@@ -157,14 +172,14 @@ func (v *view) eachToolChange(t *catalog.Tool, wants func(day string) bool, add 
 			continue
 		}
 		told = told || s.ChangedAt == t.UpdatedAt
-		if wants(s.ChangedAt) {
+		if wants(on(s.ChangedAt)) {
 			tell(s.ChangedAt, kindScore, "note", "note "+figure(s.OldScore)+" → "+figure(s.NewScore))
 		}
 	}
-	if t.AddedAt != "" && wants(t.AddedAt) {
+	if t.AddedAt != "" && wants(on(t.AddedAt)) {
 		tell(t.AddedAt, kindNew, "nouveau", "nouvel outil")
 	}
-	if told || t.AddedAt == t.UpdatedAt || !wants(t.UpdatedAt) {
+	if told || t.AddedAt == t.UpdatedAt || !wants(on(t.UpdatedAt)) {
 		return
 	}
 	title := "fiche" // of the first version, which nothing else tells from an update

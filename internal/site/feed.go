@@ -99,7 +99,7 @@ func (v *view) atom(path, page, title, subtitle string, changes []change) (*resp
 	}
 	for i, ch := range changes[:min(len(changes), feedEntries)] {
 		e := atomEntry{
-			ID: ch.id, Title: ch.Title, Updated: cmp.Or(ch.time, midnight(ch.Date)), Since: ch.since, Summary: ch.summary,
+			ID: ch.id, Title: ch.Title, Updated: ch.updated(), Since: min(ch.since, ch.updated()), Summary: ch.summary,
 			Link: atomLink{"alternate", "text/html", c.URL + ch.Path}, Category: atomCategory{strings.ToLower(ch.Kind)},
 			Authors: each(ch.authors, func(name string) atomPerson { return atomPerson{name} }),
 		}
@@ -117,6 +117,9 @@ func (v *view) atom(path, page, title, subtitle string, changes []change) (*resp
 	}
 	return newResponse(atomType, append([]byte(xml.Header), body...)), nil
 }
+
+// updated returns when a change happened, as far as it is known.
+func (ch *change) updated() string { return cmp.Or(ch.time, midnight(ch.Date)) }
 
 // midnight returns the start of a day: records know no times.
 func midnight(day string) string { return day + "T00:00:00Z" }

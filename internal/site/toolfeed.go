@@ -121,7 +121,7 @@ func (v *view) changesOf(tools ...followed) []change {
 			}
 		}
 		if f.retired != nil {
-			add(retirement(f.retired))
+			add(v.retirement(f.retired))
 		} else if f.tool != nil {
 			v.eachToolChange(f.tool, func(string) bool { return true }, add)
 		}
