@@ -41,15 +41,19 @@ func (s *Site) showRetired(r *request) (*response, error) {
 		}
 		return elsewhere, err
 	}
+	was := &catalog.Tool{Score: t.LastScore, Price: t.LastPrice}
+	if past := r.snap.Catalog.Past[t.Slug]; past.Price == t.LastPrice {
+		was.PriceDisplay = past.PriceDisplay
+	}
 	data := obituaryPage{
 		Tool: r.retiredTool(t), Why: reasonTexts[t.Reason], Leaving: markdown.NoBreak(t.Leaving),
-		Price: french.Price(t.LastPrice), History: history(t), Sources: each(t.Sources, newSource),
+		Price: shownPrice(was), History: history(t, was), Sources: each(t.Sources, newSource),
 	}
 	data.Tool.Note, data.Tool.Body = r.html("cimetiere", t.Body, ""), r.bodyOf("cimetiere", t.Body)
 	if t.LastScore != nil {
 		data.Score, data.Rank = french.Figure(*t.LastScore), gradeOf(*t.LastScore).class
 	}
-	data.addAlternatives(r, t)
+	data.addAlternatives(r, t, was)
 	if r.snap.Catalog.HasDataset() {
 		data.Data = "/data/v1/records/cimetiere?slug=" + t.Slug
 	}
@@ -63,9 +67,8 @@ func (s *Site) showRetired(r *request) (*response, error) {
 }
 
 // addAlternatives adds what can take the place of a tool, besides the successor, which the page
-// names itself.
-func (p *obituaryPage) addAlternatives(r *request, t *catalog.Retired) {
-	was := &catalog.Tool{Score: t.LastScore, Price: t.LastPrice}
+// names itself. was is the tool as it left.
+func (p *obituaryPage) addAlternatives(r *request, t *catalog.Retired, was *catalog.Tool) {
 	var slugs []string
 	for _, other := range r.snap.Replacements(t, toolAlternatives+1) {
 		if other.Slug == t.Successor || len(p.Alternatives) == toolAlternatives {
@@ -87,12 +90,12 @@ func (p *obituaryPage) addAlternatives(r *request, t *catalog.Retired) {
 }
 
 // history returns what is known of the life of a retired tool, newest first.
-func history(t *catalog.Retired) []pastChange {
+func history(t *catalog.Retired, was *catalog.Tool) []pastChange {
 	list := []pastChange{{Date: t.RetiredAt, What: "Quitte le catalogue", After: reasonNames[t.Reason]}}
-	for _, e := range t.PriceHistory {
-		list = append(list, pastChange{
-			Date: e.ChangedAt, What: "Prix", Before: chart.Price(e.OldPricing, e.OldPrice), After: chart.Price(e.NewPricing, e.NewPrice),
-		})
+	for i := range t.PriceHistory {
+		e := &t.PriceHistory[i]
+		before, after := chart.PricesOf(was, e)
+		list = append(list, pastChange{Date: e.ChangedAt, What: "Prix", Before: before, After: after})
 	}
 	for _, e := range t.ScoreHistory {
 		if e.ChangesScore() {

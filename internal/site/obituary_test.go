@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"palmares/internal/catalog"
+	"palmares/internal/snapshot"
 )
 
 func TestThePageOfARetiredToolSaysWhatIsKnownAndWhatReplacesIt(t *testing.T) {
@@ -25,7 +26,19 @@ func TestThePageOfARetiredToolSaysWhatIsKnownAndWhatReplacesIt(t *testing.T) {
 			ScoreHistory: []catalog.ScoreChange{{ChangedAt: "2025-06-06", OldScore: number(7), NewScore: number(6.5), Note: "Plus lent."}},
 		},
 	}
+	c.Retired = append(c.Retired, catalog.Retired{
+		Slug: "yard", Name: "Yard", Category: "voix", Reason: "mort", RetiredAt: "2026-02-03", LastPrice: "18,50 €/mois", Body: "Fini.", Note: "Fini.",
+		PriceHistory: []catalog.PriceChange{{ChangedAt: "2025-05-05", OldPricing: "payant", OldPrice: "17 €/mois", NewPricing: "payant", NewPrice: "18,50 €/mois"}},
+	})
 	s := open(t, c)
+	c.Past = map[string]catalog.PastTool{"yard": {Name: "Yard", Category: "voix", Pricing: "payant", Price: "18,50 €/mois", PriceDisplay: "20 $/mois"}}
+	s.show(snapshot.Build(c, 2, "2026-11-02"))
+	dollars := plain(s.get("/cimetiere/yard").ok().body)
+	for _, want := range []string{"Dernier prix20 $/mois, environ 18,50 €", "Prix : environ 17 €/mois → environ 18,50 €/mois"} {
+		if !strings.Contains(dollars, want) {
+			t.Errorf("the page of what was sold in dollars lacks %q: %s", want, dollars)
+		}
+	}
 	page := s.get("/cimetiere/vieux").ok()
 	body := plain(page.body)
 	at := 0
