@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -96,6 +97,7 @@ type Step struct {
 
 // A known is what a step must know of a change of the feed before.
 type known struct {
+	position      int64
 	hash          string
 	deleted       bool
 	isAlive       bool // the public still sees the record
@@ -115,7 +117,7 @@ func (f *Feed) Step(next *catalog.Catalog, version int64, at string) *Step {
 // Before adds a change of the feed before.
 func (s *Step) Before(c *Change) {
 	s.before[key{c.Kind, c.Slug}] = &known{
-		hash: c.Hash, deleted: c.Deleted, renamedTo: c.RenamedTo, firstPosition: c.FirstPosition, firstAt: c.FirstAt,
+		position: c.Position, hash: c.Hash, deleted: c.Deleted, renamedTo: c.RenamedTo, firstPosition: c.FirstPosition, firstAt: c.FirstAt,
 	}
 }
 
@@ -175,9 +177,14 @@ func (s *Step) Finish() (deleted []*Change, after *Feed) {
 	for k, was := range s.before {
 		renamedTo := s.aliases[k]
 		if !was.isAlive && (!was.deleted || was.renamedTo != renamedTo) {
-			deleted = append(deleted, &Change{
-				Kind: k.kind, Slug: k.slug, Deleted: true, RenamedTo: renamedTo, FirstPosition: was.firstPosition, FirstAt: was.firstAt,
-			})
+			c := &Change{
+				Position: math.MaxInt64, Kind: k.kind, Slug: k.slug, Deleted: true, RenamedTo: renamedTo,
+				FirstPosition: was.firstPosition, FirstAt: was.firstAt,
+			}
+			if was.deleted {
+				c.Position = was.position
+			}
+			deleted = append(deleted, c)
 		}
 	}
 	for _, name := range s.ended {
@@ -190,7 +197,10 @@ func (s *Step) Finish() (deleted []*Change, after *Feed) {
 			deleted = append(deleted, &Change{Kind: k.kind, Slug: slug, Deleted: true, FirstPosition: s.feed.Last + 1, FirstAt: s.at})
 		}
 	}
-	slices.SortFunc(deleted, func(a, b *Change) int { return byName(a.Kind, a.Slug, b.Kind, b.Slug) })
+	// The former slugs of a record keep their order, the first one first.
+	slices.SortFunc(deleted, func(a, b *Change) int {
+		return cmp.Or(cmp.Compare(a.Position, b.Position), byName(a.Kind, a.Slug, b.Kind, b.Slug))
+	})
 	for _, c := range deleted {
 		s.add(c)
 	}

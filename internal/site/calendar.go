@@ -105,7 +105,7 @@ func (v *view) withAnnounced(changes []change) []change {
 	for _, a := range all[:min(len(all), maxUpcoming)] {
 		ch := change{
 			Date: v.happened(record.Tool, a.Tool.Slug, a.Tool.UpdatedAt), Kind: kindAnnounced, Path: "/outils/" + a.Tool.Slug,
-			id:      dayID("annonce", v.firstSlug(a.Tool.Slug, a.Tool.Aliases), a.Date),
+			id:      dayID("annonce", v.firstSlug(record.Tool, a.Tool.Slug, a.Tool.Aliases), a.Date),
 			summary: a.Words + ", dès le " + french.Date(a.Date), authors: a.Tool.Authors, in: []string{a.Tool.Category}, tools: []string{a.Tool.Slug},
 		}
 		if a.Until != "" {
@@ -136,7 +136,7 @@ func (s *Site) icalendar(r *request) (*response, error) {
 	all := r.announced()
 	for _, a := range all[:min(len(all), maxUpcoming)] {
 		line("BEGIN", "VEVENT")
-		line("UID", r.firstSlug(a.Tool.Slug, a.Tool.Aliases)+"-"+a.Date+"@"+host)
+		line("UID", r.firstSlug(record.Tool, a.Tool.Slug, a.Tool.Aliases)+"-"+a.Date+"@"+host)
 		line("DTSTAMP", strings.ReplaceAll(a.Tool.UpdatedAt, "-", "")+"T000000Z")
 		line("DTSTART;VALUE=DATE", strings.ReplaceAll(a.Date, "-", ""))
 		line("TRANSP", "TRANSPARENT")

@@ -99,14 +99,14 @@ func (v *view) eachChange(tools []*catalog.Tool, wants func(day string) bool, ad
 		if day := v.happened(record.Comparison, x.Slug, x.UpdatedAt); x.Published && wants(day) {
 			add(change{
 				Date: day, Kind: kindComparison, Title: markdown.NoBreak(x.Title),
-				Path: "/comparatifs/" + x.Slug, id: dayID("comparatif", v.firstSlug(x.Slug, x.Aliases), x.UpdatedAt), authors: x.Authors, in: v.categoriesOf(x),
+				Path: "/comparatifs/" + x.Slug, id: dayID("comparatif", v.firstSlug(record.Comparison, x.Slug, x.Aliases), x.UpdatedAt), authors: x.Authors, in: v.categoriesOf(x),
 				tools: []string{x.ToolA, x.ToolB},
 			})
 		}
 	}
 	for _, a := range v.articles {
 		if day := v.happened(record.Article, a.Slug, a.Date); wants(day) {
-			ch := change{Date: day, id: dayID("article", v.firstSlug(a.Slug, a.Aliases), a.Date), in: []string{a.Category}}
+			ch := change{Date: day, id: dayID("article", v.firstSlug(record.Article, a.Slug, a.Aliases), a.Date), in: []string{a.Category}}
 			v.describeText(&catalog.Event{Type: catalog.ArticlePublished, Slug: a.Slug}, &ch)
 			add(ch)
 		}
@@ -130,15 +130,13 @@ func (v *view) happened(kind record.Kind, slug, day string) string {
 // dayID returns the id of what happens at most once a day, whether its record or its events tell it.
 func dayID(what, slug, day string) string { return what + "-" + slug + "-" + day }
 
-// firstSlug returns the slug for the ids of a record, which stay when it is renamed: a former one that is not that of
-// a tool it absorbed, if it has one.
-func (v *view) firstSlug(slug string, aliases []string) string {
-	for _, alias := range aliases {
-		if _, isAbsorbed := v.snap.Catalog.Past[alias]; !isAbsorbed {
-			return alias
-		}
-	}
-	return slug
+// firstSlug returns the slug for the ids of a record, which stay when it is renamed: its first one, but none of a tool
+// that it absorbed.
+func (v *view) firstSlug(kind record.Kind, slug string, aliases []string) string {
+	return v.snap.FirstSlug(kind, slug, slices.DeleteFunc(slices.Clone(aliases), func(alias string) bool {
+		_, isAbsorbed := v.snap.Catalog.Past[alias]
+		return isAbsorbed
+	}))
 }
 
 func (v *view) retirement(r *catalog.Retired) change {
@@ -150,7 +148,7 @@ func (v *view) retirement(r *catalog.Retired) change {
 
 func (v *view) eachToolChange(t *catalog.Tool, wants func(day string) bool, add func(change)) {
 	told := false // by a history, and not again as an update of the tool
-	first := v.firstSlug(t.Slug, t.Aliases)
+	first := v.firstSlug(record.Tool, t.Slug, t.Aliases)
 	on := func(day string) string { return v.happened(record.Tool, t.Slug, day) }
 	tell := func(day, kind, id, title string) {
 		add(change{

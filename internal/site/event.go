@@ -9,6 +9,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/french"
 	"palmares/internal/markdown"
+	"palmares/internal/record"
 )
 
 // eventChanges returns the changes that events describe, newest first. Events that change nothing visitors see have none.
@@ -166,7 +167,7 @@ func (v *view) subject(e *catalog.Event) subject {
 	}
 	if now != nil {
 		return subject{
-			slug: now.Slug, first: v.firstSlug(now.Slug, now.Aliases), name: now.Name, path: "/outils/" + now.Slug, authors: now.Authors,
+			slug: now.Slug, first: v.firstSlug(record.Tool, now.Slug, now.Aliases), name: now.Name, path: "/outils/" + now.Slug, authors: now.Authors,
 			prices: now.PriceHistory, scores: now.ScoreHistory, isKnown: true, tool: now,
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/record"
 	"palmares/internal/snapshot"
 )
 
@@ -121,6 +122,7 @@ func TestARemovedToolIsToldByItsOwnName(t *testing.T) {
 }
 
 func TestTheEntriesOfARenamedToolKeepTheirIDs(t *testing.T) {
+	var changes *record.Feed
 	idsOf := func(slug string, aliases ...string) (ids []string) {
 		c := small()
 		tool := c.Tools[1]
@@ -130,8 +132,13 @@ func TestTheEntriesOfARenamedToolKeepTheirIDs(t *testing.T) {
 		tool.PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-09-02", OldPrice: "8 €/mois", NewPrice: "9 €/mois"}}
 		c.Comparisons = nil
 		c.Past = map[string]catalog.PastTool{"avale": {Name: "Avalé"}} // absorbed, which is no renaming
+		c.Sort()
 		v := open(t, small())
 		snap := snapshot.Build(c, 2, "2026-11-02")
+		if changes != nil {
+			changes, _ = changes.After(c, changes.Last, "2026-11-02T10:00:00Z")
+			snap.SetFeed(changes)
+		}
 		for _, told := range [][]catalog.Event{nil, {
 			{ID: "evt_2", Type: catalog.PricingUpdated, Slug: "bourdon", At: onDay(2).AddDate(0, -1, 0), Changed: []string{"price"}},
 			{ID: "evt_1", Type: catalog.ToolCreated, Slug: "bourdon", At: onDay(1).AddDate(0, -1, 0)},
@@ -150,6 +157,12 @@ func TestTheEntriesOfARenamedToolKeepTheirIDs(t *testing.T) {
 	}
 	equal(t, "the ids after a renaming", idsOf("bourdons", "bourdon"), before)
 	equal(t, "the ids after it absorbed another", idsOf("bourdons", "avale", "bourdon"), before)
+	changes = &record.Feed{ID: "flux", Format: record.Format}
+	equal(t, "the ids in a catalogue that knows its past", idsOf("bourdon"), before)
+	equal(t, "the ids after it got another address", idsOf("bourdon", "alias"), before)
+	equal(t, "the ids after a renaming", idsOf("arbre", "bourdon"), before)
+	equal(t, "the ids after another renaming", idsOf("mouche", "arbre", "bourdon"), before)
+	equal(t, "the ids after a third renaming", idsOf("cire", "alias", "arbre", "avale", "bourdon", "mouche"), before)
 }
 
 func TestTheFeedTellsThePricesOfADayAsTheHistoryDoes(t *testing.T) {
