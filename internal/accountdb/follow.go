@@ -36,6 +36,8 @@ type Follow struct {
 	Address string
 	Token   string // the secret by which it ends
 	All     string // the sealed name of its reader, by which all of hers end, whichever has ended before
+
+	Mailed map[string]string // by slug, the day on which the reader was mailed the price of a tool, on the last day with a mail
 }
 
 // readerSeal is what All is sealed for.
@@ -66,8 +68,8 @@ func (s *Follows) Confirm(ctx context.Context, token, topic, pace string, now ti
 			return err
 		}
 		id, secret, reader := account.NewID(account.FollowID, now, rand.Reader), account.NewToken(rand.Reader), s.sealer.Hash(email)
-		err = sqldb.Exec(ctx, tx, `INSERT INTO follows (id, reader, sealed, hash, topic, pace, created_at, told, told_from, period, mails)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT sequence FROM catalogue), 0, '', 0)
+		err = sqldb.Exec(ctx, tx, `INSERT INTO follows (id, reader, sealed, hash, topic, pace, created_at, told, told_from, period, mails, mailed)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT sequence FROM catalogue), 0, '', 0, '')
 			ON CONFLICT (reader, topic) DO UPDATE SET pace = excluded.pace`,
 			id, reader, s.sealer.Seal(id, secret+" "+email), tokenHash(secret), topic, pace, sqldb.FormatTime(now))
 		if err != nil {
@@ -82,10 +84,10 @@ func (s *Follows) Confirm(ctx context.Context, token, topic, pace string, now ti
 
 // Find returns the follow of an id. ErrNotFound: it has ended.
 func (s *Follows) Find(ctx context.Context, id string) (f Follow, err error) {
-	var sealed, reader string
+	var sealed, reader, mailed string
 	err = s.db.Lookup(ctx, func(pool *sql.DB) error {
-		return pool.QueryRowContext(ctx, `SELECT id, topic, pace, sealed, reader FROM follows WHERE id = $1`, id).
-			Scan(&f.ID, &f.Topic, &f.Pace, &sealed, &reader)
+		return pool.QueryRowContext(ctx, `SELECT id, topic, pace, sealed, reader, mailed FROM follows WHERE id = $1`, id).
+			Scan(&f.ID, &f.Topic, &f.Pace, &sealed, &reader, &mailed)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return f, sqldb.Problem(sqldb.ErrNotFound, nil, "the reader does not follow this any more")
@@ -96,6 +98,14 @@ func (s *Follows) Find(ctx context.Context, id string) (f Follow, err error) {
 	opened, err := s.sealer.Open(f.ID, sealed)
 	f.Token, f.Address, _ = strings.Cut(opened, " ")
 	f.All = s.sealer.Seal(readerSeal, reader)
+	f.Mailed = map[string]string{}
+	day, tools, _ := strings.Cut(mailed, " ")
+	for tool := range strings.FieldsSeq(tools) {
+		f.Mailed[strings.TrimPrefix(tool, "-")] = day
+		if tool[0] == '-' {
+			delete(f.Mailed, tool[1:])
+		}
+	}
 	return f, err
 }
 

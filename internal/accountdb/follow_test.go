@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"maps"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -161,5 +163,38 @@ func TestFollowsAreSealedBoundedAndEnd(t *testing.T) {
 		}
 		token := followLink(t, s, "max@example.org", 1, monday)
 		fails(t, s.Follows.Sealed(sealerOf(t, 1)).Confirm(ctx, token, "outils/one-more", FollowAtOnce, monday), ErrTooMany)
+	})
+}
+
+func TestThePricesThatAReaderWasMailedOnADayAreKnown(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		follows := s.Follows.Sealed(sealerOf(t, 1))
+		confirm(t, s, "lea@example.org", "outils/plume", FollowAtOnce, monday)
+		confirm(t, s, "lea@example.org", "", FollowAtOnce, monday)
+		for i, test := range []struct {
+			told mail.Verdict
+			want map[string]string
+		}{
+			{mail.Verdict{}, map[string]string{}}, // obsolete
+			{mail.Verdict{Told: "2026-11-16 plume"}, map[string]string{"plume": "2026-11-16"}},
+			{mail.Verdict{Told: "2026-11-16 encre  trait "}, map[string]string{"plume": "2026-11-16", "encre": "2026-11-16", "trait": "2026-11-16"}},
+			{mail.Verdict{Told: "2026-11-16 -plume "}, map[string]string{"encre": "2026-11-16", "trait": "2026-11-16"}},
+			{mail.Verdict{Told: "2026-11-17 "}, map[string]string{}},
+			{mail.Verdict{Told: "2026-11-17 -encre encre"}, map[string]string{"encre": "2026-11-17"}},
+		} {
+			if err := follows.Tell(t.Context(), FollowAtOnce, "2026-11-16", 10, []string{""}, 0, int64(i+1), 2, monday); err != nil {
+				t.Fatal(err)
+			}
+			c := claimMail(t, s, monday)
+			finishMail(t, s, c, test.told)
+			for id := range strings.FieldsSeq(c.About) {
+				if !strings.HasPrefix(id, account.FollowID) {
+					continue
+				}
+				if f, err := follows.Find(t.Context(), id); err != nil || !maps.Equal(f.Mailed, test.want) {
+					t.Errorf("after %+v a reader knows %v, %v", test.told, f.Mailed, err)
+				}
+			}
+		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"palmares/internal/account"
@@ -134,10 +135,17 @@ func (s *Mails) Finish(ctx context.Context, c mail.Claim, v mail.Verdict) error 
 	if v.RetryAt.IsZero() {
 		return s.db.Write(ctx, func(tx *sql.Tx) error {
 			n, err := sqldb.ExecRows(ctx, tx, `DELETE FROM mails WHERE id = $1 AND lease = $2`, c.ID, c.Lease)
-			if err != nil || n == 0 || c.Kind != mail.News || !v.Bounced {
-				return err
+			const hers = ` WHERE reader = (SELECT reader FROM follows WHERE id = $1)`
+			switch {
+			case err != nil || n == 0 || c.Kind != mail.News:
+			case v.Bounced:
+				err = sqldb.Exec(ctx, tx, `DELETE FROM follows`+hers, c.To)
+			case v.Told != "":
+				day, tools, _ := strings.Cut(v.Told, " ")
+				err = sqldb.Exec(ctx, tx, `UPDATE follows SET mailed = CASE WHEN substr(mailed, 1, 10) = $2 THEN mailed ELSE $2 END || ' ' || $3`+hers,
+					c.To, day, tools)
 			}
-			return sqldb.Exec(ctx, tx, `DELETE FROM follows WHERE reader = (SELECT reader FROM follows WHERE id = $1)`, c.To)
+			return err
 		})
 	}
 	return sqldb.WriteOnce(ctx, s.db, `

@@ -92,6 +92,7 @@ type Bulletin struct {
 	More     int    // entries that are left out
 	AtLeast  bool   // they are more than that
 	End      string // URL that ends it
+	Told     string // what its reader knows then: see Verdict
 }
 
 // An Entry is one thing that happened.
@@ -106,6 +107,7 @@ type Verdict struct {
 	RetryAt time.Time // zero if it was sent or given up: it is deleted
 	Failure string    // the class of the failure, "" if it was sent
 	Bounced bool      // the address does not exist
+	Told    string    // of News that was sent: its day, and the tools whose prices it tells, or takes back (-plume)
 }
 
 // A Message is a mail as its recipient sees it.
@@ -116,6 +118,7 @@ type Message struct {
 	Subject string
 	Text    string
 	HTML    string
+	Told    string // see Verdict
 	Link    string // the secret link in Text and HTML, "" for none
 	Hook    string // the webhook URL in Text and HTML, whose path may be secret, "" for none
 	End     string // URL that ends what the mail belongs to (RFC 8058), "" for none

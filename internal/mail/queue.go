@@ -180,8 +180,11 @@ func (q *Queue) handle(ctx context.Context, c Claim) {
 	if c.Begun {
 		outcome, log = sent, log.With("unclear", "its node died before the server answered")
 	} else if !stale(c, q.cfg.Now()) {
-		err := q.attempt(ctx, c)
+		told, err := q.attempt(ctx, c)
 		outcome, verdict = q.judge(c, err)
+		if outcome == sent {
+			verdict.Told = told
+		}
 		if err != nil {
 			// Our errors may contain the recipient's address; the log must not.
 			log = log.With("error", strings.ReplaceAll(err.Error(), c.To, Mask(c.To)))
@@ -224,20 +227,21 @@ func (q *Queue) finish(ctx context.Context, c Claim, v Verdict, leaseEnd time.Ti
 	}
 }
 
-func (q *Queue) attempt(ctx context.Context, c Claim) error {
+// attempt sends a mail, and returns what its reader knows then.
+func (q *Queue) attempt(ctx context.Context, c Claim) (told string, _ error) {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	m, err := q.write(ctx, c, q.cfg.Now())
 	if err != nil {
-		return err
+		return "", err
 	}
 	if c.Kind == News {
 		err = q.cfg.Outbox.Begin(ctx, c)
 		if err != nil {
-			return err
+			return "", err
 		}
 	}
-	return q.cfg.Transport.Send(ctx, m)
+	return m.Told, q.cfg.Transport.Send(ctx, m)
 }
 
 // judge decides from the error of an attempt what happens to the mail.

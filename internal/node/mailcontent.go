@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -106,7 +107,7 @@ func (c *mailContent) Bulletin(ctx context.Context, r mail.Request) (b mail.Bull
 		isNew bool  // there is something to tell
 	}
 	var all []*followed
-	after := upTo
+	after, mailed := upTo, map[string]string{}
 	for pair := range slices.Chunk(fields[2:], 2) {
 		f, err := c.store.Follows.Sealed(c.sealer).Find(ctx, pair[0])
 		if errors.Is(err, sqldb.ErrNotFound) {
@@ -117,6 +118,7 @@ func (c *mailContent) Bulletin(ctx context.Context, r mail.Request) (b mail.Bull
 			return b, err
 		}
 		after, all = min(after, sequence), append(all, &followed{Follow: f, told: sequence})
+		maps.Copy(mailed, f.Mailed)
 	}
 	events, more, err := c.store.Events.Between(ctx, after, upTo, func(sequence int64, e *catalog.Event) (isWanted bool) {
 		topics := c.pages.TopicsOf(e)
@@ -141,13 +143,15 @@ func (c *mailContent) Bulletin(ctx context.Context, r mail.Request) (b mail.Bull
 			b.To, b.End = f.Address, accountsite.EndURL(c.baseURL, f.Token, whole)
 		}
 	}
-	for _, n := range c.pages.News(events) {
+	for _, n := range c.pages.News(events, mailed) {
 		if len(b.Entries) == maxEntries {
 			b.More++
 			continue
 		}
 		b.Entries = append(b.Entries, mail.Entry{Title: n.Title, Summary: n.Summary, Page: n.URL})
+		b.Told = n.Priced + " " + b.Told // the oldest first
 	}
+	b.Told = catalog.Day(c.now()) + " " + b.Told
 	b.Topics, b.AtLeast = strings.Join(names, "\u00a0», «\u00a0"), more
 	if len(b.Entries) == 0 {
 		return b, mail.ErrObsolete

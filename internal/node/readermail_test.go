@@ -363,6 +363,63 @@ func TestAReaderIsToldOfEveryChangeInOneMail(t *testing.T) {
 	}
 }
 
+// A typo that is corrected on its day leaves no trace in the price history, but in the mailbox of who was told of it.
+func TestWhoWasMailedAPriceThatWasATypoGetsOneCorrection(t *testing.T) {
+	r := newReaders(t)
+	r.follow("lea@example.org", "outils/plume", "aussitot")
+	r.follow("zoe@example.org", "outils/encre", "aussitot")
+	r.follow("ida@example.org", "", "semaine")
+	publish := func(prices ...string) {
+		for _, price := range prices {
+			r.now = r.now.Add(time.Minute)
+			r.publish(price)
+		}
+	}
+	told := func(what string, want ...string) {
+		t.Helper()
+		got := r.sent()
+		if len(got) != len(want) {
+			t.Fatalf("%s: %d mails: %+v", what, len(got), got)
+		}
+		for i, l := range got {
+			if l.to != "lea@example.org" || !strings.Contains(l.text, want[i]) {
+				t.Errorf("%s is told to %s as %s", what, l.to, l.text)
+			}
+		}
+	}
+	const correction = "Plume\u00a0: correction, toujours 12\u00a0€/mois"
+	publish("1200")
+	told("a typo", "12\u00a0€/mois → 1200\u00a0€/mois")
+	r.follow("max@example.org", "outils/plume", "aussitot") // who was not mailed the typo
+	r.follow("lea@example.org", "categories/code", "aussitot")
+	publish("12")
+	told("its correction", correction)
+	told("nothing new")
+	publish("1300", "12")
+	told("a typo that nobody was mailed")
+	publish("1400")
+	if err := r.mail.queue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	publish("12")
+	told("a typo whose mail had not left")
+	// At the end of a day, the correction leaves on the next.
+	publish("1500")
+	if got := r.sent(); len(got) != 2 {
+		t.Fatalf("a typo is told to %+v", got)
+	}
+	r.now = time.Date(2026, 11, 17, 23, 59, 58, 0, time.UTC)
+	r.publish("12")
+	r.now = r.now.Add(time.Hour)
+	if got := r.sent(); len(got) != 2 || !strings.Contains(got[0].text, correction) || !strings.Contains(got[1].text, correction) {
+		t.Errorf("the next day, a typo is corrected by %+v", got)
+	}
+	publish("13")
+	if got := r.sent(); len(got) != 2 || !strings.Contains(got[0].text, "12\u00a0€/mois → 13\u00a0€/mois") {
+		t.Errorf("a new price is told as %+v", got)
+	}
+}
+
 // A mailbox ends what a mail was about also after its reader has ended a part of it.
 func TestOneClickEndsAllThatAMailWasAbout(t *testing.T) {
 	r := newReaders(t)

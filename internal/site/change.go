@@ -42,6 +42,7 @@ const (
 	kindSponsored  = "Article sponsorisé"
 	kindReview     = "Avis"
 	kindPage       = "Page"
+	kindCorrection = "Correction" // only in mails
 )
 
 // kindOrder sorts the changes of one day.
@@ -96,7 +97,8 @@ func (v *view) eachChange(tools []*catalog.Tool, wants func(day string) bool, ad
 	}
 	for i := range c.Comparisons {
 		x := &c.Comparisons[i]
-		if day := v.happened(record.Comparison, x.Slug, x.UpdatedAt); x.Published && wants(day) {
+		day := v.happened(record.Comparison, x.Slug, x.UpdatedAt)
+		if x.Published && wants(day) {
 			add(change{
 				Date: day, Kind: kindComparison, Title: markdown.NoBreak(x.Title),
 				Path: "/comparatifs/" + x.Slug, id: dayID("comparatif", v.firstSlug(record.Comparison, x.Slug, x.Aliases), x.UpdatedAt), authors: x.Authors, in: v.categoriesOf(x),
@@ -105,7 +107,8 @@ func (v *view) eachChange(tools []*catalog.Tool, wants func(day string) bool, ad
 		}
 	}
 	for _, a := range v.articles {
-		if day := v.happened(record.Article, a.Slug, a.Date); wants(day) {
+		day := v.happened(record.Article, a.Slug, a.Date)
+		if wants(day) {
 			ch := change{Date: day, id: dayID("article", v.firstSlug(record.Article, a.Slug, a.Aliases), a.Date), in: []string{a.Category}}
 			v.describeText(&catalog.Event{Type: catalog.ArticlePublished, Slug: a.Slug}, &ch)
 			add(ch)

@@ -13,8 +13,9 @@ import (
 )
 
 // eventChanges returns the changes that events describe, newest first. Events that change nothing visitors see have none.
-func (v *view) eventChanges(events []catalog.Event) []change {
-	t := teller{view: v, names: map[string]string{}, days: map[fieldDay]*eventDay{}}
+// mailed is what a reader was mailed: see teller.
+func (v *view) eventChanges(events []catalog.Event, mailed map[string]string) []change {
+	t := teller{view: v, names: map[string]string{}, days: map[fieldDay]*eventDay{}, mailed: mailed}
 	for i := range events {
 		t.addDays(&events[i])
 	}
@@ -46,6 +47,8 @@ type teller struct {
 	*view
 	names map[string]string // by slug, as the events up to here tell
 	days  map[fieldDay]*eventDay
+
+	mailed map[string]string // by slug, the day on which the reader was mailed a price; nil for a feed
 }
 
 // A fieldDay is one field of one tool on one day.
@@ -117,6 +120,12 @@ func (t *teller) describeTool(e *catalog.Event, ch *change) bool {
 		}
 	case catalog.PricingUpdated:
 		p, ok := t.priceChange(e, &s)
+		isLost := !ok && e == t.day(e, priceField).last
+		if isLost && t.mailed[s.slug] == ch.Date && s.tool.Slug != "" {
+			ch.Kind, ch.Title = kindCorrection, s.name+"\u00a0: correction, toujours "+inside(shownPrice(s.tool))
+			ch.summary = "Le changement de prix que nous vous avons annoncé était une erreur."
+			return true
+		}
 		if !ok || p.IsConversion() {
 			return false
 		}

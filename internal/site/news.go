@@ -86,16 +86,28 @@ func (s *Site) TopicsOf(e *catalog.Event) []string {
 }
 
 // A News is something that happened, as the feeds tell it.
-type News struct{ Title, Summary, URL string }
+type News struct {
+	Title, Summary, URL string
 
-// News returns what events, newest first, tell.
-func (s *Site) News(events []catalog.Event) (list []News) {
+	Priced string // the slug of the tool whose price it tells, or takes back (-plume); "" for anything else
+}
+
+// News returns what events, newest first, tell a reader. mailed has, by slug, the day on which the reader was mailed the
+// price of a tool: a price that its history has lost since is taken back.
+func (s *Site) News(events []catalog.Event, mailed map[string]string) (list []News) {
 	v := s.current.Load()
-	for _, ch := range v.eventChanges(events) {
+	for _, ch := range v.eventChanges(events, mailed) {
 		if strings.Contains(ch.Title, ch.summary) {
 			ch.summary = ""
 		}
-		list = append(list, News{ch.Title, ch.summary, v.snap.Catalog.URL + ch.Path})
+		n := News{Title: ch.Title, Summary: ch.summary, URL: v.snap.Catalog.URL + ch.Path}
+		switch ch.Kind {
+		case kindPrice:
+			n.Priced = ch.tools[0]
+		case kindCorrection:
+			n.Priced = "-" + ch.tools[0]
+		}
+		list = append(list, n)
 	}
 	return list
 }

@@ -109,7 +109,7 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	v.changes = v.recordChanges()
 	v.feedChanges = v.changes
 	if snap.Events != nil {
-		v.feedChanges = v.eventChanges(snap.Events)
+		v.feedChanges = v.eventChanges(snap.Events, nil)
 	}
 	v.announced = sync.OnceValue(v.allAnnounced)
 	v.feedChanges = v.withAnnounced(v.feedChanges)
