@@ -175,7 +175,7 @@ func TestStripeTakesTheParameters(t *testing.T) {
 func stripeMock(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "stripe-mock")
-	build := exec.CommandContext(t.Context(), "go", "build", "-modfile=../../tools/stripe/go.mod", "-o", program, "github.com/stripe/stripe-mock")
+	build := exec.CommandContext(t.Context(), "go", "build", "-modfile=../../tools/stripe/go.mod", "-ldflags=-s -w", "-o", program, "github.com/stripe/stripe-mock")
 	if said, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("stripe-mock cannot be built: %v\n%s", err, said)
 	}

@@ -48,7 +48,7 @@ var buildPalmares = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "palmares")
-	if out, err := exec.Command("go", "build", "-o", path, "palmares/cmd/palmares").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "palmares/cmd/palmares").CombinedOutput(); err != nil {
 		return "", errors.Join(fmt.Errorf("%w: %s", err, out), os.RemoveAll(dir))
 	}
 	palmaresDir = dir
