@@ -91,7 +91,7 @@ func TestAPriceThatWasFoundIsTakenOverWithItsDay(t *testing.T) {
 		}
 		c := loaded.Catalog
 		tool := c.Tool("plume")
-		if got := fmt.Sprint(tool.Price, tool.PriceCheckedAt, tool.PriceHistory); got != "25 €/mois2026-11-15[{2026-11-15 payant 19 €/mois payant 25 €/mois false}]" {
+		if got := fmt.Sprint(tool.Price, tool.PriceCheckedAt, tool.PriceHistory); got != "25 €/mois2026-11-15[{2026-11-15 payant 19 €/mois payant 25 €/mois false  }]" {
 			t.Errorf("published: %s", got)
 		}
 		if known := c.FreshnessOf(tool, "2026-11-16"); known.Day != "2026-11-15" || known.URL != "" {
