@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,13 +54,13 @@ const (
 
 // Two forms: the amount before its currency, with the cents perhaps behind it (19€99), and behind it.
 var (
-	amountFirst   = regexp.MustCompile(`^(` + number + `)(?:,(?:--?|–|—))?` + space + `?\n?(?:` + space + `)?(` + currency + `)(\d{2})?`)
-	currencyFirst = regexp.MustCompile(`^(` + currency + `)` + space + `?\n?(` + number + `)(?:[,.](?:--?|–|—))?`)
-	either        = regexp.MustCompile(`\d|` + currency)
+	amountFirst   = compile(`^(` + number + `)(?:,(?:--?|–|—))?` + space + `?\n?(?:` + space + `)?(` + currency + `)(\d{2})?`)
+	currencyFirst = compile(`^(` + currency + `)` + space + `?\n?(` + number + `)(?:[,.](?:--?|–|—))?`)
+	either        = compile(`\d|` + currency)
 )
 
 // code matches a currency that may stand before an amount as well as behind it.
-var code = regexp.MustCompile(`^[A-Z]{3}$`)
+var code = compile(`^[A-Z]{3}$`)
 
 var currencies = map[string]string{
 	"€": "EUR", "eur": "EUR", "euro": "EUR", "euros": "EUR", "$": "USD", "us$": "USD", "usd": "USD", "dollar": "USD",
@@ -97,7 +96,7 @@ func isCurrency(r rune) bool { return strings.ContainsRune("€$£¥", r) }
 // findAmounts returns the amounts of a text in their order.
 func findAmounts(text string) (found []amount) {
 	for at := 0; at < len(text); {
-		next := either.FindStringIndex(text[at:])
+		next := either().FindStringIndex(text[at:])
 		if next == nil {
 			break
 		}
@@ -119,7 +118,7 @@ func amountAt(text string, at int) (a amount, size int) {
 	isAlone := !endsNumber.MatchString(text[max(0, at-3):at]) && !isLetterBefore(text, at)
 	rest := text[at:min(len(text), at+60)]
 	digits, sign := "", ""
-	if m := amountFirst.FindStringSubmatch(rest); m != nil {
+	if m := amountFirst().FindStringSubmatch(rest); m != nil {
 		digits, sign, size = m[1], m[2], len(m[0])
 		if (strings.Contains(m[0], "\n") || code.MatchString(m[2])) && thenDigit.MatchString(rest[size-len(m[3]):]) { // Pro 7, and then €10
 			return amount{}, len(m[1])
@@ -133,7 +132,7 @@ func amountAt(text string, at int) (a amount, size int) {
 		if !isAlone { // the end of a longer number, or a version
 			return amount{}, size
 		}
-	} else if m := currencyFirst.FindStringSubmatch(rest); m != nil {
+	} else if m := currencyFirst().FindStringSubmatch(rest); m != nil {
 		digits, sign, size = m[2], m[1], len(m[0])
 		if thousands.MatchString(rest[size:]) {
 			return amount{}, size
@@ -161,13 +160,13 @@ func amountAt(text string, at int) (a amount, size int) {
 }
 
 var (
-	endsNumber   = regexp.MustCompile(`[0-9.,_]$|\d[ \x{a0}\x{2009}]$`)
-	thenDigit    = regexp.MustCompile(`^` + space + `?\d`)
-	thousands    = regexp.MustCompile(`^ ?(?:[kKM]|Mio|mn|bn|Mrd|[Mm]illi\pL+|[Bb]illion)\b`)
-	otherDollars = regexp.MustCompile(`^ ?(?:CA|CAD|CDN|AU|AUD|NZ|NZD|HK|HKD|SG|SGD|MXN|TWD|ARS|CLP|COP|[Cc]anad\pL+|[Aa]ustral\pL+)\b`)
-	rangeBefore  = regexp.MustCompile(`\d[ ]?[€$£]?[ ]?(?:[-–—]|à|to|bis|et|and|und)[ ]?$`)
-	moreThan     = regexp.MustCompile(`^ (?:de|en) plus\b`)
-	rangeAfter   = regexp.MustCompile(`^[ ]?(?:[-–—]|à|to|bis)[ ]?[€$£]?[ ]?\d`)
+	endsNumber   = compile(`[0-9.,_]$|\d[ \x{a0}\x{2009}]$`)
+	thenDigit    = compile(`^` + space + `?\d`)
+	thousands    = compile(`^ ?(?:[kKM]|Mio|mn|bn|Mrd|[Mm]illi\pL+|[Bb]illion)\b`)
+	otherDollars = compile(`^ ?(?:CA|CAD|CDN|AU|AUD|NZ|NZD|HK|HKD|SG|SGD|MXN|TWD|ARS|CLP|COP|[Cc]anad\pL+|[Aa]ustral\pL+)\b`)
+	rangeBefore  = compile(`\d[ ]?[€$£]?[ ]?(?:[-–—]|à|to|bis|et|and|und)[ ]?$`)
+	moreThan     = compile(`^ (?:de|en) plus\b`)
+	rangeAfter   = compile(`^[ ]?(?:[-–—]|à|to|bis)[ ]?[€$£]?[ ]?\d`)
 )
 
 func isLetterBefore(text string, at int) bool {
@@ -237,21 +236,21 @@ var times = []string{"mois", "an", "trimestre", "semestre", "semaine", "jour"}
 
 // Between an amount and its unit, and between two units.
 var (
-	noise = regexp.MustCompile(`^(?i:[ \n*¹²³()\[\],·•]|TTC\b|HT\b|H\.T\.|T\.T\.C\.|hors taxes?\b|toutes taxes comprises\b|hors TVA\b|US\b|TVA (?:incluse|comprise)\b|` +
+	noise = compile(`^(?i:[ \n*¹²³()\[\],·•]|TTC\b|HT\b|H\.T\.|T\.T\.C\.|hors taxes?\b|toutes taxes comprises\b|hors TVA\b|US\b|TVA (?:incluse|comprise)\b|` +
 		`(?:et |and |und |/ ?)?(?:par|per|pro) (?:` + firm + `)\b|EUR\b|USD\b|GBP\b|(?:plus|excl\.?|excluding|ex\.?|incl\.?|including|inkl\.?|zzgl\.?|exkl\.?|netto|brutto|\+) ?(?:VAT|tax|taxes|MwSt\.?|USt\.?)?\b|only\b|seulement\b|nur\b)`)
-	link    = regexp.MustCompile(`^(?i:/[ \n]?(?:par|per|pro)?\b|par|per|pro|im|je|jeden|chaque|each|every|et par|et|and|und|le|la|the|l[’']|a|p\.)[ \n]*`)
-	word    = regexp.MustCompile(`^[\pL]+\.?`)
-	several = regexp.MustCompile(`^(?i:(?:/|par|per|pro|for|pour|für|every|each|tous les|toutes les|alle|chaque)?[ \n]*(?:the |les |die )?([2-9]|\d{2,5}|deux|trois|quatre|six|douze|two|three|four|six|twelve|other|zwei|drei|vier|sechs|zwölf)[ -](\pL+))`)
-	paid    = regexp.MustCompile(`^(?i:(?:billed|paid|charged|facturée?s?|payée?s?|payable|abgerechnet|bei|jährlich abgerechnet|prélevée?s?)[ ]+(?:\pL+[ ]+)?(annually|yearly|monthly|annuellement|mensuellement|jährlich|jährlicher|monatlich|monatlicher|par an|par mois|à l[’']année|au mois)\b)`)
+	link    = compile(`^(?i:/[ \n]?(?:par|per|pro)?\b|par|per|pro|im|je|jeden|chaque|each|every|et par|et|and|und|le|la|the|l[’']|a|p\.)[ \n]*`)
+	word    = compile(`^[\pL]+\.?`)
+	several = compile(`^(?i:(?:/|par|per|pro|for|pour|für|every|each|tous les|toutes les|alle|chaque)?[ \n]*(?:the |les |die )?([2-9]|\d{2,5}|deux|trois|quatre|six|douze|two|three|four|six|twelve|other|zwei|drei|vier|sechs|zwölf)[ -](\pL+))`)
+	paid    = compile(`^(?i:(?:billed|paid|charged|facturée?s?|payée?s?|payable|abgerechnet|bei|jährlich abgerechnet|prélevée?s?)[ ]+(?:\pL+[ ]+)?(annually|yearly|monthly|annuellement|mensuellement|jährlich|jährlicher|monatlich|monatlicher|par an|par mois|à l[’']année|au mois)\b)`)
 	// Units that are none of ours: per 1,000 contacts; and those behind ours: per connected device.
-	every   = regexp.MustCompile(`^(?i:par|per|pro|every|each|chaque|alle|tous les|toutes les|je)[ ]\S`)
-	another = regexp.MustCompile(`^(?:par|per|pro|et par|and per|und pro|/)[ ]?(?:\d|\pL)`)
-	means   = regexp.MustCompile(`^(?:par (?:carte|prélèvement|virement|chèque|exemple|défaut|abonnement)|per (?:default|card|invoice)|pro (?:für|pour|for))`)
+	every   = compile(`^(?i:par|per|pro|every|each|chaque|alle|tous les|toutes les|je)[ ]\S`)
+	another = compile(`^(?:par|per|pro|et par|and per|und pro|/)[ ]?(?:\d|\pL)`)
+	means   = compile(`^(?:par (?:carte|prélèvement|virement|chèque|exemple|défaut|abonnement)|per (?:default|card|invoice)|pro (?:für|pour|for))`)
 	// regular matches what is paid each time: tous les mois.
-	regular = regexp.MustCompile(`^(?i:tous les|toutes les|alle) (mois|ans|monate|jahre|semaines)\b`)
+	regular = compile(`^(?i:tous les|toutes les|alle) (mois|ans|monate|jahre|semaines)\b`)
 	// perAnnum matches abbreviations of German price lists.
-	perAnnum = regexp.MustCompile(`^p[./] ?(a|m|M|Mt|J)\b\.?`)
-	fees     = regexp.MustCompile(`^(?i:(?:[–—-] ?)?(?:une (?:seule )?fois|en une fois|paiement unique|one[- ]time|once\b|à vie|for life|lifetime|einmalig|achat unique|pour toujours))`)
+	perAnnum = compile(`^p[./] ?(a|m|M|Mt|J)\b\.?`)
+	fees     = compile(`^(?i:(?:[–—-] ?)?(?:une (?:seule )?fois|en une fois|paiement unique|one[- ]time|once\b|à vie|for life|lifetime|einmalig|achat unique|pour toujours))`)
 )
 
 // unitsAfter returns the units that follow an amount, and how much of the text they are.
@@ -261,7 +260,7 @@ func unitsAfter(text string) (units string, length int) {
 	at, lines := 0, 0
 	for at < len(text) {
 		rest := text[at:]
-		if m := noise.FindString(rest); m != "" {
+		if m := noise().FindString(rest); m != "" {
 			lines += strings.Count(m, "\n")
 			if lines > 2 {
 				break
@@ -269,12 +268,12 @@ func unitsAfter(text string) (units string, length int) {
 			at += len(m)
 			continue
 		}
-		each := regular.FindStringSubmatch(rest)
+		each := regular().FindStringSubmatch(rest)
 		if each != nil {
 			found[unitWords[strings.ToLower(each[1])]] = true
 			return joinUnits(found), at + len(each[0])
 		}
-		short := perAnnum.FindStringSubmatch(rest)
+		short := perAnnum().FindStringSubmatch(rest)
 		if short != nil {
 			unit := "mois"
 			if short[1] == "a" || short[1] == "J" {
@@ -283,24 +282,24 @@ func unitsAfter(text string) (units string, length int) {
 			found[unit] = true
 			return joinUnits(found), at + len(short[0])
 		}
-		if m := fees.FindString(rest); m != "" && len(found) == 0 {
+		if m := fees().FindString(rest); m != "" && len(found) == 0 {
 			return once, at + len(m)
 		}
-		if m := several.FindStringSubmatch(rest); m != nil && len(found) == 0 && unitWords[strings.ToLower(m[2])] != "" {
+		if m := several().FindStringSubmatch(rest); m != nil && len(found) == 0 && unitWords[strings.ToLower(m[2])] != "" {
 			if lines > 0 && strings.HasPrefix(m[0], m[1]) { // 14 days free, in a block of its own
 				break
 			}
 			return m[1] + " " + unitWords[strings.ToLower(m[2])], at + len(m[0])
 		}
-		if m := paid.FindStringSubmatch(rest); m != nil {
+		if m := paid().FindStringSubmatch(rest); m != nil {
 			if !slices.ContainsFunc(times, func(t string) bool { return found[t] }) {
 				found[paidUnit(m[1])] = true
 			}
 			length = at + len(m[0])
 			break
 		}
-		joined := link.FindString(rest)
-		w := strings.ToLower(word.FindString(rest[len(joined):]))
+		joined := link().FindString(rest)
+		w := strings.ToLower(word().FindString(rest[len(joined):]))
 		unit, isKnown := unitWords[w]
 		if !isKnown {
 			unit, isKnown = unitWords[strings.TrimSuffix(w, ".")]

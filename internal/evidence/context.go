@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -22,9 +23,19 @@ const (
 )
 
 // matcher compiles an expression that ignores case, and in which \b is the end of a word with or without accents.
-func matcher(expression string) *regexp.Regexp {
-	return regexp.MustCompile(`(?im)` + strings.ReplaceAll(expression, `\b`, `(?:^|[^\pL\d]|$)`))
+func matcher(expression string) pattern {
+	return compile(`(?im)` + strings.ReplaceAll(expression, `\b`, `(?:^|[^\pL\d]|$)`))
 }
+
+// A pattern is a regular expression that is compiled when it is first used: all of them take longer than
+// everything else that a command does before it starts.
+type pattern func() *regexp.Regexp
+
+func compile(expression string) pattern {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
+func (p pattern) MatchString(s string) bool { return p().MatchString(s) }
 
 var headings = []atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6}
 
@@ -51,17 +62,19 @@ var (
 	// withdrawn matches what cards say of plans that not everybody can buy.
 	withdrawn = matcher(`\b(?:for|during|pendant|durant|in|während)(?: \pL+){0,2} (?:first|premi\pL+|erste\pL*)\b|\b(?:first|premi\pL+|erste\pL*) [^.\n]{0,20}\b(?:only|seulement|uniquement)\b|\b(?:sold out|épuisée?|ausverkauft|vergriffen|coming (?:soon|in)|bientôt|demnächst|wait ?list|liste d[’']attente|warteliste|n[’']est plus|no longer|nicht mehr|discontinued|neukunden|bestandskunden|(?:new|existing) (?:customers|subscribers|users|members|clients)|(?:nouveaux|anciens) (?:clients|abonnés)|réservée?s? (?:aux?|à nos)|fermée?s? (?:aux?|à)|closed to|geschlossen für|reserved for|(?:kunden|mitgliedern|nutzern|abonnenten) vorbehalten|supprim\pL+|abgeschafft|(?:was|been|were) removed|retirée?s?|retired|withdrawn|eingestellt|valables? (?:pour|jusqu\pL*|avant)|valid (?:until|through|for (?:\d|new|first))|gültig bis|aktion|contrats? (?:signés?|conclus?)|contracts? (?:signed|concluded)|terminée?s?|a pris fin|ended|expired?|expirée?s?|abgelaufen|beendet|unavailable|indisponible|nicht verfügbar)\b`)
 
-	sentenceStart = regexp.MustCompile(`[.!…] |\b(?i:puis|ensuite|then|danach|dann|anschließend|after that,|après cela,|(?:after|après|nach|à l[’']issue de)[^,.:]{0,30}(?:trial|essai|test\pL*|probe\pL*)[,:]?) `)
-	sentenceEnd   = regexp.MustCompile(`[.!…] \P{L}*\p{Lu}| (?i:after|après|nach)[^,.:]{0,30}(?i:trial|essai|test\pL*|probe\pL*)`)
-	sentenceStop  = regexp.MustCompile(`(?:[.!?…] |\n)\P{L}*\p{Lu}`)
-	asked         = regexp.MustCompile(`(?i)^.?[^.!?…\n]*(?:\?|[.!…] \W*(?:c[’']est faux|(?:that is|that[’']s) (?:wrong|false)|das ist falsch|das stimmt nicht|stimmt nicht))`)
+	sentenceStart = compile(`[.!…] |\b(?i:puis|ensuite|then|danach|dann|anschließend|after that,|après cela,|(?:after|après|nach|à l[’']issue de)[^,.:]{0,30}(?:trial|essai|test\pL*|probe\pL*)[,:]?) `)
+	sentenceEnd   = compile(`[.!…] \P{L}*\p{Lu}| (?i:after|après|nach)[^,.:]{0,30}(?i:trial|essai|test\pL*|probe\pL*)`)
+	sentenceStop  = compile(`(?:[.!?…] |\n)\P{L}*\p{Lu}`)
+	asked         = compile(`(?i)^.?[^.!?…\n]*(?:\?|[.!…] \W*(?:c[’']est faux|(?:that is|that[’']s) (?:wrong|false)|das ist falsch|das stimmt nicht|stimmt nicht))`)
 	freeFor       = matcher(`\b(?:for|pendant|für|durant) (?:\d+|\pL+) (?:days?|jours?|tage?|weeks?|semaines?|wochen|months?|mois|monate?)\b`)
 	// harmless matches what behind a price says nothing of it.
-	harmless = regexp.MustCompile(quantity.String() + `|(?i) ?(?:et |and |und )?(?:par|per|pro|je) (?:` + firm + `)(?:\PL|$)|(?i) (?:with|avec|mit) (?:an? |une? |eine[mr]? )?(?:free )?\d+[- ]?\pL+ (?:free )?(?:trial|d[’']essai|testphase)`)
+	harmless pattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(quantity().String() + `|(?i) ?(?:et |and |und )?(?:par|per|pro|je) (?:` + firm + `)(?:\PL|$)|(?i) (?:with|avec|mit) (?:an? |une? |eine[mr]? )?(?:free )?\d+[- ]?\pL+ (?:free )?(?:trial|d[’']essai|testphase)`)
+	})
 	// before matches the old price in front of the one that replaces it.
-	before = regexp.MustCompile(`(?i)^\W*(?:statt|au lieu d[e’']|instead of|was) ?[€$£]? ?[\d.,]+ ?(?:€|\$|£|EUR|Euro)?\W*`)
+	before = compile(`(?i)^\W*(?:statt|au lieu d[e’']|instead of|was) ?[€$£]? ?[\d.,]+ ?(?:€|\$|£|EUR|Euro)?\W*`)
 	// included matches how much a price is for: for one workspace.
-	included = regexp.MustCompile(`(?i)^ (?:pour|for|für) (?:up to |jusqu[’']à |bis zu )?(?:une?|one|a|an|eine?n?|\d[\d .,]*|deux|trois|quatre|cinq|dix|cent|two|three|four|five|ten|zwei|drei|vier|fünf|zehn) (\pL+)(?: \pL+){0,3}[.]?$`)
+	included = compile(`(?i)^ (?:pour|for|für) (?:up to |jusqu[’']à |bis zu )?(?:une?|one|a|an|eine?n?|\d[\d .,]*|deux|trois|quatre|cinq|dix|cent|two|three|four|five|ten|zwei|drei|vier|fünf|zehn) (\pL+)(?: \pL+){0,3}[.]?$`)
 	says     = matcher(`\b(?:coût\pL+|costs?|kost\pL+|is|est|ist|was|worth|add|ajoutez|get|save|pay\pL*|paie\pL*|zahl\pL*|erh[aä]lt\pL*|bekomm\pL*|receiv\pL*|reçoi\pL*|recev\pL*|earn\pL*|gagn\pL*|verdien\pL*)\b`)
 	negation = matcher(`\b(?:not|never|cannot|can[’']t|nicht|nie|kein\pL*|ne|n[’']\pL+|pas|jamais)\b`)
 	// yearly matches what is said of prices by the month that are paid by the year.
@@ -115,7 +128,7 @@ func (p *page) standing(a *amount, before, behind int) standing {
 	_, end := p.block(max(a.number, a.end-1))
 	said := s.subject + " " + s.object
 	sentence := p.text[max(start, a.start-near):max(a.end, min(end, a.end+near))]
-	words := letters.FindAllString(strings.ToLower(sentence), -1)
+	words := letters().FindAllString(strings.ToLower(sentence), -1)
 	a.isNamed = slices.ContainsFunc(words, func(w string) bool { return slices.Contains(p.own, w) })
 	a.isOfPrices = ofPrices.MatchString(sentence)
 	a.isRemark = !a.isNamed && !a.isOfPrices && len(words) > 3
@@ -130,7 +143,7 @@ func (p *page) standing(a *amount, before, behind int) standing {
 		return aside
 	case p.elements[element].role == folded, a.isRange, a.isWithdrawn, s.isCondition, s.isOdd, p.isInArticle(a), p.isEnd(a, start),
 		asked.MatchString(p.text[a.end-1 : max(a.end, min(end, a.end+near))]), condition.MatchString(s.tail), others.MatchString(s.labels),
-		condition.MatchString(priceWords.ReplaceAllString(s.note, " ")), withdrawn.MatchString(s.note), a.value == 0 && isTrial():
+		condition.MatchString(priceWords().ReplaceAllString(s.note, " ")), withdrawn.MatchString(s.note), a.value == 0 && isTrial():
 		return talk
 	case !p.isPrice(a, s):
 		a.isProse = p.isName(s.subject) && p.isPlainTalk(s.object) || p.hint != nil && len(strings.Fields(s.subject)) > 3 && !isDoubtful(said)
@@ -163,7 +176,7 @@ func (p *page) surroundings(a *amount, before, behind int) *surroundings {
 	}
 	_, next := p.heading(a.number)
 	rest := p.text[a.end:max(a.end, min(behind, next, a.end+near))]
-	stop := sentenceStop.FindAllStringIndex(rest, -1)
+	stop := sentenceStop().FindAllStringIndex(rest, -1)
 	if stop != nil && behind < min(next, a.end+near) { // what is said of the next amount is not said of this one
 		rest = rest[:stop[len(stop)-1][0]]
 	}
@@ -192,7 +205,7 @@ func (p *page) surroundings(a *amount, before, behind int) *surroundings {
 		s.nearest = heading + own
 	}
 	for _, text := range []*string{&s.labels, &s.nearest} {
-		*text = quantity.ReplaceAllString(*text, "")
+		*text = quantity().ReplaceAllString(*text, "")
 		if p.hint != nil {
 			*text = p.hint.ReplaceAllString(*text, "$1$2")
 		}
@@ -234,39 +247,39 @@ func (p *page) sentence(a *amount, start, end int) (said, object, tail string) {
 	const far = 400
 	start, end = max(start, a.start-far), min(end, a.end+far)
 	said, tail = p.text[min(start, a.start):a.start], p.text[min(a.end, end):end]
-	if stop := sentenceStart.FindAllStringIndex(said, -1); stop != nil {
+	if stop := sentenceStart().FindAllStringIndex(said, -1); stop != nil {
 		said = said[stop[len(stop)-1][1]:]
 	}
-	if stop := sentenceEnd.FindStringIndex(p.text[a.end-1 : end]); stop != nil {
+	if stop := sentenceEnd().FindStringIndex(p.text[a.end-1 : end]); stop != nil {
 		tail = tail[:max(0, stop[0]-1)]
 	}
-	tail = plusTax.ReplaceAllString(insteadOf.ReplaceAllString(tail, ""), "")
+	tail = plusTax().ReplaceAllString(insteadOf().ReplaceAllString(tail, ""), "")
 	if clause := strings.IndexAny(tail, ",;:(–—|·"); clause >= 0 {
 		tail, object = tail[clause:], tail[:clause]
 	} else {
 		tail, object = "", tail
 	}
-	much := included.FindStringSubmatch(object)
+	much := included().FindStringSubmatch(object)
 	if much != nil && !isTime(unitWords[strings.ToLower(much[1])]) {
 		object = ""
 	}
-	said = before.ReplaceAllString(harmless.ReplaceAllString(said, " "), "")
-	return numbers.ReplaceAllString(said, " "), harmless.ReplaceAllString(object, ""), harmless.ReplaceAllString(tail, "")
+	said = before().ReplaceAllString(harmless().ReplaceAllString(said, " "), "")
+	return numbers().ReplaceAllString(said, " "), harmless().ReplaceAllString(object, ""), harmless().ReplaceAllString(tail, "")
 }
 
 // isStatement reports whether the words before an amount say that the tool or its plan costs it, and those behind it nothing
 // that makes it the price of some people or of some time.
 func (p *page) isStatement(subject, object string) bool {
-	verb := costs.FindStringIndex(strings.TrimRight(subject, " "))
+	verb := costs().FindStringIndex(strings.TrimRight(subject, " "))
 	if verb == nil {
 		return false
 	}
 	subject = subject[:verb[0]]
-	payer := somebody.FindStringSubmatch(subject)
+	payer := somebody().FindStringSubmatch(subject)
 	if payer != nil && unitWords[strings.ToLower(payer[1])] == "" {
 		subject = ""
 	}
-	isTool := strings.TrimSpace(subject) == "" || slices.ContainsFunc(letters.FindAllString(strings.ToLower(subject), -1), func(w string) bool {
+	isTool := strings.TrimSpace(subject) == "" || slices.ContainsFunc(letters().FindAllString(strings.ToLower(subject), -1), func(w string) bool {
 		return slices.Contains(p.own, w) || slices.Contains(products, w)
 	})
 	return isTool && !isDoubtful(subject) && !reported.MatchString(subject) && (p.isPlainTalk(object) || !isDoubtful(object))
@@ -284,7 +297,7 @@ var each = matcher(`\b(?:je|per|pro|par|each|every|chaque|\d+(?:e|nd|rd|th|\.))\
 var reported = matcher(`\b(?:que|qu[’'](?:il|elle|on)|that|dass|parfois|sometimes|manchmal|lit|read|liest|say|dit|sagt|think|croi\pL+|glaub\pL+|wrong|faux|falsch)\b`)
 
 // somebody matches those who pay, one by one.
-var somebody = regexp.MustCompile(`(?i)^\W*(?:eine?|jede[rs]?|chaque|une?|an?|each|every) (\pL+)$`)
+var somebody = compile(`(?i)^\W*(?:eine?|jede[rs]?|chaque|une?|an?|each|every) (\pL+)$`)
 
 // products are the words for what is paid for.
 var products = strings.Fields("monatsgebühr jahresgebühr zugang plan offre formule abonnement abo tarif pack paket subscription licence license lizenz account compte konto zugang accès access nutzung utilisation use " +
@@ -292,7 +305,7 @@ var products = strings.Fields("monatsgebühr jahresgebühr zugang plan offre for
 
 // isName reports whether the words before a price are a label that names the tool or says what is paid for, and nothing else.
 func (p *page) isName(label string) bool {
-	words := letters.FindAllString(strings.ToLower(label), -1)
+	words := letters().FindAllString(strings.ToLower(label), -1)
 	isOurs := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(p.own, w) || slices.Contains(products, w) })
 	isLabel := strings.ContainsAny(lastRune(strings.TrimSpace(label)), ":–—-") || len(words) > 0 && slices.Contains(products, words[len(words)-1]) && !strings.ContainsAny(label, ":0123456789")
 	return isOurs && isLabel && isShort(label) && !says.MatchString(label) && !isNoPlan(label) && !condition.MatchString(label) && !negation.MatchString(label)
@@ -312,7 +325,7 @@ func (p *page) isEnd(a *amount, start int) bool {
 
 // isPlainTalk reports whether the words beside an amount say nothing but that it is the price.
 func (p *page) isPlainTalk(rest string) bool {
-	for _, w := range letters.FindAllString(strings.ToLower(rest), -1) {
+	for _, w := range letters().FindAllString(strings.ToLower(rest), -1) {
 		if unit := unitWords[w]; !isTime(unit) && unit != once && !slices.Contains(plainWords, w) && !slices.Contains(planWords, w) && !slices.Contains(p.own, w) {
 			return false
 		}
@@ -320,7 +333,7 @@ func (p *page) isPlainTalk(rest string) bool {
 	return true
 }
 
-var letters = regexp.MustCompile(`\pL+`)
+var letters = compile(`\pL+`)
 
 var plainWords = strings.Fields("deux trois quatre cinq six sept huit neuf dix douze vingt trente two three four five six seven eight nine ten twelve twenty thirty sixty zwei drei vier fünf sechs sieben acht neun zehn zwölf zwanzig euro euros dollars im même same gleich purchase in alles drin grundgebühr grundpreis basispreis prix tarif tarifs price prices pricing preis preise seulement only nur just ou or oder soit ttc ht hors taxe taxes tax tva vat mwst ust inkl inklusive zzgl zuzüglich excl incl incluse mehrwertsteuer umsatzsteuer gesetzlicher comprise " +
 	"netto brutto plus par per pro facturé facturée facturés billed paid payé payable abgerechnet bei jährlicher monatlicher zahlung sans engagement no commitment abonnement subscription plan offre formule " +
@@ -366,8 +379,8 @@ func (p *page) inherit(a *amount, all []amount) {
 	element := p.at(a.number)
 	start, end := p.block(a.number)
 	noted, _ := unitsAfter(strings.TrimLeft(p.note(a), "* "))
-	several := severalTimes.FindStringSubmatch(p.text[start:a.start])
-	said := adverb.FindStringSubmatch(p.text[start:a.start])
+	several := severalTimes().FindStringSubmatch(p.text[start:a.start])
+	said := adverb().FindStringSubmatch(p.text[start:a.start])
 	switch {
 	case noted != "":
 		a.units = noted
@@ -433,23 +446,23 @@ func (p *page) note(a *amount) string {
 }
 
 // adverb matches it right before an amount: Sie zahlen monatlich 12 Euro.
-var adverb = regexp.MustCompile(`(?i) (monatlich|jährlich|mensuellement|annuellement|monthly|yearly|annually) (?:nur |only )?$`)
+var adverb = compile(`(?i) (monatlich|jährlich|mensuellement|annuellement|monthly|yearly|annually) (?:nur |only )?$`)
 
 // severalTimes matches what stands before an amount for some months or years.
-var severalTimes = regexp.MustCompile(`^\W*([2-9]|\d\d+) (\pL+)\W*$`)
+var severalTimes = compile(`^\W*([2-9]|\d\d+) (\pL+)\W*$`)
 
 // ambiguous stands for more than one unit of time.
 const ambiguous = "?"
 
 // labelWords are what a block about the unit of prices begins with or is.
-var labelWords = regexp.MustCompile(`(?i)\b(?:prix|tarifs?|prices?|pricing|preise?|abonnements?|subscriptions?|mensualités?|annuités?|facturation|paiements?|payments?|zahlung|billing|billed|facturé|plans?|offres?|formules?|fees?|licences?|licenses?|lizenz|cotisations?|adhésion|membership|forfaits?|costs?|coût|kosten|pro|par|per|/)[ ]?\b|/ ?(?:mois|month|mo|monat|an|année|year|yr|jahr)\b|(?:[€$£]|EUR|USD|GBP|CHF) ?/ ?\pL+|(?:^|\W)(?:monats|jahres)(?:abo|abonnement|preis|lizenz|beitrag|tarif|gebühr|karte|paket)|(?:^|[ ,(–—])(?:1|une?|one|eine?) \pL+\)?$|^(?:au |à l[’']|by the )\pL+$|^(?:mensuel|mensualit|annuit|monthly|monatlich|annuel|yearly|jährlich|annual)\pL*(?:[^\pL].*)?$`)
+var labelWords = compile(`(?i)\b(?:prix|tarifs?|prices?|pricing|preise?|abonnements?|subscriptions?|mensualités?|annuités?|facturation|paiements?|payments?|zahlung|billing|billed|facturé|plans?|offres?|formules?|fees?|licences?|licenses?|lizenz|cotisations?|adhésion|membership|forfaits?|costs?|coût|kosten|pro|par|per|/)[ ]?\b|/ ?(?:mois|month|mo|monat|an|année|year|yr|jahr)\b|(?:[€$£]|EUR|USD|GBP|CHF) ?/ ?\pL+|(?:^|\W)(?:monats|jahres)(?:abo|abonnement|preis|lizenz|beitrag|tarif|gebühr|karte|paket)|(?:^|[ ,(–—])(?:1|une?|one|eine?) \pL+\)?$|^(?:au |à l[’']|by the )\pL+$|^(?:mensuel|mensualit|annuit|monthly|monatlich|annuel|yearly|jährlich|annual)\pL*(?:[^\pL].*)?$`)
 
 // eachOf are what stands before somebody who is paid for.
 var eachOf = []string{"par ", "per ", "pro ", "/", "/ ", "each ", "chaque ", "je "}
 
-var compound = regexp.MustCompile(`^(monat|jahr)e?s(?:abo|abonnement|preis|lizenz|beitrag|tarif|gebühr|karte|paket)$`)
+var compound = compile(`^(monat|jahr)e?s(?:abo|abonnement|preis|lizenz|beitrag|tarif|gebühr|karte|paket)$`)
 
-var perWhat = regexp.MustCompile(`(?:par|per|pro|/)[ ]?(\pL+)`)
+var perWhat = compile(`(?:par|per|pro|/)[ ]?(\pL+)`)
 
 // unitsIn returns the unit of time that a text says, with the user if it says so; ambiguous if it says
 // two, "" if it says none.
@@ -460,16 +473,16 @@ func unitsIn(text string) string {
 		if !labelWords.MatchString(line) && !isAdverb(line) {
 			continue
 		}
-		for _, m := range perWhat.FindAllStringSubmatch(line, 3) {
-			if unitWords[m[1]] == "" && strings.Count(line, m[0]) == 1 && len(perWhat.FindAllString(line, 3)) == 2 {
+		for _, m := range perWhat().FindAllStringSubmatch(line, 3) {
+			if unitWords[m[1]] == "" && strings.Count(line, m[0]) == 1 && len(perWhat().FindAllString(line, 3)) == 2 {
 				found[m[1]] = true
 			}
 		}
 		for _, w := range strings.FieldsFunc(line, func(r rune) bool { return !unicode.IsLetter(r) && r != '.' }) {
-			switch unit := unitWords[compound.ReplaceAllString(strings.TrimSuffix(w, "."), "$1")]; {
+			switch unit := unitWords[compound().ReplaceAllString(strings.TrimSuffix(w, "."), "$1")]; {
 			case isTime(unit), unit == once, unit != "" && w == line && isAdverb(w):
 				found[unit] = true
-			case (unit == "utilisateur" || unit != "" && len(perWhat.FindAllString(line, 2)) == 2) && slices.ContainsFunc(eachOf, func(each string) bool { return strings.Contains(line, each+w) }):
+			case (unit == "utilisateur" || unit != "" && len(perWhat().FindAllString(line, 2)) == 2) && slices.ContainsFunc(eachOf, func(each string) bool { return strings.Contains(line, each+w) }):
 				found[unit] = true
 			}
 		}

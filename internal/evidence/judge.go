@@ -98,8 +98,8 @@ func judgeAt(c *Claim, document []byte, address string) (Result, []Found, string
 
 // A dollar is another one on pages for some countries, or on those that say so.
 var (
-	abroad     = regexp.MustCompile(`(?i)(?:^|[-_])(?:CA|AU|NZ|SG|HK|MX|TW)$`)
-	dollarNote = regexp.MustCompile(`(?i)\b(?:AUD|CAD|NZD|SGD|HKD|MXN|TWD|(?:austral|canad|kanad)\pL+ dollars?|dollars? (?:austral|canad|kanad)\pL+)\b`)
+	abroad     = compile(`(?i)(?:^|[-_])(?:CA|AU|NZ|SG|HK|MX|TW)$`)
+	dollarNote = compile(`(?i)\b(?:AUD|CAD|NZD|SGD|HKD|MXN|TWD|(?:austral|canad|kanad)\pL+ dollars?|dollars? (?:austral|canad|kanad)\pL+)\b`)
 )
 
 // maxAmounts is how many amounts a page may have: nobody could tell more of them apart.
@@ -117,7 +117,7 @@ func (p *page) judge(c *Claim) (Result, []amount) {
 		return Unreadable, nil
 	}
 	p.name, p.isFrom = c.Name, from.MatchString(c.Display)
-	p.own = letters.FindAllString(strings.ToLower(c.Name+" "+c.Hint), -1)
+	p.own = letters().FindAllString(strings.ToLower(c.Name+" "+c.Hint), -1)
 	if c.Hint != "" {
 		p.plan = func(label string) bool { return isPlan(label, c.Hint, c.Name) }
 		p.hint = regexp.MustCompile(`(?im)(^|\PL)` + regexp.QuoteMeta(c.Hint) + `(\PL|$)`)
@@ -295,7 +295,7 @@ var ofPrices = matcher(`\b(?:prix|tarifs?|prices?|pricing|preise?|abos?|abonneme
 // isThing reports whether an amount is that of another thing on the list of a table in which the tool is one.
 func (p *page) isThing(a, b *amount) bool {
 	isOwn := func(l int) bool {
-		return slices.ContainsFunc(letters.FindAllString(strings.ToLower(p.textOf(l)), -1), func(w string) bool { return slices.Contains(p.own, w) })
+		return slices.ContainsFunc(letters().FindAllString(strings.ToLower(p.textOf(l)), -1), func(w string) bool { return slices.Contains(p.own, w) })
 	}
 	first, second := p.at(a.number), p.at(b.number)
 	return p.around(first, atom.Table) == p.around(second, atom.Table) && !p.isRow(first, second) &&
@@ -359,15 +359,15 @@ func (p *page) isHidden(want price) bool {
 }
 
 var (
-	missing = regexp.MustCompile(`(?i)\b(?:404|410)\b|introuvable|not found|(?:can[’']?t|cannot|couldn[’']t|could not|unable to) (?:be )?f(?:i|ou)nd|ne trouv\pL+ pas|nicht (?:ge)?f[iu]nden|n[’']existe (?:pas|plus)|existiert nicht|does(?:n[’']t| not) exist|` +
+	missing = compile(`(?i)\b(?:404|410)\b|introuvable|not found|(?:can[’']?t|cannot|couldn[’']t|could not|unable to) (?:be )?f(?:i|ou)nd|ne trouv\pL+ pas|nicht (?:ge)?f[iu]nden|n[’']existe (?:pas|plus)|existiert nicht|does(?:n[’']t| not) exist|` +
 		`(?:was|been) (?:removed|deleted)|a été (?:supprimée|déplacée)|no longer (?:available|exists)|nicht mehr (?:verfügbar|vorhanden)|n[’']est plus (?:disponible|en ligne)|page manquante|seite fehlt|` +
 		`\bdomain\pL*\b.{0,60}\b(?:for sale|parked|expired|zu verkaufen|zum verkauf|à vendre|en vente|expiré|parqué)|(?:buy|acheter) (?:this|ce) domain|parked domain|\b(?:is|are) for sale$|lease[- ]to[- ]own`)
 	// ofPages matches sentences about a page or an address, and the number of an error.
-	ofPages  = regexp.MustCompile(`(?i)page|url|adresse?|link|lien|seite|site|domain|404|410|sale|lease`)
-	freeLine = regexp.MustCompile(`(?i)^(?:(?:prix|tarif|price|cost|preis|kosten)[ \x{a0}]?:? ?)?(?:gratuite?|free|kostenlos|gratis|entièrement gratuite?|100 ?% gratuite?|totally free|completely free|komplett kostenlos)(?:,? (?:pour toujours|à vie|forever|für immer|pour tous|for everyone|pour tout le monde|dauerhaft|et sans publicité))?[ .!*]*$`)
-	freeTalk = regexp.MustCompile(`(?i)\b(?:est|reste|restera|sont|sera toujours) (?:entièrement |totalement |complètement |100 ?% |et restera |toujours |une? \pL+ |libre et )*gratuite?s?\b|\best une? [^.\n]{0,50}\bgratuite?\b|\b(?:is|remains|stays) (?:completely |totally |entirely |always |100 ?% |an? )*free\b|` +
+	ofPages  = compile(`(?i)page|url|adresse?|link|lien|seite|site|domain|404|410|sale|lease`)
+	freeLine = compile(`(?i)^(?:(?:prix|tarif|price|cost|preis|kosten)[ \x{a0}]?:? ?)?(?:gratuite?|free|kostenlos|gratis|entièrement gratuite?|100 ?% gratuite?|totally free|completely free|komplett kostenlos)(?:,? (?:pour toujours|à vie|forever|für immer|pour tous|for everyone|pour tout le monde|dauerhaft|et sans publicité))?[ .!*]*$`)
+	freeTalk = compile(`(?i)\b(?:est|reste|restera|sont|sera toujours) (?:entièrement |totalement |complètement |100 ?% |et restera |toujours |une? \pL+ |libre et )*gratuite?s?\b|\best une? [^.\n]{0,50}\bgratuite?\b|\b(?:is|remains|stays) (?:completely |totally |entirely |always |100 ?% |an? )*free\b|` +
 		`\b(?:ist|bleibt) (?:für alle \pL+ |komplett |dauerhaft |völlig |immer |vollständig )*kostenlos\b|\bfree forever\b|\bgratuite? pour toujours\b|\bfür immer kostenlos\b|\bne coûte rien\b|\bcosts nothing\b|\bkostet nichts\b`)
-	trial = regexp.MustCompile(`(?i)\bessai|b[eê]ta\b|during|pendant|while|tant que|solange|während|jusqu|until|trial|\btest|\bdémo|\bdemo|\d+ ?(?:jours|days|tage|mois|months|monate)|premier|first|erste|livraison|shipping|support|assistance|consultation|beratung|newsletter|webinaire|webinar|e-?book|` +
+	trial = compile(`(?i)\bessai|b[eê]ta\b|during|pendant|while|tant que|solange|während|jusqu|until|trial|\btest|\bdémo|\bdemo|\d+ ?(?:jours|days|tage|mois|months|monate)|premier|first|erste|livraison|shipping|support|assistance|consultation|beratung|newsletter|webinaire|webinar|e-?book|` +
 		`plus gratuit|no longer|nicht mehr|n[’']est (?:pas|plus)|isn[’']t|is not|ist nicht|[a-z] was\b|était|war\b|ailleurs|concurren|téléchargement|download|mise à jour|update|inscription|sign ?up|20\d\d`)
 )
 
@@ -381,7 +381,7 @@ func (p *page) addFree(all []amount) []amount {
 		case freeLine.MatchString(text):
 			place = 0
 		case !trial.MatchString(text):
-			if m := freeTalk.FindStringIndex(text); m != nil {
+			if m := freeTalk().FindStringIndex(text); m != nil {
 				place = m[0]
 			}
 		}

@@ -173,7 +173,7 @@ func hasCents(n *html.Node) bool {
 }
 
 // decimals matches the cents of an amount, perhaps with its currency.
-var decimals = regexp.MustCompile(`^\s*[.,]?(?:\d\d|--?|–|—)?\s*(?:` + currency + `)?\s*$`)
+var decimals = compile(`^\s*[.,]?(?:\d\d|--?|–|—)?\s*(?:` + currency + `)?\s*$`)
 
 // skip handles what is never text.
 func (b *builder) skip(n *html.Node) bool {
@@ -423,7 +423,7 @@ func isHidden(n *html.Node) bool {
 		slices.ContainsFunc(classes, func(c string) bool { return slices.Contains(hiddenWords, c) }) && !slices.ContainsFunc(classes, isShownWide)
 }
 
-var wide = regexp.MustCompile(`^(?:(?:sm|md|lg|xl):|d-(?:sm|md|lg|xl)-)`)
+var wide = compile(`^(?:(?:sm|md|lg|xl):|d-(?:sm|md|lg|xl)-)`)
 
 // isShownWide reports whether a class shows an element on wide screens that another one hides on
 // narrow ones.

@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,12 +12,12 @@ import (
 var fillers = strings.Fields("plan plans offre offres formule formules abonnement tarif tarifs the our le la l les notre pack paket pour " +
 	"populaire recommandé recommandée popular recommended beliebt empfohlen unser unsere de der die das")
 
-var praise = regexp.MustCompile(`(?i)le plus (?:populaire|choisi|vendu)|most popular|am beliebtesten|best(?: value|seller| choice)|meilleur(?:e)? (?:choix|offre|vente)|bestseller`)
+var praise = compile(`(?i)le plus (?:populaire|choisi|vendu)|most popular|am beliebtesten|best(?: value|seller| choice)|meilleur(?:e)? (?:choix|offre|vente)|bestseller`)
 
 // planName returns the words of a name of a plan, as they are compared.
 func planName(s string) string {
 	s = strings.ToLower(s)
-	if rest := praise.ReplaceAllString(s, " "); strings.TrimSpace(rest) != "" {
+	if rest := praise().ReplaceAllString(s, " "); strings.TrimSpace(rest) != "" {
 		s = rest
 	}
 	all := strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' })
@@ -32,8 +31,8 @@ func planName(s string) string {
 // isPart reports whether a text is no name: only recommends the plan that it stands beside, or is a part of its price.
 func isPart(s string) bool {
 	s = strings.ToLower(s)
-	m := perWhat.FindStringSubmatch(s)
-	rest := letters.FindAllString(praise.ReplaceAllString(s, " "), -1)
+	m := perWhat().FindStringSubmatch(s)
+	rest := letters().FindAllString(praise().ReplaceAllString(s, " "), -1)
 	return m != nil && isTime(unitWords[m[1]]) || !slices.ContainsFunc(rest, func(w string) bool { return !slices.Contains(fillers, w) })
 }
 
@@ -73,11 +72,11 @@ func (p *page) markPlan(name string, all []amount) (isNamed bool) {
 		if i > 0 {
 			start = max(start, all[i-1].end)
 		}
-		before := numbers.ReplaceAllString(costs.ReplaceAllString(strings.TrimRight(p.text[start:all[i].start], " :–—-(=.,"), ""), "")
+		before := numbers().ReplaceAllString(costs().ReplaceAllString(strings.TrimRight(p.text[start:all[i].start], " :–—-(=.,"), ""), "")
 		if cut := strings.LastIndexAny(before, ".;,|·•"); cut >= 0 {
 			before = before[cut+1:]
 		}
-		quoted := inQuotes.FindStringSubmatch(before)
+		quoted := inQuotes().FindStringSubmatch(before)
 		if quoted != nil {
 			before = quoted[1]
 		}
@@ -89,14 +88,14 @@ func (p *page) markPlan(name string, all []amount) (isNamed bool) {
 }
 
 // numbers matches columns of figures before a price.
-var numbers = regexp.MustCompile(`(?: [\d.,]+(?: ?[GMT][Bo])?)+ ?$`)
+var numbers = compile(`(?: [\d.,]+(?: ?[GMT][Bo])?)+ ?$`)
 
 // noPlan matches names of what is no plan: times, places, people, what is sold besides.
 var noPlan = matcher(`\b(?:bisher|früher|jetzt|neue?[rs]?|alt|before|after|now|new|today|heute|aktuell|avant|après|maintenant|désormais|nouve\pL+|actuel\pL*|depuis|seit|since|au mois|à l[’']année|mensuel\pL*|annuel\pL*|monthly|yearly|annual\pL*|monatlich\pL*|jährlich\pL*|month|year|mois|monat|jahr|worldwide|world|monde|welt|eu|uk|usa?|us|nous|wir|(?:east|west|latin|north|south)\pL*|europ\pL+|asia|africa|america|france|deutschland|germany|schweiz|outre-mer|` +
 	`(?:moins de|under|unter) \d+ (?:ans|years|jahre)|members?|membres?|mitglieder|adhérents?|assurance|insurance|versicherung|(?:custom|own|eigene) domain\pL*|nom de domaine|domain name|sms|coaching|parrainage|referral|black friday|upgrade|worth)\b`)
 
 // inQuotes matches a name in quotation marks, of which something is said.
-var inQuotes = regexp.MustCompile(`[„“"«‹»][ \x{a0}]?([^„“”"«»]{1,60}?)[ \x{a0}]?[“”"»›«]$`)
+var inQuotes = compile(`[„“"«‹»][ \x{a0}]?([^„“”"«»]{1,60}?)[ \x{a0}]?[“”"»›«]$`)
 
 // isPlan reports whether a label is the name of a plan, with that of the tool before it or a remark behind it.
 func isPlan(label, name, tool string) bool {
@@ -105,7 +104,7 @@ func isPlan(label, name, tool string) bool {
 		s = planName(s)
 		return s == name || s == planName(tool)+" "+name || s == name+" "+planName(tool)
 	}
-	label = numbered.ReplaceAllString(label, "")
+	label = numbered().ReplaceAllString(label, "")
 	label, _, _ = strings.Cut(label, "\n")
 	if is(label) {
 		return true
@@ -120,7 +119,7 @@ func isPlan(label, name, tool string) bool {
 
 // isRestricted reports whether a remark makes a plan one for some people, or of another time.
 func isRestricted(remark string) bool {
-	remark = quantity.ReplaceAllString(remark, "")
+	remark = quantity().ReplaceAllString(remark, "")
 	return others.MatchString(remark) || extra.MatchString(remark) || withdrawn.MatchString(remark)
 }
 
@@ -130,7 +129,7 @@ func isNoPlan(name string) bool {
 }
 
 // costs matches the verb between the name of a plan and its price.
-var costs = regexp.MustCompile(`(?i)(?:^|[ \x{a0}])(?:coûte|costs?|kostet|beträgt|revient à|, (?:à|at|zu|für)|est (?:à|de|proposée? à|facturée?)|is(?: priced at| available (?:at|for))?|ist für|gibt es für|zahlt|paie|pays|verse|zahlen sie|zahlst du|(?:sie|du|you|vous) (?:zahlen|zahlst|pay|payez)(?: monatlich| jährlich| mensuellement)?)(?: only| just| seulement| nur)?$`)
+var costs = compile(`(?i)(?:^|[ \x{a0}])(?:coûte|costs?|kostet|beträgt|revient à|, (?:à|at|zu|für)|est (?:à|de|proposée? à|facturée?)|is(?: priced at| available (?:at|for))?|ist für|gibt es für|zahlt|paie|pays|verse|zahlen sie|zahlst du|(?:sie|du|you|vous) (?:zahlen|zahlst|pay|payez)(?: monatlich| jährlich| mensuellement)?)(?: only| just| seulement| nur)?$`)
 
 // mark marks the amounts that a label of a plan is for.
 func (p *page) mark(all []amount, start, end int) {
@@ -270,7 +269,7 @@ func (p *page) planNames(a, b *amount) (names [3]string) {
 }
 
 // numbered matches the number of a heading.
-var numbered = regexp.MustCompile(`^\s*\d{1,2}[.)] `)
+var numbered = compile(`^\s*\d{1,2}[.)] `)
 
 // findList marks the amounts that are prices of a list of plans, of which nothing says otherwise: three or more for the same units
 // that stand beside each other, each with a name.
@@ -315,7 +314,7 @@ func (p *page) findList(all []amount) {
 // has the other one in it, that of the tool or the end of what is sold besides.
 func (p *page) areNames(names map[string]bool) bool {
 	for name := range names {
-		words := strings.Fields(quantity.ReplaceAllString(name, " "))
+		words := strings.Fields(quantity().ReplaceAllString(name, " "))
 		isKnown := !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(planWords, w) && !slices.Contains(products, w) })
 		if isKnown || len(words) > 3 || says.MatchString(name) || strings.HasSuffix(name, "pack") || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(p.own, w) }) {
 			return false

@@ -12,7 +12,6 @@ import (
 	"net/netip"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -226,7 +225,7 @@ func isNoHost(err error) bool {
 }
 
 // isTag matches what a server may call a page, if it is short enough to be kept.
-var isTag = regexp.MustCompile(`^(?:W/)?"[!#-~]{1,200}"$`)
+var isTag = compile(`^(?:W/)?"[!#-~]{1,200}"$`)
 
 // take completes a visit with a response, or returns where it redirects to.
 func (v *visit) take(resp *http.Response, tag string) (redirect string) {
@@ -249,7 +248,7 @@ func (v *visit) take(resp *http.Response, tag string) (redirect string) {
 			break
 		}
 		v.page = page
-		v.tag = isTag.FindString(resp.Header.Get("ETag"))
+		v.tag = isTag().FindString(resp.Header.Get("ETag"))
 	}
 	return redirect
 }

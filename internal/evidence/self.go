@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,13 +10,13 @@ import (
 )
 
 // datedPath matches addresses of articles.
-var datedPath = regexp.MustCompile(`(?i)/(?:blog|news|actualites?|actus?|journal|presse?|changelog|release-notes|archives?|articles?|posts?|magazine|stories|aktuelles|(?:19|20)\d\d)/`)
+var datedPath = compile(`(?i)/(?:blog|news|actualites?|actus?|journal|presse?|changelog|release-notes|archives?|articles?|posts?|magazine|stories|aktuelles|(?:19|20)\d\d)/`)
 
 // anyYear matches a year, and pastDay a day or month with its year.
 var (
-	anyYear = regexp.MustCompile(`\b20\d\d\b`)
+	anyYear = compile(`\b20\d\d\b`)
 	since   = matcher(`\b(?:since|depuis|seit)(?: le| dem| the)?(?: \d{1,2}\.?)? ?$`)
-	pastDay = regexp.MustCompile(`(?i)(?:(?:jan|f[ée]v|feb|m[aä]r|a[pv]r|mai|may|juin|juil|jun|jul|ao[uû]|aug|sep|o[ck]t|nov|d[ée][cz])\pL*\.?(?: \d{1,2},)? |\b\d\d[./]\d\d[./])(20\d\d)\b|\b(20\d\d)-\d\d-\d\d\b`)
+	pastDay = compile(`(?i)(?:(?:jan|f[ée]v|feb|m[aä]r|a[pv]r|mai|may|juin|juil|jun|jul|ao[uû]|aug|sep|o[ck]t|nov|d[ée][cz])\pL*\.?(?: \d{1,2},)? |\b\d\d[./]\d\d[./])(20\d\d)\b|\b(20\d\d)-\d\d-\d\d\b`)
 )
 
 var (
@@ -55,11 +54,11 @@ func (p *page) isOther(all []amount) bool {
 }
 
 // ofTool matches what pages call the tool that they are about.
-var ofTool = regexp.MustCompile(`^\W*(?:ce|cette|this|the|dieses?|diese|le|la) (?:produit|outil|logiciel|offre|service|product|tool|app|site|produkt|angebot)\b`)
+var ofTool = compile(`^\W*(?:ce|cette|this|the|dieses?|diese|le|la) (?:produit|outil|logiciel|offre|service|product|tool|app|site|produkt|angebot)\b`)
 
 // isRenamed reports whether a page says of the tool that it is now part of another one.
 func (p *page) isRenamed() bool {
-	for _, m := range renamed.FindAllStringIndex(p.text, 20) {
+	for _, m := range renamed().FindAllStringIndex(p.text, 20) {
 		start, _ := p.block(m[0])
 		_, end := p.block(m[1] - 1)
 		text := strings.ToLower(p.text[start:end])
@@ -71,11 +70,11 @@ func (p *page) isRenamed() bool {
 }
 
 // perUser matches notes that all prices of a page are for one user each.
-var perUser = regexp.MustCompile(`(?im)^(?:\W*(?:all |tous les |toutes les |alle |nos |our |unsere )?(?:prix|tarifs?|prices?|pricing|preise|plans|formules|offres)\b[^€$£\n]{0,60})?(?:par|per|pro|/) ?(?:brands?|marques?|utilisat\pL+|users?|seats?|sièges?|(?:be)?nutzer|members?|membres?|lizenz|sites?|domaine?s?|locations?|stores?|boutiques?|editors?|éditeurs?|personne?|collaborat\pL+)\b[^€$£\n]{0,40}$`)
+var perUser = compile(`(?im)^(?:\W*(?:all |tous les |toutes les |alle |nos |our |unsere )?(?:prix|tarifs?|prices?|pricing|preise|plans|formules|offres)\b[^€$£\n]{0,60})?(?:par|per|pro|/) ?(?:brands?|marques?|utilisat\pL+|users?|seats?|sièges?|(?:be)?nutzer|members?|membres?|lizenz|sites?|domaine?s?|locations?|stores?|boutiques?|editors?|éditeurs?|personne?|collaborat\pL+)\b[^€$£\n]{0,40}$`)
 
 // isForEach reports whether a page says of all its prices that they are for one user each.
 func (p *page) isForEach(all []amount) bool {
-	for _, m := range perUser.FindAllStringIndex(p.text, 20) {
+	for _, m := range perUser().FindAllStringIndex(p.text, 20) {
 		if !slices.ContainsFunc(all, func(a amount) bool { return a.start <= m[0] && m[0] < a.end }) {
 			return true
 		}
@@ -102,11 +101,11 @@ func (p *page) isInArticle(a *amount) bool {
 func (p *page) namesPastYear(all []amount) bool {
 	now := time.Now().Format("2006")
 	for line := range strings.Lines(p.said()) {
-		if labelWords.MatchString(line) && slices.ContainsFunc(anyYear.FindAllString(line, -1), func(year string) bool { return year < now }) {
+		if labelWords.MatchString(line) && slices.ContainsFunc(anyYear().FindAllString(line, -1), func(year string) bool { return year < now }) {
 			return true
 		}
 	}
-	for _, m := range pastDay.FindAllStringSubmatchIndex(p.text, 100) {
+	for _, m := range pastDay().FindAllStringSubmatchIndex(p.text, 100) {
 		year := p.text[m[1]-4 : m[1]]
 		if m[4] >= 0 {
 			year = p.text[m[4]:m[5]]

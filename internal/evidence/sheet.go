@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -42,16 +41,16 @@ func readSheets(root *html.Node) *sheet {
 			continue
 		}
 		if media := strings.ToLower(attribute(n, "media")); media == "" || media == "all" || media == "screen" {
-			s.read(comment.ReplaceAllString(n.FirstChild.Data, ""))
+			s.read(comment().ReplaceAllString(n.FirstChild.Data, ""))
 		}
 	}
 	return s
 }
 
 var (
-	comment = regexp.MustCompile(`(?s)/\*.*?\*/`)
+	comment = compile(`(?s)/\*.*?\*/`)
 	// everywhere matches the conditions of rules that hold wherever a page is read.
-	everywhere = regexp.MustCompile(`(?i)^@(?:media\s+(?:only\s+)?(?:screen|all)|layer\b.*|supports\b.*)$`)
+	everywhere = compile(`(?i)^@(?:media\s+(?:only\s+)?(?:screen|all)|layer\b.*|supports\b.*)$`)
 )
 
 // read reads blocks, which may be in others.
@@ -103,21 +102,21 @@ func within(outer, inner string) string {
 
 var (
 	// pseudo matches the elements that sheets add, and overline the look of a line across the text of their element.
-	pseudo   = regexp.MustCompile(`::?(?:after|before)\s*$`)
-	overline = regexp.MustCompile(`top:(?:4\d|5\d)%.*(?:border|height:[1-4]px)|(?:border|height:[1-4]px).*top:(?:4\d|5\d)%|rotate\(-?\d`)
-	anyOf    = regexp.MustCompile(`:(?:is|where)\(([^()]*)\)`)
+	pseudo   = compile(`::?(?:after|before)\s*$`)
+	overline = compile(`top:(?:4\d|5\d)%.*(?:border|height:[1-4]px)|(?:border|height:[1-4]px).*top:(?:4\d|5\d)%|rotate\(-?\d`)
+	anyOf    = compile(`:(?:is|where)\(([^()]*)\)`)
 	// unread matches conditions that are not read: an element may meet them.
-	unread = regexp.MustCompile(`.*[+~](?: |[^=])|:(?:nth|first|last|only|checked|has|target|empty)[\w-]*(?:\([^()]*\))?`)
+	unread = compile(`.*[+~](?: |[^=])|:(?:nth|first|last|only|checked|has|target|empty)[\w-]*(?:\([^()]*\))?`)
 )
 
 // toggled matches selectors of what follows a box that is ticked.
-var toggled = regexp.MustCompile(`^([#.]?[\w-]+|\[[^\]]*\]):checked\s*[~+]\s*([^~+,]*)$`)
+var toggled = compile(`^([#.]?[\w-]+|\[[^\]]*\]):checked\s*[~+]\s*([^~+,]*)$`)
 
 // add adds a rule, if it matters.
 func (s *sheet) add(selectors, body string) {
 	declarations := strings.ToLower(strings.Join(strings.Fields(body), ""))
 	r := rule{role: plain}
-	switch line := pseudo.FindString(selectors); {
+	switch line := pseudo().FindString(selectors); {
 	case line != "" && overline.MatchString(declarations):
 		selectors, r.role = strings.TrimSuffix(selectors, line), struck
 	case hidden.MatchString(declarations):
@@ -133,7 +132,7 @@ func (s *sheet) add(selectors, body string) {
 	default:
 		return
 	}
-	m := toggled.FindStringSubmatch(selectors)
+	m := toggled().FindStringSubmatch(selectors)
 	if m != nil {
 		input, err := cascadia.Parse(m[1])
 		if err != nil || !slices.ContainsFunc(cascadia.QueryAll(s.root, input), func(n *html.Node) bool { return has(n, "checked") }) {
@@ -142,11 +141,11 @@ func (s *sheet) add(selectors, body string) {
 		selectors = m[2]
 	}
 	r.isDisplay = strings.HasPrefix(declarations, "display:none")
-	if known := unread.ReplaceAllString(selectors, ""); known != selectors {
+	if known := unread().ReplaceAllString(selectors, ""); known != selectors {
 		selectors, r.role = known, folded
 	}
 	each := []string{selectors}
-	if m := anyOf.FindStringSubmatchIndex(selectors); m != nil {
+	if m := anyOf().FindStringSubmatchIndex(selectors); m != nil {
 		each = strings.Split(selectors[m[2]:m[3]], ",")
 		for i := range each {
 			each[i] = selectors[:m[0]] + strings.TrimSpace(each[i]) + selectors[m[1]:]
@@ -191,5 +190,5 @@ func (s *sheet) shows(n *html.Node, hiding *rule) bool {
 }
 
 // hidden matches declarations that hide an element.
-var hidden = regexp.MustCompile(`(?:^|;)(?:display:none|(?:content-)?visibility:(?:hidden|collapse)|(?:opacity|font-size|(?:max-)?height|width):0?\.?0*(?:px|r?em|%)?|` +
+var hidden = compile(`(?:^|;)(?:display:none|(?:content-)?visibility:(?:hidden|collapse)|(?:opacity|font-size|(?:max-)?height|width):0?\.?0*(?:px|r?em|%)?|` +
 	`(?:left|top|right|text-indent|margin-left):-(?:999|1000|100vw)[^;]*|clip:rect\((?:0|1px)[^;]*|clip-path:inset\((?:50|100)%\)|transform:(?:scale\(0\)|translatex\(-\d{3}[^;]*)|color:transparent)(?:!important)?(?:;|$)`)

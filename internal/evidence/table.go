@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -199,9 +198,9 @@ func (p *page) unitsBelow(element int) string {
 }
 
 var (
-	sign      = regexp.MustCompile(currency)
-	priceOnly = regexp.MustCompile(`^(?:` + number + `)` + space + `?(?:` + currency + `)|^(?:` + currency + `)` + space + `?\d`)
-	bare      = regexp.MustCompile(`^(?:` + number + `)(?:[.,](?:--?|–|—))?\*?$`)
+	sign      = compile(currency)
+	priceOnly = compile(`^(?:` + number + `)` + space + `?(?:` + currency + `)|^(?:` + currency + `)` + space + `?\d`)
+	bare      = compile(`^(?:` + number + `)(?:[.,](?:--?|–|—))?\*?$`)
 )
 
 // findGrids makes tables of boxes that stand in rows of as many each, under a row of names, if one of the rows has prices only.
@@ -294,7 +293,7 @@ func (p *page) currencyOf(t *table, cell int) (found string) {
 		if !hasSign(label) || t.hasSign && !isHead(label) {
 			continue
 		}
-		for _, s := range sign.FindAllString(p.textOf(label), 3) {
+		for _, s := range sign().FindAllString(p.textOf(label), 3) {
 			c := currencies[strings.ToLower(s)]
 			if found != "" && found != c {
 				return ""
