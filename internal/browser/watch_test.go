@@ -25,6 +25,7 @@ type watch struct {
 	complaints []string
 	requests   []request
 	forgiven   []string
+	lost       []string // what was loaded again: one message about each is forgiven
 }
 
 // A request was made by a page.
@@ -75,6 +76,10 @@ func (w *watch) read() {
 		m := w.console.take(w.b.t)
 		if m.Text == mark {
 			break
+		}
+		if i := slices.Index(w.lost, m.URL); i >= 0 && strings.Contains(m.Text, "net::ERR_SOCKET_NOT_CONNECTED") {
+			w.lost = slices.Delete(w.lost, i, i+1)
+			continue
 		}
 		if m.Type != chromedp.ConsoleDebug && !slices.Contains(w.forgiven, m.URL) {
 			w.complaints = append(w.complaints, fmt.Sprintf("%s (%s %s)", m, m.Source, m.URL))
