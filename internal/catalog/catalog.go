@@ -322,9 +322,13 @@ type PriceChange struct {
 
 	Automatic bool `json:"-"` // made by a publication, not by an editor
 
-	// What pages showed before and since, if one of them is in another currency and that is known.
-	OldDisplay string `json:"-"`
-	NewDisplay string `json:"-"`
+	Shown *Displays `json:"-"` // nil unless one is in another currency and that is known
+}
+
+// Displays are what pages showed before a change of a price and since; "" means the price itself.
+type Displays struct {
+	Old string `json:"old"`
+	New string `json:"new"`
 }
 
 // A ScoreChange is one entry of a tool's score history. A nil figure means that it

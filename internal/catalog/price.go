@@ -111,7 +111,8 @@ func (t *Tool) Asked() (amount float64, period, code string, ok bool) {
 // Asked returns what was asked before and after a change, and reports whether both are known, in one currency and
 // for the same.
 func (e *PriceChange) Asked() (before, after float64, ok bool) {
-	old, now := Tool{Price: e.OldPrice, PriceDisplay: e.OldDisplay}, Tool{Price: e.NewPrice, PriceDisplay: e.NewDisplay}
+	shown := e.Displays()
+	old, now := Tool{Price: e.OldPrice, PriceDisplay: shown.Old}, Tool{Price: e.NewPrice, PriceDisplay: shown.New}
 	before, oldPeriod, oldCode, wasKnown := old.Asked()
 	after, newPeriod, newCode, isKnown := now.Asked()
 	return before, after, wasKnown && isKnown && oldPeriod == newPeriod && oldCode == newCode

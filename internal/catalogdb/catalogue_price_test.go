@@ -45,7 +45,7 @@ func TestAPriceIsKeptInItsOwnCurrency(t *testing.T) {
 			return catalogue(a)
 		}
 		in := func(e catalog.PriceChange, before, since string) catalog.PriceChange {
-			e.OldDisplay, e.NewDisplay = before, since
+			e.Shown = &catalog.Displays{Old: before, New: since}
 			return e
 		}
 		publish(t, s, shown("18", "20 $/mois"), monday)

@@ -82,7 +82,7 @@ type private struct {
 	Scores   []int `json:"scores,omitempty"`
 	Criteria []int `json:"criteria,omitempty"`
 	// Shown is what pages showed before and after the changes of the price with these indexes.
-	Shown map[int][2]string `json:"shown,omitempty"`
+	Shown map[int]*catalog.Displays `json:"shown,omitempty"`
 }
 
 // privateOf returns what the document of a public record of c does not say.
@@ -106,12 +106,13 @@ func marksOf(t *catalog.PastTool) private {
 		Criteria: marked(t.CriteriaHistory, criteriaMark),
 	}
 	for i, e := range t.PriceHistory {
-		if e.OldDisplay != "" || e.NewDisplay != "" {
-			if p.Shown == nil {
-				p.Shown = map[int][2]string{}
-			}
-			p.Shown[i] = [2]string{e.OldDisplay, e.NewDisplay}
+		if e.Shown == nil {
+			continue
 		}
+		if p.Shown == nil {
+			p.Shown = map[int]*catalog.Displays{}
+		}
+		p.Shown[i] = e.Shown
 	}
 	return p
 }
@@ -148,7 +149,7 @@ func (p private) mark(t catalog.PastTool) error {
 		if i < 0 || i >= len(t.PriceHistory) {
 			return fmt.Errorf("there is no entry %d in the history of prices", i)
 		}
-		t.PriceHistory[i].OldDisplay, t.PriceHistory[i].NewDisplay = shown[0], shown[1]
+		t.PriceHistory[i].Shown = shown
 	}
 	return errors.Join(
 		markAll(p.Prices, t.PriceHistory, priceMark, "prices"),
