@@ -316,7 +316,7 @@ func TestTheDocumentHasTheCodesOfTheTable(t *testing.T) {
 
 func TestSchemasHaveTheFieldsOfTheItems(t *testing.T) {
 	for name, item := range map[string]any{
-		"ToolItem": catalog.ToolItem{}, "PriceChange": catalog.PriceChange{}, "Category": catalog.CategoryItem{}, "Stats": catalog.Stats{},
+		"ToolItem": catalog.ToolItem{}, "PriceChange": catalog.PriceChangeItem{}, "Category": catalog.CategoryItem{}, "Stats": catalog.Stats{},
 		"Chunk": catalog.Chunk{}, "ChunkMetadata": catalog.ChunkMetadata{},
 	} {
 		ref := contract.Document.Components.Schemas[name]

@@ -297,8 +297,8 @@ func (t *Tool) advance(at time.Time, zone *time.Location) *Tool {
 			ChangedAt: a.From, Automatic: true, OldPricing: next.Pricing, OldPrice: next.Price,
 			NewPricing: cmp.Or(a.Pricing, next.Pricing), NewPrice: cmp.Or(a.Price, next.Price),
 		}
-		was.show(next.PriceDisplay, a.PriceDisplay)
-		next.Pricing, next.Price, next.PriceDisplay = was.NewPricing, was.NewPrice, a.PriceDisplay
+		was.show(cmp.Or(next.DisplayBefore, next.PriceDisplay), a.PriceDisplay)
+		next.Pricing, next.Price, next.PriceDisplay, next.DisplayBefore = was.NewPricing, was.NewPrice, a.PriceDisplay, ""
 		if !was.isNothing() {
 			next.PriceHistory = mergeHistory([]PriceChange{was}, next.PriceHistory)
 		}

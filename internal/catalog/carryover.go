@@ -206,7 +206,7 @@ func (c *Catalog) prior(next *Catalog, t *Tool) *Tool {
 // Past returns what is kept of a tool once it is inactive.
 func (t *Tool) Past() PastTool {
 	return PastTool{
-		Name: t.Name, Category: t.Category, Pricing: t.Pricing, Price: t.Price, PriceDisplay: t.PriceDisplay,
+		Name: t.Name, Category: t.Category, Pricing: t.Pricing, Price: t.Price, PriceDisplay: t.PriceDisplay, DisplayBefore: t.DisplayBefore,
 		Score: t.Score, Verifiability: t.Verifiability, Obsolescence: t.Obsolescence,
 		PriceHistory: t.PriceHistory, PriceHistoryMode: t.PriceHistoryMode,
 		ScoreHistory: t.ScoreHistory, ScoreHistoryMode: t.ScoreHistoryMode,
@@ -222,7 +222,11 @@ func (t *Tool) extendPrices(before *PastTool, known bool, today string) {
 		NewPricing: t.Pricing, NewPrice: t.Price,
 		Automatic: true,
 	}
-	now.show(before.PriceDisplay, t.PriceDisplay)
+	shown := cmp.Or(before.DisplayBefore, before.PriceDisplay)
+	now.show(shown, t.PriceDisplay)
+	if known && now.isNothing() && now.OldDisplay != now.NewDisplay && isConverted(shown) {
+		t.DisplayBefore = shown // a change that is recorded when the price is converted, too
+	}
 	stored := before.PriceHistory
 	if !known {
 		now = nil

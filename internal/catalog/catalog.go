@@ -54,6 +54,7 @@ type PastTool struct {
 	Pricing          Pricing       `json:"pricing,omitempty"`
 	Price            string        `json:"price,omitempty"`
 	PriceDisplay     string        `json:"price_display,omitempty"`
+	DisplayBefore    string        `json:"display_before,omitempty"`
 	Score            *float64      `json:"score,omitempty"`
 	Verifiability    *float64      `json:"verifiability,omitempty"`
 	Obsolescence     *float64      `json:"obsolescence,omitempty"`
@@ -231,6 +232,7 @@ type Tool struct {
 	Pricing          Pricing
 	Price            string
 	PriceDisplay     string // shown on the site instead of Price; "" means Price
+	DisplayBefore    string // what it was when Price was last converted; "" means the same. Not public
 	Plans            []PlanRow
 	Tagline          string
 	TitleTag         string // of its page, for search engines; "" means one made from its name
@@ -312,7 +314,7 @@ type Section struct {
 	Text string // plain text: the heading, then the rest, blocks separated by a blank line
 }
 
-// A PriceChange is one entry of a tool's price history, in its public form.
+// A PriceChange is one entry of a tool's price history.
 type PriceChange struct {
 	ChangedAt  string  `json:"changed_at"`
 	OldPricing Pricing `json:"old_pricing"`
@@ -322,13 +324,9 @@ type PriceChange struct {
 
 	Automatic bool `json:"-"` // made by a publication, not by an editor
 
-	Shown *Displays `json:"-"` // nil unless one is in another currency and that is known
-}
-
-// Displays are what pages showed before a change of a price and since; "" means the price itself.
-type Displays struct {
-	Old string `json:"old"`
-	New string `json:"new"`
+	// What pages showed before and since, if one is in another currency and that is known; "" means the price itself.
+	OldDisplay string `json:"old_display,omitempty"`
+	NewDisplay string `json:"new_display,omitempty"`
 }
 
 // A ScoreChange is one entry of a tool's score history. A nil figure means that it

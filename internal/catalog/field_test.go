@@ -10,9 +10,9 @@ import (
 
 // untabled are the Go fields of records that are in no table.
 var untabled = []string{
-	"Retired.Note",                                                        // made from Body
-	"Category.Position",                                                   // its place in the list
-	"PriceChange.Automatic", "PriceChange.Shown", "ScoreChange.Automatic", // not public
+	"Retired.Note",                                                         // made from Body
+	"Category.Position",                                                    // its place in the list
+	"PriceChange.Automatic", "Tool.DisplayBefore", "ScoreChange.Automatic", // not public
 	"CriteriaChange.Automatic",
 }
 

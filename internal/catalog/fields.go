@@ -83,6 +83,8 @@ var priceChangeFields = []Field{
 	oneOf(NewField("new_pricing", Enum, Required, func(e *PriceChange) any { return (*string)(&e.NewPricing) }),
 		"", Pricings...),
 	newPrice("new_price", Required, func(e *PriceChange) (*Pricing, *string) { return &e.NewPricing, &e.NewPrice }),
+	NewField("old_display", Short, 0, func(e *PriceChange) any { return &e.OldDisplay }),
+	NewField("new_display", Short, 0, func(e *PriceChange) any { return &e.NewDisplay }),
 }
 
 var announcementFields = []Field{

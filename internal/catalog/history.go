@@ -19,7 +19,7 @@ func (e PriceChange) day() string       { return e.ChangedAt }
 func (e PriceChange) isAutomatic() bool { return e.Automatic }
 
 func (e PriceChange) key() any {
-	e.Automatic, e.Shown = false, nil
+	e.Automatic, e.OldDisplay, e.NewDisplay = false, "", ""
 	return e
 }
 
@@ -33,29 +33,24 @@ func (e PriceChange) isNothing() bool {
 
 func (e PriceChange) until(later PriceChange) PriceChange {
 	e.NewPricing, e.NewPrice = later.NewPricing, later.NewPrice
-	e.show(e.Displays().Old, later.Displays().New)
+	e.NewDisplay = later.NewDisplay
 	return e
 }
 
 // show sets what pages showed before and show since, if one of them is in another currency.
 func (e *PriceChange) show(before, since string) {
-	e.Shown = nil
 	if isConverted(before) || isConverted(since) {
-		e.Shown = &Displays{before, since}
+		e.OldDisplay, e.NewDisplay = before, since
 	}
-}
-
-// Displays returns what pages showed, if that is known and not the prices themselves.
-func (e PriceChange) Displays() Displays {
-	if e.Shown == nil {
-		return Displays{}
-	}
-	return *e.Shown
 }
 
 // IsConversion reports whether only the conversion to euros of a price in another currency changed.
-func (e PriceChange) IsConversion() bool {
-	return e.Shown != nil && e.Shown.Old == e.Shown.New && e.OldPricing == e.NewPricing
+func (e *PriceChange) IsConversion() bool {
+	if e.OldDisplay == "" || e.OldPricing != e.NewPricing {
+		return false
+	}
+	before, after, ok := e.Asked()
+	return e.OldDisplay == e.NewDisplay || ok && before == after
 }
 
 // same reports whether two entries say the same, whoever wrote them.

@@ -38,10 +38,19 @@ type PriceItem struct {
 
 // PriceDetail is the price of one tool with its history.
 type PriceDetail struct {
-	Slug           string        `json:"slug"`
-	CurrentPricing Pricing       `json:"current_pricing"`
-	CurrentPrice   string        `json:"current_price"`
-	PriceHistory   []PriceChange `json:"price_history"`
+	Slug           string            `json:"slug"`
+	CurrentPricing Pricing           `json:"current_pricing"`
+	CurrentPrice   string            `json:"current_price"`
+	PriceHistory   []PriceChangeItem `json:"price_history"`
+}
+
+// A PriceChangeItem is one change of a price.
+type PriceChangeItem struct {
+	ChangedAt  string  `json:"changed_at"`
+	OldPricing Pricing `json:"old_pricing"`
+	OldPrice   string  `json:"old_price"`
+	NewPricing Pricing `json:"new_pricing"`
+	NewPrice   string  `json:"new_price"`
 }
 
 // ComparisonItem is an element of the list of comparisons. Winner is a name.
@@ -152,9 +161,9 @@ func (t *Tool) PriceItem() PriceItem {
 
 // PriceDetail returns the public view of a tool's price and its history.
 func (t *Tool) PriceDetail() PriceDetail {
-	history := t.PriceHistory
-	if history == nil {
-		history = []PriceChange{}
+	history := make([]PriceChangeItem, len(t.PriceHistory))
+	for i, e := range t.PriceHistory {
+		history[i] = PriceChangeItem{e.ChangedAt, e.OldPricing, e.OldPrice, e.NewPricing, e.NewPrice}
 	}
 	return PriceDetail{Slug: t.Slug, CurrentPricing: t.Pricing, CurrentPrice: t.Price, PriceHistory: history}
 }

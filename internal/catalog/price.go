@@ -102,17 +102,35 @@ func (t *Tool) Asked() (amount float64, period, code string, ok bool) {
 		price, _, _ = strings.Cut(t.PriceDisplay, ", ") // what follows is the amount in euros, or a remark
 		sign := currency.FindString(price)
 		code = cmp.Or(map[string]string{"$": "USD", "£": "GBP"}[sign], sign)
-		price = strings.NewReplacer("\u00a0", " ", sign, "€").Replace(price)
+		price = plainDisplay(strings.Replace(price, sign, "", 1))
 	}
 	amount, period, _ = Amount(price)
 	return amount, period, code, code != "" && code[0] <= 'Z' && IsPrice(price)
 }
 
+// plainDisplay returns a price without its currency, however it is written, as one of the catalogue: 10.50 par mois as
+// 10,50 €/mois. What is no such price is returned as it is.
+func plainDisplay(price string) string {
+	m := displayForm.FindStringSubmatch(displaySpaces.Replace(price))
+	if m == nil {
+		return price
+	}
+	cents := m[2] + m[3]
+	if cents != "" {
+		cents = "," + cents
+	}
+	return m[1] + cents + " €/" + m[4]
+}
+
+var (
+	displaySpaces = strings.NewReplacer("\u00a0", " ", "\u202f", " ", " par ", "/", " per ", "/", "month", "mois", "year", "an")
+	displayForm   = regexp.MustCompile(`^ *([0-9]+(?: [0-9]{3})*)(?:,([0-9]+)|\.([0-9]{1,2}))? */ *(.+)$`)
+)
+
 // Asked returns what was asked before and after a change, and reports whether both are known, in one currency and
 // for the same.
 func (e *PriceChange) Asked() (before, after float64, ok bool) {
-	shown := e.Displays()
-	old, now := Tool{Price: e.OldPrice, PriceDisplay: shown.Old}, Tool{Price: e.NewPrice, PriceDisplay: shown.New}
+	old, now := Tool{Price: e.OldPrice, PriceDisplay: e.OldDisplay}, Tool{Price: e.NewPrice, PriceDisplay: e.NewDisplay}
 	before, oldPeriod, oldCode, wasKnown := old.Asked()
 	after, newPeriod, newCode, isKnown := now.Asked()
 	return before, after, wasKnown && isKnown && oldPeriod == newPeriod && oldCode == newCode

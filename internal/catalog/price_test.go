@@ -45,6 +45,7 @@ func TestAPriceIsReadInTheCurrencyThatItIsShownIn(t *testing.T) {
 	for display, want := range map[string]string{
 		"": "18.5 mois EUR true", "Dès 18,50 €": "18.5 mois EUR true", "20 $/mois": "20 mois USD true",
 		"1 200,50\u00a0£/utilisateur/an, environ 1 400 €": "1200.5 utilisateur/an GBP true", "25 CHF/mois": "25 mois CHF true",
+		"£10/mois": "10 mois GBP true", "$ 1.50 per month": "1.5 mois USD true", "20\u00a0$ par mois": "20 mois USD true", "USD 1 200/year": "1200 an USD true",
 	} {
 		tool := Tool{Pricing: Paid, Price: "18,50 €/mois", PriceDisplay: display}
 		amount, period, code, ok := tool.Asked()

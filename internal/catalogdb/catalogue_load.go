@@ -215,7 +215,7 @@ func (d *rowDecoder) record(r *row, c *record.Change) (images []record.Image, er
 	case record.Tool:
 		t := &catalog.Tool{}
 		images, err = d.decoder.Decode(r.Kind, document, t)
-		t.Body = cmp.Or(t.Body, rest.Body)
+		t.Body, t.DisplayBefore = cmp.Or(t.Body, rest.Body), rest.Display
 		(&catalog.Catalog{URL: d.url}).DropDefaultURLs(t)
 		c.Slug = t.Slug
 		if err == nil {

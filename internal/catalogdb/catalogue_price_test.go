@@ -45,7 +45,7 @@ func TestAPriceIsKeptInItsOwnCurrency(t *testing.T) {
 			return catalogue(a)
 		}
 		in := func(e catalog.PriceChange, before, since string) catalog.PriceChange {
-			e.Shown = &catalog.Displays{Old: before, New: since}
+			e.OldDisplay, e.NewDisplay = before, since
 			return e
 		}
 		publish(t, s, shown("18", "20 $/mois"), monday)
@@ -63,7 +63,25 @@ func TestAPriceIsKeptInItsOwnCurrency(t *testing.T) {
 		}
 		publish(t, s, shown("24", ""), day(3)) // it came back, in euros
 		history(t, s, "a", in(change("2026-11-19", "23", "24"), "25 $/mois", ""), conversion, rise)
+
+		publish(t, s, shown("25", "26 $/mois"), day(4))
+		publish(t, s, shown("25", "30 $/mois"), day(5)) // with a warning: it is not converted yet
+		publish(t, s, shown("25", "30 $/mois"), day(6))
+		publish(t, s, shown("29", "30 $/mois"), day(7))
+		got := loaded(t, s).Catalog.Tool("a").PriceHistory[0]
+		if got != in(automatic(change("2026-11-23", "25", "29")), "26 $/mois", "30 $/mois") {
+			t.Errorf("%+v", got)
+		}
+		other := in(change("2026-11-24", "29", "28"), "30 $/mois", "$30 par mois") // in other words
+		if !other.IsConversion() {
+			t.Error("other words are another price")
+		}
 	})
+}
+
+func automatic(e catalog.PriceChange) catalog.PriceChange {
+	e.Automatic = true
+	return e
 }
 
 func TestAChangeOfModelAloneIsAPriceChange(t *testing.T) {

@@ -81,8 +81,8 @@ type private struct {
 	Prices   []int `json:"prices,omitempty"`
 	Scores   []int `json:"scores,omitempty"`
 	Criteria []int `json:"criteria,omitempty"`
-	// Shown is what pages showed before and after the changes of the price with these indexes.
-	Shown map[int]*catalog.Displays `json:"shown,omitempty"`
+	// Display is DisplayBefore of a tool.
+	Display string `json:"display,omitempty"`
 }
 
 // privateOf returns what the document of a public record of c does not say.
@@ -98,23 +98,14 @@ func privateOf(c *catalog.Catalog, value any) (p private) {
 	return p
 }
 
-// marksOf returns what is not public in the histories of a tool.
+// marksOf returns what the document of a tool does not say, and which entries of its histories are automatic.
 func marksOf(t *catalog.PastTool) private {
-	p := private{
+	return private{
+		Display:  t.DisplayBefore,
 		Prices:   marked(t.PriceHistory, priceMark),
 		Scores:   marked(t.ScoreHistory, scoreMark),
 		Criteria: marked(t.CriteriaHistory, criteriaMark),
 	}
-	for i, e := range t.PriceHistory {
-		if e.Shown == nil {
-			continue
-		}
-		if p.Shown == nil {
-			p.Shown = map[int]*catalog.Displays{}
-		}
-		p.Shown[i] = e.Shown
-	}
-	return p
 }
 
 func priceMark(e *catalog.PriceChange) *bool       { return &e.Automatic }
@@ -132,7 +123,7 @@ func marked[E any](history []E, mark func(*E) *bool) (list []int) {
 }
 
 func (p private) isEmpty() bool {
-	return p.Body == "" && p.Prices == nil && p.Scores == nil && p.Criteria == nil && p.Shown == nil
+	return p.Body == "" && p.Prices == nil && p.Scores == nil && p.Criteria == nil && p.Display == ""
 }
 
 // text returns p as it is stored.
@@ -143,14 +134,8 @@ func (p private) text() string {
 	return string(wire.AppendJSON(nil, p))
 }
 
-// mark completes the histories of a tool.
+// mark marks the automatic entries of the histories of a tool.
 func (p private) mark(t catalog.PastTool) error {
-	for i, shown := range p.Shown {
-		if i < 0 || i >= len(t.PriceHistory) {
-			return fmt.Errorf("there is no entry %d in the history of prices", i)
-		}
-		t.PriceHistory[i].Shown = shown
-	}
 	return errors.Join(
 		markAll(p.Prices, t.PriceHistory, priceMark, "prices"),
 		markAll(p.Scores, t.ScoreHistory, scoreMark, "scores"),

@@ -28,11 +28,10 @@ func PriceOf(t *catalog.Tool, pricing catalog.Pricing, price string) string {
 func PricesOf(t *catalog.Tool, e *catalog.PriceChange) (old, now string) {
 	old, now = PriceOf(t, e.OldPricing, e.OldPrice), PriceOf(t, e.NewPricing, e.NewPrice)
 	if e.IsConversion() {
-		shown := markdown.NoBreak(e.Shown.New)
+		shown := markdown.NoBreak(e.NewDisplay)
 		return shown + ", " + old, shown + ", " + now
 	}
-	shown := e.Displays()
-	return markdown.NoBreak(cmp.Or(shown.Old, old)), markdown.NoBreak(cmp.Or(shown.New, now))
+	return markdown.NoBreak(cmp.Or(e.OldDisplay, old)), markdown.NoBreak(cmp.Or(e.NewDisplay, now))
 }
 
 // About returns an amount of a tool in euros, which is approximate unless it is nothing or the tool has

@@ -86,7 +86,7 @@ func (r *Result) WarnJumps(old *catalog.Catalog, d *catalog.Diff) []Warning {
 		if known && comparable && before > 0 && after > 0 && catalog.Each(was.Price) == catalog.Each(is.Price) && isJump {
 			warn(file, at.price, "the price of %q goes from %s to %s; see that this is meant", slug, was.Price, is.Price)
 		}
-		shown := catalog.PriceChange{OldPrice: was.Price, NewPrice: is.Price, Shown: &catalog.Displays{Old: was.PriceDisplay, New: is.PriceDisplay}}
+		shown := catalog.PriceChange{OldPrice: was.Price, NewPrice: is.Price, OldDisplay: was.PriceDisplay, NewDisplay: is.PriceDisplay}
 		asked, asks, comparable := shown.Asked()
 		if comparable && asked != asks && was.Price == is.Price {
 			warn(file, at.price, "price_display is %s, no longer %s, but price is still %s; convert it again: histories, feeds and mails follow price",

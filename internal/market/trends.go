@@ -215,7 +215,7 @@ func (b *trendsBuilder) addPrices(t *catalog.Tool) {
 // price per year and one per month do, one per user and one for all do not. Nothing is
 // nothing in any unit, and what is not public is more than that; it compares with no other price.
 func inOneUnit(change *catalog.PriceChange) (before, after float64, ok bool) {
-	if change.Shown != nil { // its own currency tells more than conversions
+	if change.OldDisplay != "" { // its own currency tells more than conversions
 		before, after, ok = change.Asked()
 		if ok {
 			return before, after, true

@@ -206,7 +206,7 @@ func (t *teller) priceChange(e *catalog.Event, s *subject) (catalog.PriceChange,
 	first := priceChangeOf(day.first)
 	p.OldPrice, p.OldPricing = first.OldPrice, first.OldPricing
 	return p, slices.ContainsFunc(s.prices, func(h catalog.PriceChange) bool {
-		p.ChangedAt, p.Automatic, p.Shown = h.ChangedAt, h.Automatic, h.Shown
+		p.ChangedAt, p.Automatic, p.OldDisplay, p.NewDisplay = h.ChangedAt, h.Automatic, h.OldDisplay, h.NewDisplay
 		return h == p
 	})
 }

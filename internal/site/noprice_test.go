@@ -113,8 +113,8 @@ func TestAConversionIsNoChangeOfPrice(t *testing.T) {
 	tool := c.Tools[0]
 	tool.PriceDisplay, tool.Price = "25 $/mois", "23 €/mois"
 	tool.PriceHistory = []catalog.PriceChange{
-		{ChangedAt: "2026-10-20", OldPricing: tool.Pricing, OldPrice: "21 €/mois", NewPricing: tool.Pricing, NewPrice: tool.Price, Shown: &catalog.Displays{Old: "25 $/mois", New: "25 $/mois"}},
-		{ChangedAt: "2026-10-10", OldPricing: tool.Pricing, OldPrice: "19 €/mois", NewPricing: tool.Pricing, NewPrice: "21 €/mois", Shown: &catalog.Displays{Old: "20 $/mois", New: "25 $/mois"}},
+		{ChangedAt: "2026-10-20", OldPricing: tool.Pricing, OldPrice: "21 €/mois", NewPricing: tool.Pricing, NewPrice: tool.Price, OldDisplay: "25 $/mois", NewDisplay: "25 $/mois"},
+		{ChangedAt: "2026-10-10", OldPricing: tool.Pricing, OldPrice: "19 €/mois", NewPricing: tool.Pricing, NewPrice: "21 €/mois", OldDisplay: "20 $/mois", NewDisplay: "25 $/mois"},
 	}
 	v := open(t, c)
 	for _, path := range []string{"/", "/flux.atom", "/outils/" + tool.Slug + ".atom", "/prix.md", "/tendances.md"} {
