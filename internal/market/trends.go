@@ -215,15 +215,15 @@ func (b *trendsBuilder) addPrices(t *catalog.Tool) {
 // price per year and one per month do, one per user and one for all do not. Nothing is
 // nothing in any unit, and what is not public is more than that; it compares with no other price.
 func inOneUnit(change *catalog.PriceChange) (before, after float64, ok bool) {
-	if change.OldDisplay != "" { // its own currency tells more than conversions
-		before, after, ok = change.Asked()
-		if ok {
-			return before, after, true
-		}
-	}
 	old, now := change.OldPrice, change.NewPrice
 	before, after = amount(change.OldPricing, old), amount(change.NewPricing, now)
 	isKnown := !math.IsInf(before+after, 1)
+	if isKnown && change.OldDisplay != "" { // its own currency tells more than conversions
+		asked, asks, ok := change.Asked()
+		if ok {
+			return asked, asks, true
+		}
+	}
 	return before, after, before == 0 || after == 0 || isKnown && unit(old) == unit(now)
 }
 

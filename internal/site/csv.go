@@ -3,6 +3,7 @@ package site
 import (
 	"bytes"
 	"encoding/csv"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,7 +47,7 @@ func (r *request) toolCSV(slug string) (*response, error) {
 		}
 	}
 	for _, p := range t.PriceHistory {
-		add(p.ChangedAt, "price", p.OldPrice, p.NewPrice, "")
+		add(p.ChangedAt, "price", dataset.PriceCell(p.OldPricing, p.OldPrice), dataset.PriceCell(p.NewPricing, p.NewPrice), "")
 		add(p.ChangedAt, "pricing", string(p.OldPricing), string(p.NewPricing), "")
 	}
 	for _, s := range t.ScoreHistory {
@@ -55,7 +56,9 @@ func (r *request) toolCSV(slug string) (*response, error) {
 		add(s.ChangedAt, "obsolescence", csvNumber(s.OldObsolescence), csvNumber(s.NewObsolescence), s.Note)
 	}
 	for _, change := range t.CriteriaHistory {
-		for _, criterion := range criteriaIn(&change) {
+		names := each(slices.Concat(change.Old, change.New), func(v catalog.Value) string { return v.Name })
+		slices.Sort(names)
+		for _, criterion := range slices.Compact(names) {
 			before, _ := change.Old.Of(criterion)
 			after, _ := change.New.Of(criterion)
 			add(change.ChangedAt, "criteria/"+criterion, csvValue(before), csvValue(after), "")
@@ -64,18 +67,6 @@ func (r *request) toolCSV(slug string) (*response, error) {
 	a := newCSV(rows)
 	a.canonical = r.snap.Catalog.CanonicalURLOf(t)
 	return a, nil
-}
-
-func criteriaIn(change *catalog.CriteriaChange) (names []string) {
-	for _, v := range change.Old {
-		names = append(names, v.Name)
-	}
-	for _, v := range change.New {
-		if _, ok := change.Old.Of(v.Name); !ok {
-			names = append(names, v.Name)
-		}
-	}
-	return names
 }
 
 // csvValue returns the value of a criterion; "" for none.

@@ -63,6 +63,32 @@ func TestWhatHasNoPublicPriceIsNeitherFreeNorPriced(t *testing.T) {
 	v.get("/api/v1/pricing/cambouis").ok().says(`"current_pricing":"payant","current_price":"0 €/mois"`)
 }
 
+func TestAPriceThatIsNotPublicIsNoneInHistoriesEither(t *testing.T) {
+	c := moving()
+	tool := c.Tools[0]
+	c.Tools[2].Price = "5 €/mois" // the only one that is free
+	tool.Pricing, tool.Price, tool.PriceDisplay = catalog.Paid, catalog.NoPrice, "Sur devis, dès 400 $/mois"
+	tool.PriceHistory = []catalog.PriceChange{
+		{ChangedAt: "2026-10-12", OldPricing: "gratuit", OldPrice: catalog.NoPrice, NewPricing: catalog.Paid, NewPrice: catalog.NoPrice},
+		{ChangedAt: "2026-10-11", OldPricing: catalog.Paid, OldPrice: catalog.NoPrice, NewPricing: "gratuit", NewPrice: catalog.NoPrice},
+		{ChangedAt: "2026-10-10", OldPricing: catalog.Paid, OldPrice: "120 €/mois", NewPricing: catalog.Paid, NewPrice: catalog.NoPrice, NewDisplay: tool.PriceDisplay},
+		{ChangedAt: "2026-10-01", OldPricing: catalog.Paid, OldPrice: catalog.NoPrice, NewPricing: catalog.Paid, NewPrice: "120 €/mois", OldDisplay: tool.PriceDisplay},
+	}
+	v := open(t, c)
+	v.get("/outils/"+tool.Slug+".csv").ok().says("2026-10-12,price,0 €/mois,,\r\n", "2026-10-11,price,,0 €/mois,\r\n", "2026-10-10,price,120 €/mois,,\r\n", "2026-10-01,price,,120 €/mois,\r\n")
+	_, file := v.trends(t)
+	if p := file.Prices; p.BecameFree != 1 || p.BecamePaid != 1 {
+		t.Errorf("%+v", p)
+	}
+	tool.PriceHistory = tool.PriceHistory[2:]
+	v = open(t, c)
+	for _, path := range []string{"/outils/" + tool.Slug + ".csv", "/outils/" + tool.Slug + ".md", "/outils/" + tool.Slug + ".atom", "/prix.md", "/carte.csv", "/carte.json", "/tendances.json", "/tendances.md"} {
+		if found := regexp.MustCompile(`.{0,60}\b0[\s\x{a0}]€`).FindString(v.get(path).ok().body); found != "" {
+			t.Errorf("%s says %q", path, found)
+		}
+	}
+}
+
 func TestAPriceInAnotherCurrencyIsShownWithItsAmountInEuros(t *testing.T) {
 	v, dollars := openDemo(t), regexp.MustCompile(`97 \$/(?:<wbr>)?mois, environ\x{a0}89\x{a0}€`)
 	for _, path := range []string{"/outils/ouistiti-ops", "/prix?category=agents", "/categories/agents", "/avis/ouistiti-ops"} {
