@@ -120,6 +120,24 @@ func TestTextsAreInTheFeed(t *testing.T) {
 	})
 }
 
+// Readers of feeds sort by it.
+func TestOnlyTheEntryOfAPublicationHasItsDay(t *testing.T) {
+	c := written()
+	c.Sort()
+	v := open(t, c)
+	snap := snapshot.Build(c, 2, "2026-11-02")
+	snap.Events = []catalog.Event{
+		{ID: "evt_2", At: onDay(20), Type: catalog.ArticleUpdated, Slug: "voix", Changed: []string{"title"}},
+		{ID: "evt_1", At: onDay(19), Type: catalog.ArticlePublished, Slug: "voix"},
+	}
+	v.show(snap)
+	var days []string
+	for _, e := range feedOf(t, v.get("/flux.atom")) {
+		days = append(days, e.Since)
+	}
+	equal(t, "the days", days, []string{"", c.Article("voix").Date + "T00:00:00Z"})
+}
+
 func TestTheFeedSaysHowMuchOfATextChanged(t *testing.T) {
 	c := written()
 	c.Sort()

@@ -23,7 +23,7 @@ type change struct {
 	id      string // for the feeds: a URN, or a name in the feed of all changes, the same in every feed and for good
 	summary string // what changed, old → new; "" if the title says it
 	time    string // RFC 3339; "" if only the day is known
-	since   string // RFC 3339, when an article appeared; "" for all others
+	since   string // RFC 3339, the day of an article that was published; "" for all others
 	authors []string
 	in      []string // categories
 	tools   []string // slugs of the tools that it is about

@@ -252,7 +252,7 @@ func (t *teller) describeUpdate(e *catalog.Event, s *subject, ch *change) bool {
 		}
 	}
 	if before, after, ok := t.obsolescence(e, s); ok {
-		changes = append(changes, t.words.inText["obsolescence"]+" "+fieldText(before)+" → "+fieldText(after))
+		changes = append(changes, t.words.inText["obsolescence"]+" "+figure(before)+" → "+figure(after))
 	}
 	ch.summary = strings.Join(changes, "\u202f; ")
 	switch {
@@ -264,7 +264,7 @@ func (t *teller) describeUpdate(e *catalog.Event, s *subject, ch *change) bool {
 	case len(changes) > 0:
 		ch.Kind, ch.Title = kindTool, s.name+"\u00a0: fiche modifiée"
 	case slices.ContainsFunc(e.Changed, func(field string) bool { return slices.Contains(toldElsewhere, field) }) ||
-		t.isRewriting(e):
+		t.isRewriting(e) || t.isMove(e, ch.tools):
 		return false
 	default:
 		ch.Kind, ch.Title = kindTool, s.name+"\u00a0: fiche mise à jour"
@@ -301,32 +301,26 @@ func (t *teller) fieldChange(e *catalog.Event, s *subject, field string) (before
 	if field == "verifiability" {
 		o, n = told.OldVerifiability, told.NewVerifiability
 	}
-	return figureValue(o), figureValue(n), e == day.last && !sameFigure(o, n)
+	return o, n, e == day.last && !sameFigure(o, n)
 }
 
 // obsolescence returns the change of that figure on the day of an event, and reports
 // whether this event tells it: the last one that moved the date of the tool. Tools in
 // lists, which events have, do not show the figure.
-func (t *teller) obsolescence(e *catalog.Event, s *subject) (before, after any, ok bool) {
+func (t *teller) obsolescence(e *catalog.Event, s *subject) (before, after *float64, ok bool) {
 	if !slices.Contains(e.Changed, "updated_at") || t.day(e, "updated_at").last != e {
 		return nil, nil, false
 	}
 	told, ok := catalog.OnDay(s.scores, catalog.Day(e.At))
-	return figureValue(told.OldObsolescence), figureValue(told.NewObsolescence), ok &&
-		!sameFigure(told.OldObsolescence, told.NewObsolescence)
-}
-
-// figureValue returns a figure as an event has it.
-func figureValue(p *float64) any {
-	if p == nil {
-		return nil
-	}
-	return *p
+	before, after = told.OldObsolescence, told.NewObsolescence
+	return before, after, ok && !sameFigure(before, after)
 }
 
 // fieldText formats the value of a field.
 func fieldText(value any) string {
 	switch x := value.(type) {
+	case *float64:
+		return figure(x)
 	case float64:
 		return french.Figure(x)
 	case string:
@@ -357,6 +351,9 @@ func (v *view) describeComparison(e *catalog.Event, ch *change) bool {
 			ch.summary += " Vainqueur\u00a0: " + winner + "."
 		}
 	case catalog.ComparisonUpdated:
+		if v.isMove(e, ch.tools) {
+			return false
+		}
 		ch.summary = "Comparatif mis à jour."
 		if before, ok := e.Previous["winner"].(string); ok {
 			after, _ := e.Object["winner"].(string)
@@ -366,6 +363,16 @@ func (v *view) describeComparison(e *catalog.Event, ch *change) bool {
 		return false
 	}
 	return true
+}
+
+// isMove reports whether an event changed only the day and addresses: those of its record, or of tools that are still
+// its own. The day alone stands for what events do not have, such as plans.
+func (v *view) isMove(e *catalog.Event, tools []string) bool {
+	return !slices.Equal(e.Changed, []string{"updated_at"}) && !slices.ContainsFunc(e.Changed, func(field string) bool {
+		before, _ := e.Previous[field].(string)
+		isSame := strings.HasPrefix(field, "tool_") && slices.Contains(tools, v.subject(&catalog.Event{Slug: before}).slug)
+		return !isSame && !slices.Contains([]string{"slug", "aliases", "updated_at"}, field) && !strings.HasSuffix(field, "_url")
+	})
 }
 
 // isRewriting reports whether the publication of an event rewrote the review of its tool, which another event tells.
@@ -381,13 +388,15 @@ func (v *view) describeText(e *catalog.Event, ch *change) bool {
 	switch e.Type {
 	case catalog.ArticlePublished, catalog.ArticleUpdated:
 		a := c.Article(cmp.Or(v.snap.TextAliases["articles/"+e.Slug], e.Slug))
-		if a == nil {
+		if a == nil || e.Type == catalog.ArticleUpdated && v.isMove(e, nil) {
 			return false
 		}
 		row := v.articleRow(a)
-		ch.Kind, ch.Title, ch.summary, ch.since = kindArticle, row.Title, changedParts(e)+row.Text, midnight(a.Date)
+		ch.Kind, ch.Title, ch.summary = kindArticle, row.Title, changedParts(e)+row.Text
 		if e.Type == catalog.ArticleUpdated {
 			ch.Title += "\u00a0: article mis à jour"
+		} else {
+			ch.since = midnight(a.Date)
 		}
 		if a.Sponsored {
 			ch.Kind, ch.Title = kindSponsored, kindSponsored+"\u00a0: "+ch.Title

@@ -105,7 +105,7 @@ func TestARemovedToolIsToldByItsOwnName(t *testing.T) {
 		catalog.Event{Type: catalog.ToolRemoved, Slug: "radeau", At: onDay(5)},
 		catalog.Event{Type: catalog.ToolRemoved, Slug: "barque", At: onDay(4)}, // its address was given to another tool later
 		catalog.Event{Type: catalog.ToolRemoved, Slug: "navire", At: onDay(4)},
-		catalog.Event{Type: catalog.ToolUpdated, Slug: "barque", At: onDay(3), Object: named("La Barque")},
+		catalog.Event{Type: catalog.ToolUpdated, Slug: "barque", At: onDay(3), Changed: []string{"updated_at"}, Object: named("La Barque")},
 		catalog.Event{Type: catalog.ToolCreated, Slug: "barque", At: onDay(2), Object: named("Barque")},
 		catalog.Event{Type: catalog.ToolCreated, Slug: "navire", At: onDay(2), Object: named("Navire")},
 		catalog.Event{Type: catalog.ToolCreated, Slug: "ancienne-abeille", At: onDay(1), Object: named("Ancienne")},
@@ -163,6 +163,39 @@ func TestTheEntriesOfARenamedToolKeepTheirIDs(t *testing.T) {
 	equal(t, "the ids after a renaming", idsOf("arbre", "bourdon"), before)
 	equal(t, "the ids after another renaming", idsOf("mouche", "arbre", "bourdon"), before)
 	equal(t, "the ids after a third renaming", idsOf("cire", "alias", "arbre", "avale", "bourdon", "mouche"), before)
+}
+
+// What only has another address is no news: its readers are redirected.
+func TestANewAddressAloneIsNotTold(t *testing.T) {
+	event := func(kind, slug string, previous map[string]any, changed ...string) catalog.Event {
+		return catalog.Event{Type: kind, Slug: slug, At: onDay(5), Changed: changed, Previous: previous, Object: named("Abeille")}
+	}
+	before := func(field, value string) map[string]any { return map[string]any{field: value} }
+	c := small()
+	c.Tools[0].Aliases = append(c.Tools[0].Aliases, "ruche")
+	c.Past = map[string]catalog.PastTool{"ruche": {Name: "Ruche"}} // absorbed, which is no renaming
+	c.Articles = []catalog.Article{{Slug: "voix", Title: "La voix", Authors: []string{"Lou"}, Date: "2026-10-01", Body: "Elle porte."}}
+	const duel = "abeille-vs-bourdon"
+	equal(t, "the feed", titlesOf(t, c,
+		event(catalog.ToolUpdated, "abeille", before("slug", "ancienne-abeille"), "slug", "canonical_url", "avis_url", "alternatives_url", "updated_at"),
+		event(catalog.ToolUpdated, "bourdon", nil, "canonical_url", "alternatives_url"), // of the whole site
+		event(catalog.ToolUpdated, "bourdon", nil, "updated_at"),                        // plans, criteria
+		event(catalog.ToolUpdated, "bourdon", map[string]any{"slug": "bzz", "domain": "bzz.example"}, "slug", "domain", "canonical_url"),
+		event(catalog.ComparisonUpdated, duel, before("tool_a", "ancienne-abeille"), "updated_at", "tool_a"),
+		event(catalog.ComparisonUpdated, duel, nil, "updated_at", "canonical_url"),
+		event(catalog.ComparisonUpdated, duel, before("tool_b", "cigale"), "updated_at", "tool_b"),
+		event(catalog.ComparisonUpdated, duel, before("tool_a", "ruche"), "updated_at", "tool_a"),
+		event(catalog.ComparisonUpdated, duel, before("tool_a", "ancienne-abeille"), "tool_a", "winner_note"),
+		event(catalog.ComparisonUpdated, duel, nil, "updated_at"), // its text
+		event(catalog.ArticleUpdated, "voix", before("slug", "voie"), "slug", "canonical_url", "aliases"),
+	), []string{
+		"evt_9 Bourdon : fiche mise à jour /outils/bourdon",
+		"evt_8 Bourdon : fiche modifiée /outils/bourdon",
+		"evt_5 Abeille ou Bourdon\u202f? /comparatifs/abeille-vs-bourdon",
+		"evt_4 Abeille ou Bourdon\u202f? /comparatifs/abeille-vs-bourdon",
+		"evt_3 Abeille ou Bourdon\u202f? /comparatifs/abeille-vs-bourdon",
+		"evt_2 Abeille ou Bourdon\u202f? /comparatifs/abeille-vs-bourdon",
+	})
 }
 
 func TestTheFeedTellsThePricesOfADayAsTheHistoryDoes(t *testing.T) {

@@ -298,6 +298,7 @@ type feedEntry struct {
 	ID       string    `xml:"id"`
 	Title    string    `xml:"title"`
 	Updated  time.Time `xml:"updated"`
+	Since    string    `xml:"published"`
 	Summary  string    `xml:"summary"`
 	Authors  []string  `xml:"author>name"`
 	Category struct {
