@@ -439,6 +439,32 @@ func TestAPriceIsGivenInItsOwnWordsToo(t *testing.T) {
 	}
 }
 
+func TestAConvertedChangeOfAPriceIsMarkedInBothLists(t *testing.T) {
+	c := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "c", Label: "C"}}}
+	for slug, display := range map[string]string{"dollar": "20 $/mois", "euro": ""} {
+		c.Tools = append(c.Tools, &catalog.Tool{
+			Slug: slug, Name: slug, Category: "c", Pricing: catalog.Paid, Price: "18 €/mois", PriceDisplay: display,
+			PriceHistory: []catalog.PriceChange{{ChangedAt: "2026-10-01", OldPricing: catalog.Paid, OldPrice: "9 €/mois", NewPricing: catalog.Paid, NewPrice: "18 €/mois"}},
+		})
+	}
+	c.Sort()
+	d := openOn(t, c, assistant.Config{})
+	changes := rows(d.ok("prices", `{"since": "2026-01-01"}`), "changes")
+	for _, one := range rows(d.ok("prices", `{"tools": ["dollar", "euro"]}`), "prices") {
+		tool := one.(map[string]any)
+		changes = append(changes, map[string]any{"id": tool["id"], "converted": tool["history"].([]any)[0].(map[string]any)["converted"]})
+	}
+	for _, one := range changes {
+		change := one.(map[string]any)
+		if (change["converted"] == true) != (change["id"] == "dollar") {
+			t.Errorf("%v", change)
+		}
+	}
+	if len(changes) != 4 {
+		t.Errorf("%v", changes)
+	}
+}
+
 func TestASpentQuotaIsAReadableAnswer(t *testing.T) {
 	now := time.Date(2026, 11, 15, 8, 0, 0, 0, time.UTC)
 	meter, err := quota.New(t.Context(), quota.Config{

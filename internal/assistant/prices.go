@@ -24,13 +24,13 @@ type priceChange struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	URL  string `json:"url"`
-
-	IsConverted bool `json:"converted,omitempty"` // from another currency, which the price of the tool is in
 	changedPrice
 }
 
 // A changedPrice is an entry of a history; prices that are not public are null.
 type changedPrice struct {
+	IsConverted bool `json:"converted,omitempty"` // from another currency, which the price of the tool is in
+
 	ChangedAt  string          `json:"changed_at"`
 	OldPricing catalog.Pricing `json:"old_pricing"`
 	OldPrice   *string         `json:"old_price"`
@@ -87,7 +87,7 @@ func (r *pricesResult) list(c *call, since string, given int) {
 	room, all := newRoom(r), c.snap.PriceChanges()
 	for n := min(given, len(all)); n < len(all) && all[n].Change.ChangedAt >= since; n++ {
 		t := all[n].Tool
-		change := priceChange{t.Slug, nameOf(t), c.snap.Catalog.CanonicalURLOf(t), t.IsConverted(), newChangedPrice(all[n].Change)}
+		change := priceChange{t.Slug, nameOf(t), c.snap.Catalog.CanonicalURLOf(t), newChangedPrice(t, all[n].Change)}
 		if !room.takes(change) {
 			r.Next = &n
 			return
@@ -122,9 +122,9 @@ func (c *call) freshness(t *catalog.Tool) string {
 	return "relevé à la main le " + known.Day
 }
 
-func newChangedPrice(e *catalog.PriceChange) changedPrice {
+func newChangedPrice(t *catalog.Tool, e *catalog.PriceChange) changedPrice {
 	return changedPrice{
-		e.ChangedAt, e.OldPricing, catalog.PublicPrice(e.OldPricing, e.OldPrice),
+		t.IsConverted(), e.ChangedAt, e.OldPricing, catalog.PublicPrice(e.OldPricing, e.OldPrice),
 		e.NewPricing, catalog.PublicPrice(e.NewPricing, e.NewPrice),
 	}
 }
@@ -142,7 +142,7 @@ func (r *pricesResult) show(c *call, listed []*catalog.Tool, given int) {
 		}
 		var rest []changedPrice
 		for i := max(given-n-1, 0); i < len(t.PriceHistory); i++ {
-			rest = append(rest, newChangedPrice(&t.PriceHistory[i]))
+			rest = append(rest, newChangedPrice(t, &t.PriceHistory[i]))
 		}
 		p := pricedTool{
 			ID: t.Slug, Name: nameOf(t), URL: c.snap.Catalog.CanonicalURLOf(t), Pricing: t.Pricing,
