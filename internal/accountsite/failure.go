@@ -37,7 +37,7 @@ func crossOrigin() *failure {
 	return &failure{
 		status: http.StatusForbidden, title: "Demande refusée",
 		text: "Cette demande vient d’un autre site que le nôtre\u00a0: par prudence, " +
-			"rien n’a été fait. Si c’est bien ce que vous vouliez, ouvrez votre compte ici et recommencez.",
+			"rien n’a été fait. Si c’est bien ce que vous vouliez, ouvrez le formulaire sur ce site et envoyez-le de nouveau.",
 	}
 }
 

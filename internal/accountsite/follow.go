@@ -143,6 +143,11 @@ func (p *pages) showEnd(r *request) (*response, error) {
 // endFollow ends what a link is about, also by one click in a mailbox (RFC 8058), where nobody follows a
 // redirect, and which may click again.
 func (p *pages) endFollow(r *request) (*response, error) {
+	const inMemory = 32 << 20 // more than the parts of maxForm bytes take: nothing is written to disk
+	err := r.ParseMultipartForm(inMemory)
+	if err != nil && !errors.Is(err, http.ErrNotMultipart) {
+		return nil, unreadableForm()
+	}
 	token, isClick := r.FormValue("jeton"), r.PostForm.Get("List-Unsubscribe") == "One-Click"
 	if !account.HasTokenForm(token) {
 		return nil, endFailure(sqldb.ErrNotFound)

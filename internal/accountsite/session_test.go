@@ -134,7 +134,7 @@ func TestOtherSitesCannotPost(t *testing.T) {
 		before := p.contents()
 		posts := map[string]string{
 			"/compte": "email=ada@example.org", "/compte/connexion": "jeton=" + token, "/compte/deconnexion": "",
-			"/compte/sessions/autres/fin": "", mine[0]: "", mine[1]: "", "/compte/nulle-part": "",
+			"/compte/sessions/autres/fin": "", mine[0]: "", mine[1]: "", "/compte/nulle-part": "", "/suivre": "email=ada@example.org", "/signaler": "texte=x",
 		}
 		for path, body := range posts {
 			for _, headers := range [][]string{
@@ -144,7 +144,7 @@ func TestOtherSitesCannotPost(t *testing.T) {
 				{"Origin: null"},
 				{"Sec-Fetch-Site: cross-site"},
 			} {
-				b.do(http.MethodPost, path, body, headers...).Is(403).Contains("Demande refusée", "rien n’a été fait")
+				b.do(http.MethodPost, path, body, headers...).Is(403).Contains("Demande refusée", "rien n’a été fait", "ouvrez le formulaire sur ce site")
 			}
 		}
 		if after := p.contents(); after != before {
