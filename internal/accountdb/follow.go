@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,9 +18,12 @@ import (
 
 // How soon a reader is told.
 const (
-	FollowAtOnce = "aussitot" // of prices and retirements
+	FollowAtOnce = "aussitot" // of prices, retirements and returns
 	FollowWeekly = "semaine"  // of everything
 )
+
+// MailsADay is how many mails somebody gets a day who is told at once.
+const MailsADay = 10
 
 // The bounds of follows: of one address, of all, and how many are told in one transaction.
 const (
@@ -37,7 +41,7 @@ type Follow struct {
 	Token   string // the secret by which it ends
 	All     string // the sealed name of its reader, by which all of hers end, whichever has ended before
 
-	Mailed map[string]string // by slug, the day on which the reader was mailed the price of a tool, on the last day with a mail
+	Mailed map[string]string // by slug, the price of a tool that the reader was mailed last, on the last day with a mail: see site.News
 }
 
 // readerSeal is what All is sealed for.
@@ -68,8 +72,8 @@ func (s *Follows) Confirm(ctx context.Context, token, topic, pace string, now ti
 			return err
 		}
 		id, secret, reader := account.NewID(account.FollowID, now, rand.Reader), account.NewToken(rand.Reader), s.sealer.Hash(email)
-		err = sqldb.Exec(ctx, tx, `INSERT INTO follows (id, reader, sealed, hash, topic, pace, created_at, told, told_from, period, mails, mailed)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT sequence FROM catalogue), 0, '', 0, '')
+		err = sqldb.Exec(ctx, tx, `INSERT INTO follows (id, reader, sealed, hash, topic, pace, created_at, told, told_from, period, mails)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT sequence FROM catalogue), 0, '', 0)
 			ON CONFLICT (reader, topic) DO UPDATE SET pace = excluded.pace`,
 			id, reader, s.sealer.Seal(id, secret+" "+email), tokenHash(secret), topic, pace, sqldb.FormatTime(now))
 		if err != nil {
@@ -99,11 +103,13 @@ func (s *Follows) Find(ctx context.Context, id string) (f Follow, err error) {
 	f.Token, f.Address, _ = strings.Cut(opened, " ")
 	f.All = s.sealer.Seal(readerSeal, reader)
 	f.Mailed = map[string]string{}
-	day, tools, _ := strings.Cut(mailed, " ")
-	for tool := range strings.FieldsSeq(tools) {
-		f.Mailed[strings.TrimPrefix(tool, "-")] = day
-		if tool[0] == '-' {
-			delete(f.Mailed, tool[1:])
+	_, prices, _ := strings.Cut(mailed, " ")
+	for price := range strings.FieldsSeq(prices) {
+		slug, told, isTold := strings.Cut(price, "=")
+		if isTold {
+			f.Mailed[slug] = told
+		} else {
+			delete(f.Mailed, slug[1:])
 		}
 	}
 	return f, err
@@ -224,6 +230,7 @@ func tell(ctx context.Context, tx *sql.Tx, reader string, after, version int64, 
 	if err != nil || len(followed) == 0 {
 		return err
 	}
+	slices.Sort(followed) // all her mails have the same recipient: see Claim
 	to, _, _ := strings.Cut(followed[0], " ")
 	return insertMail(ctx, tx, mail.Request{To: to, Kind: mail.News, About: fmt.Sprint(args[1], version) + " " + strings.Join(followed, " ")}, now)
 }

@@ -91,7 +91,8 @@ func insertMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) 
 
 // Claim returns at most limit mails that are due, the longest due first, and leases them
 // to the caller for mail.Lease. If the process dies, the mail is due again when the
-// lease ends, and says whether it was begun.
+// lease ends, and says whether it was begun. Of News, a reader gets one after the other, since each depends on what the
+// one before told.
 func (s *Mails) Claim(ctx context.Context, now time.Time, limit int) ([]mail.Claim, error) {
 	// Nearly always nothing is due, and then no transaction is needed.
 	due, err := sqldb.Get[bool](ctx, s.db, `SELECT EXISTS (SELECT 1 FROM mails WHERE due_at <= $1)`, sqldb.FormatTime(now))
@@ -104,12 +105,14 @@ func (s *Mails) Claim(ctx context.Context, now time.Time, limit int) ([]mail.Cla
 		// claimed by another between the two.
 		return sqldb.Rows(ctx, tx, `
 			UPDATE mails SET lease = $1, due_at = $2
-			WHERE id IN (SELECT id FROM mails WHERE due_at <= $3 ORDER BY due_at, id LIMIT $4) AND due_at <= $3
+			WHERE id IN (SELECT id FROM mails AS m WHERE due_at <= $3 AND NOT EXISTS (SELECT 1 FROM mails AS o
+				WHERE m.kind = $5 AND o.address = m.address AND o.kind = m.kind AND (o.due_at <= $3 AND o.id < m.id OR o.due_at > $3 AND o.lease <> '')
+			) ORDER BY due_at, id LIMIT $4) AND due_at <= $3
 			RETURNING id, address, kind, about, created_at, attempts, last_error = '`+begun+`'`,
 			func(scan sqldb.Scanner, c *mail.Claim) error {
 				c.Lease = lease
 				return scan(&c.ID, &c.To, (*string)(&c.Kind), &c.About, sqldb.Time(&c.CreatedAt), &c.Attempts, &c.Begun)
-			}, lease, sqldb.FormatTime(now.Add(mail.Lease)), sqldb.FormatTime(now), limit)
+			}, lease, sqldb.FormatTime(now.Add(mail.Lease)), sqldb.FormatTime(now), limit, string(mail.News))
 	})
 	slices.SortFunc(claimed, func(a, b mail.Claim) int { return cmp.Compare(a.ID, b.ID) })
 	return claimed, err
@@ -140,10 +143,13 @@ func (s *Mails) Finish(ctx context.Context, c mail.Claim, v mail.Verdict) error 
 			case err != nil || n == 0 || c.Kind != mail.News:
 			case v.Bounced:
 				err = sqldb.Exec(ctx, tx, `DELETE FROM follows`+hers, c.To)
+			case v.Dropped: // does not count among those of its day
+				err = sqldb.Exec(ctx, tx, `UPDATE follows SET mails = mails - 1`+hers+` AND pace = $2 AND period = $3 AND mails BETWEEN 1 AND $4`,
+					c.To, FollowAtOnce, c.CreatedAt.UTC().Format(time.DateOnly), MailsADay)
 			case v.Told != "":
-				day, tools, _ := strings.Cut(v.Told, " ")
+				day, prices, _ := strings.Cut(v.Told, " ")
 				err = sqldb.Exec(ctx, tx, `UPDATE follows SET mailed = CASE WHEN substr(mailed, 1, 10) = $2 THEN mailed ELSE $2 END || ' ' || $3`+hers,
-					c.To, day, tools)
+					c.To, day, prices)
 			}
 			return err
 		})

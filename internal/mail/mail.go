@@ -107,7 +107,8 @@ type Verdict struct {
 	RetryAt time.Time // zero if it was sent or given up: it is deleted
 	Failure string    // the class of the failure, "" if it was sent
 	Bounced bool      // the address does not exist
-	Told    string    // of News that was sent: its day, and the tools whose prices it tells, or takes back (-plume)
+	Dropped bool      // there was no reason to send it any more
+	Told    string    // of News that was sent: its day, and the prices that it tells (see site.News), or takes back (-plume)
 }
 
 // A Message is a mail as its recipient sees it.

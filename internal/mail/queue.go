@@ -251,7 +251,7 @@ func (q *Queue) judge(c Claim, err error) (outcome string, v Verdict) {
 	case err == nil:
 		return sent, Verdict{}
 	case errors.Is(err, ErrObsolete):
-		return obsolete, Verdict{}
+		return obsolete, Verdict{Dropped: true}
 	case !errors.As(err, &failure):
 		failure = &Failure{Class: failedInternal}
 	case failure.Unclear && c.Kind == News:

@@ -309,7 +309,7 @@ func TestAMailWhoseReasonIsGoneIsDropped(t *testing.T) {
 		o.ask(t, "gone@example.org", mail.ConfirmDeletion)
 		o.ask(t, "ada@example.org", mail.EndpointDisabled)
 		for range 2 {
-			if v := nextVerdict(t, o); v != (mail.Verdict{}) {
+			if v := nextVerdict(t, o); v != (mail.Verdict{Dropped: true}) {
 				t.Errorf("finished with %+v", v)
 			}
 		}

@@ -27,8 +27,6 @@ type readerMail struct {
 const (
 	// readerInterval is how often is looked what is due, which costs a few small queries.
 	readerInterval = 5 * time.Second
-	// mailsADay is how many mails somebody gets a day who is told at once.
-	mailsADay = 10
 	// weeklyHour is when the mails of a week leave on Monday, UTC.
 	weeklyHour = 6 * time.Hour
 )
@@ -47,7 +45,7 @@ func (m *readerMail) queue(ctx context.Context) error {
 		return err
 	}
 	now := m.now().UTC()
-	if err := m.tell(ctx, accountdb.FollowAtOnce, now.Format(time.DateOnly), mailsADay); err != nil {
+	if err := m.tell(ctx, accountdb.FollowAtOnce, now.Format(time.DateOnly), accountdb.MailsADay); err != nil {
 		return err
 	}
 	monday := now.Add(-weeklyHour)
@@ -96,6 +94,6 @@ func (m *readerMail) tell(ctx context.Context, pace, period string, most int) er
 
 // isTold reports whether those who follow at a pace are told of an event.
 func isTold(e *catalog.Event, pace string) bool {
-	urgent := []string{catalog.PricingUpdated, catalog.ToolRetired, catalog.ToolRemoved}
+	urgent := []string{catalog.PricingUpdated, catalog.ToolRetired, catalog.ToolRemoved, catalog.ToolRestored}
 	return pace == accountdb.FollowWeekly || slices.Contains(urgent, e.Type)
 }

@@ -3,15 +3,18 @@ package node
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"mime/multipart"
 	"mime/quotedprintable"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	netmail "net/mail"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -48,6 +51,7 @@ type readers struct {
 	queue   *mail.Queue
 	pages   http.Handler
 	now     time.Time
+	retired []catalog.Retired
 	refused map[string]*smtp.SMTPError // by recipient
 
 	mu      sync.Mutex
@@ -159,7 +163,7 @@ func (r *readers) publishTools(tools ...*catalog.Tool) {
 	r.t.Helper()
 	slices.SortFunc(tools, func(a, b *catalog.Tool) int { return strings.Compare(a.Slug, b.Slug) })
 	c := &catalog.Catalog{
-		Name: "Essai", URL: readersURL, Tools: tools,
+		Name: "Essai", URL: readersURL, Tools: tools, Retired: r.retired,
 		Categories: []catalog.Category{{Slug: "code", Label: "Code"}, {Slug: "texte", Label: "Texte"}},
 	}
 	options := catalogdb.PublishOptions{Now: func() time.Time { return r.now }, AllowRemovals: true}
@@ -201,9 +205,9 @@ func (r *readers) sent() []letter {
 	ctx, stop := context.WithCancel(r.t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { _ = r.queue.Run(ctx) })
-	testkit.Until(r.t, "an empty queue", func() bool {
-		oldest, err := r.st.Mails.Oldest(ctx)
-		return err == nil && oldest.IsZero()
+	testkit.Until(r.t, "a queue with nothing due", func() bool {
+		due, err := sqldb.Get[bool](ctx, r.st.SQL, `SELECT EXISTS (SELECT 1 FROM mails WHERE due_at <= $1 OR lease <> '')`, sqldb.FormatTime(r.now))
+		return err == nil && !due
 	})
 	stop()
 	running.Wait()
@@ -420,6 +424,123 @@ func TestWhoWasMailedAPriceThatWasATypoGetsOneCorrection(t *testing.T) {
 	}
 }
 
+// pounds returns a tool whose price in pounds is converted.
+func pounds(price, euros string) *catalog.Tool {
+	t := priced("plume", "Plume", "code", euros)
+	t.PriceDisplay = "£" + price + "/mois"
+	return t
+}
+
+func TestAPriceIsMailedOnce(t *testing.T) {
+	r := newReaders(t)
+	told := func(what string, tool *catalog.Tool, want ...string) {
+		t.Helper()
+		r.now = r.now.Add(time.Minute)
+		r.publishTools(tool)
+		got := r.sent()
+		if len(got) != len(want) {
+			t.Fatalf("%s: %d mails: %+v", what, len(got), got)
+		}
+		for i, l := range got {
+			if !strings.Contains(l.text, want[i]) {
+				t.Errorf("%s is told as %s", what, l.text)
+			}
+		}
+	}
+	r.publishTools(pounds("10", "12"))
+	r.now = r.now.Add(24 * time.Hour)
+	r.follow("lea@example.org", "outils/plume", "aussitot")
+	const change, correction = "£10/mois → £12/mois", "Plume\u00a0: correction, toujours £10/mois"
+	told("a price", pounds("12", "14,40"), change)
+	told("its conversion", pounds("12", "14,60"))
+	told("another price", pounds("13", "15"), "£10/mois → £13/mois")
+	told("the one before", pounds("12", "14,60"), change)
+	told("its return with other euros", pounds("10", "12,30"), correction)
+	told("a conversion", pounds("10", "12,40"))
+	told("the price again", pounds("12", "14,40"), change)
+	told("its return", pounds("10", "12"), correction)
+	told("the price once more", pounds("12", "14,40"), change)
+	// A server that puts off mails gets those of two publications together.
+	r.now = r.now.Add(24 * time.Hour)
+	r.refused["lea@example.org"] = &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 7, 1}, Message: "greylisted"}
+	told("a price that is put off", pounds("14", "16"), "refused")
+	told("the next", pounds("15", "17"), "refused", "refused")
+	clear(r.refused)
+	r.now = r.now.Add(time.Hour)
+	told("the last", pounds("16", "18"), "£12/mois → £16/mois")
+	// What is mailed on another day than it changed on is neither taken back nor held back by what changes on that.
+	r.refused["lea@example.org"] = &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 7, 1}, Message: "greylisted"}
+	told("a price that waits for the next day", pounds("17", "19"), "refused")
+	clear(r.refused)
+	r.now = r.now.Add(24 * time.Hour)
+	told("a conversion of the next day", pounds("17", "20"), "£12/mois → £17/mois")
+	told("another conversion", pounds("17", "21"))
+}
+
+func TestWhoWasToldThatAToolIsRetiredIsToldThatItIsBack(t *testing.T) {
+	r := newReaders(t)
+	r.follow("lea@example.org", "outils/plume", "aussitot")
+	told := func(want string) {
+		t.Helper()
+		if got := r.sent(); len(got) != 1 || !strings.Contains(got[0].text, want) {
+			t.Errorf("%q is told as %+v", want, got)
+		}
+	}
+	r.now = r.now.Add(time.Minute)
+	r.retired = []catalog.Retired{{Slug: "plume", Name: "Plume", Category: "code", Reason: "mort", RetiredAt: "2026-11-17"}}
+	r.publishTools(priced("encre", "Encre", "code", "5"))
+	told("Plume\u00a0: retiré")
+	r.now, r.retired = r.now.Add(time.Minute), nil
+	r.publish("12")
+	told("Plume\u00a0: de retour")
+}
+
+// A mailbox may click as a form of several parts, the form that RFC 8058 recommends.
+func TestOneClickMayHaveSeveralParts(t *testing.T) {
+	r := newReaders(t)
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none")) // nothing is written there
+	r.follow("lea@example.org", "outils/plume", "aussitot")
+	r.now = r.now.Add(time.Minute)
+	r.publish("20")
+	m, err := netmail.ReadMessage(strings.NewReader(r.sent()[0].text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := strings.Trim(m.Header.Get("List-Unsubscribe"), "<>")
+	click := func(parts, size int, value string) int {
+		var body bytes.Buffer
+		form := multipart.NewWriter(&body)
+		for i := range parts {
+			part, err := form.CreateFormFile(fmt.Sprint("f", i), "f")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = part.Write(make([]byte, size)) // to memory
+		}
+		if err := errors.Join(form.WriteField("List-Unsubscribe", value), form.Close()); err != nil {
+			t.Fatal(err)
+		}
+		q := httptest.NewRequestWithContext(t.Context(), http.MethodPost, end, &body)
+		q.Header.Set("Content-Type", form.FormDataContentType())
+		w := httptest.NewRecorder()
+		r.pages.ServeHTTP(w, q)
+		return w.Code
+	}
+	path := strings.TrimPrefix(end, readersURL)
+	if code := click(1, 65<<10, "One-Click"); code != http.StatusBadRequest {
+		t.Errorf("%d for a form that is too large", code)
+	}
+	if code := click(0, 0, "no"); code != http.StatusOK || !strings.Contains(r.get(path), "Ne plus suivre") {
+		t.Errorf("%d for a POST that is none of one click", code)
+	}
+	if code := click(1, 63<<10, "no"); code != http.StatusOK {
+		t.Errorf("%d for a large form", code)
+	}
+	if code := click(300, 1, "One-Click"); code != http.StatusOK || !strings.Contains(r.get(path), "Ce lien n’arrête rien") {
+		t.Errorf("%d for one click", code)
+	}
+}
+
 // A mailbox ends what a mail was about also after its reader has ended a part of it.
 func TestOneClickEndsAllThatAMailWasAbout(t *testing.T) {
 	r := newReaders(t)
@@ -494,6 +615,26 @@ func TestAnAddressGetsTenMailsADay(t *testing.T) {
 	got = r.sent()
 	if len(got) != 1 || !strings.Contains(got[0].text, "«\u00a0Plume\u00a0»") || strings.Contains(got[0].text, "Encre") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A mail that was not sent, since nothing was left to tell, is none of the ten.
+func TestAMailThatIsDroppedDoesNotCount(t *testing.T) {
+	r := newReaders(t)
+	r.follow("lea@example.org", "outils/plume", "aussitot")
+	r.publishTools(pounds("10", "12"))
+	mails := len(r.sent())
+	for i := range 30 {
+		r.now = r.now.Add(time.Minute)
+		r.publishTools(pounds(fmt.Sprint(20+i/2), fmt.Sprint(30+i))) // every second is a conversion
+		mails += len(r.sent())
+	}
+	if mails != 10 {
+		t.Errorf("%d mails on a day", mails)
+	}
+	r.now = r.now.Add(24 * time.Hour)
+	if got := r.sent(); len(got) != 1 || !strings.Contains(got[0].text, "→ £34/mois") || len(r.sent()) != 0 {
+		t.Errorf("the next day, the rest is told as %+v", got)
 	}
 }
 

@@ -48,7 +48,7 @@ type teller struct {
 	names map[string]string // by slug, as the events up to here tell
 	days  map[fieldDay]*eventDay
 
-	mailed map[string]string // by slug, the day on which the reader was mailed a price; nil for a feed
+	mailed map[string]string // by slug, the price that the reader was mailed: see News; nil for a feed
 }
 
 // A fieldDay is one field of one tool on one day.
@@ -120,8 +120,8 @@ func (t *teller) describeTool(e *catalog.Event, ch *change) bool {
 		}
 	case catalog.PricingUpdated:
 		p, ok := t.priceChange(e, &s)
-		isLost := !ok && e == t.day(e, priceField).last
-		if isLost && t.mailed[s.slug] == ch.Date && s.tool.Slug != "" {
+		isBack := e == t.day(e, priceField).last && (!ok || p.IsConversion())
+		if isBack && strings.HasPrefix(t.mailed[s.slug], ch.Date) && s.tool.Slug != "" {
 			ch.Kind, ch.Title = kindCorrection, s.name+"\u00a0: correction, toujours "+inside(shownPrice(s.tool))
 			ch.summary = "Le changement de prix que nous vous avons annoncé était une erreur."
 			return true

@@ -2,6 +2,8 @@ package site
 
 import (
 	"cmp"
+	"fmt"
+	"hash/crc32"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -89,21 +91,25 @@ func (s *Site) TopicsOf(e *catalog.Event) []string {
 type News struct {
 	Title, Summary, URL string
 
-	Priced string // the slug of the tool whose price it tells, or takes back (-plume); "" for anything else
+	Priced string // slug=told for a price; -slug if it is taken back; "" for anything else
 }
 
-// News returns what events, newest first, tell a reader. mailed has, by slug, the day on which the reader was mailed the
-// price of a tool: a price that its history has lost since is taken back.
+// News returns what events, newest first, tell a reader. mailed has, by slug, which price the reader was mailed last, the day
+// of its change and a checksum of its words: it is not told again, and taken back once its history has lost it.
 func (s *Site) News(events []catalog.Event, mailed map[string]string) (list []News) {
 	v := s.current.Load()
 	for _, ch := range v.eventChanges(events, mailed) {
 		if strings.Contains(ch.Title, ch.summary) {
 			ch.summary = ""
 		}
+		told := fmt.Sprintf("%s.%08x", ch.Date, crc32.ChecksumIEEE([]byte(ch.Title)))
+		if ch.Kind == kindPrice && mailed[ch.tools[0]] == told {
+			continue
+		}
 		n := News{Title: ch.Title, Summary: ch.summary, URL: v.snap.Catalog.URL + ch.Path}
 		switch ch.Kind {
 		case kindPrice:
-			n.Priced = ch.tools[0]
+			n.Priced = ch.tools[0] + "=" + told
 		case kindCorrection:
 			n.Priced = "-" + ch.tools[0]
 		}

@@ -24,7 +24,6 @@ CREATE TABLE follows (
 	told_from  BIGINT  NOT NULL, -- that of the mail before
 	period     TEXT    NOT NULL, -- the day, or the Monday of the week, of the last mail
 	mails      INTEGER NOT NULL, -- in that period; one more than it may have if another is due
-	mailed     TEXT    NOT NULL, -- the day of the last mail, and the tools whose prices were told on it; -plume: and taken back
 	UNIQUE (reader, topic)
 );
 CREATE INDEX follows_topic ON follows (pace, topic, told);
