@@ -89,6 +89,7 @@ type private struct {
 func privateOf(c *catalog.Catalog, value any) (p private) {
 	if t, ok := value.(*catalog.Tool); ok {
 		p = marksOf(new(t.Past()))
+		p.Display = t.DisplayBefore
 	}
 	if c.Settings.Dataset == catalog.DatasetHead {
 		if body := catalog.ValueOf[string](record.Tables[record.Of(c, value).Kind], catalog.Body, value); body != nil {
@@ -98,10 +99,9 @@ func privateOf(c *catalog.Catalog, value any) (p private) {
 	return p
 }
 
-// marksOf returns what the document of a tool does not say, and which entries of its histories are automatic.
+// marksOf returns which entries of the histories of a tool are automatic.
 func marksOf(t *catalog.PastTool) private {
 	return private{
-		Display:  t.DisplayBefore,
 		Prices:   marked(t.PriceHistory, priceMark),
 		Scores:   marked(t.ScoreHistory, scoreMark),
 		Criteria: marked(t.CriteriaHistory, criteriaMark),
