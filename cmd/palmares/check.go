@@ -108,7 +108,7 @@ func finding(subject string, err error, text string) sqldb.Finding {
 }
 
 func (c *checkCommand) settings(inv *invocation, options []*kong.Flag) sqldb.Finding {
-	known := []string{"PALMARES_MIRROR_KEY"}
+	var known []string
 	for _, option := range options {
 		known = append(known, option.Envs...)
 	}

@@ -15,15 +15,15 @@ import (
 	"palmares/internal/testkit"
 )
 
-// A mirrored is a copy of a catalogue, kept by following its feed.
-type mirrored struct {
+// A follower is a copy of a catalogue, kept by following its feed.
+type follower struct {
 	feed   string
 	next   int64
 	hashes map[[2]string]string
 }
 
 // follow reads what is new and expects to have the state of the server.
-func (m *mirrored) follow(p *process) {
+func (m *follower) follow(p *process) {
 	p.t.Helper()
 	for more := true; more; {
 		var page struct {
@@ -64,13 +64,13 @@ func (m *mirrored) follow(p *process) {
 	}
 }
 
-func newMirrored() *mirrored { return &mirrored{hashes: map[[2]string]string{}} }
+func newFollower() *follower { return &follower{hashes: map[[2]string]string{}} }
 
 func TestACopyFollowsPublicationsAndRestarts(t *testing.T) {
 	t.Parallel()
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		p := serveProcess(t, "--database", database, "--quota", "off")
-		m := newMirrored()
+		m := newFollower()
 		m.follow(p)
 		for i, mark := range []string{"A", "B", "C"} {
 			must(t, "publish", marked(t, mark, 20-i), "--database", database, "--allow-removals")
@@ -97,7 +97,7 @@ func TestARenewedFeedIsAnotherOne(t *testing.T) {
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		must(t, "publish", marked(t, "A", 3), "--database", database)
 		p := serveProcess(t, "--database", database, "--quota", "off")
-		m := newMirrored()
+		m := newFollower()
 		m.follow(p)
 		p.stop()
 		must(t, "feed", "renew", "--database", database)
@@ -105,7 +105,7 @@ func TestARenewedFeedIsAnotherOne(t *testing.T) {
 		if resp, body := p.get(fmt.Sprintf("/data/v1/changes?after=%d&feed=%s", m.next, m.feed)); resp.StatusCode != 409 {
 			t.Errorf("%s %s", resp.Status, body)
 		}
-		again := newMirrored()
+		again := newFollower()
 		if again.follow(p); again.feed == m.feed || len(again.hashes) != len(m.hashes) {
 			t.Errorf("%d records of %s", len(again.hashes), again.feed)
 		}
@@ -116,7 +116,7 @@ func TestTheDemoHasAFeedOfItsOwn(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + t.TempDir() + "/palmares.db"
 	p := serveProcess(t, "--database", database, "--demo", "on", "--quota", "off")
-	m := newMirrored()
+	m := newFollower()
 	if m.follow(p); !strings.HasPrefix(m.feed, "demo-") || len(m.hashes) < 66 {
 		t.Errorf("%d records of %s", len(m.hashes), m.feed)
 	}
@@ -136,7 +136,7 @@ func TestReadersThatWaitHearOfPublicationsAndOfTheEnd(t *testing.T) {
 		}
 		must(t, "publish", marked(t, "A", 3), "--database", database)
 		p := serveProcess(t, "--database", database, "--quota", "off", "--ops-listen", ops, "--drain", "0s")
-		m := newMirrored()
+		m := newFollower()
 		m.follow(p)
 		answers := make(chan string, 2)
 		wait := func() {

@@ -104,7 +104,7 @@ var (
 // A query for a metric or a label that no server has is silent forever.
 func TestAlertsAndPanelsAskForWhatAServerExposes(t *testing.T) {
 	t.Parallel()
-	ops, mirrorOps := freeAddress(t), freeAddress(t)
+	ops, secureOps := freeAddress(t), freeAddress(t)
 	s := serveProcess(t, "--database", databases.SQLite(t), "--ops-listen", ops)
 	s.get("/api/v1/stats")
 	if resp, err := client.Post(s.url+"/compte", "application/x-www-form-urlencoded", strings.NewReader("email=ada@example.org")); err != nil || resp.Body.Close() != nil || resp.StatusCode >= 400 {
@@ -124,12 +124,12 @@ func TestAlertsAndPanelsAskForWhatAServerExposes(t *testing.T) {
 		scraped = body
 		return strings.Contains(body, "\npalmares_mails_total{")
 	})
-	// A mirror has its metric before its first copy, and a server with HTTPS before its first certificate.
-	mirror := startProcess(t, "patient", "--database", databases.Postgres(t), "--mirror", "http://"+freeAddress(t), "--ops-listen", mirrorOps,
+	// A server with HTTPS has its metric before its first certificate.
+	secure := startProcess(t, "patient", "--database", databases.Postgres(t), "--ops-listen", secureOps,
 		"--domain", "catalogue.example", "--listen-http", "localhost:0", "--acme-directory", "https://"+freeAddress(t)+"/dir")
-	testkit.Until(t, "the mirror", func() bool { return mirror.log.Contains("not ready before the first copy") })
-	_, ofMirror := (&process{t: t, url: "http://" + mirrorOps, log: mirror.log}).get("/metrics")
-	scraped += ofMirror
+	testkit.Until(t, "the server with HTTPS", func() bool { return secure.log.Contains("Palmarès serves") })
+	_, ofSecure := (&process{t: t, url: "http://" + secureOps, log: secure.log}).get("/metrics")
+	scraped += ofSecure
 	names := map[string]bool{"up": true}
 	labels := map[string]bool{"job": true, "instance": true} // from the scrape configuration
 	for _, series := range exposedSeries.FindAllStringSubmatch(scraped, -1) {

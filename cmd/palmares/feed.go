@@ -5,7 +5,7 @@ import (
 )
 
 type feedCommand struct {
-	Renew feedRenewCommand `cmd:"" help:"Give the feed another name, after a backup was restored and before servers start: readers and mirrors, which may have read what is no longer there, then start from the beginning."`
+	Renew feedRenewCommand `cmd:"" help:"Give the feed another name, after a backup was restored and before servers start: readers, which may have read what is no longer there, then start from the beginning."`
 }
 
 type feedRenewCommand struct{}

@@ -67,9 +67,7 @@ type commands struct {
 	Editor   editorCommand   `cmd:"" help:"Who may write at the desk: add, list, remove."`
 	Webhook  webhookCommand  `cmd:"" help:"Webhooks: add, list, deliveries, resend, pause, resume, delete."`
 	Feed     feedCommand     `cmd:"" help:"The feed of changes under /data/v1: renew."`
-	Mirror   mirrorCommand   `cmd:"" help:"Mirrors: reset."`
 	Conform  conformCommand  `cmd:"" help:"Check any server against the interface of the API: one line per promise."`
-	Verify   verifyCommand   `cmd:"" help:"Compare the database with what a server of Palmarès serves, record by record."`
 	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Offer the tools of a server to an assistant, on standard input and output."`
 	Shell    shellCommand    `cmd:"" name:"completion" help:"Print the completions of a shell: bash, zsh or fish."`
 	Version  versionCommand  `cmd:"" help:"Print the version, the commit and the Go version."`

@@ -15,7 +15,6 @@ import (
 	"palmares/internal/catalogdb"
 	"palmares/internal/content"
 	"palmares/internal/node"
-	"palmares/internal/peer"
 	"palmares/internal/publication"
 	"palmares/internal/remote"
 	"palmares/internal/sqldb"
@@ -94,7 +93,7 @@ func (s newFindings) Findings(all []publication.Finding) error {
 // isTransient reports whether a publication may succeed if it is tried again. One whose
 // outcome is not known may have succeeded: then the next one changes nothing.
 func isTransient(err error) bool {
-	return errors.Is(err, sqldb.ErrUnavailable) || errors.Is(err, sqldb.ErrBusy) || errors.Is(err, peer.ErrUnavailable)
+	return errors.Is(err, sqldb.ErrUnavailable) || errors.Is(err, sqldb.ErrBusy) || errors.Is(err, remote.ErrUnavailable)
 }
 
 func (c *publishCommand) publish(inv *invocation) (err error) {

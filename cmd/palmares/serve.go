@@ -37,7 +37,6 @@ type serveCommand struct {
 	Desk string `help:"Content folder, in a git repository or not, that people with a role change in a browser at /redaction (default: none)." env:"PALMARES_DESK" placeholder:"DIR" type:"path"`
 
 	HTTPS    httpsOptions    `embed:""`
-	Mirror   mirrorOptions   `embed:""`
 	Exports  exportOptions   `embed:""`
 	Webhooks webhookOptions  `embed:""`
 	Delivery deliveryOptions `embed:""`
@@ -166,9 +165,6 @@ func (c *serveCommand) config(inv *invocation) (cfg node.Config, err error) {
 		Demo: c.Demo == "on", FrontLane: c.FrontLane == "on", Quota: c.Quota == "on", MCPQuota: int(c.MCPQuota),
 		Trusted: c.Trusted, Memory: memoryLimit(c.Memory), Drain: c.Drain.given,
 		ExportSpace: int64(c.Exports.Space), Desk: c.Desk,
-		Mirror: node.Mirror{
-			Origin: string(c.Mirror.Origin), Key: mirrorKey(), Interval: time.Duration(c.Mirror.Interval),
-		},
 		Stripe: billing.Settings{Key: c.Stripe.Key, WebhookSecret: c.Stripe.WebhookSecret, Price: c.Stripe.Price},
 		Webhooks: node.Webhooks{
 			Keys: c.Webhooks.keySource(inv.database), Allow: c.Webhooks.Allow,
@@ -195,12 +191,6 @@ func (c *serveCommand) config(inv *invocation) (cfg node.Config, err error) {
 	}
 	if err := cfg.Stripe.Check(); err != nil {
 		return cfg, err
-	}
-	if err := c.Mirror.check(); err != nil {
-		return cfg, err
-	}
-	if c.Desk != "" && c.Mirror.Origin != "" {
-		return cfg, errors.New("a mirror has no desk: give --desk to a server of the original")
 	}
 	return cfg, cfg.Webhooks.Keys.Check()
 }

@@ -58,15 +58,6 @@ func (c *Catalog) remember(r *Retired) {
 	}
 }
 
-// KeepPast completes next, which is an exact copy of another catalogue, with what is kept
-// of the tools that are no longer active. Both catalogues must be sorted.
-func KeepPast(old, next *Catalog) {
-	next.Past = pastTools(old, next)
-	for i := range next.Tools {
-		delete(next.Past, next.Tools[i].Slug)
-	}
-}
-
 // pastTools returns what is kept of inactive tools: those of old, and the tools of old
 // that next has not.
 func pastTools(old, next *Catalog) map[string]PastTool {
@@ -138,15 +129,15 @@ func (t *Tool) carryOver(before *PastTool, known bool, prior *Tool, today string
 // Settle returns the tool of c, the next catalogue, in the place of prior, one of the previous catalogue, if the
 // two are the same, and otherwise prior: a large catalogue changes little from one publication to the next, so
 // that hardly any tool of the previous one must be kept to compare the two. What both catalogues share is
-// completed as CarryOver would, or, if isCopy, left as KeepPast does. c must be sorted; several tools may be
+// completed as CarryOver would, or left as it is if isExact. c must be sorted; several tools may be
 // settled at once.
-func (c *Catalog) Settle(prior *Tool, isCopy bool, today string) *Tool {
+func (c *Catalog) Settle(prior *Tool, isExact bool, today string) *Tool {
 	written := c.Tool(prior.Slug)
 	if written == nil {
 		return prior
 	}
 	t := *written
-	if !isCopy {
+	if !isExact {
 		if len(t.Aliases) > 0 { // with them, more than the tool itself matters
 			return prior
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,8 +22,7 @@ type Advance struct {
 }
 
 // Advance makes the versions that are due, one for each hour, oldest first. Any number of nodes may
-// call it at once: each hour is settled by one of them, in one transaction. It does nothing on a
-// mirror, which gets its versions from its origin.
+// call it at once: each hour is settled by one of them, in one transaction.
 func (s *Catalogue) Advance(ctx context.Context, now func() time.Time) (done Advance, err error) {
 	for {
 		at, err := s.due(ctx, s.db.Reads(), now, 0)
@@ -102,11 +100,7 @@ func (s *Catalogue) clock(ctx context.Context, q sqldb.Queryer, now func() time.
 func (s *Catalogue) due(
 	ctx context.Context, q sqldb.Queryer, now func() time.Time, within time.Duration,
 ) (at time.Time, err error) {
-	text, err := sqldb.Value[string](ctx, q, `SELECT due FROM catalogue
-		WHERE NOT EXISTS (SELECT 1 FROM mirror WHERE origin <> '' OR permitted)`)
-	if errors.Is(err, sql.ErrNoRows) {
-		return at, nil
-	}
+	text, err := sqldb.Value[string](ctx, q, `SELECT due FROM catalogue`)
 	if err != nil || text == "" {
 		return at, err
 	}
@@ -256,11 +250,7 @@ var scheduledTable = sqldb.Table{Name: "scheduled", Columns: []string{"kind", "s
 
 // writeScheduled stores what is scheduled, and when something happens next.
 func (p *publication) writeScheduled(ctx context.Context) error {
-	due := ""
-	if p.opts.Mirror == nil {
-		due = p.next.NextDue()
-	}
-	if err := sqldb.Exec(ctx, p.tx, `UPDATE catalogue SET due = $1`, due); err != nil {
+	if err := sqldb.Exec(ctx, p.tx, `UPDATE catalogue SET due = $1`, p.next.NextDue()); err != nil {
 		return err
 	}
 	if err := sqldb.Exec(ctx, p.tx, `DELETE FROM scheduled`); err != nil {

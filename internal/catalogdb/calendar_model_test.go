@@ -1,7 +1,6 @@
 package catalogdb
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -288,30 +287,4 @@ func overtaken(before, c *catalog.Catalog, now time.Time) *catalog.Catalog {
 		})
 	}
 	return c
-}
-
-// copyTo makes the mirror a copy of what is published, which has its state, and has no hours.
-func (r *undoRun) copyTo(mirror *kit, p *Published) {
-	base, err := mirror.Mirror.Origin(r.Context())
-	if err != nil {
-		r.Fatal(err)
-	}
-	to := Origin{
-		URL: "https://origine.example", Feed: cmp.Or(p.Feed.ID, "feed"), Version: p.Version, Position: p.Feed.Last,
-		State: p.Feed.State, UpdatedAt: p.ChangedOn, Records: len(p.Feed.Changes),
-	}
-	public := clone(p.Catalog)
-	public.Past = nil
-	public.Comparisons = slices.DeleteFunc(public.Comparisons, func(x catalog.Comparison) bool { return !x.Published })
-	_, err = mirror.Catalogue.Publish(r.Context(), public, PublishOptions{
-		Now: at(r.now.AddDate(1, 0, 0)), AllowRemovals: true, Pictures: aPicture{}, Mirror: &MirrorCopy{Base: base, Origin: to},
-	})
-	if err != nil {
-		r.Fatal(err)
-	}
-	done, err := mirror.Catalogue.Advance(r.Context(), at(r.now.AddDate(1, 0, 0)))
-	copied, loadErr := mirror.Catalogue.Load(r.Context())
-	if err != nil || loadErr != nil || len(done.Versions) > 0 || copied.Feed.State != p.Feed.State {
-		r.Fatalf("the mirror of version %d made %d versions by itself, %v, %v", p.Version, len(done.Versions), err, loadErr)
-	}
 }

@@ -336,19 +336,6 @@ func TestANodeWhoseClockIsTenMinutesAheadIsNotAhead(t *testing.T) {
 	})
 }
 
-func TestAMirrorHasNoCalendar(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		publish(t, s, scheduled(later), day(0))
-		moveHours(t, s, 1)
-		if err := s.Mirror.Reset(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if done := advance(t, s, day(1)); len(done.Versions) > 0 {
-			t.Errorf("got %+v", done)
-		}
-	})
-}
-
 // advanceChild makes versions, and prints a line before and within each.
 func advanceChild(ctx context.Context, s *kit) error {
 	tell := func() time.Time { fmt.Println("looks"); return day(9) }

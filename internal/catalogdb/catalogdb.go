@@ -1,5 +1,5 @@
 // Package catalogdb keeps the published catalogue: its records and pictures, the log of
-// publications and events, and what a mirror knows of its origin.
+// publications and events.
 //
 // The catalogue changes only in Catalogue.Publish, in one transaction; readers see
 // one version or the next, never a mix.
@@ -34,12 +34,11 @@ type Store struct {
 	Catalogue *Catalogue
 	Pictures  *Pictures
 	Events    *Events
-	Mirror    *Mirror
 }
 
 // New returns the tables of the catalogue in a database.
 func New(db *sqldb.DB, deliver Deliver, stuck TellStuck) *Store {
-	return &Store{Catalogue: &Catalogue{db: db, deliver: deliver, tellStuck: stuck}, Pictures: &Pictures{db}, Events: &Events{db}, Mirror: &Mirror{db}}
+	return &Store{Catalogue: &Catalogue{db: db, deliver: deliver, tellStuck: stuck}, Pictures: &Pictures{db}, Events: &Events{db}}
 }
 
 // CountTools is a query for the number of published tools.
@@ -66,9 +65,6 @@ type TellStuck func(ctx context.Context, tx *sql.Tx, contact string, s *catalog.
 // Pictures are the bytes of the published pictures. Only Catalogue.Publish changes
 // them.
 type Pictures struct{ db *sqldb.DB }
-
-// Mirror is the part of the database that says whether, and of what, it is a mirror.
-type Mirror struct{ db *sqldb.DB }
 
 // Events is the log of events.
 type Events struct{ db *sqldb.DB }

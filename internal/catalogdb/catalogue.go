@@ -24,7 +24,7 @@ import (
 // second waits for the first and is compared with it; if that takes too long it returns
 // ErrBusy. A RemovalsError lists tools that would be lost. If ctx ends during the commit,
 // Publish may return an error for a publication that was committed; publishing again then
-// finds nothing to change. ErrMirror: the database is a mirror, and opts.Mirror is nil.
+// finds nothing to change.
 func (s *Catalogue) Publish(ctx context.Context, next *catalog.Catalog, opts PublishOptions) (Publication, error) {
 	var done Publication
 	err := s.publish(ctx, next, opts, func(p *publication) error {
@@ -88,9 +88,6 @@ func (s *Catalogue) publish(
 
 // begin finds out what would be replaced, and whether it may be.
 func (p *publication) begin(ctx context.Context) (err error) {
-	if err := p.checkMirror(ctx); err != nil {
-		return err
-	}
 	p.head, err = head(ctx, p.tx)
 	if err != nil {
 		return err
@@ -137,9 +134,6 @@ func (p *publication) compare(ctx context.Context) (err error) {
 // advance makes what has come due since the folder was read happen in it: another node may have made
 // a version of that meanwhile. It is by the clock of the database that hours come.
 func (p *publication) advance(ctx context.Context) error {
-	if p.opts.Mirror != nil {
-		return nil
-	}
 	clock, err := (&Catalogue{db: p.db}).clock(ctx, p.tx, func() time.Time { return p.now })
 	if err != nil {
 		return err
@@ -160,11 +154,13 @@ func (p *publication) advance(ctx context.Context) error {
 
 // judge completes next and computes what it changes. It returns the tools that would be lost.
 func (p *publication) judge(today string) (gone []string) {
-	p.complete(today)
+	if p.opts.Undo == nil {
+		catalog.CarryOver(p.old.Catalog, p.next, today)
+	}
 	gone = catalog.Removals(p.old.Catalog, p.next)
 	p.diff = catalog.Compare(p.old.Catalog, p.next, markdown.Sections)
 	p.diff.Scheduled = catalog.CompareScheduled(p.old.Catalog.Scheduled, p.next.Scheduled, p.now)
-	if p.changesDate() || !p.diff.Empty() {
+	if !p.diff.Empty() {
 		p.diff.Report(p.next)
 	}
 	return gone
@@ -181,9 +177,6 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 		return err
 	}
 	if err := p.writePictureFiles(ctx, done.Version); err != nil {
-		return err
-	}
-	if err := p.recordCopy(ctx, feed.State); err != nil {
 		return err
 	}
 	last := p.diff.Changes[len(p.diff.Changes)-1] // catalog.updated
@@ -236,9 +229,6 @@ func (p *publication) writeEvents(ctx context.Context, version int64, at string,
 // stand stores what a folder that changes nothing adds to the version that stands: its
 // revision, which later publications must contain, and which price changes its files list.
 func (p *publication) stand(ctx context.Context) error {
-	if p.opts.Mirror != nil {
-		return p.standCopy(ctx)
-	}
 	if p.opts.Undo != nil {
 		return errRollback
 	}

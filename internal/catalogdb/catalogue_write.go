@@ -27,7 +27,7 @@ func (p *publication) load(ctx context.Context) error {
 	p.stored = map[rowKey]storedRow{}
 	all, err := gather(ctx, p.tx, gathering{
 		url: old.url, each: p.know, keep: func(t *catalog.Tool) *catalog.Tool {
-			return p.next.Settle(t, p.isExact(), catalog.Day(p.now))
+			return p.next.Settle(t, p.opts.Undo != nil, catalog.Day(p.now))
 		},
 	}, "")
 	if err != nil {

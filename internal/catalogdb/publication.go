@@ -18,13 +18,6 @@ type PictureSource interface {
 	Read(ctx context.Context, hash string) ([]byte, error)
 }
 
-// A MirrorCopy makes a publication an exact copy of what an origin serves: dates and
-// histories are those of the records, and nothing is kept but what the records say.
-type MirrorCopy struct {
-	Base   Origin // as the copy was started from; ErrMirrorMoved if it is no longer that
-	Origin Origin // that was copied; ErrInexact if the catalogue has another state
-}
-
 // progressEvery is how many records are written in about a tenth of a second.
 const progressEvery = 1000
 
@@ -65,8 +58,6 @@ type PublishOptions struct {
 	// would change and the day of the publication. Its error ends the publication. It may
 	// be nil.
 	Check func(old *catalog.Catalog, diff *catalog.Diff, today string) error
-	// Mirror makes the publication a copy of an origin; nil for one of this database's own.
-	Mirror *MirrorCopy
 	// Undo takes a version back: it is what is published, as it is, with the revision that is
 	// on record. ErrUndoMoved: it no longer fits. It may be nil.
 	Undo *Undo
@@ -123,9 +114,6 @@ type publication struct {
 // changes reports whether there will be a new version.
 func (p *publication) changes() bool { return len(p.diff.Changes) > 0 }
 
-// isExact reports whether next has everything already, and is stored as it is.
-func (p *publication) isExact() bool { return p.opts.Mirror != nil || p.opts.Undo != nil }
-
 // undoes returns the version that is taken back; 0 for none.
 func (p *publication) undoes() int64 {
 	if p.opts.Undo == nil {
@@ -136,10 +124,7 @@ func (p *publication) undoes() int64 {
 
 // day returns the day of the catalogue's last update.
 func (p *publication) day() string {
-	switch {
-	case p.opts.Mirror != nil:
-		return p.opts.Mirror.Origin.UpdatedAt
-	case !p.dueAt.IsZero():
+	if !p.dueAt.IsZero() {
 		return max(p.old.ChangedOn, catalog.Day(p.dueAt))
 	}
 	return catalog.Day(p.now)

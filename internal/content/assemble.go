@@ -250,7 +250,6 @@ func (f *folder) checkSides(r *record, x *index) {
 func (f *folder) checkTools(r *record, x *index) {
 	for _, ref := range r.refs {
 		switch tool, known := x.tools[ref.slug]; {
-		case !known && f.isCopy:
 		case !known:
 			f.problem(r.file, ref.line, "tool %q is not a tool in this folder; correct the name, or delete it", ref.slug)
 		case tool.as == alias && tool.by.slug != "":
@@ -272,7 +271,7 @@ func (f *folder) checkSuccessor(r *record, ref reference, x *index) {
 	case x.active(ref.slug) != nil && x.active(ref.slug).isDraft() && !r.isDraft():
 		f.problem(r.file, ref.line, "successor %q is %s; publish it first, or remove the successor", ref.slug,
 			x.active(ref.slug).status())
-	case !known && !f.isCopy:
+	case !known:
 		f.problem(r.file, ref.line, "successor %q is not a tool in this folder", ref.slug)
 	}
 }

@@ -178,7 +178,7 @@ func (r *producer) jsonLines(ctx context.Context, k kind) error {
 	b := newBatch()
 	for number := 1; ; number++ {
 		start := len(b.data)
-		data, tooLong, err := readLine(in, r.maxLine, b.data)
+		data, tooLong, err := readLine(in, b.data)
 		b.data, data = data, data[start:]
 		if err != nil && err != io.EOF {
 			r.problem(name, number, "the file cannot be read: %s", rootCause(err))
@@ -190,7 +190,7 @@ func (r *producer) jsonLines(ctx context.Context, k kind) error {
 		}
 		switch {
 		case tooLong:
-			r.problem(name, number, "the line is longer than %d MiB (%d bytes)", r.maxLine>>20, r.maxLine)
+			r.problem(name, number, "the line is longer than %d MiB (%d bytes)", maxFile>>20, maxFile)
 		case len(bytes.TrimSpace(data)) > 0:
 			if r.tooMany(name, number) {
 				return r.submit(ctx, b)
@@ -212,7 +212,7 @@ func (r *producer) jsonLines(ctx context.Context, k kind) error {
 
 // readLine appends the next line to text, without its line ending, or nothing if it is too
 // long. With the last line it returns io.EOF.
-func readLine(in *bufio.Reader, limit int, text []byte) (more []byte, tooLong bool, err error) {
+func readLine(in *bufio.Reader, text []byte) (more []byte, tooLong bool, err error) {
 	start := len(text)
 	for {
 		part, err := in.ReadSlice('\n')
@@ -220,13 +220,13 @@ func readLine(in *bufio.Reader, limit int, text []byte) (more []byte, tooLong bo
 			text = append(text, part...)
 		}
 		if err == bufio.ErrBufferFull {
-			if len(text)-start > limit+2 {
+			if len(text)-start > maxFile+2 {
 				text, tooLong = text[:start], true
 			}
 			continue
 		}
 		line := bytes.TrimSuffix(bytes.TrimSuffix(text[start:], []byte("\n")), []byte("\r"))
-		tooLong = tooLong || len(line) > limit
+		tooLong = tooLong || len(line) > maxFile
 		if tooLong {
 			line = nil
 		}

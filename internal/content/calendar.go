@@ -268,7 +268,7 @@ func (f *folder) checkFiles(now string) {
 // checkRetirement checks the successor of an announced retirement, and warns if that would not happen.
 func (f *folder) checkRetirement(r *record, x *index) {
 	for _, a := range r.tool.Announced {
-		if a.Retire == "" || f.isCopy {
+		if a.Retire == "" {
 			continue
 		}
 		if a.Successor != "" {

@@ -64,7 +64,6 @@ func readDemo(t *testing.T) *Result {
 	return r
 }
 
-// This is how a mirror checks what it was sent.
 func TestRecordsAreReadBackToTheSameCatalogue(t *testing.T) {
 	want := complete()
 	want.Settings.Dataset = ""
@@ -79,7 +78,7 @@ func TestRecordsAreReadBackToTheSameCatalogue(t *testing.T) {
 
 	shipped := readDemo(t)
 	records := recordsOf(shipped.Catalog)
-	again := readAll(t, asFolder(t, records, shipped.Catalog.Pictures, shipped.Pictures), Options{InMemory: true, Records: true})
+	again := readAll(t, asFolder(t, records, shipped.Catalog.Pictures, shipped.Pictures), Options{InMemory: true})
 	if len(again.Problems) > 0 {
 		t.Fatal(again.Problems)
 	}
@@ -93,23 +92,6 @@ func proofs() []catalog.Proof {
 	return []catalog.Proof{
 		{Slug: "calame", Result: "changed", CheckedAt: "2026-11-12T03:00:00Z", ConfirmedAt: "2026-10-12T03:00:00Z", URL: "https://calame.example/tarifs?a=b"},
 		{Slug: "plume", Result: "gone", CheckedAt: "2026-11-12T03:00:00Z", URL: "https://plume.example/"},
-	}
-}
-
-func TestRecordsWithoutBodiesAreReadWhereThatIsExpected(t *testing.T) {
-	c := complete()
-	files := asFolder(t, recordsOf(c), c.Pictures, drawn{})
-	if got := readAll(t, files, Options{InMemory: true}).Problems; len(got) != 2 || !strings.Contains(got[0].Text, "the note is empty") || !strings.Contains(got[1].Text, "the article has no text") {
-		t.Errorf("got %v", got)
-	}
-	c.Proofs = proofs()
-	files["preuves.jsonl"] = &fstest.MapFile{Data: []byte(strings.Join(recordsOf(c)[canonical.Proof], "\n"))}
-	read := readAll(t, files, Options{InMemory: true, Records: true})
-	if len(read.Problems) > 0 {
-		t.Fatal(read.Problems)
-	}
-	if diff := cmp.Diff(recordsOf(c), recordsOf(read.Catalog)); diff != "" {
-		t.Error(diff)
 	}
 }
 
@@ -208,36 +190,5 @@ func TestTheSchemaOfARecordHasItsFieldsInTheirOrder(t *testing.T) {
 		} else {
 			last = i
 		}
-	}
-}
-
-func TestRecordsMayBeLongerThanFiles(t *testing.T) {
-	c := complete()
-	c.Settings.Dataset = ""
-	c.Tools[0].Body = strings.Repeat("Une ligne.\n\n", maxFile/12-100) + "Fin." // almost a full file, and more once escaped
-	files := asFolder(t, recordsOf(c), c.Pictures, drawn{})
-	if got := readAll(t, files, Options{InMemory: true}).Problems; len(got) == 0 || !strings.Contains(got[0].Text, "longer than 1 MiB") {
-		t.Errorf("got %v", got)
-	}
-	read := readAll(t, files, Options{InMemory: true, Records: true})
-	if len(read.Problems) > 0 {
-		t.Fatal(read.Problems)
-	}
-	if diff := cmp.Diff(recordsOf(c), recordsOf(read.Catalog)); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// A retired tool may point to one that is a draft, which no dataset has.
-func TestRecordsMayPointToWhatOnlyTheirEditorsSee(t *testing.T) {
-	c := complete()
-	c.Settings.Dataset = ""
-	c.Retired[0].Successor, c.Tools[1].Body = "brouillon", "Voir [l’autre](brouillon.md)."
-	files := asFolder(t, recordsOf(c), c.Pictures, drawn{})
-	if got := readAll(t, files, Options{InMemory: true}).Problems; len(got) != 2 {
-		t.Errorf("got %v", got)
-	}
-	if got := readAll(t, files, Options{InMemory: true, Records: true}).Problems; len(got) > 0 {
-		t.Error(got)
 	}
 }

@@ -47,7 +47,6 @@ import (
 // it, because parsing time grows faster than the input.
 const (
 	maxFile    = 1 << 20 // bytes, of a Markdown file or a JSON line
-	maxRecord  = 8 << 20 // bytes, of a line of Records: a file's text is escaped there, and histories grow
 	maxYAML    = 64 << 10
 	maxDepth   = 10
 	maxFields  = 100 // per mapping; a tool has fewer than thirty
@@ -78,7 +77,7 @@ type Options struct {
 	// Progress may be nil; it is called from time to time, never concurrently, with
 	// the number of records read so far.
 	Progress func(records int)
-	// Now says which hours have passed; zero for none of them, as in a copy of Records.
+	// Now says which hours have passed; zero for none of them.
 	Now time.Time
 	// Today is the UTC day, for warnings about dates; "" for none of them.
 	Today string
@@ -96,10 +95,6 @@ type Options struct {
 	// InMemory keeps the pictures in memory, not in a temporary file: for small folders
 	// on machines that may have no place for one.
 	InMemory bool
-	// Records says that the folder was made from the records that a server gives away. Only
-	// what the public sees is there, so links and successors may lead to nothing; lines may
-	// be long; and if bodies were left out, retired tools have no note.
-	Records bool
 	// Elsewhere has the pictures whose files in the folder are empty because they are
 	// Known: by path, the SHA-256 that the files would have.
 	Elsewhere map[string]string
@@ -152,16 +147,10 @@ func Read(ctx context.Context, dir string, opts Options) (*Result, error) {
 // ReadFS is Read for a folder that is not on disk. fsys decides whether links may
 // leave it.
 func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
-	f := &folder{
-		fsys: fsys, progress: opts.Progress, maxRecords: maxRecords, maxLine: maxFile, memory: opts.Memory,
-		isCopy: opts.Records,
-	}
-	if opts.Records {
-		f.maxLine = maxRecord
-	}
+	f := &folder{fsys: fsys, progress: opts.Progress, maxRecords: maxRecords, memory: opts.Memory}
 	f.days = newCalendar(opts.Today, opts.MaxAge)
 	f.zone = f.catalogue.Zone()
-	if !opts.Now.IsZero() && !opts.Records {
+	if !opts.Now.IsZero() {
 		f.now = catalog.FormatTime(opts.Now.Add(-settled))
 	}
 	f.settings.references = noReferences

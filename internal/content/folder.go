@@ -58,8 +58,6 @@ type folder struct {
 	fsys       fs.FS
 	progress   func(records int)
 	maxRecords int
-	maxLine    int     // bytes
-	isCopy     bool    // see Options.Records
 	memory     *Memory // may be nil
 	now        string  // hours up to it have passed
 	only       string  // the file whose links are checked; "" for all
@@ -224,7 +222,6 @@ func (f *folder) readCatalogue() {
 			d.fields = v.fields
 			f.catalogue, f.declared = d.catalogue()
 			f.site, f.zone, f.ignored = f.catalogue.URL, f.catalogue.Zone(), d.ignored
-			f.headsOnly = f.isCopy && f.catalogue.Settings.Dataset == catalog.DatasetHead
 			d.warnPictures()
 			f.settings = record{
 				file: d.file,

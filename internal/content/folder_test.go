@@ -133,7 +133,7 @@ func TestOversizedRecordsAreRejectedAndTheRestIsRead(t *testing.T) {
 
 func TestTheNumberOfRecordsIsLimited(t *testing.T) {
 	files := map[string]string{"outils/boreal.md": someTool, "outils/calame.md": someTool, "outils.jsonl": "\n" + strings.Replace(someLine, "boreal", "dune", 1) + "\n{}\n{}"}
-	f := &folder{fsys: folderOf(files), maxRecords: 3, maxLine: maxFile}
+	f := &folder{fsys: folderOf(files), maxRecords: 3}
 	if err := f.read(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestTheNumberOfRecordsIsLimited(t *testing.T) {
 	}
 	wantProblems(t, f.problems, "outils.jsonl:3: the folder holds more than 3 records; the rest was not read")
 
-	f = &folder{fsys: folderOf(files), maxRecords: 1, maxLine: maxFile}
+	f = &folder{fsys: folderOf(files), maxRecords: 1}
 	if err := f.read(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -72,8 +72,6 @@ func (f *folder) checkMentions(c *catalog.Catalog) []pictureUse {
 				continue
 			} else if m.isAbsolute && !addresses.IsOfRecord(m.written) {
 				f.warn(r.file, m.line, "%s%s; ignore this if something else serves that address", m.prefix, reason)
-			} else if f.isCopy {
-				f.warn(r.file, m.line, "%s%s", m.prefix, reason)
 			} else {
 				f.problem(r.file, m.line, "%s%s", m.prefix, reason)
 			}

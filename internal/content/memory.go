@@ -26,13 +26,12 @@ type basis struct {
 	zone     *time.Location
 	site     string // the address of the catalogue
 
-	ignored   []string // kinds of warnings
-	headsOnly bool     // bodies were left out
+	ignored []string // kinds of warnings
 }
 
 func (b basis) equal(o basis) bool {
 	return maps.EqualFunc(b.declared, o.declared, (*catalog.Category).Same) && (b.declared == nil) == (o.declared == nil) && b.days == o.days &&
-		b.zone.String() == o.zone.String() && b.site == o.site && b.headsOnly == o.headsOnly && slices.Equal(b.ignored, o.ignored)
+		b.zone.String() == o.zone.String() && b.site == o.site && slices.Equal(b.ignored, o.ignored)
 }
 
 // A decoded is what became of a Markdown file.

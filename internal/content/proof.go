@@ -22,19 +22,13 @@ func (f *folder) readProofs(c *catalog.Catalog) {
 	err = evidence.EachLine(file, func(line []byte) (slug, address string, ok bool) {
 		var p catalog.Proof
 		_, err := decoder.Decode(canonical.Proof, line, &p)
-		switch {
-		case err != nil, !isProof(&p), tomorrow != "" && p.CheckedAt[:len(tomorrow)] > tomorrow, f.isCopy && !isPageURL(p.URL):
+		if err != nil || !isProof(&p) || tomorrow != "" && p.CheckedAt[:len(tomorrow)] > tomorrow {
 			return "", "", false
-		case f.isCopy:
-			c.Proofs = append(c.Proofs, p)
-		default:
-			evidence.Add(c, &p, line)
 		}
+		evidence.Add(c, &p, line)
 		return p.Slug, p.URL, true
 	})
-	if wrong, ok := errors.AsType[*evidence.LineError](err); ok && f.isCopy {
-		f.problem(catalog.ProofFile, wrong.Line, "this is not what was seen of a price: upgrade the older of the two servers")
-	} else if ok {
+	if wrong, ok := errors.AsType[*evidence.LineError](err); ok {
 		f.problem(catalog.ProofFile, wrong.Line, "%s", wrong.Text)
 	}
 }

@@ -121,7 +121,7 @@ func (d *decoder) retired() record {
 	o := &catalog.Retired{}
 	d.readRecord(catalog.RetiredFields, o)
 	o.Note = markdown.Plain(o.Body)
-	if o.Note == "" && !d.isDraft && !d.headsOnly {
+	if o.Note == "" && !d.isDraft {
 		d.inBody(1, "the note is empty; say why the tool was retired")
 	}
 	d.checkUsages(d.declared[o.Category], o.Usages)
@@ -150,7 +150,7 @@ func (d *decoder) article() record {
 	a := &catalog.Article{}
 	d.readRecord(catalog.ArticleFields, a)
 	d.checkEnd(a.PublishAt, a.UnpublishAt)
-	if a.Body == "" && !d.isDraft && !d.headsOnly {
+	if a.Body == "" && !d.isDraft {
 		d.inBody(1, "the article has no text; write it below the fields, or make it a draft")
 	}
 	if d.isDraft && (a.PublishAt != "" || a.UnpublishAt != "") {

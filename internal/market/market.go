@@ -2,8 +2,8 @@
 // price, and how prices, scores and tools have changed in the last twelve months.
 //
 // Everything follows from the records of one version and from its date, so that every
-// node and every mirror has the same figures. The date is a parameter, as everywhere in
-// the domain: no clock is read.
+// node has the same figures. The date is a parameter, as everywhere in the domain: no clock
+// is read.
 package market
 
 import (

@@ -53,20 +53,12 @@ type Config struct {
 	MCPQuota int  // how many calls of tools a day a network without a key has at /mcp
 
 	Desk     string           // the content folder that people change in a browser; "" for none
-	Mirror   Mirror           // the zero value for none
 	Mail     mail.Transport   // nil: mails are written to the log, links included
 	Stripe   billing.Settings // the zero value: only the operator grants Pro
 	Webhooks Webhooks
 
 	// Certificates says how Listener gets its certificates; nil for plain HTTP.
 	Certificates *certificate.Config
-}
-
-// Mirror says what a node is a copy of.
-type Mirror struct {
-	Origin   string        // the URL of another server; "" if the node is no mirror
-	Key      string        // of an account there; may be empty
-	Interval time.Duration // between two questions what is new; 0 for a minute
 }
 
 // Webhooks says how webhooks are sent.

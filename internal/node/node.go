@@ -19,7 +19,6 @@ import (
 	"palmares/internal/certificate"
 	"palmares/internal/dataapi"
 	"palmares/internal/dataset"
-	"palmares/internal/mirror"
 	"palmares/internal/publication"
 	"palmares/internal/server"
 	"palmares/internal/site"
@@ -70,7 +69,6 @@ type node struct {
 	limitGarbage sync.Once
 	published    atomic.Int64 // the version that was loaded last, 0 for none
 	demo         demoCatalogue
-	follower     *mirror.Follower // nil unless this is a mirror
 	calendar     *calendar
 
 	// Background loops end after the server and before the database is closed: the last
@@ -85,9 +83,6 @@ type node struct {
 
 // Run serves on the listeners of cfg until ctx ends, and then for as long as it takes to drain.
 func Run(ctx context.Context, cfg Config) error {
-	if cfg.Mirror.Origin != "" {
-		cfg.Demo = false // never anything but what the origin has
-	}
 	return newNode(ctx, cfg).serve()
 }
 
@@ -319,8 +314,6 @@ func (n *node) announce(snap *snapshot.Snapshot) {
 	switch {
 	case n.isDemo(snap):
 		what = "the demo catalogue (invented; publish your own with `palmares publish DIR`)"
-	case n.follower != nil:
-		what += ", a mirror of " + n.cfg.Mirror.Origin
 	case snap.Version == 0:
 		what = "nothing yet (publish with `palmares publish DIR`)"
 	}

@@ -43,10 +43,6 @@ func (n *node) open(ctx context.Context) (d dependencies, err error) {
 		return d, err
 	}
 	d.store = n.store
-	n.follower, err = whenReachable(ctx, n.wait, n.openMirror)
-	if err != nil {
-		return d, err
-	}
 	d.sealer, err = whenReachable(ctx, n.wait, func(ctx context.Context) (webhook.Sealer, error) {
 		return n.cfg.Webhooks.Keys.Open(ctx, n.store.Endpoints)
 	})
@@ -125,7 +121,7 @@ func (n *node) wire() error {
 	}
 	cfg := server.Config{
 		Live: d.live, Keys: keys, Site: n.pages, Log: log, Requests: n.logs, Meter: d.meter, Exports: n.exports,
-		Trusted: c.Trusted, Streams: n.streams, Metrics: n.metrics, BaseURL: base, Origin: c.Mirror.Origin,
+		Trusted: c.Trusted, Streams: n.streams, Metrics: n.metrics, BaseURL: base,
 		MCPQuota: c.MCPQuota, Local: c.Local, Version: c.Version, Ready: n.public.Ready,
 		Webhooks: webhookapi.New(webhookapi.Config{
 			Store: st.accounts, Events: st.Events, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Trusted: c.Trusted,
@@ -141,9 +137,6 @@ func (n *node) wire() error {
 		cfg.Stripe = payments
 	}
 	n.start(d, watch, clock, dispatcher, mails, payments)
-	if err := n.startMirror(d.live); err != nil {
-		return err
-	}
 	n.public.Open(server.New(cfg))
 	n.announce(d.live.Snapshot())
 	return nil

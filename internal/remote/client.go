@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -18,17 +19,18 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/catalogdb"
+	"palmares/internal/clientip"
 	"palmares/internal/content"
-	"palmares/internal/peer"
 	"palmares/internal/publication"
 	"palmares/internal/wire"
 )
 
-// A Client publishes folders on one server. Its methods may return a peer.Error. What ended with
-// peer.ErrUnavailable may be tried again, also a publication whose outcome is not known: what is
-// published already changes nothing.
+// A Client publishes folders on one server. Its methods may return an Error. What ended with
+// ErrUnavailable may be tried again, also a publication whose outcome is not known: what is
+// published already changes nothing. It follows no redirect: what it sends is for that server only.
 type Client struct {
-	*peer.Client
+	URL   string // of the server, without a final slash
+	http  *http.Client
 	token string
 }
 
@@ -38,9 +40,13 @@ const questionTimeout = time.Minute
 // NewClient returns a client of the server at an http or https URL. The token is sent in
 // clear text over http, which is therefore for this machine only.
 func NewClient(server, token string) (*Client, error) {
-	client, err := peer.New(server, server+" would send the token in clear text")
+	u, err := url.Parse(server)
 	if err != nil {
 		return nil, err
+	}
+	if u.Scheme != "https" && !clientip.IsLoopback(u.Host) {
+		return nil, fmt.Errorf("%s would send the token in clear text: use https:// (http:// is for this machine only)",
+			server)
 	}
 	token = strings.TrimSpace(token)
 	switch {
@@ -52,8 +58,22 @@ func NewClient(server, token string) (*Client, error) {
 	case !account.CheckPublishToken(token):
 		return nil, errors.New("PALMARES_TOKEN is " + isBrokenText)
 	}
-	return &Client{client, token}, nil
+	transport := &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   30 * time.Second,
+		ExpectContinueTimeout: 10 * time.Second,
+		IdleConnTimeout:       time.Minute,
+		Protocols:             &http.Protocols{},
+	}
+	transport.Protocols.SetHTTP1(true) // only there a refusal arrives while a body is being sent
+	follow := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	client := &http.Client{Transport: transport, CheckRedirect: follow}
+	return &Client{strings.TrimSuffix(server, "/"), client, token}, nil
 }
+
+// Close closes the connections to the server.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Head returns what is published.
 func (c *Client) Head(ctx context.Context) (head catalogdb.Head, err error) {
@@ -96,20 +116,68 @@ func (c *Client) ask(ctx context.Context, method, path string, body []byte, into
 }
 
 func (c *Client) send(ctx context.Context, method, path string, h http.Header, body io.Reader) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, body)
+	if err != nil {
+		return nil, err
+	}
 	h.Set("Authorization", "Bearer "+c.token)
-	return c.Send(ctx, method, path, h, body)
+	req.Header = h
+	return c.http.Do(req)
+}
+
+// ErrUnavailable means that a server cannot be reached, or asks to try again later.
+var ErrUnavailable = errors.New("the server is unavailable")
+
+// An Error is why a server did not do what it was asked to.
+type Error struct {
+	Text   string
+	Status int // of the response; 0 without a complete one
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// Is reports whether target is ErrUnavailable and the server, or a proxy in front of it, may do
+// later what it was asked to.
+func (e *Error) Is(target error) bool {
+	switch e.Status {
+	case 0, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return target == ErrUnavailable
+	}
+	return false
+}
+
+// cause returns why there was no response, without the request and the ports of its connection,
+// which differ each time.
+func cause(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	if e, ok := errors.AsType[*net.OpError](err); ok {
+		err = e.Err
+	}
+	return err
+}
+
+// reason returns the sentence of an error response; "" if Palmarès did not write that.
+func reason(resp *http.Response) string {
+	var said struct{ Error string }
+	err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&said)
+	if err != nil {
+		return ""
+	}
+	return said.Error
 }
 
 func (c *Client) unreachable(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return &peer.Error{Text: fmt.Sprintf("%s cannot be reached, or broke the connection: check --server, "+
-		"or try again later; nothing was published (%v)", c.URL, peer.Cause(err))}
+	return &Error{Text: fmt.Sprintf("%s cannot be reached, or broke the connection: check --server, "+
+		"or try again later; nothing was published (%v)", c.URL, cause(err))}
 }
 
 func (c *Client) refused(resp *http.Response) error {
-	target, said := resp.Header.Get("Location"), peer.Reason(resp)
+	target, said := resp.Header.Get("Location"), reason(resp)
 	var why string
 	switch {
 	case resp.StatusCode/100 == 3 && target != "":
@@ -125,7 +193,7 @@ func (c *Client) refused(resp *http.Response) error {
 	default:
 		why = " answered " + resp.Status + ": try again later; nothing was published"
 	}
-	return &peer.Error{Text: c.URL + why, Status: resp.StatusCode}
+	return &Error{Text: c.URL + why, Status: resp.StatusCode}
 }
 
 // Publish sends a folder and shows what the server says about it, which is what the job
@@ -183,22 +251,22 @@ func (c *Client) Publish(ctx context.Context, job *publication.Job, root *os.Roo
 	case sendErr == nil:
 		return err
 	case packErr == nil:
-		return errUnknown(c.URL, peer.Cause(sendErr))
+		return errUnknown(c.URL, cause(sendErr))
 	}
 	return c.unreachable(sendErr)
 }
 
 // checkHere says what is wrong with a folder that cannot be sent: it is read here, which
 // finds that and everything else.
-func checkHere(ctx context.Context, job *publication.Job, reason error) error {
-	if _, ok := errors.AsType[*content.PartError](reason); !ok {
-		return reason
+func checkHere(ctx context.Context, job *publication.Job, why error) error {
+	if _, ok := errors.AsType[*content.PartError](why); !ok {
+		return why
 	}
 	read, err := job.Read(ctx)
 	if err != nil {
 		return err
 	}
-	return errors.Join(fmt.Errorf("%w; nothing was published", reason), read.Close())
+	return errors.Join(fmt.Errorf("%w; nothing was published", why), read.Close())
 }
 
 func query(job *publication.Job, expect *int64, unchanged bool) url.Values {
@@ -263,7 +331,7 @@ func (c *Client) show(resp *http.Response, sink publication.Sink) error {
 		case m.Line != nil:
 			report.WriteString(*m.Line + "\n")
 		case m.Error != nil:
-			return &peer.Error{Text: m.Error.Message, Status: resp.StatusCode}
+			return &Error{Text: m.Error.Message, Status: resp.StatusCode}
 		case m.Done != nil:
 			return sink.Report(report.String())
 		}
@@ -277,10 +345,10 @@ func (c *Client) show(resp *http.Response, sink publication.Sink) error {
 }
 
 // errUnknown is the error of a publication whose end was not heard of.
-func errUnknown(server string, cause error) error {
-	if cause == nil {
-		cause = io.ErrUnexpectedEOF
+func errUnknown(server string, err error) error {
+	if err == nil {
+		err = io.ErrUnexpectedEOF
 	}
-	return &peer.Error{Text: fmt.Sprintf("the connection to %s broke before it said whether the folder was published: "+
-		"`palmares log` there tells, or publish again, which changes nothing if it was (%v)", server, cause)}
+	return &Error{Text: fmt.Sprintf("the connection to %s broke before it said whether the folder was published: "+
+		"`palmares log` there tells, or publish again, which changes nothing if it was (%v)", server, err)}
 }

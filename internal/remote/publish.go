@@ -220,7 +220,7 @@ func (h *Handler) explain(r *http.Request, err error) *refusal {
 	if errors.Is(err, errChanged) {
 		return &refusal{http.StatusPreconditionFailed, errChanged.Error()}
 	}
-	if errors.Is(err, catalogdb.ErrMirror) || errors.Is(err, catalogdb.ErrUndoMoved) {
+	if errors.Is(err, catalogdb.ErrUndoMoved) {
 		return &refusal{http.StatusConflict, err.Error()}
 	}
 	if errors.Is(err, sqldb.ErrBusy) {

@@ -745,7 +745,7 @@ func TestWhatTheServerCannotDoHasItsOwnStatus(t *testing.T) {
 	h := &Handler{Config: Config{Log: slog.New(slog.NewTextHandler(log, nil))}}
 	r := httptest.NewRequest(http.MethodPost, cataloguePath, nil)
 	for err, want := range map[error]int{
-		sqldb.ErrBusy: 409, catalogdb.ErrMirror: 409, sqldb.ErrFull: 507, sqldb.ErrUnreachable: 503, context.Canceled: 503, errors.New("secret"): 500,
+		sqldb.ErrBusy: 409, catalogdb.ErrUndoMoved: 409, sqldb.ErrFull: 507, sqldb.ErrUnreachable: 503, context.Canceled: 503, errors.New("secret"): 500,
 	} {
 		if got := h.explain(r, fmt.Errorf("at work: %w", err)); got.status != want || strings.Contains(got.text, "secret") {
 			t.Errorf("%v: %+v; want %d", err, got, want)

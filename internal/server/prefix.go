@@ -14,8 +14,6 @@ type prefix struct {
 	path    string
 	isExact bool // without what is below it
 	handler http.Handler
-	// canonical is how a mirror names the same resource at its origin.
-	canonical canonicalForm
 	// inLane says that plain requests may take the front lane: none of them waits, streams or
 	// writes.
 	inLane bool
@@ -23,15 +21,6 @@ type prefix struct {
 	// in the log.
 	isProbe bool
 }
-
-// A canonicalForm is a form of the address of a copied resource.
-type canonicalForm uint8
-
-const (
-	notCopied canonicalForm = iota
-	withQuery
-	withoutQuery // all parameters show one resource
-)
 
 // handlers are the parts of a server. Where one is nil, the site takes its place.
 type handlers struct {
@@ -44,8 +33,8 @@ type handlers struct {
 func (h handlers) prefixes(ready func() bool) []prefix {
 	readyz := func(w http.ResponseWriter, r *http.Request) { serveReady(w, r, ready == nil || ready()) }
 	all := []prefix{
-		{path: "/api", handler: h.api, canonical: withQuery, inLane: true},
-		{path: "/data", handler: h.data, canonical: withQuery},
+		{path: "/api", handler: h.api, inLane: true},
+		{path: "/data", handler: h.data},
 		{path: assistant.Path, isExact: true, handler: h.mcp},
 		{path: assistant.Path + "/", isExact: true, handler: h.mcp}, // people copy it like this
 		{path: apiCatalogPath, isExact: true, handler: h.apiCatalog, inLane: true},
@@ -60,7 +49,7 @@ func (h handlers) prefixes(ready func() bool) []prefix {
 		{path: "/healthz", isExact: true, handler: http.HandlerFunc(serveHealth), inLane: true, isProbe: true},
 		{path: "/readyz", isExact: true, handler: http.HandlerFunc(readyz), inLane: true, isProbe: true},
 		{path: "/static", handler: h.site, inLane: true},
-		{handler: h.site, canonical: withoutQuery, inLane: true},
+		{handler: h.site, inLane: true},
 	}
 	return slices.DeleteFunc(all, func(p prefix) bool { return p.handler == nil })
 }
@@ -93,16 +82,4 @@ func (p *prefix) writeInternalError(w http.ResponseWriter) {
 	clear(w.Header())
 	w.Header().Set("Cache-Control", "no-store")
 	http.Error(w, web.CodeInternal.Info().Text, http.StatusInternalServerError)
-}
-
-// link returns the Link of a mirror to the same resource at its origin, "" for what is not copied.
-func (p *prefix) link(origin string, r *http.Request) string {
-	address := r.URL.EscapedPath()
-	switch {
-	case p.canonical == notCopied:
-		return ""
-	case p.canonical == withQuery && r.URL.RawQuery != "":
-		address += "?" + r.URL.RawQuery
-	}
-	return "<" + origin + web.LinkQuery(address) + `>; rel="canonical"`
 }

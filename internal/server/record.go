@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/netip"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,9 +21,6 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	*rec = recorder{ResponseWriter: w, line: rec.line[:0]}
 	rec.lane, _ = w.(laneWriter)
 	at := s.at(r.URL.Path)
-	if s.origin != "" {
-		rec.canonical = at.link(s.origin, r)
-	}
 	rec.isReserved = s.live != nil && s.live.Snapshot().Catalog.DeniesTraining()
 	defer func() {
 		failure := recover()
@@ -71,12 +67,10 @@ type laneWriter interface {
 
 type recorder struct {
 	http.ResponseWriter
-	lane   laneWriter // the same; nil for that of net/http
-	status int
-	bytes  int64
-	broken bool // the handler panicked after the header was sent
-	// canonical is a Link to what was copied; "" for none.
-	canonical  string
+	lane       laneWriter // the same; nil for that of net/http
+	status     int
+	bytes      int64
+	broken     bool   // the handler panicked after the header was sent
 	isReserved bool   // against the mining of texts
 	account    string // whose key the request has; "" for none
 	line       []byte // buffer for the log record
@@ -120,11 +114,6 @@ func (rec *recorder) begin(status int) {
 	rec.status = status
 	if rec.isReserved {
 		rec.Header()["Tdm-Reservation"] = reserved
-	}
-	isCopied := status == http.StatusOK || status == http.StatusPartialContent || status == http.StatusNotModified
-	if rec.canonical != "" && isCopied {
-		h := rec.Header()
-		h["Link"] = slices.Concat(h["Link"], []string{rec.canonical}) // which may be shared
 	}
 }
 

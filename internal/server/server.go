@@ -57,9 +57,6 @@ type Config struct {
 	Metrics *Metrics
 	// BaseURL is where callers find the server; "" for the URL of the catalogue.
 	BaseURL string
-	// Origin is the URL of the server whose catalogue this one mirrors; "" for none. Responses
-	// then name it as the canonical place.
-	Origin string
 	// MCPQuota is how many calls of tools a day a network without a key has at /mcp.
 	MCPQuota int
 	// Local says that the server is for this machine only; see assistant.Config.
@@ -95,7 +92,6 @@ func New(cfg Config) http.Handler {
 type server struct {
 	prefixes []prefix
 	live     *snapshot.Live
-	origin   string
 	trusted  []netip.Prefix
 	log      *slog.Logger
 	requests io.Writer
@@ -104,7 +100,7 @@ type server struct {
 
 func newServer(cfg Config, h handlers) *server {
 	return &server{
-		prefixes: h.prefixes(cfg.Ready), live: cfg.Live, origin: cfg.Origin, trusted: cfg.Trusted,
+		prefixes: h.prefixes(cfg.Ready), live: cfg.Live, trusted: cfg.Trusted,
 		log: cfg.Log, requests: cfg.Requests, metrics: cfg.Metrics,
 	}
 }

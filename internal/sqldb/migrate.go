@@ -14,7 +14,7 @@ import (
 
 // unreleased is the last version of the tables of programs that were never released. The
 // n-th migration makes version unreleased + n.
-const unreleased = 24
+const unreleased = 29
 
 // A step is the migrations of one number, a file of each part that has one.
 type step struct {

@@ -80,7 +80,7 @@ func isFinal(err error) bool {
 	_, isStale := errors.AsType[*StaleError](err)
 	_, isKept := errors.AsType[*publication.RefusedError](err)
 	_, isRemoval := errors.AsType[*catalogdb.RemovalsError](err)
-	return isRefused || isStale || isKept || isRemoval || errors.Is(err, catalogdb.ErrMirror)
+	return isRefused || isStale || isKept || isRemoval
 }
 
 // errMoved: a colleague was faster.
