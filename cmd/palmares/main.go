@@ -118,8 +118,20 @@ func withoutSecrets(text string, args []string) string {
 	return text
 }
 
+// refuse says, also to systemd, why a command line is not run, and returns the exit code.
+func refuse(stderr io.Writer, text string, code int) int {
+	if manager, err := systemd.FromEnvironment(); err == nil {
+		manager.Fail(text)
+	}
+	fmt.Fprintln(stderr, "palmares:", text)
+	return code
+}
+
 // run is the whole program except the process around it.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if sentence := gone(args); sentence != "" {
+		return refuse(stderr, sentence, exitUsage)
+	}
 	var cli commands
 	exited := -1
 	parser, err := kong.New(&cli,
@@ -143,15 +155,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	if err != nil {
 		text := withoutSecrets(err.Error(), args)
-		if manager, err := systemd.FromEnvironment(); err == nil {
-			manager.Fail(text)
-		}
 		if isInvalidValue(err) {
-			fmt.Fprintf(stderr, "palmares: %s\n", text)
-			return exitFailure
+			return refuse(stderr, text, exitFailure)
 		}
-		fmt.Fprintf(stderr, "palmares: %s; run `palmares --help`\n", text)
-		return exitUsage
+		return refuse(stderr, text+"; run `palmares --help`", exitUsage)
 	}
 	inv := &invocation{
 		ctx: ctx, stdout: stdout, stderr: stderr, database: cli.Database, now: time.Now,
