@@ -62,7 +62,6 @@ type commands struct {
 	Account  accountCommand  `cmd:"" help:"Accounts: create, list, show, plan, delete."`
 	Key      keyCommand      `cmd:"" help:"API keys: create, list, find, revoke."`
 	Usage    usageCommand    `cmd:"" help:"List who sent the most requests on a day."`
-	Readers  readersCommand  `cmd:"" name:"readership" help:"List how often pages were read, day by day, and from which other sites."`
 	Token    tokenCommand    `cmd:"" help:"Tokens for publishing from elsewhere: create, list, revoke."`
 	Editor   editorCommand   `cmd:"" help:"Who may write at the desk: add, list, remove."`
 	Webhook  webhookCommand  `cmd:"" help:"Webhooks: add, list, deliveries, resend, pause, resume, delete."`

@@ -148,6 +148,7 @@ func (d *desk) sharedRoutes() []route {
 		{"GET " + reportsPath, account.Author, d.listReports},
 		{"POST " + reportsPath + "/{id}", account.Author, d.closeReport},
 		{"GET " + readersPath, account.Editor, d.showReaders},
+		{"GET " + readersPath + ".csv", account.Editor, d.sendReaders},
 	}
 }
 

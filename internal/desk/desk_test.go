@@ -68,6 +68,7 @@ var tried = map[string][]string{
 	"GET /redaction/signalements":                            {"/redaction/signalements"},
 	"POST /redaction/signalements/{id}":                      {"REPORT", "etat", "corrige"},
 	"GET /redaction/audience":                                {"/redaction/audience"},
+	"GET /redaction/audience.csv":                            {"/redaction/audience.csv"},
 	"POST /redaction/copies/{id}/retour":                     {"COPY/retour", "revision", "1", "mot", "À reprendre."},
 }
 
