@@ -19,7 +19,7 @@ type accountCommand struct {
 
 type accountCreate struct {
 	Email string `arg:"" help:"E-mail address of the owner."`
-	Plan  plan   `help:"developer or pro." default:"developer" env:"PALMARES_PLAN"`
+	Plan  plan   `help:"developer or pro." default:"developer"`
 }
 
 func (c *accountCreate) Run(inv *invocation) error {
@@ -30,7 +30,7 @@ func (c *accountCreate) Run(inv *invocation) error {
 }
 
 type accountList struct {
-	JSON bool `name:"json" help:"Print JSON lines." env:"PALMARES_JSON"`
+	JSON bool `name:"json" help:"Print JSON lines."`
 }
 
 func (c *accountList) Run(inv *invocation) error {
@@ -46,7 +46,7 @@ func (c *accountList) Run(inv *invocation) error {
 
 type accountShow struct {
 	Account string `arg:"" help:"E-mail address of the owner, or ID of the account."`
-	JSON    bool   `name:"json" help:"Print JSON lines." env:"PALMARES_JSON"`
+	JSON    bool   `name:"json" help:"Print JSON lines."`
 }
 
 // shownDays is how many days of use are shown, today included.

@@ -14,8 +14,8 @@ type editorCommand struct {
 
 type editorAdd struct {
 	Email string `arg:"" help:"E-mail address to sign in with."`
-	Name  string `help:"What is published is signed with it." required:"" env:"PALMARES_NAME"`
-	Role  role   `help:"author: writes, shares, asks for review. editor: also publishes." required:"" env:"PALMARES_ROLE"`
+	Name  string `help:"What is published is signed with it." required:""`
+	Role  role   `help:"author: writes, shares, asks for review. editor: also publishes." required:""`
 }
 
 // role is what somebody may do at the desk.
@@ -33,7 +33,7 @@ func (c *editorAdd) Run(inv *invocation) error {
 }
 
 type editorList struct {
-	JSON bool `name:"json" help:"Print JSON lines." env:"PALMARES_JSON"`
+	JSON bool `name:"json" help:"Print JSON lines."`
 }
 
 func (c *editorList) Run(inv *invocation) error {

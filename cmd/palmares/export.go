@@ -10,7 +10,7 @@ import (
 
 type exportCommand struct {
 	Dir   string `arg:"" help:"Folder to write; it must not exist or be empty."`
-	JSONL bool   `name:"jsonl" help:"Write the records in bulk as JSON lines instead of one Markdown file each." env:"PALMARES_JSONL"`
+	JSONL bool   `name:"jsonl" help:"Write the records in bulk as JSON lines instead of one Markdown file each."`
 }
 
 func (c *exportCommand) Run(inv *invocation) error {

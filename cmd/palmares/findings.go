@@ -19,7 +19,7 @@ import (
 
 // languageOption is for the commands that say what is wrong with a content folder.
 type languageOption struct {
-	Lang language `help:"Language of problems, warnings and reports, fr or en (default: that of the locale)." placeholder:"LANGUAGE" env:"PALMARES_LANG"`
+	Lang language `help:"Language of problems, warnings and reports, fr or en (default: that of the locale)." placeholder:"LANGUAGE"`
 }
 
 // language is fr or en; "" until given.
@@ -44,9 +44,9 @@ func (o *languageOption) speak(inv *invocation) {
 // checkOptions are the options of the commands that read a content folder.
 type checkOptions struct {
 	languageOption `embed:""`
-	Strict         bool   `help:"Fail if there are warnings." env:"PALMARES_STRICT"`
-	MaxAge         maxAge `help:"Warn about tests and price checks that are older than this number of days." placeholder:"DAYS" env:"PALMARES_MAX_AGE"`
-	Format         format `help:"How to print problems and warnings: text, json (one object per line) or github (annotations of a workflow)." default:"text" env:"PALMARES_FORMAT"`
+	Strict         bool   `help:"Fail if there are warnings."`
+	MaxAge         maxAge `help:"Warn about tests and price checks that are older than this number of days." placeholder:"DAYS"`
+	Format         format `help:"How to print problems and warnings: text, json (one object per line) or github (annotations of a workflow)." default:"text"`
 }
 
 // maxAge is a number of days; 0 until given.

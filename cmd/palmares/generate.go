@@ -8,9 +8,9 @@ import (
 
 type generateCommand struct {
 	Dir      string    `arg:"" help:"Folder to write; it must not exist or be empty."`
-	Tools    toolCount `help:"Number of tools." default:"1000" env:"PALMARES_TOOLS"`
-	Seed     seed      `help:"Seed; the same seed produces the same bytes." default:"1" env:"PALMARES_SEED"`
-	Markdown bool      `help:"Write one Markdown file per record instead of JSON lines." env:"PALMARES_MARKDOWN"`
+	Tools    toolCount `help:"Number of tools." default:"1000"`
+	Seed     seed      `help:"Seed; the same seed produces the same bytes." default:"1"`
+	Markdown bool      `help:"Write one Markdown file per record instead of JSON lines."`
 }
 
 func (c *generateCommand) Run(inv *invocation) error {

@@ -22,8 +22,8 @@ type importCommand struct {
 type csvCommand struct {
 	File    string  `arg:"" help:"CSV file; its first row names the columns."`
 	Dir     string  `arg:"" help:"Folder to write; it must not exist or be empty."`
-	Map     string  `help:"YAML file that says which column is which field; without it, the beginning of one is printed." placeholder:"FILE" env:"PALMARES_MAP"`
-	Partial partial `help:"Write the rows that have no problem, and the others to this file, to be corrected and imported. Without a file, the command fails if there are others." placeholder:"FILE" env:"PALMARES_PARTIAL"`
+	Map     string  `help:"YAML file that says which column is which field; without it, the beginning of one is printed." placeholder:"FILE"`
+	Partial partial `help:"Write the rows that have no problem, and the others to this file, to be corrected and imported. Without a file, the command fails if there are others." placeholder:"FILE"`
 }
 
 // partial says whether rows may be left out, and the name of the file that they are written to.

@@ -22,7 +22,7 @@ type keyCommand struct {
 
 type keyCreate struct {
 	Email string `arg:"" help:"E-mail address of the account's owner."`
-	Name  string `help:"What the key is for." required:"" env:"PALMARES_NAME"`
+	Name  string `help:"What the key is for." required:""`
 }
 
 // Run creates a key, and prints nothing else on stdout, so that a script can store it.
@@ -35,7 +35,7 @@ func (c *keyCreate) Run(inv *invocation) error {
 
 type keyList struct {
 	Email string `arg:"" help:"E-mail address of the account's owner."`
-	JSON  bool   `name:"json" help:"Print JSON lines." env:"PALMARES_JSON"`
+	JSON  bool   `name:"json" help:"Print JSON lines."`
 }
 
 // Run lists the keys of an account, without the keys themselves.
@@ -61,7 +61,7 @@ func addKeys(t *table, keys []account.Key, now time.Time) {
 }
 
 type keyFind struct {
-	JSON bool `name:"json" help:"Print JSON lines." env:"PALMARES_JSON"`
+	JSON bool `name:"json" help:"Print JSON lines."`
 }
 
 // Run finds the key that standard input has: an argument would be seen by everybody on the machine.

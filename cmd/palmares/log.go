@@ -17,10 +17,10 @@ import (
 
 type logCommand struct {
 	Version int64   `arg:"" optional:"" help:"Version whose changes to list (default: list the versions)."`
-	Limit   int     `help:"How many versions to list." default:"20" env:"PALMARES_LIMIT"`
-	Planned bool    `help:"List what is to come instead: scheduled records and announced changes." env:"PALMARES_PLANNED"`
-	Server  baseURL `help:"Ask this server, with the token in PALMARES_TOKEN, instead of the database." env:"PALMARES_SERVER" placeholder:"URL"`
-	JSON    bool    `help:"Print JSON lines." env:"PALMARES_JSON"`
+	Limit   int     `help:"How many versions to list." default:"20"`
+	Planned bool    `help:"List what is to come instead: scheduled records and announced changes."`
+	Server  baseURL `help:"Ask this server, with the token in PALMARES_TOKEN, instead of the database." placeholder:"URL"`
+	JSON    bool    `help:"Print JSON lines."`
 
 	languageOption `embed:""`
 }

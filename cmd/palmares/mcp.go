@@ -7,7 +7,7 @@ import (
 )
 
 type mcpCommand struct {
-	Server baseURL `help:"The server of Palmarès to ask, with the API key in PALMARES_KEY if there is one." default:"http://localhost:8080" env:"PALMARES_SERVER" placeholder:"URL"`
+	Server baseURL `help:"The server of Palmarès to ask, with the API key in PALMARES_KEY if there is one." default:"http://localhost:8080" placeholder:"URL"`
 }
 
 // Run offers the tools of a server on standard input and output until the input ends.

@@ -1,9 +1,28 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/alecthomas/kong"
 )
+
+func TestOnlySettingsOfTheServerAndSecretsAreReadFromTheEnvironment(t *testing.T) {
+	commands := kong.Must(&commands{}).Model.Leaves(false)
+	known := []string{"PALMARES_CONFORM_KEY"}
+	serve := slices.IndexFunc(commands, func(c *kong.Node) bool { return c.Name == "serve" })
+	for _, flag := range slices.Concat(commands[serve].AllFlags(false)...) {
+		known = append(known, flag.Envs...)
+	}
+	for _, command := range commands {
+		for _, flag := range slices.Concat(command.AllFlags(false)...) {
+			if len(flag.Envs) > 0 && !slices.Contains(known, flag.Envs[0]) {
+				t.Errorf("%s --%s has %s", command.Path(), flag.Name, flag.Envs)
+			}
+		}
+	}
+}
 
 func TestABaseURLHasAHostAndNothingAfterItsPath(t *testing.T) {
 	for text, want := range map[string]string{

@@ -18,7 +18,7 @@ import (
 type previewCommand struct {
 	languageOption `embed:""`
 	Dir            string `arg:"" help:"Content folder."`
-	Listen         string `help:"Address to listen on, on this machine: others are not answered." default:"localhost:8081" env:"PALMARES_PREVIEW_LISTEN,PALMARES_LISTEN"`
+	Listen         string `help:"Address to listen on, on this machine: others are not answered." default:"localhost:8081"`
 }
 
 // Run shows a folder, drafts included, until the context ends.

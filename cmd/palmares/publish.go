@@ -22,10 +22,10 @@ import (
 
 // revisionOptions say where a folder comes from, and what may be overwritten.
 type revisionOptions struct {
-	Revision string `help:"Revision to record with the version (default: HEAD of the git work tree the folder is in)." env:"PALMARES_REVISION" placeholder:"COMMIT"`
-	Author   string `help:"Author to record with the version (default: the author of the revision)." env:"PALMARES_AUTHOR" placeholder:"NAME"`
-	Force    bool   `help:"Publish although the folder does not contain the published revision, or may not." env:"PALMARES_FORCE"`
-	Expect   *int64 `help:"Publish only if this is the published version; for folders outside git." env:"PALMARES_EXPECT" placeholder:"VERSION"`
+	Revision string `help:"Revision to record with the version (default: HEAD of the git work tree the folder is in)." placeholder:"COMMIT"`
+	Author   string `help:"Author to record with the version (default: the author of the revision)." placeholder:"NAME"`
+	Force    bool   `help:"Publish although the folder does not contain the published revision, or may not."`
+	Expect   *int64 `help:"Publish only if this is the published version; for folders outside git." placeholder:"VERSION"`
 }
 
 // origin returns where the folder comes from.
@@ -37,10 +37,10 @@ func (o *revisionOptions) origin() *publication.Revision {
 
 type publishCommand struct {
 	Dir             string   `arg:"" help:"Content folder."`
-	DryRun          bool     `help:"Only print what would change." env:"PALMARES_DRY_RUN"`
-	AllowRemovals   bool     `help:"Allow tools to disappear without an entry in cimetiere/." env:"PALMARES_ALLOW_REMOVALS"`
-	Wait            waitTime `help:"How long to try again while the database or the server is unavailable, as during a fail-over (default: not at all)." env:"PALMARES_WAIT" placeholder:"DURATION"`
-	Server          baseURL  `help:"Publish on this server, with the token in PALMARES_TOKEN, instead of in the database." env:"PALMARES_SERVER" placeholder:"URL"`
+	DryRun          bool     `help:"Only print what would change."`
+	AllowRemovals   bool     `help:"Allow tools to disappear without an entry in cimetiere/."`
+	Wait            waitTime `help:"How long to try again while the database or the server is unavailable, as during a fail-over (default: not at all)." placeholder:"DURATION"`
+	Server          baseURL  `help:"Publish on this server, with the token in PALMARES_TOKEN, instead of in the database." placeholder:"URL"`
 	revisionOptions `embed:""`
 	checkOptions    `embed:""`
 

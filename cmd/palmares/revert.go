@@ -10,9 +10,9 @@ import (
 
 type revertCommand struct {
 	Version int64   `arg:"" help:"Version to undo, as in palmares log."`
-	DryRun  bool    `help:"Only print what would change." env:"PALMARES_DRY_RUN"`
-	Force   bool    `help:"Take back records that were changed since, too." env:"PALMARES_FORCE"`
-	Server  baseURL `help:"Undo it on this server, with the token in PALMARES_TOKEN, instead of in the database." env:"PALMARES_SERVER" placeholder:"URL"`
+	DryRun  bool    `help:"Only print what would change."`
+	Force   bool    `help:"Take back records that were changed since, too."`
+	Server  baseURL `help:"Undo it on this server, with the token in PALMARES_TOKEN, instead of in the database." placeholder:"URL"`
 
 	languageOption `embed:""`
 }

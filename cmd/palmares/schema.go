@@ -4,7 +4,7 @@ import "palmares/internal/content"
 
 type schemaCommand struct {
 	Kind  string `arg:"" help:"Kind of record: outil, comparatif, cimetiere, page, article, auteur or catalogue."`
-	Jsonl bool   `help:"Of a JSON line instead of the front matter of a Markdown file." env:"PALMARES_JSONL"`
+	Jsonl bool   `help:"Of a JSON line instead of the front matter of a Markdown file."`
 }
 
 func (c *schemaCommand) Run(inv *invocation) error {

@@ -16,8 +16,8 @@ type tokenCommand struct {
 }
 
 type tokenCreate struct {
-	Name    string   `help:"Who publishes with it; recorded with every version." required:"" env:"PALMARES_NAME"`
-	Expires lifetime `help:"After how many days it stops working, as in 90d (default: never)." placeholder:"DAYS" env:"PALMARES_EXPIRES"`
+	Name    string   `help:"Who publishes with it; recorded with every version." required:""`
+	Expires lifetime `help:"After how many days it stops working, as in 90d (default: never)." placeholder:"DAYS"`
 }
 
 // lifetime is a number of days; 0 for ever.
@@ -51,7 +51,7 @@ func (c *tokenCreate) Run(inv *invocation) error {
 }
 
 type tokenList struct {
-	JSON bool `name:"json" help:"Print JSON lines." env:"PALMARES_JSON"`
+	JSON bool `name:"json" help:"Print JSON lines."`
 }
 
 // Run lists the tokens, without the tokens themselves.

@@ -13,9 +13,9 @@ import (
 )
 
 type usageCommand struct {
-	Top  top  `help:"How many accounts and networks to list (default: 20)." default:"20" placeholder:"N" env:"PALMARES_TOP"`
-	Day  day  `help:"The day in UTC, as in 2026-11-17 (default: today)." placeholder:"DAY" env:"PALMARES_DAY"`
-	JSON bool `name:"json" help:"Print JSON lines." env:"PALMARES_JSON"`
+	Top  top  `help:"How many accounts and networks to list (default: 20)." default:"20" placeholder:"N"`
+	Day  day  `help:"The day in UTC, as in 2026-11-17 (default: today)." placeholder:"DAY"`
+	JSON bool `name:"json" help:"Print JSON lines."`
 }
 
 // top is a number of records; without one, the default.

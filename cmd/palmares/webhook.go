@@ -24,7 +24,7 @@ type webhookCommand struct {
 type webhookAdd struct {
 	Email   string         `arg:"" help:"E-mail address of the account's owner."`
 	URL     string         `arg:"" name:"url" help:"URL to send events to: https, a domain name, port 443."`
-	Events  []string       `help:"Event types to send, comma-separated (default: all)." env:"PALMARES_EVENTS" placeholder:"TYPES"`
+	Events  []string       `help:"Event types to send, comma-separated (default: all)." placeholder:"TYPES"`
 	Options webhookOptions `embed:""`
 }
 
@@ -60,7 +60,7 @@ func (c *webhookAdd) Run(inv *invocation) error {
 
 type webhookList struct {
 	Email string `arg:"" help:"E-mail address of the account's owner."`
-	JSON  bool   `name:"json" help:"Print JSON lines." env:"PALMARES_JSON"`
+	JSON  bool   `name:"json" help:"Print JSON lines."`
 }
 
 // Run lists the endpoints of an account, without their secrets.
@@ -105,7 +105,7 @@ func addEndpoints(t *table, endpoints []webhook.Endpoint) {
 
 type webhookDeliveries struct {
 	ID   string `arg:"" help:"ID of the endpoint, from webhook list."`
-	JSON bool   `name:"json" help:"Print JSON lines." env:"PALMARES_JSON"`
+	JSON bool   `name:"json" help:"Print JSON lines."`
 }
 
 // Run lists the deliveries of an endpoint, all that are kept.
