@@ -44,32 +44,36 @@ func main() {
 type commands struct {
 	Database string `help:"Database for the catalogue, accounts and keys: sqlite:PATH or postgres://…" default:"sqlite:data/palmares.db" env:"PALMARES_DATABASE"`
 
-	Serve    serveCommand    `cmd:"" help:"Serve the API and the site."`
-	Init     initCommand     `cmd:"" help:"Write a content folder to start from, with one example of each kind of record."`
-	Validate validateCommand `cmd:"" help:"Read a content folder and print every problem as file:line: message."`
-	Sources  sourcesCommand  `cmd:"" help:"The pages that prices were taken from: check, list."`
-	Preview  previewCommand  `cmd:"" help:"Show a content folder with its drafts, and reload the page when a file changes."`
-	Publish  publishCommand  `cmd:"" help:"Replace the catalogue with a content folder, in one transaction."`
-	Revert   revertCommand   `cmd:"" help:"Undo a version: publish what there was before it, for what nobody changed since."`
-	Log      logCommand      `cmd:"" help:"List the published versions, or what one of them changed."`
-	Export   exportCommand   `cmd:"" help:"Write the published catalogue as a content folder."`
-	Import   importCommand   `cmd:"" help:"Write a content folder from a spreadsheet."`
-	Schema   schemaCommand   `cmd:"" help:"Print the JSON Schema of a kind of record, for editors and programs."`
-	Generate generateCommand `cmd:"" help:"Write a synthetic catalogue of any size as a content folder."`
-	Copy     copyCommand     `cmd:"" help:"Copy everything from one database to another, as from SQLite to PostgreSQL."`
-	Backup   backupCommand   `cmd:"" help:"Write a verified copy of a SQLite database to a file, while it is served."`
-	Check    checkCommand    `cmd:"" help:"Check settings, database, clock, keys, limits and memory: one line each."`
-	Account  accountCommand  `cmd:"" help:"Accounts: create, list, show, plan, delete."`
-	Key      keyCommand      `cmd:"" help:"API keys: create, list, find, revoke."`
-	Usage    usageCommand    `cmd:"" help:"List who sent the most requests on a day."`
-	Token    tokenCommand    `cmd:"" help:"Tokens for publishing from elsewhere: create, list, revoke."`
-	Editor   editorCommand   `cmd:"" help:"Who may write at the desk: add, list, remove."`
-	Webhook  webhookCommand  `cmd:"" help:"Webhooks: add, list, deliveries, resend, pause, resume, delete."`
-	Feed     feedCommand     `cmd:"" help:"The feed of changes under /data/v1: renew."`
-	Conform  conformCommand  `cmd:"" help:"Check any server against the interface of the API: one line per promise."`
-	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Offer the tools of a server to an assistant, on standard input and output."`
-	Shell    shellCommand    `cmd:"" name:"completion" help:"Print the completions of a shell: bash, zsh or fish."`
-	Version  versionCommand  `cmd:"" help:"Print the version, the commit and the Go version."`
+	Init     initCommand     `cmd:"" group:"Write:" help:"Write a content folder to start from, with one example of each kind of record."`
+	Validate validateCommand `cmd:"" group:"Write:" help:"Read a content folder and print every problem as file:line: message."`
+	Preview  previewCommand  `cmd:"" group:"Write:" help:"Show a content folder with its drafts, and reload the page when a file changes."`
+	Sources  sourcesCommand  `cmd:"" group:"Write:" help:"The pages that prices were taken from: check, list."`
+	Import   importCommand   `cmd:"" group:"Write:" help:"Write a content folder from a spreadsheet."`
+	Schema   schemaCommand   `cmd:"" group:"Write:" help:"Print the JSON Schema of a kind of record, for editors and programs."`
+
+	Publish publishCommand `cmd:"" group:"Publish:" help:"Replace the catalogue with a content folder, in one transaction."`
+	Log     logCommand     `cmd:"" group:"Publish:" help:"List the published versions, or what one of them changed."`
+	Revert  revertCommand  `cmd:"" group:"Publish:" help:"Undo a version: publish what there was before it, for what nobody changed since."`
+	Export  exportCommand  `cmd:"" group:"Publish:" help:"Write the published catalogue as a content folder."`
+	Token   tokenCommand   `cmd:"" group:"Publish:" help:"Tokens for publishing from elsewhere: create, list, revoke."`
+	Editor  editorCommand  `cmd:"" group:"Publish:" help:"Who may write at the desk: add, list, remove."`
+
+	Serve  serveCommand  `cmd:"" group:"Run:" help:"Serve the API and the site."`
+	Check  checkCommand  `cmd:"" group:"Run:" help:"Check settings, database, clock, keys, limits and memory: one line each."`
+	Backup backupCommand `cmd:"" group:"Run:" help:"Write a verified copy of a SQLite database to a file, while it is served."`
+	Copy   copyCommand   `cmd:"" group:"Run:" help:"Copy everything from one database to another, as from SQLite to PostgreSQL."`
+
+	Account accountCommand `cmd:"" group:"Customers:" help:"Accounts: create, list, show, plan, delete."`
+	Key     keyCommand     `cmd:"" group:"Customers:" help:"API keys: create, list, find, revoke."`
+	Usage   usageCommand   `cmd:"" group:"Customers:" help:"List who sent the most requests on a day."`
+	Webhook webhookCommand `cmd:"" group:"Customers:" help:"Webhooks: add, list, deliveries, resend, pause, resume, delete."`
+
+	MCP      mcpCommand      `cmd:"" group:"More:" name:"mcp" help:"Offer the tools of a server to an assistant, on standard input and output."`
+	Feed     feedCommand     `cmd:"" group:"More:" help:"The feed of changes under /data/v1: renew."`
+	Conform  conformCommand  `cmd:"" group:"More:" help:"Check any server against the interface of the API: one line per promise."`
+	Generate generateCommand `cmd:"" group:"More:" help:"Write a synthetic catalogue of any size as a content folder."`
+	Shell    shellCommand    `cmd:"" group:"More:" name:"completion" help:"Print the completions of a shell: bash, zsh or fish."`
+	Version  versionCommand  `cmd:"" group:"More:" help:"Print the version, the commit and the Go version."`
 }
 
 // Exit codes.
