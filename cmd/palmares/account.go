@@ -128,12 +128,25 @@ func (c *accountPlan) Run(inv *invocation) error {
 }
 
 type accountDelete struct {
-	Email string `arg:"" help:"E-mail address of the owner."`
+	Email     string `arg:"" help:"E-mail address of the owner."`
+	Cancelled bool   `help:"Its subscription was cancelled at Stripe, or Stripe has it no longer."`
 }
 
 func (c *accountDelete) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
-		if err := st.Accounts.Delete(inv.ctx, c.Email); err != nil {
+		a, err := st.Accounts.Find(inv.ctx, c.Email)
+		if err != nil {
+			return err
+		}
+		paid, err := st.Subscriptions.Find(inv.ctx, a.ID)
+		if err != nil {
+			return err
+		}
+		if paid.Status.Charges() && !c.Cancelled {
+			return fmt.Errorf("%s is not deleted, as it pays for Pro: cancel the subscription %s in the Stripe dashboard, "+
+				"which a running server sees at once, or repeat the command with --cancelled", a.Email, paid.ID)
+		}
+		if err := st.Accounts.Delete(inv.ctx, a.Email); err != nil {
 			return err
 		}
 		return inv.sweep(st, c.Email+" is deleted, with its keys")

@@ -79,7 +79,8 @@ func (s *Accounts) SetPlan(ctx context.Context, email string, plan account.Plan,
 }
 
 // Delete deletes an account and everything that belongs to it. Its webhooks are gone for
-// everybody, and Deliveries.Sweep removes their log. ErrNotFound: no such account.
+// everybody, and Deliveries.Sweep removes their log. Its subscription must have been cancelled
+// before. ErrNotFound: no such account.
 func (s *Accounts) Delete(ctx context.Context, email string) error {
 	return writeKeys(ctx, s.db, func(tx *sql.Tx) error {
 		a, err := findAccount(ctx, tx, email)
@@ -90,13 +91,9 @@ func (s *Accounts) Delete(ctx context.Context, email string) error {
 	})
 }
 
-// deleteAccount leaves nothing of an account but the note that its subscription must be
-// cancelled: it must not be charged any longer. Mails and links belong to its address,
+// deleteAccount leaves nothing of an account. Mails and links belong to its address,
 // webhooks may have a long log; everything else is deleted by foreign keys.
 func deleteAccount(ctx context.Context, tx *sql.Tx, a account.Account) error {
-	if err := cancelLater(ctx, tx, a.ID); err != nil {
-		return err
-	}
 	if err := buryEndpoints(ctx, tx, `account_id = $1`, a.ID); err != nil {
 		return err
 	}

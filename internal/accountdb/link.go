@@ -119,7 +119,7 @@ func (s *Links) SignIn(ctx context.Context, token, browser, replaced string, now
 }
 
 // DeleteAccount spends a link that confirms a deletion, and deletes the account with
-// everything that belongs to it, or nothing.
+// everything that belongs to it, or nothing. Its subscription must have been cancelled before.
 // ErrLinkUsed, ErrLinkExpired, ErrNotFound: of the link, or of the account.
 func (s *Links) DeleteAccount(ctx context.Context, token string, now time.Time) error {
 	if _, err := s.Check(ctx, token, account.LinkDeletion, now); err != nil {

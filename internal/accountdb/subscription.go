@@ -85,7 +85,7 @@ func (s *Subscriptions) Apply(ctx context.Context, f billing.Finding) (bool, err
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		a, err := lockAccountByID(ctx, tx, f.AccountID)
 		if errors.Is(err, sqldb.ErrNotFound) {
-			return nil // deleted meanwhile; its cancellation is noted
+			return nil // deleted meanwhile
 		}
 		if err != nil {
 			return err
@@ -144,39 +144,6 @@ func (s *Subscriptions) applyEffect(
 		return err
 	}
 	return raiseRevision(ctx, s.db, tx)
-}
-
-// cancelLater notes that the customer of an account must not be charged any more. The
-// note outlives the account.
-func cancelLater(ctx context.Context, tx *sql.Tx, accountID string) error {
-	return sqldb.Exec(ctx, tx, `
-		INSERT INTO stripe_cancellations (customer_id, seen_at) SELECT customer_id, '' FROM subscriptions WHERE account_id = $1
-		ON CONFLICT (customer_id) DO NOTHING`, accountID)
-}
-
-// Cancellations lists the customers whose subscriptions are still to be cancelled.
-func (s *Subscriptions) Cancellations(ctx context.Context) ([]string, error) {
-	return sqldb.List(ctx, s.db, `SELECT customer_id FROM stripe_cancellations ORDER BY customer_id`, sqldb.ScanText)
-}
-
-// Canceled records that nothing is charged to a customer any more.
-func (s *Subscriptions) Canceled(ctx context.Context, customerID string) error {
-	return sqldb.WriteOnce(ctx, s.db, `DELETE FROM stripe_cancellations WHERE customer_id = $1`, customerID)
-}
-
-// keepCanceled is how long a cancellation is kept by a program without a Stripe key: long
-// enough for an operator who removed the key by mistake.
-const keepCanceled = 30 * 24 * time.Hour
-
-// PruneCancellations deletes cancellations that it first saw keepCanceled ago. It is for a
-// program without a Stripe key, which would otherwise keep them for ever.
-func (s *Subscriptions) PruneCancellations(ctx context.Context, now time.Time) error {
-	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		return sqldb.ExecAll(ctx, tx,
-			sqldb.Do(`DELETE FROM stripe_cancellations WHERE seen_at <> '' AND seen_at <= $1`,
-				sqldb.FormatTime(now.Add(-keepCanceled))),
-			sqldb.Do(`UPDATE stripe_cancellations SET seen_at = $1 WHERE seen_at = ''`, sqldb.FormatTime(now)))
-	})
 }
 
 // PruneEvents deletes the events received before a time. Stripe repeats an event for

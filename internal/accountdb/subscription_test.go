@@ -119,26 +119,6 @@ func TestAReadingOfADeletedAccountChangesNothing(t *testing.T) {
 		if err != nil || len(all) != 1 || all[0].CustomerID != "cus_2" {
 			t.Errorf("Subscriptions = %+v, %v", all, err)
 		}
-		if left, err := s.Subscriptions.Cancellations(t.Context()); err != nil || len(left) != 1 || left[0] != "cus_1" {
-			t.Errorf("Cancellations = %v, %v; want the customer whose account is gone", left, err)
-		}
-	})
-}
-
-func TestACancellationWithoutAStripeKeyIsPruned(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		customer(t, s, "ada@example.org", "cus_1")
-		if err := s.Accounts.Delete(t.Context(), "ada@example.org"); err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range []struct{ day, left int }{{0, 1}, {29, 1}, {30, 0}} {
-			if err := s.Subscriptions.PruneCancellations(t.Context(), day(c.day)); err != nil {
-				t.Fatal(err)
-			}
-			if left, err := s.Subscriptions.Cancellations(t.Context()); err != nil || len(left) != c.left {
-				t.Errorf("after %d days: %v, %v; want %d", c.day, left, err, c.left)
-			}
-		}
 	})
 }
 

@@ -18,6 +18,8 @@ type deletionPage struct {
 	InLog bool
 	Paid  bool // a subscription ends too
 
+	Refused bool // the subscription could not be cancelled
+
 	AtDesk bool // the owner writes at the desk
 }
 
@@ -61,13 +63,11 @@ func (p *pages) requestDeletion(r *request) (*response, error) {
 	return seeOther(deletionPath, "suppression"), nil
 }
 
-// cancelTimeout is how long a page waits for Stripe; after it, the subscription is
-// cancelled in the background (see billing.Billing.Cancel).
+// cancelTimeout is how long a page waits for Stripe.
 const cancelTimeout = 5 * time.Second
 
-// deleteAccount uses the link; a second click leads where the first did. The
-// subscription is cancelled at once: the deletion queued its cancellation, which
-// Cancel carries out.
+// deleteAccount uses the link; a second click leads where the first did. The subscription is
+// cancelled first: an account that may still be charged stays.
 func (p *pages) deleteAccount(r *request) (*response, error) {
 	token := r.PostForm.Get("jeton")
 	email, err := p.Store.Links.Check(r.Context(), token, account.LinkDeletion, r.now)
@@ -88,17 +88,24 @@ func (p *pages) deleteAccount(r *request) (*response, error) {
 	if err != nil {
 		return nil, deletionFailure(err)
 	}
-	s, err := p.Store.Subscriptions.Find(r.Context(), a.ID)
-	if err != nil {
+	cancelling, stop := context.WithTimeout(r.Context(), cancelTimeout)
+	defer stop()
+	err = p.Billing.Cancel(cancelling, a.ID)
+	if sqldb.IsOutage(err) {
 		return nil, err
+	}
+	if err != nil {
+		p.Log.Error("could not cancel the subscription of an account, which was not deleted", "account", a.ID, "error", err)
+		resp := render("confirmdeletion", deletionPage{
+			page: r.page("Supprimer le compte"), Email: email, Token: token, Refused: true,
+		})
+		resp.status = http.StatusBadGateway
+		return resp, nil
 	}
 	err = p.Store.Links.DeleteAccount(r.Context(), token, r.now)
 	if err != nil && !errors.Is(err, accountdb.ErrLinkUsed) { // by a concurrent click
 		return nil, deletionFailure(err)
 	}
-	cancelling, stop := context.WithTimeout(r.Context(), cancelTimeout)
-	defer stop()
-	p.Billing.Cancel(cancelling, s.CustomerID)
 	resp := seeOther(goodbyePath, "")
 	if r.owner != nil && r.owner.Account.ID == a.ID {
 		resp.cookie = p.cookie("")

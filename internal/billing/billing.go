@@ -89,15 +89,6 @@ type Ledger interface {
 	EventSeen(ctx context.Context, id string) (bool, error)
 	// PruneEvents removes the events from before a time.
 	PruneEvents(ctx context.Context, before time.Time) error
-
-	// Cancellations returns the customers of deleted accounts whose subscriptions have
-	// not been cancelled yet.
-	Cancellations(ctx context.Context) (customers []string, err error)
-	// Canceled removes a customer from Cancellations.
-	Canceled(ctx context.Context, customerID string) error
-	// PruneCancellations removes those that are too old, where there is no Stripe key to
-	// cancel them with.
-	PruneCancellations(ctx context.Context, now time.Time) error
 }
 
 // Keys suspends API keys. The store's Keys does.
@@ -208,31 +199,32 @@ func (b *Billing) warnOfDuplicates(accountID string, readings []Reading) {
 	}
 }
 
-// Cancel cancels the subscriptions of a customer whose account was deleted, "" for none.
-// The deletion has stored that this must be done: if Stripe is unreachable, Run does it.
-func (b *Billing) Cancel(ctx context.Context, customerID string) {
-	if customerID == "" || b.stripe == nil {
-		return
+// Cancel cancels all that an account pays, or could start to pay on an open Checkout page, so
+// that the account can be deleted. After an error the account must stay: it may still be charged.
+func (b *Billing) Cancel(ctx context.Context, accountID string) error {
+	known, err := b.cfg.Ledger.Find(ctx, accountID)
+	switch {
+	case err != nil || known.CustomerID == "":
+		return err
+	case b.stripe != nil:
+		return b.cancel(ctx, known.CustomerID)
+	case known.Status.Charges():
+		return fmt.Errorf("the subscription %s cannot be cancelled without --stripe-key: cancel it in the Stripe dashboard, "+
+			"then use `palmares account delete --cancelled`", known.ID)
 	}
-	if err := b.cancel(ctx, customerID); err != nil {
-		b.cfg.Log.Error("could not cancel a subscription: retrying within the hour",
-			"customer", customerID, "error", err)
-	}
+	return nil
 }
 
-// cancel cancels everything that a customer pays or could start to pay on an open
-// Checkout page. For a customer that Stripe does not know there is nothing to cancel.
+// cancel cancels all that a customer pays or could start to pay. A customer that Stripe does not
+// know pays nothing.
 func (b *Billing) cancel(ctx context.Context, customerID string) error {
 	err := b.cancelSubscriptions(ctx, customerID)
 	if errors.Is(err, errUnknownCustomer) {
 		b.cfg.Log.Warn("nothing to cancel for a customer that Stripe does not know",
 			"customer", customerID, "error", err)
-		err = nil
+		return nil
 	}
-	if err != nil {
-		return err
-	}
-	return b.cfg.Ledger.Canceled(ctx, customerID)
+	return err
 }
 
 func (b *Billing) cancelSubscriptions(ctx context.Context, customerID string) error {
@@ -250,10 +242,14 @@ func (b *Billing) cancelSubscriptions(ctx context.Context, customerID string) er
 		return err
 	}
 	for _, r := range readings {
-		if !r.Status.Live() && r.Status != Incomplete {
+		if !r.Status.Charges() {
 			continue
 		}
-		if _, err := b.stripe.V1Subscriptions.Cancel(ctx, r.ID, &stripe.SubscriptionCancelParams{}); err != nil {
+		_, err := b.stripe.V1Subscriptions.Cancel(ctx, r.ID, &stripe.SubscriptionCancelParams{})
+		if refused, ok := errors.AsType[*stripe.Error](err); ok && refused.Code == stripe.ErrorCodeResourceMissing {
+			continue // cancelled meanwhile
+		}
+		if err != nil {
 			return explain(err)
 		}
 	}

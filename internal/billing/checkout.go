@@ -73,7 +73,7 @@ func (b *Billing) newCustomer(ctx context.Context, a account.Account, deleted st
 
 func (b *Billing) checkout(ctx context.Context, a account.Account, known Subscription) (string, error) {
 	// Only one page is open at a time: two could both be paid.
-	offer := digest(b.cfg.Price, b.cfg.BaseURL)
+	offer := b.offer()
 	open, err := b.openSessions(ctx, known.CustomerID)
 	if err != nil {
 		return "", err
@@ -125,6 +125,9 @@ func (b *Billing) checkout(ctx context.Context, a account.Account, known Subscri
 	}
 	return created.URL, nil
 }
+
+// offer identifies the Checkout pages of this installation and price.
+func (b *Billing) offer() string { return digest(b.cfg.Price, b.cfg.BaseURL) }
 
 // digest returns a short identifier of several texts.
 func digest(parts ...string) string {

@@ -22,8 +22,8 @@ const (
 	eventTimeout = 15 * time.Second
 )
 
-// An event has the fields of a Stripe event that are read. It is trusted only for which customer has
-// changed.
+// An event has the fields of a Stripe event that are read. It is trusted only for the customer that has
+// changed, and for whose Checkout page was paid.
 type event struct {
 	ID     string `json:"id"`
 	Object string `json:"object"`
@@ -33,6 +33,9 @@ type event struct {
 			ID       string          `json:"id"`
 			Object   string          `json:"object"`
 			Customer json.RawMessage `json:"customer"`
+			Metadata struct {
+				Offer string `json:"offer"`
+			} `json:"metadata"`
 		} `json:"object"`
 	} `json:"data"`
 }
@@ -125,7 +128,11 @@ func (b *Billing) apply(ctx context.Context, e event) error {
 	if seen, err := b.cfg.Ledger.EventSeen(ctx, e.ID); err != nil || seen {
 		return err
 	}
-	_, err := b.refresh(ctx, func() (Subscription, error) { return b.cfg.Ledger.ByCustomer(ctx, customerID) }, e.ID)
+	known, err := b.refresh(ctx, func() (Subscription, error) { return b.cfg.Ledger.ByCustomer(ctx, customerID) }, e.ID)
+	if err == nil && known.CustomerID == "" && e.Type == "checkout.session.completed" &&
+		e.Data.Object.Metadata.Offer == b.offer() {
+		return b.cancel(ctx, customerID) // our page, paid while the account was deleted
+	}
 	if errors.Is(err, errUnknownCustomer) {
 		// Stripe would resend it for three days without effect.
 		b.cfg.Log.Error("a Stripe event is about a customer that Stripe does not know: nothing was changed; "+

@@ -2,6 +2,7 @@ package billing_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -195,36 +196,68 @@ func TestWithAnotherStripeAccountNobodyLosesPro(t *testing.T) {
 	})
 }
 
-func TestACancellationOutlivesTheAccountAndTheProcess(t *testing.T) {
+func TestCancelEndsAllThatAnAccountPaysOrCouldStartToPay(t *testing.T) {
 	each(t, func(f *fixture) {
 		ada, bob := f.account("ada@example.org"), f.account("bob@example.org")
-		customer := f.customer(ada)
+		f.customer(ada)
 		f.checkout(bob)
-		f.fake.with(func() { f.fake.failing = true })
-		for _, a := range []account.Account{ada, bob} {
-			if err := f.store.Accounts.Delete(f.Context(), a.Email); err != nil {
-				f.Fatal(err)
-			}
-		}
-		f.Cancel(f.Context(), customer) // Bob's was deleted by the operator
-		f.start()
-		if err := f.Reconcile(f.Context()); err == nil {
-			f.Error("Reconcile says nothing of a Stripe that fails")
-		}
-		f.fake.with(func() { f.fake.failing = false })
 		f.reconcile()
+		off := f.cfg
+		off.Key, off.WebhookSecret, off.Price = "", "", ""
+		if err := f.build(off).Cancel(f.Context(), ada.ID); err == nil || !strings.Contains(err.Error(), "--cancelled") {
+			f.Errorf("without a key: Cancel = %v; want an error that says what to do", err)
+		}
+		for _, failing := range []bool{true, false, false} {
+			f.fake.with(func() { f.fake.failing = failing })
+			for _, a := range []account.Account{ada, bob} {
+				if err := f.Cancel(f.Context(), a.ID); (err != nil) != failing {
+					f.Errorf("Stripe fails: %t; Cancel = %v", failing, err)
+				}
+			}
+			f.plan(ada, account.Pro) // until Stripe says otherwise
+		}
 		f.fake.with(func() {
 			if status := f.fake.subscriptions[0]["status"]; status != "canceled" {
-				f.Errorf("a deleted account still pays: %v", status)
+				f.Errorf("the subscription is %v", status)
 			}
 			if status := f.fake.sessions[1]["status"]; status != "expired" {
-				f.Errorf("a deleted account can still begin to pay: %v", status)
+				f.Errorf("the page is %v", status)
 			}
 		})
-		if left, err := f.store.Subscriptions.Cancellations(f.Context()); err != nil || len(left) > 0 {
-			f.Errorf("Cancellations = %v, %v", left, err)
+		// A process that ends here leaves an account that pays nothing.
+		f.send(200, f.fake.take(f)...)
+		f.plan(ada, account.Developer)
+	})
+}
+
+func TestAPagePaidWhileItsAccountIsDeletedIsCancelled(t *testing.T) {
+	each(t, func(f *fixture) {
+		ada := f.account("ada@example.org")
+		page := f.checkout(ada)
+		if err := f.store.Accounts.Delete(f.Context(), ada.Email); err != nil {
+			f.Fatal(err)
 		}
-		f.send(200, f.fake.take(f)...) // about customers that nobody knows any more
+		f.fake.pay(f, page)
+		events := f.fake.take(f)
+		paid := slices.IndexFunc(events, func(b []byte) bool { return strings.Contains(string(b), "checkout.session.completed") })
+		status := func() (is any) {
+			f.fake.with(func() { is = f.fake.subscriptions[0]["status"] })
+			return is
+		}
+		// The page of another installation is none of ours.
+		other := f.cfg
+		other.BaseURL = "https://elsewhere.example"
+		if got := f.post(f.build(other), events[paid], sign(events[paid], webhookSecret, time.Now())); got != 200 || status() != "active" {
+			f.Errorf("elsewhere the event is answered %d, and the subscription is %v", got, status())
+		}
+		f.fake.with(func() { f.fake.failing = true })
+		f.send(500, events[paid])
+		f.fake.with(func() { f.fake.failing = false })
+		f.send(200, events...)
+		if status() != "canceled" {
+			f.Errorf("a deleted account pays: %v", status())
+		}
+		f.send(200, f.fake.take(f)...) // about a customer that nobody knows any more
 	})
 }
 
@@ -251,11 +284,9 @@ func TestAnAccountThatNeverPaidIsDeletedWithoutAskingStripe(t *testing.T) {
 	each(t, func(f *fixture) {
 		ada := f.account("ada@example.org")
 		f.fake.with(func() { f.fake.failing = true })
-		if err := f.store.Accounts.Delete(f.Context(), ada.Email); err != nil {
+		if err := f.Cancel(f.Context(), ada.ID); err != nil {
 			f.Fatal(err)
 		}
-		f.Cancel(f.Context(), "")
-		f.reconcile()
 		f.fake.with(func() {
 			if len(f.fake.calls) > 0 {
 				f.Errorf("calls %v", f.fake.calls)

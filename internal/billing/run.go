@@ -44,15 +44,12 @@ func (b *Billing) Run(ctx context.Context) error {
 }
 
 // Reconcile reads every subscription from Stripe and applies it, which also ends grace
-// periods; cancels what must still be cancelled; and suspends keys that are due. A failure
-// with one does not stop the others.
+// periods, and suspends keys that are due. A failure with one does not stop the others.
 func (b *Billing) Reconcile(ctx context.Context) error {
 	var errs []error
 	now := b.cfg.Now()
 	if b.stripe != nil {
-		errs = append(errs, b.cancelAll(ctx), b.refreshAll(ctx, now))
-	} else {
-		errs = append(errs, b.cfg.Ledger.PruneCancellations(ctx, now))
+		errs = append(errs, b.refreshAll(ctx, now))
 	}
 	errs = append(errs, b.cfg.Keys.SuspendExcess(ctx, now), b.cfg.Ledger.PruneEvents(ctx, now.Add(-keepEvents)))
 	return errors.Join(errs...)
@@ -87,20 +84,6 @@ func (b *Billing) refreshAll(ctx context.Context, now time.Time) error {
 		}
 		if failures++; failures == maxFailures {
 			break
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (b *Billing) cancelAll(ctx context.Context) error {
-	customers, err := b.cfg.Ledger.Cancellations(ctx)
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, id := range customers {
-		if err := b.cancel(ctx, id); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", id, err))
 		}
 	}
 	return errors.Join(errs...)

@@ -64,8 +64,6 @@ type pruningLedger struct {
 	pruned time.Time
 }
 
-func (*pruningLedger) PruneCancellations(context.Context, time.Time) error { return nil }
-
 func (l *pruningLedger) PruneEvents(_ context.Context, before time.Time) error {
 	l.pruned = before
 	return nil
@@ -87,7 +85,9 @@ func TestWithoutAKeyNobodyPaysAndKeysAreStillSuspended(t *testing.T) {
 				f.Errorf("error %v; want ErrOff", err)
 			}
 		}
-		f.Cancel(f.Context(), "cus_1")
+		if err := f.Cancel(f.Context(), ada.ID); err != nil {
+			f.Error(err)
+		}
 		if len(f.fake.calls) > 0 {
 			f.Errorf("Stripe is asked without a key: %v", f.fake.calls)
 		}

@@ -55,6 +55,9 @@ func (s Status) Live() bool {
 	return false
 }
 
+// Charges reports whether the subscription charges, or may once a payment is made.
+func (s Status) Charges() bool { return s.Live() || s == Incomplete }
+
 // Failed reports whether a payment is overdue.
 func (s Status) Failed() bool { return s == PastDue || s == Unpaid }
 

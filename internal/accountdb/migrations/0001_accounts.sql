@@ -234,11 +234,4 @@ CREATE TABLE stripe_events (
 );
 CREATE INDEX stripe_events_received ON stripe_events (received_at);
 
--- Customers whose account is deleted or being deleted, until they are no longer
--- charged. Nothing else of the account is here, as these rows outlive it.
-CREATE TABLE stripe_cancellations (
-	customer_id TEXT NOT NULL PRIMARY KEY,
-	seen_at     TEXT NOT NULL -- when a process without a Stripe key first saw it; "" for never
-);
-
 INSERT INTO account_state VALUES (1, 0);
