@@ -128,8 +128,8 @@ func TestPagesDoNotKeepWebhooksAndMailsFromTheDatabase(t *testing.T) {
 func TestAColumnThatWasChangedByHandIsAnErrorAndNoPanic(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		for _, text := range []string{"", "0", "00ff", "zz", fmt.Sprintf("%0100d", 0)} {
-			exec(t, s, `DELETE FROM link_keys`)
-			exec(t, s, `INSERT INTO link_keys (day, key) VALUES ($1, $2)`, "2026-11-16", text)
+			exec(t, s, `DELETE FROM pseudonym_keys`)
+			exec(t, s, `INSERT INTO pseudonym_keys (purpose, day, key) VALUES ($1, $2, $3)`, forLinks, "2026-11-16", text)
 			if _, err := s.Links.Request(t.Context(), "ada@example.org", account.LinkSignIn, "", home, monday); err == nil {
 				t.Errorf("the key %q is accepted", text)
 			}

@@ -1,13 +1,8 @@
 package accountdb
 
 import (
-	"cmp"
 	"context"
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -17,7 +12,9 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/catalog"
 	"palmares/internal/mail"
+	"palmares/internal/pseudonym"
 	"palmares/internal/sqldb"
 )
 
@@ -66,7 +63,7 @@ func (s *Links) Request(
 		everybody = "owners"
 	}
 	address := newCounter(keys, account.AddressLimit(), "address", []byte(email))
-	client := newCounter(keys, account.NetworkLimit(), "network", networkBytes(network))
+	client := newCounter(keys, account.NetworkLimit(), "network", pseudonym.Network(network))
 	total := newCounter(keys, s.ceiling, "all", []byte(everybody))
 	return s.count(ctx, []*counter{address, client, total}, func() error {
 		switch {
@@ -90,7 +87,7 @@ func (s *Links) limited(
 	if err != nil {
 		return false, err
 	}
-	client := newCounter(keys, account.ReportLimit(), what, networkBytes(network))
+	client := newCounter(keys, account.ReportLimit(), what, pseudonym.Network(network))
 	all := newCounter(keys, account.TotalReportLimit(), what, []byte("all"))
 	return s.count(ctx, []*counter{client, all}, func() error {
 		if !account.ReportLimit().Allows(client.sent, now) || !account.TotalReportLimit().Allows(all.sent, now) {
@@ -153,11 +150,6 @@ func unlessRefused(err error) error {
 	return err
 }
 
-func networkBytes(network netip.Prefix) []byte {
-	addr := network.Addr().As16()
-	return append(addr[:], byte(network.Bits()))
-}
-
 // A counter is the mails that went to one address or were requested by one network. It
 // is stored under one pseudonym for each of two days, so that a limit holds across
 // midnight although the key of the day changes.
@@ -169,10 +161,10 @@ type counter struct {
 }
 
 // newCounter returns the counter of a subject, without its times.
-func newCounter(keys []linkKey, limit account.MailLimit, kind string, subject []byte) *counter {
+func newCounter(keys []pseudonym.Key, limit account.MailLimit, kind string, subject []byte) *counter {
 	c := &counter{memory: limit.Memory()}
 	for _, key := range keys {
-		c.subjects = append(c.subjects, key.pseudonym(kind, subject))
+		c.subjects = append(c.subjects, key.Of(kind, subject).String())
 	}
 	return c
 }
@@ -242,32 +234,14 @@ func (c *counter) save(ctx context.Context, tx *sql.Tx, now time.Time) error {
 		strings.Join(texts, " "), sqldb.FormatTime(now.Add(c.memory)), c.subjects[0])
 }
 
-// A linkKey derives the pseudonyms of one day.
-type linkKey [32]byte
-
-// pseudonym returns the name under which a subject is stored. It depends on the kind, so
-// that an address and a network never share one.
-func (k linkKey) pseudonym(kind string, subject []byte) string {
-	mac := hmac.New(sha256.New, k[:])
-	mac.Write([]byte(kind + "\x00"))
-	mac.Write(subject)
-	return hex.EncodeToString(mac.Sum(nil)[:16])
-}
-
 // keys returns the key of the day, which is created on first use, and the key of the day
 // before if there is one: without a key there are no counts.
-func (s *Links) keys(ctx context.Context, now time.Time) ([]linkKey, error) {
-	var candidate [32]byte
-	rand.Read(candidate[:]) //nolint:errcheck // documented never to fail
-	today, err := keyOf(ctx, s.db.Retried(), "link_keys", "day", now.UTC().Format(time.DateOnly), candidate)
+func (s *Links) keys(ctx context.Context, now time.Time) ([]pseudonym.Key, error) {
+	today, err := keyOf(ctx, s.db.Retried(), forLinks, catalog.Day(now), pseudonym.NewKey())
 	if err != nil {
 		return nil, err
 	}
-	earlier, err := sqldb.List(ctx, s.db, `SELECT key FROM link_keys WHERE day = $1`,
-		func(scan sqldb.Scanner, k *linkKey) error {
-			var text string
-			err := scan(&text)
-			return cmp.Or(err, sqldb.DecodeHex(k[:], []byte(text)))
-		}, now.UTC().AddDate(0, 0, -1).Format(time.DateOnly))
-	return append([]linkKey{today}, earlier...), err
+	earlier, err := sqldb.List(ctx, s.db, `SELECT key FROM pseudonym_keys WHERE purpose = $1 AND day = $2`, scanKeyOf,
+		forLinks, catalog.Day(now.UTC().AddDate(0, 0, -1)))
+	return append([]pseudonym.Key{today}, earlier...), err
 }

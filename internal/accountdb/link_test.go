@@ -359,7 +359,7 @@ func TestNoLinkSessionOrNetworkIsStoredInClear(t *testing.T) {
 			}
 		}
 		var key string
-		if err := s.SQL.Reads().QueryRowContext(ctx, `SELECT key FROM link_keys`).Scan(&key); err != nil {
+		if err := s.SQL.Reads().QueryRowContext(ctx, `SELECT key FROM pseudonym_keys`).Scan(&key); err != nil {
 			t.Fatal(err)
 		}
 		before := wholeDatabase(t, s)

@@ -86,18 +86,18 @@ func TestCountingZeroRequestsCreatesNoRow(t *testing.T) {
 	now := today(t, s)
 	grant(t, s, now, quota.Usage{
 		Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 3}},
-		Networks: []quota.NetworkCount{{Network: pseudonym(1), Requests: 4}},
+		Networks: []quota.NetworkCount{{Network: nthNetwork(1), Requests: 4}},
 	})
 	tally := grant(t, s, now, quota.Usage{
 		Accounts: []quota.AccountCount{{Account: ada.ID}, {Account: bob.ID}},
-		Networks: []quota.NetworkCount{{Network: pseudonym(1)}, {Network: pseudonym(2)}},
+		Networks: []quota.NetworkCount{{Network: nthNetwork(1)}, {Network: nthNetwork(2)}},
 	})
-	if tally.Accounts[ada.ID] != (quota.Counted{Used: 3}) || tally.Networks[pseudonym(1)] != (quota.Counted{Used: 4}) || len(tally.Accounts)+len(tally.Networks) != 2 {
+	if tally.Accounts[ada.ID] != (quota.Counted{Used: 3}) || tally.Networks[nthNetwork(1)] != (quota.Counted{Used: 4}) || len(tally.Accounts)+len(tally.Networks) != 2 {
 		t.Errorf("a look found %+v", tally)
 	}
 	saved(t, s, now, quota.Usage{
 		Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 3}},
-		Networks: []quota.NetworkCount{{Network: pseudonym(1), Requests: 4}},
+		Networks: []quota.NetworkCount{{Network: nthNetwork(1), Requests: 4}},
 	})
 }
 

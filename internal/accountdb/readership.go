@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 
+	"palmares/internal/pseudonym"
 	"palmares/internal/readership"
 	"palmares/internal/sqldb"
 )
@@ -17,12 +18,13 @@ var readershipTable = sqldb.Table{
 }
 
 // Begin deletes the views of the days before oldest if laterDays have followed, and the keys of the
-// weeks before week with what is kept under them, and returns the key of week. See Usage.Prune for
-// what is left of a key on a disk.
-func (s *Readership) Begin(ctx context.Context, oldest, week string, candidate [32]byte) ([32]byte, error) {
+// weeks before week with what is kept under them, and returns the key of week.
+func (s *Readership) Begin(
+	ctx context.Context, oldest, week string, candidate pseudonym.Key,
+) (pseudonym.Key, error) {
 	err := s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
 		return cmp.Or(
-			sqldb.Exec(ctx, tx, `DELETE FROM week_keys WHERE week < $1`, week),
+			sqldb.Exec(ctx, tx, destroyKeys, forSearches, week),
 			sqldb.Exec(ctx, tx, `DELETE FROM missed_searches WHERE week < $1`, week),
 			sqldb.Exec(ctx, tx, `DELETE FROM missed_words WHERE week < $1`, oldest),
 			sqldb.Exec(ctx, tx, `DELETE FROM readership_writers WHERE writer < $1`, oldest), // which begins with a day
@@ -34,7 +36,7 @@ func (s *Readership) Begin(ctx context.Context, oldest, week string, candidate [
 	if err != nil {
 		return candidate, err
 	}
-	return keyOf(ctx, s.db, "week_keys", "week", week, candidate)
+	return keyOf(ctx, s.db, forSearches, week, candidate)
 }
 
 // Save adds a batch to what is stored, in one transaction, unless it was saved before.

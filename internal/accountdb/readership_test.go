@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"palmares/internal/pseudonym"
 	"palmares/internal/readership"
 )
 
@@ -73,7 +74,7 @@ type ending struct {
 	stop func()
 }
 
-func (e ending) Begin(ctx context.Context, oldest, week string, candidate [32]byte) ([32]byte, error) {
+func (e ending) Begin(ctx context.Context, oldest, week string, candidate pseudonym.Key) (pseudonym.Key, error) {
 	defer e.stop()
 	return e.Readership.Begin(ctx, oldest, week, candidate)
 }
@@ -118,7 +119,7 @@ func TestNothingThatIsCountedOfReadersIdentifiesAnybody(t *testing.T) {
 		if diff := cmp.Diff([]Views{{"2026-11-09", "aspirateur quantique", 6}}, words); err != nil || diff != "" {
 			t.Error(err, diff)
 		}
-		key, err := keyOf(t.Context(), s.SQL, "week_keys", "week", "2026-11-09", [32]byte{})
+		key, err := keyOf(t.Context(), s.SQL, forSearches, "2026-11-09", pseudonym.Key{})
 		if err != nil {
 			t.Fatal(err)
 		}

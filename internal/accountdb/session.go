@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/catalog"
 	"palmares/internal/sqldb"
 )
 
@@ -78,9 +79,8 @@ const linkMemory = time.Hour
 // of mails sent and the keys of their pseudonyms.
 func (s *Sessions) Prune(ctx context.Context, now time.Time) error {
 	// Yesterday's is kept: a limit reaches back a day.
-	yesterday := now.UTC().AddDate(0, 0, -1).Format(time.DateOnly)
 	destroyed, err := sqldb.Write(ctx, s.db.Retried(), func(tx *sql.Tx) (int64, error) {
-		return sqldb.ExecRows(ctx, tx, `DELETE FROM link_keys WHERE day < $1`, yesterday)
+		return sqldb.ExecRows(ctx, tx, destroyKeys, forLinks, catalog.Day(now.UTC().AddDate(0, 0, -1)))
 	})
 	if err != nil {
 		return err

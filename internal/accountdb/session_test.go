@@ -152,7 +152,7 @@ func TestWhatHasExpiredIsPruned(t *testing.T) {
 			if err := s.Sessions.Prune(ctx, now); err != nil {
 				t.Fatal(err)
 			}
-			for table, want := range map[string]int{"links": links, "link_requests": requests, "link_keys": keys, "sessions": sessions} {
+			for table, want := range map[string]int{"links": links, "link_requests": requests, "pseudonym_keys": keys, "sessions": sessions} {
 				if got := count(table); got != want {
 					t.Errorf("at %s there are %d %s, want %d", now, got, table, want)
 				}

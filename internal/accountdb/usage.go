@@ -6,11 +6,11 @@ import (
 	"context"
 	"database/sql"
 	"encoding/hex"
-	"errors"
 	"slices"
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/pseudonym"
 	"palmares/internal/quota"
 	"palmares/internal/sqldb"
 )
@@ -30,26 +30,8 @@ var (
 
 // DayKey stores candidate as the key of a day that has none yet, and returns the key of
 // the day, candidate or an earlier one.
-func (s *Usage) DayKey(ctx context.Context, day string, candidate quota.Key) (quota.Key, error) {
-	return keyOf(ctx, s.db, "day_keys", "day", day, candidate)
-}
-
-// keyOf stores candidate as the key of a time that has none yet, and returns the key that it has.
-func keyOf(ctx context.Context, db *sqldb.DB, table, column, of string, candidate [32]byte) (key [32]byte, err error) {
-	// Mostly there is one, and then a starting process need not wait for a publication.
-	text, err := sqldb.Value[string](ctx, db.Reads(), `SELECT key FROM `+table+` WHERE `+column+` = $1`, of)
-	if errors.Is(err, sql.ErrNoRows) {
-		text, err = sqldb.Write(ctx, db, func(tx *sql.Tx) (string, error) {
-			// The update changes nothing: of two concurrent statements the second waits for the
-			// first and returns its key, on both databases.
-			return sqldb.Value[string](ctx, tx, `INSERT INTO `+table+` (`+column+`, key) VALUES ($1, $2)
-				ON CONFLICT (`+column+`) DO UPDATE SET key = `+table+`.key RETURNING key`, of, hex.EncodeToString(candidate[:]))
-		})
-	}
-	if err == nil {
-		err = sqldb.DecodeHex(key[:], []byte(text))
-	}
-	return key, db.Explain(ctx, err)
+func (s *Usage) DayKey(ctx context.Context, day string, candidate pseudonym.Key) (pseudonym.Key, error) {
+	return keyOf(ctx, s.db, forUsage, day, candidate)
 }
 
 // Load returns what was saved of a day, each account and network once.
@@ -153,7 +135,7 @@ const laterDays = 7
 func (s *Usage) Prune(ctx context.Context, networks, accounts string) error {
 	err := s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
 		return sqldb.ExecAll(ctx, tx,
-			sqldb.Do(`DELETE FROM day_keys WHERE day < $1`, networks),
+			sqldb.Do(destroyKeys, forUsage, networks),
 			sqldb.Do(`DELETE FROM usage WHERE day < $1 AND $2 <= (
 				SELECT count(*) FROM (SELECT DISTINCT day FROM usage WHERE day >= $1 LIMIT $2) AS later)`, accounts, laterDays))
 	})

@@ -61,7 +61,7 @@ func TestNodesTogetherGrantWhatALimitAllowsAndEachNumberOnce(t *testing.T) {
 				n := round%13 + 1
 				asked := quota.Usage{
 					Accounts: []quota.AccountCount{{Account: bob.ID, Requests: n}, {Account: ada.ID, Requests: 14 - n}},
-					Networks: []quota.NetworkCount{{Network: pseudonym(1), Requests: n}, {Network: pseudonym(2), Requests: 1}, {Network: pseudonym(3), Requests: n, Limit: 500}},
+					Networks: []quota.NetworkCount{{Network: nthNetwork(1), Requests: n}, {Network: nthNetwork(2), Requests: 1}, {Network: nthNetwork(3), Requests: n, Limit: 500}},
 				}
 				if i == 1 {
 					slices.Reverse(asked.Accounts)
@@ -74,9 +74,9 @@ func TestNodesTogetherGrantWhatALimitAllowsAndEachNumberOnce(t *testing.T) {
 				}
 				note("ada", tally.Accounts[ada.ID])
 				note("bob", tally.Accounts[bob.ID])
-				note("1", tally.Networks[pseudonym(1)])
-				note("2", tally.Networks[pseudonym(2)])
-				note("3", tally.Networks[pseudonym(3)])
+				note("1", tally.Networks[nthNetwork(1)])
+				note("2", tally.Networks[nthNetwork(2)])
+				note("3", tally.Networks[nthNetwork(3)])
 			}
 		})
 	}
@@ -94,7 +94,7 @@ func TestNodesTogetherGrantWhatALimitAllowsAndEachNumberOnce(t *testing.T) {
 	}
 	saved(t, nodes[0], now, quota.Usage{
 		Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 1000}, {Account: bob.ID, Requests: 1000}},
-		Networks: []quota.NetworkCount{{Network: pseudonym(1), Requests: 100}, {Network: pseudonym(2), Requests: 100}, {Network: pseudonym(3), Requests: 500}},
+		Networks: []quota.NetworkCount{{Network: nthNetwork(1), Requests: 100}, {Network: nthNetwork(2), Requests: 100}, {Network: nthNetwork(3), Requests: 500}},
 	})
 }
 
@@ -114,7 +114,7 @@ func TestTheServersClockDecidesTheDay(t *testing.T) {
 	ada := create(t, s, "ada@example.org", account.Developer)
 	asked := quota.Usage{
 		Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 5}},
-		Networks: []quota.NetworkCount{{Network: pseudonym(1), Requests: 5}},
+		Networks: []quota.NetworkCount{{Network: nthNetwork(1), Requests: 5}},
 	}
 	now, err := time.Parse(time.DateOnly, today(t, s))
 	if err != nil {
@@ -137,7 +137,7 @@ func TestAnAccountDeletedMeanwhileDoesNotBreakItsGroup(t *testing.T) {
 	nodes := []*kit{open(t, dsn), open(t, dsn)}
 	now := today(t, nodes[0])
 	const accounts = 30
-	asked := quota.Usage{Networks: []quota.NetworkCount{{Network: pseudonym(1), Requests: 1}}}
+	asked := quota.Usage{Networks: []quota.NetworkCount{{Network: nthNetwork(1), Requests: 1}}}
 	for i := range accounts {
 		a := create(t, nodes[0], fmt.Sprintf("%d@example.org", i), account.Developer)
 		asked.Accounts = append(asked.Accounts, quota.AccountCount{Account: a.ID, Requests: 1})
@@ -168,7 +168,7 @@ func TestAnAccountDeletedMeanwhileDoesNotBreakItsGroup(t *testing.T) {
 	all.Wait()
 	saved(t, nodes[0], now, quota.Usage{
 		Accounts: []quota.AccountCount{{Account: asked.Accounts[0].Account, Requests: 2 * rounds}},
-		Networks: []quota.NetworkCount{{Network: pseudonym(1), Requests: 2 * rounds}},
+		Networks: []quota.NetworkCount{{Network: nthNetwork(1), Requests: 2 * rounds}},
 	})
 }
 

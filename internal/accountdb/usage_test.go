@@ -3,7 +3,6 @@ package accountdb
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"encoding/binary"
 	"errors"
@@ -18,6 +17,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/catalogdb"
+	"palmares/internal/pseudonym"
 	"palmares/internal/quota"
 	"palmares/internal/sqldb"
 )
@@ -56,7 +56,7 @@ func prune(t testing.TB, s *kit, networks, accounts string) {
 	}
 }
 
-func pseudonym(n int) (p quota.Pseudonym) {
+func nthNetwork(n int) (p quota.Pseudonym) {
 	binary.BigEndian.PutUint64(p[:], uint64(n)*0x9e3779b97f4a7c15) // in random order
 	p[15] = byte(n)
 	return p
@@ -68,11 +68,11 @@ func TestUsageAddsUpByDay(t *testing.T) {
 		if raised(t, s, func() {
 			save(t, s, "2026-11-16", quota.Usage{
 				Accounts: []quota.AccountCount{{Account: bob.ID, Requests: 1000}, {Account: ada.ID, Requests: 2}},
-				Networks: []quota.NetworkCount{{Network: pseudonym(2), Requests: 100}, {Network: pseudonym(1), Requests: 1}},
+				Networks: []quota.NetworkCount{{Network: nthNetwork(2), Requests: 100}, {Network: nthNetwork(1), Requests: 1}},
 			})
 			save(t, s, "2026-11-16", quota.Usage{
 				Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 1 << 32}},
-				Networks: []quota.NetworkCount{{Network: pseudonym(1), Requests: 41}, {Network: pseudonym(3), Requests: 7}},
+				Networks: []quota.NetworkCount{{Network: nthNetwork(1), Requests: 41}, {Network: nthNetwork(3), Requests: 7}},
 			})
 			save(t, s, "2026-11-17", quota.Usage{Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 5}}})
 			save(t, s, "2026-11-18", quota.Usage{})
@@ -82,7 +82,7 @@ func TestUsageAddsUpByDay(t *testing.T) {
 		saved(t, s, "2026-11-15", quota.Usage{})
 		saved(t, s, "2026-11-16", quota.Usage{
 			Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 1<<32 + 2}, {Account: bob.ID, Requests: 1000}},
-			Networks: []quota.NetworkCount{{Network: pseudonym(1), Requests: 42}, {Network: pseudonym(2), Requests: 100}, {Network: pseudonym(3), Requests: 7}},
+			Networks: []quota.NetworkCount{{Network: nthNetwork(1), Requests: 42}, {Network: nthNetwork(2), Requests: 100}, {Network: nthNetwork(3), Requests: 7}},
 		})
 		saved(t, s, "2026-11-17", quota.Usage{Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 5}}})
 	})
@@ -157,8 +157,8 @@ func TestManyNetworksAreSavedAndPruned(t *testing.T) {
 		const networks = 2*5000 + 1234 // more than one transaction deletes
 		var u, twice quota.Usage
 		for i := range networks {
-			u.Networks = append(u.Networks, quota.NetworkCount{Network: pseudonym(i), Requests: int64(i%100 + 1)})
-			twice.Networks = append(twice.Networks, quota.NetworkCount{Network: pseudonym(i), Requests: 2 * int64(i%100+1)})
+			u.Networks = append(u.Networks, quota.NetworkCount{Network: nthNetwork(i), Requests: int64(i%100 + 1)})
+			twice.Networks = append(twice.Networks, quota.NetworkCount{Network: nthNetwork(i), Requests: 2 * int64(i%100+1)})
 		}
 		save(t, s, "2026-11-16", u)
 		save(t, s, "2026-11-16", u)
@@ -175,10 +175,10 @@ func TestNetworksAndKeysArePrunedBeforeAccounts(t *testing.T) {
 		ada := create(t, s, "ada@example.org", account.Pro)
 		all := quota.Usage{
 			Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 3}},
-			Networks: []quota.NetworkCount{{Network: pseudonym(1), Requests: 4}},
+			Networks: []quota.NetworkCount{{Network: nthNetwork(1), Requests: 4}},
 		}
 		days := []string{"2025-10-15", "2025-10-16", "2026-11-15", "2026-11-16"}
-		keys := map[string]quota.Key{}
+		keys := map[string]pseudonym.Key{}
 		for _, d := range days {
 			save(t, s, d, all)
 			keys[d] = dayKey(t, s, d)
@@ -220,14 +220,9 @@ func TestAClockThatIsAYearAheadDeletesNoCountsOfAccounts(t *testing.T) {
 	})
 }
 
-func randomKey() (k quota.Key) {
-	_, _ = rand.Read(k[:]) // it never fails
-	return k
-}
-
-func dayKey(t testing.TB, s *kit, day string) quota.Key {
+func dayKey(t testing.TB, s *kit, day string) pseudonym.Key {
 	t.Helper()
-	key, err := s.Usage.DayKey(t.Context(), day, randomKey())
+	key, err := s.Usage.DayKey(t.Context(), day, pseudonym.NewKey())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,10 +233,10 @@ func TestADayHasOneKeyUnderConcurrency(t *testing.T) {
 	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		nodes := []*kit{open(t, dsn), open(t, dsn)}
 		const callers = 50
-		var keys, candidates [callers]quota.Key
+		var keys, candidates [callers]pseudonym.Key
 		var all sync.WaitGroup
 		for i := range callers {
-			candidates[i] = randomKey()
+			candidates[i] = pseudonym.NewKey()
 			all.Go(func() {
 				var err error
 				if keys[i], err = nodes[i%2].Usage.DayKey(t.Context(), "2026-11-16", candidates[i]); err != nil {
@@ -280,7 +275,7 @@ func TestASaveDuringAPublicationIsRefusedOrCompleteNeverPartial(t *testing.T) {
 		key := dayKey(t, s, "2026-11-16")
 		u := quota.Usage{
 			Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 3}},
-			Networks: []quota.NetworkCount{{Network: pseudonym(1), Requests: 4}},
+			Networks: []quota.NetworkCount{{Network: nthNetwork(1), Requests: 4}},
 		}
 		tried := false
 		_, err = publisher.Catalogue.Publish(t.Context(), small(tool("a", "1 €/mois")), catalogdb.PublishOptions{Now: at(monday), Progress: func(catalogdb.Progress) {
@@ -314,7 +309,7 @@ func TestASaveThatFailsSavesNothing(t *testing.T) {
 		ada := create(t, s, "ada@example.org", account.Pro)
 		u := quota.Usage{
 			Accounts: []quota.AccountCount{{Account: ada.ID, Requests: 3}},
-			Networks: []quota.NetworkCount{{Network: pseudonym(1), Requests: 4}},
+			Networks: []quota.NetworkCount{{Network: nthNetwork(1), Requests: 4}},
 		}
 		// The networks come after the accounts, and their table is not there.
 		exec(t, s, `ALTER TABLE network_usage RENAME TO elsewhere`)
@@ -337,7 +332,7 @@ func TestAReaderOfAnotherProgramDoesNotBlockPruning(t *testing.T) {
 		dayKey(t, s, "2026-11-15")
 		err := s.SQL.Read(t.Context(), func(tx *sql.Tx) error {
 			var n int
-			if err := tx.QueryRow(`SELECT count(*) FROM day_keys`).Scan(&n); err != nil || n != 1 {
+			if err := tx.QueryRow(`SELECT count(*) FROM pseudonym_keys`).Scan(&n); err != nil || n != 1 {
 				t.Errorf("%d keys, %v", n, err)
 			}
 			return s.Usage.Prune(t.Context(), "2026-11-16", "2025-10-16")

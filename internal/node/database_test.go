@@ -190,7 +190,7 @@ func TestOnlyAnEmptyDatabaseIsCopiedTo(t *testing.T) {
 	testkit.Each(t, func(t *testing.T, dsn string) {
 		target := openOffline(t, dsn)
 		err := target.SQL.Write(t.Context(), func(tx *sql.Tx) error {
-			_, err := tx.ExecContext(t.Context(), `INSERT INTO day_keys VALUES ('2026-11-16', 'ab')`)
+			_, err := tx.ExecContext(t.Context(), `INSERT INTO pseudonym_keys VALUES ('usage', '2026-11-16', 'ab')`)
 			return err
 		})
 		if err != nil {
@@ -198,7 +198,7 @@ func TestOnlyAnEmptyDatabaseIsCopiedTo(t *testing.T) {
 		}
 		before := testkit.Dump(t, target.SQL.Reads())
 		_, err = Copy(t.Context(), source, target, ignore)
-		if !errors.Is(err, sqldb.ErrNotEmpty) || !strings.Contains(err.Error(), "day_keys") {
+		if !errors.Is(err, sqldb.ErrNotEmpty) || !strings.Contains(err.Error(), "pseudonym_keys") {
 			t.Errorf("copied onto a database with a row: %v", err)
 		}
 		sameRows(t, testkit.Dump(t, target.SQL.Reads()), before)

@@ -2,10 +2,11 @@ package quota
 
 import (
 	"context"
-	"crypto/rand"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"palmares/internal/pseudonym"
 )
 
 const (
@@ -89,7 +90,7 @@ func (c *calendar) startDay(now time.Time) *day {
 		// The store has been unreachable for a day, or the clock has jumped over one.
 		// Requests do not wait for it: they are counted here, under a key that Run stores
 		// later.
-		next = newDay(start, newKey())
+		next = newDay(start, pseudonym.NewKey())
 	}
 	c.follow(d, next)
 	return next
@@ -105,7 +106,7 @@ func (c *calendar) follow(d, other *day) {
 // prepare returns a day with its stored key and counts. A future day has counts if the
 // clock was ahead before a restart.
 func (c *calendar) prepare(ctx context.Context, start int64) (*day, error) {
-	key, err := c.cfg.Counters.DayKey(ctx, dayName(start), newKey())
+	key, err := c.cfg.Counters.DayKey(ctx, dayName(start), pseudonym.NewKey())
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +124,7 @@ func (c *calendar) adopt(ctx context.Context, d *day) error {
 	return c.load(ctx, d, key)
 }
 
-func (c *calendar) load(ctx context.Context, d *day, key Key) error {
+func (c *calendar) load(ctx context.Context, d *day, key pseudonym.Key) error {
 	usage, err := c.cfg.Counters.Load(ctx, d.name)
 	if err != nil {
 		return err
@@ -141,10 +142,4 @@ func (c *calendar) load(ctx context.Context, d *day, key Key) error {
 	}
 	d.ready.Store(true)
 	return nil
-}
-
-func newKey() Key {
-	var k Key
-	_, _ = rand.Read(k[:]) // never fails: without randomness it ends the process
-	return k
 }

@@ -1,11 +1,11 @@
 package quota
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
 	"net/netip"
 	"sync/atomic"
 	"time"
+
+	"palmares/internal/pseudonym"
 )
 
 // A day holds the counters of one UTC day. Requests find it through a pointer that is
@@ -15,7 +15,7 @@ type day struct {
 	name       string
 	start, end int64  // Unix seconds
 	reset      string // the end, as a header value
-	key        Key
+	key        pseudonym.Key
 	accounts   *table[string]
 	networks   *table[Pseudonym]
 	ceiling    int // see maxNetworks
@@ -34,7 +34,7 @@ func startOfDay(t time.Time) int64 {
 
 func dayName(start int64) string { return time.Unix(start, 0).UTC().Format(time.DateOnly) }
 
-func newDay(start int64, key Key) *day {
+func newDay(start int64, key pseudonym.Key) *day {
 	return &day{
 		name:     dayName(start),
 		start:    start,
@@ -111,17 +111,13 @@ func (d *day) counterOf(s Subject) Pseudonym {
 	return p
 }
 
-// pseudonym returns the pseudonym of a network for the day. The prefix length is part of
-// it, so that an IPv4 address and an IPv6 network never collide, and one bit is its family. Its calls
-// of tools have another one.
+// pseudonym returns the pseudonym of a network for the day. Its calls of tools have another one.
 func (d *day) pseudonym(network netip.Prefix, isCalls bool) Pseudonym {
-	mac := hmac.New(sha256.New, d.key[:])
-	addr := network.Addr().As16()
-	mac.Write(append(addr[:], byte(network.Bits())))
+	kind := "requests"
 	if isCalls {
-		mac.Write([]byte("mcp"))
+		kind = "calls"
 	}
-	p := Pseudonym(mac.Sum(nil))
+	p := Pseudonym(d.key.Of(kind, pseudonym.Network(network)))
 	p[0] &^= 1
 	if !network.Addr().Is4() {
 		p[0] |= 1

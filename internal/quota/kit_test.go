@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"palmares/internal/pseudonym"
 	"palmares/internal/testkit"
 )
 
@@ -17,14 +18,14 @@ import (
 type fakeCounters struct {
 	mu       sync.Mutex
 	err      error // of every call; nil for none
-	keys     map[string]Key
+	keys     map[string]pseudonym.Key
 	accounts map[string]map[string]int64
 	networks map[string]map[Pseudonym]int64
 	saves    int
 }
 
 func newCounters() *fakeCounters {
-	return &fakeCounters{keys: map[string]Key{}, accounts: map[string]map[string]int64{}, networks: map[string]map[Pseudonym]int64{}}
+	return &fakeCounters{keys: map[string]pseudonym.Key{}, accounts: map[string]map[string]int64{}, networks: map[string]map[Pseudonym]int64{}}
 }
 
 var errUnreachable = errors.New("the database is unreachable")
@@ -32,11 +33,11 @@ var errUnreachable = errors.New("the database is unreachable")
 func (s *fakeCounters) disconnect() { s.mu.Lock(); s.err = errUnreachable; s.mu.Unlock() }
 func (s *fakeCounters) reconnect()  { s.mu.Lock(); s.err = nil; s.mu.Unlock() }
 
-func (s *fakeCounters) DayKey(ctx context.Context, day string, candidate Key) (Key, error) {
+func (s *fakeCounters) DayKey(ctx context.Context, day string, candidate pseudonym.Key) (pseudonym.Key, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := errors.Join(s.err, ctx.Err()); err != nil {
-		return Key{}, err
+		return pseudonym.Key{}, err
 	}
 	if _, ok := s.keys[day]; !ok {
 		s.keys[day] = candidate

@@ -31,6 +31,8 @@ import (
 	"math"
 	"net/netip"
 	"time"
+
+	"palmares/internal/pseudonym"
 )
 
 // A Tier is a caller's daily limit. An account's plan determines it; see package account.
@@ -93,7 +95,7 @@ func (g Grant) ResetAt() string { return g.reset }
 type Counters interface {
 	// DayKey stores candidate as the key of a day that has none yet, and returns the key
 	// that the day has then, in one atomic step.
-	DayKey(ctx context.Context, day string, candidate Key) (Key, error)
+	DayKey(ctx context.Context, day string, candidate pseudonym.Key) (pseudonym.Key, error)
 	// Load returns the totals of a day, each subject once.
 	Load(ctx context.Context, day string) (Usage, error)
 	// Save adds to the totals of a day in one transaction. No subject is in added twice.
@@ -119,12 +121,8 @@ type Config struct {
 	Log    *slog.Logger
 }
 
-// A Key is the secret of one day, with which networks are pseudonymized.
-type Key [32]byte
-
-// A Pseudonym identifies a network for one day: the first half of its HMAC-SHA-256, which
-// is enough to distinguish a billion of them.
-type Pseudonym [16]byte
+// A Pseudonym identifies a network for one day. One bit is its family.
+type Pseudonym pseudonym.Name
 
 // Usage is how many requests accounts and networks made in a day.
 type Usage struct {

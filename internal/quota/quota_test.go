@@ -1,8 +1,6 @@
 package quota
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/binary"
 	"net/netip"
 	"runtime"
@@ -10,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"palmares/internal/pseudonym"
 )
 
 func TestEveryRemainingValueIsGivenExactlyOnceWhateverComesAtOnce(t *testing.T) {
@@ -261,16 +261,13 @@ func TestANetworkIsKnownByAnHMACThatChangesEveryDay(t *testing.T) {
 	c.set("2026-11-16T12:00:00Z")
 	k.use(t, home, 3)
 	k.round(t)
-	if s.keys[monday] == s.keys[tuesday] || s.keys[monday] == (Key{}) {
+	if s.keys[monday] == s.keys[tuesday] || s.keys[monday] == (pseudonym.Key{}) {
 		t.Fatal("the keys of two days are the same, or there is none")
 	}
 	key := s.keys[monday]
-	want := hmac.New(sha256.New, key[:])
-	addr := netip.MustParseAddr("203.0.113.9").As16()
-	want.Write(append(addr[:], 32))
-	pseudonym := Pseudonym(want.Sum(nil))
-	pseudonym[0] &^= 1 // the bit of IPv4
-	if n := s.networks[monday][pseudonym]; n != 3 || len(s.networks[monday]) != 1 {
+	want := Pseudonym(key.Of("requests", pseudonym.Network(netip.MustParsePrefix("203.0.113.9/32"))))
+	want[0] &^= 1 // the bit of IPv4
+	if n := s.networks[monday][want]; n != 3 || len(s.networks[monday]) != 1 {
 		t.Errorf("saved %v, want 3 under the HMAC of the network", s.networks[monday])
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"palmares/internal/pseudonym"
 )
 
 func TestWhatIsCountedIsSavedWithinASecond(t *testing.T) {
@@ -167,7 +169,7 @@ func TestADayThatTheStoreKnewBetterIsTakenOver(t *testing.T) {
 	s, c := newCounters(), clockAt(noon)
 	k := open(t, s, c.Now)
 	k.round(t)
-	s.keys[thursday] = newKey()
+	s.keys[thursday] = pseudonym.NewKey()
 	s.accounts[thursday] = map[string]int64{ada.Account: 900}
 	s.networks[thursday] = map[Pseudonym]int64{{1}: 50}
 	c.set("2026-11-19T12:00:00Z")
@@ -246,7 +248,7 @@ func TestKeysAndNetworksAreDestroyedAnHourAfterTheirDayAndAccountsAfter13Months(
 	for _, day := range []string{"2025-10-14", "2025-10-15", "2025-10-16", "2025-10-17"} {
 		s.accounts[day] = map[string]int64{ada.Account: 1}
 	}
-	s.keys["2026-11-14"] = newKey()
+	s.keys["2026-11-14"] = pseudonym.NewKey()
 	s.networks["2026-11-14"] = map[Pseudonym]int64{{1}: 50}
 	k := open(t, s, c.Now)
 	k.use(t, home, 1)

@@ -18,6 +18,7 @@ import (
 
 	"palmares/internal/cache"
 	"palmares/internal/catalog"
+	"palmares/internal/pseudonym"
 )
 
 // The kinds of what has views, and the name of all that a day has no room for.
@@ -49,7 +50,7 @@ type Config struct {
 type Store interface {
 	// Begin removes what is older than a day, and keys of weeks before week with what is kept under
 	// them. It returns the key of week: candidate if it had none.
-	Begin(ctx context.Context, oldest, week string, candidate [32]byte) ([32]byte, error)
+	Begin(ctx context.Context, oldest, week string, candidate pseudonym.Key) (pseudonym.Key, error)
 	// Save adds a batch in one transaction, unless it was saved before.
 	Save(ctx context.Context, b *Batch) error
 }
@@ -165,16 +166,15 @@ func (c *Counter) round(ctx context.Context, now time.Time) error {
 	if err := c.save(ctx); err != nil || today == c.begun {
 		return err
 	}
-	w := &week{name: weekName(now)}
-	_, _ = rand.Read(w.key[:]) // never fails: without randomness it ends the process
-	key, err := c.cfg.Store.Begin(ctx, catalog.Day(now.AddDate(-keepYears, 0, 0)), w.name, w.key)
+	name := weekName(now)
+	key, err := c.cfg.Store.Begin(ctx, catalog.Day(now.AddDate(-keepYears, 0, 0)), name, pseudonym.NewKey())
 	if err != nil {
 		return err
 	}
-	w.key, c.begun = key, today
+	c.begun = today
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.week = w
+	c.week = &week{name, key}
 	clear(c.asked[:])
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"palmares/internal/catalog"
+	"palmares/internal/pseudonym"
 )
 
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
@@ -31,7 +32,7 @@ type memory struct {
 	behind   int // saves that are committed, and seem to fail
 }
 
-func (m *memory) Begin(_ context.Context, oldest, week string, _ [32]byte) ([32]byte, error) {
+func (m *memory) Begin(_ context.Context, oldest, week string, _ pseudonym.Key) (pseudonym.Key, error) {
 	m.begun = append(m.begun, oldest+" "+week)
 	return [32]byte{1}, nil
 }

@@ -1,9 +1,6 @@
 package readership
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
 	"regexp"
 	"strings"
@@ -11,6 +8,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/clientip"
+	"palmares/internal/pseudonym"
 )
 
 // MinNetworks is from how many networks the words of a search that found nothing must have been typed
@@ -30,17 +28,10 @@ type Search struct{ Week, Words, Digest, Network string }
 // A week is the time in which networks can be told apart.
 type week struct {
 	name string
-	key  [32]byte
+	key  pseudonym.Key
 }
 
 func weekName(t time.Time) string { return catalog.Day(t.AddDate(0, 0, -(int(t.Weekday())+6)%7)) }
-
-// sum returns the HMAC of words, and of a network unless it is nil.
-func (w *week) sum(words string, network []byte) []byte {
-	mac := hmac.New(sha256.New, w.key[:])
-	mac.Write(append([]byte(words+"\x00"), network...))
-	return mac.Sum(nil)[:16]
-}
 
 // personal is what the words of a search have that may be about a person: a mail address, or a number.
 // PostgreSQL stores no control characters.
@@ -49,20 +40,20 @@ var personal = regexp.MustCompile(`@|\pC|(?:\pN\PN*){7}`)
 // Missed counts a search that found nothing, if a reader made it.
 func (c *Counter) Missed(r *http.Request, text string) {
 	words := strings.Join(strings.Fields(strings.ToLower(strings.ToValidUTF8(text, ""))), " ")
-	network, err := clientip.Network(clientip.Addr(r, c.cfg.Trusted)).MarshalBinary()
-	isKept := err == nil && words != "" && len(words) <= maxWords && !personal.MatchString(words) && c.isReader(r)
+	network := pseudonym.Network(clientip.Network(clientip.Addr(r, c.cfg.Trusted)))
+	isKept := words != "" && len(words) <= maxWords && !personal.MatchString(words) && c.isReader(r)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !isKept || c.week == nil || len(c.found) == maxSearches {
 		return
 	}
-	one := c.week.sum("", network)
+	one := c.week.key.Of("network", network)
 	asked := &c.asked[(int(one[0])<<8|int(one[1]))%len(c.asked)]
 	if *asked == maxAsked {
 		return
 	}
 	*asked++
 	c.found = append(c.found, Search{
-		c.week.name, words, hex.EncodeToString(c.week.sum(words, nil)), hex.EncodeToString(c.week.sum(words, network)),
+		c.week.name, words, c.week.key.Of("words", []byte(words)).String(), c.week.key.Of("search "+words, network).String(),
 	})
 }

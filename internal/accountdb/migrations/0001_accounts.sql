@@ -68,9 +68,12 @@ CREATE TABLE network_usage (
 	PRIMARY KEY (day, network)
 );
 
-CREATE TABLE day_keys (
-	day TEXT NOT NULL PRIMARY KEY,
-	key TEXT NOT NULL -- hex
+-- The secret keys of pseudonyms. What is counted under one is never counted under another.
+CREATE TABLE pseudonym_keys (
+	purpose TEXT NOT NULL, -- usage, links or searches
+	day     TEXT NOT NULL, -- the first one of a week
+	key     TEXT NOT NULL, -- hex
+	PRIMARY KEY (purpose, day)
 );
 
 -- Endpoints, and what was or will be sent to each. Bodies are stored once, in events;
@@ -205,11 +208,6 @@ CREATE TABLE link_requests (
 	expires_at TEXT NOT NULL
 );
 CREATE INDEX link_requests_expires ON link_requests (expires_at);
-
-CREATE TABLE link_keys (
-	day TEXT NOT NULL PRIMARY KEY,
-	key TEXT NOT NULL -- hex
-);
 
 -- Subscriptions to Pro.
 

@@ -20,10 +20,6 @@ CREATE TABLE missed_searches (
 	network TEXT NOT NULL, -- HMAC of the words and the network, hex
 	PRIMARY KEY (week, words, network)
 );
-CREATE TABLE week_keys (
-	week TEXT NOT NULL PRIMARY KEY,
-	key  TEXT NOT NULL -- hex
-);
 
 -- Those that enough networks made.
 CREATE TABLE missed_words (

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"palmares/internal/pseudonym"
 	"palmares/internal/quota"
 )
 
@@ -15,7 +16,7 @@ type Counters struct {
 }
 
 // DayKey implements quota.Counters.
-func (Counters) DayKey(_ context.Context, _ string, candidate quota.Key) (quota.Key, error) {
+func (Counters) DayKey(_ context.Context, _ string, candidate pseudonym.Key) (pseudonym.Key, error) {
 	return candidate, nil
 }
 

@@ -1,0 +1,46 @@
+package accountdb
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+
+	"palmares/internal/pseudonym"
+	"palmares/internal/sqldb"
+)
+
+// Purposes of pseudonyms. Each has keys of its own, as they are destroyed at different times.
+const (
+	forUsage    = "usage"    // a key for each day
+	forLinks    = "links"    // a key for each day
+	forSearches = "searches" // a key for each week, by its first day
+)
+
+// destroyKeys deletes the keys for $1 from before the day $2. See Usage.Prune for what is left of a key
+// on a disk.
+const destroyKeys = `DELETE FROM pseudonym_keys WHERE purpose = $1 AND day < $2`
+
+// keyOf stores candidate as the key of a day that has none yet, and returns the key that it has.
+func keyOf(ctx context.Context, db *sqldb.DB, purpose, day string, candidate pseudonym.Key) (pseudonym.Key, error) {
+	// Mostly there is one, and then a starting process need not wait for a publication.
+	key, err := sqldb.Row(ctx, db.Reads(), `SELECT key FROM pseudonym_keys WHERE purpose = $1 AND day = $2`, scanKeyOf, purpose, day)
+	if errors.Is(err, sql.ErrNoRows) {
+		key, err = sqldb.Write(ctx, db, func(tx *sql.Tx) (pseudonym.Key, error) {
+			// The update changes nothing: of two concurrent statements the second waits for the
+			// first and returns its key, on both databases.
+			return sqldb.Row(ctx, tx, `INSERT INTO pseudonym_keys (purpose, day, key) VALUES ($1, $2, $3)
+				ON CONFLICT (purpose, day) DO UPDATE SET key = pseudonym_keys.key RETURNING key`, scanKeyOf,
+				purpose, day, hex.EncodeToString(candidate[:]))
+		})
+	}
+	return key, db.Explain(ctx, err)
+}
+
+func scanKeyOf(scan sqldb.Scanner, k *pseudonym.Key) error {
+	var text string
+	if err := scan(&text); err != nil {
+		return err
+	}
+	return sqldb.DecodeHex(k[:], []byte(text))
+}
