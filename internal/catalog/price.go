@@ -70,13 +70,13 @@ func Monthly(pricing Pricing, price string) (euros float64, ok bool) {
 	return euros * share[0] / share[1], true
 }
 
-// EurosPerMonth returns what a tool costs per month as data has it, see Cents; nil if that cannot be said.
+// EurosPerMonth returns what a tool costs per month as data has it, see cents; nil if that cannot be said.
 func (t *Tool) EurosPerMonth() *float64 {
 	euros, ok := Monthly(t.Pricing, t.Price)
 	if !ok {
 		return nil
 	}
-	euros = Cents(euros)
+	euros = cents(euros)
 	return &euros
 }
 
@@ -142,9 +142,9 @@ var (
 	inEuros  = regexp.MustCompile(`€|\bEUR\b|(?i:\beuros?\b)`)
 )
 
-// Cents rounds an amount to the cent, or to two digits if it is less than that: what costs
+// cents rounds an amount to the cent, or to two digits if it is less than that: what costs
 // something is not free.
-func Cents(euros float64) float64 {
+func cents(euros float64) float64 {
 	if euros <= 0 || euros >= 0.01 {
 		return math.Round(euros*100) / 100
 	}

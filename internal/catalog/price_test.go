@@ -31,6 +31,14 @@ func TestPricesPerMonthAndPerYearCanBeCompared(t *testing.T) {
 	}
 }
 
+func TestWhatCostsLessThanACentIsNotFree(t *testing.T) {
+	for price, want := range map[string]float64{"0,004 €/mois": 0.004, "0,00456 €/mois": 0.0046, "0,014 €/mois": 0.01} {
+		if got := (&Tool{Pricing: "freemium", Price: price}).EurosPerMonth(); got == nil || *got != want {
+			t.Errorf("%s is %v a month, want %g", price, got, want)
+		}
+	}
+}
+
 func TestAPriceSaysWhatItIsForBesidesItsTime(t *testing.T) {
 	for price, want := range map[string]string{
 		"18 €/mois": "", "14 €/utilisateur/mois": "utilisateur", "14 €/mois/poste": "poste", "1 €/poste/site/an": "poste/site", "1 €/minute": "", "sur devis": "",

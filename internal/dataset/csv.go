@@ -58,8 +58,8 @@ func (t *table) addRecord(r *row, tool *catalog.Tool) error {
 // addPrices writes the lines of a tool.
 func (t *table) addPrices(tool *catalog.Tool) error {
 	for _, p := range tool.Prices() {
-		err := t.addRow(tool.Slug, Cell(tool.Name), tool.Category, string(p.NewPricing), PriceCell(p.NewPricing, p.NewPrice),
-			p.ChangedAt, string(p.OldPricing), PriceCell(p.OldPricing, p.OldPrice))
+		err := t.addRow(tool.Slug, Cell(tool.Name), tool.Category, string(p.NewPricing), priceCell(p.NewPricing, p.NewPrice),
+			p.ChangedAt, string(p.OldPricing), priceCell(p.OldPricing, p.OldPrice))
 		if err != nil {
 			return err
 		}
@@ -76,8 +76,8 @@ func (t *table) finish() error {
 	return t.output.finish()
 }
 
-// PriceCell returns a price as a cell of a CSV file: empty if it is not public.
-func PriceCell(pricing catalog.Pricing, price string) string {
+// priceCell returns a price as a cell of a CSV file: empty if it is not public.
+func priceCell(pricing catalog.Pricing, price string) string {
 	if !catalog.IsPublic(pricing, price) {
 		return ""
 	}

@@ -220,13 +220,13 @@ var recordFolders = map[string]bool{
 // productPages are the addresses of the site and of the API that no record makes.
 // Those of one person, such as /compte/cles/…, are none that a text can link to.
 var productPages = map[string]bool{
-	"/": true, "/articles": true, "/carte": true, "/carte.csv": true, "/carte.json": true, "/cimetiere": true, "/comparatifs": true,
+	"/": true, "/articles": true, "/carte": true, "/cimetiere": true, "/comparatifs": true,
 	"/comparer": true, "/confidentialite": true, "/docs": true, "/docs/assistants": true,
 	"/docs/categories": true, "/docs/cimetiere": true, "/docs/comparatifs": true, "/docs/description": true,
 	"/docs/donnees": true, "/docs/embeddings": true, "/docs/en-tetes": true, "/docs/erreurs": true,
 	"/docs/outils": true, "/docs/prix": true, "/docs/statistiques": true, "/docs/webhooks": true, "/donnees": true,
 	"/flux.atom": true, "/licence": true, "/llms.txt": true, "/outils": true, "/prix": true, "/robots.txt": true, "/signaler": true, "/suivre": true,
-	"/sitemap.xml": true, "/tarifs": true, "/tendances": true, "/tendances.csv": true, "/tendances.json": true,
+	"/sitemap.xml": true, "/tarifs": true, "/tendances": true,
 	"/.well-known/security.txt": true, "/.well-known/tdmrep.json": true, "/apple-touch-icon.png": true, "/favicon.ico": true, "/opensearch.xml": true,
 	"/site.webmanifest": true,
 

@@ -31,27 +31,27 @@ type Trends struct {
 	Retired      Retirements
 }
 
-// Prices are the changes of prices. The names in JSON, here and below, are those of /tendances.json.
+// Prices are the changes of prices.
 type Prices struct {
-	Changes    int          `json:"changes"`
-	Up         int          `json:"up"` // including those from and to free
-	Down       int          `json:"down"`
-	BecamePaid int          `json:"became_paid"`
-	BecameFree int          `json:"became_free"`
-	SamePrice  int          `json:"same_price"` // only the model changed, or the form of the price
-	OtherUnit  int          `json:"other_unit"` // the two prices share no unit, or one is not public and the other not free
-	Months     []PriceMonth `json:"months"`
+	Changes    int
+	Up         int // including those from and to free
+	Down       int
+	BecamePaid int
+	BecameFree int
+	SamePrice  int // only the model changed, or the form of the price
+	OtherUnit  int // the two prices share no unit, or one is not public and the other not free
+	Months     []PriceMonth
 	// The largest, by their share of the old price. Changes from and to free are not among
 	// them: they have no share, or the whole of it.
-	Rises, Falls []PriceMove `json:"-"`
-	Paid, Free   []PriceMove `json:"-"` // became so, newest first
+	Rises, Falls []PriceMove
+	Paid, Free   []PriceMove // became so, newest first
 }
 
 // A PriceMonth counts the changes of a calendar month.
 type PriceMonth struct {
-	Month string `json:"month"` // YYYY-MM
-	Up    int    `json:"up"`
-	Down  int    `json:"down"`
+	Month string // YYYY-MM
+	Up    int
+	Down  int
 }
 
 // A PriceMove is a change of a price.
@@ -83,11 +83,11 @@ type MedianPoint struct {
 // NewTools are the tools that have no trace before the last twelve months: no test, no
 // change of price or score. Records do not say when a tool was added.
 type NewTools struct {
-	Total int       `json:"total"`
-	Tools []NewTool `json:"-"` // newest first
+	Total int
+	Tools []NewTool // newest first
 	// Unclear says that most tools have no older trace: the catalogue is young, or keeps few
 	// dates or none, and new ones cannot be told from others.
-	Unclear bool `json:"unclear"`
+	Unclear bool
 }
 
 // A NewTool is a tool with the oldest day that its record tells.
@@ -98,11 +98,11 @@ type NewTool struct {
 
 // Scores are the changes of scores.
 type Scores struct {
-	Changes int         `json:"changes"` // from one score to another
-	Up      int         `json:"up"`
-	Down    int         `json:"down"`
-	First   int         `json:"first"` // from none to a score
-	Largest []ScoreMove `json:"-"`     // by the size of the difference
+	Changes int // from one score to another
+	Up      int
+	Down    int
+	First   int         // from none to a score
+	Largest []ScoreMove // by the size of the difference
 }
 
 // A ScoreMove is a change of a score.
@@ -113,9 +113,9 @@ type ScoreMove struct {
 
 // Retirements are the tools that were retired.
 type Retirements struct {
-	Total   int                    `json:"total"`
-	Reasons map[catalog.Reason]int `json:"reasons"`
-	Tools   []*catalog.Retired     `json:"-"` // newest first
+	Total   int
+	Reasons map[catalog.Reason]int
+	Tools   []*catalog.Retired // newest first
 }
 
 // A trendsBuilder is the state of NewTrends.

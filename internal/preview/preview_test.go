@@ -284,7 +284,7 @@ func TestOnlyThisMachineIsAnswered(t *testing.T) {
 
 func TestNoOtherSiteReadsADraft(t *testing.T) {
 	d := newDesk(t, map[string]string{"catalogue.yaml": settings, "outils/plume.md": plume})
-	paths := []string{"/", "/outils/plume.md", "/outils.md", "/llms.txt", "/carte.json", "/carte.csv", "/tendances.json", "/static/site.css", eventsPath, scriptPath, "/robots.txt"}
+	paths := []string{"/", "/outils/plume.md", "/outils.md", "/llms.txt", "/static/site.css", eventsPath, scriptPath, "/robots.txt"}
 	for _, path := range paths {
 		for _, origin := range []string{"cross-site", "same-site", "anything"} {
 			d.get(path, "Sec-Fetch-Site: "+origin).Is(http.StatusMisdirectedRequest).Lacks("Plume")

@@ -139,7 +139,7 @@ var crawledLink = regexp.MustCompile(`(?:href|src|action)="(/[^"]*)"|"slug":"([a
 // crawl calls visit with every path that can be reached, and some more, and its answer.
 func (c *crawled) crawl(visit func(path, answer string)) {
 	c.add(
-		"/", "/sitemap.xml", "/robots.txt", "/llms.txt", "/llms-full.txt", "/flux.atom", "/carte.json", "/tendances.json", "/prix.csv",
+		"/", "/sitemap.xml", "/robots.txt", "/llms.txt", "/llms-full.txt", "/flux.atom", "/prix.csv",
 		"/api/v1/tools", "/api/v1/stats", "/api/v1/categories", "/api/v1/comparatifs", "/api/v1/cimetiere", "/api/v1/pricing?limit=7&page=3", "/api/embeddings", "/api/v1/openapi.json",
 		"/data/v1/tools", "/data/v1/changes", "/data/v1/records?kind=outil", "/outils?q=assistant", "/data/v1/search?q=transcrire", "/data/v1/search?q=nouveau+outil", "/data/v1/search?q=renom",
 	)

@@ -31,7 +31,6 @@ type categoryPage struct {
 	Plot        *chart.Plot // nil if there is nothing to compare
 	Frontier    []mapRow    // tools of the frontier that Plot does not name on every screen
 	Off         int         // tools that are not on Plot
-	JSON        string      // address of the data of Plot; "" if they are not given away
 }
 
 // How many of each a category page shows; the lists have the rest.
@@ -133,9 +132,6 @@ func (p *categoryPage) fill(r *request, c *catalog.Category) {
 				p.Frontier = append(p.Frontier, r.mapRow(one.Tool, &one))
 			}
 		}
-	}
-	if r.snap.Catalog.HasDataset() {
-		p.JSON = mapPath + ".json?category=" + c.Slug
 	}
 	p.Rows = r.rows(r.snap.Tools(snapshot.ToolQuery{Category: c.Slug}, firstItems(categoryTools)).IDs())
 	p.Comparisons = r.comparisonRows(r.snap.Comparisons(c.Slug, firstItems(categoryComparisons)).IDs())

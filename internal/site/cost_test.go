@@ -94,11 +94,8 @@ func TestWhatAnybodyCanRequestIsMadeOncePerVersion(t *testing.T) {
 		{"/flux.atom?%d", 200},
 		{"/outils/abeille?%d", 200},
 		{"/tendances?%d", 200},
-		{"/tendances.json?%d", 200},
 		{"/carte?%d", 200},
 		{"/carte?category=code&pricing=payant&%d", 200},
-		{"/carte.json?category=code&%d", 200},
-		{"/carte.csv?%d", 200},
 	} {
 		for _, accept := range []string{"gzip", "identity", "br"} {
 			if took := v.cost(test.path, accept, test.status); took > most {

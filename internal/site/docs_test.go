@@ -62,7 +62,7 @@ func TestFormerAnchorsOfTheReferenceLeadToItsPages(t *testing.T) {
 
 func TestTheDocumentationNamesEveryOpenAddress(t *testing.T) {
 	v := openDemo(t)
-	addresses := []string{"/data/v1/search", "/data/v1/records", "/data/v1/history", "/data/v1/changes", "/data/v1/export", "/carte.json", "/tendances.json", "/docs/donnees", "/docs/assistants"}
+	addresses := []string{"/data/v1/search", "/data/v1/records", "/data/v1/history", "/data/v1/changes", "/data/v1/export", "/docs/donnees", "/docs/assistants"}
 	v.get("/docs").ok().says(addresses...)
 	v.get("/docs.md").ok().says(addresses...)
 	v.get("/docs/donnees").ok().says("/data/v1/embeddings", "/data/v1/schema", "foreign_cursor", "euros_per_month")
@@ -74,7 +74,7 @@ func TestTheDocumentationNamesEveryOpenAddress(t *testing.T) {
 	for _, path := range []string{"/docs", "/docs.md", "/docs/outils", "/docs/outils.md", "/docs/description", "/docs/description.md", "/docs/erreurs"} {
 		v.get(path).ok().saysNot("/data/v1/export", "l’export", "API Palmarès")
 	}
-	v.get("/docs").ok().says("/data/v1/search", "/tendances.json").saysNot("/data/v1/records", "/carte.json", "/docs/donnees")
+	v.get("/docs").ok().says("/data/v1/search").saysNot("/data/v1/records", "/docs/donnees")
 }
 
 func TestEveryPageOfTheDocumentationIsListed(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
-	"palmares/internal/web"
 )
 
 // A failure is an error page: what is wrong and what to do about it.
@@ -76,9 +75,6 @@ func (s *Site) failure(r *request, err error) *response {
 	if !errors.As(err, &f) {
 		panic(err)
 	}
-	if r.data {
-		return f.json()
-	}
 	p := s.page(r, f.title, f.text, r.URL.Path)
 	p.Canonical, p.Path, p.NoIndex = "", "", true
 	if !slices.ContainsFunc(p.Menus.Header, func(l link) bool { return l.Href == p.Section }) {
@@ -95,17 +91,6 @@ func (s *Site) failure(r *request, err error) *response {
 		a.status, a.cache = f.status, f.cache
 		return a, nil
 	})
-	return a
-}
-
-// json returns the failure as the APIs have it.
-func (f *failure) json() *response {
-	code := map[int]web.Code{
-		http.StatusBadRequest: web.CodeInvalidParameter, http.StatusNotFound: web.CodeNotFound,
-		http.StatusMethodNotAllowed: web.CodeMethodNotAllowed, http.StatusServiceUnavailable: web.CodeUnavailable,
-	}[f.status]
-	a := newResponse(jsonType, web.NewError(code, f.text).JSON())
-	a.status, a.cache = f.status, f.cache
 	return a
 }
 

@@ -71,8 +71,8 @@ func (s *Site) dataGuide(r *request) (*response, error) {
 		deck = "Tous droits réservés\u00a0: une copie demande l’accord de qui publie ce site. " + deck
 	}
 	return s.guide(r, "guide-data", guidePage{
-		Page: s.page(r, "Copier le catalogue", "Tenir une copie exacte du catalogue, y chercher et le mesurer : "+
-			"flux des changements, fichiers, historiques, carte et tendances en JSON.", dataPath),
+		Page: s.page(r, "Copier le catalogue", "Tenir une copie exacte du catalogue, et y chercher\u00a0: "+
+			"flux des changements, fichiers, historiques.", dataPath),
 		Deck: deck,
 	}), nil
 }

@@ -19,7 +19,6 @@ func TestPagesThatAreMadeWaitForRoomAndTheOthersDoNot(t *testing.T) {
 			v.get(path).answers(503).is("Retry-After", "5").is("Cache-Control", "no-store").says("Trop de visites")
 		})
 	}
-	refused.Go(func() { v.get("/carte.json?category=chat").answers(503).says(`"code":"unavailable"`) })
 	refused.Wait()
 	v.get("/outils").ok()
 	leave()

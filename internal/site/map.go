@@ -4,15 +4,11 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strconv"
 
 	"palmares/internal/catalog"
 	"palmares/internal/chart"
-	"palmares/internal/dataset"
 	"palmares/internal/french"
 	"palmares/internal/market"
-	"palmares/internal/web"
-	"palmares/internal/wire"
 )
 
 const mapPath = "/carte"
@@ -30,7 +26,6 @@ type mapPage struct {
 	MoreApart int      // that are not in Apart
 	Unscored  int
 	Neither   int    // of Unscored, whose price is not per month either
-	JSON, CSV string // addresses of the data; "" if they are not given away
 	Begins    string // label of the category that is shown because there are too many tools; "" for none
 }
 
@@ -152,13 +147,6 @@ func (s *Site) renderMap(r *request, f *filters, m *market.Map, first string) *r
 			data.Neither++
 		}
 	}
-	if r.snap.Catalog.HasDataset() {
-		shown := &filters{given: maps.Clone(f.given)}
-		if first != "" {
-			shown.given.Set("category", first)
-		}
-		data.JSON, data.CSV = shown.at(mapPath+".json"), shown.at(mapPath+".csv")
-	}
 	if first != "" {
 		data.Begins = r.label(first)
 		f.selectCategory(first)
@@ -204,130 +192,4 @@ func (v *view) markRows(marks []chart.Mark) []mapRow {
 		rows[i].Others = sorted[i].Others
 	}
 	return rows
-}
-
-// maxMapData is how many tools a file of the map has; the export has all.
-const maxMapData = 5000
-
-// mapData is /carte.json.
-type mapData struct {
-	UpdatedAt  string      `json:"updated_at"`
-	Credit     string      `json:"credit"`
-	Category   string      `json:"category"` // "" for all
-	Pricing    string      `json:"pricing"`  // "" for all
-	Total      int         `json:"total"`
-	Truncated  bool        `json:"truncated"` // only the first are listed
-	BestScore  *string     `json:"best_score"`
-	BestValue  *string     `json:"best_value"`
-	BestFree   *string     `json:"best_free"`
-	Tools      []mapRecord `json:"tools"`
-	NotMonthly []mapRecord `json:"not_monthly"`
-	NotScored  []mapRecord `json:"not_scored"`
-}
-
-// A mapRecord is a tool of mapData.
-type mapRecord struct {
-	Slug     string   `json:"slug"`
-	Name     string   `json:"name"`
-	Category string   `json:"category"`
-	Pricing  string   `json:"pricing"`
-	Price    *string  `json:"price"` // null if it is not public
-	Score    *float64 `json:"score"`
-	Monthly  *float64 `json:"euros_per_month"` // null if it cannot be said
-	Frontier bool     `json:"frontier"`
-}
-
-// mapFile reads the parameters of a file of the map and returns the file, from the cache if
-// it is there.
-func (s *Site) mapFile(r *request, write func(*mapData) *response) (*response, error) {
-	if !r.snap.Catalog.HasDataset() {
-		return nil, noDataset()
-	}
-	f := readFilters(r)
-	if moved := f.renamedCategory(r); moved != nil {
-		return moved, nil
-	}
-	category, pricing := f.mapCategory(r.view), f.pricing()
-	if len(f.Problems) > 0 {
-		a := newResponse(jsonType,
-			web.Invalid("pricing", "Cette valeur n’existe pas\u00a0: gratuit, freemium ou payant.").JSON())
-		a.status, a.cache = 400, noStore
-		return a, nil
-	}
-	build := func() (*response, error) {
-		data := newMapData(r.snap.Catalog, r.maps().Of(category, pricing))
-		data.UpdatedAt, data.Credit = r.snap.UpdatedAt, r.snap.Catalog.CreditLine()
-		data.Category, data.Pricing = category, string(pricing)
-		a := write(data)
-		if !f.Active() { // a part of the page has no page of its own
-			a.canonical = r.snap.Catalog.URL + mapPath
-		}
-		return a, nil
-	}
-	if _, known := r.labels[category]; !known && category != "" {
-		return build()
-	}
-	return r.cachedPage("map "+f.with("", ""), build)
-}
-
-func newMapData(c *catalog.Catalog, m *market.Map) *mapData {
-	data := &mapData{Total: m.Len(), Tools: []mapRecord{}, NotMonthly: []mapRecord{}, NotScored: []mapRecord{}}
-	room := maxMapData
-	add := func(to *[]mapRecord, t *catalog.Tool, frontier bool) {
-		if room == 0 {
-			data.Truncated = true
-			return
-		}
-		room--
-		*to = append(*to, mapRecord{
-			Slug: t.Slug, Name: t.Name, Category: t.Category, Pricing: string(t.Pricing), Price: catalog.PublicPrice(t.Pricing, t.Price), Score: t.Score,
-			Monthly: t.EurosPerMonth(), Frontier: frontier,
-		})
-	}
-	points := slices.Clone(m.Points)
-	slices.SortStableFunc(points, func(a, b market.Point) int { return cmp.Compare(b.Score, a.Score) })
-	for _, p := range points {
-		add(&data.Tools, p.Tool, p.Frontier)
-	}
-	for _, t := range m.Apart {
-		add(&data.NotMonthly, t, false)
-	}
-	for _, t := range m.Unscored {
-		add(&data.NotScored, t, false)
-	}
-	if best, _, _ := m.BestScore(); best != nil {
-		data.BestScore = &best.Slug
-	}
-	if p := m.BestValue(); p != nil {
-		data.BestValue = &p.Tool.Slug
-	}
-	if p := m.BestFree(); p != nil {
-		data.BestFree = &p.Tool.Slug
-	}
-	return data
-}
-
-// mapJSON is the map for programs: its tools by score, then those beside it.
-func (s *Site) mapJSON(r *request) (*response, error) {
-	return s.mapFile(r, func(data *mapData) *response { return newResponse(jsonType, wire.AppendJSON(nil, data)) })
-}
-
-// mapCSV is the same for spreadsheets, without what is not about one tool.
-func (s *Site) mapCSV(r *request) (*response, error) {
-	return s.mapFile(r, func(data *mapData) *response {
-		rows := [][]string{{"slug", "name", "category", "pricing", "price", "score", "euros_per_month", "frontier"}}
-		for _, list := range [][]mapRecord{data.Tools, data.NotMonthly, data.NotScored} {
-			for i := range list {
-				t, price := &list[i], ""
-				if t.Price != nil {
-					price = *t.Price
-				}
-				rows = append(rows, []string{
-					t.Slug, dataset.Cell(t.Name), dataset.Cell(t.Category), t.Pricing, price,
-					csvNumber(t.Score), csvNumber(t.Monthly), strconv.FormatBool(t.Frontier),
-				})
-			}
-		}
-		return newCSV(rows)
-	})
 }

@@ -2,7 +2,6 @@ package site_test
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"html"
 	"math"
@@ -14,28 +13,9 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/chart"
+	"palmares/internal/market"
 	"palmares/internal/synthetic"
 )
-
-// mapFile is /carte.json.
-type mapFile struct {
-	UpdatedAt string  `json:"updated_at"`
-	Category  string  `json:"category"`
-	Pricing   string  `json:"pricing"`
-	Total     int     `json:"total"`
-	Truncated bool    `json:"truncated"`
-	BestScore *string `json:"best_score"`
-	BestValue *string `json:"best_value"`
-	BestFree  *string `json:"best_free"`
-	Tools     []struct {
-		Slug, Name, Category, Pricing, Price string
-		Score                                float64
-		Monthly                              *float64 `json:"euros_per_month"`
-		Frontier                             bool
-	}
-	NotMonthly []struct{ Slug, Price string } `json:"not_monthly"`
-	NotScored  []struct{ Slug string }        `json:"not_scored"`
-}
 
 var (
 	markPattern   = regexp.MustCompile(`<a( class="best")? href="/outils/([^"]+)" aria-label="[^"]+"(?: data-tools="[^"]+")?(?: transform="[^"]+")?><circle cx="([^"]+)%" cy="([^"]+)%" r="([^"]+)"/>`)
@@ -83,51 +63,41 @@ func (r *reply) marks() (all, best map[string]bool) {
 	return all, best
 }
 
-func TestTheMapTheTableAndTheFileAgree(t *testing.T) {
+func TestTheMapAndItsTableHaveTheToolsOfTheirFilters(t *testing.T) {
 	v := openDemo(t)
-	for _, query := range []string{"", "?category=code", "?pricing=gratuit", "?category=image&pricing=freemium"} {
+	maps := market.NewMaps(v.live.Load().Catalog)
+	for query, want := range map[string]*market.Map{
+		"": maps.Of("", ""), "?category=code": maps.Of("code", ""), "?pricing=gratuit": maps.Of("", "gratuit"),
+		"?category=image&pricing=freemium": maps.Of("image", "freemium"),
+	} {
 		page := v.get("/carte" + query).ok()
-		var file mapFile
-		into(t, v.get("/carte.json"+query).ok().is("Content-Type", "application/json; charset=utf-8"), &file)
 		all, best := page.marks()
 		rows := map[string][]string{}
 		for _, m := range cellPattern.FindAllStringSubmatch(page.body, -1) {
 			rows[m[1]] = m[2:]
 		}
-		if wide, narrow := page.shown("wide"), page.shown("narrow"); wide == 0 || wide != len(file.Tools) || narrow != wide || len(rows) != wide {
-			t.Errorf("%q: %d tools on a wide screen, %d on a narrow one, %d rows, %d tools in the file", query, wide, narrow, len(rows), len(file.Tools))
+		if wide, narrow := page.shown("wide"), page.shown("narrow"); wide == 0 || wide != len(want.Points) || narrow != wide || len(rows) != wide {
+			t.Errorf("%q: %d tools on a wide screen, %d on a narrow one, %d rows for %d points", query, wide, narrow, len(rows), len(want.Points))
 		}
 		at := map[string]string{} // the first tool with a score and a price has the mark
-		if file.Total != len(file.Tools)+len(file.NotMonthly)+len(file.NotScored) || file.Truncated {
-			t.Errorf("%q: %d tools of %d", query, len(file.Tools), file.Total)
-		}
-		for _, tool := range file.Tools {
-			place := fmt.Sprint(tool.Score, *tool.Monthly)
-			if *tool.Monthly == 0 && !tool.Frontier {
-				place += tool.Slug // free tools have a mark each
+		for _, p := range want.Points {
+			slug, place := p.Tool.Slug, fmt.Sprint(p.Score, p.Euros)
+			if p.Euros == 0 && !p.Frontier {
+				place += slug // free tools have a mark each
 			}
 			if at[place] == "" {
-				at[place] = tool.Slug
+				at[place] = slug
 			}
-			if marked := at[place] == tool.Slug; all[tool.Slug] != marked || best[tool.Slug] != (tool.Frontier && marked) || rows[tool.Slug] == nil {
-				t.Fatalf("%q: the page and the file disagree about %s", query, tool.Slug)
+			if marked := at[place] == slug; all[slug] != marked || best[slug] != (p.Frontier && marked) || rows[slug] == nil {
+				t.Fatalf("%q: the page and the map disagree about %s", query, slug)
 			}
-			score := strings.Replace(strconv.FormatFloat(tool.Score, 'f', -1, 64), ".", ",", 1)
-			if !strings.HasPrefix(rows[tool.Slug][0], score) || (*tool.Monthly == 0) != (rows[tool.Slug][1] == "gratuit") {
-				t.Errorf("%q: %s is %v in the table, %g and %g in the file", query, tool.Slug, rows[tool.Slug], tool.Score, *tool.Monthly)
+			score := strings.Replace(strconv.FormatFloat(p.Score, 'f', -1, 64), ".", ",", 1)
+			if !strings.HasPrefix(rows[slug][0], score) || (p.Euros == 0) != (rows[slug][1] == "gratuit") {
+				t.Errorf("%q: %s is %v in the table, %g and %g on the map", query, slug, rows[slug], p.Score, p.Euros)
 			}
 		}
-		for _, tool := range file.NotMonthly {
+		for _, tool := range want.Apart {
 			page.says(`<a href="/outils/` + tool.Slug + `">`)
-		}
-		lines, err := csv.NewReader(strings.NewReader(v.get("/carte.csv"+query).ok().is("Content-Type", "text/csv; charset=utf-8").body)).ReadAll()
-		if err != nil || len(lines) != 1+file.Total {
-			t.Fatalf("%q: %d lines, %v", query, len(lines), err)
-		}
-		for i, tool := range file.Tools {
-			if got, want := fmt.Sprint(lines[1+i]), fmt.Sprint([]string{tool.Slug, tool.Name, tool.Category, tool.Pricing, tool.Price, fmt.Sprint(tool.Score), fmt.Sprint(*tool.Monthly), fmt.Sprint(tool.Frontier)}); got != want {
-				t.Errorf("%s, not %s", got, want)
-			}
 		}
 	}
 }
@@ -208,7 +178,7 @@ func TestTheMapOfManyToolsIsThinnedAndSaysSo(t *testing.T) {
 	c := synthetic.Catalog(2000, 1)
 	v := open(t, c)
 	begins := c.Categories[slices.IndexFunc(c.Categories, func(k catalog.Category) bool { return k.Position == 0 })]
-	v.get("/carte").ok().says(`<option value="`+begins.Slug+`" selected>`, "Elle commence par la catégorie «\u00a0"+begins.Label+"\u00a0»", "/carte.json?category="+begins.Slug).
+	v.get("/carte").ok().says(`<option value="`+begins.Slug+`" selected>`, "Elle commence par la catégorie «\u00a0"+begins.Label+"\u00a0»").
 		saysNot(`name="robots"`)
 	for _, path := range []string{"/carte", "/carte?category=_toutes", "/carte?category=" + c.Categories[0].Slug, "/carte.md", "/carte?pricing=gratuit"} {
 		r := v.get(path, "Accept-Encoding: gzip").ok()
@@ -218,61 +188,23 @@ func TestTheMapOfManyToolsIsThinnedAndSaysSo(t *testing.T) {
 	}
 	page := v.get("/carte?category=_toutes").ok().says(`<option value="_toutes" selected>`, " Un grand rond réunit plusieurs outils proches, sous le nom du mieux noté.", "autres outils tout près")
 	all, best := page.marks()
-	var file mapFile
-	into(t, v.get("/carte.json?category=_toutes").ok(), &file)
-	if len(all) < 100 || len(all) > 250 || len(file.Tools) < 1500 {
-		t.Errorf("%d marks for %d tools", len(all), len(file.Tools))
+	points := market.NewMaps(v.live.Load().Catalog).Of("", "").Points
+	if len(all) < 100 || len(all) > 250 || len(points) < 1500 {
+		t.Errorf("%d marks for %d tools", len(all), len(points))
 	}
 	for _, width := range []string{"wide", "narrow"} {
-		if n := page.shown(width); n != len(file.Tools) {
-			t.Errorf("the marks of the %s drawing stand for %d tools, not %d", width, n, len(file.Tools))
+		if n := page.shown(width); n != len(points) {
+			t.Errorf("the marks of the %s drawing stand for %d tools, not %d", width, n, len(points))
 		}
 	}
 	if n := len(markPattern.FindAllString(page.drawing("narrow"), -1)); n < 30 || n >= len(all) {
 		t.Errorf("%d marks on a narrow screen, %d on a wide one", n, len(all))
 	}
-	for _, tool := range file.Tools {
-		if tool.Frontier && !best[tool.Slug] {
-			t.Errorf("%s is on the frontier and has no mark of its own", tool.Slug)
+	for _, p := range points {
+		if p.Frontier && !best[p.Tool.Slug] {
+			t.Errorf("%s is on the frontier and has no mark of its own", p.Tool.Slug)
 		}
 	}
-}
-
-func TestTheFilesOfTheMapAreForAnyOriginAndBounded(t *testing.T) {
-	v := open(t, large())
-	for _, path := range []string{"/carte.json", "/carte.csv"} {
-		v.get(path).ok().is("Access-Control-Allow-Origin", "*").is("Link", `<https://essai.example/carte>; rel="canonical"`)
-		v.do("OPTIONS", path).answers(204).is("Access-Control-Allow-Origin", "*")
-		v.do("POST", path).answers(405).is("Content-Type", "application/json; charset=utf-8").says(`"code":"method_not_allowed"`)
-		v.get(path+"?pricing=cher").answers(400).is("Cache-Control", "no-store").says(`"code":"invalid_parameter"`, `"param":"pricing"`)
-		v.get(path + "?pricing=cher").says("gratuit, freemium ou payant")
-		v.get(path+"?category=chat").ok().is("Link", "") // a part has no page
-		v.get(path + "?category=inconnue").ok()
-	}
-	var file mapFile
-	into(t, v.get("/carte.json").ok(), &file)
-	if file.Total != 26_004 || !file.Truncated || len(file.Tools) != 5000 || file.Tools[0].Slug != "abeille" {
-		t.Errorf("%d of %d tools, truncated: %t", len(file.Tools), file.Total, file.Truncated)
-	}
-}
-
-func TestASpreadsheetTakesNoNameOfTheMapForAFormula(t *testing.T) {
-	c := small()
-	c.Tools[0].Name = `=HYPERLINK("x")`
-	lines, err := csv.NewReader(strings.NewReader(open(t, c).get("/carte.csv").ok().body)).ReadAll()
-	if err != nil || lines[1][1] != `'=HYPERLINK("x")` {
-		t.Errorf("%v, %v", lines, err)
-	}
-}
-
-func TestTheMapIsGivenAwayInBulkOnlyIfTheCatalogueIs(t *testing.T) {
-	c := small()
-	c.Settings.Dataset = catalog.DatasetOff
-	v := open(t, c)
-	v.get("/carte").ok().saysNot("/carte.json", "/carte.csv")
-	v.get("/carte.md").ok().saysNot("/carte.json")
-	v.get("/carte.json").answers(404).says(`"code":"not_found"`)
-	v.get("/carte.csv").answers(404)
 }
 
 func TestACategoryBeginsWithThreeAnswers(t *testing.T) {
@@ -331,7 +263,7 @@ func TestACategoryBeginsWithThreeAnswers(t *testing.T) {
 		r.marks()
 	}
 	v := open(t, small())
-	v.get("/categories/chat").ok().says(`href="/carte?category=chat"`, `href="/carte.json?category=chat"`)
+	v.get("/categories/chat").ok().says(`href="/carte?category=chat"`)
 	v.get("/categories/chat.md").ok().says("- La meilleure note\u00a0: [Abeille](/outils/abeille.md), 8,5/10. 2,5\u00a0points de plus que Bourdon", "(/carte.md?category=chat)")
 }
 
@@ -339,7 +271,7 @@ func TestOneMapIsIndexed(t *testing.T) {
 	v := open(t, small())
 	v.get("/carte").ok().says(`<link rel="canonical" href="https://essai.example/carte">`, `href="/carte.md"`).saysNot("noindex")
 	v.get("/carte?inconnu=1").ok().saysNot("noindex")
-	filtered := v.get("/carte?category=chat&x=%3Cintrus%3E&pricing=").ok().says(`content="noindex"`, `<link rel="canonical" href="https://essai.example/carte">`, `href="/carte.json?category=chat"`, `href="/carte.md?category=chat"`)
+	filtered := v.get("/carte?category=chat&x=%3Cintrus%3E&pricing=").ok().says(`content="noindex"`, `<link rel="canonical" href="https://essai.example/carte">`, `href="/carte.md?category=chat"`)
 	// The page is kept for everybody who asks for this category.
 	filtered.saysNot("intrus")
 	if again := v.get("/carte?category=chat").ok(); again.body != filtered.body {
@@ -359,17 +291,6 @@ func TestOneMapIsIndexed(t *testing.T) {
 	v = open(t, c)
 	v.get("/carte?category=bavardage&pricing=payant").movesTo("/carte?category=chat&pricing=payant")
 	v.get("/carte.md?category=bavardage").movesTo("/carte.md?category=chat")
-	v.get("/carte.json?category=bavardage").movesTo("/carte.json?category=chat")
-}
-
-func TestWhatCostsLessThanACentIsNotFree(t *testing.T) {
-	c := small()
-	c.Tools[0].Price = "0,004 €/mois"
-	var file mapFile
-	into(t, open(t, c).get("/carte.json").ok(), &file)
-	if tool := file.Tools[0]; tool.Slug != "abeille" || *tool.Monthly != 0.004 {
-		t.Errorf("%s costs %g", tool.Slug, *tool.Monthly)
-	}
 }
 
 var (

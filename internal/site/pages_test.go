@@ -333,7 +333,7 @@ func TestANewVersionIsShownAtOnce(t *testing.T) {
 
 func TestAnEmptyCatalogueHasPagesToo(t *testing.T) {
 	v := open(t, &catalog.Catalog{Name: "Vide", URL: "https://vide.example"})
-	for _, path := range []string{"/", "/outils", "/outils?q=a", "/outils?q=a&sort=name_asc", "/comparatifs", "/prix", "/carte", "/carte.md", "/carte.json", "/carte.csv", "/tendances", "/tendances.md", "/tendances.json", "/tendances.csv", "/cimetiere", "/docs", "/docs/webhooks", "/donnees", "/tarifs", "/licence", "/confidentialite", "/sitemap.xml", "/robots.txt", "/flux.atom", "/llms.txt", "/outils.md", "/comparatifs.md", "/prix.md", "/cimetiere.md", "/docs.md"} {
+	for _, path := range []string{"/", "/outils", "/outils?q=a", "/outils?q=a&sort=name_asc", "/comparatifs", "/prix", "/carte", "/carte.md", "/tendances", "/tendances.md", "/cimetiere", "/docs", "/docs/webhooks", "/donnees", "/tarifs", "/licence", "/confidentialite", "/sitemap.xml", "/robots.txt", "/flux.atom", "/llms.txt", "/outils.md", "/comparatifs.md", "/prix.md", "/cimetiere.md", "/docs.md"} {
 		v.get(path).ok()
 	}
 	// Before the first publication there is no date to show.

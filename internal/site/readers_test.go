@@ -54,7 +54,6 @@ func TestAViewIsAPageOfHTMLThatIsShownOrStillValid(t *testing.T) {
 		"/outils/ancienne-abeille":       nil,
 		"/outils/":                       nil,
 		"/flux.atom":                     nil,
-		"/carte.json":                    nil,
 		"/sitemap.xml":                   nil,
 		"/favicon.ico":                   nil,
 		"/.well-known/security.txt":      nil,

@@ -43,7 +43,6 @@ const (
 	xmlType      = "application/xml; charset=utf-8"
 	textType     = "text/plain; charset=utf-8"
 	jsonType     = "application/json; charset=utf-8"
-	csvType      = "text/csv; charset=utf-8"
 	svgType      = "image/svg+xml; charset=utf-8"
 	manifestType = "application/manifest+json"
 

@@ -66,7 +66,6 @@ type Site struct {
 	reference   *reference.Reference
 	withoutPro  func() *reference.Reference // made when first needed
 	hasMarkdown map[string]bool             // by pattern; pages of a slug always have it
-	isData      map[string]bool             // by pattern; see handleData
 	sections    map[string]bool             // first segments of the paths that are served
 	compressor  *web.Compressor
 	making      *web.Limit // of pages that are made at once
@@ -80,7 +79,7 @@ type Site struct {
 func New(cfg Config) *Site {
 	s := &Site{
 		cfg: cfg, mux: http.NewServeMux(), assets: readAssets(), reference: reference.New(cfg.Document),
-		hasMarkdown: map[string]bool{}, isData: map[string]bool{}, sections: map[string]bool{},
+		hasMarkdown: map[string]bool{}, sections: map[string]bool{},
 		withoutPro: sync.OnceValue(func() *reference.Reference { return reference.NewWithoutPro(cfg.Document) }),
 		compressor: web.NewCompressor(),
 		making:     web.NewLimit(max(2, runtime.GOMAXPROCS(0)), pageWait),
@@ -107,11 +106,7 @@ func New(cfg Config) *Site {
 	s.handleList(comparePath, s.compare)
 	s.handleList("/prix", s.listPrices)
 	s.handleList("/carte", s.showMap)
-	s.handleData("/carte.json", s.mapJSON, true)
-	s.handleData("/carte.csv", s.mapCSV, true)
 	s.handleBoth("/tendances", s.showTrends)
-	s.handleData("/tendances.json", s.trendsJSON, false)
-	s.handleData("/tendances.csv", s.trendsCSV, false)
 	s.handleList("/cimetiere", s.listRetired)
 	s.handle(retiredPath+"{slug}", s.showRetired)
 	s.handleBoth(upcomingPath, s.upcoming)
@@ -175,7 +170,6 @@ type request struct {
 	*http.Request
 	*view
 	markdown bool       // the page is requested in Markdown
-	data     bool       // it is requested as JSON or CSV
 	query    string     // the parameters, of a page that reads them
 	making   *web.Limit // in which this request has room; nil for none
 }
@@ -231,19 +225,11 @@ func (s *Site) handleList(path string, page pageFunc) {
 	s.register(path+markdownSuffix, page, true)
 }
 
-// handleData registers the figures of a page as a file. Its errors are in JSON.
-func (s *Site) handleData(path string, page pageFunc, hasParameters bool) {
-	s.isData[path] = true
-	s.register(path, page, hasParameters)
-}
-
 func (s *Site) register(pattern string, page pageFunc, hasParameters bool) {
 	first, _, _ := strings.Cut(pattern[1:], "/")
 	s.sections[first] = first != "" && first[0] != '{'
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		req := &request{
-			Request: r, view: s.current.Load(), markdown: strings.HasSuffix(r.URL.Path, markdownSuffix), data: s.isData[pattern],
-		}
+		req := &request{Request: r, view: s.current.Load(), markdown: strings.HasSuffix(r.URL.Path, markdownSuffix)}
 		if hasParameters {
 			req.query = r.URL.RawQuery
 		}
@@ -253,7 +239,7 @@ func (s *Site) register(pattern string, page pageFunc, hasParameters bool) {
 		if req.analytics() != nil && s.cfg.Preview == nil {
 			w.Header()["Content-Security-Policy"] = req.policy
 		}
-		isOpen := req.markdown || req.data || r.Pattern == llmsPath || r.Pattern == badgePath // to programs, also those in a browser
+		isOpen := req.markdown || r.Pattern == llmsPath || r.Pattern == badgePath // to programs, also those in a browser
 		if isOpen && s.cfg.Preview == nil {
 			openToAll(w.Header())
 			if r.Method == http.MethodOptions {

@@ -101,7 +101,7 @@ func TestPagesUseTheWordsOfThePublisher(t *testing.T) {
 func TestAffiliateLinksAreLabelledAndChangeNothingElse(t *testing.T) {
 	c := small()
 	v := open(t, c)
-	others := append([]string{"/outils/bourdon.md", "/carte.json", "/prix.md"}, everyKind...)
+	others := append([]string{"/outils/bourdon.md", "/carte.md", "/prix.md"}, everyKind...)
 	before := map[string]string{}
 	for _, path := range others {
 		before[path] = v.get(path).body

@@ -48,9 +48,6 @@ const (
 )
 
 func (s *Site) showTool(r *request) (*response, error) {
-	if slug, ok := strings.CutSuffix(r.PathValue("slug"), csvSuffix); ok {
-		return r.toolCSV(slug)
-	}
 	if slug, ok := strings.CutSuffix(r.PathValue("slug"), feedSuffix); ok {
 		return r.toolFeed(slug)
 	}

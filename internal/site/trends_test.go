@@ -8,59 +8,9 @@ import (
 	"palmares/internal/synthetic"
 )
 
-// trendsFile is /tendances.json.
-type trendsFile struct {
-	Since, Until string
-	Prices       struct {
-		Changes, Up, Down int
-		BecamePaid        int `json:"became_paid"`
-		BecameFree        int `json:"became_free"`
-		SamePrice         int `json:"same_price"`
-		OtherUnit         int `json:"other_unit"`
-		Months            []struct {
-			Month    string
-			Up, Down int
-		}
-		Rises []trendMove `json:"largest_rises"`
-		Falls []trendMove `json:"largest_falls"`
-	}
-	Medians []struct {
-		Category *string
-		Tools    int
-		Euros    *float64 `json:"euros_per_month"`
-		Changes  int
-		Points   []struct {
-			Day   string
-			Tools int
-			Euros float64 `json:"euros_per_month"`
-		}
-	}
-	New struct {
-		Total   int
-		Unclear bool
-		Tools   []struct{ Slug, Since string }
-	} `json:"new_tools"`
-	Scores struct {
-		Changes, Up, Down, First int
-		Largest                  []struct{ Slug string }
-	}
-	Retired struct {
-		Total   int
-		Reasons map[string]int
-		Tools   []struct{ Slug, Name string }
-	}
-}
-
-type trendMove struct {
-	Slug    string
-	Percent float64
-}
-
-func (v *server) trends(t *testing.T) (*reply, trendsFile) {
-	t.Helper()
-	var file trendsFile
-	into(t, v.get("/tendances.json").ok().is("Content-Type", "application/json; charset=utf-8").is("Access-Control-Allow-Origin", "*"), &file)
-	return v.get("/tendances").ok().saysNot("NaN", "Inf", "%!"), file
+func (v *server) trends() *reply {
+	v.t.Helper()
+	return v.get("/tendances").ok().saysNot("NaN", "Inf", "%!")
 }
 
 // moving is a catalogue with enough changes of prices for a line.
@@ -80,43 +30,22 @@ func moving() *catalog.Catalog {
 	return c
 }
 
-func TestTrendsSayTheSameOnThePageAndInTheFile(t *testing.T) {
-	page, file := open(t, moving()).trends(t)
-	p := file.Prices
-	if file.Since != "2025-11-02" || file.Until != "2026-11-02" || p.Changes != 7 || p.Up != 6 || p.Down != 1 || len(p.Rises) != 6 || p.Rises[0] != (trendMove{"mouche-0", 100}) || p.Falls[0] != (trendMove{"abeille", -50}) {
-		t.Errorf("%+v", file)
-	}
+func TestTrendsSayTheirFigures(t *testing.T) {
+	page := open(t, moving()).trends()
 	page.says("<dt>hausses</dt><dd>6</dd>", "<dt>baisse</dt><dd>1</dd>", "<dt>dont devenu payant</dt><dd>0</dd>", "<dt>dont devenu gratuit</dt><dd>0</dd>", ">Outils avec un prix<", ">&#43;100\u00a0%</span>", ">−50\u00a0%</span>",
 		"10\u00a0€/mois → 20\u00a0€/mois", ">mars\u00a02026</th><td>1</td><td>1</td></tr>",
 		// The median of code: 10 to 15 and 100 € before, 20 to 25 and 100 € now.
 		">Développement</a></th><td>7</td><td>13\u00a0€</td><td>23\u00a0€</td></tr>",
 		"Développement\u00a0: prix médian de 13\u00a0€ il y a un an, 23\u00a0€ aujourd’hui.",
 		`<td><span class="none">trop peu de données</span></td>`,
-		"1\u00a0note en hausse, 0\u00a0note en baisse", "7,0\u00a0→\u00a08,5", "Elle a appris.", "Fantôme 0", `href="/tendances.json"`)
-	if file.New.Total != 2 || file.New.Unclear || file.New.Tools[0].Slug != "bourdon" || file.New.Tools[1].Slug != "abeille" {
-		t.Errorf("new: %+v", file.New)
-	}
-	page.says(`Discussion<time datetime="2026-10-01">depuis le`)
-	// One in February 2026, 27 in December and 26 since the 3rd of November 2025.
-	if file.Retired.Total != 54 || len(file.Retired.Tools) != 10 || file.Retired.Tools[0].Slug != "fantome-00" {
-		t.Errorf("retired: %+v", file.Retired)
-	}
-	for _, tool := range file.Retired.Tools {
-		page.says(tool.Name)
-	}
+		"1\u00a0note en hausse, 0\u00a0note en baisse", "7,0\u00a0→\u00a08,5", "Elle a appris.")
+	page.says(`href="/outils/bourdon"`, `Discussion<time datetime="2026-10-01">depuis le`)
+	// One in February 2026, 27 in December and 26 since the 3rd of November 2025: ten are listed.
+	page.says("Fantôme 0", "44\u00a0autres")
 }
 
 func TestTooLittleDataIsSaidNotDrawn(t *testing.T) {
-	page, file := open(t, small()).trends(t)
-	page.says("Nous n’avons relevé aucun changement de prix en douze mois.", "trop peu de données", "Une courbe demande au moins cinq prix", "Aucune note n’a été revue").saysNot(`class="chart"`, "plot-bars")
-	if file.Prices.Changes != 0 || len(file.Prices.Months) != 13 {
-		t.Errorf("%+v", file.Prices)
-	}
-	for _, m := range file.Medians {
-		if m.Points != nil {
-			t.Errorf("a line through %+v", m)
-		}
-	}
+	open(t, small()).trends().says("Nous n’avons relevé aucun changement de prix en douze mois.", "trop peu de données", "Une courbe demande au moins cinq prix", "Aucune note n’a été revue").saysNot(`class="chart"`, "plot-bars")
 	c := small()
 	c.Tools[0].PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-03-10", OldPricing: "payant", OldPrice: "20 €/mois", NewPricing: "payant", NewPrice: "10 €/mois"}}
 	open(t, c).get("/tendances").ok().says("Trop peu de prix ont bougé pour en faire un dessin.", "−50\u00a0%").saysNot("plot-bars")
@@ -145,20 +74,17 @@ func TestLargeMediansHaveNoCents(t *testing.T) {
 
 func TestTrendsOfManyToolsStaySmall(t *testing.T) {
 	v := open(t, synthetic.Catalog(2000, 1))
-	for _, path := range []string{"/tendances", "/tendances.md", "/tendances.json"} {
+	for _, path := range []string{"/tendances", "/tendances.md"} {
 		if r := v.get(path, "Accept-Encoding: gzip").ok(); r.wire > 20_000 {
 			t.Errorf("%s has %d bytes", path, r.wire)
 		}
 	}
-	v.trends(t)
+	v.trends()
 }
 
 func TestTrendsAreIndexed(t *testing.T) {
 	v := open(t, small())
 	v.get("/tendances").ok().says(`<link rel="canonical" href="https://essai.example/tendances">`).saysNot("noindex")
-	v.get("/tendances.json").ok().is("Link", `<https://essai.example/tendances>; rel="canonical"`)
 	v.get("/sitemap.xml").ok().says("<loc>https://essai.example/tendances</loc>")
 	v.get("/llms.txt").ok().says("/tendances.md)")
-	v.do("OPTIONS", "/tendances.json").answers(204)
-	v.do("DELETE", "/tendances.json").answers(405).says(`"code":"method_not_allowed"`)
 }

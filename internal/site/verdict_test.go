@@ -129,31 +129,20 @@ func TestStructuredDataHasNotesAndARatingPerCriterion(t *testing.T) {
 	}
 }
 
-func TestChartsSayTheirValuesAndGiveThemAway(t *testing.T) {
+func TestChartsSayTheirValuesAndTheirSource(t *testing.T) {
 	c := tested()
 	score := 7.5
-	c.Tools[0].ScoreHistory = []catalog.ScoreChange{{ChangedAt: "2026-05-02", OldScore: &score, NewScore: c.Tools[0].Score, Note: "=Mieux"}}
-	c.Tools[0].CriteriaHistory = []catalog.CriteriaChange{{
-		ChangedAt: "2026-05-03", Old: catalog.Values{{Name: "ancien", Number: 1}, {Name: "debit", Number: 2}, {Name: "local", Number: 1, IsFlag: true}},
-		New: catalog.Values{{Name: "debit", Number: 2.5}, {Name: "local", Number: 1, IsFlag: true}, {Name: "prise", IsFlag: true}},
-	}}
+	c.Tools[0].ScoreHistory = []catalog.ScoreChange{{ChangedAt: "2026-05-02", OldScore: &score, NewScore: c.Tools[0].Score}}
 	c.Retired = []catalog.Retired{
 		{Slug: "x", Name: "X", Category: "voix", Reason: "mort", RetiredAt: "2026-08-01"},
 		{Slug: "y", Name: "Y", Category: "voix", Reason: "acquis", RetiredAt: "2026-08-02"},
 		{Slug: "z", Name: "Z", Category: "voix", Reason: "mort", RetiredAt: "2026-08-03"},
 	}
 	v := open(t, c)
-	v.get("/outils/aube").ok().says(`<a href="/outils/aube.csv">CSV</a>`, "Source : Essai (https://essai.example)",
+	v.get("/outils/aube").ok().says("Source : Essai (https://essai.example)",
 		"<g class=\"point named\" tabindex=\"0\" role=\"img\" aria-label=\"10\u00a0€ auparavant\">", "aria-label=\"12\u00a0€ depuis le 3\u00a0mars 2026\"", ">12\u00a0€</text>",
 		"aria-label=\"9,0 depuis le 2\u00a0mai 2026\"")
-	file := v.get("/outils/aube.csv").ok().is("Content-Type", "text/csv; charset=utf-8")
-	if want := "changed_at,field,old,new,note\r\n2026-03-03,price,10 €/mois,12 €/mois,\r\n2026-05-02,score,7.5,9,'=Mieux\r\n" +
-		"2026-05-03,criteria/ancien,1,,\r\n2026-05-03,criteria/debit,2,2.5,\r\n2026-05-03,criteria/prise,,false,\r\n"; file.body != want {
-		t.Errorf("%q, not %q", file.body, want)
-	}
-	v.get("/outils/nuage.csv").answers(404)
-	v.get("/tendances").ok().says("2 outils sont morts et un autre a été racheté.", `<a href="/tendances.csv">CSV</a>`)
-	v.get("/tendances.csv").ok().is("Content-Type", "text/csv; charset=utf-8").says("series,category,date,value\r\n", "price_rises,,2026-03,1\r\n")
+	v.get("/tendances").ok().says("2 outils sont morts et un autre a été racheté.")
 }
 
 func TestBarsOfCriteriaHaveTheMedianOfTheirCategory(t *testing.T) {
