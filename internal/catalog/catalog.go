@@ -68,10 +68,6 @@ type PastTool struct {
 	CriteriaHistory []CriteriaChange `json:"criteria_history,omitempty"`
 }
 
-// Analytics is a script of somebody else on the public pages, which counts visitors, and the origin that
-// it sends to.
-type Analytics struct{ Script, Connect string }
-
 // A Theme is the face of the site: colours as #7a1f3d, "" for the default.
 type Theme struct {
 	Accent     string

@@ -42,8 +42,6 @@ const (
 	Zone                   // the name of a time zone
 	Link                   // the URL of a page
 	Site                   // the URL of the catalogue's site
-	Script                 // the URL of a script, over https and without a query
-	Origin                 // the origin of an https server
 	Contact                // a mail address or a URL
 	Image                  // the path of a picture
 	Digest                 // a SHA-256 in hexadecimal

@@ -217,10 +217,6 @@ var CatalogueFields = []Field{
 		NewField("ignore", Lines, 0, func(s *Silence) any { return &s.Ignore }),
 	}),
 	oneOf(NewField("readership", Option, 0, func(c *Catalog) any { return &c.Settings.Readership }), "", "on", "off"),
-	NewObject("analytics", 0, func(c *Catalog) *[]Analytics { return &c.Settings.Analytics }, []Field{
-		NewField("script", Script, Required, func(a *Analytics) any { return &a.Script }),
-		NewField("connect", Origin, Required, func(a *Analytics) any { return &a.Connect }),
-	}),
 	NewList("categories", Required, func(c *Catalog) *[]Category { return &c.Categories }, categoryFields),
 }
 

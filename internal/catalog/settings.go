@@ -22,7 +22,6 @@ type Settings struct {
 	Robots     []string  // lines of robots.txt
 	Warnings   []Silence // one, or none
 	Readership string    // "off", or "" if views of pages are counted
-	Analytics  []Analytics
 }
 
 // A Silence has the kinds of warnings about a folder that nobody wants to see.

@@ -298,8 +298,6 @@ func valueFor(t *rapid.T, f *catalog.Field) Value {
 			g = rapid.SampledFrom(f.Values)
 		case catalog.Colour:
 			g = rapid.SampledFrom([]string{"#7a1f3d", "#005500"})
-		case catalog.Script, catalog.Origin:
-			g = rapid.SampledFrom([]string{"https://a.example", "https://b.example"})
 		case catalog.Figure, catalog.Number, catalog.Days, catalog.Tier, catalog.Marks, catalog.Weights:
 			g = rapid.SampledFrom([]string{"1", "2", "3"})
 			if form != catalog.Tier && form != catalog.Days {

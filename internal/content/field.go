@@ -99,6 +99,11 @@ func (d *decoder) rejectOthers() {
 		if slices.Contains(d.known, f.name) {
 			continue
 		}
+		if f.name == "analytics" && d.within == "" && slices.Contains(d.known, "readership") {
+			d.report(f.line, "analytics is no longer a setting: a script from elsewhere could act as an editor of the desk, "+
+				"and readership counts without one; remove it")
+			continue
+		}
 		hint := ""
 		switch near := nearest(strings.ToLower(f.name), d.known); {
 		case d.isMarkdown && d.within == "" && f.name == "slug":

@@ -149,8 +149,6 @@ var (
 		catalog.Domain:     {isDomain, "a host name such as outil.example"},
 		catalog.Date:       {catalog.IsDate, "an existing date, written YYYY-MM-DD"},
 		catalog.Zone:       {zoneName.MatchString, "the name of a time zone, such as Europe/Paris"},
-		catalog.Script:     {regexp.MustCompile(scriptForm).MatchString, "the https URL of a script without a query, such as https://stats.example/script.js"},
-		catalog.Origin:     {regexp.MustCompile(originForm).MatchString, "an https origin without a path, such as https://stats.example"},
 		catalog.Contact:    {isContact, "a mail address or an http or https URL"},
 		catalog.Image:      {isImagePath, "the path of a picture from the root of the folder, such as images/logo.png"},
 		catalog.Colour:     {isColour, "a colour such as \"#7a1f3d\", a # and six hexadecimal digits, in quotes"},

@@ -354,9 +354,6 @@ const (
 	leapDay     = `(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`
 	anyDay      = `(?:[0-9]{4}-(?:` + longMonth + `|` + shortMonth + `|` + february + `)|` + leapDay + `)`
 	zonePattern = `^[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*$`
-	secureHost  = `^https://[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*(?::[0-9]{1,5})?`
-	scriptForm  = secureHost + `(?:/[A-Za-z0-9._~-]+)+$`
-	originForm  = secureHost + `$`
 	twoDigits   = `:[0-5][0-9]`
 	timePattern = `^` + anyDay + `(?:[Tt](?:[01][0-9]|2[0-3])` + twoDigits + `(?:` + twoDigits + `(?:[.,][0-9]+)?)?` +
 		`(?:[Zz]|[+-](?:[01][0-9]|2[0-4])` + twoDigits + `)?)?$`
@@ -387,8 +384,6 @@ var patterns = map[catalog.Form]string{
 	catalog.Time:       timePattern,
 	catalog.PublishAt:  timePattern,
 	catalog.Zone:       zonePattern,
-	catalog.Script:     scriptForm,
-	catalog.Origin:     originForm,
 	catalog.Links:      urlStart + `!#$&-;=?-\[\]_a-z~` + urlEnd,
 	catalog.Link:       urlStart + `!$&-;=?-\[\]_a-z~` + urlEnd,
 	catalog.Site:       urlStart + `!$&-;=@-\[\]_a-z~` + urlEnd,

@@ -206,7 +206,6 @@ var examples = map[catalog.Form]string{
 	catalog.InCategory: "code", catalog.Line: "L’outil : « oui »", catalog.Name: "L’outil", catalog.Short: "Sur devis, dès 400 €/mois", catalog.Prose: "Plus lent.\nEt plus cher.",
 	catalog.Markdown: "De *quoi*\n\nécouter.", catalog.Body: "Nous *essayons*.", catalog.Price: "19,99 €/mois",
 	catalog.Summary: "Le plus sûr : payez-le.", catalog.Date: "2026-01-02", catalog.Time: "2026-12-01T08:00:00Z", catalog.Zone: "America/New_York", catalog.Link: "https://a.example/1", catalog.Contact: "redaction@essai.example",
-	catalog.Script: "https://stats.example:8443/js/script.js", catalog.Origin: "https://stats.example",
 }
 
 // fill gives every field that is empty a value.

@@ -46,7 +46,7 @@ func (s *Site) ServeAccountPage(w http.ResponseWriter, r *http.Request, account 
 		description = "Suivre le catalogue par courriel, ou y signaler une erreur."
 	}
 	p := s.page(req, account.Title, description, r.URL.Path)
-	p.Canonical, p.NoIndex, p.Analytics, p.MoreStyle = "", true, nil, s.assets.paths["account.css"]
+	p.Canonical, p.NoIndex, p.MoreStyle = "", true, s.assets.paths["account.css"]
 	if account.Desk {
 		p.Preview = nil // nobody who writes wants to see her page reload
 		p.DeskStyle, p.MoreScript = s.assets.paths["desk.css"], s.assets.paths["desk.js"]

@@ -80,8 +80,8 @@ func (s *Site) failure(r *request, err error) *response {
 	if !slices.ContainsFunc(p.Menus.Header, func(l link) bool { return l.Href == p.Section }) {
 		p.Section = ""
 	}
-	key := fmt.Sprint(f.status, r.markdown, p.Section, f.text, f.link, p.Analytics) // not a path, which begins with a slash
-	a, _ := r.cachedPage(key, func() (*response, error) {                           // which does not fail
+	key := fmt.Sprint(f.status, r.markdown, p.Section, f.text, f.link) // not a path, which begins with a slash
+	a, _ := r.cachedPage(key, func() (*response, error) {              // which does not fail
 		var a *response
 		if r.markdown {
 			a = f.markdown()

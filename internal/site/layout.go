@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"palmares/internal/catalog"
 	"palmares/internal/french"
 	"palmares/internal/markdown"
 )
@@ -71,10 +70,8 @@ type page struct {
 	Publisher   string
 	Contact     *link // nil for none
 	Menus       menus
-	Feed        *link               // of this page alone; nil for none
-	JSONLD      any                 // nil for none
-	Analytics   []catalog.Analytics // one, or none
-	Host        string              // of the catalogue
+	Feed        *link // of this page alone; nil for none
+	JSONLD      any   // nil for none
 }
 
 // An icon is the small picture of the site in a browser's tab.
@@ -114,14 +111,13 @@ func (s *Site) page(r *request, title, description, path string) page {
 		Menus: r.menus, Credit: c.CreditLine(), Markdown: s.alternateMarkdown(r),
 		Logo: r.brand(c.Settings.Logo), Image: r.shared(c.Settings.Logo), Contact: contact(c.Settings.Contact),
 		About: markdown.NoBreak(c.Settings.Description), Publisher: c.Settings.Publisher,
-		Analytics: r.analytics(), Host: r.host(),
 	}
 	p.share(r.shared(c.Settings.ShareImage))
 	if r.theme != nil {
 		p.Icon.Href = r.theme.Icon
 	}
 	if s.cfg.Preview != nil {
-		p.NoIndex, p.Preview, p.Analytics = true, s.cfg.Preview(r.snap), nil
+		p.NoIndex, p.Preview = true, s.cfg.Preview(r.snap)
 	}
 	if p.Logo != nil {
 		p.Icon = icon{p.Logo.Src, pictureTypes[strings.TrimPrefix(pathpkg.Ext(p.Logo.Src), ".")]}

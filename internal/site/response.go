@@ -6,10 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"sync"
 
-	"palmares/internal/catalog"
 	"palmares/internal/web"
 	"palmares/internal/wire"
 )
@@ -52,17 +50,6 @@ const (
 // formAction is the part of the content security policy that keeps forms on this
 // site.
 const formAction = "form-action 'self'"
-
-// policyWith returns the policy of public pages with somebody else's script, nil without one: it allows
-// that script, and sending to that origin.
-func policyWith(scripts []catalog.Analytics) []string {
-	if len(scripts) == 0 {
-		return nil
-	}
-	add := strings.NewReplacer("script-src 'self'", "script-src 'self' "+scripts[0].Script,
-		"connect-src 'self'", "connect-src 'self' "+scripts[0].Connect)
-	return []string{add.Replace(securityHeaders(false)["Content-Security-Policy"][0])}
-}
 
 // securityHeaders are set on every response. Pages load only our own styles, scripts
 // and images, send forms nowhere else, and cannot be framed.

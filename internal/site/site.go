@@ -174,16 +174,6 @@ type request struct {
 	making   *web.Limit // in which this request has room; nil for none
 }
 
-// analytics returns somebody else's script; the addresses of accounts and of the desk have none, also where
-// there is no desk.
-func (r *request) analytics() []catalog.Analytics {
-	first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	if first == "compte" || first == "redaction" || first == "apercu" {
-		return nil
-	}
-	return r.snap.Catalog.Settings.Analytics
-}
-
 // pageWait is how long a visitor waits for others whose pages are made.
 const pageWait = 2 * time.Second
 
@@ -235,9 +225,6 @@ func (s *Site) register(pattern string, page pageFunc, hasParameters bool) {
 		}
 		if req.markdown {
 			r.SetPathValue("slug", strings.TrimSuffix(r.PathValue("slug"), markdownSuffix))
-		}
-		if req.analytics() != nil && s.cfg.Preview == nil {
-			w.Header()["Content-Security-Policy"] = req.policy
 		}
 		isOpen := req.markdown || r.Pattern == llmsPath || r.Pattern == badgePath // to programs, also those in a browser
 		if isOpen && s.cfg.Preview == nil {

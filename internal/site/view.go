@@ -39,7 +39,6 @@ type view struct {
 	feedChanges []change
 	pages       *cache.Cache[string, *response]
 	responses   *web.Responses // pages as they are sent
-	policy      []string       // see policyWith
 
 	categoryAliases map[string]string // current slugs by former ones
 
@@ -76,7 +75,6 @@ func (s *Site) Prepare(snap *snapshot.Snapshot) (show func()) {
 func newView(snap *snapshot.Snapshot, demo bool) *view {
 	v := &view{
 		snap: snap, demo: demo, pages: newPageCache(), responses: web.NewResponses(),
-		policy:      policyWith(snap.Catalog.Settings.Analytics),
 		labels:      map[string]string{},
 		words:       newWords(&snap.Catalog.Settings),
 		theme:       newTheme(&snap.Catalog.Settings),
