@@ -3,6 +3,8 @@ package main
 import (
 	"os"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"palmares/internal/assistant"
 )
 
@@ -14,7 +16,7 @@ type mcpCommand struct {
 func (c *mcpCommand) Run(inv *invocation) error {
 	bridge := assistant.Bridge{
 		Server: string(c.Server), Key: os.Getenv("PALMARES_KEY"), Version: version,
-		In: os.Stdin, Out: inv.stdout, Log: inv.stderr,
+		Input: &mcp.StdioTransport{}, Log: inv.stderr,
 	}
 	return bridge.Run(inv.ctx)
 }

@@ -214,7 +214,7 @@ func (h *Handler) handler(t *tool) mcp.ToolHandler {
 func (h *Handler) serveCall(
 	ctx context.Context, t *tool, arguments json.RawMessage,
 ) (result *mcp.CallToolResult, outcome string) {
-	c := &call{snap: h.cfg.Live.Snapshot(), baseURL: h.cfg.BaseURL, name: t.Name, input: t.Input, arguments: arguments}
+	c := &call{snap: h.cfg.Live.Snapshot(), baseURL: h.cfg.BaseURL, name: t.Name, schema: t.schema, arguments: arguments}
 	defer func() {
 		if failure := recover(); failure != nil {
 			h.cfg.Log.Error("a tool panicked",

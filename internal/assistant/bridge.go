@@ -1,31 +1,26 @@
 package assistant
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A Bridge offers the tools of a server on an input and an output, for assistants that start
-// a program instead of sending requests. It also passes calls on to a server that was away.
+// A Bridge offers the tools of a server to an assistant that starts a program instead of sending
+// requests. It also passes calls on to a server that was away.
 type Bridge struct {
 	Server  string // URL without a final slash
 	Key     string // API key; "" for none
 	Version string // of the program
-	In      io.Reader
-	Out     io.Writer
+	Input   mcp.Transport
 	Log     io.Writer
 
 	mu      sync.Mutex
@@ -50,9 +45,10 @@ func (b *Bridge) Run(ctx context.Context) error {
 			return b.call(call, ctx, &mcp.CallToolParams{Name: req.Params.Name, Arguments: req.Params.Arguments})
 		})
 	}
-	out := &lockedWriter{to: b.Out, answered: make(chan struct{}, 1)}
-	in := &messages{in: bufio.NewReaderSize(b.In, maxMessage), out: out}
-	return local.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: out})
+	if err := local.Run(ctx, patient{b.Input}); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("the input is not one JSON-RPC message a line: %w", err)
+	}
+	return ctx.Err()
 }
 
 // open returns the session with the server, which lasts as long as the context.
@@ -133,91 +129,48 @@ func (b *Bridge) failed(sentence string) *mcp.CallToolResult {
 	return result
 }
 
-// maxMessage is the length of the longest line of standard input that is read.
-const maxMessage = 1 << 20
+// patient is a transport whose input ends when everything that was asked is answered: the SDK forgets
+// what is not by then.
+type patient struct{ mcp.Transport }
 
-// messages are the lines of a reader that are JSON-RPC messages. Others are refused here:
-// they would end the session.
-type messages struct {
-	in   *bufio.Reader
-	out  *lockedWriter
-	line []byte // the rest of the current message
+// Connect connects the transport.
+func (p patient) Connect(ctx context.Context) (mcp.Connection, error) {
+	conn, err := p.Transport.Connect(ctx)
+	return &patientConnection{Connection: conn}, err
 }
 
-// Read reads messages, each with its line end.
-func (m *messages) Read(to []byte) (int, error) {
-	for len(m.line) == 0 {
-		line, err := m.in.ReadSlice('\n')
-		isLong := errors.Is(err, bufio.ErrBufferFull)
-		for errors.Is(err, bufio.ErrBufferFull) {
-			_, err = m.in.ReadSlice('\n')
-		}
-		if text := bytes.TrimSpace(line); isLong || len(text) > 0 && !json.Valid(text) {
-			m.refuse(jsonrpc.CodeParseError, "Parse error: expected one JSON-RPC message a line")
-		} else if message, wrong := jsonrpc.DecodeMessage(text); len(text) > 0 && wrong != nil {
-			m.refuse(jsonrpc.CodeInvalidRequest, "Invalid Request: expected a JSON-RPC message")
-		} else if len(text) > 0 {
-			m.line = append(slices.Clone(text), '\n')
-			if call, ok := message.(*jsonrpc.Request); ok && call.IsCall() {
-				m.out.open.Add(1)
-			}
-			break
-		}
-		if err != nil {
-			m.out.settle()
-			return 0, err
-		}
+type patientConnection struct {
+	mcp.Connection
+	open sync.WaitGroup // calls without a response
+}
+
+// Read reads a message.
+func (c *patientConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
+	message, err := c.Connection.Read(ctx)
+	if call, ok := message.(*jsonrpc.Request); ok && call.IsCall() {
+		c.open.Add(1)
 	}
-	n := copy(to, m.line)
-	m.line = m.line[n:]
-	return n, nil
-}
-
-func (m *messages) refuse(code int64, text string) {
-	// The SDK notices a closed output.
-	_, _ = fmt.Fprintf(m.out, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`+"\n", code, text)
-}
-
-// lockedWriter is a writer for several goroutines, each with whole lines, that the SDK does
-// not close.
-type lockedWriter struct {
-	mu       sync.Mutex
-	to       io.Writer
-	open     atomic.Int64  // requests without a response
-	answered chan struct{} // receives after responses
-}
-
-// settle waits for the responses to what was asked before the input ended, which the SDK does not. A request that
-// was cancelled has none.
-func (w *lockedWriter) settle() {
-	late := time.After(bridgeTimeout)
-	for w.open.Load() > 0 {
-		select {
-		case <-w.answered:
-		case <-late:
-			return
-		}
+	if err == nil {
+		return message, nil
 	}
+	answered := make(chan struct{})
+	go func() { c.open.Wait(); close(answered) }()
+	select {
+	case <-answered:
+	case <-ctx.Done():
+	case <-time.After(bridgeTimeout): // a call that was cancelled has no response
+	}
+	return nil, err
 }
 
-// Write writes a line.
-func (w *lockedWriter) Write(b []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	n, err := w.to.Write(b)
-	message, _ := jsonrpc.DecodeMessage(b)
+// Write writes a message.
+func (c *patientConnection) Write(ctx context.Context, message jsonrpc.Message) error {
+	err := c.Connection.Write(ctx, message)
 	if response, ok := message.(*jsonrpc.Response); ok && response.ID.IsValid() {
-		w.open.Add(-1)
-		select {
-		case w.answered <- struct{}{}:
-		default:
-		}
+		c.open.Done()
 	}
-	return n, err
+	return err
 }
-
-// Close does nothing.
-func (w *lockedWriter) Close() error { return nil }
 
 // keyed adds an API key to requests.
 type keyed struct {

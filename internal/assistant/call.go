@@ -1,18 +1,17 @@
 package assistant
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"math"
+	"maps"
 	"path"
-	"reflect"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"palmares/internal/catalog"
 	"palmares/internal/french"
@@ -30,7 +29,7 @@ type call struct {
 	snap      *snapshot.Snapshot
 	baseURL   string // of the server; "" for the URL of the catalogue
 	name      string
-	input     json.RawMessage // the schemas of its arguments
+	schema    *jsonschema.Resolved // of its arguments
 	arguments json.RawMessage
 }
 
@@ -44,85 +43,38 @@ func (r *refusal) Error() string { return r.text }
 
 func refuse(text string) error { return &refusal{text: text} }
 
-// An integer is a whole number, also if it is written as 5.0: JSON Schema says that it is one.
-type integer int64
-
-// UnmarshalJSON reads a number. That of a null is left as it is.
-func (n *integer) UnmarshalJSON(b []byte) error {
-	const most = 1 << 53 // beyond, programs in JavaScript round
-	if string(b) == "null" {
-		return nil
-	}
-	x, err := strconv.ParseFloat(string(b), 64)
-	if err != nil || x != math.Trunc(x) || math.Abs(x) > most {
-		return &json.UnmarshalTypeError{Value: sentType(b), Type: reflect.TypeFor[integer]()}
-	}
-	*n = integer(x)
-	return nil
-}
-
-const wrongNext = "next doit être le next d’une réponse précédente."
-
-// read decodes the arguments. An argument that is null counts as not given.
+// read decodes the arguments, if the schema of the tool allows them. One that is null counts as not given.
 func (c *call) read(into any) error {
-	if len(c.arguments) == 0 {
-		return nil
-	}
-	d := json.NewDecoder(bytes.NewReader(c.arguments))
-	d.DisallowUnknownFields()
-	err := d.Decode(into)
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
-		return refuse("L’argument " + shorten(wrong.Field) + " de " + c.name + " doit être " + c.typeOf(wrong.Field) +
-			", et non " + sentTypes[strings.Fields(wrong.Value)[0]] + ".")
-	}
-	if err != nil {
-		if _, name, ok := strings.Cut(err.Error(), "unknown field "); ok {
-			return refuse(c.name + " n’a pas d’argument " + shorten(name) + "\u00a0: n’envoyez que ceux de son schéma, " +
-				"donné par tools/list.")
+	var given any = map[string]any{}
+	if len(c.arguments) > 0 && string(c.arguments) != "null" {
+		if err := json.Unmarshal(c.arguments, &given); err != nil {
+			return err
 		}
-		return refuse("Les arguments de " + c.name + " ne sont pas recevables\u00a0: relisez son schéma, " +
-			"donné par tools/list, et n’envoyez que ce qu’il nomme.")
 	}
-	return nil
+	if object, ok := given.(map[string]any); ok {
+		maps.DeleteFunc(object, func(_ string, value any) bool { return value == nil })
+	}
+	if err := cmp.Or(c.schema.ApplyDefaults(&given), c.schema.Validate(given)); err != nil {
+		return refuse("Le schéma de " + c.name + ", que donne tools/list, refuse ces arguments\u00a0: " + reason(err) + ".")
+	}
+	allowed, err := json.Marshal(given)
+	if err == nil {
+		err = json.Unmarshal(allowed, into)
+	}
+	return err
 }
 
-// sentTypes are the types of JSON values, as encoding/json calls them.
-var sentTypes = map[string]string{
-	"string": "un texte", "number": "ce nombre", "bool": "un booléen", "array": "une liste", "object": "un objet",
-}
+var wholeNumber = regexp.MustCompile(`(\d)(/1|\.000000)\b`)
 
-// sentType returns the type of a JSON value, which is not null.
-func sentType(value []byte) string {
-	switch value[0] {
-	case '"':
-		return "string"
-	case '[':
-		return "array"
-	case '{':
-		return "object"
-	case 't', 'f':
-		return "bool"
+// reason returns the words of the validator: an argument instead of its place in the schema, numbers as people
+// write them, and of a long value only the beginning and the end.
+func reason(err error) string {
+	text := strings.NewReplacer("validating root: ", "", "validating /properties/", "").Replace(err.Error())
+	text = wholeNumber.ReplaceAllString(text, "$1")
+	if len(text) > 300 {
+		text = text[:200] + "…" + text[len(text)-80:]
 	}
-	return "number"
-}
-
-// typeOf returns the type that an argument has to have, as its schema says.
-func (c *call) typeOf(argument string) string {
-	var schemas map[string]struct {
-		Type string `json:"type"`
-	}
-	if err := json.Unmarshal(c.input, &schemas); err != nil {
-		panic("assistant: the schema of " + c.name + ": " + err.Error())
-	}
-	switch schemas[argument].Type {
-	case "number":
-		return "un nombre (number), sans guillemets"
-	case "integer":
-		return "un nombre entier (integer), sans guillemets"
-	case "array":
-		return "une liste de textes (array)"
-	}
-	return "un texte (string)"
+	return clip(text, 600)
 }
 
 func (c *call) credit() string { return c.snap.Catalog.CreditLine() }

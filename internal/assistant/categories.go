@@ -39,22 +39,19 @@ type categoriesResult struct {
 // listCategories returns the categories by slug, or one of them.
 func listCategories(c *call) (any, error) {
 	var args struct {
-		Category string  `json:"category"`
-		Next     integer `json:"next"`
+		Category string `json:"category"`
+		Next     int    `json:"next"`
 	}
 	if err := c.read(&args); err != nil {
 		return nil, err
 	}
 	only, err := c.category(args.Category)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case args.Next < 0:
-		return nil, refuse(wrongNext)
 	}
 	result := categoriesResult{Categories: []describedCategory{}, Credit: c.credit()}
 	room, all := newRoom(result), c.snap.Catalog.Categories
-	for n := int(min(args.Next, integer(len(all)))); n < len(all); n++ {
+	for n := args.Next; n < len(all); n++ {
 		if only != "" && all[n].Slug != only {
 			continue
 		}

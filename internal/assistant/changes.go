@@ -29,8 +29,8 @@ type changesResult struct {
 // listChanges returns what changed since a day, after a position or both, oldest first.
 func listChanges(c *call) (any, error) {
 	var args struct {
-		Since string   `json:"since"`
-		After *integer `json:"after"`
+		Since string `json:"since"`
+		After *int64 `json:"after"`
 	}
 	if err := c.read(&args); err != nil {
 		return nil, err
@@ -43,12 +43,12 @@ func listChanges(c *call) (any, error) {
 		return nil, refuse("since doit être un jour\u00a0: AAAA-MM-JJ.")
 	case feed == nil:
 		return nil, refuse("Ce catalogue n’a pas d’histoire\u00a0: rien n’y est encore publié.")
-	case args.After != nil && (*args.After < 0 || int64(*args.After) > feed.Last):
+	case args.After != nil && *args.After > feed.Last:
 		return nil, refuse("after n’est pas une position de ce catalogue\u00a0: donnez plutôt since, un jour.")
 	}
 	result := changesResult{Changes: []changedRecord{}, Credit: c.credit()}
 	if args.After != nil {
-		result.Next = int64(*args.After)
+		result.Next = *args.After
 	}
 	after := result.Next
 	isNew := func(change *record.Change) bool {

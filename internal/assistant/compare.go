@@ -36,16 +36,10 @@ type compareResult struct {
 func compareTools(c *call) (any, error) {
 	var args struct {
 		Tools []string `json:"tools"`
-		Next  integer  `json:"next"`
+		Next  int      `json:"next"`
 	}
 	if err := c.read(&args); err != nil {
 		return nil, err
-	}
-	switch {
-	case len(args.Tools) < 2 || len(args.Tools) > 5:
-		return nil, refuse("tools doit avoir de deux à cinq id.")
-	case args.Next < 0:
-		return nil, refuse(wrongNext)
 	}
 	result := compareResult{Tools: []comparedTool{}, Verdicts: []verdict{}, Credit: c.credit()}
 	compared, missing, err := c.tools(args.Tools)
@@ -66,7 +60,7 @@ func compareTools(c *call) (any, error) {
 			result.Warning = "Notes de bancs d’essai différents\u00a0: chaque catégorie a le sien, et elles ne se comparent pas."
 		}
 	}
-	result.fill(c.verdicts(compared), compared, int(args.Next))
+	result.fill(c.verdicts(compared), compared, args.Next)
 	return result, nil
 }
 

@@ -51,7 +51,7 @@ func listPrices(c *call) (any, error) {
 	var args struct {
 		Tools []string `json:"tools"`
 		Since string   `json:"since"`
-		Next  integer  `json:"next"`
+		Next  int      `json:"next"`
 	}
 	if err := c.read(&args); err != nil {
 		return nil, err
@@ -59,16 +59,12 @@ func listPrices(c *call) (any, error) {
 	switch {
 	case (len(args.Tools) == 0) == (args.Since == ""):
 		return nil, refuse("Donnez soit tools, jusqu’à dix id, soit since, un jour.")
-	case len(args.Tools) > 10:
-		return nil, refuse("tools peut avoir dix id au plus.")
 	case args.Since != "" && !catalog.IsDate(args.Since):
 		return nil, refuse("since doit être un jour\u00a0: AAAA-MM-JJ.")
-	case args.Next < 0:
-		return nil, refuse(wrongNext)
 	}
 	result := pricesResult{Credit: c.credit()}
 	if args.Since != "" {
-		result.list(c, args.Since, int(args.Next))
+		result.list(c, args.Since, args.Next)
 		return result, nil
 	}
 	listed, missing, err := c.tools(args.Tools)
@@ -76,7 +72,7 @@ func listPrices(c *call) (any, error) {
 		return nil, err
 	}
 	result.Unknown = missing
-	result.show(c, listed, int(args.Next))
+	result.show(c, listed, args.Next)
 	return result, nil
 }
 

@@ -3,17 +3,10 @@ package assistant
 import (
 	"cmp"
 	"strings"
-	"unicode/utf8"
 
 	"palmares/internal/catalog"
 	"palmares/internal/search"
 	"palmares/internal/snapshot"
-)
-
-const (
-	maxQuery     = 500 // characters
-	defaultLimit = 8
-	maxLimit     = 20
 )
 
 // A searchHit is a tool that was found.
@@ -68,8 +61,8 @@ type searchArguments struct {
 	PriceMax        *float64        `json:"price_max"`
 	Pricing         catalog.Pricing `json:"pricing"`
 	Sort            string          `json:"sort"`
-	Limit           integer         `json:"limit"`
-	Next            integer         `json:"next"`
+	Limit           int             `json:"limit"`
+	Next            int             `json:"next"`
 }
 
 // isWithoutFilters reports whether nothing but query says which tools are meant, and in which order.
@@ -80,32 +73,23 @@ func (a *searchArguments) isWithoutFilters() bool {
 // searchTools finds tools by words, as the site does.
 func searchTools(c *call) (any, error) {
 	var args searchArguments
-	args.Limit = defaultLimit
 	if err := c.read(&args); err != nil {
 		return nil, err
 	}
-	switch {
-	case utf8.RuneCountInString(args.Query) > maxQuery:
-		return nil, refuse("query doit dire ce que l’on cherche, en 500 caractères au plus.")
-	case strings.TrimSpace(args.Query) == "" && args.isWithoutFilters():
+	if strings.TrimSpace(args.Query) == "" && args.isWithoutFilters() {
 		return nil, refuse("Donnez query, ce que l’on cherche, ou un filtre.")
-	case args.Limit < 1 || args.Limit > maxLimit:
-		return nil, refuse("limit doit être un entier de 1 à 20.")
-	case args.Next < 0:
-		return nil, refuse(wrongNext)
 	}
 	q := snapshot.SearchQuery{
 		Text: strings.TrimSpace(args.Query), ToolQuery: snapshot.ToolQuery{ScoreMin: args.ScoreMin},
-		Offset: int(args.Next), Limit: int(args.Limit),
+		Offset: args.Next, Limit: args.Limit, Limits: limitsOf(args.Pricing, args.PriceMax),
 	}
-	var limitsErr, categoryErr, excludedErr, usageErr, toolErr, sortErr error
-	q.Limits, limitsErr = limitsOf(args.Pricing, args.PriceMax)
+	q.Sort, q.IsSorted = sortOf(args.Sort)
+	var categoryErr, excludedErr, usageErr, toolErr error
 	q.Category, categoryErr = c.category(args.Category)
 	q.ExcludeCategory, excludedErr = c.category(args.ExcludeCategory)
 	q.Usage, usageErr = c.usage(args.Usage)
 	q.AlternativesTo, toolErr = c.anyTool(args.AlternativesTo)
-	q.Sort, q.IsSorted, sortErr = sortOf(args.Sort)
-	if err := cmp.Or(limitsErr, categoryErr, excludedErr, usageErr, toolErr, sortErr); err != nil {
+	if err := cmp.Or(categoryErr, excludedErr, usageErr, toolErr); err != nil {
 		return nil, err
 	}
 	found := c.snap.Search(q)
@@ -120,46 +104,37 @@ func searchTools(c *call) (any, error) {
 	for n, f := range found.Hits {
 		hit := c.hit(found, f.Tool)
 		if !room.takes(hit) {
-			result.Next = new(int(args.Next) + n)
+			result.Next = new(args.Next + n)
 			return result, nil
 		}
 		result.Results = append(result.Results, hit)
 	}
-	if end := int(args.Next) + len(found.Hits); end < found.Total && len(found.Hits) > 0 {
+	if end := args.Next + len(found.Hits); end < found.Total && len(found.Hits) > 0 {
 		result.Next = &end
 	}
 	return result, nil
 }
 
 // sortOf returns the order that an argument names, and reports whether it is another than best first.
-func sortOf(name string) (order snapshot.Sort, isSorted bool, err error) {
+func sortOf(name string) (order snapshot.Sort, isSorted bool) {
 	switch name {
-	case "", "relevance":
-		return order, false, nil
 	case "score":
-		return snapshot.ScoreDesc, true, nil
+		return snapshot.ScoreDesc, true
 	case "price":
-		return snapshot.PriceAsc, true, nil
+		return snapshot.PriceAsc, true
 	}
-	return order, false, refuse("sort doit être relevance, score ou price.")
+	return order, false
 }
 
 // limitsOf returns the conditions that arguments state.
-func limitsOf(pricing catalog.Pricing, priceMax *float64) (limits []search.Constraint, err error) {
-	switch pricing {
-	case "":
-	case "gratuit", "freemium", "payant":
+func limitsOf(pricing catalog.Pricing, priceMax *float64) (limits []search.Constraint) {
+	if pricing != "" {
 		limits = append(limits, search.Constraint{Pricing: pricing})
-	default:
-		return nil, refuse("pricing doit être gratuit, freemium ou payant.")
 	}
 	if priceMax != nil {
-		if *priceMax < 0 {
-			return nil, refuse("price_max doit être un nombre d’euros par mois, positif ou nul.")
-		}
 		limits = append(limits, search.Constraint{PriceMax: *priceMax})
 	}
-	return limits, nil
+	return limits
 }
 
 func (c *call) hit(found *snapshot.Found, i int) searchHit {

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -15,6 +16,7 @@ type tool struct {
 	Input       json.RawMessage // the properties of its arguments, JSON Schema
 	Required    []string
 	call        func(*call) (any, error)
+	schema      *jsonschema.Resolved // of the arguments, as it is listed
 }
 
 // toolsFile describes the tools. Models read its texts before every question, so they are short.
@@ -34,7 +36,16 @@ func readTools() (all []tool) {
 		"changes": listChanges,
 	}
 	for i := range all {
-		all[i].call = calls[all[i].Name]
+		t := &all[i]
+		t.call = calls[t.Name]
+		var listed jsonschema.Schema
+		err := json.Unmarshal(t.definition().InputSchema.(json.RawMessage), &listed)
+		if err == nil {
+			t.schema, err = listed.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
+		}
+		if err != nil {
+			panic("assistant: the schema of " + t.Name + ": " + err.Error())
+		}
 	}
 	return all
 }
