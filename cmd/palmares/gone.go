@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-const secondServer = "mirrors are gone: for a second server, run nodes on one PostgreSQL, put a CDN in front, or have " +
-	"Litestream copy a SQLite database; docs/scaling.md says which of them is for what"
+const secondServer = "mirrors are gone: for a second server, run nodes on one PostgreSQL, put a CDN in front, " +
+	"or have Litestream copy a SQLite database; docs/scaling.md says which of them is for what"
 
 // goneNames are the commands and options that earlier builds had, and what to use instead.
 var goneNames = map[string]string{
@@ -16,8 +16,8 @@ var goneNames = map[string]string{
 		"/data/v1/changes have",
 	"readership": "readership is gone as a command: the desk shows it at /redaction/audience, with a CSV file",
 	"--mirror":   secondServer,
-	"--export-space": "--export-space is gone: the folder of exports has the files of the served version and of the one " +
-		"before, and no more; remove the option",
+	"--export-space": "--export-space is gone: the folder of exports has the files of the served version and of " +
+		"the one before, and no more; remove the option",
 }
 
 // gone returns the sentence about a command, an option or a variable that is gone; "" if none is asked for.
