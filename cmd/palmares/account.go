@@ -143,8 +143,8 @@ func (c *accountDelete) Run(inv *invocation) error {
 			return err
 		}
 		if paid.Status.Charges() && !c.Cancelled {
-			return fmt.Errorf("%s is not deleted, as it pays for Pro: cancel the subscription %s in the Stripe dashboard, "+
-				"which a running server sees at once, or repeat the command with --cancelled", a.Email, paid.ID)
+			return fmt.Errorf("%s is not deleted, as it pays for Pro: "+
+				"cancel the subscription %s in the Stripe dashboard, which a running server sees at once, or repeat the command with --cancelled", a.Email, paid.ID)
 		}
 		if err := st.Accounts.Delete(inv.ctx, a.Email); err != nil {
 			return err

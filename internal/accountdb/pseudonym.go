@@ -24,7 +24,8 @@ const destroyKeys = `DELETE FROM pseudonym_keys WHERE purpose = $1 AND day < $2`
 // keyOf stores candidate as the key of a day that has none yet, and returns the key that it has.
 func keyOf(ctx context.Context, db *sqldb.DB, purpose, day string, candidate pseudonym.Key) (pseudonym.Key, error) {
 	// Mostly there is one, and then a starting process need not wait for a publication.
-	key, err := sqldb.Row(ctx, db.Reads(), `SELECT key FROM pseudonym_keys WHERE purpose = $1 AND day = $2`, scanKeyOf, purpose, day)
+	key, err := sqldb.Row(ctx, db.Reads(), `SELECT key FROM pseudonym_keys WHERE purpose = $1 AND day = $2`, scanKeyOf,
+		purpose, day)
 	if errors.Is(err, sql.ErrNoRows) {
 		key, err = sqldb.Write(ctx, db, func(tx *sql.Tx) (pseudonym.Key, error) {
 			// The update changes nothing: of two concurrent statements the second waits for the

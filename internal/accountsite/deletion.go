@@ -95,7 +95,8 @@ func (p *pages) deleteAccount(r *request) (*response, error) {
 		return nil, err
 	}
 	if err != nil {
-		p.Log.Error("could not cancel the subscription of an account, which was not deleted", "account", a.ID, "error", err)
+		p.Log.Error("could not cancel the subscription of an account, which was not deleted",
+			"account", a.ID, "error", err)
 		resp := render("confirmdeletion", deletionPage{
 			page: r.page("Supprimer le compte"), Email: email, Token: token, Refused: true,
 		})

@@ -209,8 +209,8 @@ func (b *Billing) Cancel(ctx context.Context, accountID string) error {
 	case b.stripe != nil:
 		return b.cancel(ctx, known.CustomerID)
 	case known.Status.Charges():
-		return fmt.Errorf("the subscription %s cannot be cancelled without --stripe-key: cancel it in the Stripe dashboard, "+
-			"then use `palmares account delete --cancelled`", known.ID)
+		return fmt.Errorf("the subscription %s cannot be cancelled without --stripe-key: "+
+			"cancel it in the Stripe dashboard, then use `palmares account delete --cancelled`", known.ID)
 	}
 	return nil
 }

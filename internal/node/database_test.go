@@ -26,21 +26,39 @@ var singletons = map[string]bool{"catalogue": true, "account_state": true}
 func tableNames(t testing.TB) (names []string) {
 	t.Helper()
 	for _, part := range tables().Parts {
-		files, err := fs.Glob(part.Migrations, "migrations/*.sql")
+		names = append(names, matches(t, part, `CREATE TABLE (\w+)`)...)
+	}
+	return names
+}
+
+// matches returns the first group of every match in the migrations of a part.
+func matches(t testing.TB, part sqldb.Part, expression string) (found []string) {
+	t.Helper()
+	files, err := fs.Glob(part.Migrations, "migrations/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := fs.ReadFile(part.Migrations, file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, file := range files {
-			text, err := fs.ReadFile(part.Migrations, file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, found := range regexp.MustCompile(`CREATE TABLE (\w+)`).FindAllSubmatch(text, -1) {
-				names = append(names, string(found[1]))
+		for _, match := range regexp.MustCompile(expression).FindAllSubmatch(text, -1) {
+			found = append(found, string(match[1]))
+		}
+	}
+	return found
+}
+
+func TestTablesReferOnlyToTablesOfTheirPackage(t *testing.T) {
+	for _, part := range tables().Parts {
+		own := matches(t, part, `CREATE TABLE (\w+)`)
+		for _, name := range matches(t, part, `REFERENCES (\w+)`) {
+			if !slices.Contains(own, name) {
+				t.Errorf("a table refers to %s, which is not among %v", name, own)
 			}
 		}
 	}
-	return names
 }
 
 // fillRows is how many rows fill writes to most tables.

@@ -28,8 +28,9 @@ type Config struct {
 // A Part is the tables of one package.
 type Part struct {
 	// Migrations has files `migrations/0001_what.sql`, which lead from an empty database to
-	// the tables of this program. They only go forward, and one that has been released is
-	// never changed. Those of one number, in all parts, are applied together.
+	// the tables of this program. From the first release on they only go forward: a file is
+	// never changed, and the next has a higher number than those of all parts. No table
+	// refers to one of another part.
 	Migrations fs.FS
 	// Singletons are tables that have one row from the beginning, and the condition by which
 	// it is still the first.

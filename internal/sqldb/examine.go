@@ -61,7 +61,7 @@ func (e *examination) add(subject string, wrong bool, format string, args ...any
 }
 
 func (e *examination) run(ctx context.Context, also func(context.Context, Queryer) ([]Finding, error)) error {
-	if err := e.examineTables(ctx); err != nil || e.version <= unreleased {
+	if err := e.examineTables(ctx); err != nil || e.version == 0 {
 		return err
 	}
 	more, err := also(ctx, e.reads)
@@ -76,25 +76,20 @@ func (e *examination) run(ctx context.Context, also func(context.Context, Querye
 }
 
 func (e *examination) examineTables(ctx context.Context) error {
-	steps, err := stepsOf(e.parts)
+	all, err := migrationsOf(e.parts)
 	if err != nil {
 		return err
 	}
 	limited, cancel := e.dialect.schemaContext(ctx)
 	defer cancel()
-	e.version, err = e.schema(limited, e.reads)
+	e.version, err = e.schema(limited, e.reads, all)
 	if err != nil {
 		return err
 	}
-	e.known = unreleased + len(steps)
+	e.known = unreleased + len(all)
 	switch {
 	case e.version == 0:
 		e.add("tables", false, "none yet: the first command creates them")
-	case e.version > e.known:
-		e.add("tables", true, "version %d, and this palmares knows version %d: upgrade palmares", e.version, e.known)
-	case e.version <= unreleased:
-		e.add("tables", true, "version %d, from before the first release: export with that program, "+
-			"and publish the export into a new database", e.version)
 	case e.version < e.known:
 		e.add("tables", false, "version %d: the next command brings them to version %d", e.version, e.known)
 	default:

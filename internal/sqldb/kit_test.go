@@ -49,7 +49,7 @@ INSERT INTO state VALUES (1, 0, '');`)}},
 const (
 	countState  = `SELECT number FROM state`
 	numberQuery = `SELECT number FROM state`
-	newest      = unreleased + 2
+	newest      = unreleased + 3
 )
 
 // databases have the current tables; those of testkit.Each and testkit.Postgres are empty.

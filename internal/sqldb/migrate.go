@@ -1,11 +1,12 @@
 package sqldb
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -16,15 +17,12 @@ import (
 // n-th migration makes version unreleased + n.
 const unreleased = 29
 
-// A step is the migrations of one number, a file of each part that has one.
-type step struct {
-	files []string
-	texts []string
-}
+// A migration is a file of SQL.
+type migration struct{ file, text, digest string }
 
-// stepsOf returns the migrations of all parts, in order.
-func stepsOf(parts []Part) ([]step, error) {
-	byNumber := map[string]*step{}
+// migrationsOf returns the migrations of all parts in the order of their numbers, and of one number in
+// the order of the parts.
+func migrationsOf(parts []Part) (all []migration, err error) {
 	for _, part := range parts {
 		files, err := fs.Glob(part.Migrations, "migrations/*.sql")
 		if err != nil {
@@ -35,31 +33,21 @@ func stepsOf(parts []Part) ([]step, error) {
 			if err != nil {
 				return nil, err
 			}
-			number := path.Base(file)[:4]
-			if byNumber[number] == nil {
-				byNumber[number] = &step{}
-			}
-			s := byNumber[number]
-			s.files, s.texts = append(s.files, file), append(s.texts, string(text))
+			all = append(all, migration{path.Base(file), string(text), fmt.Sprintf("%x", sha256.Sum256(text))})
 		}
 	}
-	var steps []step
-	for _, number := range slices.Sorted(maps.Keys(byNumber)) {
-		steps = append(steps, *byNumber[number])
-	}
-	return steps, nil
+	slices.SortStableFunc(all, func(a, b migration) int { return cmp.Compare(a.file[:4], b.file[:4]) })
+	return all, nil
 }
 
 var createdTable = regexp.MustCompile(`(?m)^CREATE TABLE (\w+)`)
 
 // tablesOf returns the tables that migrations create, each after those it refers to.
 func tablesOf(parts []Part) (names []string, err error) {
-	steps, err := stepsOf(parts)
-	for _, s := range steps {
-		for _, text := range s.texts {
-			for _, found := range createdTable.FindAllStringSubmatch(text, -1) {
-				names = append(names, found[1])
-			}
+	all, err := migrationsOf(parts)
+	for _, m := range all {
+		for _, found := range createdTable.FindAllStringSubmatch(m.text, -1) {
+			names = append(names, found[1])
 		}
 	}
 	return names, err
@@ -69,7 +57,7 @@ func tablesOf(parts []Part) (names []string, err error) {
 // applies the migrations and the others find them applied; a database that is up to date
 // is only read, so that a process can start while another one publishes.
 func (d *DB) migrate(ctx context.Context) error {
-	steps, err := stepsOf(d.parts)
+	all, err := migrationsOf(d.parts)
 	if err != nil {
 		return err
 	}
@@ -77,22 +65,14 @@ func (d *DB) migrate(ctx context.Context) error {
 	err = d.untilFree(ctx, func() (err error) {
 		limited, cancel := d.dialect.schemaContext(ctx)
 		defer cancel()
-		version, err = d.schema(limited, d.writes)
+		version, err = d.schema(limited, d.writes, all)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	newest := unreleased + len(steps)
-	switch {
-	case version > newest:
-		return Problem(ErrNewer, nil, "%s has version %d of the tables and this palmares knows version %d: "+
-			"upgrade palmares; nothing was changed", d.name, version, newest)
-	case version > 0 && version <= unreleased:
-		return Problem(ErrOlder, nil, "%s was written by a palmares from before the first release: run `palmares export` "+
-			"of that program, and publish the exported folder into a new database; nothing was changed", d.name)
-	case version < newest:
-		if err := d.applyMigrations(ctx, steps); err != nil {
+	if version < unreleased+len(all) {
+		if err := d.applyMigrations(ctx, all); err != nil {
 			return err
 		}
 	}
@@ -107,20 +87,22 @@ func (d *DB) migrate(ctx context.Context) error {
 	return nil
 }
 
+const createSchema = `CREATE TABLE palmares_schema (version INTEGER NOT NULL PRIMARY KEY, digest TEXT NOT NULL)`
+
 // applyMigrations applies the migrations that are left once it has the lock, all of them
 // or none.
-func (d *DB) applyMigrations(ctx context.Context, steps []step) error {
+func (d *DB) applyMigrations(ctx context.Context, all []migration) error {
 	return d.WriteLarge(ctx, func(tx *sql.Tx) error {
 		if err := d.dialect.lockSchema(ctx, tx); err != nil {
 			return err
 		}
-		version, err := d.schema(ctx, tx)
+		version, err := d.schema(ctx, tx, all)
 		if err != nil {
 			return err
 		}
 		isNew := version == 0
 		if isNew {
-			if err := Exec(ctx, tx, `CREATE TABLE palmares_schema (version INTEGER NOT NULL PRIMARY KEY)`); err != nil {
+			if err := Exec(ctx, tx, createSchema); err != nil {
 				return err
 			}
 			if err := d.dialect.markOurs(ctx, tx); err != nil {
@@ -128,8 +110,13 @@ func (d *DB) applyMigrations(ctx context.Context, steps []step) error {
 			}
 			version = unreleased
 		}
-		for ; version < unreleased+len(steps); version++ {
-			if err := steps[version-unreleased].apply(ctx, tx, version+1); err != nil {
+		for _, m := range all[version-unreleased:] {
+			if err := Exec(ctx, tx, m.text); err != nil {
+				return fmt.Errorf("%s: %w", m.file, err)
+			}
+			version++
+			err := Exec(ctx, tx, `INSERT INTO palmares_schema (version, digest) VALUES ($1, $2)`, version, m.digest)
+			if err != nil {
 				return err
 			}
 		}
@@ -138,15 +125,6 @@ func (d *DB) applyMigrations(ctx context.Context, steps []step) error {
 		}
 		return nil
 	})
-}
-
-func (s *step) apply(ctx context.Context, tx *sql.Tx, version int) error {
-	for i, text := range s.texts {
-		if err := Exec(ctx, tx, text); err != nil {
-			return fmt.Errorf("%s: %w", s.files[i], err)
-		}
-	}
-	return Exec(ctx, tx, `INSERT INTO palmares_schema (version) VALUES ($1)`, version)
 }
 
 func (d *DB) created(ctx context.Context, tx *sql.Tx) error {
@@ -161,15 +139,30 @@ func (d *DB) created(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// schema returns the version of the tables, 0 when there are none yet. ErrNotOurs: the
-// database belongs to another program.
-func (d *DB) schema(ctx context.Context, q Queryer) (int, error) {
+// schema returns the version of the tables, 0 when there are none yet. ErrNotOurs: the database belongs
+// to another program. ErrNewer, ErrOlder: its migrations are not the first of all.
+func (d *DB) schema(ctx context.Context, q Queryer, all []migration) (int, error) {
 	ours, err := d.dialect.hasTables(ctx, q)
 	if err != nil || !ours {
 		return 0, err
 	}
 	version, err := Value[int](ctx, q, `SELECT max(version) FROM palmares_schema`)
-	return version, err
+	if err != nil {
+		return 0, err
+	}
+	if newest := unreleased + len(all); version > newest {
+		return 0, Problem(ErrNewer, nil, "%s has version %d of the tables and this palmares knows version %d: "+
+			"upgrade palmares; nothing was changed", d.name, version, newest)
+	}
+	if version > unreleased {
+		applied, err := Rows(ctx, q, `SELECT digest FROM palmares_schema ORDER BY version`, ScanText)
+		isSame := func(m migration, digest string) bool { return m.digest == digest }
+		if err != nil || slices.EqualFunc(all[:version-unreleased], applied, isSame) {
+			return version, err
+		}
+	}
+	return 0, Problem(ErrOlder, nil, "%s was written by a palmares from before the first release: "+
+		"run `palmares export` of that program, and publish the exported folder into a new database; nothing was changed", d.name)
 }
 
 // untilFree repeats fn while another process has the SQLite file to itself: one that

@@ -34,29 +34,46 @@ func TestADatabaseFromBeforeTheFirstReleaseIsRefusedAndLeftUnchanged(t *testing.
 		if err := unreleasedTables(t.Context(), dsn, unreleased); err != nil {
 			t.Fatal(err)
 		}
-		_, err := openTables(t.Context(), dsn)
-		if !errors.Is(err, ErrOlder) || !IsPermanent(err) {
-			t.Fatalf("Open = %v; want ErrOlder", err)
-		}
-		for _, part := range []string{"before the first release", "`palmares export` of that program", "publish the exported folder into a new database", "nothing was changed"} {
-			if !strings.Contains(err.Error(), part) {
-				t.Errorf("%v: does not say %q", err, part)
-			}
-		}
-		found, ok := Examine(t.Context(), dsn, tables, nil)
-		if ok || len(found) == 0 || !found[len(found)-1].Wrong || !strings.Contains(found[len(found)-1].Text, "publish the export into a new database") {
-			t.Errorf("it is found to be %+v", found)
-		}
-		d, err := connect(t.Context(), dsn, Config{}, false)
-		if err != nil {
+		tooOld(t, dsn)
+	})
+}
+
+func TestADatabaseOfAnotherTextOfAMigrationIsRefusedAndLeftUnchanged(t *testing.T) {
+	databases.EachDSN(t, func(t *testing.T, dsn string) {
+		d := openDSN(t, dsn)
+		if err := WriteOnce(t.Context(), d, `UPDATE palmares_schema SET digest = 'x' WHERE version = $1`, unreleased+1); err != nil {
 			t.Fatal(err)
 		}
-		defer d.Close()
-		var name string
-		var versions int
-		err = d.reads.QueryRowContext(t.Context(), `SELECT name, (SELECT count(*) FROM palmares_schema) FROM tools`).Scan(&name, &versions)
-		if err != nil || name != "Plume" || versions != 2 {
-			t.Errorf("%q, %d versions, %v", name, versions, err)
-		}
+		tooOld(t, dsn)
 	})
+}
+
+// tooOld checks that a database is refused as too old, also by Examine, and left unchanged.
+func tooOld(t *testing.T, dsn string) {
+	t.Helper()
+	d, err := connect(t.Context(), dsn, Config{}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	before := testkit.Dump(t, d.reads)
+	_, err = openTables(t.Context(), dsn)
+	if !errors.Is(err, ErrOlder) || !IsPermanent(err) {
+		t.Fatalf("Open = %v; want ErrOlder", err)
+	}
+	found, ok := Examine(t.Context(), dsn, tables, nil)
+	if ok || len(found) != 1 || !found[0].Wrong || found[0].Text != err.Error() {
+		t.Errorf("it is found to be %+v", found)
+	}
+	for _, part := range []string{
+		"before the first release", "`palmares export` of that program", "publish the exported folder into a new database",
+		"nothing was changed",
+	} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%v: does not say %q", err, part)
+		}
+	}
+	if after := testkit.Dump(t, d.reads); after != before {
+		t.Errorf("the database was changed from\n%s\nto\n%s", before, after)
+	}
 }

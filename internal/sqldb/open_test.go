@@ -161,7 +161,7 @@ func TestADatabaseOfANewerVersionIsRefusedAndLeftUnchanged(t *testing.T) {
 	testkit.Each(t, func(t *testing.T, dsn string) {
 		s := openDSN(t, dsn)
 		mustAdd(t, s, 1)
-		if _, err := s.writes.Exec("INSERT INTO palmares_schema (version) VALUES (99)"); err != nil {
+		if _, err := s.writes.Exec("INSERT INTO palmares_schema VALUES (99, '')"); err != nil {
 			t.Fatal(err)
 		}
 		before := testkit.Dump(t, s.reads)

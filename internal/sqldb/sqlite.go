@@ -71,7 +71,7 @@ func (s *DB) openSQLite(ctx context.Context, path string) error {
 		return err
 	}
 	// Before anything is written to a file that may not be ours.
-	if err := s.untilFree(ctx, func() error { _, err := s.schema(ctx, s.writes); return err }); err != nil {
+	if err := s.untilFree(ctx, func() error { _, err := s.dialect.hasTables(ctx, s.writes); return err }); err != nil {
 		return err
 	}
 	s.dialect.(*sqliteDialect).file, err = os.Stat(path)

@@ -1,4 +1,4 @@
--- The tables of accounts. One text for SQLite and PostgreSQL: portable types only, dates and
+-- The tables of accounts, of the desk and of readers. One text for SQLite and PostgreSQL: portable types only, dates and
 -- times as fixed-width UTC text, "" for what is not given.
 
 -- Tokens for publishing from elsewhere. They are kept as SHA-256 only.
@@ -21,6 +21,7 @@ CREATE TABLE account_state (
 	id       INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
 	revision BIGINT  NOT NULL
 );
+INSERT INTO account_state VALUES (1, 0);
 
 CREATE TABLE accounts (
 	id          TEXT NOT NULL PRIMARY KEY,
@@ -232,4 +233,132 @@ CREATE TABLE stripe_events (
 );
 CREATE INDEX stripe_events_received ON stripe_events (received_at);
 
-INSERT INTO account_state VALUES (1, 0);
+-- Certificates of the site's domains, the account at their authority, and the tokens of orders
+-- under way, sealed with the secret key.
+CREATE TABLE certificates (
+	name   TEXT NOT NULL PRIMARY KEY,
+	sealed TEXT NOT NULL
+);
+
+-- When a certificate was last ordered. One node orders at a time.
+CREATE TABLE certificate_orders (
+	domain        TEXT    NOT NULL PRIMARY KEY,
+	tried_at      TEXT    NOT NULL,
+	claimed_until TEXT    NOT NULL, -- "" if no order is under way
+	failures      INTEGER NOT NULL  -- since the last success
+);
+
+-- The people of the desk. They belong to the operator: an account that is deleted leaves them.
+CREATE TABLE editors (
+	email    TEXT NOT NULL PRIMARY KEY, -- the account of this address has the role
+	name     TEXT NOT NULL, -- what is published is signed with it
+	role     TEXT NOT NULL, -- author or editor
+	added_at TEXT NOT NULL
+);
+
+-- What somebody writes and has not published.
+CREATE TABLE working_copies (
+	id         TEXT   NOT NULL PRIMARY KEY,
+	path       TEXT   NOT NULL, -- in the content folder
+	replaces   TEXT   NOT NULL, -- the path of a file that the publication removes; "" for none
+	author     TEXT   NOT NULL, -- an address, perhaps of a former editor
+	base       TEXT   NOT NULL, -- SHA-256 of original, hex; "" for a new record
+	original   BYTEA  NOT NULL, -- the file it started from
+	data       BYTEA  NOT NULL, -- as it is now
+	state      TEXT   NOT NULL, -- en-cours, a-relire or prete
+	note       TEXT   NOT NULL, -- to the reviewer, or back to the author
+	revision   BIGINT NOT NULL, -- rises with every change
+	created_at TEXT   NOT NULL,
+	saved_at   TEXT   NOT NULL,
+	UNIQUE (path, author)
+);
+
+-- The pictures of a working copy.
+CREATE TABLE copy_files (
+	copy_id TEXT  NOT NULL REFERENCES working_copies (id) ON DELETE CASCADE,
+	path    TEXT  NOT NULL, -- in the content folder
+	bytes   BYTEA NOT NULL,
+	PRIMARY KEY (copy_id, path)
+);
+
+-- Private links to one page of a working copy. They are kept as SHA-256 only.
+CREATE TABLE shares (
+	hash       TEXT   NOT NULL PRIMARY KEY, -- hex
+	id         TEXT   NOT NULL UNIQUE,
+	copy_id    TEXT   NOT NULL REFERENCES working_copies (id) ON DELETE CASCADE,
+	created_at TEXT   NOT NULL,
+	expires_at TEXT   NOT NULL,
+	views      BIGINT NOT NULL
+);
+CREATE INDEX shares_copy ON shares (copy_id);
+CREATE INDEX shares_expires ON shares (expires_at);
+
+-- What readers say is wrong. Addresses are sealed with the secret key, and erased when a report is closed.
+CREATE TABLE reports (
+	id         TEXT NOT NULL PRIMARY KEY,
+	page       TEXT NOT NULL, -- the path of a page; "" for the whole site
+	text       TEXT NOT NULL,
+	sealed     TEXT NOT NULL, -- the address of who wrote it; "" for none
+	created_at TEXT NOT NULL,
+	state      TEXT NOT NULL, -- "", corrige or sans-objet
+	closed_by  TEXT NOT NULL, -- a name at the desk
+	closed_at  TEXT NOT NULL
+);
+CREATE INDEX reports_created ON reports (created_at);
+
+-- What readers follow by mail. Addresses are sealed with the secret key, and found by a hash with that key.
+CREATE TABLE follows (
+	id         TEXT    NOT NULL PRIMARY KEY,
+	reader     TEXT    NOT NULL, -- keyed hash of the address
+	sealed     TEXT    NOT NULL, -- the secret by which it ends, and the address
+	hash       TEXT    NOT NULL UNIQUE, -- SHA-256 of that secret, hex
+	topic      TEXT    NOT NULL, -- outils/plume, categories/texte, or "" for everything
+	pace       TEXT    NOT NULL, -- aussitot or semaine
+	created_at TEXT    NOT NULL,
+	told       BIGINT  NOT NULL, -- the sequence of the last event that a mail was queued for
+	told_from  BIGINT  NOT NULL, -- that of the mail before
+	period     TEXT    NOT NULL, -- the day, or the Monday of the week, of the last mail
+	mails      INTEGER NOT NULL, -- in that period; one more than it may have if another is due
+	mailed     TEXT    NOT NULL DEFAULT '', -- the day of the last mail, and the prices that were told on it:
+	-- plume=2026-11-17.1f2e3d4c, the day of the change and a checksum of its words; -plume: and taken back
+	UNIQUE (reader, topic)
+);
+CREATE INDEX follows_topic ON follows (pace, topic, told);
+
+-- How far the mails to readers are: up to which event, and which day or week is done.
+CREATE TABLE reader_cursors (
+	name     TEXT   NOT NULL PRIMARY KEY,
+	sequence BIGINT NOT NULL,
+	period   TEXT   NOT NULL
+);
+
+-- How often pages were read, and from which other sites readers came. Nothing is about anybody.
+CREATE TABLE readership (
+	day   TEXT   NOT NULL,
+	kind  TEXT   NOT NULL, -- page or host
+	name  TEXT   NOT NULL, -- its path or name; autres for all beyond the limits of a day
+	views BIGINT NOT NULL,
+	PRIMARY KEY (day, kind, name)
+);
+
+-- The last batch of views that each process saved, so that none is added twice.
+CREATE TABLE readership_writers (
+	writer TEXT   NOT NULL PRIMARY KEY,
+	batch  BIGINT NOT NULL
+);
+
+-- Searches that found nothing, as HMACs with the key of their week, which is destroyed with them.
+CREATE TABLE missed_searches (
+	week    TEXT NOT NULL,
+	words   TEXT NOT NULL, -- HMAC of the words, hex
+	network TEXT NOT NULL, -- HMAC of the words and the network, hex
+	PRIMARY KEY (week, words, network)
+);
+
+-- Those that enough networks made.
+CREATE TABLE missed_words (
+	week     TEXT   NOT NULL,
+	words    TEXT   NOT NULL,
+	networks BIGINT NOT NULL,
+	PRIMARY KEY (week, words)
+);
