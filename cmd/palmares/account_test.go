@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 	"time"
@@ -18,14 +19,11 @@ func TestAnAccountThatPaysIsDeletedOnlyIfItsSubscriptionWasCancelled(t *testing.
 	}
 	defer st.Close()
 	id := firstID(t, "account", "list", "--database", database)
-	known, err := st.Subscriptions.SetCustomer(t.Context(), id, "", "cus_1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := st.Subscriptions.Apply(t.Context(), billing.Finding{
-		Reading: billing.Reading{ID: "sub_1", Pro: true, Status: billing.PastDue}, AccountID: id, Version: known.Version,
-		ObservedAt: time.Now(),
-	}); err != nil {
+	_, unset := st.Subscriptions.SetCustomer(t.Context(), id, "", "cus_1")
+	_, unpaid := st.Subscriptions.Apply(t.Context(), billing.Finding{
+		Reading: billing.Reading{ID: "sub_1", Status: billing.PastDue}, AccountID: id, Version: 1, ObservedAt: time.Now(),
+	})
+	if err := errors.Join(unset, unpaid); err != nil {
 		t.Fatal(err)
 	}
 	shown := must(t, "account", "show", id, "--database", database)
