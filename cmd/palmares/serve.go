@@ -48,8 +48,7 @@ type serveCommand struct {
 
 // exportOptions say where the files of /data/v1/export are kept.
 type exportOptions struct {
-	Dir   string    `name:"export-dir" help:"Folder for the files of /data/v1/export (default: beside a SQLite database; with PostgreSQL, palmares-export in the user's cache directory, or in TMPDIR if there is none)." env:"PALMARES_EXPORT_DIR" placeholder:"DIR" type:"path"`
-	Space byteCount `name:"export-space" help:"The most bytes in that folder, as in 500MiB." default:"4GiB" env:"PALMARES_EXPORT_SPACE" placeholder:"SIZE"`
+	Dir string `name:"export-dir" help:"Folder for the files of /data/v1/export (default: beside a SQLite database; with PostgreSQL, palmares-export in the user's cache directory, or in TMPDIR if there is none)." env:"PALMARES_EXPORT_DIR" placeholder:"DIR" type:"path"`
 }
 
 func (o *exportOptions) folder(database string) string {
@@ -164,7 +163,7 @@ func (c *serveCommand) config(inv *invocation) (cfg node.Config, err error) {
 		Version: version, Release: release(),
 		Demo: c.Demo == "on", FrontLane: c.FrontLane == "on", Quota: c.Quota == "on", MCPQuota: int(c.MCPQuota),
 		Trusted: c.Trusted, Memory: memoryLimit(c.Memory), Drain: c.Drain.given,
-		ExportSpace: int64(c.Exports.Space), Desk: c.Desk,
+		Desk: c.Desk,
 		Stripe: billing.Settings{Key: c.Stripe.Key, WebhookSecret: c.Stripe.WebhookSecret, Price: c.Stripe.Price},
 		Webhooks: node.Webhooks{
 			Keys: c.Webhooks.keySource(inv.database), Allow: c.Webhooks.Allow,

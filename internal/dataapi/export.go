@@ -83,12 +83,9 @@ func (h *Handler) export(r *request, name string) (*dataset.Export, error) {
 		return x, nil
 	case errors.Is(err, dataset.ErrPreparing):
 		return nil, exportPreparing(version)
-	case errors.Is(err, dataset.ErrNoRoom):
-		return nil, unavailable("L’export "+version+" ne tient pas dans la place que ce serveur lui réserve : "+
-			"lisez /data/v1/changes, qui donne les mêmes enregistrements.", "60")
 	case errors.Is(err, dataset.ErrGone):
 		return nil, web.NewError(web.CodeVersionGone, "Les fichiers de cette version ne sont plus proposés : "+
-			"ceux des trois dernières le sont. Relisez "+dataset.Path+" et prenez les adresses qu’il donne.")
+			"seuls le sont ceux de la version servie et de la précédente. Relisez "+dataset.Path+" et prenez les adresses qu’il donne.")
 	case errors.Is(err, dataset.ErrNoFile):
 		return nil, fileNotFound()
 	}

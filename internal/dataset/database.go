@@ -3,7 +3,6 @@ package dataset
 import (
 	"database/sql"
 	_ "embed"
-	"errors"
 	"io"
 	"net/url"
 	"os"
@@ -11,8 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
+	_ "modernc.org/sqlite" // the driver
 
 	"palmares/internal/catalog"
 	"palmares/internal/record"
@@ -20,9 +18,6 @@ import (
 
 //go:embed schema.sql
 var schema string
-
-// pageSize is that of the SQLite file, in bytes.
-const pageSize = 4096
 
 // A database is the SQLite file that is being written, in one transaction.
 type database struct {
@@ -32,7 +27,6 @@ type database struct {
 	tx      *sql.Tx
 	inserts map[string]*sql.Stmt // by table
 	rows    int64
-	size    int64 // of the file, as far as it was taken from the room
 	args    []any
 }
 
@@ -46,10 +40,8 @@ func (w *writer) createDatabase() (*database, error) {
 	d := &database{w: w, path: path, inserts: map[string]*sql.Stmt{}}
 	pragmas := url.Values{"_dqs": {"0"}}
 	for _, pragma := range []string{
-		"page_size(" + strconv.Itoa(pageSize) + ")", "journal_mode(OFF)", "synchronous(OFF)", "locking_mode(EXCLUSIVE)",
-		"temp_store(MEMORY)",
-		"cache_size(-65536)", "max_page_count(" + strconv.FormatInt(max((w.room.limit-w.room.used)/pageSize, 1), 10) + ")",
-		"user_version(" + strconv.Itoa(Format) + ")",
+		"page_size(4096)", "journal_mode(OFF)", "synchronous(OFF)", "locking_mode(EXCLUSIVE)",
+		"temp_store(MEMORY)", "cache_size(-65536)", "user_version(" + strconv.Itoa(Format) + ")",
 	} {
 		pragmas.Add("_pragma", pragma)
 	}
@@ -62,7 +54,7 @@ func (w *writer) createDatabase() (*database, error) {
 	d.tx, err = d.db.BeginTx(w.ctx, nil)
 	if err != nil {
 		d.abandon()
-		return nil, d.explain(err)
+		return nil, err
 	}
 	statements := append(createTables(), schema, setIndex("automerge", 0), setIndex("hashsize", 32<<20))
 	if err := d.exec(statements...); err != nil {
@@ -82,7 +74,7 @@ func setIndex(option string, value int) string {
 func (d *database) exec(statements ...string) error {
 	for _, statement := range statements {
 		if _, err := d.tx.ExecContext(d.w.ctx, statement); err != nil {
-			return d.explain(err)
+			return err
 		}
 	}
 	return nil
@@ -103,12 +95,12 @@ func (d *database) insert(table string, values ...any) error {
 		var err error
 		stmt, err = d.tx.PrepareContext(d.w.ctx, "INSERT INTO "+table+" VALUES (?"+strings.Repeat(", ?", len(values)-1)+")")
 		if err != nil {
-			return d.explain(err)
+			return err
 		}
 		d.inserts[table] = stmt
 	}
 	_, err := stmt.ExecContext(d.w.ctx, values...)
-	return d.explain(err)
+	return err
 }
 
 // add adds a record, with its histories and its words.
@@ -140,15 +132,9 @@ func (d *database) add(r *row) error {
 		return err
 	}
 	if r.Kind == record.Tool {
-		if err := d.addHistories(d.w.snap.Catalog.Tool(r.change.Slug)); err != nil {
-			return err
-		}
+		return d.addHistories(d.w.snap.Catalog.Tool(r.change.Slug))
 	}
-	const often = 512
-	if d.rows%often != 0 {
-		return nil
-	}
-	return d.measure()
+	return nil
 }
 
 func (d *database) addHistories(t *catalog.Tool) error {
@@ -179,17 +165,6 @@ func (d *database) addMeta(r *row) error {
 		feed.ID, d.w.snap.Version, feed.Last, feed.State, c.CreditLine(), d.w.snap.PublishedAt, r.change.Hash, string(r.canonical))
 }
 
-// measure takes what the file has grown by from the room.
-func (d *database) measure() error {
-	info, err := os.Stat(d.path)
-	if err != nil {
-		return err
-	}
-	grown := info.Size() - d.size
-	d.size = info.Size()
-	return d.w.room.take(grown)
-}
-
 // finish ends the file and compresses it.
 func (d *database) finish() error {
 	err := d.exec(
@@ -202,18 +177,14 @@ func (d *database) finish() error {
 		return err
 	}
 	if err := d.tx.Commit(); err != nil {
-		return d.explain(err)
+		return err
 	}
 	if err := d.db.Close(); err != nil {
-		return d.explain(err)
-	}
-	if err := d.measure(); err != nil {
 		return err
 	}
 	if err := d.compress(); err != nil {
 		return err
 	}
-	d.w.room.used -= d.size
 	return os.Remove(d.path)
 }
 
@@ -232,12 +203,4 @@ func (d *database) compress() error {
 	}
 	o.rows = d.rows
 	return o.finish()
-}
-
-// explain returns ErrNoRoom if the file has become too large, for the room or for the disk.
-func (d *database) explain(err error) error {
-	if lite, ok := errors.AsType[*sqlite.Error](err); ok && lite.Code()&0xff == sqlite3.SQLITE_FULL {
-		return ErrNoRoom
-	}
-	return err
 }

@@ -63,10 +63,10 @@ type exports struct {
 	log *testkit.Log
 }
 
-func open(t *testing.T, dir string, space int64) *exports {
+func open(t *testing.T, dir string) *exports {
 	t.Helper()
 	e := &exports{t: t, dir: dir, log: &testkit.Log{}}
-	e.Exports = dataset.New(dataset.Config{Dir: dir, Space: space, Release: "1.2.3", Log: slog.New(slog.NewTextHandler(e.log, nil))})
+	e.Exports = dataset.New(dataset.Config{Dir: dir, Release: "1.2.3", Log: slog.New(slog.NewTextHandler(e.log, nil))})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- e.Run(ctx) }()
@@ -129,7 +129,7 @@ func rowsOf(x *dataset.Export, name string) int {
 
 func TestTheFilesHaveTheRecordsThatTheStateProves(t *testing.T) {
 	s := show(varied(), 12, "flux-1")
-	x := open(t, t.TempDir(), 1<<30).get(s)
+	x := open(t, t.TempDir()).get(s)
 	var all []record.Change
 	for kind, folder := range record.Folders {
 		name := folder + ".ndjson.zst"
@@ -166,7 +166,7 @@ func TestTheFilesHaveTheRecordsThatTheStateProves(t *testing.T) {
 
 func TestChunksAreThoseOfTheEmbeddings(t *testing.T) {
 	s := show(varied(), 1, "flux-1")
-	x := open(t, t.TempDir(), 1<<30).get(s)
+	x := open(t, t.TempDir()).get(s)
 	text := string(read(t, x, dataset.ChunksFile))
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	zipped, err := gzip.NewReader(bytes.NewReader(read(t, x, "chunks.ndjson.gz")))
@@ -201,7 +201,7 @@ func TestChunksAreThoseOfTheEmbeddings(t *testing.T) {
 
 func TestTablesAreForSpreadsheets(t *testing.T) {
 	s := show(varied(), 1, "flux-1")
-	x := open(t, t.TempDir(), 1<<30).get(s)
+	x := open(t, t.TempDir()).get(s)
 	raw := string(read(t, x, "outils.csv"))
 	if strings.Count(raw, "\n") != strings.Count(raw, "\r\n") || !strings.HasPrefix(raw, "slug,name,domain,") {
 		t.Errorf("%.200s", raw)
@@ -289,7 +289,7 @@ func query[T any](t *testing.T, db *sql.DB, q string, args ...any) (v T) {
 
 func TestTheDatabaseHasTablesAndWords(t *testing.T) {
 	s := show(varied(), 12, "flux-1")
-	x := open(t, t.TempDir(), 1<<30).get(s)
+	x := open(t, t.TempDir()).get(s)
 	db := database(t, x)
 	for table, file := range map[string]string{"tools": "outils", "comparisons": "comparatifs", "retired": "cimetiere", "pages": "pages", "articles": "articles", "authors": "auteurs"} {
 		var records []string
@@ -347,8 +347,8 @@ func TestTheDatabaseHasTablesAndWords(t *testing.T) {
 }
 
 func TestAllNodesWriteTheSameBytes(t *testing.T) {
-	a := open(t, t.TempDir(), 1<<30).get(show(varied(), 12, "flux-1"))
-	b := open(t, t.TempDir(), 1<<30).get(show(varied(), 12, "flux-1"))
+	a := open(t, t.TempDir()).get(show(varied(), 12, "flux-1"))
+	b := open(t, t.TempDir()).get(show(varied(), 12, "flux-1"))
 	if !bytes.Equal(a.JSON, b.JSON) {
 		t.Errorf("%s\n%s", a.JSON, b.JSON)
 	}
@@ -358,7 +358,7 @@ func TestAllNodesWriteTheSameBytes(t *testing.T) {
 		}
 	}
 	// What is different has another address.
-	other := open(t, t.TempDir(), 1<<30)
+	other := open(t, t.TempDir())
 	changed := varied()
 	changed.Tools[0].Price = "0 €"
 	for what, s := range map[string]*snapshot.Snapshot{"feed": show(varied(), 12, "flux-2"), "state": show(changed, 12, "flux-1"), "version": show(varied(), 13, "flux-1")} {
@@ -373,7 +373,7 @@ func TestHeadsHaveNoTexts(t *testing.T) {
 	c.Settings.Dataset = catalog.DatasetHead
 	c.Tools[0].Body += "\n\nDes mots qui ne sortent pas : hippopotame."
 	s := show(c, 1, "flux-1")
-	x := open(t, t.TempDir(), 1<<30).get(s)
+	x := open(t, t.TempDir()).get(s)
 	if rowsOf(x, dataset.ChunksFile) != -1 || rowsOf(x, "palmares.sqlite.zst") < 400 {
 		t.Errorf("%s", x.JSON)
 	}

@@ -15,9 +15,6 @@ import (
 var (
 	// ErrPreparing: it is being written, or will be; ask again later.
 	ErrPreparing = errors.New("the export is being written")
-	// ErrNoRoom: it does not fit into the folder or on the disk.
-	ErrNoRoom = errors.New("there is not enough room for the export: raise --export-space, free the disk, " +
-		"or choose another folder with --export-dir")
 	// ErrFailed: it could not be written, which is in the log.
 	ErrFailed = errors.New("the export could not be written")
 	// ErrGone: the files of a version are no longer there.
@@ -29,7 +26,6 @@ var (
 // Config is what Exports needs.
 type Config struct {
 	Dir     string // created when something is first written; required
-	Space   int64  // the most bytes in it; required
 	Release string // of this program: other releases may write other bytes
 	Log     *slog.Logger
 	// Timeout is how long callers wait for an export that is not written yet; 30 seconds if
@@ -43,7 +39,7 @@ const (
 	failurePause = time.Minute
 )
 
-// Exports keeps the exports of the last versions. Run writes those that are asked for,
+// Exports keeps the exports of the served version and of the one before. Run writes those that are asked for,
 // one at a time, each once.
 type Exports struct {
 	cfg    Config
@@ -75,7 +71,7 @@ type failure struct {
 // New returns the exports in a folder.
 func New(cfg Config) *Exports {
 	cfg.Timeout = cmp.Or(cfg.Timeout, defaultTimeout)
-	e := &Exports{cfg: cfg, folder: folder{cfg.Dir, cfg.Space}, wake: make(chan struct{}, 1)}
+	e := &Exports{cfg: cfg, folder: folder{cfg.Dir}, wake: make(chan struct{}, 1)}
 	if err := e.folder.prepare(); err != nil {
 		cfg.Log.Error("exports cannot be written and will be answered with 503: look at the folder, "+
 			"or choose another one with --export-dir", "folder", cfg.Dir, "error", err)
@@ -203,8 +199,6 @@ func (e *Exports) write(ctx context.Context, b *build) {
 		log.Info("the export is written", "bytes", x.size())
 	case ctx.Err() != nil:
 		err = ErrPreparing // by another node, or after the restart
-	case errors.Is(err, ErrNoRoom):
-		log.Error("the export cannot be written and is answered with 503", "error", err)
 	default:
 		log.Error("the export cannot be written and is answered with 503: look at the folder, "+
 			"or choose another one with --export-dir", "error", err)

@@ -54,28 +54,28 @@ func folders(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-func TestTheLastThreeVersionsStay(t *testing.T) {
+func TestTheServedVersionAndTheOneBeforeStay(t *testing.T) {
 	list := versions(4)
 	dir := t.TempDir()
-	e := open(t, dir, 1<<30)
+	e := open(t, dir)
+	open(t, dir).get(show(varied(), 3, "flux-2")) // another catalogue
 	var names []string
-	for _, s := range list[:3] {
+	for i, s := range list[:3] {
 		names = append(names, nameOf(e.get(s)))
-	}
-	for i, name := range names {
-		if x, err := e.Find(t.Context(), list[2], name); err != nil || x.Version != int64(i+1) {
-			t.Errorf("%s: %v", name, err)
+		if got := folders(t, dir); len(got) != min(i+1, 2) || got[len(got)-1] != names[i] {
+			t.Errorf("version %d: %v", i+1, got)
 		}
 	}
-	if _, err := e.Find(t.Context(), list[3], names[0]); !errors.Is(err, dataset.ErrGone) { // though its files are still there
+	for name, want := range map[string]error{names[0]: dataset.ErrGone, names[1]: nil, names[2]: nil} {
+		if _, err := e.Find(t.Context(), list[2], name); !errors.Is(err, want) {
+			t.Errorf("%s: %v, not %v", name, err, want)
+		}
+	}
+	if _, err := e.Find(t.Context(), list[3], names[1]); !errors.Is(err, dataset.ErrGone) { // though its files are still there
 		t.Error(err)
 	}
 	if _, err := e.Find(t.Context(), list[1], names[2]); !errors.Is(err, dataset.ErrNoFile) {
 		t.Error(err)
-	}
-	e.get(list[3])
-	if got := folders(t, dir); len(got) != 3 {
-		t.Errorf("%v", got)
 	}
 	for _, name := range []string{"", "v", "v1", "v1-", "v-1-000000000000", "v01-000000000000", "v1-00000000000G", "v1-0000000000000", "../x", "lock", "v99999999999999999999-000000000000", "v5-000000000000"} {
 		if _, err := e.Find(t.Context(), list[3], name); !errors.Is(err, dataset.ErrNoFile) {
@@ -84,62 +84,35 @@ func TestTheLastThreeVersionsStay(t *testing.T) {
 	}
 	heads := versions(4)[3]
 	heads.Catalog.Settings.Dataset = catalog.DatasetHead
-	if _, err := e.Find(t.Context(), heads, names[1]); !errors.Is(err, dataset.ErrGone) {
+	if _, err := e.Find(t.Context(), heads, names[2]); !errors.Is(err, dataset.ErrGone) {
 		t.Errorf("texts that the publisher keeps are still available: %v", err)
 	}
 }
 
 func TestARestartFindsWhatWasWrittenAndRemovesWhatWasNot(t *testing.T) {
 	s, dir := versions(1)[0], t.TempDir()
-	name := nameOf(open(t, dir, 1<<30).get(s))
+	name := nameOf(open(t, dir).get(s))
 	if err := os.MkdirAll(filepath.Join(dir, "building-1"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	e := open(t, dir, 1<<30)
+	e := open(t, dir)
 	written := e.Written(s)
 	if written == nil || nameOf(written) != name {
 		t.Fatal("the export is not found again")
 	}
-	e.get(show(varied(), 2, "flux-2")) // Run has begun
-	if got := folders(t, dir); len(got) != 2 {
+	e.get(versions(2)[1]) // Run has begun
+	if got := folders(t, dir); len(got) != 2 || got[0] != name {
 		t.Errorf("%v", got)
 	}
 	// A file that was cut short is no export: it is written again.
 	if err := os.Truncate(filepath.Join(dir, name, "outils.csv"), 10); err != nil {
 		t.Fatal(err)
 	}
-	e = open(t, dir, 1<<30)
+	e = open(t, dir)
 	if e.Written(s) != nil {
 		t.Error("a file that was cut short counts as written")
 	}
 	read(t, e.get(s), "outils.csv")
-}
-
-func TestAFolderHasALimit(t *testing.T) {
-	list, dir := versions(3), t.TempDir()
-	x := open(t, dir, 1<<30).get(list[0])
-	size := int64(0)
-	for _, f := range x.Files {
-		size += f.Bytes
-	}
-	raw := int64(len(read(t, x, "palmares.sqlite.zst")))
-	e := open(t, dir, size+raw+size/2)
-	e.get(list[1])
-	if got := folders(t, dir); len(got) != 1 || !strings.HasPrefix(got[0], "v2-") {
-		t.Errorf("the older version did not leave: %v", got)
-	}
-	for _, space := range []int64{1, size / 2, raw, size + raw/2} {
-		e := open(t, t.TempDir(), space)
-		if _, err := e.Get(t.Context(), list[2]); !errors.Is(err, dataset.ErrNoRoom) {
-			t.Errorf("%d bytes are enough: %v", space, err)
-		}
-		if got := folders(t, e.dir); len(got) > 0 || !e.log.Contains("--export-space") {
-			t.Errorf("%v is left; the log says %s", got, e.log)
-		}
-		if _, err := e.Get(t.Context(), list[2]); !errors.Is(err, dataset.ErrNoRoom) || e.log.Count("cannot be written") != 1 {
-			t.Errorf("it was tried again at once: %v", err)
-		}
-	}
 }
 
 func TestAFolderThatCannotBeWrittenIsReported(t *testing.T) {
@@ -147,18 +120,23 @@ func TestAFolderThatCannotBeWrittenIsReported(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := open(t, filepath.Join(file, "exports"), 1<<30)
+	e := open(t, filepath.Join(file, "exports"))
 	if !e.log.Contains("exports cannot be written") {
 		t.Error("nothing is said at the start")
 	}
-	if _, err := e.Get(t.Context(), versions(1)[0]); !errors.Is(err, dataset.ErrFailed) || !e.log.Contains("--export-dir") {
-		t.Error(err, e.log)
+	for range 2 { // the second time nothing is tried
+		if _, err := e.Get(t.Context(), versions(1)[0]); !errors.Is(err, dataset.ErrFailed) || e.log.Count("the export cannot be written") != 1 {
+			t.Error(err, e.log)
+		}
+	}
+	if !e.log.Contains("--export-dir") {
+		t.Error(e.log)
 	}
 }
 
 func TestManyReadersShareOneBuildAndTwoServersShareAFolder(t *testing.T) {
 	s, dir := versions(1)[0], t.TempDir()
-	a, b := open(t, dir, 1<<30), open(t, dir, 1<<30)
+	a, b := open(t, dir), open(t, dir)
 	var readers sync.WaitGroup
 	for i := range 20 {
 		readers.Go(func() {
@@ -181,11 +159,11 @@ func TestManyReadersShareOneBuildAndTwoServersShareAFolder(t *testing.T) {
 
 func TestNobodyWaitsForLong(t *testing.T) {
 	s := versions(1)[0]
-	idle := dataset.New(dataset.Config{Dir: t.TempDir(), Space: 1 << 30, Log: slog.New(slog.DiscardHandler), Timeout: time.Millisecond})
+	idle := dataset.New(dataset.Config{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Timeout: time.Millisecond})
 	if _, err := idle.Get(t.Context(), s); !errors.Is(err, dataset.ErrPreparing) {
 		t.Error(err)
 	}
-	stopped := dataset.New(dataset.Config{Dir: t.TempDir(), Space: 1 << 30, Log: slog.New(slog.DiscardHandler), Timeout: time.Hour})
+	stopped := dataset.New(dataset.Config{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Timeout: time.Hour})
 	ctx, cancel := context.WithCancel(t.Context())
 	waiting := make(chan error)
 	go func() {
@@ -208,7 +186,7 @@ func TestNobodyWaitsForLong(t *testing.T) {
 func TestTheFolderMayBeRelative(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, dir := range []string{"export", "a b/données?#"} {
-		if x := open(t, dir, 1<<30).get(show(varied(), 1, "flux-1")); len(read(t, x, "palmares.sqlite.zst")) == 0 {
+		if x := open(t, dir).get(show(varied(), 1, "flux-1")); len(read(t, x, "palmares.sqlite.zst")) == 0 {
 			t.Errorf("%s: nothing was written", dir)
 		}
 	}
@@ -217,7 +195,7 @@ func TestTheFolderMayBeRelative(t *testing.T) {
 func TestAFolderThatOthersDecideAboutIsNotUsed(t *testing.T) {
 	s := show(varied(), 1, "flux-1")
 	ours := filepath.Join(t.TempDir(), "export")
-	open(t, ours, 1<<30).get(s)
+	open(t, ours).get(s)
 	link := filepath.Join(t.TempDir(), "export")
 	if err := os.Symlink(ours, link); err != nil {
 		t.Fatal(err)
@@ -234,7 +212,7 @@ func TestAFolderThatOthersDecideAboutIsNotUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dir, says := range map[string]string{link: "is a link", foreign: "belongs to another user", shared: "chmod go-w"} {
-		e := open(t, dir, 1<<30)
+		e := open(t, dir)
 		if e.Written(s) != nil {
 			t.Errorf("%s: what is there is served", dir)
 		}

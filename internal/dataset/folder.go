@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,17 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"palmares/internal/osfile"
 	"palmares/internal/snapshot"
 )
-
-// Available is how many versions can be downloaded: the served one and those before it.
-const Available = 3
 
 // The names in a folder that are not those of exports.
 const (
@@ -32,10 +26,7 @@ const (
 // A folder holds exports. Each is a folder of its own, which gets its name when all its
 // files are on the disk. Several processes may share a folder: exports of one name are
 // the same, and who writes or removes one holds a lock.
-type folder struct {
-	dir   string
-	limit int64 // bytes of everything in it
-}
+type folder struct{ dir string }
 
 // prepare creates the folder if needed, or returns why it must not be used.
 func (f *folder) prepare() error {
@@ -143,40 +134,25 @@ func (f *folder) build(ctx context.Context, s *snapshot.Snapshot, name string) (
 	if x := f.load(name); x != nil { // by another process
 		return x, nil
 	}
-	if err := errors.Join(f.removeUnfinished(), os.RemoveAll(filepath.Join(f.dir, name))); err != nil { // or damaged
+	if err := errors.Join(f.removeUnfinished(), f.removeOthers(s)); err != nil {
 		return nil, err
 	}
-	kept, err := f.keep(s)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		r := &room{limit: f.limit, kept: kept}
-		x, err := f.write(ctx, s, name, r)
-		if !errors.Is(err, ErrNoRoom) || len(r.kept) <= 1 {
-			return x, err
-		}
-		// The disk is full. One export stays: it may be something else that fills it.
-		if err := os.RemoveAll(r.kept[0].dir); err != nil {
-			return nil, err
-		}
-		kept = r.kept[1:]
-	}
+	return f.write(ctx, s, name)
 }
 
 // write writes an export into a new folder and names it when it is complete. The name may
 // be lost if the power is, and the export with it: it is then written again.
-func (f *folder) write(ctx context.Context, s *snapshot.Snapshot, name string, r *room) (x *Export, err error) {
+func (f *folder) write(ctx context.Context, s *snapshot.Snapshot, name string) (x *Export, err error) {
 	dir, err := os.MkdirTemp(f.dir, unfinished)
 	if err != nil {
-		return nil, noRoom(err)
+		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = noRoom(errors.Join(err, os.RemoveAll(dir)))
+			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
-	w := writer{ctx: ctx, snap: s, dir: dir, name: name, room: r}
+	w := writer{ctx: ctx, snap: s, dir: dir, name: name}
 	x, err = w.write()
 	if err != nil {
 		return nil, err
@@ -185,75 +161,24 @@ func (f *folder) write(ctx context.Context, s *snapshot.Snapshot, name string, r
 	return x, os.Rename(dir, x.dir)
 }
 
-// noRoom returns ErrNoRoom if the disk is full.
-func noRoom(err error) error {
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return ErrNoRoom
-	}
-	return err
-}
-
-// keep removes the exports of the same catalogue that are no longer available, and
-// returns the others, which stay as long as there is room. Those of other catalogues have the version
-// foreign.
-func (f *folder) keep(s *snapshot.Snapshot) (kept []*Export, err error) {
+// removeOthers removes the exports that are damaged or not available. It needs the lock.
+func (f *folder) removeOthers(s *snapshot.Snapshot) error {
 	entries, err := os.ReadDir(f.dir)
-	if err != nil {
-		return nil, err
-	}
 	for _, e := range entries {
 		if _, ok := Version(e.Name()); !ok {
 			continue
 		}
-		x := f.load(e.Name())
-		if x == nil || x.Feed == s.Feed.ID && !x.isAvailable(s) {
-			if err := os.RemoveAll(filepath.Join(f.dir, e.Name())); err != nil {
-				return nil, err
-			}
-			continue
+		if x := f.load(e.Name()); x == nil || !x.isAvailable(s) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(f.dir, e.Name())))
 		}
-		if x.Feed != s.Feed.ID {
-			x.Version = foreign
-		}
-		kept = append(kept, x)
 	}
-	slices.SortFunc(kept, func(a, b *Export) int { return cmp.Compare(a.Version, b.Version) })
-	return kept, nil
+	return err
 }
 
 // isAvailable reports whether the export may be downloaded while a snapshot is served: it
-// is of the same catalogue, one of its last versions, and has no texts that the publisher
-// has since decided to keep.
+// is of the same catalogue, of the served version or of the one before, and has no texts that the
+// publisher has since decided to keep.
 func (x *Export) isAvailable(s *snapshot.Snapshot) bool {
-	return x.Feed == s.Feed.ID && x.Version <= s.Version && x.Version > s.Version-Available &&
+	return x.Feed == s.Feed.ID && x.Version <= s.Version && x.Version >= s.Version-1 &&
 		(x.File(ChunksFile) == nil || !isHeads(s.Catalog))
-}
-
-const foreign = -1 // older than any version
-
-// A room is what an export may take: the limit of the folder, from which older exports
-// are removed, the oldest first.
-type room struct {
-	limit int64
-	used  int64
-	kept  []*Export
-}
-
-// take takes bytes. ErrNoRoom: there are too few, even without any other export.
-func (r *room) take(n int64) error {
-	r.used += n
-	total := r.used
-	for _, x := range r.kept {
-		total += x.size()
-	}
-	for ; total > r.limit && len(r.kept) > 0; r.kept = r.kept[1:] {
-		if err := os.RemoveAll(r.kept[0].dir); err != nil {
-			return err
-		}
-		total -= r.kept[0].size()
-	}
-	if total > r.limit {
-		return ErrNoRoom
-	}
-	return nil
 }

@@ -30,7 +30,6 @@ type writer struct {
 	snap *snapshot.Snapshot
 	dir  string // an empty folder
 	name string // of the export
-	room *room
 
 	open    []*output // begun and not finished
 	written map[string]File
@@ -246,9 +245,6 @@ func (o *output) add(b []byte) error {
 // Write receives the bytes of the file. It fails when the context of the export has ended.
 func (o *output) Write(b []byte) (int, error) {
 	if err := o.w.ctx.Err(); err != nil {
-		return 0, err
-	}
-	if err := o.w.room.take(int64(len(b))); err != nil {
 		return 0, err
 	}
 	o.sum.Write(b)

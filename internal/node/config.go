@@ -36,7 +36,6 @@ type Config struct {
 	Connections int            // how many connections to Listener may be open
 	Memory      int64          // how many bytes the process may use; 0 for no limit
 	ExportDir   string         // where the files of /data/v1/export are
-	ExportSpace int64          // how many bytes they may take
 
 	// Drain is how long requests are still served after the context has ended; nil for two
 	// seconds with PostgreSQL, where other nodes take over, and with SQLite for as long as

@@ -53,9 +53,7 @@ func (n *node) open(ctx context.Context) (d dependencies, err error) {
 	if err := n.calendar.advance(ctx); err != nil { // run tries again
 		n.log.Error("what is scheduled cannot be published now", "error", err)
 	}
-	n.exports = dataset.New(dataset.Config{
-		Dir: n.cfg.ExportDir, Space: n.cfg.ExportSpace, Release: n.cfg.Release, Log: n.log,
-	})
+	n.exports = dataset.New(dataset.Config{Dir: n.cfg.ExportDir, Release: n.cfg.Release, Log: n.log})
 	d.reads = readership.New(readership.Config{
 		Store: n.store.Readership, Trusted: n.cfg.Trusted, BaseURL: n.cfg.BaseURL, Now: n.cfg.Now, Log: n.log,
 	})

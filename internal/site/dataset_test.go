@@ -17,7 +17,7 @@ import (
 // openExports serves a catalogue with a feed, whose export can be written.
 func openExports(t *testing.T, c *catalog.Catalog) (*server, *dataset.Exports) {
 	t.Helper()
-	exports := dataset.New(dataset.Config{Dir: t.TempDir(), Space: 1 << 30, Log: slog.New(slog.DiscardHandler)})
+	exports := dataset.New(dataset.Config{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- exports.Run(ctx) }()
