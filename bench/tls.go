@@ -113,8 +113,7 @@ func (b *bench) secureSide(pair *keyPair) (side, error) {
 	if err != nil {
 		return side{}, err
 	}
-	const name = "certificate " + domain
-	err = st.Certificates.Put(b.ctx, name, sealer.Seal(name, pair.text))
+	err = st.Certificates.Sealed(sealer).Put(b.ctx, domain, []byte(pair.text))
 	if err := cmp.Or(err, st.Close()); err != nil {
 		return side{}, err
 	}

@@ -142,7 +142,7 @@ func (c *checkCommand) certificates(inv *invocation) sqldb.Finding {
 		if err != nil {
 			return err
 		}
-		expiry, err := certificate.New(*c.HTTPS.config()).Read(inv.ctx, st.Certificates, sealer)
+		expiry, err := certificate.New(*c.HTTPS.config()).Open(inv.ctx, st.Certificates.Sealed(sealer))
 		switch {
 		case err != nil:
 			return err

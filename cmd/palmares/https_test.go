@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"palmares/internal/certificate"
 	"palmares/internal/sqldb"
 	"palmares/internal/testkit"
 )
@@ -33,15 +32,6 @@ var (
 type authority struct {
 	*testkit.Authority
 	t *testing.T
-}
-
-// newAuthority starts an authority. In a trial, it is slow and refuses half of what it is sent at first.
-func newAuthority(t *testing.T, isTrial bool) authority {
-	t.Helper()
-	if isTrial {
-		return authority{testkit.NewAuthority(t, "PEBBLE_VA_NOSLEEP=0", "PEBBLE_WFE_NONCEREJECT=50"), t}
-	}
-	return authority{testkit.NewAuthority(t), t}
 }
 
 // launch starts a server with certificates of the authority.
@@ -108,14 +98,90 @@ func (a authority) awaitCertificate(address string) *x509.Certificate {
 	return shown
 }
 
-func TestADomainIsServedOverHTTPSWithACertificateThatOutlivesTheProcess(t *testing.T) {
+func TestADomainIsServedOverHTTPSByServersThatAreKilledAndRenewItsCertificate(t *testing.T) {
 	t.Parallel()
-	a := newAuthority(t, false)
-	database := databases.SQLite(t)
-	const domains = "catalogue.example,www.catalogue.example"
-	p := a.launch(database, domains, a.Secure, a.Plain).serves()
-	first := a.awaitCertificate(a.Secure)
-	testkit.Until(t, "the second certificate", func() bool { return a.Issued() == 2 })
+	if *renewals == 0 {
+		a := authority{testkit.NewAuthority(t), t}
+		database := databases.SQLite(t)
+		a.killOrders(database)
+		a.serveDomains(database)
+		return
+	}
+	databases.EachDSN(t, func(t *testing.T, database string) {
+		a := authority{testkit.NewAuthority(t, "PEBBLE_VA_NOSLEEP=0", "PEBBLE_WFE_NONCEREJECT=20"), t}
+		a.killOrders(database)
+		a.serveDomains(database)
+		a.renewUnderLoad(database)
+	})
+}
+
+// killOrders kills servers while they order a certificate; later ones have it issued.
+func (a authority) killOrders(database string) {
+	a.t.Helper()
+	st := databases.OpenDSN(a.t, database)
+	took, cut, lost := time.Second, 0, 0
+	for i := range *orderKills {
+		before := a.Issued()
+		nodes := a.nodes(database)
+		isOrdering := func() bool {
+			n, err := sqldb.Get[int](a.t.Context(), st.SQL, `
+				SELECT count(*) FROM certificates WHERE sealed = '' AND next_at <> ''`)
+			if err != nil {
+				a.t.Fatal(err)
+			}
+			return n > 0
+		}
+		testkit.Until(a.t, "an order", isOrdering)
+		if i > 0 {
+			<-time.After(rand.N(took))
+		}
+		for _, n := range nodes {
+			n.kill()
+		}
+		if isOrdering() {
+			cut++
+		}
+		// The minutes until others may order pass.
+		if err := sqldb.WriteOnce(a.t.Context(), st.SQL, `UPDATE certificates SET next_at = ''`); err != nil {
+			a.t.Fatal(err)
+		}
+		nodes = a.nodes(database)
+		began := time.Now()
+		for _, n := range nodes {
+			a.awaitCertificate(n.address)
+		}
+		took = max(time.Since(began), time.Second)
+		issued := a.Issued() - before
+		if issued > 2 {
+			a.t.Errorf("%d were issued", issued)
+		}
+		lost += issued - 1
+		for _, n := range nodes {
+			if n.log.Contains("no certificate for") {
+				a.t.Errorf("an order failed: %s", n.log)
+			}
+			n.kill()
+		}
+		if i < *orderKills-1 {
+			err := sqldb.WriteOnce(a.t.Context(), st.SQL, `DELETE FROM certificates WHERE name = 'catalogue.example'`)
+			if err != nil {
+				a.t.Fatal(err)
+			}
+		}
+	}
+	a.t.Logf("%d times killed, %d times during an order, %d certificates were issued and not stored", *orderKills, cut, lost)
+}
+
+// serveDomains serves two domains, the first with the certificate that is there.
+func (a authority) serveDomains(database string) {
+	t := a.t
+	t.Helper()
+	before := a.Issued()
+	p := a.launch(database, "catalogue.example,www.catalogue.example", a.Secure, a.Plain).serves()
+	p.logs(`"domain":"www.catalogue.example","expires"`)
+	if n := a.Issued() - before; n != 1 {
+		t.Errorf("%d were issued", n)
+	}
 
 	_, resp := greet(t, a.Secure, "catalogue.example", "catalogue.example")
 	if resp.ProtoMajor != 2 || resp.StatusCode != 200 || resp.Header.Get("Strict-Transport-Security") != "max-age=31536000" {
@@ -142,42 +208,30 @@ func TestADomainIsServedOverHTTPSWithACertificateThatOutlivesTheProcess(t *testi
 			t.Errorf("%s on port 80: %d to %q", host, resp.StatusCode, got)
 		}
 	}
-
 	if out := must(t, "check", "--database", database, "--domain", "catalogue.example"); !strings.Contains(out, "the first one expires") {
 		t.Errorf("check says %s", out)
 	}
 	p.kill()
-	a.launch(database, domains, a.Secure, a.Plain).serves()
-	if again := a.awaitCertificate(a.Secure); !again.Equal(first) || a.Issued() != 2 {
-		t.Errorf("after a kill there is another certificate; %d were issued", a.Issued())
-	}
 }
 
-func TestNodesShareTheirCertificatesAndRenewThemUnderLoad(t *testing.T) {
-	t.Parallel()
-	if *renewals > 0 {
-		databases.EachDSN(t, testSharedCertificates)
-	} else {
-		testSharedCertificates(t, databases.Postgres(t))
+// renewUnderLoad has nodes share certificates of two minutes, and renew them while visitors connect.
+func (a authority) renewUnderLoad(database string) {
+	t := a.t
+	t.Helper()
+	a.Stop()
+	a.Validity = 2 * time.Minute
+	a.Start()
+	err := sqldb.WriteOnce(t.Context(), databases.OpenDSN(t, database).SQL, `DELETE FROM certificates`)
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-func testSharedCertificates(t *testing.T, database string) {
-	a := newAuthority(t, *renewals > 0)
-	if *renewals > 0 {
-		a.Stop()
-		a.Validity = time.Minute
-		a.Start()
-	}
+	before := a.Issued()
 	nodes := a.nodes(database)
 	first := a.awaitCertificate(a.Secure)
 	for _, n := range nodes {
-		if shown := a.awaitCertificate(n.address); !shown.Equal(first) || a.Issued() != 1 {
-			t.Errorf("the nodes have different certificates; %d were issued", a.Issued())
+		if shown := a.awaitCertificate(n.address); !shown.Equal(first) || a.Issued() != before+1 {
+			t.Errorf("the nodes have different certificates; %d were issued", a.Issued()-before)
 		}
-	}
-	if *renewals == 0 {
-		return
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	var visitors sync.WaitGroup
@@ -187,7 +241,7 @@ func testSharedCertificates(t *testing.T, database string) {
 		visitors.Go(func() { requests.Add(a.visit(ctx, n.address, issuers, i < len(nodes))) })
 	}
 	for i := range *renewals {
-		testkit.Until(t, "a renewal", func() bool { return a.Issued() > i+1 })
+		testkit.Until(t, "a renewal", func() bool { return a.Issued() > before+i+1 })
 	}
 	testkit.Until(t, "a new certificate on all nodes", func() bool {
 		isNew := true
@@ -199,7 +253,7 @@ func testSharedCertificates(t *testing.T, database string) {
 	})
 	stop()
 	visitors.Wait()
-	t.Logf("%d certificates for %d nodes; %d requests, all answered", a.Issued(), len(nodes), requests.Load())
+	t.Logf("%d certificates for %d nodes; %d requests, all answered", a.Issued()-before, len(nodes), requests.Load())
 }
 
 // visit sends requests to a node until ctx ends, each over a new connection or over one that it keeps,
@@ -233,78 +287,10 @@ func (a authority) visit(ctx context.Context, address string, issuers *x509.Cert
 	return n
 }
 
-func TestServersThatAreKilledWhileTheyOrderHaveTheirCertificateLater(t *testing.T) {
+func TestDomainsAndAuthoritiesThatCannotBeAreRefusedWithASentence(t *testing.T) {
 	t.Parallel()
-	databases.EachDSN(t, func(t *testing.T, database string) {
-		a := newAuthority(t, *orderKills > 1)
-		st := databases.OpenDSN(t, database)
-		took, cut, lost := time.Second, 0, 0
-		for i := range *orderKills {
-			nodes := a.nodes(database)
-			before := a.Issued()
-			order := func() certificate.Order {
-				last, err := st.Certificates.LastOrder(t.Context(), "catalogue.example")
-				if err != nil {
-					t.Fatal(err)
-				}
-				return last
-			}
-			testkit.Until(t, "an order", func() bool { return !order().ClaimedUntil.IsZero() })
-			if i == 0 {
-				testkit.Until(t, "a proof", func() bool {
-					proof, err := st.Certificates.Get(t.Context(), "proof catalogue.example")
-					return err == nil && proof != ""
-				})
-			} else {
-				<-time.After(rand.N(took))
-			}
-			for _, n := range nodes {
-				n.kill()
-			}
-			if !order().ClaimedUntil.IsZero() {
-				cut++
-			}
-			// The minutes until others may order pass.
-			if err := sqldb.WriteOnce(t.Context(), st.SQL, `UPDATE certificate_orders SET claimed_until = ''`); err != nil {
-				t.Fatal(err)
-			}
-			nodes = a.nodes(database)
-			testkit.Until(t, "another order", func() bool { return !order().ClaimedUntil.IsZero() || a.Issued() > before })
-			began := time.Now()
-			for _, n := range nodes {
-				a.awaitCertificate(n.address)
-			}
-			took = max(time.Since(began), time.Second)
-			issued := a.Issued() - before
-			if issued > 2 {
-				t.Errorf("%d were issued", issued)
-			}
-			lost += issued - 1
-			for _, n := range nodes {
-				if n.log.Contains("no certificate for") {
-					t.Errorf("an order failed: %s", n.log)
-				}
-				n.kill()
-			}
-			for _, statement := range []string{
-				`DELETE FROM certificates WHERE name LIKE 'certificate %'`, `DELETE FROM certificate_orders`,
-			} {
-				if err := sqldb.WriteOnce(t.Context(), st.SQL, statement); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		t.Logf("%d times killed, %d times during an order, %d certificates were issued and not stored", *orderKills, cut, lost)
-	})
-}
-
-func TestWhyThereIsNoCertificateIsSaidInASentence(t *testing.T) {
-	t.Parallel()
-	a := newAuthority(t, false)
 	database := databases.SQLite(t)
-	p := a.launch(database, "catalogue.example", "127.0.0.1:0", "127.0.0.1:0").serves() // where the authority does not look
-	p.logs("open ports 80 and 443 to the world")
-	taken, err := net.Listen("tcp", a.Plain)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +308,7 @@ func TestWhyThereIsNoCertificateIsSaidInASentence(t *testing.T) {
 		"--domain a.example --acme-directory http://b.example": "begins with https://",
 		"--domain a.example --acme-directory https://":         "is not the directory of an authority",
 		"--domain a.example --acme-contact Ada":                "not a mail address",
-		"--domain a.example --listen " + a.Secure + " --listen-http " + taken.Addr().String(): "or choose another address with --listen-http",
+		"--domain a.example --listen 127.0.0.1:0 --listen-http " + taken.Addr().String(): "or choose another address with --listen-http",
 	} {
 		refuses(t, sentence, append([]string{"serve", "--database", database}, strings.Fields(args)...)...)
 	}

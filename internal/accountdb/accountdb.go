@@ -63,7 +63,7 @@ func New(db *sqldb.DB) *Store {
 		Links:         links,
 		Sessions:      &Sessions{db},
 		Tokens:        &Tokens{db},
-		Certificates:  &Certificates{db},
+		Certificates:  &Certificates{db: db},
 		Editors:       &Editors{db},
 		Copies:        &Copies{db},
 		Shares:        &Shares{db},

@@ -1,59 +1,40 @@
-// Package certificate gives a server HTTPS by itself. It orders certificates of its domains from an
-// authority (ACME), and keeps them where all nodes find them.
+// Package certificate gives a server HTTPS by itself: autocert orders certificates of its domains from an
+// authority (ACME) and answers the authority's questions, with a cache in the database.
 //
-// One node orders at a time, and whichever node the authority asks proves that the domain is ours:
-// certificates, the account and the tokens of orders under way are in the database, sealed.
+// autocert alone orders in handshakes, as often as strangers connect and on every node, orders another
+// certificate for clients of TLS 1.3 only, and hides why a domain could not be proven. Here handshakes
+// order nothing, one node orders at a time, after growing delays, and the log says what is missing.
 package certificate
 
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/acme"
+	"golang.org/x/crypto/acme/autocert"
 )
 
 // Directory is the authority unless another one is given.
-const Directory = acme.LetsEncryptURL
+const Directory = autocert.DefaultACMEDirectory
 
-// A Store is what nodes share.
+// A Store is what nodes share: certificates, the account at the authority and the tokens of orders under
+// way, each under the name that autocert gives it.
 type Store interface {
-	// Get returns a sealed value, "" if there is none.
-	Get(ctx context.Context, name string) (sealed string, err error)
-	Put(ctx context.Context, name, sealed string) error
-	Delete(ctx context.Context, name string) error
-	// LastOrder returns what is known of the orders of a domain.
-	LastOrder(ctx context.Context, domain string) (Order, error)
-	// Claim begins an order, and reports whether nobody else has begun one since last was read.
-	Claim(ctx context.Context, domain string, last Order, now, until time.Time) (bool, error)
-	// End ends an order, after so many failures.
-	End(ctx context.Context, domain string, failures int) error
-}
-
-// An Order is the last order of a certificate.
-type Order struct {
-	Tried        time.Time // when it began; zero for never
-	ClaimedUntil time.Time // zero if it has ended
-	Failures     int       // since the last success
-}
-
-// A Sealer seals values with the secret key.
-type Sealer interface {
-	Seal(name, value string) string
-	Open(name, sealed string) (string, error)
-	// Missing returns the id of the key that sealed needs if the sealer does not have it.
-	Missing(sealed string) (keyID string)
-	// Current reports whether sealed was sealed with the key that seals now.
-	Current(sealed string) bool
+	autocert.Cache
+	// Claim begins an order that ends before a time, unless the order before it has not ended or the next
+	// one has to wait.
+	Claim(ctx context.Context, domain string, now, until time.Time) (Order, error)
+	// End ends an order.
+	End(ctx context.Context, domain string, o Order) error
 }
 
 // Config is what a Manager needs. Contact may be empty.
@@ -69,53 +50,79 @@ type Config struct {
 
 // A Manager has the certificates of a server.
 type Manager struct {
-	cfg    Config
-	held   atomic.Pointer[map[string]*tls.Certificate] // by domain
-	values sealed
-	proofs proofs
-
-	transport http.RoundTripper // to the authority; nil for that of net/http
+	cfg       Config
+	held      map[string]*atomic.Pointer[tls.Certificate] // by domain
+	store     Store                                       // of Run
+	tokens    tokens
+	answers   *autocert.Manager // answers the authority; orders nothing
+	transport http.RoundTripper // to the authority
 }
 
 // New returns a Manager without certificates; Run gets them.
 func New(cfg Config) *Manager {
-	m := &Manager{cfg: cfg, proofs: newProofs()}
-	m.held.Store(&map[string]*tls.Certificate{})
+	m := &Manager{cfg: cfg, held: map[string]*atomic.Pointer[tls.Certificate]{}, transport: http.DefaultTransport}
+	m.tokens.log = cfg.Log
+	m.answers = &autocert.Manager{Cache: &m.tokens}
+	for _, domain := range cfg.Domains {
+		m.held[domain] = &atomic.Pointer[tls.Certificate]{}
+	}
 	return m
 }
 
 // TLS returns the configuration of the listener.
 func (m *Manager) TLS() *tls.Config {
-	return &tls.Config{
-		MinVersion:     tls.VersionTLS12,
-		GetCertificate: m.get,
-		NextProtos:     []string{"h2", "http/1.1", acme.ALPNProto},
-	}
+	cfg := m.answers.TLSConfig()
+	cfg.MinVersion, cfg.GetCertificate = tls.VersionTLS12, m.get
+	return cfg
 }
 
 var errNoCertificate = errors.New("there is no certificate yet: the log says what is missing")
 
-// get returns the certificate of a handshake. It never orders one: a stranger decides how often there
-// is a handshake.
 func (m *Manager) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	name := strings.ToLower(strings.TrimSuffix(hello.ServerName, "."))
-	if !slices.Contains(m.cfg.Domains, name) {
+	held, ok := m.held[strings.ToLower(strings.TrimSuffix(hello.ServerName, "."))]
+	if !ok {
 		return nil, fmt.Errorf("%q is not a domain of this server", hello.ServerName)
 	}
 	if slices.Equal(hello.SupportedProtos, []string{acme.ALPNProto}) {
-		return m.proveByTLS(hello.Context(), name)
+		return m.answers.GetCertificate(hello)
 	}
-	if c := (*m.held.Load())[name]; c != nil {
+	if c := held.Load(); c != nil {
 		return c, nil
 	}
 	return nil, errNoCertificate
 }
 
+// tokens are the cache of autocert for the questions of authorities, and of strangers: these wait for each
+// other, and learn nothing about the database.
+type tokens struct {
+	autocert.Cache
+	store atomic.Pointer[Store] // nil until the database is open
+	turn  sync.Mutex
+	log   *slog.Logger
+}
+
+// Get returns the answer to a question.
+func (t *tokens) Get(ctx context.Context, name string) ([]byte, error) {
+	t.turn.Lock()
+	defer t.turn.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	store := t.store.Load()
+	if store == nil {
+		return nil, autocert.ErrCacheMiss
+	}
+	value, err := (*store).Get(ctx, name)
+	if err != nil && !errors.Is(err, autocert.ErrCacheMiss) {
+		t.log.Warn("the authority's question cannot be answered", "error", err)
+		err = autocert.ErrCacheMiss
+	}
+	return value, err
+}
+
 // Expiry returns when the first of the certificates expires; the zero time if one is missing.
 func (m *Manager) Expiry() (first time.Time) {
-	held := *m.held.Load()
-	for _, domain := range m.cfg.Domains {
-		c := held[domain]
+	for _, held := range m.held {
+		c := held.Load()
 		if c == nil {
 			return time.Time{}
 		}
@@ -126,94 +133,75 @@ func (m *Manager) Expiry() (first time.Time) {
 	return first
 }
 
-// Read returns what Expiry returns of the certificates in a database. It also reads the account, which
-// is needed only when they are renewed.
-func (m *Manager) Read(ctx context.Context, store Store, sealer Sealer) (first time.Time, err error) {
-	m.values.open(store, sealer)
-	_, err = m.account(ctx)
+// Open reads the certificates in a database, and returns their Expiry. It also reads the account, which
+// renewals need.
+func (m *Manager) Open(ctx context.Context, store Store) (first time.Time, err error) {
+	m.store = store
+	m.tokens.store.Store(&store)
+	if _, err = store.Get(ctx, "acme_account+key"); errors.Is(err, autocert.ErrCacheMiss) {
+		err = nil
+	}
+	if err != nil {
+		err = fmt.Errorf("the account at the authority cannot be read from the database: %w", err)
+	}
 	for _, domain := range m.cfg.Domains {
 		err = errors.Join(err, m.load(ctx, domain))
 	}
 	return m.Expiry(), err
 }
 
-const (
-	// interval is how often a node looks for what another one has got, and whether anything is due.
-	interval = time.Minute
-	// soon is the same for what is missing.
-	soon = 2 * time.Second
-)
-
-// Run keeps the certificates valid until ctx ends.
-func (m *Manager) Run(ctx context.Context, store Store, sealer Sealer) error {
-	m.values.open(store, sealer)
-	for started := true; ; started = false {
+// Run keeps the certificates in the database that was opened valid until ctx ends.
+func (m *Manager) Run(ctx context.Context) error {
+	for started := true; ctx.Err() == nil; started = false {
+		m.look(ctx, started)
+		// Certificates of test authorities live for minutes. If one is missing, the difference is negative.
+		wait := max(2*time.Second, min(time.Minute, m.Expiry().Sub(m.cfg.Now())/8))
 		select {
 		case <-ctx.Done():
-			return nil
-		case <-time.After(m.look(ctx, store, started)):
+		case <-time.After(wait):
 		}
-	}
-}
-
-// look reads what other nodes have got, orders what is due, and returns when to look again.
-func (m *Manager) look(ctx context.Context, store Store, started bool) time.Duration {
-	wait := interval
-	for _, domain := range m.cfg.Domains {
-		if err := m.load(ctx, domain); err != nil {
-			if ctx.Err() == nil {
-				m.cfg.Log.Error(err.Error())
-			}
-			continue // what is there may be good: nothing is ordered in its place
-		}
-		if m.isDue(domain) {
-			m.renew(ctx, store, domain, started)
-		}
-		wait = min(wait, m.rest(domain))
-	}
-	return max(wait, soon)
-}
-
-// load reads a certificate from the database. If it cannot be read, that in memory stays.
-func (m *Manager) load(ctx context.Context, domain string) error {
-	text, err := m.values.get(ctx, certificateName(domain))
-	if err == nil && text != "" {
-		var c tls.Certificate
-		c, err = tls.X509KeyPair([]byte(text), []byte(text))
-		if err == nil {
-			held := maps.Clone(*m.held.Load())
-			held[domain] = &c
-			m.held.Store(&held)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("the certificate of %s cannot be read from the database: %w", domain, err)
 	}
 	return nil
 }
 
-func certificateName(domain string) string { return "certificate " + domain }
+// look reads the certificates of other nodes, and orders missing and old ones. Nothing is ordered in place
+// of a certificate that cannot be read: it may be good.
+func (m *Manager) look(ctx context.Context, started bool) {
+	for _, domain := range m.cfg.Domains {
+		err := m.load(ctx, domain)
+		if err == nil && m.isDue(domain) {
+			err = m.renew(ctx, domain, started)
+		}
+		if err != nil && ctx.Err() == nil {
+			m.cfg.Log.Error(err.Error())
+		}
+	}
+}
 
-// dueAt returns when a certificate is renewed: in the last third of its life, at most a month before
+// load reads a certificate from the database. If it cannot be read, the one in memory stays.
+func (m *Manager) load(ctx context.Context, domain string) error {
+	text, err := m.store.Get(ctx, domain)
+	if errors.Is(err, autocert.ErrCacheMiss) {
+		return nil
+	}
+	var c tls.Certificate
+	if err == nil {
+		c, err = tls.X509KeyPair(text, text)
+	}
+	if err != nil {
+		return fmt.Errorf("the certificate of %s cannot be read from the database: %w", domain, err)
+	}
+	m.held[domain].Store(&c)
+	return nil
+}
+
+// isDue reports whether a certificate is missing or in the last third of its life, at most a month before
 // its end.
-func dueAt(leaf *x509.Certificate) time.Time {
-	return leaf.NotAfter.Add(-min(leaf.NotAfter.Sub(leaf.NotBefore)/3, 30*24*time.Hour))
-}
-
 func (m *Manager) isDue(domain string) bool {
-	c := (*m.held.Load())[domain]
-	return c == nil || !m.cfg.Now().Before(dueAt(c.Leaf))
-}
-
-// rest returns how long nothing happens to a certificate. Those of test authorities live for minutes.
-func (m *Manager) rest(domain string) time.Duration {
-	c := (*m.held.Load())[domain]
+	c := m.held[domain].Load()
 	if c == nil {
-		return 0
+		return true
 	}
-	now := m.cfg.Now()
-	if rest := dueAt(c.Leaf).Sub(now); rest > 0 {
-		return rest
-	}
-	return c.Leaf.NotAfter.Sub(now) / 4 // another node may have renewed it long before
+	rest := min(c.Leaf.NotAfter.Sub(c.Leaf.NotBefore)/3, 30*24*time.Hour)
+	return !m.cfg.Now().Before(c.Leaf.NotAfter.Add(-rest))
 }

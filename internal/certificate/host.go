@@ -3,7 +3,6 @@ package certificate
 import (
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 )
 
@@ -26,11 +25,14 @@ func (m *Manager) Secure(next http.Handler) http.Handler {
 
 // Plain returns the handler of port 80: it answers the authority, and redirects everybody else.
 func (m *Manager) Plain() http.Handler {
+	redirect := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { m.redirect(w, r, nil) })
+	answers := m.answers.HTTPHandler(redirect)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if slices.Contains(m.cfg.Domains, hostname(r.Host)) && m.proveByHTTP(w, r) {
+		if m.held[hostname(r.Host)] == nil {
+			redirect(w, r)
 			return
 		}
-		m.redirect(w, r, nil)
+		answers.ServeHTTP(w, r)
 	})
 }
 
@@ -39,7 +41,7 @@ func (m *Manager) Plain() http.Handler {
 func (m *Manager) redirect(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	name := hostname(r.Host)
 	switch {
-	case !slices.Contains(m.cfg.Domains, name):
+	case m.held[name] == nil:
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(http.StatusMisdirectedRequest)
 		_, _ = w.Write([]byte("Ce serveur ne sert pas cette adresse.\n")) // fails only if the client has disconnected

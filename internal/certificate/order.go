@@ -1,329 +1,179 @@
 package certificate
 
 import (
+	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
+	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
+	"io"
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/acme"
+	"golang.org/x/crypto/acme/autocert"
 )
+
+// An Order is the last order of a certificate.
+type Order struct {
+	Claimed  bool      // by whoever asked
+	Next     time.Time // when the next one may begin
+	Failures int       // since the last success
+}
 
 const (
 	orderTimeout = 4 * time.Minute
-	claim        = 5 * time.Minute // whoever began an order and was killed has failed by then
+	claim        = 5 * time.Minute // the order of a process that was killed has ended by then
 )
 
-// delays are how long to wait after that many failures. Each order may fail to prove a domain in two
-// ways, and authorities allow five such failures an hour.
-var delays = []time.Duration{
-	0, time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour,
-}
-
-// afterStart is how long to wait instead, at most, when a server starts: somebody may have
-// corrected what was wrong.
-const afterStart = 15 * time.Minute
-
-// next returns when a certificate may be ordered again.
-func (o Order) next(now time.Time, started bool) time.Time {
-	if o.Tried.After(now.Add(time.Hour)) {
-		return now // the clock was wrong then
-	}
-	next := o.Tried.Add(o.delay(started))
-	if next.Before(o.ClaimedUntil) {
-		return o.ClaimedUntil
-	}
-	return next
-}
-
-func (o Order) delay(started bool) time.Duration {
-	delay := delays[min(o.Failures, len(delays)-1)]
-	if started {
-		return min(delay, afterStart)
-	}
-	return delay
-}
+// delays are how long to wait after so many failures. An order may fail to prove a domain in two ways, and
+// authorities allow five such failures at once and another one every twelve minutes.
+var delays = []time.Duration{0, time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour}
 
 // renew orders a certificate unless another node does, or the last failure was a short time ago.
-func (m *Manager) renew(ctx context.Context, store Store, domain string, started bool) {
+func (m *Manager) renew(ctx context.Context, domain string, started bool) error {
 	now := m.cfg.Now()
-	last, err := store.LastOrder(ctx, domain)
-	if next := last.next(now, started); err == nil && now.Before(next) {
-		if started {
-			m.cfg.Log.Info("a certificate is not ordered yet: another node orders it, or the last order failed or was cut off",
-				"domain", domain, "tried_again_at", next.UTC().Format(time.RFC3339))
-		}
-		return
-	}
-	var claimed bool
-	if err == nil {
-		claimed, err = store.Claim(ctx, domain, last, now, now.Add(claim))
-	}
-	if err != nil {
-		m.cfg.Log.Error("whether a certificate is to be ordered cannot be read from the database",
-			"domain", domain, "error", err)
-		return
-	}
-	if !claimed {
-		return
-	}
-	outcome := Order{Tried: now}
-	err = m.orderInTime(ctx, domain)
+	o, err := m.store.Claim(ctx, domain, now, now.Add(claim))
 	switch {
-	case err != nil && ctx.Err() != nil:
-		outcome.Failures = last.Failures // the server stops: it is nobody's failure
 	case err != nil:
-		outcome.Failures = last.Failures + 1
-		m.cfg.Log.Error("no certificate for "+domain+": "+explain(err, domain, m.cfg.Directory),
-			"tried_again_in", outcome.delay(false).String(), "error", err)
-	default:
-		leaf := (*m.held.Load())[domain].Leaf
-		m.cfg.Log.Info("a certificate was issued", "domain", domain, "expires", leaf.NotAfter.UTC().Format(time.RFC3339))
+		return fmt.Errorf("the last order for %s cannot be read from the database: %w", domain, err)
+	case !o.Claimed && started:
+		m.cfg.Log.Info("a certificate is not ordered yet: another node orders it, or the last order failed",
+			"domain", domain, "tried_again_at", o.Next.UTC().Format(time.RFC3339))
+		return nil
+	case !o.Claimed:
+		return nil
 	}
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	err = m.order(ctx, domain)
+	o.Next = now
+	switch {
+	case err == nil:
+		o.Failures = 0
+		m.cfg.Log.Info("a certificate was issued", "domain", domain,
+			"expires", m.held[domain].Load().Leaf.NotAfter.UTC().Format(time.RFC3339))
+	case ctx.Err() == nil: // otherwise the server stops: it is nobody's failure
+		o.Failures++
+		delay := delays[min(o.Failures, len(delays)-1)]
+		o.Next = now.Add(delay)
+		m.cfg.Log.Error("no certificate for "+domain+": "+m.explain(err),
+			"tried_again_in", delay.String(), "error", err)
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if err := store.End(ending, domain, outcome.Failures); err != nil {
-		m.cfg.Log.Error("the end of an order cannot be stored", "domain", domain, "error", err)
-	}
-}
-
-// grace is how long an order goes on when the server stops, so that what the authority has issued is
-// stored.
-const grace = 5 * time.Second
-
-var (
-	errClock     = errors.New("the certificate that was issued is to be renewed already")
-	errDirectory = errors.New("the directory of the authority cannot be read")
-)
-
-// orderInTime orders a certificate, stores it and holds it.
-func (m *Manager) orderInTime(ctx context.Context, domain string) error {
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), orderTimeout)
-	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })()
-	if err := m.order(limited, domain); err != nil {
-		return err
-	}
-	if err := m.load(limited, domain); err != nil {
-		return err
-	}
-	if m.isDue(domain) {
-		return errClock // or it would be ordered again and again
+	if err := m.store.End(ending, domain, o); err != nil {
+		return fmt.Errorf("the end of the order for %s cannot be stored: %w", domain, err)
 	}
 	return nil
 }
 
-// The ways to prove that a domain is ours, in the order in which they are tried.
-var ways = []string{"http-01", "tls-alpn-01"}
-
-func (m *Manager) order(ctx context.Context, domain string) error {
-	client, err := m.client(ctx)
-	if err != nil {
-		return err
-	}
-	if _, err := client.Discover(ctx); err != nil {
-		return fmt.Errorf("%w: %w", errDirectory, err)
-	}
-	account := &acme.Account{}
-	if m.cfg.Contact != "" {
-		account.Contact = []string{"mailto:" + m.cfg.Contact}
-	}
-	_, err = client.Register(ctx, account, acme.AcceptTOS)
-	if err != nil && !errors.Is(err, acme.ErrAccountAlreadyExists) {
-		return err
-	}
-	var refused error
-	for _, way := range ways {
-		o, err := client.AuthorizeOrder(ctx, acme.DomainIDs(domain))
-		if err != nil {
-			return err
-		}
-		err = m.prove(ctx, client, o, domain, way)
-		if err == nil {
-			return m.finish(ctx, client, o, domain)
-		}
-		refused = errors.Join(refused, fmt.Errorf("%s: %w", way, err))
-		if _, ok := errors.AsType[*acme.AuthorizationError](err); !ok {
-			break // another way does not help
-		}
-	}
-	return refused
+// An attempt is the cache and the transport of the autocert.Manager that orders one certificate.
+type attempt struct {
+	Store
+	ctx       context.Context
+	domain    string
+	transport http.RoundTripper
+	refusal   atomic.Pointer[string] // the authority's last problem with a proof, which autocert ignores
 }
 
-func (m *Manager) prove(ctx context.Context, client *acme.Client, o *acme.Order, domain, way string) error {
-	for _, at := range o.AuthzURLs {
-		z, err := client.GetAuthorization(ctx, at)
-		if err != nil {
-			return err
-		}
-		if z.Status != acme.StatusPending { // proven a short time ago
-			continue
-		}
-		i := slices.IndexFunc(z.Challenges, func(c *acme.Challenge) bool { return c.Type == way })
-		if i < 0 {
-			return errors.New("the authority does not offer it")
-		}
-		if err := m.show(ctx, client, at, z.Challenges[i], domain); err != nil {
-			return err
-		}
+// Get hides the certificate that is to be replaced.
+func (a *attempt) Get(ctx context.Context, name string) ([]byte, error) {
+	if name == a.domain {
+		return nil, autocert.ErrCacheMiss
 	}
-	return nil
+	return a.Store.Get(ctx, name)
 }
 
-// show shows the authority a token on every node.
-func (m *Manager) show(
-	ctx context.Context, client *acme.Client, authorization string, c *acme.Challenge, domain string,
-) (err error) {
-	if err := m.values.put(ctx, proofName(domain), c.Token); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, m.values.remove(context.WithoutCancel(ctx), proofName(domain))) }()
-	select {
-	case <-time.After(proofAge): // until no node believes that there is none
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if _, err := client.Accept(ctx, c); err != nil {
-		return err
-	}
-	_, err = client.WaitAuthorization(ctx, authorization)
-	return err
-}
-
-// finish has the certificate of a proven order issued, and stores it with a new key.
-func (m *Manager) finish(ctx context.Context, client *acme.Client, o *acme.Order, domain string) error {
-	o, err := client.WaitOrder(ctx, o.URI)
-	if err != nil {
-		return err
-	}
-	key, text, err := newKey()
-	if err != nil {
-		return err
-	}
-	request, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{DNSNames: []string{domain}}, key)
-	if err != nil {
-		return err
-	}
-	chain, _, err := client.CreateCertFromOrder(ctx, o, request, true)
-	if err != nil {
-		return err
-	}
-	for _, der := range chain {
-		text += string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
-	}
-	if err := m.values.put(ctx, certificateName(domain), text); err != nil {
-		return fmt.Errorf("a certificate was issued and cannot be stored: %w", err)
-	}
-	return nil
-}
-
-// client returns a client of the authority with the account of this installation, whose key it makes if
-// there is none.
-func (m *Manager) client(ctx context.Context) (*acme.Client, error) {
-	text, err := m.account(ctx)
+// RoundTrip sends the authority a request, until the end of the attempt: the autocert.Manager lives on, and
+// would renew the certificate by itself.
+func (a *attempt) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := a.transport.RoundTrip(r.WithContext(a.ctx))
 	if err != nil {
 		return nil, err
 	}
-	if text == "" {
-		_, text, err = newKey()
-		if err == nil {
-			err = m.values.put(ctx, m.accountName(), text)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	var authorization struct {
+		Challenges []struct{ Error struct{ Type, Detail string } }
+	}
+	_ = json.Unmarshal(body, &authorization) // most responses are something else
+	for _, c := range authorization.Challenges {
+		if text := c.Error.Type + ": " + c.Error.Detail; c.Error.Type != "" {
+			a.refusal.Store(&text)
 		}
-		if err != nil {
-			return nil, err
+	}
+	return resp, err
+}
+
+var errUseless = errors.New("the certificate that was issued is not in the database, or is to be renewed already")
+
+// order has a certificate issued and stored, and holds it.
+func (m *Manager) order(ctx context.Context, domain string) error {
+	ctx, cancel := context.WithTimeout(ctx, orderTimeout)
+	defer cancel()
+	a := &attempt{Store: m.store, ctx: ctx, domain: domain, transport: m.transport}
+	client := &acme.Client{
+		DirectoryURL: m.cfg.Directory, UserAgent: m.cfg.Agent, HTTPClient: &http.Client{Transport: a},
+	}
+	manager := &autocert.Manager{Prompt: autocert.AcceptTOS, Cache: a, Client: client, Email: m.cfg.Contact}
+	manager.HTTPHandler(nil) // lets it prove the domain by HTTP, too
+	ended := make(chan error, 1)
+	go func() {
+		_, err := manager.GetCertificate(&tls.ClientHelloInfo{
+			ServerName: domain, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256},
+		})
+		if refusal := a.refusal.Load(); err != nil && refusal != nil {
+			err = fmt.Errorf("%w: %s", err, *refusal)
 		}
+		ended <- err
+	}()
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done(): // autocert may be waiting for the authority
+		err = ctx.Err()
 	}
-	block, _ := pem.Decode([]byte(text))
-	key, err := x509.ParseECPrivateKey(block.Bytes)
-	return &acme.Client{
-		Key: key, DirectoryURL: m.cfg.Directory, UserAgent: m.cfg.Agent, RetryBackoff: backoff,
-		HTTPClient: &http.Client{Transport: m.transport, Timeout: 30 * time.Second},
-	}, err
+	if err == nil {
+		err = m.load(ctx, domain)
+	}
+	if err == nil && m.isDue(domain) {
+		err = errUseless // or it would be ordered again and again
+	}
+	return err
 }
 
-// account returns the key of the account at the authority, "" if there is none.
-func (m *Manager) account(ctx context.Context) (string, error) {
-	text, err := m.values.get(ctx, m.accountName())
-	if err != nil {
-		return "", fmt.Errorf("the account at the authority cannot be read from the database: %w", err)
-	}
-	return text, nil
-}
+const (
+	unreachable = "the authority cannot reach this server: open ports 80 and 443 to the world, " +
+		"and let the domain's DNS entry point here"
+	elsewhere = "the authority reached another server: let the domain's DNS entry point to this one"
+)
 
-func (m *Manager) accountName() string { return "account " + m.cfg.Directory }
-
-// backoff returns how long to wait before a request that was refused is sent again, for the nth time.
-func backoff(n int, _ *http.Request, resp *http.Response) time.Duration {
-	if resp.StatusCode == http.StatusBadRequest && n < 10 {
-		return time.Millisecond // it had a nonce that the authority has forgotten, and gets another one
-	}
-	seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // 0 for a date
-	return max(time.Duration(seconds)*time.Second, time.Second<<min(n-1, 3))
-}
-
-// newKey returns a key, and the same as text.
-func newKey() (*ecdsa.PrivateKey, string, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, "", err
-	}
-	der, err := x509.MarshalECPrivateKey(key)
-	return key, string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})), err
+// problems are texts in errors, each with a sentence that says what to do. The first that occurs counts.
+var problems = []struct{ text, sentence string }{
+	{"acme:error:rateLimited", "the authority has had too many requests for it"},
+	{"acme:error:dns", "the authority does not find its address: let the domain's DNS entry (A or AAAA) point here"},
+	{"acme:error:connection", unreachable},
+	{"acme:error:tls", unreachable},
+	{"acme:error:unauthorized", elsewhere},
+	{"acme:error:incorrectResponse", elsewhere},
+	{"acme:error:caa", "the CAA entry of the domain allows another authority only: correct it"},
+	{"acme:error:rejectedIdentifier", "the authority issues none for this name: correct --domain"},
+	{"acme:error:", "the authority refuses"},
+	{errUseless.Error(), errUseless.Error() + ": check this machine's clock and disk"},
+	{"x509: certificate has expired", "the certificate of AUTHORITY is not valid now: check this machine's clock"},
+	{"x509: ", "the certificate of AUTHORITY has another name, or this machine does not trust it: " +
+		"correct --acme-directory, or add its root to the machine's certificates"},
+	{"", "AUTHORITY cannot be reached, or is no directory of an authority: check the network and --acme-directory"},
 }
 
 // explain says what is wrong and what to do.
-func explain(err error, domain, directory string) string {
-	text := err.Error()
-	problem, _ := errors.AsType[*acme.Error](err)
-	var network *url.Error
-	var unknown x509.UnknownAuthorityError
-	var invalid x509.CertificateInvalidError
-	var other x509.HostnameError
-	switch {
-	case errors.Is(err, errClock):
-		return text + ": check this machine's clock"
-	case errors.As(err, &other):
-		return "the server of " + directory + " has a certificate of another name: correct --acme-directory"
-	case errors.As(err, &unknown):
-		return "the authority " + directory + " has a certificate that this machine does not trust: " +
-			"correct --acme-directory, or add its root to the machine's certificates"
-	case errors.As(err, &invalid):
-		return "the certificate of the authority " + directory + " is not valid at this time: check this machine's clock"
-	case problem != nil && problem.ProblemType == "urn:ietf:params:acme:error:rateLimited":
-		return "the authority has had too many requests for it: " + problem.Detail
-	case strings.Contains(text, "acme:error:dns"):
-		return "the authority does not find its address: let the DNS entry of " + domain + " (A or AAAA) point to this server"
-	case strings.Contains(text, "acme:error:connection"), strings.Contains(text, "acme:error:tls"):
-		return "the authority cannot reach this server: open ports 80 and 443 to the world, " +
-			"and let the DNS entry of " + domain + " point here"
-	case strings.Contains(text, "acme:error:unauthorized"), strings.Contains(text, "acme:error:incorrectResponse"):
-		return "the authority reached another server: let the DNS entry of " + domain + " point to this one"
-	case strings.Contains(text, "acme:error:caa"):
-		return "the CAA entry of the domain allows another authority only: correct it"
-	case strings.Contains(text, "acme:error:rejectedIdentifier"):
-		return "the authority issues none for this name: correct --domain"
-	case errors.As(err, &network) || isTimeout(err):
-		return "the authority " + directory + " cannot be reached: check the network and --acme-directory"
-	case errors.Is(err, errDirectory) && (problem == nil || problem.StatusCode < http.StatusInternalServerError):
-		return directory + " is no directory of an authority: correct --acme-directory"
-	case problem != nil:
-		return "the authority refuses: " + text
-	}
-	return text
-}
-
-func isTimeout(err error) bool {
-	var network net.Error
-	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &network) && network.Timeout()
+func (m *Manager) explain(err error) string {
+	i := slices.IndexFunc(problems, func(p struct{ text, sentence string }) bool {
+		return strings.Contains(err.Error(), p.text)
+	})
+	return strings.ReplaceAll(problems[i].sentence, "AUTHORITY", m.cfg.Directory)
 }

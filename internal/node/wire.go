@@ -188,10 +188,8 @@ func (n *node) start(
 	}
 	// Whoever waits for this node to start finds the certificate that another process has got. If it
 	// cannot be read, Run says so.
-	_, _ = n.certificates.Read(n.ctx, d.store.Certificates, d.sealer)
-	n.runUntilStop(func(ctx context.Context) error {
-		return n.certificates.Run(ctx, d.store.Certificates, d.sealer)
-	})
+	_, _ = n.certificates.Open(n.ctx, d.store.Certificates.Sealed(d.sealer))
+	n.runUntilStop(n.certificates.Run)
 	n.metrics.Gauge("palmares_certificate_expiry_days",
 		"Days until the first certificate expires; 0 if one is missing.", func() float64 {
 			if expiry := n.certificates.Expiry(); !expiry.IsZero() {

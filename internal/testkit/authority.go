@@ -57,7 +57,7 @@ func NewAuthority(t *testing.T, settings ...string) *Authority {
 		Directory: "https://" + addresses[0] + "/dir", Secure: addresses[1], Plain: addresses[2],
 		Validity: 90 * 24 * time.Hour, Log: &Log{},
 		t: t, dir: t.TempDir(), listen: addresses[0], management: addresses[3], dns: addresses[4],
-		settings: append([]string{"PEBBLE_VA_NOSLEEP=1", "PEBBLE_WFE_NONCEREJECT=20"}, settings...),
+		settings: append([]string{"PEBBLE_VA_NOSLEEP=1", "PEBBLE_WFE_NONCEREJECT=5"}, settings...),
 	}
 	a.Root = filepath.Join(a.dir, "root.pem")
 	own, roots := NewRoot(t, time.Now().Add(-time.Hour))

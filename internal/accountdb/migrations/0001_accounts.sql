@@ -234,18 +234,12 @@ CREATE TABLE stripe_events (
 CREATE INDEX stripe_events_received ON stripe_events (received_at);
 
 -- Certificates of the site's domains, the account at their authority, and the tokens of orders
--- under way, sealed with the secret key.
+-- under way, under the names that autocert gives them.
 CREATE TABLE certificates (
-	name   TEXT NOT NULL PRIMARY KEY,
-	sealed TEXT NOT NULL
-);
-
--- When a certificate was last ordered. One node orders at a time.
-CREATE TABLE certificate_orders (
-	domain        TEXT    NOT NULL PRIMARY KEY,
-	tried_at      TEXT    NOT NULL,
-	claimed_until TEXT    NOT NULL, -- "" if no order is under way
-	failures      INTEGER NOT NULL  -- since the last success
+	name     TEXT    NOT NULL PRIMARY KEY,
+	sealed   TEXT    NOT NULL DEFAULT '', -- with the secret key; "" while there is none
+	next_at  TEXT    NOT NULL DEFAULT '', -- of a domain: no node orders before
+	failures INTEGER NOT NULL DEFAULT 0   -- of a domain: orders since the last success
 );
 
 -- The people of the desk. They belong to the operator: an account that is deleted leaves them.
