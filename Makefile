@@ -75,7 +75,7 @@ quick: parts ## the tests on SQLite only, without browser and race detector: no 
 		go test -json $$(go list ./... | grep -v -e /internal/browser -e /cmd/palmares); } | bin/testreport -allow-skips -since $(BEGIN)
 	@echo "LEFT OUT: PostgreSQL, the browser, servers as processes, the race detector, format and lint. make test has them all."
 
-interop: build ## third parties read the export, the stream, the feeds and the calendar, generate clients, and use /mcp: Python, feedparser, DuckDB, ajv, eventsource, ical.js, html-validate, Go, TypeScript, MCP
+interop: build ## third parties read the export, the feeds and the calendar, generate clients, and use /mcp: Python, feedparser, DuckDB, ajv, ical.js, html-validate, Go, TypeScript, MCP
 	@tools/npm interop
 	@tools/interop/run
 

@@ -1,6 +1,6 @@
 // Command bench prints the figures that Palmarès promises: requests per second beside
 // another version of it, a bare net/http handler and nginx, also over TLS, the pages of the site, the tools
-// of assistants, what counting views costs, readers of the feed that wait, and the time and memory that a hundred thousand
+// of assistants, what counting views costs, and the time and memory that a hundred thousand
 // tools take; with -nodes what one node does on SQLite, and one to three on PostgreSQL.
 //
 // Absolute figures belong to the machine; the ratios are what to look at. Each is the median
@@ -42,7 +42,6 @@ var parts = []struct {
 	{"tls", (*bench).encrypted},
 	{"pages", (*bench).pages},
 	{"views", (*bench).views},
-	{"readers", (*bench).readers},
 	{"size", (*bench).size},
 }
 
@@ -55,7 +54,7 @@ func main() {
 	flag.IntVar(&b.tools, "tools", 100_000, "how many tools the large catalogue has")
 	flag.DurationVar(&b.retry, "retry", 10*time.Minute,
 		"how long in all to repeat rounds that the host of this virtual machine disturbed")
-	only := flag.String("only", "", "measure only these: some of rates,tls,pages,views,readers,size")
+	only := flag.String("only", "", "measure only these: some of rates,tls,pages,views,size")
 	nodes := flag.Bool("nodes", false, "measure one to three nodes on both databases, and nothing else")
 	accounts := flag.Int("accounts", 4000, "how many Developer accounts, of a thousand requests each, the nodes serve")
 	bare := flag.String("bare", "", "be the bare handler: send the response in this file")

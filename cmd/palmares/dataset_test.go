@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -125,89 +123,6 @@ func TestTheDemoHasAFeedOfItsOwn(t *testing.T) {
 	if resp, body := p.get(fmt.Sprintf("/data/v1/changes?after=%d&feed=%s", m.next, m.feed)); resp.StatusCode != 409 {
 		t.Errorf("%s %s", resp.Status, body)
 	}
-}
-
-func TestReadersThatWaitHearOfPublicationsAndOfTheEnd(t *testing.T) {
-	t.Parallel()
-	databases.EachDSN(t, func(t *testing.T, database string) {
-		ops, err := testkit.FreeAddress()
-		if err != nil {
-			t.Fatal(err)
-		}
-		must(t, "publish", marked(t, "A", 3), "--database", database)
-		p := serveProcess(t, "--database", database, "--quota", "off", "--ops-listen", ops, "--drain", "0s")
-		m := newFollower()
-		m.follow(p)
-		answers := make(chan string, 2)
-		wait := func() {
-			_, body, err := p.try(fmt.Sprintf("/data/v1/changes?after=%d&wait=30", m.next))
-			answers <- fmt.Sprint(body, err)
-		}
-		stream, end := make(chan string, 100), make(chan error, 1)
-		go func() { end <- p.events(fmt.Sprintf("/data/v1/changes?after=%d", m.next), stream) }()
-		if got := <-stream; got != "event: state" {
-			t.Errorf("the stream begins with %s", got)
-		}
-		go wait()
-		p.holds(ops, 2)
-		must(t, "publish", marked(t, "B", 3), "--database", database)
-		if got := <-answers; strings.Count(got, `"tagline":"B"`) != 3 {
-			t.Errorf("the answer is %s", got)
-		}
-		for _, want := range []string{"event: change", "event: change", "event: change", "event: state"} {
-			if got := <-stream; got != want {
-				t.Errorf("the stream has %s, not %s", got, want)
-			}
-		}
-		m.follow(p)
-		go wait()
-		p.holds(ops, 2)
-		p.stop()
-		if got := <-answers; !strings.Contains(got, `{"data":[]`) {
-			t.Errorf("at the end the answer is %s", got)
-		}
-		if err := <-end; err != nil || p.log.Contains("did not finish") {
-			t.Errorf("the stream ended with %v\n%s", err, p.log)
-		}
-	})
-}
-
-// holds waits until the server holds a number of requests open.
-func (p *process) holds(ops string, n int) {
-	p.t.Helper()
-	testkit.Until(p.t, fmt.Sprintf("%d requests that are held open", n), func() bool {
-		resp, err := client.Get("http://" + ops + "/metrics")
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		return strings.Contains(string(body), fmt.Sprintf("\npalmares_streams %d\n", n))
-	})
-}
-
-// events sends the first line of every event of a stream to seen, until its end.
-func (p *process) events(path string, seen chan<- string) error {
-	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.url+path, nil)
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Accept", "text/event-stream")
-	resp, err := client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	lines := bufio.NewScanner(resp.Body)
-	for lines.Scan() {
-		if strings.HasPrefix(lines.Text(), "event: ") {
-			seen <- lines.Text()
-		}
-	}
-	return lines.Err()
 }
 
 // A killed process leaves a part of an export behind. The next one removes it, writes the

@@ -4,7 +4,8 @@
 
 Run it as often as you like: it asks for what has changed since the last time, stores
 that in one transaction, and proves that the copy is that of the server. With an API key
-in PALMARES_KEY it also keeps the chunks of the reviews, for embeddings.
+in PALMARES_KEY it also keeps the chunks of the reviews, for embeddings, and asking when
+nothing has changed is free.
 """
 
 import gzip
@@ -40,7 +41,7 @@ def main(server, path):
         meta, changed = follow(server, db, {})
         if state(db) != meta["state"]:
             sys.exit("the copy is not that of the server; nothing was stored")
-    store(db, feed=meta["feed"], next=meta["next"])
+    store(db, feed=meta["feed"], next=meta["next"], state=meta["state"], tag=meta["tag"])
     if "PALMARES_KEY" in os.environ and known.get("chunks") != meta["state"]:
         db.execute("BEGIN")
         read_chunks(server, db)
@@ -58,7 +59,10 @@ def follow(server, db, known):
     after, feed, changed = known.get("next", 0), known.get("feed", ""), 0
     while True:
         query = f"?after={after}" + (f"&feed={feed}" if feed else "")
-        page = json.loads(get(server + "/data/v1/changes" + query), parse_float=Number)
+        text, tag = get(server + "/data/v1/changes" + query, known.get("tag", ""))
+        if text is None:
+            return known, 0
+        page = json.loads(text, parse_float=Number)
         for change in page["data"]:
             if change["deleted"]:
                 db.execute("DELETE FROM records WHERE kind = ? AND slug = ?", (change["kind"], change["slug"]))
@@ -70,7 +74,7 @@ def follow(server, db, known):
             db.execute("INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)", (change["kind"], change["slug"], change["hash"], record))
         meta, changed = page["meta"], changed + len(page["data"])
         if not meta["more"]:
-            return meta, changed
+            return meta | {"tag": tag}, changed
         after, feed = meta["next"], meta["feed"]
 
 
@@ -94,22 +98,27 @@ def state(db):
 
 
 def read_chunks(server, db):
-    text = gzip.decompress(get(server + "/data/v1/export/latest/chunks.ndjson.gz"))
+    text = gzip.decompress(get(server + "/data/v1/export/latest/chunks.ndjson.gz")[0])
     db.execute("DELETE FROM chunks")
     for line in text.splitlines():
         chunk = json.loads(line)
         db.execute("INSERT INTO chunks VALUES (?, ?, ?, ?)", (chunk["uid"], chunk["slug"], chunk["hash"], line.decode()))
 
 
-def get(url):
+def get(url, tag=""):
+    """Returns the bytes of an answer and its ETag, or no bytes if the answer still has the given one."""
     headers = {"User-Agent": "copy.py"}
+    if tag:
+        headers["If-None-Match"] = tag
     if "PALMARES_KEY" in os.environ:
         headers["Authorization"] = "Bearer " + os.environ["PALMARES_KEY"]
     for attempt in range(10):
         try:
             with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=60) as answer:
-                return answer.read()
+                return answer.read(), answer.headers["ETag"]
         except urllib.error.HTTPError as error:
+            if error.code == 304:
+                return None, tag
             if error.code == 429:
                 sys.exit("the quota of today is used up: " + json.load(error)["error"])
             if error.code != 503 or attempt == 9:

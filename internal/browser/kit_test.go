@@ -26,7 +26,6 @@ import (
 	"palmares/internal/api"
 	"palmares/internal/catalog"
 	"palmares/internal/content"
-	"palmares/internal/dataapi"
 	"palmares/internal/keyring"
 	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/server"
@@ -109,7 +108,7 @@ func serve() (stop func() error, err error) {
 	}}, time.Now)
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	handler := server.New(server.Config{
-		Live: live, Keys: keys, Site: pages, Log: log, Requests: io.Discard, Metrics: server.NewMetrics(), Streams: dataapi.NewStreams(ctx, 10),
+		Live: live, Keys: keys, Site: pages, Log: log, Requests: io.Discard, Metrics: server.NewMetrics(),
 	})
 	var running sync.WaitGroup
 	var failure error

@@ -4,9 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"iter"
-	"net/http"
+	"mime"
 	"strconv"
-	"time"
+	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/record"
@@ -22,78 +22,50 @@ const (
 
 const changesPath = "/data/v1/changes"
 
-// listChanges returns what changed after a position: a page, at once or when there
-// is something in it, or a stream.
-func (h *Handler) listChanges(r *request) (web.Response, error) {
-	isStream := prefersEvents(r.Header["Accept"])
-	q, wait, err := readChangeQuery(r, isStream)
+// listChanges returns what changed after a position.
+func listChanges(r *request) (web.Response, error) {
+	accept, _, _ := mime.ParseMediaType(strings.Join(r.Header["Accept"], ","))
+	if accept == "text/event-stream" {
+		return web.Response{}, web.NewError(web.CodeNotAcceptable, "")
+	}
+	q, err := readChangeQuery(r.URL.RawQuery)
 	if err != nil {
 		return web.Response{}, err
 	}
 	if err := q.check(r.Snapshot); err != nil {
 		return web.Response{}, err
 	}
-	q.feed = r.Snapshot.Feed.ID // the feed of the whole response, however long it takes
-	if isStream {
-		if r.Method == http.MethodHead {
-			return web.Response{Handler: &stream{h, q}}, nil
-		}
-		return h.hold(r, &stream{h, q})
-	}
-	page := q.page(r.Snapshot)
-	if wait > 0 && len(page.changes) == 0 && r.Method != http.MethodHead {
-		snap, replaced := h.live.Watch()
-		if snap != r.Snapshot { // replaced a moment ago
-			wait = 0
-		}
-		return h.hold(r, &waiting{h, q, wait, replaced})
-	}
-	a := page.response()
-	a.NoStore = wait > 0
-	return a, nil
+	return q.page(r.Snapshot).response(), nil
 }
 
 // A changeQuery is which part of the feed is asked for.
 type changeQuery struct {
-	feed        string // "" for any
-	after       int64
-	limit, size int         // of changes, and of their bytes
-	kind        record.Kind // "" for all
+	feed  string // "" for any
+	after int64
+	limit int         // of changes
+	kind  record.Kind // "" for all
 }
 
-// maxWait is how long a request may wait, in seconds.
-const maxWait = 30
-
-// readChangeQuery reads the parameters of a page or of a stream. A stream has pages of its
-// own: limit and wait change nothing there, but they must be valid.
-func readChangeQuery(r *request, isStream bool) (q changeQuery, wait time.Duration, err error) {
-	p := web.ParseParams(r.URL.RawQuery, func(name string) bool {
-		return name == "after" || name == "limit" || name == "kind" || name == "feed" || name == "wait"
+func readChangeQuery(query string) (q changeQuery, err error) {
+	waits := false
+	p := web.ParseParams(query, func(name string) bool {
+		waits = waits || name == "wait"
+		return name == "after" || name == "limit" || name == "kind" || name == "feed"
 	})
+	if waits {
+		return q, web.Invalid("wait", "Le paramètre « wait » n’existe pas : la réponse vient aussitôt. Redemandez "+
+			"avec « If-None-Match » ; tant que rien n’a changé, c’est un 304, sans corps. "+
+			"Un webhook prévient de chaque publication.")
+	}
 	q.after = p.Integer("after", 0, 0, web.MaxInteger)
-	q.limit, q.size = int(p.Integer("limit", maxChanges, 1, maxChanges)), maxPage
+	q.limit = int(p.Integer("limit", maxChanges, 1, maxChanges))
 	q.kind = web.Choice(p, "kind", record.Kinds)
 	q.feed = p.Text("feed", "la valeur de « meta.feed » reçue avec la position")
-	wait = time.Duration(p.Integer("wait", 0, 0, maxWait)) * time.Second
-	if isStream {
-		q.limit, q.size = streamChanges, streamSize
-		if id := r.Header.Get("Last-Event-ID"); id != "" {
-			after, ok := web.ParseInteger(id, 0, web.MaxInteger)
-			if !ok {
-				return q, 0, web.Invalid("Last-Event-ID", "L’en-tête « Last-Event-ID » vaut "+web.Quote(id)+" ; "+
-					"valeurs admises : la position que donnait le dernier événement reçu.")
-			}
-			q.after = after
-		}
-	}
-	return q, wait, p.Err()
+	return q, p.Err()
 }
 
 // check returns an error if a snapshot does not have that part of the feed.
 func (q *changeQuery) check(snap *snapshot.Snapshot) error {
-	if isOff(snap) {
-		return datasetOff()
-	}
 	feed := snap.Feed
 	switch {
 	case q.feed != "" && q.feed != feed.ID:
@@ -119,7 +91,7 @@ func (q *changeQuery) page(snap *snapshot.Snapshot) *changePage {
 		change := &rest[i]
 		if q.kind == "" || change.Kind == q.kind {
 			size := rowSize(change)
-			p.more = len(p.changes) == q.limit || p.size+size > q.size && len(p.changes) > 0
+			p.more = len(p.changes) == q.limit || p.size+size > maxPage && len(p.changes) > 0
 			if p.more {
 				break
 			}
@@ -154,20 +126,19 @@ func (p *changePage) appendMeta(b []byte, feed *record.Feed, version int64) []by
 }
 
 func (p *changePage) response() web.Response {
-	body := wire.NewParts(p.digest("changes"), p)
+	body := wire.NewParts(p.digest(), p)
 	return web.Response{Body: body, Link: licenseLink, NoCache: true, Size: p.size}
 }
 
-// digest returns the digest of the page in a form. It is made from what determines the
-// bytes: the positions and hashes of the changes, and meta.
-func (p *changePage) digest(form string) wire.Digest {
+// digest returns the digest of the page. It is made from what determines the bytes: the
+// positions and hashes of the changes, and meta.
+func (p *changePage) digest() wire.Digest {
 	h := sha256.New()
 	var room [128]byte // for the longest line
-	b := append(append(room[:0], form...), 0)
-	h.Write(b)
+	h.Write(append(room[:0], "changes\x00"...))
 	h.Write(p.meta)
 	for _, c := range p.changes {
-		b = binary.BigEndian.AppendUint64(room[:0], uint64(c.Position))
+		b := binary.BigEndian.AppendUint64(room[:0], uint64(c.Position))
 		h.Write(append(append(b, c.Hash...), 0))
 	}
 	return wire.Digest(h.Sum(room[:0]))

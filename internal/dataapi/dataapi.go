@@ -30,8 +30,6 @@ type Config struct {
 	Callers web.Authorizer
 	// Meter counts requests, as for /api; nil if there are no quotas.
 	Meter *quota.Meter
-	// Streams limits the requests that are held open. Required.
-	Streams *Streams
 	// Exports has the files of the last versions. If it is nil, they are unavailable.
 	Exports *dataset.Exports
 	// StallTimeout is described in web.Config.
@@ -43,8 +41,6 @@ type Config struct {
 // A Handler serves every path under /data.
 type Handler struct {
 	*web.Handler[snapshot.Snapshot]
-	live    *snapshot.Live
-	streams *Streams
 	exports *dataset.Exports
 }
 
@@ -62,7 +58,7 @@ func Document() []byte { return openapi.Complete(openAPI) }
 
 // New returns the handler.
 func New(cfg Config) *Handler {
-	h := &Handler{live: cfg.Live, streams: cfg.Streams, exports: cfg.Exports}
+	h := &Handler{exports: cfg.Exports}
 	h.Handler = web.NewHandler(web.Config[snapshot.Snapshot]{
 		Snapshot: cfg.Live.Snapshot, Header: (*snapshot.Snapshot).SetHeader,
 		Bulk:    func(s *snapshot.Snapshot) bool { return s.Catalog.HasDataset() },
@@ -71,7 +67,7 @@ func New(cfg Config) *Handler {
 		Fallback: unlessOff(h.fallback),
 	})
 	h.Handle("GET", searchPath, searchTools) // also if the catalogue is not given away
-	h.Handle("GET", changesPath, unlessOff(h.listChanges)).Vary = varyAccept
+	h.Handle("GET", changesPath, unlessOff(listChanges))
 	h.Handle("GET", historyPrefix+"{slug}", unlessOff(getHistory))
 	h.Handle("GET", "/data/v1/embeddings", unlessOff(listEmbeddings))
 	h.Handle("GET", "/data/v1/freshness", unlessOff(getFreshness))

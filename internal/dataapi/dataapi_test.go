@@ -308,6 +308,19 @@ func TestAnUnchangedAnswerIsNotSentAgain(t *testing.T) {
 	s.get("/data/v1/changes?after=7", "If-None-Match: "+before).OK()
 }
 
+func TestNobodyWaitsForChangesAndNothingStreams(t *testing.T) {
+	s := serve(t, small(), nil)
+	for _, accept := range []string{"text/event-stream", "Text/Event-Stream; charset=utf-8"} {
+		s.get("/data/v1/changes", "Accept: "+accept).Fails(406, "not_acceptable", "If-None-Match", "webhook")
+	}
+	for _, accept := range []string{"*/*", "text/html", "application/json", "text/event-stream, */*", "application/json, text/event-stream", ";;,,q"} {
+		s.get("/data/v1/changes?after=7", "Accept: "+accept).OK().HasHeader("Content-Type", "application/json")
+	}
+	for _, value := range []string{"=30", "=0", "=x", ""} {
+		s.get("/data/v1/changes?after=7&wait"+value).FailsOn(400, "invalid_parameter", "wait", "If-None-Match", "webhook")
+	}
+}
+
 // almostUsedUp returns a meter on which account acc_1 has three requests left today.
 func almostUsedUp(t *testing.T) *quota.Meter {
 	t.Helper()

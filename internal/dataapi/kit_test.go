@@ -35,8 +35,6 @@ type service struct {
 	t       *testing.T
 	url     string
 	handler *dataapi.Handler
-	streams *dataapi.Streams
-	end     context.CancelFunc // of streams
 	live    *snapshot.Snapshot // the newest
 	serving *snapshot.Live
 }
@@ -49,10 +47,9 @@ func newService(t *testing.T, c *catalog.Catalog, meter *quota.Meter) *service {
 // newServiceWith completes a configuration.
 func newServiceWith(t *testing.T, c *catalog.Catalog, cfg dataapi.Config) *service {
 	t.Helper()
-	ctx, end := context.WithCancel(t.Context())
-	s := &service{t: t, streams: dataapi.NewStreams(ctx, 5), end: end}
+	s := &service{t: t}
 	s.show(c, record.First("flux-1", complete(c), 1, published))
-	cfg.Live, cfg.Callers, cfg.Streams = s.serving, authorize, s.streams
+	cfg.Live, cfg.Callers = s.serving, authorize
 	s.handler = dataapi.New(cfg)
 	return s
 }
@@ -139,13 +136,8 @@ func (s *service) do(method, path string, headers ...string) *testkit.Reply {
 func (s *service) check(r *testkit.Reply) *testkit.Reply {
 	s.t.Helper()
 	path := r.Request.URL.RequestURI()
-	isChanges := r.Request.URL.Path == "/data/v1/changes"
 	r.HasHeader("Access-Control-Allow-Origin", "*")
-	if isChanges {
-		r.HasHeader("Vary", "Authorization, Accept, Accept-Encoding")
-	} else {
-		r.HasHeader("Vary", "Authorization, Accept-Encoding")
-	}
+	r.HasHeader("Vary", "Authorization, Accept-Encoding")
 	r.HasHeader("X-Service-Updated-At", "2026-11-16")
 	r.HasHeader("X-Service-Version", strconv.FormatInt(s.live.Version, 10))
 	exposed := strings.Split(r.Header.Get("Access-Control-Expose-Headers"), ", ")
@@ -160,8 +152,7 @@ func (s *service) check(r *testkit.Reply) *testkit.Reply {
 		want = ""
 	case r.Status == 404:
 		want = "s-maxage=60"
-	case r.Status < 400 && isChanges && (strings.Contains(path, "wait=") && !strings.Contains(path, "wait=0") || r.Request.Header.Get("Accept") != ""):
-	case r.Status < 400 && (isChanges || path == "/data/v1/export" || r.Status == 307):
+	case r.Status < 400 && (r.Request.URL.Path == "/data/v1/changes" || path == "/data/v1/export" || r.Status == 307):
 		want = "no-cache"
 	case r.Status < 400 && strings.Contains(path, "/chunks.ndjson."):
 		want = "private, max-age=31536000, immutable"

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"palmares/internal/certificate"
-	"palmares/internal/dataapi"
 	"palmares/internal/dataset"
 	"palmares/internal/publication"
 	"palmares/internal/server"
@@ -52,7 +51,6 @@ type node struct {
 
 	public      *server.PhasedHandler
 	connections *server.Connections
-	streams     *dataapi.Streams
 	metrics     *server.Metrics
 	logs        *server.LogBuffer
 	log         *slog.Logger
@@ -91,7 +89,6 @@ func newNode(ctx context.Context, cfg Config) *node {
 		cfg: cfg, ctx: ctx, metrics: server.NewMetrics(), logs: server.NewLogBuffer(cfg.Out),
 		connections: server.NewConnections(cfg.Connections),
 	}
-	n.streams = dataapi.NewStreams(ctx, n.connections.Limit()/4*3)
 	n.background, n.stop = context.WithCancel(context.WithoutCancel(ctx))
 	n.log = slog.New(slog.NewJSONHandler(n.logs, nil))
 	n.public = server.NewPhasedHandler(server.Config{
@@ -105,7 +102,6 @@ func newNode(ctx context.Context, cfg Config) *node {
 	n.metrics.Build(cfg.Version)
 	n.metrics.Log(n.logs)
 	n.metrics.Connections(n.connections)
-	n.metrics.Streams(n.streams)
 	return n
 }
 

@@ -119,7 +119,7 @@ func (n *node) wire() error {
 	}
 	cfg := server.Config{
 		Live: d.live, Keys: keys, Site: n.pages, Log: log, Requests: n.logs, Meter: d.meter, Exports: n.exports,
-		Trusted: c.Trusted, Streams: n.streams, Metrics: n.metrics, BaseURL: base,
+		Trusted: c.Trusted, Metrics: n.metrics, BaseURL: base,
 		MCPQuota: c.MCPQuota, Local: c.Local, Version: c.Version, Ready: n.public.Ready,
 		Webhooks: webhookapi.New(webhookapi.Config{
 			Store: st.accounts, Events: st.Events, Keys: keys, Sealer: d.sealer, Allow: c.Webhooks.Allow, Trusted: c.Trusted,

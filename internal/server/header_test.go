@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
-	"palmares/internal/dataapi"
 	"palmares/internal/keyring"
 	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/snapshot"
@@ -23,7 +22,7 @@ func TestCachedResponsesToLongAddressesStayOnOneConnection(t *testing.T) {
 	}
 	handler := New(Config{
 		Live: snapshot.Fixed(snapshot.Build(c, 1, "2026-01-01")), Keys: keyring.New(keyringtest.Store{}, time.Now), Site: http.NotFoundHandler(),
-		Log: slog.New(slog.DiscardHandler), Requests: io.Discard, Streams: dataapi.NewStreams(t.Context(), 10), Metrics: NewMetrics(),
+		Log: slog.New(slog.DiscardHandler), Requests: io.Discard, Metrics: NewMetrics(),
 	})
 	conn := call(t, run(t, handler, func(string) bool { return true }))
 	for length := 3500; length < 8<<10; length += 57 { // heads of 4 kB, which is all that one request of the lane has
@@ -48,7 +47,7 @@ func TestAReservationAgainstMiningIsInEveryResponse(t *testing.T) {
 	c.Settings.AITraining = catalog.TrainingDenied
 	handler := New(Config{
 		Live: snapshot.Fixed(snapshot.Build(c, 1, "2026-01-01")), Keys: keyring.New(keyringtest.Store{}, time.Now), Site: http.NotFoundHandler(),
-		Log: slog.New(slog.DiscardHandler), Requests: io.Discard, Streams: dataapi.NewStreams(t.Context(), 10), Metrics: NewMetrics(),
+		Log: slog.New(slog.DiscardHandler), Requests: io.Discard, Metrics: NewMetrics(),
 	})
 	inBothLanes(t, func(t *testing.T, front func(string) bool) {
 		address := run(t, handler, front)

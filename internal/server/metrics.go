@@ -16,7 +16,6 @@ import (
 
 	"palmares/internal/assistant"
 	"palmares/internal/clientip"
-	"palmares/internal/dataapi"
 	"palmares/internal/snapshot"
 )
 
@@ -40,9 +39,8 @@ func NewMetrics() *Metrics {
 			Help: "Requests served, by route and status.",
 		}, []string{"route", "status"}),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "palmares_http_request_duration_seconds",
-			Help: "Time from the first byte of a handler to its last, except under /publish/ and of requests that were " +
-				"held open.",
+			Name:    "palmares_http_request_duration_seconds",
+			Help:    "Time from the first byte of a handler to its last, except under /publish/.",
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
 		}),
 		calls:    assistant.NewCalls(),
@@ -96,14 +94,6 @@ func (m *Metrics) Connections(c *Connections) {
 		func() float64 { return float64(c.Limit()) })
 }
 
-// Streams adds the gauges of the requests under /data that are held open.
-func (m *Metrics) Streams(s *dataapi.Streams) {
-	m.Gauge("palmares_streams", "Requests under /data that wait for changes, and event streams.",
-		func() float64 { return float64(s.Open()) })
-	m.Gauge("palmares_streams_limit", "How many such requests may be open.",
-		func() float64 { return float64(s.Limit()) })
-}
-
 // Catalogue adds the gauges of the catalogue that is served.
 func (m *Metrics) Catalogue(live *snapshot.Live) {
 	m.Gauge("palmares_catalogue_version", "Version of the catalogue being served; 0 is the demo, or nothing.",
@@ -119,8 +109,7 @@ func (m *Metrics) observe(pattern string, status int, took time.Duration) {
 		pattern = "other"
 	}
 	m.series(pattern, status).Inc()
-	// A folder may take an hour to arrive, and a stream lasts as long as its reader likes.
-	if !strings.HasPrefix(pattern, "/publish/") && !strings.HasSuffix(pattern, dataapi.HeldSuffix) {
+	if !strings.HasPrefix(pattern, "/publish/") { // a folder may take an hour to arrive
 		m.duration.Observe(took.Seconds())
 	}
 }

@@ -36,7 +36,7 @@ func NewPhasedHandler(cfg Config) *PhasedHandler {
 	cfg.Ready = p.Ready
 	p.starting = newServer(cfg, handlers{
 		api:  api.New(api.Config{Snapshot: live.Snapshot, Callers: refuse}),
-		data: dataapi.New(dataapi.Config{Live: live, Callers: refuse, Streams: &dataapi.Streams{}}),
+		data: dataapi.New(dataapi.Config{Live: live, Callers: refuse}),
 		mcp:  startingAPI{}, webhooks: startingAPI{}, publish: startingAPI{}, stripe: startingAPI{},
 		account: page, site: page,
 	})

@@ -51,8 +51,6 @@ type Config struct {
 	Exports *dataset.Exports
 	// Trusted are the proxies whose X-Forwarded-For is believed; none by default.
 	Trusted []netip.Prefix
-	// Streams limits the requests under /data that are held open.
-	Streams *dataapi.Streams
 	// Metrics counts requests; see NewMetrics.
 	Metrics *Metrics
 	// BaseURL is where callers find the server; "" for the URL of the catalogue.
@@ -74,7 +72,7 @@ func New(cfg Config) http.Handler {
 	return newServer(cfg, handlers{
 		api: api.New(api.Config{Snapshot: cfg.Live.Snapshot, Callers: gate.Authorize, Meter: cfg.Meter, BaseURL: cfg.BaseURL}),
 		data: dataapi.New(dataapi.Config{
-			Live: cfg.Live, Callers: gate.Authorize, Meter: cfg.Meter, Streams: cfg.Streams, Exports: cfg.Exports,
+			Live: cfg.Live, Callers: gate.Authorize, Meter: cfg.Meter, Exports: cfg.Exports,
 			BaseURL: cfg.BaseURL,
 		}),
 		mcp: assistant.New(assistant.Config{

@@ -20,7 +20,6 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/api"
 	"palmares/internal/catalog"
-	"palmares/internal/dataapi"
 	"palmares/internal/keyring"
 	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/snapshot"
@@ -74,7 +73,7 @@ func startLogging(t *testing.T, site http.Handler, out io.Writer) *node {
 	log := slog.New(slog.NewJSONHandler(out, nil))
 	n.metrics = NewMetrics()
 	n.metrics.Catalogue(live)
-	n.handler = New(Config{Live: live, Keys: n.ring, Site: site, Log: log, Requests: out, Meter: newMeter(t), Streams: dataapi.NewStreams(t.Context(), 10), Metrics: n.metrics})
+	n.handler = New(Config{Live: live, Keys: n.ring, Site: site, Log: log, Requests: out, Meter: newMeter(t), Metrics: n.metrics})
 	srv := httptest.NewServer(n.handler)
 	t.Cleanup(srv.Close)
 	n.url = srv.URL

@@ -18,7 +18,6 @@ import (
 	"palmares/internal/api"
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
-	"palmares/internal/dataapi"
 	"palmares/internal/keyring"
 	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/site"
@@ -112,7 +111,7 @@ func newCrawled(t *testing.T, before *snapshot.Snapshot, step *catalog.Step, p *
 		t: t, snapshot: s, seen: map[string]bool{},
 		Handler: New(Config{
 			Live: snapshot.Fixed(s), Keys: keyring.New(keyringtest.Store{}, time.Now), Site: pages, BaseURL: "https://essai.example",
-			Log: slog.New(slog.DiscardHandler), Requests: io.Discard, Streams: dataapi.NewStreams(t.Context(), 10), Metrics: NewMetrics(), Account: http.NotFoundHandler(),
+			Log: slog.New(slog.DiscardHandler), Requests: io.Discard, Metrics: NewMetrics(), Account: http.NotFoundHandler(),
 		}),
 	}
 }

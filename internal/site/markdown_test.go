@@ -30,7 +30,7 @@ var markdownPages = map[string][]string{
 	"/docs/embeddings":                   {"palmares-passages.db"},
 	"/docs/erreurs":                      {"# Codes d’erreur\n", "| `quota_exceeded` | 429 |"},
 	"/docs/en-tetes":                     {"- `ETag` (200, "},
-	"/docs/donnees":                      {"| chercher un outil | `/data/v1/search` |", "/data/v1/changes?after=1500&wait=30"},
+	"/docs/donnees":                      {"| chercher un outil | `/data/v1/search` |", "/data/v1/changes?after=1500"},
 	"/docs/assistants":                   {`"url": "`, "| `search` |"},
 	"/docs/webhooks":                     {"| 10 | 24\u00a0h | 3\u00a0j 3\u00a0h |", "`embeddings.updated` :\n\n```json\n{\n", "```python\nimport base64", "POST /webhooks/v1/endpoints"},
 	"/donnees":                           {"`palmares.sqlite.zst`", "Source : Palmarès (démonstration) ("},

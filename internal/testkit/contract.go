@@ -46,7 +46,6 @@ func NewContract(document []byte) *Contract {
 			ref.Value.AdditionalProperties = openapi3.AdditionalProperties{Has: &closed}
 		}
 	}
-	openapi3filter.RegisterBodyDecoder("text/event-stream", openapi3filter.FileBodyDecoder)
 	router, err := legacy.NewRouter(parsed)
 	if err != nil {
 		panic(err)

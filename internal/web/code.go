@@ -24,6 +24,7 @@ const (
 	CodeNotInEmbeddingsSet   Code = "not_in_embeddings_set"
 	CodeNotFound             Code = "not_found"
 	CodeMethodNotAllowed     Code = "method_not_allowed"
+	CodeNotAcceptable        Code = "not_acceptable"
 	CodeEndpointLimit        Code = "endpoint_limit"
 	CodeEndpointInactive     Code = "endpoint_inactive"
 	CodeRecoveryRunning      Code = "recovery_running"
@@ -36,7 +37,6 @@ const (
 	CodeUnsupportedMediaType Code = "unsupported_media_type"
 	CodeQuotaExceeded        Code = "quota_exceeded"
 	CodeTooManyRequests      Code = "too_many_requests"
-	CodeTooManyStreams       Code = "too_many_streams"
 	CodeInternal             Code = "internal"
 	CodeUnavailable          Code = "unavailable"
 	CodeNoSpace              Code = "no_space"
@@ -131,6 +131,14 @@ var Codes = []CodeInfo{
 		Meaning: "La méthode n’est ni GET, ni HEAD, ni OPTIONS.",
 		Fix:     "L’API se lit seulement ; l’en-tête « Allow » rappelle ce qui est admis.",
 	},
+	{
+		Code: CodeNotAcceptable, Status: http.StatusNotAcceptable, Dataset: true,
+		Text: "Les changements se lisent en JSON, page par page, et non en flux d’événements : redemandez avec " +
+			"« If-None-Match » ; tant que rien n’a changé, c’est un 304, sans corps. " +
+			"Un webhook prévient de chaque publication.",
+		Meaning: "L’en-tête « Accept » n’admet qu’un flux d’événements, et les changements se lisent en JSON.",
+		Fix:     "Demandez « application/json », de temps en temps, avec « If-None-Match », ou prenez un webhook.",
+	},
 	{Code: CodeEndpointLimit, Status: http.StatusConflict},
 	{Code: CodeEndpointInactive, Status: http.StatusConflict},
 	{Code: CodeRecoveryRunning, Status: http.StatusConflict},
@@ -161,13 +169,6 @@ var Codes = []CodeInfo{
 	},
 	{Code: CodeTooManyRequests, Status: http.StatusTooManyRequests},
 	{
-		Code: CodeTooManyStreams, Status: http.StatusTooManyRequests, Dataset: true,
-		Text: "Deux requêtes de votre compte ou de votre réseau attendent déjà les changements : fermez-en une, " +
-			"ou lisez sans « wait » ni flux d’événements.",
-		Meaning: "Deux requêtes du même compte, ou du même réseau sans clé, attendent déjà les changements.",
-		Fix:     "Gardez une seule attente ou un seul flux par copie, et fermez l’ancien avant d’en ouvrir un autre.",
-	},
-	{
 		Code: CodeInternal, Status: http.StatusInternalServerError,
 		Text:    "Une erreur interne s’est produite ; elle est consignée. Réessayez plus tard.",
 		Meaning: "Une panne de notre côté, consignée.",
@@ -176,7 +177,7 @@ var Codes = []CodeInfo{
 	{
 		Code: CodeUnavailable, Status: http.StatusServiceUnavailable,
 		Meaning: "La clé ne peut pas être vérifiée pour l’instant, un export se prépare, " +
-			"trop de lecteurs attendent les changements, ou trop de grandes pages sont en cours d’envoi.",
+			"ou trop de grandes pages sont en cours d’envoi.",
 		Fix: "Réessayez après « Retry-After » secondes. Rien n’est décompté.",
 	},
 	{Code: CodeNoSpace, Status: http.StatusInsufficientStorage, Publishing: true},

@@ -54,7 +54,7 @@ func ChooseCoding(lines []string, last Coding) Coding {
 	for _, line := range lines {
 		for item := range strings.SplitSeq(line, ",") {
 			name, rest, _ := strings.Cut(item, ";")
-			weight, ok := Quality(rest)
+			weight, ok := quality(rest)
 			if !ok {
 				continue
 			}
@@ -86,9 +86,9 @@ func ChooseCoding(lines []string, last Coding) Coding {
 	return best
 }
 
-// Quality reads the weight of an alternative in a header: 1000 for an empty text, or what
+// quality reads the weight of an alternative in a header: 1000 for an empty text, or what
 // follows `q=`.
-func Quality(s string) (thousandths int, ok bool) {
+func quality(s string) (thousandths int, ok bool) {
 	s = strings.Trim(s, " \t")
 	if s == "" {
 		return 1000, true

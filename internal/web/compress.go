@@ -33,12 +33,9 @@ func NewCompressor() *Compressor {
 	return &Compressor{cache.New(compressorSize, func(_ compressedKey, b []byte) int { return cap(b) })}
 }
 
-// Compress returns a body in a coding; in Identity, it only assembles it.
+// Compress returns a body in a coding other than Identity.
 func (z *Compressor) Compress(body wire.Body, c Coding) []byte {
 	made, _ := z.bodies.Load(compressedKey{body.Digest(), c}, func() ([]byte, error) {
-		if c == Identity {
-			return bytes.Clone(body.Bytes()), nil // without the spare room of its buffer
-		}
 		var out bytes.Buffer
 		compress(&out, body, c)
 		return bytes.Clone(out.Bytes()), nil

@@ -64,8 +64,6 @@ func (r *Request[S]) Resume() {
 type Route[S any] struct {
 	// AnyOrigin says that pages of other origins may read it, in an API that is not Public.
 	AnyOrigin bool
-	// Vary replaces the header of a Public API, unless it is nil.
-	Vary []string
 	// Deprecated is since when callers should use something else (RFC 9745), and Sunset when the route
 	// will end (RFC 8594); zero for never.
 	Deprecated, Sunset time.Time
@@ -168,18 +166,12 @@ func (h *Handler[S]) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 			to.Identify(r.Caller.Key.AccountID)
 		}
 	}
-	if a.Done != nil {
-		defer a.Done()
-	}
 	h.reply(w, r, &a, err)
 }
 
 func (at *Route[S]) setHeaders(header http.Header) {
 	if at.AnyOrigin {
 		AllowAnyOrigin(header)
-	}
-	if at.Vary != nil {
-		header["Vary"] = at.Vary
 	}
 	if !at.Deprecated.IsZero() {
 		header.Set("Deprecation", "@"+strconv.FormatInt(at.Deprecated.Unix(), 10))

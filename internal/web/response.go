@@ -28,16 +28,11 @@ type Response struct {
 	Total    int  // length of the whole list, if IsList
 	Free     bool // not counted against any quota
 	NoCache  bool // caches must ask each time whether it is still true
-	NoStore  bool // for this one request: it has no entity tag and is stored by nobody
-	Shared   bool // sent to many callers at once, so that its bytes are worth keeping
 	Size     int  // of the body in bytes, or a few more, if it may be large
 	Cached   bool // the same for every caller, so that it may be cached; also of a 404
-	// Handler, if it is not nil, writes the response, once the request is counted: for
-	// requests that are held open, and for files. Of the other fields only Status and Done are
-	// used then.
+	// Handler, if it is not nil, writes the response, once the request is counted: for files. Of
+	// the other fields only Status is used then.
 	Handler http.Handler
-	// Done, if it is not nil, is called when the response is sent, or was replaced by an error.
-	Done func()
 
 	coding Coding
 	tag    string
@@ -58,20 +53,6 @@ const (
 // not Public.
 func JSON(v any) wire.Body { return wire.NewBody(wire.Digest{}, wire.AppendJSON(nil, v)) }
 
-// Send sends a response, or an error, to a request that is counted already.
-func (s *Sender) Send(w http.ResponseWriter, r *http.Request, a *Response, err error) {
-	if err != nil {
-		s.WriteError(w, err)
-		return
-	}
-	s.prepare(r, a)
-	s.write(w, a)
-}
-
-// Bytes returns the bytes of a body that is sent to many callers at once. They are
-// assembled once and must not be changed.
-func (s *Sender) Bytes(b wire.Body) []byte { return s.compressor.Compress(b, Identity) }
-
 // prepare decides the status and the coding without assembling the body: whether a
 // request is counted depends on it.
 func (s *Sender) prepare(r *http.Request, a *Response) {
@@ -84,10 +65,6 @@ func (s *Sender) prepare(r *http.Request, a *Response) {
 	best := Brotli
 	if a.Size > large {
 		best = Zstd
-	}
-	if a.NoStore {
-		a.coding = ChooseCoding(r.Header["Accept-Encoding"], best)
-		return
 	}
 	var known bool
 	a.coding, a.tag, known = Negotiate(r, a.Body.Digest(), best)
@@ -206,7 +183,6 @@ func (s *Sender) setHeaders(header http.Header, a *Response) {
 	header["X-Content-Type-Options"] = noSniff
 	header["Cache-Control"] = noStore
 	switch {
-	case a.NoStore:
 	case s.public && a.NoCache:
 		header["Cache-Control"] = noCache
 	case s.public:
@@ -240,7 +216,7 @@ func (s *Sender) body(a *Response) []byte {
 	if s.isUnpacked(a) {
 		return s.compressor.Compress(a.Body, Zstd)
 	}
-	if a.coding != Identity || a.Shared {
+	if a.coding != Identity {
 		return s.compressor.Compress(a.Body, a.coding)
 	}
 	return a.Body.Bytes()
