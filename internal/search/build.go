@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"palmares/internal/catalog"
-	"palmares/internal/markdown"
 )
 
 // Build indexes the names, categories, taglines, usages, verdicts and reviews of a catalogue, whose tools
@@ -163,9 +162,9 @@ func (b *builder) add(t *catalog.Tool) {
 	if t.Body != "" {
 		b.reviews++
 	}
-	markdown.Skim(t.Body, func(text string, heading bool) {
+	Prose(t.Body, func(text string, isHeading bool) {
 		b.field = inText
-		if heading {
+		if isHeading {
 			b.field = inHeading
 		}
 		b.split.add(text)

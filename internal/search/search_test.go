@@ -440,3 +440,18 @@ func TestTheIndexIsTheSameOnOneCoreAndOnMany(t *testing.T) {
 		t.Errorf("the index built on five cores is not the one built on one: %q differ", different)
 	}
 }
+
+func TestReviewsAreFoundByTheirWordsAndNotByTheirMarkup(t *testing.T) {
+	x := among(t, tool("Seul", "", "Un **essai** avec [le manuel](https://adresse.example/chemin) et ![courbe](../images/fichier.png \"relevée\").\n\n"+
+		"## Tarifs {#identifiant}\n\nDu CO<sub>2</sub>, <kbd>Échap</kbd>, et `commande`.\n"))
+	for _, word := range []string{"essai", "manuel", "courbe", "relevée", "tarifs", "co2", "échap", "commande"} {
+		if len(find(x, word+" ")) != 1 {
+			t.Errorf("%s is not found", word)
+		}
+	}
+	for _, word := range []string{"adresse", "chemin", "fichier", "identifiant", "kbd"} {
+		if len(find(x, word+" ")) > 0 {
+			t.Errorf("%s is found", word)
+		}
+	}
+}

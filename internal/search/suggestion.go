@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
-	"palmares/internal/markdown"
 )
 
 const (
@@ -107,7 +106,7 @@ func (x *Index) spelling(t *catalog.Tool, forms map[string]int) string {
 	look(t.Name, true)
 	look(t.Tagline, false)
 	look(x.categories[t.Category], false)
-	markdown.Skim(t.Body, func(text string, _ bool) { look(text, false) })
+	Prose(t.Body, func(text string, _ bool) { look(text, false) })
 	return found
 }
 

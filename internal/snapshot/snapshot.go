@@ -21,7 +21,6 @@ import (
 	"sync"
 
 	"palmares/internal/catalog"
-	"palmares/internal/markdown"
 	"palmares/internal/record"
 	"palmares/internal/search"
 )
@@ -270,7 +269,7 @@ func (s *Snapshot) indexTexts(c *catalog.Catalog) {
 		}
 		if s.articleRoots[a.Slug] == nil {
 			var text strings.Builder
-			markdown.Skim(a.Body[:min(len(a.Body), searchedText)], func(part string, _ bool) { text.WriteString(part) })
+			search.Prose(a.Body[:min(len(a.Body), searchedText)], func(part string, _ bool) { text.WriteString(part) })
 			s.articleRoots[a.Slug] = search.Roots(text.String())
 		}
 	}
