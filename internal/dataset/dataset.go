@@ -4,8 +4,8 @@
 // The files hold the records in their canonical form, as package record defines them,
 // and tables made from the same records. Their bytes depend on nothing but the version
 // and this release: every node of one release writes the same, so that a download can go
-// on from another node. Exports writes them when they are first asked for and keeps those
-// of the last versions in a folder of bounded size.
+// on from another node. Exports writes them when they are first asked for and keeps those of the
+// served version and of the one before.
 package dataset
 
 import (
