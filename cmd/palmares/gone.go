@@ -15,7 +15,7 @@ var goneNames = map[string]string{
 	"verify": "verify is gone: a copy is exact if its state is that of the server, which /data/v1/export and " +
 		"/data/v1/changes have",
 	"readership": "readership is gone as a command: the desk shows it at /redaction/audience, with a CSV file",
-	"--mirror": secondServer, "--mirror-interval": secondServer,
+	"--mirror":   secondServer, "--mirror-interval": secondServer,
 	"--export-space": "--export-space is gone: the folder of exports has the files of the served version and of " +
 		"the one before, and no more; remove the option",
 }

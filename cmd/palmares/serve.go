@@ -163,7 +163,7 @@ func (c *serveCommand) config(inv *invocation) (cfg node.Config, err error) {
 		Version: version, Release: release(),
 		Demo: c.Demo == "on", FrontLane: c.FrontLane == "on", Quota: c.Quota == "on", MCPQuota: int(c.MCPQuota),
 		Trusted: c.Trusted, Memory: memoryLimit(c.Memory), Drain: c.Drain.given,
-		Desk: c.Desk,
+		Desk:   c.Desk,
 		Stripe: billing.Settings{Key: c.Stripe.Key, WebhookSecret: c.Stripe.WebhookSecret, Price: c.Stripe.Price},
 		Webhooks: node.Webhooks{
 			Keys: c.Webhooks.keySource(inv.database), Allow: c.Webhooks.Allow,
