@@ -71,7 +71,7 @@ func renderText(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast
 		return ast.WalkContinue, nil
 	}
 	t := n.(*ast.Text)
-	value := []byte(NoBreak(string(t.Segment.Value(source))))
+	value := []byte(keepCompounds(NoBreak(string(t.Segment.Value(source)))))
 	if t.IsRaw() {
 		goldhtml.DefaultWriter.RawWrite(w, value)
 	} else {

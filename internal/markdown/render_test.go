@@ -25,7 +25,7 @@ func TestMarkdownIsRenderedAsSafeHTML(t *testing.T) {
 		{"only sections have ids", "## A\n### Détail {#ici}\n", "<h2 id=\"a\">A</h2>\n<h3>Détail</h3>\n"},
 		{"a heading is at most one level below the one above", "## A\n###### B\n##### C\n#### D\n> ##### E\n\n### F\n", "<h2 id=\"a\">A</h2>\n<h3>B</h3>\n<h3>C</h3>\n<h3>D</h3>\n<blockquote>\n<h4>E</h4>\n</blockquote>\n<h3>F</h3>\n"},
 		{"also before the first section", "#### A\n\n## B\n", "<h2>A</h2>\n<h2 id=\"b\">B</h2>\n"},
-		{"an id is used once", "a\n\n## Introduction\n## B\n## b-2\n## b\n", "<p>a</p>\n<h2 id=\"introduction-2\">Introduction</h2>\n<h2 id=\"b\">B</h2>\n<h2 id=\"b-2\">b-2</h2>\n<h2 id=\"b-3\">b</h2>\n"},
+		{"an id is used once", "a\n\n## Introduction\n## B\n## b-2\n## b\n", "<p>a</p>\n<h2 id=\"introduction-2\">Introduction</h2>\n<h2 id=\"b\">B</h2>\n<h2 id=\"b-2\">b\u20112</h2>\n<h2 id=\"b-3\">b</h2>\n"},
 		{"a page keeps its one title", "# Titre\n", "<h2>Titre</h2>\n"},
 		{"other attributes of a heading are dropped", "## A {#a style=\"color:red\" class=\"x\"}\n", "<h2 id=\"a\">A</h2>\n"},
 		{"a quoted heading is not a section", "> ## A {#a}\n", "<blockquote>\n<h2>A</h2>\n</blockquote>\n"},
@@ -42,7 +42,9 @@ func TestMarkdownIsRenderedAsSafeHTML(t *testing.T) {
 		{"a bare script address too", "<javascript:alert(1)>\n", "<p>javascript:alert(1)</p>\n"},
 		{"an image is replaced by its description", "![un *chat*](https://x.example/chat.png \"t\")\n", "<p>un chat</p>\n"},
 		{"code scrolls and is escaped", "```html\n<b>\n```\n", "<pre tabindex=\"0\"><code>&lt;b&gt;\n</code></pre>\n"},
-		{"French spaces do not break", "« Oui », dit-il : à 10 % ?\n", "<p>«\u00a0Oui\u00a0», dit-il\u00a0: à 10\u00a0%\u202f?</p>\n"},
+		{"French spaces do not break", "« Oui », dit-il : à 10 % ?\n", "<p>«\u00a0Oui\u00a0», dit\u2011il\u00a0: à 10\u00a0%\u202f?</p>\n"},
+		{"compounds do not break", "Faut-il, peut-être, va-t-en (SHA-256) pour 12-15 ?\n", "<p>Faut\u2011il, peut\u2011être, va\u2011t\u2011en (SHA\u2011256) pour 12\u201115\u202f?</p>\n"},
+		{"long ones, addresses and code may", "un-nom-qui-dépasse-vingt-lettres, a-b.example, - c - `d-e`\n", "<p>un-nom-qui-dépasse-vingt-lettres, a-b.example, - c - <code>d-e</code></p>\n"},
 		{"spaces in code stay", "`a : b`\n", "<p><code>a : b</code></p>\n"},
 	} {
 		if got := page(test.body); got != test.want {

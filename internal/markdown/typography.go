@@ -1,6 +1,10 @@
 package markdown
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
 
 // NoBreak replaces spaces by no-break spaces where French typography requires
 // them: before high punctuation and signs, and inside quotation marks. Editors
@@ -38,3 +42,23 @@ func isThousands(before, after string) bool {
 }
 
 var narrow = strings.NewReplacer("\u00a0;", "\u202f;", "\u00a0!", "\u202f!", "\u00a0?", "\u202f?")
+
+// longestCompound is the length, in characters, up to which a compound stays on one line. It fits the
+// narrowest column of a phone; longer ones may break after a hyphen.
+const longestCompound = 20
+
+var compound = regexp.MustCompile(`[^\s\x{a0}\x{202f}]*[\p{L}\p{N}]-[\p{L}\p{N}][^\s\x{a0}\x{202f}]*`)
+
+// keepCompounds gives words such as faut-il or SHA-256 no-break hyphens, since browsers break lines after any
+// other. Addresses keep theirs, for readers who copy them.
+func keepCompounds(s string) string {
+	if !strings.Contains(s, "-") {
+		return s
+	}
+	return compound.ReplaceAllStringFunc(s, func(word string) string {
+		if utf8.RuneCountInString(word) > longestCompound || strings.ContainsAny(strings.TrimRight(word, ".:"), "./:@_") {
+			return word
+		}
+		return strings.ReplaceAll(word, "-", "\u2011")
+	})
+}

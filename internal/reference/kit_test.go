@@ -161,9 +161,9 @@ var tagsPattern = regexp.MustCompile(`<[^<>]*>`)
 func plain(s string) string { return html.UnescapeString(tagsPattern.ReplaceAllString(s, "")) }
 
 // words makes texts of the document and of the page comparable: without code marks,
-// with one kind of space.
+// with one kind of space and of hyphen.
 func words(s string) string {
-	return strings.Join(strings.Fields(strings.NewReplacer("`", "", "\u00a0", " ").Replace(s)), " ")
+	return strings.Join(strings.Fields(strings.NewReplacer("`", "", "\u00a0", " ", "\u2011", "-").Replace(s)), " ")
 }
 
 // run runs a program in a folder, with a key, and returns what it prints.

@@ -19,7 +19,7 @@ import (
 
 var (
 	markPattern   = regexp.MustCompile(`<a( class="best")? href="/outils/([^"]+)" aria-label="[^"]+"(?: data-tools="[^"]+")?(?: transform="[^"]+")?><circle cx="([^"]+)%" cy="([^"]+)%" r="([^"]+)"/>`)
-	cellPattern   = regexp.MustCompile(`<tr(?: class="best")?><th scope="row"><a href="/outils/([^"]+)">(?:[^<]|<span class="nb">|</span>)*</a>(?: et [^<]*)?(?: <span class="hint">imbattu</span>)?</th><td>([^<]*)</td><td>([^<]*?)(?: <span class="hint">par [^<]*</span>)?</td>`)
+	cellPattern   = regexp.MustCompile(`<tr(?: class="best")?><th scope="row"><a href="/outils/([^"]+)">[^<]*</a>(?: et [^<]*)?(?: <span class="hint">imbattu</span>)?</th><td>([^<]*)</td><td>([^<]*?)(?: <span class="hint">par [^<]*</span>)?</td>`)
 	othersPattern = regexp.MustCompile(`aria-label="[^"]*, (?:et|à égalité avec) ([0-9\x{202f}]+)\x{a0}autres? outils?(?: tout près)?"`)
 )
 

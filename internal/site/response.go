@@ -153,7 +153,7 @@ func render(r *request, name string, p page, data any) *response {
 	if err := templates()[name].ExecuteTemplate(b, "layout", data); err != nil {
 		panic(err)
 	}
-	return newResponse(htmlType, loadFirst(keepCompounds(b.Bytes())))
+	return newResponse(htmlType, loadFirst(bytes.Clone(b.Bytes())))
 }
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
