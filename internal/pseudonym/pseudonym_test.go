@@ -22,7 +22,7 @@ func TestANameDependsOnKeyKindAndValueAndIsTheSameOnEveryNode(t *testing.T) {
 	if got := keys[0].Of("requests", Network(four)).String(); got != "b558dc6ed67d0a56c73c988cb9f7bc25" {
 		t.Errorf("the name of a known value is %s", got)
 	}
-	if NewKey() == NewKey() {
+	if one, other := NewKey(), NewKey(); one == other {
 		t.Error("two keys are the same")
 	}
 }
