@@ -10,10 +10,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"palmares/internal/keyring"
 	"palmares/internal/node"
 	"palmares/internal/sqldb"
 	"palmares/internal/testkit"
-	"palmares/internal/web"
 )
 
 // databases are migrated ones.
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 // of a second before it goes on without. What is exact while the database responds can be
 // tested with it on a machine of any speed.
 func patientMain() {
-	web.StoreTimeout, sqldb.CountTimeout = time.Minute, time.Minute
+	keyring.StoreTimeout, sqldb.CountTimeout = time.Minute, time.Minute
 	main()
 }
 

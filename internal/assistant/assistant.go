@@ -25,6 +25,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"palmares/internal/clientip"
+	"palmares/internal/keyring"
 	"palmares/internal/quota"
 	"palmares/internal/snapshot"
 	"palmares/internal/web"
@@ -246,7 +247,7 @@ func (h *Handler) count(ctx context.Context) (text, resetAt string) {
 	if caller.Key == nil {
 		subject.Calls = uint32(h.cfg.Quota)
 	}
-	ctx, cancel := context.WithTimeout(ctx, web.StoreTimeout)
+	ctx, cancel := context.WithTimeout(ctx, keyring.StoreTimeout)
 	defer cancel()
 	grant := h.cfg.Meter.Take(ctx, subject)
 	if !grant.Refused {

@@ -77,7 +77,6 @@ func (h *Handler) export(r *request, name string) (*dataset.Export, error) {
 	} else {
 		x, err = h.exports.Find(r.Context(), r.Snapshot, name)
 	}
-	r.Resume()
 	switch {
 	case err == nil:
 		return x, nil

@@ -174,7 +174,7 @@ var (
 	home  = anonymous("203.0.113.9/32")
 )
 
-// StoreTimeout is web.StoreTimeout, which this package cannot import.
+// StoreTimeout is keyring.StoreTimeout, which this package cannot import.
 const StoreTimeout = 240 * time.Millisecond
 
 // Take and Look are those of a request that has not waited for the store.

@@ -81,6 +81,11 @@ func (m *Meter) Look(ctx context.Context, s Subject) Grant {
 	return d.grant(s, used, false, now)
 }
 
+// Waits reports whether counting a request of s waits for the store.
+func (m *Meter) Waits(s Subject) bool {
+	return m.shared != nil && s.Tier != Pro && !m.shared.unreachable.Load()
+}
+
 // Alone reports whether this node counts by itself because the store that it shares with
 // others does not respond.
 func (m *Meter) Alone() bool { return m.shared != nil && m.shared.unreachable.Load() }

@@ -19,6 +19,8 @@ import (
 type Caller struct {
 	Key     *account.Key  // nil for an anonymous caller; shared, must not be changed
 	Subject quota.Subject // whose quota the request is counted against
+
+	waited time.Duration // for the store, to look up the key
 }
 
 // admit identifies the caller, or returns why the request is refused whatever it asks for.
@@ -26,7 +28,7 @@ func (h *Handler[S]) admit(r *Request[S]) error {
 	if name, found := findKey(r.URL.RawQuery); found {
 		return keyInAddress(name, h.cfg.Public)
 	}
-	caller, err := h.cfg.Callers(&r.store, r.Request)
+	caller, err := h.cfg.Callers(r.Context(), r.Request)
 	if err != nil {
 		return err
 	}
@@ -52,13 +54,19 @@ func (h *Handler[S]) count(header http.Header, r *Request[S], status int, free b
 	case http.StatusNotModified:
 		counts = !free && !keyed
 	}
+	ctx := r.Context()
+	if h.cfg.Meter.Waits(r.Caller.Subject) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, keyring.StoreTimeout-r.Caller.waited)
+		defer cancel()
+	}
 	if !counts {
 		if keyed {
-			h.cfg.Meter.Look(&r.store, r.Caller.Subject).SetHeaders(header)
+			h.cfg.Meter.Look(ctx, r.Caller.Subject).SetHeaders(header)
 		}
 		return nil
 	}
-	grant := h.cfg.Meter.Take(&r.store, r.Caller.Subject)
+	grant := h.cfg.Meter.Take(ctx, r.Caller.Subject)
 	grant.SetHeaders(header)
 	if grant.Refused {
 		return quotaExceeded(&grant, h.cfg.Bulk != nil && h.cfg.Bulk(r.Snapshot))
@@ -66,8 +74,7 @@ func (h *Handler[S]) count(header http.Header, r *Request[S], status int, free b
 	return nil
 }
 
-// An Authorizer returns who sent a request, or an *Error that refuses it. It waits for the
-// store no longer than ctx allows.
+// An Authorizer returns who sent a request, or an *Error that refuses it.
 type Authorizer func(ctx context.Context, r *http.Request) (Caller, error)
 
 // A Gate identifies the callers of the server by their API key or, if they send none, by
@@ -104,6 +111,7 @@ func (g *Gate) Authorize(ctx context.Context, r *http.Request) (Caller, error) {
 	if !ok {
 		return Caller{}, NewError(CodeInvalidKey, "")
 	}
+	begin := time.Now()
 	key, err := g.Keys.Check(ctx, token, network)
 	if err != nil {
 		return Caller{}, g.refuse(r, err)
@@ -112,7 +120,7 @@ func (g *Gate) Authorize(ctx context.Context, r *http.Request) (Caller, error) {
 	if key.Plan == account.Pro {
 		tier = quota.Pro
 	}
-	return Caller{Key: key, Subject: quota.Subject{Tier: tier, Account: key.AccountID}}, nil
+	return Caller{key, quota.Subject{Tier: tier, Account: key.AccountID}, time.Since(begin)}, nil
 }
 
 // refuse returns the error for a request whose key was refused or could not be looked up.

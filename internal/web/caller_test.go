@@ -13,6 +13,8 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/keyring"
 	"palmares/internal/keyring/keyringtest"
+	"palmares/internal/quota"
+	"palmares/internal/quota/quotatest"
 	"palmares/internal/testkit"
 	"palmares/internal/web"
 )
@@ -43,4 +45,53 @@ func TestFailedLookupsOfKeysAreLoggedOnceAnEpisode(t *testing.T) {
 			t.Errorf("the next episode is logged %d times", n-1)
 		}
 	})
+}
+
+// hangingCounters respond once, when the meter begins.
+type hangingCounters struct {
+	quotatest.Counters
+	hangs bool
+}
+
+func (c *hangingCounters) Count(ctx context.Context, _ string, _ quota.Usage) (quota.Tally, error) {
+	if c.hangs {
+		<-ctx.Done()
+		return quota.Tally{}, ctx.Err()
+	}
+	c.hangs = true
+	return quota.Tally{Now: time.Now()}, nil
+}
+
+func TestARequestWaitsForItsKeyAndItsCountTogether(t *testing.T) {
+	for lookup, status := range map[time.Duration]int{100 * time.Millisecond: 200, time.Hour: 503} {
+		synctest.Test(t, func(t *testing.T) {
+			gate := &web.Gate{Log: slog.New(slog.DiscardHandler), Keys: keyring.New(keyringtest.Store{
+				Find: func(ctx context.Context, _ [32]byte) (account.Key, error) {
+					select {
+					case <-time.After(lookup):
+						return account.Key{AccountID: "acc_ada"}, nil
+					case <-ctx.Done():
+						return account.Key{}, ctx.Err()
+					}
+				},
+			}, time.Now)}
+			meter, err := quota.New(t.Context(), quota.Config{
+				Counters: &hangingCounters{}, Shared: true, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := web.NewHandler(web.Config[int]{
+				Callers: gate.Authorize, Meter: meter,
+				Fallback: func(*web.Request[int]) (web.Response, error) { return web.Response{}, nil },
+			})
+			r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
+			r.Header.Set("Authorization", "Bearer "+account.NewKey(rand.Reader))
+			begin, w := time.Now(), httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if took := time.Since(begin); took != keyring.StoreTimeout || w.Code != status {
+				t.Errorf("a lookup of %s: %d after %s, want %d after %s", lookup, w.Code, took, status, keyring.StoreTimeout)
+			}
+		})
+	}
 }

@@ -51,13 +51,6 @@ type Request[S any] struct {
 	Caller   Caller
 
 	admitted bool
-	store    StoreContext
-}
-
-// Resume gives a request that has waited for something else all the time for the store again.
-func (r *Request[S]) Resume() {
-	r.store.Stop()
-	r.store.Start(r.Context())
 }
 
 // A Route is a path and its operations.
@@ -142,8 +135,6 @@ func (h *Handler[S]) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	if h.cfg.Snapshot != nil {
 		r.Snapshot = h.cfg.Snapshot()
 	}
-	r.store.Context = hr.Context() // nobody else knows it yet
-	defer r.store.Stop()
 	if h.cfg.Public && h.replyCached(w, r) {
 		return
 	}
@@ -235,7 +226,6 @@ func (h *Handler[S]) reply(w http.ResponseWriter, r *Request[S], a *Response, er
 		var leave func()
 		leave, err = h.room.enter(r.Context(), r.Caller.Subject, a.Size)
 		defer leave()
-		r.Resume()
 	}
 	if r.admitted {
 		status := a.Status

@@ -183,7 +183,7 @@ func (h *Handler[S]) replyCached(w http.ResponseWriter, r *Request[S]) bool {
 		return false
 	}
 	r.Pattern = cached.pattern
-	caller, err := h.cfg.Callers(&r.store, r.Request)
+	caller, err := h.cfg.Callers(r.Context(), r.Request)
 	if err == nil {
 		r.Caller = caller
 		if caller.Key != nil {
