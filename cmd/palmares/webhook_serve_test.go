@@ -262,45 +262,6 @@ func TestTheLogShowsTheAnswerAndAResendHasTheSameIDAndBytes(t *testing.T) {
 	})
 }
 
-func TestAnEndpointThatIsGoneIsDisabledAndItsOwnerIsMailed(t *testing.T) {
-	t.Parallel()
-	databases.EachDSN(t, func(t *testing.T, database string) {
-		s := subscribe(t, database)
-		s.now(func() (int, string) { return http.StatusGone, "parti" })
-		if ping := s.ping(); ping.State != webhook.Pending || ping.Attempts[0].Status != http.StatusGone {
-			t.Errorf("%+v", ping)
-		}
-		var endpoint struct {
-			State  webhook.State
-			Reason string `json:"disabled_reason"`
-		}
-		s.call("GET", s.endpoint, "", 200, &endpoint)
-		if endpoint.State != webhook.Disabled || endpoint.Reason != webhook.Gone {
-			t.Errorf("%+v", endpoint)
-		}
-		testkit.Until(t, "the mail", func() bool {
-			for line := range strings.Lines(s.server.log.String()) {
-				var mail struct{ To, Subject, Text string }
-				if json.Unmarshal([]byte(line), &mail) == nil && mail.To == "ada@example.org" {
-					if mail.Subject != "Point de réception désactivé" || !strings.Contains(mail.Text, strings.TrimSuffix(s.url, "/hooks")+"\n") || !strings.Contains(mail.Text, "410") {
-						t.Errorf("%+v", mail)
-					}
-					return true
-				}
-			}
-			return false
-		})
-		s.publish("A")
-		var log struct{ Data []logged }
-		if s.call("GET", s.endpoint+"/deliveries", "", 200, &log); len(log.Data) != 1 || len(s.all()) != 1 {
-			t.Errorf("there is more than the ping: %+v", log.Data)
-		}
-		if list := must(t, "webhook", "list", "ada@example.org", "--database", database); !strings.Contains(list, "disabled  gone") {
-			t.Error(list)
-		}
-	})
-}
-
 func TestTimesForWebhooksThatMakeNoSenseAreRefused(t *testing.T) {
 	for _, bad := range [][2]string{
 		{"--webhook-timeout=16s", "100ms to 15s"},

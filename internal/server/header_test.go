@@ -15,15 +15,20 @@ import (
 	"palmares/internal/snapshot"
 )
 
+// serving returns a server of a catalogue, without keys and without a site.
+func serving(c *catalog.Catalog) http.Handler {
+	return New(Config{
+		Live: snapshot.Fixed(snapshot.Build(c, 1, "2026-01-01")), Keys: keyring.New(keyringtest.Store{}, time.Now), Site: http.NotFoundHandler(),
+		Log: slog.New(slog.DiscardHandler), Requests: io.Discard, Metrics: NewMetrics(),
+	})
+}
+
 func TestCachedResponsesToLongAddressesStayOnOneConnection(t *testing.T) {
 	c := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}}}
 	for _, slug := range []string{"a", "b", "c"} {
 		c.Tools = append(c.Tools, &catalog.Tool{Slug: slug, Name: slug, Category: "code", Tier: 3, UpdatedAt: "2026-01-01"})
 	}
-	handler := New(Config{
-		Live: snapshot.Fixed(snapshot.Build(c, 1, "2026-01-01")), Keys: keyring.New(keyringtest.Store{}, time.Now), Site: http.NotFoundHandler(),
-		Log: slog.New(slog.DiscardHandler), Requests: io.Discard, Metrics: NewMetrics(),
-	})
+	handler := serving(c)
 	conn := call(t, run(t, handler, func(string) bool { return true }))
 	for length := 3500; length < 8<<10; length += 57 { // heads of 4 kB, which is all that one request of the lane has
 		for _, condition := range []string{"", "", "If-None-Match: *\r\n"} { // the second time from the cache
@@ -45,10 +50,7 @@ func TestCachedResponsesToLongAddressesStayOnOneConnection(t *testing.T) {
 func TestAReservationAgainstMiningIsInEveryResponse(t *testing.T) {
 	c := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}}}
 	c.Settings.AITraining = catalog.TrainingDenied
-	handler := New(Config{
-		Live: snapshot.Fixed(snapshot.Build(c, 1, "2026-01-01")), Keys: keyring.New(keyringtest.Store{}, time.Now), Site: http.NotFoundHandler(),
-		Log: slog.New(slog.DiscardHandler), Requests: io.Discard, Metrics: NewMetrics(),
-	})
+	handler := serving(c)
 	inBothLanes(t, func(t *testing.T, front func(string) bool) {
 		address := run(t, handler, front)
 		for _, path := range []string{"/", "/api/v1/tools", "/api/v1/rien", "/data/v1/openapi.json", "/.well-known/api-catalog"} {
