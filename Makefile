@@ -19,7 +19,7 @@ UNWATCHED := modernc.org/sqlite/lib modernc.org/libc palmares/internal/picture i
 	github.com/klauspost/compress/... github.com/andybalholm/brotli github.com/yuin/goldmark/...
 # make test has it for what every request shares and what needs neither SQLite nor Stripe, whose
 # second build would take as long as all of these tests; make race has it for everything.
-RACED := $(addprefix internal/,web lane quota keyring cache peer snapshot)
+RACED := $(addprefix internal/,web lane quota keyring cache snapshot)
 RACE := -race $(foreach p,$(UNWATCHED),-gcflags='$(p)=-race=false -d=checkptr=0')
 
 TEST := go test -vet=off -json -count=1 -timeout 60m

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -19,8 +20,11 @@ func printed(t *testing.T, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), args, &stdout, &stderr)
-	return fmt.Sprintf("exit %d\n-- stdout\n%s-- stderr\n%s", code, &stdout, &stderr)
+	return fmt.Sprintf("exit %d\n-- stdout\n%s-- stderr\n%s", code, &stdout, progressLine.ReplaceAll(stderr.Bytes(), nil))
 }
+
+// progressLine matches progress, which only a slow machine prints.
+var progressLine = regexp.MustCompile(`(?m)^[a-z]+: [0-9.]+ (?:records|of .* %\))\n`)
 
 const essai = "name: Essai\nurl: https://essai.example\ncategories:\n  - slug: code\n    label: Code\n"
 

@@ -49,8 +49,8 @@
 		if (right > page.clientWidth + 0.5) problems.add(`${describe(e)} reaches ${Math.round(right)} pixels`);
 	}
 
-	// Broken words. Addresses and names in code may break after a separator; anything
-	// else only when it is longer than a line. Blocks of code wrap like a terminal.
+	// Broken words. Addresses and names in code may break after a separator, compounds after a hyphen that
+	// is not a no-break one; anything else only when it is longer than a line. Blocks of code wrap like a terminal.
 	const breaks = (node, from, word) => {
 		const list = [];
 		let last = null;
@@ -70,7 +70,7 @@
 		const room = machine ? contentWidth(block(parent)) : contentWidth(parent.closest("main, .masthead-in, .foot-in, .demo") || document.body);
 		const cuts = breaks(node, from, word);
 		cuts.forEach((at, i) => {
-			if (machine && "/.-?&".includes(word[at - 1])) return;
+			if (word[at - 1] === "-" || machine && "/.?&".includes(word[at - 1])) return;
 			// The piece that had to stay together: up to the separators around the break.
 			let start = 0, end = word.length;
 			if (machine) {
