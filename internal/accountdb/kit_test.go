@@ -16,7 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	sqldb.CountTimeout = 3 * time.Minute // on a machine of any speed
+	sqldb.CountTimeout, sqldb.Patience = 3*time.Minute, 20 // on a machine of any speed
 	// Each check of a model publishes or sends several times: a fifth of the usual number is what
 	// a run of all tests has time for. make chaos has many more.
 	if err := flag.Set("rapid.checks", "20"); err != nil {

@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 		run() // this process is a child of a test, see childCommand
 		return
 	}
+	sqldb.Patience = 20 // on a machine of any speed
 	// Each check of a model publishes or sends several times: a fifth of the usual number is what
 	// a run of all tests has time for. make chaos has many more.
 	if err := flag.Set("rapid.checks", "20"); err != nil {

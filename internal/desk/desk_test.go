@@ -588,7 +588,7 @@ func TestAToolIsFoundByItsName(t *testing.T) {
 		t.Errorf("the file is\n%s", got)
 	}
 	ada.save(copied, "f.tool_b", "Personne").Is(http.StatusSeeOther)
-	ada.get(copied).OK().Contains("choisissez-le</span> dans la liste")
+	ada.get(copied).OK().Contains("choisissez-le dans la liste")
 	added := ada.follow(ada.post("/redaction/nouvelle", "genre", "comparatifs", "a", "plume", "b", "Babilune"))
 	if got := n.copyOf(added); !strings.Contains(got, "tool_b: babil\n") {
 		t.Errorf("the file is\n%s", got)

@@ -126,7 +126,7 @@ func (d *DB) Read(ctx context.Context, fn func(*sql.Tx) error) error {
 // Write runs fn in a transaction and commits it, or nothing of it. It waits a while for
 // another writer, and then returns ErrBusy.
 func (d *DB) Write(ctx context.Context, fn func(*sql.Tx) error) error {
-	limits := writeLimits{min(d.writeWait, d.lockWait), statementLimit, idleLimit}
+	limits := writeLimits{min(d.writeWait, d.lockWait), Patience * statementLimit, Patience * idleLimit}
 	return d.Explain(ctx, d.tryWrite(ctx, limits, fn))
 }
 

@@ -71,6 +71,10 @@ const (
 	statementLimit = 10 * time.Second
 )
 
+// Patience multiplies the time that PostgreSQL has to connect, for a statement and for an idle transaction. Only tests
+// change it, which must pass on a machine of any speed.
+var Patience time.Duration = 1
+
 // writeLimits end a transaction on PostgreSQL. Zero is no limit.
 type writeLimits struct {
 	lock, statement, idle time.Duration

@@ -76,7 +76,7 @@ func (s *DB) openPostgres(dsn, counting string) error {
 			"write it as postgres://USER:PASSWORD@HOST:PORT/NAME, special characters in the password percent-encoded")
 	}
 	if cfg.ConnectTimeout == 0 {
-		cfg.ConnectTimeout = connectTimeout
+		cfg.ConnectTimeout = Patience * connectTimeout
 	}
 	if cfg.RuntimeParams["application_name"] == "" {
 		cfg.RuntimeParams["application_name"] = "palmares"
@@ -243,7 +243,7 @@ func (d *postgresDialect) addLookup(ctx context.Context) {
 }
 
 func (*postgresDialect) schemaContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, schemaTimeout)
+	return context.WithTimeout(ctx, Patience*schemaTimeout)
 }
 
 // hasTables ignores tables of other programs, which may well be beside ours.

@@ -22,6 +22,8 @@ type (
 	CatalogDB = catalogdb.Store
 )
 
+func init() { sqldb.Patience = 20 } // on a machine of any speed
+
 // Open opens a database and creates its tables.
 func Open(ctx context.Context, dsn string) (*DB, error) {
 	db, err := sqldb.Open(ctx, dsn, sqldb.Config{
