@@ -144,7 +144,8 @@ func (c *accountDelete) Run(inv *invocation) error {
 		}
 		if paid.Status.Charges() && !c.Cancelled {
 			return fmt.Errorf("%s is not deleted, as it pays for Pro: "+
-				"cancel the subscription %s in the Stripe dashboard, which a running server sees at once, or repeat the command with --cancelled", a.Email, paid.ID)
+				"cancel the subscription %s in the Stripe dashboard, "+
+				"then repeat the command; add --cancelled if no server runs that could have seen it", a.Email, paid.ID)
 		}
 		if err := st.Accounts.Delete(inv.ctx, a.Email); err != nil {
 			return err

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/alecthomas/kong"
 )
 
 const secondServer = "mirrors are gone: for a second server, run nodes on one PostgreSQL, put a CDN in front, " +
@@ -38,12 +41,27 @@ func gone(args []string) string {
 	if command != "serve" && command != "check" { // which have settings
 		return goneNames[command]
 	}
-	for option, sentence := range goneNames {
+	for _, option := range slices.Sorted(maps.Keys(goneNames)) {
 		name, isOption := strings.CutPrefix(option, "--")
-		name = "PALMARES_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
-		if isOption && os.Getenv(name) != "" {
-			return sentence + " (" + name + " is set)"
+		if name = variable(name); isOption && os.Getenv(name) != "" {
+			return goneNames[option] + " (" + name + " is set)"
 		}
 	}
 	return ""
+}
+
+// unread returns the sentence about a variable that is set for an option that is read from the command line only; "" if
+// there is none.
+func unread(flags []*kong.Flag) string {
+	for _, flag := range flags {
+		if name := variable(flag.Name); len(flag.Envs) == 0 && !flag.Set && os.Getenv(name) != "" {
+			return name + " is set, but this option is no longer read from the environment: write --" + flag.Name + ", and unset it"
+		}
+	}
+	return ""
+}
+
+// variable returns the name of the variable of an option.
+func variable(option string) string {
+	return "PALMARES_" + strings.ToUpper(strings.ReplaceAll(option, "-", "_"))
 }

@@ -19,6 +19,7 @@ func TestAnOptionOrCommandThatIsGoneIsAnsweredWithWhatToUseInstead(t *testing.T)
 		{"", "readership --help", "/redaction/audience"},
 		{"", "serve --export-space 4GiB", "the one before"},
 		{"PALMARES_EXPORT_SPACE", "check", "PALMARES_EXPORT_SPACE is set"},
+		{"PALMARES_DRY_RUN", "publish cat", "write --dry-run"},
 	} {
 		t.Run(test.variable+" "+test.line, func(t *testing.T) {
 			if test.variable != "" {

@@ -163,6 +163,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		return refuse(stderr, text+"; run `palmares --help`", exitUsage)
 	}
+	if sentence := unread(parsed.Flags()); sentence != "" {
+		return refuse(stderr, sentence, exitUsage)
+	}
 	inv := &invocation{
 		ctx: ctx, stdout: stdout, stderr: stderr, database: cli.Database, now: time.Now,
 		say: func(english string) string { return english },

@@ -69,7 +69,7 @@ var wholeNumber = regexp.MustCompile(`(\d)(/1|\.000000)\b`)
 // reason returns the words of the validator: an argument instead of its place in the schema, numbers as people
 // write them, and of a long value only the beginning and the end.
 func reason(err error) string {
-	text := strings.NewReplacer("validating root: ", "", "validating /properties/", "").Replace(err.Error())
+	text := strings.NewReplacer("validating root: ", "", "validating /properties/", "", "<invalid reflect.Value>", "null").Replace(err.Error())
 	text = wholeNumber.ReplaceAllString(text, "$1")
 	if len(text) > 300 {
 		text = text[:200] + "…" + text[len(text)-80:]

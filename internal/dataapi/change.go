@@ -24,8 +24,7 @@ const changesPath = "/data/v1/changes"
 
 // listChanges returns what changed after a position.
 func listChanges(r *request) (web.Response, error) {
-	accept, _, _ := mime.ParseMediaType(strings.Join(r.Header["Accept"], ","))
-	if accept == "text/event-stream" {
+	if wantsOnlyEvents(r.Header["Accept"]) {
 		return web.Response{}, web.NewError(web.CodeNotAcceptable, "")
 	}
 	q, err := readChangeQuery(r.URL.RawQuery)
@@ -36,6 +35,21 @@ func listChanges(r *request) (web.Response, error) {
 		return web.Response{}, err
 	}
 	return q.page(r.Snapshot).response(), nil
+}
+
+// wantsOnlyEvents reports whether an Accept header admits nothing but a stream of events.
+func wantsOnlyEvents(accept []string) (only bool) {
+	for one := range strings.SplitSeq(strings.Join(accept, ","), ",") {
+		kind, parameters, _ := mime.ParseMediaType(one)
+		switch {
+		case parameters["q"] == "0":
+		case kind != "text/event-stream":
+			return false
+		default:
+			only = true
+		}
+	}
+	return only
 }
 
 // A changeQuery is which part of the feed is asked for.

@@ -310,7 +310,7 @@ func TestAnUnchangedAnswerIsNotSentAgain(t *testing.T) {
 
 func TestNobodyWaitsForChangesAndNothingStreams(t *testing.T) {
 	s := serve(t, small(), nil)
-	for _, accept := range []string{"text/event-stream", "Text/Event-Stream; charset=utf-8"} {
+	for _, accept := range []string{"text/event-stream", "Text/Event-Stream; charset=utf-8", "text/event-stream, application/json;q=0"} {
 		s.get("/data/v1/changes", "Accept: "+accept).Fails(406, "not_acceptable", "If-None-Match", "webhook")
 	}
 	for _, accept := range []string{"*/*", "text/html", "application/json", "text/event-stream, */*", "application/json, text/event-stream", ";;,,q"} {

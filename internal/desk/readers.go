@@ -49,7 +49,7 @@ func monthBefore(now time.Time) string { return now.UTC().AddDate(0, 0, -29).For
 func (d *desk) sendReaders(r *request) (*response, error) {
 	since := cmp.Or(r.URL.Query().Get("depuis"), monthBefore(d.Now()))
 	if _, err := time.Parse(time.DateOnly, since); err != nil {
-		return nil, noPage()
+		return nil, refused("depuis n’est pas un jour\u00a0: écrivez-le comme 2026-11-01.")
 	}
 	days, err := d.Readership.Daily(r.Context(), "", since)
 	if err != nil {

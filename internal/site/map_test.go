@@ -280,6 +280,7 @@ func TestOneMapIsIndexed(t *testing.T) {
 	v.get("/carte?pricing=cher").answers(400).is("Cache-Control", "no-store").says("«\u00a0Modèle\u00a0»\u00a0: cette valeur n’existe pas.", `content="noindex"`)
 	v.get("/carte?category=inconnue").ok().says("Aucun outil ne correspond.", `<option value="inconnue" selected>`)
 	v.get("/carte%3Fcategory=chat").answers(404)
+	v.get("/carte.csv").answers(404).says("/donnees")
 	v.get("/sitemap.xml").ok().says("<loc>https://essai.example/carte</loc>")
 	v.get("/llms.txt").ok().says("/carte.md)")
 	v.get("/carte/").movesTo("/carte")
