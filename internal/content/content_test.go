@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -31,11 +30,7 @@ func TestEveryProblemOfAFolderIsReportedWithFileAndLine(t *testing.T) {
 				t.Fatal(err)
 			}
 			last := &archive.Files[len(archive.Files)-1]
-			folder := fstest.MapFS{}
-			for _, f := range archive.Files[:len(archive.Files)-1] {
-				folder[f.Name] = &fstest.MapFile{Data: f.Data}
-			}
-			c, problems := read(t, folder)
+			c, problems := read(t, archived(t, archive))
 			var got bytes.Buffer
 			for _, p := range problems {
 				got.WriteString(p.String() + "\n")
