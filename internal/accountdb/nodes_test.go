@@ -103,6 +103,8 @@ func TestCountingZeroRequestsCreatesNoRow(t *testing.T) {
 
 // A node vanishes during its commit: others soon get the rows that it locked.
 func TestALostCommitLocksItsRowsForSecondsOnly(t *testing.T) {
+	defer func(was time.Duration) { sqldb.Patience = was }(sqldb.Patience)
+	sqldb.Patience = 1
 	proxy := testkit.NewProxy(t, databases.Postgres(t))
 	vanishing, other := open(t, proxy.DSN), open(t, proxy.Direct)
 	create(t, vanishing, "ada@example.org", account.Developer)
