@@ -25,6 +25,6 @@ func TestEditorsDownloadTheViewsOfEveryPageAndFromEverySite(t *testing.T) {
 		n.as("Ada").get("/redaction/audience.csv").OK().Equals("jour,genre,nom,vues\r\n"+month).
 			HasHeader("Content-Type", "text/csv; charset=utf-8")
 		n.as("Ada").get("/redaction/audience.csv?depuis=2026-09-01").OK().Equals("jour,genre,nom,vues\r\n2026-09-01,page,/,7\r\n" + month)
-		n.as("Ada").get("/redaction/audience.csv?depuis=hier").Is(http.StatusNotFound)
+		n.as("Ada").get("/redaction/audience.csv?depuis=hier").Is(http.StatusUnprocessableEntity)
 	})
 }
