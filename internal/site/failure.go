@@ -6,6 +6,7 @@ import (
 	"iter"
 	"net/http"
 	"slices"
+	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
@@ -24,6 +25,14 @@ func (f *failure) Error() string { return f.text }
 
 func notFound(text string) *failure {
 	return &failure{status: http.StatusNotFound, title: "Page introuvable", text: text, cache: cacheNotFound}
+}
+
+// notFound responds to an address without a page, and names the place of data to whoever asks for a file.
+func (r *request) notFound(text string) *failure {
+	if strings.HasSuffix(r.URL.Path, ".csv") || strings.HasSuffix(r.URL.Path, ".json") {
+		text = "Cette adresse n’a pas de fichier. Toutes les données du catalogue se téléchargent sur la page «\u00a0Données\u00a0» (/donnees)."
+	}
+	return notFound(text)
 }
 
 // suggest names the page that was probably meant.

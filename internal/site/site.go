@@ -275,11 +275,8 @@ func (s *Site) notFound(r *request) (*response, error) {
 			return redirect(lower, r.URL.RawQuery), nil
 		}
 	}
-	f := notFound("Cette adresse ne mène à aucune page. Peut-être a-t-elle changé\u202f; " +
+	f := r.notFound("Cette adresse ne mène à aucune page. Peut-être a-t-elle changé\u202f; " +
 		"la recherche retrouvera l’outil.")
-	if strings.HasSuffix(r.URL.Path, ".csv") || strings.HasSuffix(r.URL.Path, ".json") {
-		f = notFound("Cette adresse n’a pas de fichier. Toutes les données du catalogue se téléchargent sur la page «\u00a0Données\u00a0» (/donnees).")
-	}
 	if given := strings.TrimSuffix(r.URL.Path, markdownSuffix); len(given) <= 2*catalog.MaxSlug {
 		f.suggestNear(strings.ToLower(given), r.ownPages)
 	}

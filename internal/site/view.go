@@ -190,7 +190,7 @@ func (r *request) tool(prefix string) (*catalog.Tool, *response, error) {
 			return nil, redirectTo(r.sameForm(retiredPath + slug)), nil
 		}
 	}
-	f := notFound("Aucun outil n’est connu sous ce nom. La recherche le retrouvera peut-être sous un autre.")
+	f := r.notFound("Aucun outil n’est connu sous ce nom. La recherche le retrouvera peut-être sous un autre.")
 	near := r.snap.Near(slugOf(given))
 	if t := r.snap.Catalog.Tool(near); t != nil {
 		f.suggest(link{prefix + near, t.Name})
