@@ -12,13 +12,16 @@ import (
 // An Announcement is a change of a tool that its maker has announced. A price changes by itself on
 // its day; a tool is retired when its obituary is published.
 type Announcement struct {
-	From         string  `json:"from"` // YYYY-MM-DD, in the zone of the catalogue
-	Pricing      Pricing `json:"pricing,omitempty"`
-	Price        string  `json:"price,omitempty"`
-	PriceDisplay string  `json:"price_display,omitempty"`
-	Retire       Reason  `json:"retire,omitempty"`    // "" for a change of the price
-	Successor    string  `json:"successor,omitempty"` // slug or ""
-	Source       string  `json:"source,omitempty"`    // URL or ""
+	From           string  `json:"from"` // YYYY-MM-DD, in the zone of the catalogue
+	Pricing        Pricing `json:"pricing,omitempty"`
+	Price          string  `json:"price,omitempty"`
+	PriceDisplay   string  `json:"price_display,omitempty"`
+	PriceSource    string  `json:"price_source,omitempty"` // URL or ""
+	PriceQuote     string  `json:"price_quote,omitempty"`
+	PriceCheckedAt string  `json:"price_checked_at,omitempty"`
+	Retire         Reason  `json:"retire,omitempty"`    // "" for a change of the price
+	Successor      string  `json:"successor,omitempty"` // slug or ""
+	Source         string  `json:"source,omitempty"`    // URL or ""
 }
 
 // A Scheduled is a record that is not public before its hour.

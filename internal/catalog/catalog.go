@@ -263,8 +263,8 @@ type Tool struct {
 	Access           Access
 	Interests        string
 	PriceCheckedAt   string // YYYY-MM-DD or ""
-	PriceSource      string // the page that has the price; "" for the Sources on Domain
-	PriceSourceHint  string // the name of the plan on that page
+	PriceSource      string // the page that has the price
+	PriceQuote       string // the words of that page that say the price
 	Sources          []string
 	Aliases          []string      // former slugs, sorted
 	PriceHistory     []PriceChange // newest first

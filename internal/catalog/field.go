@@ -27,6 +27,7 @@ const (
 	Line       Form = iota // a text of one line
 	Name                   // a name, which stands in lists and titles
 	Short                  // a short text of one line, which stands where a price does
+	Quote                  // words of a page, 3 to 300 characters of one line
 	Summary                // a sentence or two
 	Prose                  // a text of several lines
 	Markdown               // a text in Markdown

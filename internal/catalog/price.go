@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // priceForm is `<amount> €/<period>`: an amount in French notation (decimal comma; space, no-break space or
@@ -196,4 +197,18 @@ func splitPeriod(period string) (share [2]float64, each string, ok bool) {
 		return share, "", false
 	}
 	return share, strings.Join(rest, "/"), true
+}
+
+// PriceNumber returns the number of a price or of a price_display: 19 of "19 €/mois" and of "Dès 19 $". "" for none.
+func PriceNumber(price string) string {
+	i := strings.IndexFunc(price, unicode.IsDigit)
+	if i < 0 {
+		return ""
+	}
+	price = price[i:]
+	end := strings.LastIndexFunc(price, unicode.IsDigit)
+	if at := strings.IndexFunc(price, func(r rune) bool { return !unicode.IsDigit(r) && !isGroupSpace(r) && r != ',' && r != '.' }); at >= 0 {
+		end = strings.LastIndexFunc(price[:at], unicode.IsDigit)
+	}
+	return price[:end+1]
 }

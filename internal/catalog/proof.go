@@ -5,32 +5,59 @@ import (
 	"time"
 )
 
-// A Proof is what was last seen of the price of a tool at its source. It is a record of its own: to
-// look at a price is no change of the tool.
+// A Proof is the last look at the source of a price: whether the words that a person marked still stand there. It is a
+// line of ProofFile and, without what only the next look needs, a record of its own: to look at a price is no change
+// of the tool.
 type Proof struct {
-	Slug        string // of the tool
-	Result      string // one of ProofResults
-	CheckedAt   string // as FormatTime returns it
-	ConfirmedAt string // the last time that the price stood there; "" for never
-	URL         string // of the source
+	Slug        string `json:"slug"` // of the tool, or of the obituary
+	URL         string `json:"url"`  // of the source
+	FinalURL    string `json:"final_url"`
+	CheckedAt   string `json:"checked_at"` // as FormatTime returns it
+	Status      int    `json:"status"`     // of HTTP; 0 if there was no response
+	Result      string `json:"result"`     // one of ProofResults
+	Quote       string `json:"quote"`      // the words that were looked for
+	Found       string `json:"found"`      // the words that stood there instead; the same ones, if they are in several blocks
+	TextHash    string `json:"text_hash"`
+	ConfirmedAt string `json:"confirmed_at,omitempty"` // the last time that the words stood there; "" for never
+	ETag        string `json:"etag,omitempty"`         // of a page that confirmed them
 }
 
-// ProofFile is the file of a content folder that has what was seen of the sources.
+// ProofFile is the file of a content folder that has the proofs.
 const ProofFile = "preuves.jsonl"
 
-// Confirmed is the result of a look that found the price as it is recorded.
-const Confirmed = "confirmed"
+// The results of a look.
+const (
+	Confirmed  = "confirmed"  // the words stand there
+	Changed    = "changed"    // they do, with other numbers
+	Moved      = "moved"      // the address leads elsewhere, where they do not stand
+	Gone       = "gone"       // there is no such page
+	Unreadable = "unreadable" // a person must look
+)
 
-// ProofResults are what a look may find.
-var ProofResults = []string{Confirmed, "changed", "moved", "gone", "unreadable"}
+// ProofResults are the results of a look.
+var ProofResults = []string{Confirmed, Changed, Moved, Gone, Unreadable}
 
-// ProofFields are the fields of a *Proof.
+// ProofFields are the fields of a *Proof that its record has.
 var ProofFields = []Field{
 	NewField("slug", OwnSlug, Required, func(p *Proof) any { return &p.Slug }),
 	oneOf(NewField("result", Enum, Required, func(p *Proof) any { return &p.Result }), "", ProofResults...),
 	NewField("checked_at", Time, Required, func(p *Proof) any { return &p.CheckedAt }),
 	NewField("confirmed_at", Time, 0, func(p *Proof) any { return &p.ConfirmedAt }),
 	NewField("url", Link, Required, func(p *Proof) any { return &p.URL }),
+	NewField("quote", Quote, 0, func(p *Proof) any { return &p.Quote }),
+	NewField("found", Prose, 0, func(p *Proof) any { return &p.Found }),
+}
+
+// The lengths of a quotation, in characters.
+const (
+	MinQuote = 3
+	MaxQuote = 300
+)
+
+// IsSound reports whether a proof is one that a look may have made.
+func (p *Proof) IsSound() bool {
+	return IsSlug(p.Slug) && p.URL != "" && IsTime(p.CheckedAt) && slices.Contains(ProofResults, p.Result) &&
+		(p.ConfirmedAt == "" && p.Result != Confirmed || IsTime(p.ConfirmedAt) && p.ConfirmedAt <= p.CheckedAt)
 }
 
 // Proof returns what was seen of the price of a tool; nil for nothing. The catalogue must be sorted.

@@ -1,14 +1,11 @@
 package evidence
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -17,72 +14,6 @@ import (
 	"palmares/internal/catalog"
 )
 
-// A Source is a page to look at, and what should stand there.
-type Source struct {
-	Slug string
-	URL  string
-	Claim
-	IsPrice bool // of a price; others are outside the figures
-	tool    *catalog.Tool
-}
-
-// Sources returns the sources of a catalogue without its drafts: of each tool its price_source, or else the
-// sources on its own domain; those of what is announced; those of obituaries.
-func Sources(c *catalog.Catalog) (list []Source) {
-	for i := range c.Retired {
-		for _, address := range c.Retired[i].Sources {
-			if !c.Retired[i].Draft {
-				list = append(list, Source{Slug: c.Retired[i].Slug, URL: address, Claim: Claim{Presence: true}})
-			}
-		}
-	}
-	for _, t := range c.Tools {
-		if t.Draft {
-			continue
-		}
-		claim := claimOf(t)
-		for _, address := range PriceSources(t) {
-			list = append(list, Source{Slug: t.Slug, URL: address, Claim: *claim, IsPrice: !claim.Presence, tool: t})
-		}
-		for _, a := range t.Announced {
-			if a.Source != "" {
-				list = append(list, Source{Slug: t.Slug, URL: a.Source, Claim: Claim{Presence: true}})
-			}
-		}
-	}
-	slices.SortStableFunc(list, func(a, b Source) int { return cmp.Or(strings.Compare(a.Slug, b.Slug), strings.Compare(a.URL, b.URL)) })
-	return slices.CompactFunc(list, func(a, b Source) bool { return a.Slug == b.Slug && a.URL == b.URL })
-}
-
-func claimOf(t *catalog.Tool) *Claim {
-	return &Claim{
-		Name: t.Name, Pricing: t.Pricing, Price: t.Price, Display: t.PriceDisplay, Hint: t.PriceSourceHint,
-		Presence: !catalog.IsPublic(t.Pricing, t.Price),
-	}
-}
-
-// PriceSources returns the pages that have the price of a tool.
-func PriceSources(t *catalog.Tool) (list []string) {
-	if t.PriceSource != "" {
-		return []string{t.PriceSource}
-	}
-	for _, address := range t.Sources {
-		if onDomain(address, t.Domain) {
-			list = append(list, address)
-		}
-	}
-	return list
-}
-
-func onDomain(address, domain string) bool {
-	u, err := url.Parse(address)
-	if err != nil || domain == "" {
-		return false
-	}
-	host := strings.ToLower(u.Hostname())
-	return host == domain || strings.HasSuffix(host, "."+domain)
-}
-
 // A Check looks at sources.
 type Check struct {
 	Reader *Reader
@@ -90,29 +21,33 @@ type Check struct {
 	Limit  int // of sources; 0 for all
 	// OnlyChanges leaves proofs as they are of which only the times would change.
 	OnlyChanges bool
-	// Each is called with what is known of a source, one at a time.
-	Each func(done, total int, p Proof)
+	// Each is called with each proof, one at a time, and with a function that returns all proofs so far.
+	Each func(done, total int, p *catalog.Proof, all func() []catalog.Proof)
 }
 
-const (
-	maxHosts = 8 // at once
-	maxPages = 2 // in memory, parsed, at once
-)
+const maxHosts = 8 // at once
 
-// Run looks at the sources whose last look is longest ago first, and returns all proofs: those of
-// before, but for sources that no longer exist, with those of now in their place; total is how many it
-// should have looked at. It ends early, with what is done, when ctx does.
-func (c *Check) Run(ctx context.Context, sources []Source, before []Proof) (list []Proof, total int) {
-	known := map[[2]string]Proof{}
+// Run looks at sources, those first whose last look is longest ago, and returns all proofs: the former ones of sources
+// that still exist, with the new ones in their place; total is the number of sources to look at. It ends early, with
+// the proofs so far, when ctx does.
+func (c *Check) Run(ctx context.Context, sources []Source, before []catalog.Proof) (list []catalog.Proof, total int) {
+	known := map[key]catalog.Proof{}
 	for _, p := range before {
-		known[[2]string{p.Slug, p.URL}] = p
+		known[keyOf(&p)] = p
+	}
+	all := func() (list []catalog.Proof) {
+		for i := range sources {
+			if p, ok := known[sources[i].key()]; ok {
+				list = append(list, p)
+			}
+		}
+		return list
 	}
 	byHost, total := c.plan(sources, known)
 	var (
 		mu      sync.Mutex
 		done    int
 		workers sync.WaitGroup
-		parsing = make(chan struct{}, maxPages)
 		places  = make(chan struct{}, maxHosts)
 	)
 	for _, list := range byHost {
@@ -121,9 +56,9 @@ func (c *Check) Run(ctx context.Context, sources []Source, before []Proof) (list
 			defer func() { <-places }()
 			for _, s := range list {
 				mu.Lock()
-				last := known[[2]string{s.Slug, s.URL}]
+				last := known[s.key()]
 				mu.Unlock()
-				p, err := c.look(ctx, &s, last, parsing)
+				p, err := c.look(ctx, &s, last)
 				if errors.Is(err, errLater) {
 					continue
 				}
@@ -131,30 +66,25 @@ func (c *Check) Run(ctx context.Context, sources []Source, before []Proof) (list
 					return
 				}
 				mu.Lock()
-				if !c.OnlyChanges || !p.isLike(&last) {
-					known[[2]string{s.Slug, s.URL}] = p
+				if !c.OnlyChanges || !isLike(p, last) {
+					known[s.key()] = p
 				}
 				done++
-				c.Each(done, total, p)
+				c.Each(done, total, &p, all)
 				mu.Unlock()
 			}
 		})
 	}
 	workers.Wait()
-	for _, s := range sources {
-		if p, ok := known[[2]string{s.Slug, s.URL}]; ok {
-			list = append(list, p)
-		}
-	}
-	slices.SortFunc(list, compareProofs)
-	return list, total
+	return all(), total
 }
 
 // plan returns the sources to look at, oldest look first, by host.
-func (c *Check) plan(sources []Source, known map[[2]string]Proof) (byHost [][]Source, total int) {
+func (c *Check) plan(sources []Source, known map[key]catalog.Proof) (byHost [][]Source, total int) {
 	sources = slices.Clone(sources)
-	last := func(s Source) time.Time { return known[[2]string{s.Slug, s.URL}].CheckedAt }
-	slices.SortStableFunc(sources, func(a, b Source) int { return last(a).Compare(last(b)) })
+	slices.SortStableFunc(sources, func(a, b Source) int {
+		return strings.Compare(known[a.key()].CheckedAt, known[b.key()].CheckedAt)
+	})
 	if c.Limit > 0 {
 		sources = sources[:min(c.Limit, len(sources))]
 	}
@@ -176,52 +106,46 @@ func (c *Check) plan(sources []Source, known map[[2]string]Proof) (byHost [][]So
 }
 
 // look looks at one source.
-func (c *Check) look(ctx context.Context, s *Source, last Proof, parsing chan struct{}) (Proof, error) {
-	known := &Proof{}
-	if s.isHeldBy(&last) {
-		known = &last
+func (c *Check) look(ctx context.Context, s *Source, last catalog.Proof) (catalog.Proof, error) {
+	tag := ""
+	if last.Result == catalog.Confirmed {
+		tag = last.ETag
 	}
-	v, err := c.Reader.visit(ctx, s.URL, known)
+	v, err := c.Reader.visit(ctx, s.URL, last.FinalURL, tag)
 	if err != nil {
-		return Proof{}, err
+		return last, err
 	}
-	p := Proof{
-		Slug: s.Slug, URL: s.URL, FinalURL: v.final, CheckedAt: c.Now().UTC().Truncate(time.Second), Status: v.status,
-		Result: v.result,
-	}
-	if s.IsPrice {
-		p.Price = s.wanted()
-	}
-	if p.Price == last.Price {
-		p.ConfirmedAt = last.ConfirmedAt
+	p := catalog.Proof{
+		Slug: s.Slug, URL: s.URL, Quote: s.Quote, FinalURL: v.final, CheckedAt: catalog.FormatTime(c.Now()), Status: v.status,
+		ConfirmedAt: last.ConfirmedAt,
 	}
 	switch {
-	case v.same:
-		p.Result, p.Found, p.TextHash, p.FinalURL, p.Status, p.ETag = last.Result, last.Found, last.TextHash, last.FinalURL, last.Status, last.ETag
-	case v.result == "":
-		parsing <- struct{}{}
-		text := ""
-		p.Result, p.Found, text = judgeAt(&s.Claim, v.page, v.final)
-		<-parsing
-		plan := `(?i)(?:^|\PL)` + strings.Join(strings.Fields(regexp.QuoteMeta(s.Hint)), `[\s\pZ]+`) + `(?:\PL|$)`
-		p.NoPlan = p.Result != Confirmed && s.Hint != "" && len(p.Found) == 0 && !regexp.MustCompile(plan).MatchString(text)
-		sum := sha256.Sum256([]byte(text))
+	case v.isSame:
+		p.Result, p.Found, p.TextHash, p.Status, p.ETag = last.Result, last.Found, last.TextHash, last.Status, last.ETag
+	case v.why != nil:
+		p.Result = v.result()
+	default:
+		p.Result, p.Found = catalog.Confirmed, ""
+		if s.Quote != "" {
+			p.Result, p.Found = v.page.compare(s.Quote)
+		}
+		if p.Result != catalog.Confirmed && v.isElsewhere {
+			p.Result = catalog.Moved
+		}
+		sum := sha256.Sum256([]byte(v.page.text))
 		p.TextHash = hex.EncodeToString(sum[:])
 	}
-	if p.Result == Confirmed {
-		p.ConfirmedAt, p.ETag = p.CheckedAt, cmp.Or(v.tag, p.ETag)
+	if p.Result == catalog.Confirmed {
+		p.ConfirmedAt = p.CheckedAt
+		if !v.isSame {
+			p.ETag = v.tag
+		}
 	}
 	return p, nil
 }
 
-// isLike reports whether only the times of two proofs differ, and by what the server knows the page.
-func (p *Proof) isLike(other *Proof) bool {
-	a, b := *p, *other
-	a.CheckedAt, a.ConfirmedAt, a.ETag, b.CheckedAt, b.ConfirmedAt, b.ETag = time.Time{}, time.Time{}, "", time.Time{}, time.Time{}, ""
-	return bytes.Equal(a.line(), b.line())
-}
-
-// isHeldBy reports whether a proof would be the same if the page is: it confirmed what is looked for now.
-func (s *Source) isHeldBy(last *Proof) bool {
-	return last.Result == Confirmed && s.IsPrice && last.Price == s.wanted()
+// isLike reports whether only the times of two proofs differ, and the tag of the page.
+func isLike(a, b catalog.Proof) bool {
+	a.CheckedAt, a.ConfirmedAt, a.ETag, b.CheckedAt, b.ConfirmedAt, b.ETag = "", "", "", "", "", ""
+	return a == b
 }

@@ -12,45 +12,59 @@ import (
 	"net/netip"
 	"net/url"
 	"path"
-	"slices"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
-	"github.com/temoto/robotstxt"
 	"golang.org/x/net/html/charset"
 
+	"palmares/internal/catalog"
 	"palmares/internal/webhook"
 )
 
 // The limits of one page.
 const (
 	maxPage      = 5 << 20
-	maxRobots    = 500 << 10
+	maxRobots    = 64 << 10
 	maxRedirects = 5
-	pageTime     = 20 * time.Second
-	// maxPause is the longest Retry-After that is waited for; a host that wants more is left alone
-	// until the next run.
+	pageTime     = 20 * time.Second // to read it and to parse it
+	maxPages     = 2                // in memory at once
+	// maxPause is the longest Retry-After that is waited for; a host that wants more is left alone until the next run.
 	maxPause = time.Minute
 )
 
+// Reasons why a page cannot be read; a status that is not OK is a StatusError.
+var (
+	ErrRobots    = errors.New("robots.txt of the site does not allow programs to read this page")
+	ErrNoPage    = errors.New("the address has no HTML page, but another kind of file")
+	ErrTooLarge  = errors.New("the page is too large or too deeply nested to be read")
+	ErrNoHost    = errors.New("there is no such host")
+	ErrAddress   = errors.New("the address is not that of a public page: it must begin with https:// and have a public host")
+	ErrRedirects = errors.New("the address redirects too often, or to an address that is not a page")
+	ErrNoAnswer  = errors.New("the host does not answer within 20 seconds, or breaks off")
+	errLater     = errors.New("the host asks to be left alone for longer than a minute")
+)
+
+// A StatusError is a response that is neither a page nor a redirect.
+type StatusError int
+
+func (e StatusError) Error() string { return fmt.Sprintf("the page answers with status %d", int(e)) }
+
 // ReaderConfig is what a Reader needs.
 type ReaderConfig struct {
-	Agent string // the User-Agent: who asks, and where to complain
-	// Allow are networks besides public addresses; in them http and addresses without a name are
-	// accepted as well.
-	Allow []netip.Prefix
-	// Spacing is the time between two requests to one host.
-	Spacing time.Duration
+	Agent   string         // the User-Agent: who asks, and where to complain
+	Allow   []netip.Prefix // networks besides public addresses, also over http and without a host name
+	Spacing time.Duration  // between two requests to one host
 }
 
-// A Reader reads pages as a polite visitor does: one request per host at a time, with a pause
-// before the next one, nothing that robots.txt keeps to itself.
+// A Reader reads pages as a polite visitor does: one request per host at a time, with a pause before the next one,
+// nothing that robots.txt keeps to itself.
 type Reader struct {
 	cfg    ReaderConfig
 	client *http.Client
+	places chan struct{} // one for each page in memory
 
 	mu    sync.Mutex
 	hosts map[string]*host
@@ -58,24 +72,17 @@ type Reader struct {
 
 // A host is a server that pages are read from. Whoever holds its turn asks it.
 type host struct {
-	turn   chan struct{}
-	next   time.Time // when it may be asked again
-	robots *robotstxt.RobotsData
-	closed bool // it said that it does not want to be asked in this run
+	turn     chan struct{}
+	next     time.Time // when it may be asked again
+	robots   *robots   // nil until they were read
+	isClosed bool      // it said that it does not want to be asked in this run
 }
 
 // NewReader returns a Reader.
 func NewReader(cfg ReaderConfig) *Reader {
-	guard := webhook.NewGuard(cfg.Allow)
-	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: func(network, address string, _ syscall.RawConn) error {
-		to, err := netip.ParseAddrPort(address)
-		if err != nil {
-			return fmt.Errorf("%w: %w", webhook.ErrBlocked, err)
-		}
-		return guard.Check(network, to)
-	}}
+	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: webhook.NewGuard(cfg.Allow).Control}
 	return &Reader{
-		cfg: cfg, hosts: map[string]*host{},
+		cfg: cfg, hosts: map[string]*host{}, places: make(chan struct{}, maxPages),
 		client: &http.Client{
 			Transport: &http.Transport{
 				DialContext: dialer.DialContext, TLSHandshakeTimeout: 10 * time.Second, DisableCompression: true,
@@ -89,63 +96,74 @@ func NewReader(cfg ReaderConfig) *Reader {
 // Close closes the connections.
 func (r *Reader) Close() { r.client.CloseIdleConnections() }
 
-// A visit is what came of asking for a page.
-type visit struct {
-	final  string // the address in the end
-	status int    // of HTTP; 0 if there was no response
-	result Result // "" if there is a page to look at
-	page   []byte // in UTF-8
-	tag    string // by which the server knows the page; "" if it does not say
-	same   bool   // the page has not changed
+// Passages reads a page and returns the words around its amounts, nearest to a price first.
+func (r *Reader) Passages(ctx context.Context, address, price string) ([]Passage, error) {
+	v, err := r.visit(ctx, address, "", "")
+	if err = errors.Join(err, v.why); err != nil {
+		return nil, err
+	}
+	return v.page.passages(price), nil
 }
 
-// errLater says that a host is left alone until the next run.
-var errLater = errors.New("the host asks to be left alone for longer than a minute")
+// A visit is an attempt to read a page.
+type visit struct {
+	final       string // the address in the end
+	isElsewhere bool   // that is another host, the start page, or a page that asks for a password
+	status      int    // of HTTP; 0 if there was no response
+	page        *page
+	why         error  // there is no page
+	tag         string // the entity tag of the page, if it may be kept
+	isSame      bool   // the page has not changed
+	redirects   int
+}
 
-// visit asks for a page. last is what need not be sent again; without a tag, it is sent whatever it is. Dates do not count
-// for that: servers have "not modified" for every page that is older. The only errors are errLater and that of a
-// context that ended.
-func (r *Reader) visit(ctx context.Context, address string, last *Proof) (v visit, err error) {
+// result returns the result of a look without a page.
+func (v *visit) result() string {
+	switch {
+	case errors.Is(v.why, ErrNoHost), v.status == http.StatusNotFound, v.status == http.StatusGone:
+		return catalog.Gone
+	case v.isElsewhere:
+		return catalog.Moved
+	}
+	return catalog.Unreadable
+}
+
+// visit asks for a page. One at a known address that still has the tag need not be sent again; dates do not count for
+// that, since servers have "not modified" for every page that is older. The only errors are errLater and the end of
+// the context.
+func (r *Reader) visit(ctx context.Context, address, known, tag string) (v visit, err error) {
+	v.why = ErrRedirects
 	first, err := r.check(address)
 	if err != nil {
-		v.result = Unreadable
+		v.why = ErrAddress
 		return v, nil
 	}
-	to := first
-	for range maxRedirects + 1 {
+	for to := first; ; {
 		v.final = to.String()
-		tag := ""
-		if v.final == last.FinalURL {
-			tag = last.ETag
+		sent := tag
+		if v.final != known {
+			sent = ""
 		}
-		next, err := r.ask(ctx, to, tag, &v)
+		next, err := r.ask(ctx, to, sent, &v)
 		if err != nil || next == "" {
+			v.isElsewhere = v.isElsewhere || v.page != nil && v.page.hasPassword && v.final != first.String()
 			return v, err
 		}
+		v.why = ErrRedirects
 		target, err := to.Parse(next)
-		if err != nil || !isWeb(target.String()) {
-			break
-		}
-		v.final = target.String()
-		if moved(first, target) {
-			v.result = Moved
+		if err != nil || !strings.HasPrefix(target.Scheme, "http") {
 			return v, nil
 		}
-		to, err = r.check(target.String())
-		if err != nil {
-			break
+		v.redirects++
+		v.final, v.isElsewhere = target.String(), isElsewhere(first, target)
+		to, err = r.check(v.final)
+		if err != nil || v.redirects > maxRedirects {
+			return v, nil
 		}
 	}
-	v.result = Unreadable
-	return v, nil
 }
 
-// isWeb reports whether an address is one of a page, as nothing else is kept or followed.
-func isWeb(address string) bool {
-	return strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
-}
-
-// check parses an address and reports whether it may be asked for.
+// check parses an address and returns an error if it may not be asked for.
 func (r *Reader) check(address string) (*url.URL, error) {
 	address, _, _ = strings.Cut(address, "#")
 	clean, err := webhook.CheckURL(address, r.cfg.Allow)
@@ -155,102 +173,111 @@ func (r *Reader) check(address string) (*url.URL, error) {
 	return url.Parse(clean)
 }
 
-// aboutNothing are the last parts of paths that are not about prices.
-var aboutNothing = []string{
-	"login", "signin", "sign-in", "log-in", "connexion", "auth", "anmelden", "signup", "sign-up", "register", "account", "compte", "konto", "sso", "accueil", "home",
+// isElsewhere reports whether a redirect leads to another host or to the start page.
+func isElsewhere(from, to *url.URL) bool {
+	name := func(u *url.URL) string { return strings.TrimPrefix(strings.ToLower(u.Host), "www.") }
+	return name(from) != name(to) || isStart(to.Path) && !isStart(from.Path)
 }
 
-// moved reports whether a redirect leads away: to another host, the start page or a sign-in.
-func moved(from, to *url.URL) bool {
-	name := func(u *url.URL) string { return strings.TrimPrefix(strings.ToLower(u.Hostname()), "www.") }
-	if name(from) != name(to) {
-		return true
-	}
-	if isStart(to.Path) {
-		return !isStart(from.Path)
-	}
-	for part := range strings.SplitSeq(strings.ToLower(to.Path), "/") {
-		if slices.Contains(aboutNothing, part) {
-			return true
-		}
-	}
-	return false
-}
-
-// isStart reports whether a path is that of a start page: /, /fr, /index.html.
+// isStart reports whether a path is that of a start page: /, /fr, /fr-ca, /index.html.
 func isStart(p string) bool {
 	base := strings.Trim(path.Clean("/"+p), "/")
 	return base == "" || len(base) == 2 || len(base) == 5 && base[2] == '-' || strings.HasPrefix(base, "index.")
 }
 
+// acquire takes a place in a channel until it is released.
+func acquire(ctx context.Context, places chan struct{}) (release func(), err error) {
+	select {
+	case places <- struct{}{}:
+		return func() { <-places }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 // ask sends one request, in turn. It returns where the response redirects to, or completes the visit.
 func (r *Reader) ask(ctx context.Context, to *url.URL, tag string, v *visit) (redirect string, err error) {
-	h := r.host(to)
-	select {
-	case h.turn <- struct{}{}:
-		defer func() { <-h.turn }()
-	case <-ctx.Done():
-		return "", ctx.Err()
+	r.mu.Lock()
+	h := r.hosts[to.Host]
+	if h == nil {
+		h = &host{turn: make(chan struct{}, 1)}
+		r.hosts[to.Host] = h
 	}
+	r.mu.Unlock()
+	release, err := acquire(ctx, h.turn)
+	if err != nil {
+		return "", err
+	}
+	defer release()
 	if err := r.readRobots(ctx, h, to); err != nil {
 		return "", err
 	}
-	if !h.robots.TestAgent(to.RequestURI(), r.cfg.Agent) {
-		v.result = Unreadable
+	if !h.robots.allow(to.RequestURI()) {
+		v.why = ErrRobots
 		return "", nil
 	}
-	if err := r.pause(ctx, h); err != nil {
+	if err := h.pause(ctx); err != nil {
 		return "", err
 	}
+	release, err = acquire(ctx, r.places)
+	if err != nil {
+		return "", err
+	}
+	defer release()
 	limited, cancel := context.WithTimeout(ctx, pageTime)
 	defer cancel()
 	resp, err := r.get(limited, h, to, tag)
-	if err != nil {
-		v.result = Unreadable
-		if isNoHost(err) {
-			v.result = Gone
-		}
-		return "", ctx.Err()
+	if err == nil {
+		defer resp.Body.Close()
+		redirect, err = v.take(limited, resp, tag)
 	}
-	defer resp.Body.Close()
-	v.status = resp.StatusCode
-	redirect = v.take(resp, tag)
+	v.why = reason(err)
 	return redirect, ctx.Err()
 }
 
-// isNoHost reports whether a name is not there, which a failing resolver does not say.
-func isNoHost(err error) bool {
-	missing, ok := errors.AsType[*net.DNSError](err)
-	return ok && missing.IsNotFound
+// reason returns why a page cannot be read, given an error of any kind.
+func reason(err error) error {
+	for _, own := range []error{ErrNoPage, ErrTooLarge, ErrRedirects} {
+		if errors.Is(err, own) {
+			return own
+		}
+	}
+	status, isStatus := errors.AsType[StatusError](err)
+	missing, isName := errors.AsType[*net.DNSError](err)
+	switch {
+	case err == nil:
+		return nil
+	case isStatus:
+		return status
+	case isName && missing.IsNotFound: // which a failing resolver does not say
+		return ErrNoHost
+	case errors.Is(err, webhook.ErrBlocked):
+		return ErrAddress
+	}
+	return ErrNoAnswer
 }
 
-// isTag matches what a server may call a page, if it is short enough to be kept.
-var isTag = compile(`^(?:W/)?"[!#-~]{1,200}"$`)
+// isTag matches entity tags that are short enough to be kept.
+var isTag = regexp.MustCompile(`^(?:W/)?"[!#-~]{1,200}"$`)
 
 // take completes a visit with a response, or returns where it redirects to.
-func (v *visit) take(resp *http.Response, tag string) (redirect string) {
-	switch status := resp.StatusCode; {
-	case status == http.StatusNotModified && tag != "":
-		v.same = true
-	case status == http.StatusNotFound, status == http.StatusGone:
-		v.result = Gone
-	case status >= 300 && status < 400:
-		redirect = resp.Header.Get("Location")
-		if redirect == "" {
-			v.result = Unreadable
-		}
-	case status != http.StatusOK:
-		v.result = Unreadable
-	default:
-		page, err := readPage(resp)
-		if err != nil {
-			v.result = Unreadable
-			break
-		}
-		v.page = page
-		v.tag = isTag().FindString(resp.Header.Get("ETag"))
+func (v *visit) take(ctx context.Context, resp *http.Response, tag string) (redirect string, err error) {
+	v.status = resp.StatusCode
+	switch {
+	case v.status == http.StatusNotModified && tag != "":
+		v.isSame = true
+		return "", nil
+	case v.status >= 300 && v.status < 400 && resp.Header.Get("Location") != "":
+		return resp.Header.Get("Location"), nil
+	case v.status != http.StatusOK:
+		return "", StatusError(v.status)
 	}
-	return redirect
+	document, err := readDocument(resp)
+	if err == nil {
+		v.tag = isTag.FindString(resp.Header.Get("ETag"))
+		v.page, err = parsePage(ctx, document)
+	}
+	return "", err
 }
 
 func (r *Reader) get(ctx context.Context, h *host, to *url.URL, tag string) (*http.Response, error) {
@@ -284,27 +311,15 @@ func (h *host) rest(resp *http.Response) {
 	} else if at, err := http.ParseTime(after); err == nil {
 		pause = time.Until(at)
 	}
-	h.closed = pause > maxPause
+	h.isClosed = pause > maxPause
 	if next := time.Now().Add(min(pause, maxPause)); next.After(h.next) {
 		h.next = next
 	}
 }
 
-// host returns the host of an address.
-func (r *Reader) host(of *url.URL) *host {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	h := r.hosts[of.Host]
-	if h == nil {
-		h = &host{turn: make(chan struct{}, 1)}
-		r.hosts[of.Host] = h
-	}
-	return h
-}
-
 // pause waits until a host may be asked.
-func (r *Reader) pause(ctx context.Context, h *host) error {
-	if h.closed {
+func (h *host) pause(ctx context.Context) error {
+	if h.isClosed {
 		return errLater
 	}
 	select {
@@ -315,95 +330,84 @@ func (r *Reader) pause(ctx context.Context, h *host) error {
 	}
 }
 
-// readRobots reads the robots.txt of a host, once. Without one everything is allowed; while the
-// host fails to serve it, nothing is (RFC 9309).
+// readRobots reads the robots.txt of a host, once. Without one everything is allowed; while the host fails to serve it,
+// nothing is (RFC 9309).
 func (r *Reader) readRobots(ctx context.Context, h *host, of *url.URL) error {
-	if h.robots != nil {
-		return nil
-	}
-	to := &url.URL{Scheme: of.Scheme, Host: of.Host, Path: "/robots.txt"}
 	limited, cancel := context.WithTimeout(ctx, pageTime)
 	defer cancel()
-	status, text := http.StatusServiceUnavailable, []byte(nil)
-	for range maxRedirects + 1 {
-		if err := r.pause(ctx, h); err != nil {
+	to := &url.URL{Scheme: of.Scheme, Host: of.Host, Path: "/robots.txt"}
+	for n := 0; h.robots == nil; n++ {
+		if err := h.pause(ctx); err != nil {
 			return err
 		}
 		resp, err := r.get(limited, h, to, "")
-		if err != nil {
-			if isNoHost(err) {
-				status = http.StatusNotFound
-			}
-			break
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(reason(err), ErrNoHost) || n > maxRedirects:
+			h.robots = &robots{}
+		case err != nil:
+			h.robots = nothing
+		default:
+			h.robots, to = r.robotsOf(resp, to)
 		}
-		status, text, err = readRobotsText(resp)
-		next := resp.Header.Get("Location")
-		if err != nil || status < 300 || status >= 400 || next == "" {
-			break
-		}
-		target, err := to.Parse(next)
-		if err != nil || target.Host != to.Host {
-			status = http.StatusNotFound // rules elsewhere are not those of this host
-			break
-		}
-		to = target
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	switch {
-	case status == http.StatusTooManyRequests:
-		status = http.StatusServiceUnavailable
-	case status >= 300 && status < 400:
-		status = http.StatusNotFound
-	}
-	robots, err := robotstxt.FromStatusAndBytes(status, text)
-	if err != nil { // what cannot be read forbids nothing
-		robots, _ = robotstxt.FromStatusAndBytes(http.StatusNotFound, nil)
-	}
-	h.robots = robots
 	return nil
 }
 
-func readRobotsText(resp *http.Response) (status int, text []byte, err error) {
+// robotsOf returns the rules of a response, or the address on the same host to which it redirects: rules elsewhere are
+// those of another host.
+func (r *Reader) robotsOf(resp *http.Response, at *url.URL) (*robots, *url.URL) {
 	defer resp.Body.Close()
-	body, err := decompress(resp)
-	if err != nil {
-		return resp.StatusCode, nil, err
+	switch status := resp.StatusCode; {
+	case status == http.StatusOK:
+		text, err := readBody(resp, maxRobots)
+		if err != nil {
+			return nothing, at
+		}
+		agent, _, _ := strings.Cut(r.cfg.Agent, "/")
+		return parseRobots(text, agent), at
+	case status >= 500, status == http.StatusTooManyRequests:
+		return nothing, at
+	case status >= 300 && status < 400:
+		if next, err := at.Parse(resp.Header.Get("Location")); err == nil && next.Host == at.Host {
+			return nil, next
+		}
 	}
-	text, err = io.ReadAll(io.LimitReader(body, maxRobots))
-	return resp.StatusCode, text, err
+	return &robots{}, at
 }
 
-var errNoPage = errors.New("the response is no page, or too large")
-
-func decompress(resp *http.Response) (io.Reader, error) {
+// readBody returns the first bytes of a body.
+func readBody(resp *http.Response, most int64) ([]byte, error) {
 	switch strings.ToLower(resp.Header.Get("Content-Encoding")) {
 	case "", "identity":
-		return resp.Body, nil
+		return io.ReadAll(io.LimitReader(resp.Body, most))
 	case "gzip":
-		return gzip.NewReader(resp.Body)
+		body, err := gzip.NewReader(resp.Body)
+		if err != nil {
+			return nil, err
+		}
+		return io.ReadAll(io.LimitReader(body, most))
 	}
-	return nil, errNoPage
+	return nil, ErrNoPage
 }
 
-// readPage returns the page of a response, in UTF-8.
-func readPage(resp *http.Response) ([]byte, error) {
+// readDocument returns the document of a response, in UTF-8.
+func readDocument(resp *http.Response) ([]byte, error) {
 	kind := resp.Header.Get("Content-Type")
 	if media, _, err := mime.ParseMediaType(kind); kind != "" && (err != nil || media != "text/html" && media != "application/xhtml+xml") {
-		return nil, errNoPage
+		return nil, ErrNoPage
 	}
-	body, err := decompress(resp)
-	if err != nil {
-		return nil, err
-	}
-	page, err := io.ReadAll(io.LimitReader(body, maxPage+1))
+	document, err := readBody(resp, maxPage+1)
 	switch {
 	case err != nil:
 		return nil, err
-	case len(page) > maxPage:
-		return nil, errNoPage
+	case len(document) > maxPage:
+		return nil, ErrTooLarge
 	}
-	encoding, _, _ := charset.DetermineEncoding(page[:min(len(page), 1024)], kind)
-	return encoding.NewDecoder().Bytes(page)
+	encoding, name, _ := charset.DetermineEncoding(document[:min(len(document), 1024)], kind)
+	if name == "utf-8" {
+		return document, nil
+	}
+	return encoding.NewDecoder().Bytes(document)
 }

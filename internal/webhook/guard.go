@@ -58,8 +58,8 @@ func (g *Guard) Check(network string, to netip.AddrPort) error {
 	return nil
 }
 
-// control is Check as a net.Dialer.Control.
-func (g *Guard) control(network, address string, _ syscall.RawConn) error {
+// Control is Check as a net.Dialer.Control.
+func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrBlocked, err)

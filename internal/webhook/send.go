@@ -42,7 +42,7 @@ type sender struct {
 }
 
 func newSender(allow []netip.Prefix, sealer Sealer, timeout time.Duration, now func() time.Time) *sender {
-	dialer := &net.Dialer{Timeout: connectTimeout, Control: NewGuard(allow).control}
+	dialer := &net.Dialer{Timeout: connectTimeout, Control: NewGuard(allow).Control}
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	return &sender{
