@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -199,16 +200,21 @@ func splitPeriod(period string) (share [2]float64, each string, ok bool) {
 	return share, strings.Join(rest, "/"), true
 }
 
-// PriceNumber returns the number of a price or of a price_display: 19 of "19 €/mois" and of "Dès 19 $". "" for none.
-func PriceNumber(price string) string {
-	i := strings.IndexFunc(price, unicode.IsDigit)
-	if i < 0 {
-		return ""
+// PriceNumber returns the first number of a price or of a price_display: 19 of "19 €/mois" and of "Dès 19 $". "" for none.
+func PriceNumber(price string) string { return priceNumber.FindString(price) }
+
+var priceNumber = regexp.MustCompile(`[0-9]+(?:[ .,\x{a0}\x{202f}][0-9]+)*`)
+
+// Quotes reports whether a quotation has the digits of a price, whatever separates them.
+func Quotes(quote, price string) bool {
+	digits := func(text string) string {
+		return strings.TrimSuffix(strings.Map(func(r rune) rune {
+			if unicode.IsDigit(r) {
+				return r
+			}
+			return -1
+		}, text), "00")
 	}
-	price = price[i:]
-	end := strings.LastIndexFunc(price, unicode.IsDigit)
-	if at := strings.IndexFunc(price, func(r rune) bool { return !unicode.IsDigit(r) && !isGroupSpace(r) && r != ',' && r != '.' }); at >= 0 {
-		end = strings.LastIndexFunc(price[:at], unicode.IsDigit)
-	}
-	return price[:end+1]
+	own := digits(PriceNumber(price))
+	return own != "" && slices.ContainsFunc(priceNumber.FindAllString(quote, -1), func(n string) bool { return digits(n) == own })
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -58,6 +59,16 @@ const (
 func (p *Proof) IsSound() bool {
 	return IsSlug(p.Slug) && p.URL != "" && IsTime(p.CheckedAt) && slices.Contains(ProofResults, p.Result) &&
 		(p.ConfirmedAt == "" && p.Result != Confirmed || IsTime(p.ConfirmedAt) && p.ConfirmedAt <= p.CheckedAt)
+}
+
+// IsOf reports whether a proof is of the price of a tool: of its source, and of the words that are quoted now.
+func (p *Proof) IsOf(t *Tool) bool {
+	return p.URL == t.PriceSource && p.Quote == t.PriceQuote && p.Quote != ""
+}
+
+// CompareProofs orders proofs as their file does. Proofs that it takes for equal are of one source.
+func CompareProofs(a, b Proof) int {
+	return cmp.Or(cmp.Compare(a.Slug, b.Slug), cmp.Compare(a.URL, b.URL), cmp.Compare(a.Quote, b.Quote))
 }
 
 // Proof returns what was seen of the price of a tool; nil for nothing. The catalogue must be sorted.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
-	"palmares/internal/evidence"
 	canonical "palmares/internal/record"
 )
 
@@ -56,9 +55,14 @@ func (d *decoder) checkAnnouncement(a *catalog.Announcement) {
 	}
 }
 
-func (d *decoder) checkPriceSource(t *catalog.Tool) {
-	if t.PriceSourceHint != "" && len(evidence.PriceSources(t)) == 0 && !d.isGiven("price_source") {
-		d.report(d.lineOf("price_source_hint"), "price_source_hint names a plan on a page that is not given; add price_source, or a source on the domain of the tool")
+// checkQuote checks the quotation of a price, of a tool or of an announced one, given its source.
+func (d *decoder) checkQuote(quote, source string, pricing catalog.Pricing, price, display string) {
+	switch {
+	case quote == "":
+	case source == "" && !d.isGiven("price_source"):
+		d.report(d.lineOf("price_quote"), "price_quote%s quotes a page that is not given; add price_source, the address of the page", d.within)
+	case pricing != "gratuit" && price != "" && catalog.IsPublic(pricing, price) && !catalog.Quotes(quote, price) && !catalog.Quotes(quote, display):
+		d.warn(d.lineOf("price_quote"), "price_quote%s does not contain the amount of the price, %s; quote the words that say it", d.within, quoted(price))
 	}
 }
 

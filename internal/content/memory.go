@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
-	"palmares/internal/evidence"
 )
 
 // A Memory keeps what was decoded from the Markdown files of a folder, so that reading
@@ -114,10 +113,9 @@ func (r *Result) With(name, text string) (next *Result, of any, ok bool) {
 	return next, of, len(f.problems) == 0
 }
 
-// samePrice reports whether two tools, of which the first may be nil, have the same price at the same sources.
+// samePrice reports whether two tools, of which the first may be nil, have the same price with the same quotation.
 func samePrice(a, b *catalog.Tool) bool {
-	return a != nil && a.Pricing == b.Pricing && a.Price == b.Price && a.PriceDisplay == b.PriceDisplay &&
-		slices.Equal(evidence.PriceSources(a), evidence.PriceSources(b))
+	return a != nil && a.Pricing == b.Pricing && a.Price == b.Price && a.PriceSource == b.PriceSource && a.PriceQuote == b.PriceQuote
 }
 
 // replace puts a record in the place of that of the same file, which it returns, or after all others. The

@@ -5,11 +5,10 @@ import (
 	"slices"
 
 	"palmares/internal/catalog"
-	"palmares/internal/evidence"
-	canonical "palmares/internal/record"
 )
 
-// readProofs reads what was seen of prices, as far as it is of the prices of a catalogue, which is sorted.
+// readProofs adds the proofs of the prices of a catalogue, which is sorted. Proofs of other sources than a tool has now,
+// or of other words, do not count.
 func (f *folder) readProofs(c *catalog.Catalog) {
 	file, err := f.fsys.Open(catalog.ProofFile)
 	if err != nil {
@@ -17,32 +16,23 @@ func (f *folder) readProofs(c *catalog.Catalog) {
 		return
 	}
 	defer file.Close()
-	var decoder canonical.Decoder
-	tomorrow := catalog.DaysBefore(f.days.today, -1) // clocks differ; "" without a day
-	err = evidence.EachLine(file, func(line []byte) (slug, address string, ok bool) {
-		var p catalog.Proof
-		_, err := decoder.Decode(canonical.Proof, line, &p)
-		if err != nil || !isProof(&p) || tomorrow != "" && p.CheckedAt[:len(tomorrow)] > tomorrow {
-			return "", "", false
+	err = EachProof(file, f.days.today, func(p *catalog.Proof) {
+		if t := c.Tool(p.Slug); t != nil && catalog.IsPublic(t.Pricing, t.Price) && p.IsOf(t) {
+			c.Proofs = append(c.Proofs, catalog.Proof{
+				Slug: t.Slug, URL: t.PriceSource, Quote: t.PriceQuote, Result: p.Result, Found: p.Found, CheckedAt: p.CheckedAt,
+				ConfirmedAt: p.ConfirmedAt,
+			})
 		}
-		evidence.Add(c, &p, line)
-		return p.Slug, p.URL, true
 	})
-	if wrong, ok := errors.AsType[*evidence.LineError](err); ok {
+	if wrong, ok := errors.AsType[*ProofError](err); ok {
 		f.problem(catalog.ProofFile, wrong.Line, "%s", wrong.Text)
 	}
 }
 
-func isProof(p *catalog.Proof) bool {
-	return catalog.IsSlug(p.Slug) && slices.Contains(catalog.ProofResults, p.Result) && isURL(p.URL) &&
-		catalog.IsTime(p.CheckedAt) && (p.ConfirmedAt == "" && p.Result != catalog.Confirmed || catalog.IsTime(p.ConfirmedAt) && p.ConfirmedAt <= p.CheckedAt)
-}
-
-// writeProofs writes what was seen of prices, as far as it is known.
+// writeProofs writes the proofs of a catalogue, as far as their records have them.
 func (w *folderWriter) writeProofs() error {
-	list, err := evidence.Proofs(w.catalogue)
-	if err != nil || len(list) == 0 {
-		return err
+	if len(w.catalogue.Proofs) == 0 {
+		return nil
 	}
-	return evidence.Save(w.dir, list)
+	return SaveProofs(w.dir, slices.Clone(w.catalogue.Proofs))
 }

@@ -241,7 +241,7 @@ func formOf(f *catalog.Field) *schemaNode {
 	switch f.Form {
 	case catalog.Body:
 		return &schemaNode{Type: "string"}
-	case catalog.Line, catalog.Name, catalog.Short, catalog.Summary:
+	case catalog.Line, catalog.Name, catalog.Short, catalog.Summary, catalog.Quote:
 		return lineForm(f.Form)
 	case catalog.Prose:
 		return textForm(visible(controlInLines))
@@ -397,7 +397,7 @@ var longest = map[catalog.Form]int{
 	catalog.OwnSlug: catalog.MaxSlug, catalog.ToolSlug: catalog.MaxSlug, catalog.InCategory: catalog.MaxSlug,
 	catalog.PageSlug: catalog.MaxSlug, catalog.UsageSlugs: catalog.MaxSlug, catalog.Marks: catalog.MaxSlug,
 	catalog.Weights: catalog.MaxSlug, catalog.Slugs: catalog.MaxSlug, catalog.ToolSlugs: catalog.MaxSlug, catalog.Domain: 253, catalog.Image: maxImagePath,
-	catalog.Line: 500, catalog.Name: 120, catalog.Names: 120, catalog.Short: 80,
+	catalog.Line: 500, catalog.Name: 120, catalog.Names: 120, catalog.Short: 80, catalog.Quote: catalog.MaxQuote,
 	catalog.Summary: 300, catalog.Lines: 300,
 }
 

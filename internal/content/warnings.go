@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
-	"palmares/internal/evidence"
 )
 
 // A folder with warnings can be published, but probably does not say what its
@@ -218,7 +217,16 @@ func contradicts(t *catalog.Tool) bool {
 	shown := plainSpaces(t.PriceDisplay)
 	return t.Price != "" && catalog.IsPublic(t.Pricing, t.Price) &&
 		(strings.EqualFold(shown, catalog.OnRequest) || t.Pricing == catalog.Paid && strings.EqualFold(shown, "gratuit") ||
-			evidence.IsFar(t.Price, shown))
+			isFar(t))
+}
+
+// isFar reports whether the site shows an amount for the period of the price that differs from it by more than a factor of
+// two, in a currency that is worth about a euro.
+func isFar(t *catalog.Tool) bool {
+	shown, period, code, ok := t.Asked()
+	euros, own, _ := catalog.Amount(t.Price)
+	return ok && period == own && euros > 0 && (shown > 2*euros || euros > 2*shown) &&
+		slices.Contains([]string{"EUR", "USD", "GBP", "CHF"}, code)
 }
 
 // plainSpaces returns a price without the difference between kinds of spaces.

@@ -6,7 +6,6 @@ package evidence
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"palmares/internal/catalog"
 )
@@ -44,17 +43,17 @@ func Sources(c *catalog.Catalog) (list []Source) {
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Source) int { return compareKeys(a.key(), b.key()) })
+	slices.SortStableFunc(list, func(a, b Source) int { return a.compare(&catalog.Proof{Slug: b.Slug, URL: b.URL, Quote: b.Quote}) })
 	return slices.CompactFunc(list, func(a, b Source) bool { return a.key() == b.key() })
 }
 
-// A key tells sources apart, and their proofs: slug, address, quotation. Proofs of other words are of another source.
+// A key tells sources apart, and their proofs: slug, address, quotation.
 type key [3]string
 
 func (s *Source) key() key { return key{s.Slug, s.URL, s.Quote} }
 
 func keyOf(p *catalog.Proof) key { return key{p.Slug, p.URL, p.Quote} }
 
-func compareKeys(a, b key) int {
-	return cmp.Or(strings.Compare(a[0], b[0]), strings.Compare(a[1], b[1]), strings.Compare(a[2], b[2]))
+func (s *Source) compare(p *catalog.Proof) int {
+	return catalog.CompareProofs(catalog.Proof{Slug: s.Slug, URL: s.URL, Quote: s.Quote}, *p)
 }

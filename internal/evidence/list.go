@@ -1,8 +1,6 @@
 package evidence
 
 import (
-	"errors"
-	"io/fs"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -24,42 +22,24 @@ type Listed struct {
 	tool  *catalog.Tool
 }
 
-// EachListed calls fn with every source of a catalogue, which is sorted, and its proof in the folder's file, in the
-// order of both. It holds one proof at a time.
-func EachListed(c *catalog.Catalog, folder fs.FS, today string, fn func(*Listed)) error {
-	rest, line := Sources(c), 0
-	next := func(p *catalog.Proof, line int) {
-		fn(newListed(c, &rest[0], p, line, today))
-		rest = rest[1:]
-	}
-	file, err := folder.Open(catalog.ProofFile)
-	if err == nil {
-		defer file.Close()
-		err = EachProof(file, today, func(p *catalog.Proof) {
+// List returns every source of a catalogue, which is sorted, with its proof among those of the file, in the order of both.
+func List(c *catalog.Catalog, proofs []catalog.Proof, today string) (list []Listed) {
+	line := 0
+	for _, s := range Sources(c) {
+		for line < len(proofs) && s.compare(&proofs[line]) > 0 {
 			line++
-			for len(rest) > 0 {
-				order := compareKeys(rest[0].key(), keyOf(p))
-				if order == 0 {
-					next(p, line)
-				}
-				if order >= 0 {
-					return
-				}
-				next(&catalog.Proof{}, 1)
-			}
-		})
+		}
+		if line < len(proofs) && s.compare(&proofs[line]) == 0 {
+			list = append(list, newListed(c, &s, proofs[line], line+1, today))
+		} else {
+			list = append(list, newListed(c, &s, catalog.Proof{}, 1, today))
+		}
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for len(rest) > 0 {
-		next(&catalog.Proof{}, 1)
-	}
-	return nil
+	return list
 }
 
-func newListed(c *catalog.Catalog, s *Source, p *catalog.Proof, line int, today string) *Listed {
-	l := &Listed{Proof: *p, State: p.Result, Line: line, tool: s.tool}
+func newListed(c *catalog.Catalog, s *Source, p catalog.Proof, line int, today string) Listed {
+	l := Listed{Proof: p, State: p.Result, Line: line, tool: s.tool}
 	l.Slug, l.URL, l.Quote = s.Slug, s.URL, s.Quote
 	if !s.IsPrice {
 		return l

@@ -96,7 +96,7 @@ func (m *generator) addURLs(t *catalog.Tool) {
 	}
 	// Without a draw, as others follow; what is announced, so far ahead that it does not happen.
 	if len(t.Sources) == 2 && len(t.Slug)%4 == 0 {
-		t.PriceSource, t.PriceSourceHint = "https://"+t.Domain+"/tarifs", "Pro"
+		t.PriceSource, t.PriceQuote = "https://"+t.Domain+"/tarifs", "Pro : "+t.Price
 	}
 	if len(t.Sources) == 1 && len(t.Slug)%8 == 0 {
 		t.AffiliateURL = "https://" + t.Domain + "/?partenaire=synthetique"

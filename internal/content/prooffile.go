@@ -1,4 +1,4 @@
-package evidence
+package content
 
 import (
 	"bufio"
@@ -15,13 +15,13 @@ import (
 	"palmares/internal/catalog"
 )
 
-// A LineError is a line of the file of proofs that the program did not write.
-type LineError struct {
+// A ProofError is a line of the file of proofs that the program did not write.
+type ProofError struct {
 	Line int
 	Text string
 }
 
-func (e *LineError) Error() string {
+func (e *ProofError) Error() string {
 	return fmt.Sprintf("%s:%d: %s", catalog.ProofFile, e.Line, e.Text)
 }
 
@@ -31,9 +31,9 @@ const (
 )
 
 // EachProof calls fn with each line of the file of proofs. A line that is no proof, or is dated after today, is a
-// LineError: nothing that somebody changed by hand, or left of a conflict, is overwritten.
+// ProofError: nothing that somebody changed by hand, or left of a conflict, is overwritten.
 func EachProof(r io.Reader, today string, fn func(*catalog.Proof)) error {
-	var last key
+	var last catalog.Proof
 	tomorrow := ""
 	if today != "" {
 		tomorrow = catalog.DaysBefore(today, -1) // clocks differ
@@ -44,7 +44,7 @@ func EachProof(r io.Reader, today string, fn func(*catalog.Proof)) error {
 	for ; lines.Scan(); n++ {
 		line := lines.Bytes()
 		if bytes.HasPrefix(line, []byte("<<<<<<<")) || bytes.HasPrefix(line, []byte(">>>>>>>")) || string(line) == "=======" {
-			return &LineError{n, "a conflict was not resolved: keep one of the lines of each source, or delete the file and run sources check"}
+			return &ProofError{n, "a conflict was not resolved: keep one of the lines of each source, or delete the file and run sources check"}
 		}
 		var p catalog.Proof
 		decoder := json.NewDecoder(bytes.NewReader(line))
@@ -53,23 +53,23 @@ func EachProof(r io.Reader, today string, fn func(*catalog.Proof)) error {
 		_, end := decoder.Token()
 		switch {
 		case err != nil, end != io.EOF, !p.IsSound(), tomorrow != "" && p.CheckedAt[:len(tomorrow)] > tomorrow:
-			return &LineError{n, "this is not a line that sources check wrote: remove the line, and it writes it again"}
-		case n > 1 && compareKeys(last, keyOf(&p)) >= 0:
-			return &LineError{n, "the line is out of order, or there twice; remove the line, and sources check writes it again"}
+			return &ProofError{n, "this is not a line that sources check wrote: remove the line, and it writes it again"}
+		case n > 1 && catalog.CompareProofs(last, p) >= 0:
+			return &ProofError{n, "the line is out of order, or there twice; remove the line, and sources check writes it again"}
 		case n > maxProofs:
-			return &LineError{n, fmt.Sprintf("the file has more than %d lines", maxProofs)}
+			return &ProofError{n, fmt.Sprintf("the file has more than %d lines", maxProofs)}
 		}
-		last = keyOf(&p)
+		last = p
 		fn(&p)
 	}
 	if lines.Err() != nil {
-		return &LineError{n, "the line is too long; remove the line, and sources check writes it again"}
+		return &ProofError{n, "the line is too long; remove the line, and sources check writes it again"}
 	}
 	return nil
 }
 
-// Load reads the proofs of a folder; a folder without them has none.
-func Load(dir, today string) (list []catalog.Proof, err error) {
+// LoadProofs reads the proofs of a folder; a folder without them has none.
+func LoadProofs(dir, today string) (list []catalog.Proof, err error) {
 	file, err := os.Open(filepath.Join(dir, catalog.ProofFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -82,12 +82,12 @@ func Load(dir, today string) (list []catalog.Proof, err error) {
 	return list, err
 }
 
-// Save replaces the proofs of a folder, all at once.
-func Save(dir string, list []catalog.Proof) error {
-	slices.SortFunc(list, func(a, b catalog.Proof) int { return compareKeys(keyOf(&a), keyOf(&b)) })
+// SaveProofs replaces the proofs of a folder, all at once.
+func SaveProofs(dir string, list []catalog.Proof) error {
+	slices.SortFunc(list, catalog.CompareProofs)
 	var b bytes.Buffer
 	for i := range list {
-		b.Write(line(&list[i]))
+		b.Write(proofLine(&list[i]))
 	}
 	name := filepath.Join(dir, catalog.ProofFile)
 	if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, b.Bytes()) {
@@ -108,8 +108,8 @@ func Save(dir string, list []catalog.Proof) error {
 	return nil
 }
 
-// line returns a proof as a line of the file.
-func line(p *catalog.Proof) []byte {
+// proofLine returns a proof as a line of the file.
+func proofLine(p *catalog.Proof) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
@@ -117,17 +117,4 @@ func line(p *catalog.Proof) []byte {
 		panic(err) // it has only texts and a number
 	}
 	return b.Bytes()
-}
-
-// Add adds the proof of a tool's price to a catalogue, which is sorted, in the order of the file. Proofs of other
-// sources than the tool has now, or of other words, do not count.
-func Add(c *catalog.Catalog, p *catalog.Proof) {
-	t := c.Tool(p.Slug)
-	if t == nil || !catalog.IsPublic(t.Pricing, t.Price) || t.PriceQuote == "" || p.Quote != t.PriceQuote || p.URL != t.PriceSource {
-		return
-	}
-	c.Proofs = append(c.Proofs, catalog.Proof{
-		Slug: t.Slug, URL: t.PriceSource, Quote: t.PriceQuote, Result: p.Result, Found: p.Found, CheckedAt: p.CheckedAt,
-		ConfirmedAt: p.ConfirmedAt,
-	})
 }
