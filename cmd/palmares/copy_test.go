@@ -87,8 +87,8 @@ func writeProofs(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	var proofs []string
-	for _, m := range regexp.MustCompile(`(?m)^{"slug":"([^"]+)".*"price_source":"([^"]+)"`).FindAllSubmatch(lines, -1) {
-		proofs = append(proofs, fmt.Sprintf(`{"slug": %q, "url": %q, "final_url": %q, "checked_at": "2026-11-12T03:00:00Z", "status": 404, "result": "gone", "found": [], "text_hash": "", "confirmed_at": null}`+"\n", m[1], m[2], m[2]))
+	for _, m := range regexp.MustCompile(`(?m)^{"slug":"([^"]+)".*"price_source":"([^"]+)","price_quote":"([^"]+)"`).FindAllSubmatch(lines, -1) {
+		proofs = append(proofs, fmt.Sprintf(`{"slug": %q, "url": %q, "final_url": %q, "checked_at": "2026-11-12T03:00:00Z", "status": 404, "result": "gone", "quote": %q, "found": "", "text_hash": "", "confirmed_at": null}`+"\n", m[1], m[2], m[2], m[3]))
 	}
 	slices.Sort(proofs)
 	err = os.WriteFile(filepath.Join(dir, "preuves.jsonl"), []byte(strings.Join(proofs, "")), 0o600)

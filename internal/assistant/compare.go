@@ -2,6 +2,7 @@ package assistant
 
 import (
 	"slices"
+	"strings"
 
 	"palmares/internal/catalog"
 )
@@ -54,6 +55,8 @@ func compareTools(c *call) (any, error) {
 		row := comparedTool{ID: t.Slug, Name: nameOf(t), URL: c.snap.Catalog.CanonicalURLOf(t)}
 		if args.Next == 0 {
 			row.facts = c.facts(t)
+			row.Freshness, _, _ = strings.Cut(row.Freshness, " sur ") // there is not room for everything
+			row.Announced = row.Announced[:min(1, len(row.Announced))]
 		}
 		result.Tools = append(result.Tools, row)
 		if t.Category != compared[0].Category {

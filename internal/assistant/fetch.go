@@ -88,11 +88,12 @@ func clipAll(lines []string) (list []string) {
 }
 
 func (c *call) facts(t *catalog.Tool) *facts {
+	how, _ := c.freshness(t)
 	return &facts{
 		Category: t.Category, Tagline: clip(t.Tagline, 240), Pricing: t.Pricing, Price: catalog.PublicPrice(t.Pricing, t.Price),
 		Display: t.PriceDisplay, Monthly: t.EurosPerMonth(), Score: t.Score, Verifiability: t.Verifiability,
 		Obsolescence: t.Obsolescence, UpdatedAt: t.UpdatedAt, TestedAt: t.TestedAt, PriceChecked: t.CheckedAt(),
-		Freshness: c.freshness(t), Announced: announced(t),
+		Freshness: how, Announced: announced(t, false),
 	}
 }
 

@@ -15,6 +15,7 @@ type pricedTool struct {
 	Display   string          `json:"price_display,omitempty"` // as its maker says it
 	CheckedAt string          `json:"checked_at,omitempty"`
 	Freshness string          `json:"freshness,omitempty"` // how the price is known
+	Quote     string          `json:"quote,omitempty"`     // the words of the source that confirm it
 	History   []changedPrice  `json:"history"`             // newest first
 
 	Announced []catalog.Announcement `json:"announced,omitempty"`
@@ -93,9 +94,12 @@ func (r *pricesResult) list(c *call, since string, given int) {
 }
 
 // announced returns the next changes that are announced for a tool.
-func announced(t *catalog.Tool) (list []catalog.Announcement) {
+func announced(t *catalog.Tool, hasSources bool) (list []catalog.Announcement) {
 	for _, a := range t.Announced[:min(len(t.Announced), 3)] {
-		a.Source = clip(a.Source, 200)
+		if !hasSources {
+			a.Source, a.PriceSource, a.PriceQuote, a.PriceCheckedAt = "", "", "", ""
+		}
+		a.Source, a.PriceSource, a.PriceQuote = clip(a.Source, 200), clip(a.PriceSource, 200), clip(a.PriceQuote, 200)
 		if !catalog.IsPublic(a.Pricing, a.Price) {
 			a.Price = ""
 		}
@@ -104,18 +108,18 @@ func announced(t *catalog.Tool) (list []catalog.Announcement) {
 	return list
 }
 
-// freshness says how the price of a tool is known; "" if nothing is.
-func (c *call) freshness(t *catalog.Tool) string {
+// freshness says how the price of a tool is known, and quotes the source that confirms it; "" for nothing.
+func (c *call) freshness(t *catalog.Tool) (how, quote string) {
 	known := c.snap.Catalog.FreshnessOf(t, catalog.Day(time.Now()))
 	switch {
 	case known.Day == "":
-		return ""
+		return "", ""
 	case known.IsOld:
-		return "non confirmé depuis le " + known.Day
-	case known.URL != "":
-		return "confirmé le " + known.Day + " sur " + clip(known.URL, 200)
+		return "non confirmé depuis le " + known.Day, ""
+	case known.Proof != nil:
+		return "confirmé le " + known.Day + " sur " + clip(known.Proof.URL, 120), clip(known.Proof.Quote, 400)
 	}
-	return "relevé à la main le " + known.Day
+	return "relevé à la main le " + known.Day, ""
 }
 
 func newChangedPrice(t *catalog.Tool, e *catalog.PriceChange) changedPrice {
@@ -140,11 +144,12 @@ func (r *pricesResult) show(c *call, listed []*catalog.Tool, given int) {
 		for i := max(given-n-1, 0); i < len(t.PriceHistory); i++ {
 			rest = append(rest, newChangedPrice(t, &t.PriceHistory[i]))
 		}
+		how, quote := c.freshness(t)
 		p := pricedTool{
 			ID: t.Slug, Name: nameOf(t), URL: c.snap.Catalog.CanonicalURLOf(t), Pricing: t.Pricing,
-			Price: catalog.PublicPrice(t.Pricing, t.Price), Display: t.PriceDisplay, CheckedAt: t.CheckedAt(), Announced: announced(t),
-			Freshness: c.freshness(t),
-			History:   append([]changedPrice{}, rest[:min(1, len(rest))]...),
+			Price: catalog.PublicPrice(t.Pricing, t.Price), Display: t.PriceDisplay, CheckedAt: t.CheckedAt(),
+			Freshness: how, Quote: quote, Announced: announced(t, true),
+			History: append([]changedPrice{}, rest[:min(1, len(rest))]...),
 		}
 		if !room.takes(p) {
 			r.Next = &n

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"palmares/internal/assistant"
 	"palmares/internal/catalog"
@@ -27,7 +28,15 @@ func verbose() *catalog.Catalog {
 			UpdatedAt: "2026-11-01", TestedAt: "2026-11-01", PriceCheckedAt: "2026-11-01",
 			Summary: strings.Repeat(`Il "dure". `, 27), Interests: strings.Repeat("é", 300), TestedVersion: strings.Repeat("é", 100), TestedPlan: strings.Repeat("é", 100),
 			Protocol: strings.Repeat("é", 100), Access: "offered",
+			PriceSource: "https://essai.example/" + strings.Repeat("x", 500), PriceQuote: "19,99 € " + strings.Repeat("é", 290),
 		}
+		for n := range 3 {
+			t.Announced = append(t.Announced, catalog.Announcement{
+				From: fmt.Sprintf("210%d-01-01", n), Pricing: "payant", Price: "19,99 €/mois", PriceSource: t.PriceSource, PriceQuote: t.PriceQuote,
+			})
+		}
+		now := catalog.FormatTime(time.Now())
+		c.Proofs = append(c.Proofs, catalog.Proof{Slug: t.Slug, URL: t.PriceSource, Quote: t.PriceQuote, Result: catalog.Confirmed, CheckedAt: now, ConfirmedAt: now})
 		for n := range 8 {
 			t.Pros = append(t.Pros, fmt.Sprint(n, strings.Repeat(` "oui"`, 100)))
 			t.Cons = append(t.Cons, fmt.Sprint(n, strings.Repeat(` "non"`, 100)))
@@ -124,6 +133,9 @@ func TestALongHistoryOfPricesGoesOnWithNext(t *testing.T) {
 	note := func(change any) { got = append(got, change.(map[string]any)["new_price"].(string)) }
 	d.each("prices", `{"tools": `+slugs(c, 10)+`, "next": %v}`, 0, func(answer map[string]any) {
 		for _, tool := range answer["prices"].([]any) {
+			if p := tool.(map[string]any); !strings.HasPrefix(fmt.Sprint(p["freshness"]), "confirmé le 2") || !strings.HasPrefix(fmt.Sprint(p["quote"]), "19,99 € é") {
+				t.Errorf("the price is known by %q: %q", p["freshness"], p["quote"])
+			}
 			history := rows(tool.(map[string]any), "history")
 			if len(history) == 0 {
 				t.Error("a tool is shown without any of its history")

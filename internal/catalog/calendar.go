@@ -302,8 +302,10 @@ func (t *Tool) advance(at time.Time, zone *time.Location) *Tool {
 		}
 		was.show(cmp.Or(next.DisplayBefore, next.PriceDisplay), a.PriceDisplay)
 		next.Pricing, next.Price, next.PriceDisplay, next.DisplayBefore = was.NewPricing, was.NewPrice, a.PriceDisplay, ""
-		if !was.isNothing() {
+		if !was.isNothing() { // and the former quotation says the former price
 			next.PriceHistory = mergeHistory([]PriceChange{was}, next.PriceHistory)
+			next.PriceSource, next.PriceQuote = cmp.Or(a.PriceSource, next.PriceSource), a.PriceQuote
+			next.PriceCheckedAt = cmp.Or(a.PriceCheckedAt, next.PriceCheckedAt)
 		}
 		if next.UpdatedAt != "" {
 			next.UpdatedAt = max(next.UpdatedAt, a.From)

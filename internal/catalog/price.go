@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 )
 
 // priceForm is `<amount> €/<period>`: an amount in French notation (decimal comma; space, no-break space or
@@ -203,18 +202,37 @@ func splitPeriod(period string) (share [2]float64, each string, ok bool) {
 // PriceNumber returns the first number of a price or of a price_display: 19 of "19 €/mois" and of "Dès 19 $". "" for none.
 func PriceNumber(price string) string { return priceNumber.FindString(price) }
 
-var priceNumber = regexp.MustCompile(`[0-9]+(?:[ .,\x{a0}\x{202f}][0-9]+)*`)
+var priceNumber = regexp.MustCompile(`[0-9]+(?:[ .,'’\x{a0}\x{202f}][0-9]+)*`)
 
-// Quotes reports whether a quotation has the digits of a price, whatever separates them.
+// Quotes reports whether a quotation has the number of a price, whatever separates its digits. One behind another
+// number counts: "Pack 10 199 €" has 199.
 func Quotes(quote, price string) bool {
-	digits := func(text string) string {
-		return strings.TrimSuffix(strings.Map(func(r rune) rune {
-			if unicode.IsDigit(r) {
-				return r
-			}
-			return -1
-		}, text), "00")
+	own := PriceNumber(price)
+	return own != "" && slices.ContainsFunc(priceNumber.FindAllString(quote, -1), func(n string) bool {
+		for n != "" && plainNumber(n) != plainNumber(own) {
+			n = n[strings.IndexFunc(n+" ", isGroupSpace):]
+			n = strings.TrimLeftFunc(n, isGroupSpace)
+		}
+		return n != ""
+	})
+}
+
+// plainNumber returns the digits of a number, without zeros behind its comma: 1200,5 of 1.200,50.
+func plainNumber(n string) string {
+	whole, cents := n, ""
+	if i := strings.LastIndexAny(n, ".,"); i >= 0 && len(n)-i <= len(",99") {
+		whole, cents = n[:i], strings.TrimRight(n[i:], "0")[1:]
 	}
-	own := digits(PriceNumber(price))
-	return own != "" && slices.ContainsFunc(priceNumber.FindAllString(quote, -1), func(n string) bool { return digits(n) == own })
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, whole) + "," + cents
+}
+
+// IsQuoted reports whether a quotation has the number of a price or of what is shown instead. Of what is free, or not
+// public, it need not have any.
+func IsQuoted(quote string, pricing Pricing, price, display string) bool {
+	return pricing == "gratuit" || IsFree(price) || Quotes(quote, price) || Quotes(quote, display)
 }

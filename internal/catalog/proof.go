@@ -3,7 +3,9 @@ package catalog
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // A Proof is the last look at the source of a price: whether the words that a person marked still stand there. It is a
@@ -57,13 +59,15 @@ const (
 
 // IsSound reports whether a proof is one that a look may have made.
 func (p *Proof) IsSound() bool {
-	return IsSlug(p.Slug) && p.URL != "" && IsTime(p.CheckedAt) && slices.Contains(ProofResults, p.Result) &&
+	isBroken := strings.ContainsFunc(p.Found, func(r rune) bool { return unicode.IsControl(r) && r != '\n' })
+	return IsSlug(p.Slug) && p.URL != "" && IsTime(p.CheckedAt) && slices.Contains(ProofResults, p.Result) && !isBroken &&
 		(p.ConfirmedAt == "" && p.Result != Confirmed || IsTime(p.ConfirmedAt) && p.ConfirmedAt <= p.CheckedAt)
 }
 
-// IsOf reports whether a proof is of the price of a tool: of its source, and of the words that are quoted now.
+// IsOf reports whether a proof is of the price of a tool, which is public: of its source, and of the words that are
+// quoted now.
 func (p *Proof) IsOf(t *Tool) bool {
-	return p.URL == t.PriceSource && p.Quote == t.PriceQuote && p.Quote != ""
+	return p.Slug == t.Slug && p.URL == t.PriceSource && p.Quote == t.PriceQuote && p.Quote != "" && IsPublic(t.Pricing, t.Price)
 }
 
 // CompareProofs orders proofs as their file does. Proofs that it takes for equal are of one source.
@@ -71,39 +75,44 @@ func CompareProofs(a, b Proof) int {
 	return cmp.Or(cmp.Compare(a.Slug, b.Slug), cmp.Compare(a.URL, b.URL), cmp.Compare(a.Quote, b.Quote))
 }
 
-// Proof returns what was seen of the price of a tool; nil for nothing. The catalogue must be sorted.
-func (c *Catalog) Proof(slug string) *Proof {
-	return find(c.Proofs, slug, func(p *Proof) string { return p.Slug })
-}
-
-// SettleProofs drops the proofs of tools that are no longer there.
+// SettleProofs drops the proofs that are not of the price of a tool: it is no longer there, or quotes other words.
 func (c *Catalog) SettleProofs() {
 	c.Proofs = slices.DeleteFunc(slices.Clone(c.Proofs), func(p Proof) bool {
-		_, found := c.find(p.Slug)
-		return !found
+		t := c.Tool(p.Slug)
+		return t == nil || !p.IsOf(t)
 	})
 }
+
+// confirmed returns the proof of the price of a tool, if it ever confirmed that; nil if not. A quotation that does not
+// have the amount says nothing of it: the price changed, and the quotation did not. The catalogue must be sorted.
+func (c *Catalog) confirmed(t *Tool) *Proof {
+	p := find(c.Proofs, t.Slug, func(p *Proof) string { return p.Slug })
+	if p == nil || p.ConfirmedAt == "" || !p.IsOf(t) || !IsQuoted(p.Quote, t.Pricing, t.Price, t.PriceDisplay) {
+		return nil
+	}
+	return p
+}
+
+func (p *Proof) confirmedOn() string { return p.ConfirmedAt[:len(time.DateOnly)] }
 
 // Freshness is how the price of a tool is known.
 type Freshness struct {
 	Day   string // the last one on which the price was as recorded, YYYY-MM-DD; "" if nothing is known
-	URL   string // where it stood; "" if somebody read it
-	IsOld bool   // the day is longer ago than the catalogue allows
+	Proof *Proof // of the price on that day; nil if somebody read it
+	IsOld bool   // the day is longer ago than the catalogue allows, or the source is known to say otherwise since
 }
 
 // FreshnessOf returns how the price of a tool is known on a day: by the later one of what somebody
-// read and what was seen at its source. What was seen before the price changed says nothing of it.
+// read and what was seen at its source.
 func (c *Catalog) FreshnessOf(t *Tool, today string) (f Freshness) {
 	if !IsPublic(t.Pricing, t.Price) {
 		return f
 	}
 	f.Day = t.CheckedAt()
-	if p := c.Proof(t.Slug); p != nil && p.ConfirmedAt != "" {
-		if day := p.ConfirmedAt[:len(time.DateOnly)]; day >= f.Day && !p.isOfFormerPrice(t) {
-			f.Day, f.URL = day, p.URL
-		}
+	if p := c.confirmed(t); p != nil && p.confirmedOn() >= f.Day {
+		f.Day, f.Proof, f.IsOld = p.confirmedOn(), p, p.Result != Confirmed && p.Result != Unreadable
 	}
-	f.IsOld = f.Day != "" && f.Day < DaysBefore(today, c.PriceMaxAge())
+	f.IsOld = f.IsOld || f.Day != "" && f.Day < DaysBefore(today, c.PriceMaxAge())
 	return f
 }
 
@@ -113,16 +122,6 @@ func (t *Tool) CheckedAt() string {
 		return ""
 	}
 	return t.PriceCheckedAt
-}
-
-// isOfFormerPrice reports whether the price changed since the proof confirmed it. One that was not confirmed again
-// on the day of the change or later may be the former one.
-func (p *Proof) isOfFormerPrice(t *Tool) bool {
-	if len(t.PriceHistory) == 0 {
-		return false
-	}
-	changed, day := t.PriceHistory[0].ChangedAt, p.ConfirmedAt[:len(time.DateOnly)]
-	return changed > day || changed == day && p.Result != Confirmed
 }
 
 // defaultPriceMaxAge is how many days a price is taken for current if catalogue.yaml does not say.
@@ -164,12 +163,9 @@ func (c *Catalog) ConfirmedPrices(today string) (all ConfirmedPrices, byCategory
 		}
 		n := byCategory[t.Category]
 		n.Prices++
-		if p := c.Proof(t.Slug); p != nil && p.Result == Confirmed {
-			day := p.ConfirmedAt[:len(time.DateOnly)]
-			if !p.isOfFormerPrice(t) {
-				n.Within30 += count(day >= month)
-				n.Within90 += count(day >= quarter)
-			}
+		if p := c.confirmed(t); p != nil && p.Result == Confirmed {
+			n.Within30 += count(p.confirmedOn() >= month)
+			n.Within90 += count(p.confirmedOn() >= quarter)
 		}
 		byCategory[t.Category] = n
 	}

@@ -52,17 +52,27 @@ func (d *decoder) checkAnnouncement(a *catalog.Announcement) {
 		d.report(d.line, "price, pricing, price_display or retire is missing%s; say what changes", d.within)
 	case a.Successor != "" && !d.isGiven("retire"):
 		d.report(d.lineOf("successor"), "successor%s needs retire", d.within)
+	case isPrice && d.isGiven("source"):
+		d.report(d.lineOf("source"), "source%s is price_source where a price is announced; rename it", d.within)
 	}
+	for _, name := range []string{"price_source", "price_quote", "price_checked_at"} {
+		if d.isGiven("retire") && d.isGiven(name) {
+			d.report(d.lineOf(name), "%s goes with a price; the page that announces a retirement is source", d.label(name))
+		}
+	}
+	d.checkQuote(a.PriceQuote, a.Pricing, a.Price, a.PriceDisplay)
 }
 
-// checkQuote checks the quotation of a price, of a tool or of an announced one, given its source.
-func (d *decoder) checkQuote(quote, source string, pricing catalog.Pricing, price, display string) {
+// checkQuote checks the quotation of a price, of a tool or of an announced one.
+func (d *decoder) checkQuote(quote string, pricing catalog.Pricing, price, display string) {
 	switch {
 	case quote == "":
-	case source == "" && !d.isGiven("price_source"):
-		d.report(d.lineOf("price_quote"), "price_quote%s quotes a page that is not given; add price_source, the address of the page", d.within)
-	case pricing != "gratuit" && price != "" && catalog.IsPublic(pricing, price) && !catalog.Quotes(quote, price) && !catalog.Quotes(quote, display):
-		d.warn(d.lineOf("price_quote"), "price_quote%s does not contain the amount of the price, %s; quote the words that say it", d.within, quoted(price))
+	case !d.isGiven("price_source"):
+		d.report(d.lineOf("price_quote"), "price_quote%s quotes a page that is not given; add price_source, the address of the page",
+			d.within)
+	case !d.isDraft && !catalog.IsQuoted(quote, pricing, price, display):
+		d.warn(d.lineOf("price_quote"), "price_quote%s does not contain the amount of the price, %s; quote the words that say it",
+			d.within, quoted(price))
 	}
 }
 

@@ -90,8 +90,8 @@ func TestRecordsAreReadBackToTheSameCatalogue(t *testing.T) {
 // proofs returns what was seen of prices: everything, and what there must be.
 func proofs() []catalog.Proof {
 	return []catalog.Proof{
-		{Slug: "calame", Result: "changed", CheckedAt: "2026-11-12T03:00:00Z", ConfirmedAt: "2026-10-12T03:00:00Z", URL: "https://calame.example/tarifs?a=b"},
-		{Slug: "plume", Result: "gone", CheckedAt: "2026-11-12T03:00:00Z", URL: "https://plume.example/"},
+		{Slug: "calame", Result: "changed", CheckedAt: "2026-11-12T03:00:00Z", ConfirmedAt: "2026-10-12T03:00:00Z", URL: "https://calame.example/tarifs?a=b", Quote: "Pro 19 €", Found: "Pro\n22 €"},
+		{Slug: "plume", Result: "gone", CheckedAt: "2026-11-12T03:00:00Z", URL: "https://plume.example/", Quote: "Pro 19 €"},
 	}
 }
 

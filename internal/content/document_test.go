@@ -267,6 +267,8 @@ func valueFor(t *rapid.T, f *catalog.Field) Value {
 		switch form {
 		case catalog.Name, catalog.Line, catalog.Names, catalog.Lines, catalog.Summary, catalog.Short:
 			g = rapid.Map(oneLine.Filter(isShort), strings.TrimSpace)
+		case catalog.Quote:
+			g = rapid.Just("Pro 19 € par mois")
 		case catalog.Prose:
 			g = rapid.Map(prose, strings.TrimSpace)
 		case catalog.Markdown:
@@ -521,7 +523,7 @@ func TestAChangedFieldChangesItsOwnLinesOnly(t *testing.T) {
 		for range 4 {
 			table := canonical.Tables[d.Kind()]
 			f := &table[rapid.IntRange(0, len(table)-1).Draw(t, "field")]
-			if f.Form == catalog.OwnSlug || strings.HasPrefix(f.Name, "price_source") { // those need each other
+			if f.Form == catalog.OwnSlug || f.Name == "price_source" || f.Name == "price_quote" { // those need each other
 				continue
 			}
 			isSetting := d.Kind() == canonical.Catalogue && f.List != nil

@@ -99,9 +99,8 @@ func (d *decoder) rejectOthers() {
 		if slices.Contains(d.known, f.name) {
 			continue
 		}
-		if f.name == "analytics" && d.within == "" && slices.Contains(d.known, "readership") {
-			d.report(f.line, "analytics is no longer a setting: a script from elsewhere could act as an editor of the desk, "+
-				"and readership counts without one; remove it")
+		if was, ok := gone[f.name]; ok && slices.Contains(d.known, was.beside) {
+			d.report(f.line, "%s", was.text)
 			continue
 		}
 		hint := ""
@@ -115,6 +114,14 @@ func (d *decoder) rejectOthers() {
 		}
 		d.report(f.line, "unknown field %s%s%s", quoted(f.name), d.within, hint)
 	}
+}
+
+// gone are fields that there are no more, with one that there is where they were, and a sentence about each.
+var gone = map[string]struct{ beside, text string }{
+	"analytics": {"readership", "analytics is no longer a setting: a script from elsewhere could act as an editor of the desk, " +
+		"and readership counts without one; remove it"},
+	"price_source_hint": {"price_quote", "price_source_hint is no longer a field: quote the words of the page in price_quote, " +
+		"from the name of the plan to the period; remove it"},
 }
 
 // textOf returns the text of a value that must be a non-blank string. want

@@ -75,7 +75,7 @@ func TestAFormKnowsItsInputsAndTheChoicesOfTheCatalogue(t *testing.T) {
 		"author":           fields["author"].Input == InputLines,
 		"pros":             fields["pros"].Input == InputLines,
 		"score":            fields["score"].Input == InputNumber,
-		"announced":        len(fields["announced"].Columns) == 7,
+		"announced":        len(fields["announced"].Columns) == 10,
 		"pricing":          fields["pricing"].Choices[0] == Choice{"gratuit", "Gratuit"},
 		"access":           fields["access"].Choices[0] == Choice{},
 		"category":         fields["category"].Choices[0] == Choice{"agents", "Agents autonomes"},

@@ -21,8 +21,8 @@ func editedFiles() map[string][]string {
 		return "---\nname: " + name + "\ndomain: " + strings.ToLower(name) + ".example\ncategory: code\npricing: payant\nprice: 19 €/mois\ntagline: Il relit\n" + more
 	}
 	tools := []string{
-		tool("Plume", "score: 7\ntested_at: 2026-11-01\nprice_source: https://plume.example/tarifs\n---\nUn [avis](#fin).\n\n## Fin\n"),
-		strings.Replace(tool("Plume", "price_source: https://plume.example/tarifs\n---\n"), "19 €", "22 €", 1),
+		tool("Plume", "score: 7\ntested_at: 2026-11-01\nprice_source: https://plume.example/tarifs\nprice_quote: Pro 19 €\n---\nUn [avis](#fin).\n\n## Fin\n"),
+		strings.Replace(tool("Plume", "price_source: https://plume.example/tarifs\nprice_quote: Pro 19 €\n---\n"), "19 €", "22 €", 1),
 		tool("Plume", "score: 8\ntested_at: 2026-11-14\nlogo: images/a.png\n---\n![](../images/b.png)\n"),
 		tool("Plume", "draft: true\nimage: images/b.png\n---\n"),
 		tool("Encre", "score: 6\naliases: [stylo]\n---\nVoir https://essai.example/outils/plume.\n"),
@@ -40,7 +40,7 @@ func editedFiles() map[string][]string {
 		"---\nname: Craie\ncategory: code\nreason: mort\nretired_at: 2026-11-14\npublish_at: 2026-12-01T08:00:00Z\n---\nFini.\n",
 	}
 	proof := `{"slug":"plume","url":"https://plume.example/tarifs","final_url":"https://plume.example/tarifs","checked_at":"2026-11-14T03:00:00Z","status":200,` +
-		`"result":"confirmed","found":[{"amount":"19,00 €","text":"Pro"}],"text_hash":"","confirmed_at":"2026-11-14T03:00:00Z","price":"19 €/mois"}` + "\n"
+		`"result":"confirmed","quote":"Pro 19 €","found":"","text_hash":"","confirmed_at":"2026-11-14T03:00:00Z"}` + "\n"
 	return map[string][]string{
 		catalogueFile: {
 			someCatalogue, someCatalogue, strings.Replace(someCatalogue, "essai.example", "autre.example", 1),

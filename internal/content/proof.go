@@ -17,7 +17,7 @@ func (f *folder) readProofs(c *catalog.Catalog) {
 	}
 	defer file.Close()
 	err = EachProof(file, f.days.today, func(p *catalog.Proof) {
-		if t := c.Tool(p.Slug); t != nil && catalog.IsPublic(t.Pricing, t.Price) && p.IsOf(t) {
+		if t := c.Tool(p.Slug); t != nil && p.IsOf(t) {
 			c.Proofs = append(c.Proofs, catalog.Proof{
 				Slug: t.Slug, URL: t.PriceSource, Quote: t.PriceQuote, Result: p.Result, Found: p.Found, CheckedAt: p.CheckedAt,
 				ConfirmedAt: p.ConfirmedAt,

@@ -178,8 +178,14 @@ func (d *decoder) checked(form catalog.Form, at label, v *value) string {
 	if !d.isVisible(at, v, s) {
 		return ""
 	}
-	if n := utf8.RuneCountInString(s); n > longest[form] {
+	n := utf8.RuneCountInString(s)
+	if n > longest[form] {
 		d.report(v.line, "%s must have at most %d characters, and has %d; shorten it", at, longest[form], n)
+		return ""
+	}
+	if form == catalog.Quote && n < catalog.MinQuote {
+		d.report(v.line, "%s must have at least %d characters, and has %d; quote the words of the page that say the price",
+			at, catalog.MinQuote, n)
 		return ""
 	}
 	return s
@@ -390,6 +396,7 @@ func (d *decoder) object(f *catalog.Field, list any, v *value, at label) {
 	case *catalog.Criterion:
 		entry.checkCriterion(object)
 	case *catalog.Announcement:
+		entry.isDraft = d.isDraft // which gives no warnings
 		entry.checkAnnouncement(object)
 	case *catalog.Theme:
 		entry.checkTheme(object)

@@ -92,7 +92,7 @@ func (d *decoder) tool() record {
 	d.readRecord(catalog.ToolFields, t)
 	d.checkTest(t)
 	d.checkAnnounced(t)
-	d.checkQuote(t.PriceQuote, t.PriceSource, t.Pricing, t.Price, t.PriceDisplay)
+	d.checkQuote(t.PriceQuote, t.Pricing, t.Price, t.PriceDisplay)
 	d.checkDisplay(t)
 	refs := &references{refs: d.former}
 	if t.AffiliateURL != "" {

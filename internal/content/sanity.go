@@ -26,7 +26,7 @@ var kindParts = map[string]*regexp.Regexp{
 	"link":       regexp.MustCompile(`the link `),
 	"old":        regexp.MustCompile(`days? old; `),
 	"picture":    regexp.MustCompile(`the picture `),
-	"price":      regexp.MustCompile(`pricing is gratuit|price_display is|the latest entry of price_history|older than the price`),
+	"price":      regexp.MustCompile(`pricing is gratuit|price_display is|the latest entry of price_history|older than the price|the amount of the price`),
 	"protocol":   regexp.MustCompile(`is now tested under`),
 	"undated":    regexp.MustCompile(`but its updated_at did not`),
 	"winner":     regexp.MustCompile(`correct the winner`),

@@ -19,6 +19,7 @@ type schemaNode struct {
 	Enum        []any         `json:"enum,omitempty"`
 	Const       any           `json:"const,omitempty"`
 	Pattern     string        `json:"pattern,omitempty"`
+	MinLength   int           `json:"minLength,omitempty"`
 	MaxLength   int           `json:"maxLength,omitempty"`
 	Minimum     *float64      `json:"minimum,omitempty"`
 	Maximum     *float64      `json:"maximum,omitempty"`
@@ -317,6 +318,9 @@ func textForm(pattern string) *schemaNode {
 func lineForm(form catalog.Form) *schemaNode {
 	n := textForm(visible(control))
 	n.MaxLength = longest[form]
+	if form == catalog.Quote {
+		n.MinLength = catalog.MinQuote
+	}
 	return n
 }
 

@@ -104,7 +104,7 @@ func change(r *rand.Rand, record map[string]any) {
 
 // elsewhere are problems that only other fields, records and files decide.
 var elsewhere = []string{
-	"price_source_hint names",
+	"quotes a page that is not given", "is price_source where a price", "goes with a price",
 	"two different tools", "winner must be tool_a or tool_b", "is not declared in", "is not a tool in this folder", "is taken", "former slug", "has no score",
 	"is not in the folder", "is not a picture", "must be a tool other than", "is a draft", "declared twice", "the note is empty", "nothing at", "is given twice", "level-1",
 	"is not in pages/", "affiliate_url needs a page", "its contrast is below", "is not a criterion", "is not declared for the category", "in criteria must be", "which needs worst and best", "the same worst and best",

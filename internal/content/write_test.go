@@ -203,7 +203,7 @@ func sample() *catalog.Catalog {
 
 // examples are values of the forms.
 var examples = map[catalog.Form]string{
-	catalog.InCategory: "code", catalog.Line: "L’outil : « oui »", catalog.Name: "L’outil", catalog.Short: "Sur devis, dès 400 €/mois", catalog.Prose: "Plus lent.\nEt plus cher.",
+	catalog.InCategory: "code", catalog.Line: "L’outil : « oui »", catalog.Name: "L’outil", catalog.Short: "Sur devis, dès 400 €/mois", catalog.Quote: "Pro : 19,99 € par mois", catalog.Prose: "Plus lent.\nEt plus cher.",
 	catalog.Markdown: "De *quoi*\n\nécouter.", catalog.Body: "Nous *essayons*.", catalog.Price: "19,99 €/mois",
 	catalog.Summary: "Le plus sûr : payez-le.", catalog.Date: "2026-01-02", catalog.Time: "2026-12-01T08:00:00Z", catalog.Zone: "America/New_York", catalog.Link: "https://a.example/1", catalog.Contact: "redaction@essai.example",
 }
@@ -264,8 +264,8 @@ func complete() *catalog.Catalog {
 	c.Articles, c.Authors = []catalog.Article{{Slug: "voix"}}, []catalog.Author{{Slug: "ada", Name: "Ada"}}
 	c.Settings.Theme = []catalog.Theme{{Accent: "#7a1f3d", AccentDark: "#e08aa5"}}
 	c.Tools[0].Announced = []catalog.Announcement{
-		{From: "2027-01-01", Pricing: "payant", Price: "25 €/mois", PriceDisplay: "Dès 25 €/mois", Source: "https://a.example/prix"},
-		{From: "2027-03-31", Retire: "absorbe", Successor: "calame"},
+		{From: "2027-01-01", Pricing: "payant", Price: "25 €/mois", PriceDisplay: "Dès 25 €/mois", PriceSource: "https://a.example/prix", PriceQuote: "25 € par mois", PriceCheckedAt: "2026-11-01"},
+		{From: "2027-03-31", Retire: "absorbe", Successor: "calame", Source: "https://a.example/fin"},
 	}
 	addPictures(c)
 	fill(catalog.ToolFields, c.Tools[0])

@@ -27,9 +27,7 @@ func TestTheFigureOfConfirmedPricesCannotBeEmbellished(t *testing.T) {
 		{name: "never", proof: catalog.Proof{Result: "gone"}, prices: 3},
 		{
 			name: "another price since", proof: catalog.Proof{Result: "confirmed", ConfirmedAt: ago(2)}, prices: 3,
-			change: func(tool *catalog.Tool) {
-				tool.PriceHistory = []catalog.PriceChange{{ChangedAt: ago(1)[:10], OldPrice: "1 €/mois", NewPrice: tool.Price}}
-			},
+			change: func(tool *catalog.Tool) { tool.Price = "9999 €/mois" },
 		},
 		{
 			name: "on request", proof: catalog.Proof{Result: "confirmed", ConfirmedAt: ago(2)}, prices: 2,
@@ -43,7 +41,8 @@ func TestTheFigureOfConfirmedPricesCannotBeEmbellished(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c := small()
 			if p := test.proof; p.Result != "" {
-				p.Slug, p.CheckedAt, p.URL = "a", ago(0), "https://a.example/prix"
+				p.Slug, p.CheckedAt, p.URL, p.Quote = "a", ago(0), "https://a.example/prix", "Pro : "+c.Tools[0].Price
+				c.Tools[0].PriceSource, c.Tools[0].PriceQuote = p.URL, p.Quote
 				c.Proofs = []catalog.Proof{p}
 			}
 			if test.change != nil {

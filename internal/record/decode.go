@@ -213,9 +213,6 @@ func (d *Decoder) string(form catalog.Form) (string, error) {
 	if raw.Kind() == 'n' && form == catalog.Price {
 		return catalog.NoPrice, nil
 	}
-	if raw.Kind() == 'n' && form == catalog.Time {
-		return "", nil // as others write preuves.jsonl
-	}
 	if raw.Kind() == '"' && bytes.IndexByte(raw, '\\') < 0 {
 		text = raw[1 : len(raw)-1]
 	} else {

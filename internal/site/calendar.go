@@ -47,7 +47,7 @@ func (v *view) announcements(t *catalog.Tool) (list []announcement) {
 	price := shownPrice(t)
 	for i := range t.Announced {
 		a := &t.Announced[i]
-		one := announcement{Tool: t, Date: a.From, Source: a.Source}
+		one := announcement{Tool: t, Date: a.From, Source: cmp.Or(a.PriceSource, a.Source)}
 		if a.Retire != "" {
 			one.Words = "fin annoncée (" + reasonNames[a.Retire] + ")"
 			one.Text = "Fin annoncée pour le " + french.Date(a.From) + "\u00a0: " + reasonNames[a.Retire]

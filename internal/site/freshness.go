@@ -1,12 +1,19 @@
 package site
 
-import "palmares/internal/catalog"
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"palmares/internal/catalog"
+)
 
 // freshness is how the price of a tool is known, and since when.
 type freshness struct {
 	Words string // confirmé le
 	Day   string
-	Place *source // where the price stood; nil if somebody read it, or if that is long ago
+	Quote string  // the words that say the price
+	Place *source // where they stood; nil if somebody read it, or if that is long ago
 }
 
 // freshness returns how the price of a tool is known; nil if nothing is. What is long ago is by the
@@ -19,12 +26,56 @@ func (v *view) freshness(t *catalog.Tool) *freshness {
 		return nil
 	case known.IsOld:
 		f.Words = "non confirmé depuis le"
-	case known.URL != "":
-		f.Words, f.Place = "confirmé le", new(newSource(known.URL))
+	case known.Proof != nil:
+		f.Words, f.Quote = "confirmé le", known.Proof.Quote
+		f.Place = &source{Text: hostOf(known.Proof.URL), Href: quotationURL(t, known.Proof)}
 	default:
 		f.Words = "relevé à la main le"
 	}
 	return f
+}
+
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	return u.Host
+}
+
+// quotationURL returns the address of a source with the quotation of a price as a text fragment, at which browsers
+// scroll and which they highlight. A directive cannot go over the end of a block: a quotation in several blocks has
+// one for each, with the words before and behind, first the one for the block with the amount.
+func quotationURL(t *catalog.Tool, p *catalog.Proof) string {
+	blocks := []string{p.Quote}
+	if p.Result == catalog.Confirmed && p.Found != "" {
+		blocks = strings.Split(p.Found, "\n")
+	}
+	var directives []string
+	for i, block := range blocks {
+		directive := "text="
+		if i > 0 {
+			directive += escapeDirective(blocks[i-1]) + "-,"
+		}
+		directive += escapeDirective(block)
+		if i < len(blocks)-1 {
+			directive += ",-" + escapeDirective(blocks[i+1])
+		}
+		at := len(directives)
+		if catalog.Quotes(block, t.Price) || catalog.Quotes(block, t.PriceDisplay) {
+			at = 0
+		}
+		directives = slices.Insert(directives, at, directive)
+	}
+	if !strings.Contains(p.URL, "#") {
+		return p.URL + "#:~:" + strings.Join(directives, "&")
+	}
+	return p.URL + ":~:" + strings.Join(directives, "&")
+}
+
+// escapeDirective escapes a part of a text directive, where "-", "," and "&" have a meaning.
+func escapeDirective(text string) string {
+	return strings.NewReplacer("+", "%20", "-", "%2D").Replace(url.QueryEscape(text))
 }
 
 // A confirmedRow says how many prices are confirmed, in all or in a category.

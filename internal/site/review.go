@@ -64,7 +64,7 @@ func (s *Site) showReview(r *request) (*response, error) {
 	}
 	data := reviewPage{
 		Row: r.row(t), Tool: t, Byline: r.signature(t.Authors), Image: r.hero(t.Image, heroSizes), Audience: r.audience(t),
-		Sections: r.sections("outils", t.Body), Figures: r.words.bars(t), Sources: each(t.Sources, newSource), Freshness: r.freshness(t),
+		Sections: r.sections("outils", t.Body), Figures: r.words.bars(t), Sources: sourcesOf(t), Freshness: r.freshness(t),
 		Minutes: minutes(t.Body), Body: r.bodyOf("outils", t.Body), Comparisons: r.comparisonsWith(t),
 	}
 	data.Page = s.page(r, t.Name+"\u00a0: notre avis", markdown.NoBreak("Notre avis sur "+t.Name+" : "+t.Tagline),

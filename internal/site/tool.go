@@ -57,7 +57,7 @@ func (s *Site) showTool(r *request) (*response, error) {
 	}
 	data := toolPage{
 		Row: r.row(t), Tool: t, Byline: r.signature(t.Authors), Image: r.hero(t.Image, columnSizes), Audience: r.audience(t),
-		Figures: r.words.bars(t), Sources: each(t.Sources, newSource),
+		Figures: r.words.bars(t), Sources: sourcesOf(t),
 		Excerpt: markdown.NoBreak(markdown.Excerpt(t.Body)), Minutes: minutes(t.Body),
 		History: t.PriceHistory, Chart: chart.OfPrice(t, r.snap.UpdatedAt, chart.Large),
 		Plans: plans(t), PlanNotes: slices.ContainsFunc(t.Plans, func(p catalog.PlanRow) bool { return p.Note != "" }),
@@ -123,6 +123,15 @@ func (v *view) audience(t *catalog.Tool) string {
 		return ""
 	}
 	return v.words.audiences[t.ICP]
+}
+
+// sourcesOf returns the sources of a tool, and that of its price if it is not among them.
+func sourcesOf(t *catalog.Tool) []source {
+	list := each(t.Sources, newSource)
+	if t.PriceSource != "" && !slices.Contains(t.Sources, t.PriceSource) {
+		list = append(list, newSource(t.PriceSource))
+	}
+	return list
 }
 
 func newSource(raw string) source {

@@ -130,6 +130,7 @@ var headings = map[string]string{
 	"auteur": "author", "auteurs": "author", "note": "score", "verifiabilite": "verifiability",
 	"teste-le": "tested_at", "prix-verifie-le": "price_checked_at", "mis-a-jour-le": "updated_at", "avis": "body",
 	"brouillon": "draft", "teste": "tested_at", "prix-verifie": "price_checked_at", "mis-a-jour": "updated_at",
+	"page-du-prix": "price_source", "citation": "price_quote",
 	"pour-qui": "icp", "points-forts": "pros", "points-faibles": "cons", "verdict": "summary",
 }
 

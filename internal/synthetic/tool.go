@@ -103,7 +103,7 @@ func (m *generator) addURLs(t *catalog.Tool) {
 		t.TitleTag, t.Description = t.Name+", testé", "Tout sur "+t.Name+"."
 	}
 	if len(t.Sources) == 3 && len(t.Slug)%16 == 0 {
-		t.Announced = []catalog.Announcement{{From: "2099-01-01", Price: "99 €/mois", Source: "https://" + t.Domain + "/prix"}}
+		t.Announced = []catalog.Announcement{{From: "2099-01-01", Price: "99 €/mois", PriceSource: "https://" + t.Domain + "/prix", PriceQuote: "99 €/mois"}}
 	}
 }
 
