@@ -3,13 +3,15 @@ package evidence
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"net/url"
+	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"palmares/internal/catalog"
 )
@@ -27,119 +29,96 @@ type Check struct {
 
 const maxHosts = 8 // at once
 
-// Run looks at sources, those first whose last look is longest ago, and returns all proofs: the former ones of sources
-// that still exist, with the new ones in their place; total is the number of sources to look at. It ends early, with
-// the proofs so far, when ctx does.
-func (c *Check) Run(ctx context.Context, sources []Source, before []catalog.Proof) (list []catalog.Proof, total int) {
-	known := map[key]catalog.Proof{}
-	for _, p := range before {
-		known[keyOf(&p)] = p
-	}
+// Run looks at sources, those first whose last look is longest ago, and returns all proofs, the new ones in the place of the
+// former ones; total is the number of sources to look at. It ends early, with the proofs so far, when ctx does.
+func (c *Check) Run(ctx context.Context, sources []Listed) (proofs []catalog.Proof, total int) {
+	var (
+		mu    sync.Mutex // of the proofs
+		done  int
+		hosts errgroup.Group
+	)
 	all := func() (list []catalog.Proof) {
 		for i := range sources {
-			if p, ok := known[sources[i].key()]; ok {
-				list = append(list, p)
+			if sources[i].CheckedAt != "" {
+				list = append(list, sources[i].Proof)
 			}
 		}
 		return list
 	}
-	byHost, total := c.plan(sources, known)
-	var (
-		mu      sync.Mutex
-		done    int
-		workers sync.WaitGroup
-		places  = make(chan struct{}, maxHosts)
-	)
+	byHost, total := c.plan(sources)
+	hosts.SetLimit(maxHosts)
 	for _, list := range byHost {
-		places <- struct{}{}
-		workers.Go(func() {
-			defer func() { <-places }()
+		hosts.Go(func() error {
 			for _, s := range list {
-				mu.Lock()
-				last := known[s.key()]
-				mu.Unlock()
-				p, err := c.look(ctx, &s, last)
+				p, err := c.look(ctx, s.Proof)
 				if errors.Is(err, errLater) {
 					continue
 				}
 				if err != nil {
-					return
+					return err
 				}
 				mu.Lock()
-				if !c.OnlyChanges || !isLike(p, last) {
-					known[s.key()] = p
+				if !c.OnlyChanges || !isLike(p, s.Proof) {
+					s.Proof = p
 				}
 				done++
 				c.Each(done, total, &p, all)
 				mu.Unlock()
 			}
+			return nil
 		})
 	}
-	workers.Wait()
+	_ = hosts.Wait() // the sources that are left say it
 	return all(), total
 }
 
 // plan returns the sources to look at, oldest look first, by host.
-func (c *Check) plan(sources []Source, known map[key]catalog.Proof) (byHost [][]Source, total int) {
-	sources = slices.Clone(sources)
-	slices.SortStableFunc(sources, func(a, b Source) int {
-		return strings.Compare(known[a.key()].CheckedAt, known[b.key()].CheckedAt)
-	})
-	if c.Limit > 0 {
-		sources = sources[:min(c.Limit, len(sources))]
+func (c *Check) plan(sources []Listed) (byHost [][]*Listed, total int) {
+	var list []*Listed
+	for i := range sources {
+		list = append(list, &sources[i])
 	}
-	place := map[string]int{}
-	for _, s := range sources {
-		host := ""
-		if u, err := url.Parse(s.URL); err == nil {
-			host = u.Host
-		}
-		i, ok := place[host]
-		if !ok {
-			i = len(byHost)
-			place[host] = i
+	slices.SortStableFunc(list, func(a, b *Listed) int { return strings.Compare(a.CheckedAt, b.CheckedAt) })
+	if c.Limit > 0 {
+		list = list[:min(c.Limit, len(list))]
+	}
+	places := map[string]int{}
+	for _, s := range list {
+		host := strings.Join(strings.SplitN(s.URL, "/", 4)[:min(3, strings.Count(s.URL, "/")+1)], "/")
+		if _, ok := places[host]; !ok {
+			places[host] = len(byHost)
 			byHost = append(byHost, nil)
 		}
-		byHost[i] = append(byHost[i], s)
+		byHost[places[host]] = append(byHost[places[host]], s)
 	}
-	return byHost, len(sources)
+	return byHost, len(list)
 }
 
-// look looks at one source.
-func (c *Check) look(ctx context.Context, s *Source, last catalog.Proof) (catalog.Proof, error) {
-	tag := ""
-	if last.Result == catalog.Confirmed {
-		tag = last.ETag
-	}
-	v, err := c.Reader.visit(ctx, s.URL, last.FinalURL, tag)
+// look looks at one source again.
+func (c *Check) look(ctx context.Context, last catalog.Proof) (catalog.Proof, error) {
+	p := catalog.Proof{Slug: last.Slug, URL: last.URL, Quote: last.Quote, ConfirmedAt: last.ConfirmedAt, Result: catalog.Unreadable}
+	v, err := c.Reader.visit(ctx, p.URL, last.FinalURL, last.ETag, func(page *page) {
+		if p.Quote != "" {
+			p.Result, p.Found = page.compare(p.Quote)
+		}
+		p.TextHash = fmt.Sprintf("%x", sha256.Sum256([]byte(page.text)))
+	})
 	if err != nil {
 		return last, err
 	}
-	p := catalog.Proof{
-		Slug: s.Slug, URL: s.URL, Quote: s.Quote, FinalURL: v.final, CheckedAt: catalog.FormatTime(c.Now()), Status: v.status,
-		ConfirmedAt: last.ConfirmedAt,
-	}
+	p.FinalURL, p.CheckedAt, p.Status = v.final, catalog.FormatTime(c.Now()), v.status
 	switch {
 	case v.isSame:
-		p.Result, p.Found, p.TextHash, p.Status, p.ETag = last.Result, last.Found, last.TextHash, last.Status, last.ETag
-	case v.why != nil:
-		p.Result = v.result()
-	default:
-		p.Result, p.Found = catalog.Confirmed, ""
-		if s.Quote != "" {
-			p.Result, p.Found = v.page.compare(s.Quote)
-		}
-		if p.Result != catalog.Confirmed && v.isElsewhere {
-			p.Result = catalog.Moved
-		}
-		sum := sha256.Sum256([]byte(v.page.text))
-		p.TextHash = hex.EncodeToString(sum[:])
+		p.Result, p.Found, p.TextHash, p.Status, v.tag = last.Result, last.Found, last.TextHash, last.Status, last.ETag
+	case errors.Is(v.why, ErrNoHost), v.status == http.StatusNotFound, v.status == http.StatusGone:
+		p.Result = catalog.Gone
+	case p.Result == catalog.Unreadable && v.isElsewhere:
+		p.Result, p.Found = catalog.Moved, ""
+	case p.Quote == "" && v.why == nil:
+		p.Result = catalog.Confirmed
 	}
 	if p.Result == catalog.Confirmed {
-		p.ConfirmedAt = p.CheckedAt
-		if !v.isSame {
-			p.ETag = v.tag
-		}
+		p.ConfirmedAt, p.ETag = p.CheckedAt, v.tag
 	}
 	return p, nil
 }

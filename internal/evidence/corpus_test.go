@@ -4,47 +4,47 @@ import (
 	"fmt"
 	"html"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
 	"palmares/internal/catalog"
 )
 
-// A model is a page of prices before it is written as HTML.
+// A model is a page of prices before it is written as HTML. The second plan is the quoted one.
 type model struct {
 	*rand.Rand
 	plans  []plan
-	layout int
-	menu   []string
+	layout string
+	menu   string
 	count  int // of customers
 }
 
-// A plan has words in blocks of their own: its name, its price, its period.
-type plan struct{ name, number, currency, period, note string }
+type plan struct{ name, number, currency, period string }
 
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 
+// layouts are ways to write a plan: name, amount, period.
+var layouts = []string{
+	"<div class=card><h3>%s</h3><p><span class=n>%s</span> <span>%s</span></p><ul><li>7 projets</ul></div>",
+	"<section><h2>%s</h2>\n<div><strong>%s</strong></div>\n<div>%s</div><p>Tout compris</p></section>",
+	"<p>%s : %s %s. 3 projets.</p>",
+	"<table><tr><td>%s<td>%s %s</table>",
+	"<dl><dt>%s<dd>%s <small>%s</small></dl>",
+	"<article>%s<br>%s<br>%s<details><summary>Plus</summary>8 projets</details></article>",
+}
+
 func newModel(seed uint64) *model {
-	m := &model{Rand: rand.New(rand.NewPCG(seed, 1)), count: 1000}
-	m.layout = m.IntN(layouts)
-	m.menu = []string{"Produit", "Tarifs", "Blog", "Connexion"}
-	names := [][]string{{"Solo", "Pro", "Équipe"}, {"Starter", "Plus", "Business"}, {"Basique", "Pro+", "L’Illimité"}, {"Free 2", "Team 5", "Org 20"}}
-	currency, period := pick(m.Rand, "€", "$", "£", "CHF"), pick(m.Rand, "par mois", "/mois", "/ month, billed yearly", "par utilisateur et par mois", "HT / an")
-	for i, name := range pick(m.Rand, names...) {
+	m := &model{Rand: rand.New(rand.NewPCG(seed, 1)), count: 1000, menu: "<li><a href=/x>Tarifs</a>"}
+	m.layout = pick(m.Rand, layouts...)
+	names := pick(m.Rand, []string{"Solo", "Pro", "Équipe"}, []string{"Basique", "Pro+", "L’Illimité"}, []string{"Free 2", "Team 5", "Org 20"})
+	currency, period := pick(m.Rand, "€", "$", "£", "CHF"), pick(m.Rand, "par mois", "/mois", "/ month, billed yearly", "HT / an")
+	for i, name := range names {
 		number := fmt.Sprint((i+1)*10 + m.IntN(9))
-		switch m.IntN(4) {
-		case 0:
-			number += pick(m.Rand, ",99", ".50")
-		case 1:
-			number = "1 " + fmt.Sprint(100+i*37)
-		}
-		m.plans = append(m.plans, plan{name, number, currency, period, fmt.Sprintf("%d projets", i*7+3)})
+		number = pick(m.Rand, number, number, number+",99", number+".50", "1 "+fmt.Sprint(100+i*37))
+		m.plans = append(m.plans, plan{name, number, currency, period})
 	}
 	return m
 }
-
-const layouts = 6
 
 func (p plan) amount() string {
 	if p.currency == "$" || p.currency == "£" {
@@ -53,67 +53,49 @@ func (p plan) amount() string {
 	return p.number + "\u00a0" + p.currency
 }
 
-// write returns the page; style makes the HTML of the words of the quoted plan, the second one, as a block around all
-// of them.
+// write returns the page; style changes the HTML of the quoted plan.
 func (m *model) write(style func(string) string) string {
-	var b strings.Builder
-	b.WriteString("<!doctype html><html lang=fr><head><meta charset=utf-8><title>Tarifs</title><style>.x{color:red}</style></head><body><nav><ul>")
-	for _, item := range m.menu {
-		fmt.Fprintf(&b, "<li><a href=/x>%s</a>", item)
-	}
-	fmt.Fprintf(&b, "</ul></nav><main><h1>Nos prix</h1><p>Déjà %d clients</p>", m.count)
-	if m.layout == 3 {
-		b.WriteString("<table><thead><tr><th>Formule<th>Prix<tbody>")
-	}
+	text := "<!doctype html><html lang=fr><head><meta charset=utf-8><title>Tarifs</title><style>.x{color:red}</style></head><body><ul>" + m.menu +
+		fmt.Sprintf("</ul><main><h1>Nos prix</h1><p>Déjà %d clients</p>", m.count)
 	for i, p := range m.plans {
-		one := m.plan(p)
+		one := fmt.Sprintf(m.layout, html.EscapeString(p.name), p.amount(), p.period)
 		if i == 1 {
 			one = style(one)
 		}
-		b.WriteString(one)
+		text += one
 	}
-	if m.layout == 3 {
-		b.WriteString("</table>")
-	}
-	b.WriteString("</main><footer><p>© 2026 Essai SAS, capital de 10 000 €</footer></body></html>")
-	return b.String()
+	return text + "</main><footer><p>© 2026 Essai SAS, capital de 10 000 €</footer></body></html>"
 }
-
-func (m *model) plan(p plan) string {
-	name, amount, period, note := html.EscapeString(p.name), p.amount(), p.period, p.note
-	switch m.layout {
-	case 0:
-		return fmt.Sprintf("<div class=card><h3>%s</h3><p><span class=n>%s</span> <span>%s</span></p><ul><li>%s</ul></div>", name, amount, period, note)
-	case 1:
-		return fmt.Sprintf("<section><h2>%s</h2>\n<div><strong>%s</strong></div>\n<div>%s</div><p>%s</p></section>", name, amount, period, note)
-	case 2:
-		return fmt.Sprintf("<p>%s : %s %s. %s.</p>", name, amount, period, note)
-	case 3:
-		return fmt.Sprintf("<tr><td>%s<td>%s %s", name, amount, period)
-	case 4:
-		return fmt.Sprintf("<dl><dt>%s<dd>%s <small>%s</small></dl>", name, amount, period)
-	default:
-		return fmt.Sprintf("<article>%s<br>%s<br>%s<details><summary>Plus</summary>%s</details></article>", name, amount, period, note)
-	}
-}
-
-// isAlike reports whether two texts have the same words and numbers.
-func isAlike(a, b string) bool {
-	x, y := newScript(a), newScript(b)
-	return x.text == y.text && slices.Equal(x.values(place{0, len(x.text)}), y.values(place{0, len(y.text)}))
-}
-
-func same(s string) string { return s }
-
-func (m *model) quoteAs(layout int) string { m.layout = layout; return m.quote() }
 
 // quote returns the words that a person marks.
 func (m *model) quote() string {
 	p := m.plans[1]
-	if m.layout == 2 {
+	if m.layout == layouts[2] {
 		return p.name + " : " + p.amount() + " " + p.period
 	}
 	return p.name + " " + p.amount() + " " + p.period
+}
+
+func same(s string) string { return s }
+
+func changed(change func(*model)) func(*model) string {
+	return func(m *model) string { change(m); return m.write(same) }
+}
+
+func replaced(pairs ...string) func(*model) string {
+	return func(m *model) string { return m.write(strings.NewReplacer(pairs...).Replace) }
+}
+
+func wrapped(before, after string) func(*model) string {
+	return func(m *model) string { return m.write(func(s string) string { return before + s + after }) }
+}
+
+// number changes the HTML of the quoted number.
+func number(change func(string) string) func(*model) string {
+	return func(m *model) string {
+		n := m.plans[1].number
+		return m.write(func(s string) string { return strings.Replace(s, n, change(n), 1) })
+	}
 }
 
 func compareWith(t *testing.T, document, quote string) (result, found string) {
@@ -127,73 +109,37 @@ func compareWith(t *testing.T, document, quote string) (result, found string) {
 
 // neutral are changes of a page that do not matter to the quoted price.
 var neutral = map[string]func(*model) string{
-	"nothing":     func(m *model) string { return m.write(same) },
-	"menus":       func(m *model) string { m.menu = append(m.menu, "Nouveau", "49 €"); return m.write(same) },
-	"counters":    func(m *model) string { m.count = m.IntN(100000); return m.write(same) },
-	"other plans": func(m *model) string { m.plans[0].number, m.plans[2].number = "77", "1 999"; return m.write(same) },
-	"order": func(m *model) string {
-		first, rest := m.write(same), ""
-		if i := strings.Index(first, m.plan(m.plans[0])); i >= 0 && m.layout != 3 {
-			zero := m.plan(m.plans[0])
-			rest = strings.Replace(first, zero, "", 1)
-			return strings.Replace(rest, "</main>", zero+"</main>", 1)
+	"nothing":         replaced(),
+	"menus":           changed(func(m *model) { m.menu += "<li>Nouveau<li>49 €" }),
+	"counters":        changed(func(m *model) { m.count = m.IntN(100_000) }),
+	"other plans":     changed(func(m *model) { m.plans[0].number, m.plans[2].number = "77", "1 999" }),
+	"more plans":      changed(func(m *model) { m.plans = append(m.plans, plan{"Max", "490", "€", "par mois"}) }),
+	"order":           func(m *model) string { s := m.write(same); return s[:strings.Index(s, "<main>")] + s },
+	"attributes":      replaced("<span", `<span data-v="19 €" class="a b" style="color: red"`, "<div", "<div hidden-x"),
+	"white space":     replaced("> ", ">\n\t ", " par ", "\r\n par  ", "\u00a0", pick(rand.New(rand.NewPCG(1, 1)), "&#8239;", "&nbsp;", " ")),
+	"entities":        replaced("€", "&euro;", "É", "&Eacute;", "’", "&#39;", "+", "&#43;", "$", "&#x24;"),
+	"invisible":       replaced(" par ", " p&shy;ar ", "mois", "mo\u200bis", "€", "<!-- 19 € -->€"),
+	"spans":           number(func(n string) string { return "<span><b>" + n[:1] + "</b>" + n[1:] + "</span>" }),
+	"struck price":    number(func(n string) string { return "<s>99 €</s> " + n }),
+	"hidden price":    number(func(n string) string { return "<span class=u>99</span>" + n + "<style>.u{display:none}</style>" }),
+	"print":           wrapped("<style media=print>*,.card,.n{display:none}</style><style>@media print{.card,.n{display:none}} @media (max-width:9px){#a{}.n{display:none}}</style>", ""),
+	"other selectors": wrapped(`<style>.md\:hidden,.card p,p.n,section div{display:none}</style><noscript><style>.n{display:none}</style></noscript>`, ""),
+	"a template":      wrapped("<template><style>.n,.card{display:none}</style></template><svg><path/><path/><title>x</title></svg>", "<script>x='29 €'</script>"),
+	"a long script":   wrapped("<script>"+strings.Repeat("x='<div hidden>';", 30_000)+"</script>", ""),
+	"open elements":   wrapped("<table><tr hidden><td>x<tr><td><p hidden>x<p><ul><li hidden>x<li>", "</ul></table>"),
+	"sloppy ends":     wrapped("<b><i>x</b></i></div></p><div><span hidden>x</div>", "</section></b>"),
+	"decimals": number(func(n string) string {
+		if i := strings.LastIndexAny(n, ",."); i > 0 {
+			return n[:i] + "<sup><span>" + n[i+1:] + "</span></sup>"
 		}
-		return first
-	},
-	"more plans": func(m *model) string {
-		m.plans = append(m.plans, plan{"Max", "490", "€", "par mois", "tout"})
-		return m.write(same)
-	},
-	"attributes": func(m *model) string {
-		return m.write(func(s string) string {
-			return strings.ReplaceAll(s, "<span", `<span data-v="19 €" class="a b" style="color: red"`)
-		})
-	},
-	"white space": func(m *model) string {
-		return m.write(func(s string) string {
-			return strings.ReplaceAll(strings.ReplaceAll(s, " ", "\n\t "), "\n\t class", " class")
-		})
-	},
-	"no-break spaces": func(m *model) string {
-		return m.write(func(s string) string { return strings.ReplaceAll(s, "\u00a0", pick(m.Rand, "&#8239;", "&nbsp;", " ")) })
-	},
-	"entities": func(m *model) string {
-		return m.write(func(s string) string {
-			return strings.NewReplacer("€", "&euro;", "É", "&Eacute;", "’", "&#39;", "+", "&#43;").Replace(s)
-		})
-	},
-	"spans": func(m *model) string {
-		return m.write(func(s string) string {
-			n := m.plans[1].number
-			return strings.Replace(s, n, "<span><b>"+n[:1]+"</b>"+n[1:]+"</span>", 1)
-		})
-	},
-	"decimals": func(m *model) string {
-		return m.write(func(s string) string {
-			n := m.plans[1].number
-			if whole, cents, ok := strings.Cut(strings.Replace(n, ".", ",", 1), ","); ok {
-				return strings.Replace(s, n, whole+"<sup>"+cents+"</sup>", 1)
-			}
-			return s
-		})
-	},
-	"classes of frameworks": func(m *model) string {
-		return strings.Replace(m.write(same), "</head>", `<style>@media print{.card,.n{display:none}} .md\:hidden{display:none} .card p{display:none}</style></head>`, 1)
-	},
-	"a comment beside it": func(m *model) string {
-		return m.write(func(s string) string { return "<!-- 19 € -->" + s + "<script>var x='29 €'</script>" })
-	},
-	"a struck price": func(m *model) string {
-		return m.write(func(s string) string {
-			return strings.Replace(s, m.plans[1].number, m.plans[1].number, 1) + "<p><s>99 €</s>"
-		})
-	},
+		return n
+	}),
 }
 
 func TestAQuotationIsConfirmedWhateverChangesBesideIt(t *testing.T) {
 	pages, confirmed := 0, 0
 	for name, mutate := range neutral {
-		for seed := range uint64(60) {
+		for seed := range uint64(40) {
 			m := newModel(seed)
 			quote := m.quote()
 			document := mutate(m)
@@ -201,11 +147,11 @@ func TestAQuotationIsConfirmedWhateverChangesBesideIt(t *testing.T) {
 			if result, found := compareWith(t, document, quote); result == catalog.Confirmed {
 				confirmed++
 			} else if pages-confirmed < 20 {
-				t.Errorf("%s, %d: %s, found %q instead of %q in %s", name, seed, result, found, quote, document)
+				t.Logf("%s, %d: %s, found %q instead of %q in %s", name, seed, result, found, quote, document)
 			}
 		}
 	}
-	t.Logf("%d of %d confirmed", confirmed, pages)
+	t.Logf("%d of %d are confirmed", confirmed, pages)
 	if confirmed*100 < pages*99 {
 		t.Error("fewer than 99 % are confirmed")
 	}
@@ -213,24 +159,23 @@ func TestAQuotationIsConfirmedWhateverChangesBesideIt(t *testing.T) {
 
 func TestANewPriceIsFoundWithItsWords(t *testing.T) {
 	pages, right := 0, 0
-	for seed := range uint64(200) {
-		m := newModel(seed)
-		quote := m.quote()
-		m.plans[1].number = pick(m.Rand, "87", "87,90", "2 345", "8.75", "7")
-		m.count++
-		document := m.write(same)
-		pages++
-		result, found := compareWith(t, document, quote)
-		if result == catalog.Confirmed {
-			t.Errorf("%d: confirmed in %s", seed, document)
-		}
-		if result == catalog.Changed && isAlike(found, m.quote()) {
-			right++
-		} else if pages-right < 5 {
-			t.Errorf("%d: %s %q, want %q, in %s", seed, result, found, m.quote(), document)
+	for name, mutate := range neutral {
+		for seed := range uint64(10) {
+			m := newModel(seed)
+			quote := m.quote()
+			m.plans[1].number = pick(m.Rand, "87", "87,90", "2 345", "8.75", "7")
+			result, found := compareWith(t, mutate(m), quote)
+			if pages++; result == catalog.Confirmed {
+				t.Errorf("%s, %d: confirmed", name, seed)
+			}
+			if again, _ := newScript(clean(found)).find(m.quote()); result == catalog.Changed && again == catalog.Confirmed {
+				right++
+			} else if pages-right < 10 {
+				t.Logf("%s, %d: %s %q, want %q", name, seed, result, found, m.quote())
+			}
 		}
 	}
-	t.Logf("%d of %d found", right, pages)
+	t.Logf("%d of %d are found", right, pages)
 	if right*100 < pages*95 {
 		t.Error("fewer than 95 % are found")
 	}
@@ -238,63 +183,45 @@ func TestANewPriceIsFoundWithItsWords(t *testing.T) {
 
 // lies are changes after which the quotation must not be confirmed.
 var lies = map[string]func(*model) string{
-	"comment":      wrapped("<!--", "-->"),
-	"script":       wrapped(`<script type="text/plain">`, "</script>"),
-	"template":     wrapped("<template>", "</template>"),
-	"noscript":     wrapped("<noscript>", "</noscript>"),
-	"hidden":       wrapped("<div hidden>", "</div>"),
-	"until found":  wrapped("<div hidden=until-found><table>", "</table></div>"),
-	"aria-hidden":  wrapped(`<div aria-hidden="TRUE">`, "</div>"),
-	"display":      wrapped(`<div style="color:red; Display : none !important">`, "</div>"),
-	"visibility":   wrapped(`<div style="visibility:hidden">`, "</div>"),
-	"class":        wrapped(`<style>.a, .gone {display:none}</style><div class="b gone c">`, "</div>"),
-	"class, later": wrapped(`<div class="gone">`, "</div><style>p{}.gone{visibility:hidden;}</style>"),
+	"comment": wrapped("<!--", "-->"), "script": wrapped(`<script type="text/plain">`, "</script>"), "template": wrapped("<template>", "</template>"),
+	"noscript": wrapped("<noscript>", "</noscript>"), "option": wrapped("<select><option>", "</select>"), "svg": wrapped("<svg><text>", "</text></svg>"),
+	"textarea": wrapped("<textarea>", "</textarea>"), "hidden": wrapped("<div hidden>", "</div>"), "aria-hidden": wrapped(`<div aria-hidden="TRUE">`, "</div>"),
+	"display":      wrapped(`<div style="color:red; Display : none ! important">`, "</div>"),
+	"visibility":   wrapped(`<div style="visibility:/**/hidden">`, "</div>"),
+	"class":        wrapped(`<style/><!-- .a, .gone {display:none} --></style><div class="b gone c">`, "</div>"),
+	"class, later": wrapped(`<div class="gone">`, "</div><style>@import 'x';p{}.gone{visibility:hidden;}</style>"),
 	"id":           wrapped(`<style>/* { */#promo{display:none}</style><div id=promo>`, "</div>"),
-	"screen":       wrapped(`<style>@media screen{.gone{display:none}}</style><div class=gone>`, "</div>"),
-	"s":            wrapped("<s>", "</s>"),
-	"del":          wrapped("<del><div>", "</div></del>"),
-	"strike":       wrapped("<strike>", "</strike>"),
+	"screen":       wrapped(`<style>@layer x{@media screen{.gone{display:none!important}}}.gone{display:block}</style><div class=gone>`, "</div>"),
+	"escapes":      wrapped(`<style media=screen>.sm\:gone{display:none}</style><div class=sm:gone>`, "</div>"),
+	"s":            wrapped("<s>", "</s>"), "del": wrapped("<del><div>", "</div></del>"), "strike": wrapped("<strike>", "</strike>"),
 	"line-through": wrapped(`<div style="text-decoration: 2px line-through">`, "</div>"),
-	"struck class": wrapped(`<style>.was{text-decoration:line-through}</style><div class=was>`, "</div>"),
-	"option":       wrapped("<select><option>", "</select>"),
-	"svg":          wrapped("<svg><text>", "</text></svg>"),
+	"struck class": wrapped(`<style>.was{text-decoration-line:line-through}</style><div class=was>`, "</div>"),
+	"false ends":   wrapped("<span hidden><div></span></b></body>", "</div></span>"),
+	"no end":       wrapped("<div hidden/>", "</div>"),
 	"value": func(m *model) string {
 		return m.write(func(string) string { return "<input value='" + m.quote() + "'>" })
 	},
-	"textarea":      wrapped("<textarea>", "</textarea>"),
-	"amount":        changed(func(p *plan) { p.number = "9" + p.number }),
-	"cents":         changed(func(p *plan) { p.number += ",01" }),
-	"period":        changed(func(p *plan) { p.period = "par semaine" }),
-	"currency":      changed(func(p *plan) { p.currency = "¥" }),
-	"plan":          changed(func(p *plan) { p.name += " Max" }),
-	"longer plan":   changed(func(p *plan) { p.name = "Ultra" + p.name }),
-	"words inside":  changed(func(p *plan) { p.name += ", à partir du 1er mars et pour les associations :" }),
-	"error page":    func(*model) string { return "<h1>Erreur 404</h1><p>Cette page n’existe pas.</p>" },
-	"nothing there": func(m *model) string { return m.write(func(string) string { return "" }) },
-}
-
-func wrapped(before, after string) func(*model) string {
-	return func(m *model) string {
-		if m.layout == 3 { // a row cannot stand in these elements
-			m.layout = 2
-		}
-		return m.write(func(s string) string { return before + s + after })
-	}
-}
-
-func changed(change func(*plan)) func(*model) string {
-	return func(m *model) string { change(&m.plans[1]); return m.write(same) }
+	"amount":       changed(func(m *model) { m.plans[1].number = "9" + m.plans[1].number }),
+	"cents":        changed(func(m *model) { m.plans[1].number += ",01" }),
+	"sup":          number(func(n string) string { return n + "<sup>95</sup>" }),
+	"period":       changed(func(m *model) { m.plans[1].period = "par semaine" }),
+	"currency":     changed(func(m *model) { m.plans[1].currency = "¥" }),
+	"plan":         changed(func(m *model) { m.plans[1].name += " Max" }),
+	"longer plan":  changed(func(m *model) { m.plans[1].name = "Ultra" + m.plans[1].name }),
+	"words inside": changed(func(m *model) { m.plans[1].name += ", à partir du 1er mars et pour les associations :" }),
+	"error page":   func(*model) string { return "<h1>Erreur 404</h1><p>Cette page n’existe pas.</p>" },
+	"no plan":      func(m *model) string { return m.write(func(string) string { return "" }) },
 }
 
 func TestNoLieIsConfirmed(t *testing.T) {
 	for name, lie := range lies {
-		for seed := range uint64(30) {
+		for seed := range uint64(40) {
 			m := newModel(seed)
-			document := lie(m)
-			quote := newModel(seed).quoteAs(m.layout)
-			if result, _ := compareWith(t, document, quote); result == catalog.Confirmed {
-				t.Errorf("%s, %d: %q is confirmed in %s", name, seed, quote, document)
-				break
+			quote := m.quote()
+			if document := lie(m); document != "" {
+				if result, _ := compareWith(t, document, quote); result == catalog.Confirmed {
+					t.Errorf("%s, %d: %q is confirmed in %s", name, seed, quote, document)
+				}
 			}
 		}
 	}

@@ -17,111 +17,107 @@ import (
 type Passage struct {
 	Quote  string // one line
 	Amount string // the number, as the page writes it
+	Price  string // the recorded price with that number; "" if it has no such form
 	IsOwn  bool   // it is the recorded one
 }
 
 const (
-	// maxPassages is how many passages are proposed: nobody reads more.
-	maxPassages = 40
-	// farHeading is how many bytes before an amount the heading may begin that names its plan.
-	farHeading = 160
-	// shortBlock is how many bytes the block behind an amount may have to be read with it, as a period is.
-	shortBlock = 40
+	maxPassages = 40  // that are proposed: nobody reads more
+	farHeading  = 160 // bytes before an amount at which the heading may begin that names its plan
+	shortBlock  = 40  // bytes of a block behind an amount that is read with it, as a period is
 )
 
-// passages returns the words around each amount of a page, nearest to the recorded price first.
+var (
+	currencyBefore = regexp.MustCompile(`(?:\p{Sc}|\b[A-Z]{3})\s*$`)
+	currencyBehind = regexp.MustCompile(`^\s*(?:\p{Sc}|[A-Z]{3}\b)`)
+)
+
+// passages returns the words around each amount of a page, nearest to the recorded price first. The page confirms each
+// of them, taken as a quotation.
 func (p *page) passages(price string) (list []Passage) {
-	s := newScript(p.text)
-	own := catalog.PriceNumber(price)
-	for _, n := range s.numbers {
-		end := int(n.from) + len(isNumber.FindString(s.source[n.from:]))
-		isOwn := own != "" && amount(n.value) == amount(own)
-		if !isOwn && !hasCurrency(s.source, int(n.from), end) {
+	s, recorded := newScript(p.text), catalog.PriceNumber(price)
+	own, known := amount(recorded), map[string]bool{}
+	for i, n := range s.numbers {
+		at, end, value := int(n.from), int(n.end), s.number(i)
+		isOwn := recorded != "" && amount(value) == own
+		isAmount := currencyBefore.MatchString(p.text[max(0, at-8):at]) || currencyBehind.MatchString(p.text[end:min(end+8, len(p.text))])
+		if !isOwn && !isAmount || len(known) > 10*maxPassages {
 			continue
 		}
-		quote := p.around(s.source, int(n.from), end)
-		isKnown := func(other Passage) bool { return other.Quote == quote }
-		if utf8.RuneCountInString(quote) < catalog.MinQuote || slices.ContainsFunc(list, isKnown) {
-			continue
-		}
-		list = append(list, Passage{quote, n.value, isOwn})
-		if len(list) == 10*maxPassages {
-			break
+		for _, quote := range p.around(at, end) {
+			if known[quote] {
+				break
+			}
+			known[quote] = true
+			if result, _ := s.find(quote); result == catalog.Confirmed {
+				list = append(list, Passage{quote, value, priceWith(price, value), isOwn})
+				break
+			}
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Passage) int {
-		return cmp.Compare(math.Abs(amount(a.Amount)-amount(own)), math.Abs(amount(b.Amount)-amount(own)))
+		return cmp.Compare(math.Abs(amount(a.Amount)-own), math.Abs(amount(b.Amount)-own))
 	})
 	return list[:min(len(list), maxPassages)]
 }
 
 // around returns the words around an amount as one line: from the heading before it, or the start of its block, to
-// the end of its block, or of the next one if the block ends with the amount and the next one is short.
-func (p *page) around(text string, at, end int) string {
-	from := strings.LastIndexByte(text[:at], '\n') + 1
+// the end of its block, or else to that of the next one, which comes first if it is short and the block has no words behind
+// the amount. Of more words than a quotation may have, those are left that are nearest.
+func (p *page) around(at, end int) (list []string) {
+	from, to := blockAt(p.text, at, end)
 	if i, _ := slices.BinarySearch(p.heads, at); i > 0 && at-p.heads[i-1] < farHeading {
 		from = min(from, p.heads[i-1])
 	}
-	to := blockEndAt(text, end)
-	next := blockEndAt(text, min(to+1, len(text)))
-	if !strings.ContainsFunc(text[end:to], unicode.IsLetter) && next-to <= shortBlock {
-		to = next
+	_, next := blockAt(p.text, at, min(to+1, len(p.text)))
+	ends := []int{to, next}
+	if !strings.ContainsFunc(p.text[end:to], unicode.IsLetter) && next-to <= shortBlock {
+		slices.Reverse(ends)
 	}
-	words := strings.Join(strings.Fields(text[from:to]), " ")
-	if utf8.RuneCountInString(words) > catalog.MaxQuote {
-		from, to = max(from, at-catalog.MaxQuote/4), min(to, at+catalog.MaxQuote/4)
-		words = strings.Join(strings.Fields(strings.ToValidUTF8(text[from:to], "")), " ")
-	}
-	return words
-}
-
-// blockEndAt returns the end of the block at an offset.
-func blockEndAt(text string, at int) int {
-	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
-		return at + i
-	}
-	return len(text)
-}
-
-var isCode = regexp.MustCompile(`^[A-Z]{3}$`)
-
-// hasCurrency reports whether a currency stands beside a number: a sign, or three capitals such as CHF.
-func hasCurrency(text string, at, end int) bool {
-	before := strings.TrimRightFunc(text[max(0, at-8):at], unicode.IsSpace)
-	after := strings.TrimLeftFunc(text[end:min(len(text), end+8)], unicode.IsSpace)
-	last, _ := utf8.DecodeLastRuneInString(before)
-	first, _ := utf8.DecodeRuneInString(after)
-	return unicode.Is(unicode.Sc, last) || unicode.Is(unicode.Sc, first) || isCode.MatchString(before[max(0, len(before)-3):]) ||
-		isCode.MatchString(after[:min(3, len(after))])
-}
-
-// amount returns the value of a number: its last separator is that of decimals, unless three digits follow.
-func amount(value string) float64 {
-	value = strings.NewReplacer(" ", "", "'", "").Replace(value)
-	if i := strings.LastIndexAny(value, ".,"); i >= 0 {
-		whole := strings.NewReplacer(".", "", ",", "").Replace(value[:i])
-		if len(value)-i == 4 {
-			value = whole + value[i+1:]
-		} else {
-			value = whole + "." + value[i+1:]
+	for _, to := range ends {
+		words := oneLine(p.text[from:to])
+		if utf8.RuneCountInString(words) > catalog.MaxQuote {
+			_, before, _ := strings.Cut(p.text[max(from, at-catalog.MaxQuote/4):at], " ")
+			behind := p.text[at:min(to, end+catalog.MaxQuote/4)]
+			words = oneLine(before + behind[:max(0, strings.LastIndexAny(behind, " \n"))])
+		}
+		if n := utf8.RuneCountInString(words); n >= catalog.MinQuote && n <= catalog.MaxQuote {
+			list = append(list, words)
 		}
 	}
-	x, err := strconv.ParseFloat(value, 64)
-	if err != nil {
-		return 0
+	return list
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// amount returns the value of a number: its last separator is that of decimals, unless three digits follow.
+func amount(number string) float64 {
+	last := strings.LastIndexAny(number, ".,")
+	if len(number)-last == 4 {
+		last = -1
 	}
+	var b strings.Builder
+	for i, r := range number {
+		if i == last {
+			b.WriteByte('.')
+		} else if unicode.IsDigit(r) {
+			b.WriteRune(r)
+		}
+	}
+	x, _ := strconv.ParseFloat(b.String(), 64) // 0 for digits of other scripts
 	return x
 }
 
-// euros returns an amount in French notation.
-func euros(x float64) string {
-	text := strconv.FormatFloat(x, 'f', 2, 64)
-	whole, cents, _ := strings.Cut(text, ".")
+// priceWith returns a recorded price with another number; "" if that is none.
+func priceWith(price, number string) string {
+	_, period, _ := strings.Cut(price, " €/")
+	whole, cents, _ := strings.Cut(strconv.FormatFloat(amount(number), 'f', 2, 64), ".")
 	for i := len(whole) - 3; i > 0; i -= 3 {
 		whole = whole[:i] + " " + whole[i:]
 	}
-	if cents == "00" {
-		return whole
+	price = strings.TrimSuffix(whole+","+cents, ",00") + " €/" + period
+	if amount(number) == 0 || !catalog.IsPrice(price) {
+		return ""
 	}
-	return whole + "," + cents
+	return price
 }

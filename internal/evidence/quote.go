@@ -7,81 +7,72 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
-
 	"palmares/internal/catalog"
 )
 
 // A script is a text in the form in which quotations and pages are compared: white space is one space, and none
-// beside punctuation; typographic quotes and dashes are plain; each number is one character, so that two texts
-// are alike if only their numbers differ.
+// beside punctuation and currencies; typographic quotes and dashes are plain; each number is one character, so that two
+// texts are alike if only their numbers differ.
 type script struct {
-	source  string // the text itself, in NFKC
+	source  string // the text itself, clean
 	text    string
-	numbers []number // in the order of the text
+	at      []int32 // where each byte of text comes from in the source, and its end
+	numbers []span  // in the source
 }
 
-// A number is digits with separators between them.
-type number struct {
-	at    int32  // in the text of the script
-	from  int32  // in its source
-	value string // as two numbers are compared: a comma before two decimals
-}
+// A span is a part of a text.
+type span struct{ from, end int32 }
 
-// placeholder stands for a number. It is for private use: no page has it.
+// placeholder stands for a number. It is for private use: clean texts do not have it.
 const placeholder = '\ue000'
 
-var isNumber = regexp.MustCompile(`^\p{Nd}+(?:[\s.,'’]\s*\p{Nd}+)*`)
+var (
+	aNumber         = regexp.MustCompile(`^\p{Nd}+(?:(?:\s+|\s*[.,'‘’]\s*)\p{Nd}+)*`) // digits with separators between them
+	besideSeparator = regexp.MustCompile(` ?([.,']) ?`)
+	beforeDecimals  = regexp.MustCompile(`\.(\p{Nd}{2})$`)
+)
 
-// newScript returns the script of a text.
-func newScript(text string) *script {
-	s := &script{source: norm.NFKC.String(text)}
-	var b strings.Builder
-	b.Grow(len(s.source))
-	eachMark(s.source, func(mark rune, from, end int) bool {
-		if mark == placeholder {
-			s.numbers = append(s.numbers, number{int32(b.Len()), int32(from), numberValue(s.source[from:end])})
+// newScript returns the script of a clean text.
+func newScript(source string) *script {
+	s, text := &script{source: source}, make([]byte, 0, len(source))
+	s.at = make([]int32, 0, len(source)+1)
+	last, isGap := rune(0), false // white space came, and nothing since
+	for from, size := 0, 0; from < len(source); from += size {
+		var r rune
+		r, size = utf8.DecodeRuneInString(source[from:])
+		if unicode.IsDigit(r) {
+			r, size = placeholder, len(aNumber.FindString(source[from:]))
+			s.numbers = append(s.numbers, span{int32(from), int32(from + size)})
 		}
-		b.WriteRune(mark)
-		return true
-	})
-	s.text = b.String()
+		if r = plain(r); r == ' ' {
+			isGap = true
+			continue
+		}
+		if isGap && last != 0 && !isTight(last) && !isTight(r) {
+			text = append(text, ' ')
+		}
+		text = utf8.AppendRune(text, r)
+		for len(s.at) < len(text) {
+			s.at = append(s.at, int32(from))
+		}
+		last, isGap = r, false
+	}
+	s.text, s.at = string(text), append(s.at, int32(len(source)))
 	return s
 }
 
-// eachMark calls fn with each character of the script of a source and where it comes from, until fn returns false.
-func eachMark(source string, fn func(mark rune, from, end int) bool) {
-	last, gap := rune(0), false // gap: white space came, and nothing since
-	for at := 0; at < len(source); {
-		r, size := utf8.DecodeRuneInString(source[at:])
-		if unicode.IsDigit(r) {
-			r, size = placeholder, len(isNumber.FindString(source[at:]))
-		} else {
-			r = plain(r)
-		}
-		switch {
-		case r == 0:
-		case unicode.IsSpace(r):
-			gap = true
-		case gap && last != 0 && !isTight(last) && !isTight(r) && !fn(' ', at, at), !fn(r, at, at+size):
-			return
-		default:
-			last, gap = r, false
-		}
-		at += size
-	}
-}
-
-// plain returns the character that stands for another one in scripts; 0 for one that nobody sees.
+// plain returns the character that stands for another one in scripts.
 func plain(r rune) rune {
-	switch r {
-	case '\u00ad', '\u200b', '\u200c', '\u200d', '\u2060', '\ufeff', placeholder:
-		return 0
-	case '‘', '’', '‚', '‛', '′', 'ʼ':
+	switch {
+	case r < utf8.RuneSelf && r != '\n':
+		return r
+	case unicode.IsSpace(r):
+		return ' '
+	case strings.ContainsRune("‘’‚‛‹›′ʼ", r):
 		return '\''
-	case '“', '”', '„', '‟', '″', '«', '»':
+	case unicode.In(r, unicode.Pi, unicode.Pf), r == '„':
 		return '"'
-	case '‐', '‑', '‒', '–', '—', '―', '−':
+	case unicode.Is(unicode.Pd, r), r == '−':
 		return '-'
 	}
 	return r
@@ -90,118 +81,118 @@ func plain(r rune) rune {
 // isTight reports whether white space beside a character does not count.
 func isTight(r rune) bool { return unicode.IsPunct(r) || unicode.Is(unicode.Sc, r) }
 
-// numberValue returns a number in the form in which two are compared.
-func numberValue(written string) string {
-	value := strings.Join(strings.Fields(strings.ReplaceAll(written, "’", "'")), " ")
-	if n := len(value); n > 3 && value[n-3] == '.' {
-		value = value[:n-3] + "," + value[n-2:]
-	}
-	return value
+// number returns the i-th number in the form in which two are compared: no spaces beside other separators, and a comma
+// before two decimals.
+func (s *script) number(i int) string {
+	written := strings.Map(plain, s.source[s.numbers[i].from:s.numbers[i].end])
+	written = besideSeparator.ReplaceAllString(oneLine(written), "$1")
+	return beforeDecimals.ReplaceAllString(written, ",$1")
 }
 
-// A place is where a script has the words of a quotation: from its at-th byte to its end-th.
-type place struct{ at, end int }
-
-// places returns where a script has the words of a quotation, whatever numbers stand in the places of those of
-// the quotation. A word at an end of the quotation must not go on in the text.
-func (s *script) places(quote *script) (list []place) {
-	begins, size := utf8.DecodeRuneInString(quote.text)
-	ends, _ := utf8.DecodeLastRuneInString(quote.text)
-	for from := 0; size > 0; {
-		i := strings.Index(s.text[from:], quote.text)
-		if i < 0 {
-			break
-		}
-		at, end := from+i, from+i+len(quote.text)
-		before, _ := utf8.DecodeLastRuneInString(s.text[:at])
-		after, _ := utf8.DecodeRuneInString(s.text[end:])
-		if !(isWord(begins) && isWord(before)) && !(isWord(ends) && isWord(after)) {
-			list = append(list, place{at, end})
-		}
-		from = at + size
+// all returns n numbers from the i-th one on.
+func (s *script) all(i, n int) (list string) {
+	for k := range n {
+		list += s.number(i+k) + "\n"
 	}
 	return list
 }
 
 // isWord reports whether a character is part of a word or a number.
 func isWord(r rune) bool {
-	return r == placeholder || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r))
+	return r == placeholder || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-func isBetweenWords(r rune) bool { return !isWord(r) }
+// words returns the words of the source in a part of the text, as they stand there.
+func (s *script) words(at, size int) string {
+	return strings.TrimSpace(s.source[s.at[at]:s.at[at+size]])
+}
 
-// values returns the numbers of a script in a place.
-func (s *script) values(p place) (list []string) {
-	first, _ := slices.BinarySearchFunc(s.numbers, p.at, func(n number, at int) int { return int(n.at) - at })
-	for _, n := range s.numbers[first:] {
-		if int(n.at) >= p.end {
+// find looks for a quotation. found are the words that stand there, if they say more than the quotation: its own ones in
+// several blocks, or those with other numbers. The result is "" if neither is there, or several other numbers. A word
+// or a number at an end of the quotation must not go on in the text.
+func (s *script) find(quotation string) (result, found string) {
+	quote := newScript(clean(quotation))
+	own, ways, other := quote.all(0, len(quote.numbers)), map[string]bool{}, 0
+	begins, step := utf8.DecodeRuneInString(quote.text)
+	ends, _ := utf8.DecodeLastRuneInString(quote.text)
+	for at, number := 0, 0; step > 0; at += step {
+		i := strings.Index(s.text[at:], quote.text)
+		if i < 0 {
 			break
 		}
-		list = append(list, n.value)
-	}
-	return list
-}
-
-// words returns the words of the source in a place, as they stand there.
-func (s *script) words(p place) string {
-	from, to, n := -1, 0, 0
-	eachMark(s.source, func(mark rune, begins, ends int) bool {
-		if n >= p.at && from < 0 {
-			from = begins
+		number += strings.Count(s.text[at:at+i], string(placeholder))
+		at += i
+		before, _ := utf8.DecodeLastRuneInString(s.text[:at])
+		after, _ := utf8.DecodeRuneInString(s.text[at+len(quote.text):])
+		if goesOn := isWord(begins) && isWord(before) || isWord(ends) && isWord(after); !goesOn {
+			numbers := s.all(number, len(quote.numbers))
+			if numbers == own {
+				if found = s.words(at, len(quote.text)); !strings.Contains(found, "\n") {
+					found = ""
+				}
+				return catalog.Confirmed, found
+			}
+			if len(ways) < 2 {
+				ways[numbers], other = true, at
+			}
 		}
-		n += utf8.RuneLen(mark)
-		to = ends
-		return n < p.end
-	})
-	return s.source[max(from, 0):to]
-}
-
-// compare looks for a quotation in the text of a page. found are the words that stand there, if they say more than the
-// quotation: its own ones in several blocks, those with other numbers, or the passage that is most like it.
-func (p *page) compare(quotation string) (result, found string) {
-	text, quote := newScript(p.text), newScript(quotation)
-	own := quote.values(place{0, len(quote.text)})
-	ways := map[string]place{}
-	for _, place := range text.places(quote) {
-		values := text.values(place)
-		if !slices.Equal(values, own) {
-			ways[strings.Join(values, "\n")] = place
-			continue
+		if begins == placeholder {
+			number++
 		}
-		found = text.words(place)
-		if !strings.Contains(found, "\n") {
-			found = ""
-		}
-		return catalog.Confirmed, found
 	}
 	if len(ways) == 1 {
-		for _, place := range ways {
-			return catalog.Changed, text.words(place)
-		}
+		return catalog.Changed, s.words(other, len(quote.text))
+	}
+	return "", ""
+}
+
+// compare looks for a quotation in the text of a page. If it is not there, found is the passage that is most like it.
+func (p *page) compare(quotation string) (result, found string) {
+	if result, found = newScript(p.text).find(quotation); result != "" {
+		return result, found
 	}
 	return catalog.Unreadable, nearest(p.text, quotation)
 }
 
-// nearest returns the lines of a text that share most words with a quotation, if they share half of them; "" if none
-// do. As many lines are taken together as the quotation may be spread over.
-func nearest(text, quotation string) (best string) {
-	wanted := map[string]bool{}
-	for _, word := range strings.FieldsFunc(quotation, isBetweenWords) {
-		wanted[word] = true
-	}
-	lines, most := strings.Split(text, "\n"), len(wanted)/2
-	for i := range lines {
-		shared := map[string]bool{}
-		for n := i; n < min(i+4, len(lines)); n++ {
-			for _, word := range strings.FieldsFunc(lines[n], isBetweenWords) {
-				if wanted[word] {
-					shared[word] = true
-				}
-			}
-			if passage := strings.Join(lines[i:n+1], "\n"); len(shared) > most && len(passage) <= 2*catalog.MaxQuote {
-				best, most = passage, len(shared)
+// maxNear is how many bytes the words of a quotation may be spread over in the passage that is most like it.
+const maxNear = 2 * catalog.MaxQuote
+
+// nearest returns the passage of a text that shares most words with a quotation, if it shares half of them.
+func nearest(text, quotation string) string {
+	isBetween := func(r rune) bool { return !isWord(r) }
+	wanted := slices.Compact(slices.Sorted(strings.FieldsFuncSeq(clean(quotation), isBetween)))
+	last := slices.Repeat([]int{-2 * maxNear}, len(wanted)) // where each of them stood last
+	best, needed, at := span{}, (len(wanted)+1)/2, 0
+	for word := range strings.FieldsFuncSeq(text, isBetween) {
+		at += strings.Index(text[at:], word) + len(word)
+		i, ok := slices.BinarySearch(wanted, word)
+		if !ok {
+			continue
+		}
+		last[i] = at - len(word)
+		first, shared := at, 0
+		for _, from := range last {
+			if at-from <= maxNear {
+				first, shared = min(first, from), shared+1
 			}
 		}
+		if shared >= needed {
+			best, needed = span{int32(first), int32(at)}, shared+1
+		}
 	}
-	return best
+	from, to := blockAt(text, int(best.from), int(best.end))
+	passage := text[max(from, int(best.from)-maxNear/4):min(to, int(best.end)+maxNear/4)]
+	if best.end == 0 {
+		return ""
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(passage, ""))
+}
+
+// blockAt returns the ends of the blocks around a part of a text.
+func blockAt(text string, from, to int) (start, end int) {
+	end = len(text)
+	if i := strings.IndexByte(text[to:], '\n'); i >= 0 {
+		end = to + i
+	}
+	return strings.LastIndexByte(text[:from], '\n') + 1, end
 }

@@ -1,83 +1,70 @@
 package evidence
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// robots are the rules of a host's robots.txt for one agent (RFC 9309).
+// robots are the rules of a host's robots.txt for one agent (RFC 9309), those first that decide: the longest, and allowing.
 type robots []robotsRule
 
 type robotsRule struct {
-	path    string // with * for any text, and $ at its end for the end of the path
-	isAllow bool
+	path string // with * for any text, and $ at its end for the end of the path
+	verb string // allow or disallow
 }
 
-// nothing are the rules of a host that allows nothing, such as one that fails to serve its rules.
-var nothing = &robots{{path: "/"}}
-
 // parseRobots reads the rules for an agent: those of the groups that name it, or else those for all.
-func parseRobots(text []byte, agent string) *robots {
-	var own, all robots
-	var isOwn, isAll, isRules, isNamed bool
-	for line := range strings.Lines(string(text)) {
+func parseRobots(text, agent string) robots {
+	rules, group, isOver := map[string]robots{}, []string{}, false // the agents of the present group
+	for line := range strings.FieldsFuncSeq(strings.TrimPrefix(text, "\ufeff"), func(r rune) bool { return r == '\n' || r == '\r' }) {
 		line, _, _ = strings.Cut(line, "#")
 		key, value, _ := strings.Cut(line, ":")
 		key, value = strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
 		switch key {
 		case "user-agent":
-			if isRules {
-				isOwn, isAll, isRules = false, false, false
+			if isOver {
+				group, isOver = nil, false
 			}
-			isOwn = isOwn || strings.EqualFold(value, agent)
-			isAll = isAll || value == "*"
-			isNamed = isNamed || isOwn
+			if name := strings.ToLower(value); (name == "*" || name == strings.ToLower(agent)) && !slices.Contains(group, name) {
+				group, rules[name] = append(group, name), rules[name]
+			}
 		case "allow", "disallow":
-			isRules = true
-			if value == "" {
-				continue
-			}
-			if isOwn {
-				own = append(own, robotsRule{value, key == "allow"})
-			}
-			if isAll {
-				all = append(all, robotsRule{value, key == "allow"})
+			isOver = true
+			for _, name := range group {
+				if value != "" {
+					rules[name] = append(rules[name], robotsRule{value, key})
+				}
 			}
 		}
 	}
-	if isNamed {
-		return &own
+	list, ok := rules[strings.ToLower(agent)]
+	if !ok {
+		list = rules["*"]
 	}
-	return &all
+	slices.SortFunc(list, func(a, b robotsRule) int { return 2*(len(b.path)-len(a.path)) + strings.Compare(a.verb, b.verb) })
+	return list
 }
 
 // allow reports whether a path with its query may be asked for: the longest rule that matches decides.
-func (r *robots) allow(path string) bool {
-	longest, isAllow := -1, true
-	for _, rule := range *r {
-		n := len(rule.path)
-		if (n > longest || n == longest && rule.isAllow) && rule.matches(path) {
-			longest, isAllow = n, rule.isAllow
-		}
-	}
-	return isAllow
+func (r robots) allow(path string) bool {
+	i := slices.IndexFunc(r, func(rule robotsRule) bool { return rule.matches(path) })
+	return i < 0 || r[i].verb == "allow"
 }
 
 // matches reports whether the rule is about a path. The parts between the stars are found one after the other, each
 // as early as possible, so that no rule costs more than its length times the path's.
 func (r robotsRule) matches(path string) bool {
 	rule, isWhole := strings.CutSuffix(r.path, "$")
-	parts := strings.Split(rule, "*")
-	if !strings.HasPrefix(path, parts[0]) {
-		return false
+	if !isWhole {
+		rule += "*"
 	}
-	path = path[len(parts[0]):]
-	for i, part := range parts[1:] {
-		if isWhole && i == len(parts)-2 {
+	part, rule, hasStar := strings.Cut(rule, "*")
+	path, ok := strings.CutPrefix(path, part)
+	for ok && hasStar {
+		if part, rule, hasStar = strings.Cut(rule, "*"); !hasStar {
 			return strings.HasSuffix(path, part)
 		}
-		at := strings.Index(path, part)
-		if at < 0 {
-			return false
-		}
-		path = path[at+len(part):]
+		_, path, ok = strings.Cut(path, part)
 	}
-	return !isWhole || path == ""
+	return ok && path == ""
 }

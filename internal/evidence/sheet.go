@@ -1,68 +1,47 @@
 package evidence
 
 import (
-	"context"
 	"regexp"
 	"strings"
-
-	"golang.org/x/net/html"
 )
 
 // A sheet has the selectors of one class or id (".old", "#promo") of a page's own style sheets whose elements are hidden
 // or struck through. No other selectors are read.
 type sheet map[string]look
 
-// A look is the part of the appearance of an element that decides whether it is text; of each property, the last
-// declaration.
-type look struct {
-	isAbsent, isInvisible, isStruck bool
-}
+// A look is the part of the appearance of an element that decides whether it is text.
+type look uint8
 
-func (l look) isText() bool { return l == look{} }
-
-var (
-	cssComment  = regexp.MustCompile(`(?s)/\*.*?\*/`)
-	oneSelector = regexp.MustCompile(`^[.#](?:[\w-]|\\.|[^\x00-\x7f])+$`)
-	// isPlainRule matches the at-rules whose blocks hold for every reader.
-	isPlainRule = regexp.MustCompile(`(?i)^@(?:layer\b|media\s+(?:only\s+)?(?:screen|all)\s*$)`)
+const (
+	hidden look = 1 << iota // display: none, visibility: hidden
+	struck                  // text-decoration: line-through
 )
 
-// readSheets reads the style sheets of a document.
-func readSheets(ctx context.Context, document []byte) (sheet, error) {
-	s, isStyle := sheet{}, false
-	err := eachToken(ctx, document, func(z *html.Tokenizer, kind html.TokenType) error {
-		if isStyle && kind == html.TextToken {
-			s.read(cssComment.ReplaceAllString(string(z.Raw()), " "))
-		}
-		isStyle = false
-		if kind == html.StartTagToken {
-			name, _ := z.TagName()
-			isStyle = string(name) == "style"
-		}
-		return nil
-	})
-	return s, err
-}
+var (
+	cssNoise    = regexp.MustCompile(`(?s)/\*.*?(?:\*/|\z)|<!--|-->`)
+	oneSelector = regexp.MustCompile(`^[.#](?:[\w-]|\\.|[^\x00-\x7f])+$`)
+	// everyScreen matches the media of which every reader has one, and plainRule the at-rules that hold for every reader.
+	everyScreen = regexp.MustCompile(`(?i)^\s*(?:(?:only\s+)?(?:screen|all)\s*(?:,|$)|$)`)
+	plainRule   = regexp.MustCompile(`(?i)^@(?:layer\b.*|media\b(.*))`)
+)
 
 // read reads rules, each a selector with a block. A block of an at-rule that holds only under a condition is passed over.
 func (s sheet) read(css string) {
+	css = cssNoise.ReplaceAllString(css, " ")
 	for {
 		selector, rest, ok := strings.Cut(css, "{")
 		if !ok {
 			return
 		}
 		selector = strings.TrimSpace(selector[strings.LastIndexAny(selector, ";}")+1:])
-		switch {
-		case isPlainRule.MatchString(selector):
-			css = rest
-			continue
-		case strings.HasPrefix(selector, "@"):
-			for depth := 1; depth > 0 && rest != ""; {
+		if strings.HasPrefix(selector, "@") {
+			rule, depth := plainRule.FindStringSubmatch(selector), 1
+			for depth > 0 && (rule == nil || !everyScreen.MatchString(rule[1])) {
 				i := strings.IndexAny(rest, "{}")
 				if i < 0 {
 					return
 				}
-				depth += map[byte]int{'{': 1, '}': -1}[rest[i]]
+				depth += '|' - int(rest[i]) // the character between them
 				rest = rest[i+1:]
 			}
 			css = rest
@@ -70,49 +49,49 @@ func (s sheet) read(css string) {
 		}
 		var block string
 		block, css, _ = strings.Cut(rest, "}")
-		for one := range strings.SplitSeq(selector, ",") {
-			if one = strings.TrimSpace(one); oneSelector.MatchString(one) {
-				one = strings.ReplaceAll(one, `\`, "")
-				s[one] = s[one].declare(block)
+		if l := declared(block); l != 0 {
+			for one := range strings.SplitSeq(selector, ",") {
+				if one = strings.TrimSpace(one); oneSelector.MatchString(one) {
+					s[strings.ReplaceAll(one, `\`, "")] |= l
+				}
 			}
 		}
 	}
 }
 
-// declare returns a look with the declarations of a block.
-func (l look) declare(block string) look {
+// declared returns the look that the declarations of a block give.
+func declared(block string) (l look) {
 	for one := range strings.SplitSeq(strings.ToLower(block), ";") {
 		name, value, _ := strings.Cut(one, ":")
-		value = strings.TrimSpace(strings.ReplaceAll(value, "!important", ""))
-		switch strings.TrimSpace(name) {
-		case "display":
-			l.isAbsent = value == "none"
-		case "visibility":
-			l.isInvisible = value == "hidden" || value == "collapse"
-		case "text-decoration", "text-decoration-line":
-			l.isStruck = strings.Contains(value, "line-through")
+		value, _, _ = strings.Cut(value, "!")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		switch {
+		case name == "display" && value == "none", name == "visibility" && (value == "hidden" || value == "collapse"):
+			l |= hidden
+		case strings.HasPrefix(name, "text-decoration") && strings.Contains(value, "line-through"):
+			l |= struck
 		}
 	}
 	return l
 }
 
-// attribute returns the look of an element with one more attribute: what any of them hides is hidden.
-func (s sheet) attribute(l look, key, value string) look {
-	var more look
+// attribute returns the look that an attribute gives to an element.
+func (s sheet) attribute(key, value string) (l look) {
 	switch key {
 	case "hidden":
-		more.isAbsent = true
+		return hidden
 	case "aria-hidden":
-		more.isAbsent = strings.EqualFold(value, "true")
+		if strings.EqualFold(strings.TrimSpace(value), "true") {
+			return hidden
+		}
 	case "style":
-		more = more.declare(cssComment.ReplaceAllString(value, " "))
+		return declared(cssNoise.ReplaceAllString(value, " "))
 	case "id":
-		more = s["#"+value]
+		return s["#"+value]
 	case "class":
 		for one := range strings.FieldsSeq(value) {
-			of := s["."+one]
-			more = look{more.isAbsent || of.isAbsent, more.isInvisible || of.isInvisible, more.isStruck || of.isStruck}
+			l |= s["."+one]
 		}
 	}
-	return look{l.isAbsent || more.isAbsent, l.isInvisible || more.isInvisible, l.isStruck || more.isStruck}
+	return l
 }

@@ -3,128 +3,162 @@ package evidence
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
+	"golang.org/x/text/unicode/norm"
 )
 
-// The limits of a page: bytes of visible text, and elements inside each other. A page about prices reaches neither.
+// The limits of a page: bytes of visible text, bytes of one tag or text (but for scripts), and elements inside each
+// other. A page about prices reaches none of them.
 const (
 	maxText  = 1 << 20
-	maxDepth = 5000
+	maxToken = 384 << 10
+	maxDepth = 512 // as in browsers
+	maxRank  = 8   // of a page: see ranks
 )
 
 // A page is the text of an HTML document that a reader sees: words, with a line break where a block, a cell or a
 // <br> ends.
 type page struct {
-	text        string
-	heads       []int // offsets in text at which headings begin, in order
-	hasPassword bool  // it asks for a password
+	text        string // clean
+	heads       []int  // offsets in text at which headings begin, in order
+	hasPassword bool   // it asks for a password
 }
 
 // parsePage reads a document in UTF-8. It works on tokens instead of a tree, so that a hostile document
-// costs little more than its bytes.
+// costs little more than its bytes. Style sheets may stand behind the elements that they hide: a page with some is
+// read twice.
 func parsePage(ctx context.Context, document []byte) (*page, error) {
-	sheet, err := readSheets(ctx, document)
-	if err != nil {
-		return nil, err
+	b := builder{sheet: sheet{}, isFirst: true, stack: []open{{rank: maxRank}}}
+	err := b.read(ctx, document)
+	if err == nil && len(b.sheet) > 0 {
+		b = builder{sheet: b.sheet, stack: b.stack[:1]}
+		err = b.read(ctx, document)
 	}
-	b := builder{sheet: sheet}
-	err = eachToken(ctx, document, b.take)
-	b.page.text = b.text.String()
+	b.page.text = string(b.text)
 	return &b.page, err
 }
 
-// eachToken calls fn with every token of a document until it fails.
-func eachToken(ctx context.Context, document []byte, fn func(z *html.Tokenizer, kind html.TokenType) error) error {
-	z := html.NewTokenizer(bytes.NewReader(document))
-	for n := 0; ; n++ {
-		kind := z.Next()
-		if kind == html.ErrorToken {
-			return nil // the end
+// clean returns a text in NFKC, without characters that nobody sees.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) && r != '\n' {
+			return ' '
 		}
-		if n%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		if r != '\n' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) {
+			return -1
 		}
-		if err := fn(z, kind); err != nil {
-			return err
-		}
-	}
+		return r
+	}, norm.NFKC.String(text))
 }
 
-// An open element is one whose end has not come yet. Ends that may be left out, as of <li>, come with that of the element
-// around it.
+// An open element is one whose end has not come yet.
 type open struct {
-	tag      atom.Atom
-	name     string // of an element that HTML does not know
-	isUnseen bool   // nobody sees it, or it is struck through
+	name     string
+	rank     int
+	isUnseen bool // nobody sees it, or it is struck through
+	isSheet  bool // its text is a style sheet of the page
+	cents    int  // where the text of a <sup> behind a digit begins; 0 for other elements
 }
-
-func (e *open) isBlock() bool { return e.tag != 0 && !isInline[e.tag] }
 
 // A builder makes a page of tokens.
 type builder struct {
-	page   page
-	sheet  sheet
-	stack  []open
-	unseen int // open elements that are not text
-	text   strings.Builder
-	last   rune // of text
-	isHead bool // the next character begins a heading
+	page    page
+	sheet   sheet
+	isFirst bool   // it reads style sheets
+	stack   []open // the first one is the page
+	unseen  int    // open elements that are not text
+	text    []byte
+	last    rune // of text
+	isHead  bool // the next character begins a heading
 }
 
-func (b *builder) take(z *html.Tokenizer, kind html.TokenType) error {
-	switch kind {
+var scriptEnd = regexp.MustCompile(`(?i)</script`)
+
+// read reads a document. Only a script may be longer than a token: the tokenizer begins anew at its end.
+func (b *builder) read(ctx context.Context, document []byte) error {
+	for {
+		z, done := html.NewTokenizer(bytes.NewReader(document)), 0
+		z.SetMaxBuf(maxToken)
+		for n := 0; z.Next() != html.ErrorToken; n++ {
+			done += len(z.Raw())
+			if b.take(z.Token()); len(b.text) > maxText || len(b.stack) > maxDepth {
+				return ErrTooLarge
+			}
+			if n%256 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		if errors.Is(z.Err(), io.EOF) {
+			return nil
+		}
+		end := scriptEnd.FindIndex(document[done:])
+		if end == nil || b.top().name != "script" {
+			return ErrTooLarge
+		}
+		document = document[done+end[0]:]
+	}
+}
+
+// top returns the innermost open element.
+func (b *builder) top() *open { return &b.stack[len(b.stack)-1] }
+
+func (b *builder) take(token html.Token) {
+	switch token.Type {
 	case html.TextToken:
+		if b.top().isSheet {
+			b.sheet.read(token.Data)
+		}
 		if b.unseen == 0 {
-			b.write(string(z.Text()))
+			b.write(clean(token.Data))
 		}
 	case html.StartTagToken, html.SelfClosingTagToken:
-		b.start(z, kind == html.SelfClosingTagToken)
+		b.start(token)
 	case html.EndTagToken:
-		name, _ := z.TagName()
-		b.end(name)
-	}
-	if b.text.Len() > maxText || len(b.stack) > maxDepth {
-		return ErrTooLarge
-	}
-	return nil
-}
-
-func (b *builder) start(z *html.Tokenizer, isClosed bool) {
-	name, more := z.TagName()
-	e := open{tag: atom.Lookup(name)}
-	if e.tag == 0 {
-		e.name = string(name)
-	}
-	isForeign := e.tag == atom.Svg || e.tag == atom.Math || slices.ContainsFunc(b.stack[max(0, len(b.stack)-8):], func(o open) bool {
-		return o.tag == atom.Svg || o.tag == atom.Math
-	})
-	if isForeign { // where other rules hold
-		z.NextIsNotRawText()
-	}
-	look, isOpen := look{isStruck: e.tag == atom.S || e.tag == atom.Del || e.tag == atom.Strike}, false
-	for more {
-		var key, value []byte
-		key, value, more = z.TagAttr()
-		look, isOpen = b.sheet.attribute(look, string(key), string(value)), isOpen || string(key) == "open"
-		if e.tag == atom.Input && string(key) == "type" && strings.EqualFold(string(value), "password") {
-			b.page.hasPassword = true
+		if token.Data != "body" && token.Data != "html" { // which end later than they are written
+			b.end(rankOf(token.Data), func(e *open) bool { return e.name == token.Data })
 		}
 	}
-	e.isUnseen = !look.isText() || noText[e.tag] || e.tag == atom.Dialog && !isOpen
+}
+
+// start begins an element.
+func (b *builder) start(token html.Token) {
+	e := open{name: token.Data, rank: rankOf(token.Data), isUnseen: noText[token.Data]}
+	if e.rank%4 != 0 { // another one of its rank may be without an end
+		b.end(e.rank, func(o *open) bool { return o.rank == e.rank })
+	}
+	var look look
+	isOpen, isForAll := e.name != "dialog", true
+	for _, a := range token.Attr {
+		look |= b.sheet.attribute(a.Key, a.Val)
+		isOpen = isOpen || a.Key == "open"
+		isForAll = isForAll && (a.Key != "media" || everyScreen.MatchString(a.Val))
+		b.page.hasPassword = b.page.hasPassword || e.name == "input" && a.Key == "type" && strings.EqualFold(a.Val, "password")
+	}
+	if isStruck[e.name] {
+		look |= struck
+	}
+	e.isUnseen = e.isUnseen || look != 0 || !isOpen
+	e.isSheet = b.isFirst && e.name == "style" && isForAll && !slices.ContainsFunc(b.stack, func(o open) bool { return o.name == "template" })
 	switch {
 	case b.unseen > 0:
-	case e.tag == atom.Br, e.isBlock() && !e.isUnseen:
+	case e.name == "br", e.rank > 0 && !e.isUnseen:
 		b.separate('\n')
-		b.isHead = isHeading[e.tag]
-	case look.isStruck: // its words stand between those beside it
+		b.isHead = b.isHead || isHeading[e.name]
+	case look&struck != 0: // its words stand between those beside it
 		b.separate(' ')
+	case e.name == "sup" && unicode.IsDigit(b.last):
+		e.cents = len(b.text)
 	}
-	if isVoid[e.tag] || isClosed && isForeign {
+	// Only elements that are not of HTML end where they begin, as those of drawings do.
+	if isVoid[e.name] || token.Type == html.SelfClosingTagToken && (token.DataAtom == 0 || e.name == "svg") {
 		return
 	}
 	b.stack = append(b.stack, e)
@@ -133,89 +167,80 @@ func (b *builder) start(z *html.Tokenizer, isClosed bool) {
 	}
 }
 
-// end handles an end tag: elements inside it that were not closed end with it. One that formats text ends alone,
-// since it may end in another block than it began in.
-func (b *builder) end(name []byte) {
-	tag := atom.Lookup(name)
-	for i := len(b.stack) - 1; i >= 0; i-- {
-		e := &b.stack[i]
+// end ends the innermost element that is wanted, with those inside it, unless one of them has a higher rank.
+func (b *builder) end(rank int, isWanted func(*open) bool) {
+	i := len(b.stack) - 1
+	for i > 0 && !isWanted(&b.stack[i]) && b.stack[i].rank <= rank {
+		i--
+	}
+	for isEnd := isWanted(&b.stack[i]); isEnd && len(b.stack) > i; b.stack = b.stack[:len(b.stack)-1] {
+		e := b.top()
+		b.isHead = b.isHead && !isHeading[e.name]
 		switch {
-		case e.tag == tag && (tag != 0 || e.name == string(name)):
-			for n := len(b.stack) - 1; n > i && !isFormatting[tag]; n-- {
-				b.remove(n)
-			}
-			b.remove(i)
-			return
-		case isCell[e.tag] && !isCell[tag]:
-			return // the end of an element that began outside a cell
+		case e.isUnseen:
+			b.unseen--
+		case b.unseen > 0:
+		case e.rank > 0:
+			b.separate('\n')
+		case e.cents > 0 && isCents.Match(b.text[e.cents:]):
+			b.text = slices.Insert(b.text, e.cents, ',')
 		}
 	}
 }
 
-// remove ends the i-th open element.
-func (b *builder) remove(i int) {
-	e := b.stack[i]
-	b.stack = slices.Delete(b.stack, i, i+1)
-	if e.isUnseen {
-		b.unseen--
-	} else if e.isBlock() && b.unseen == 0 {
-		b.separate('\n')
-	}
-}
+var isCents = regexp.MustCompile(`^\s*\d\d\s*$`)
 
-// write adds text: white space is one space, and two digits above the line behind a digit are decimals.
+// write adds clean text: white space is one space.
 func (b *builder) write(text string) {
-	if n := len(b.stack); n > 0 && b.stack[n-1].tag == atom.Sup && unicode.IsDigit(b.last) {
-		if cents := strings.TrimSpace(text); len(cents) == 2 && strings.Trim(cents, "0123456789") == "" {
-			b.put(',')
-		}
-	}
 	for _, r := range text {
-		switch {
-		case unicode.IsSpace(r):
+		if unicode.IsSpace(r) {
 			b.separate(' ')
-		case !unicode.IsControl(r):
-			if b.isHead {
-				b.page.heads, b.isHead = append(b.page.heads, b.text.Len()), false
-			}
-			b.put(r)
+			continue
 		}
+		if b.isHead {
+			b.page.heads, b.isHead = append(b.page.heads, len(b.text)), false
+		}
+		b.text, b.last = utf8.AppendRune(b.text, r), r
 	}
-}
-
-func (b *builder) put(r rune) {
-	b.text.WriteRune(r)
-	b.last = r
 }
 
 // separate adds white space behind a word. A line break takes the place of nothing: a space may stand before it.
 func (b *builder) separate(by rune) {
 	if b.last != '\n' && b.last != 0 && b.last != by {
-		b.put(by)
+		b.text, b.last = utf8.AppendRune(b.text, by), by
 	}
 }
 
-func set(tags ...atom.Atom) map[atom.Atom]bool {
-	m := map[atom.Atom]bool{}
-	for _, tag := range tags {
-		m[tag] = true
+func set(names string) map[string]bool {
+	m := map[string]bool{}
+	for name := range strings.FieldsSeq(names) {
+		m[name] = true
 	}
 	return m
 }
 
 // The parts of HTML that decide what is text and where it breaks.
 var (
-	noText = set(atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Noembed, atom.Noframes, atom.Title,
-		atom.Svg, atom.Option, atom.Textarea, atom.Iframe, atom.Object, atom.Audio, atom.Video, atom.Canvas, atom.Datalist, atom.Rp)
-	isVoid = set(atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Hr, atom.Img, atom.Input, atom.Link, atom.Meta,
-		atom.Param, atom.Source, atom.Track, atom.Wbr)
-	isInline = set(atom.A, atom.Abbr, atom.Acronym, atom.B, atom.Bdi, atom.Bdo, atom.Big, atom.Br, atom.Cite, atom.Code, atom.Data,
-		atom.Del, atom.Dfn, atom.Em, atom.Font, atom.I, atom.Img, atom.Input, atom.Ins, atom.Kbd, atom.Label, atom.Link, atom.Mark,
-		atom.Meta, atom.Nobr, atom.Output, atom.Picture, atom.Q, atom.Rp, atom.Rt, atom.Ruby, atom.S, atom.Samp, atom.Small,
-		atom.Source, atom.Span, atom.Strike, atom.Strong, atom.Sub, atom.Sup, atom.Svg, atom.Time, atom.Tt, atom.U, atom.Var,
-		atom.Wbr, atom.Script, atom.Style, atom.Template, atom.Noscript)
-	isFormatting = set(atom.A, atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small, atom.Strike,
-		atom.Strong, atom.Tt, atom.U)
-	isCell    = set(atom.Table, atom.Thead, atom.Tbody, atom.Tfoot, atom.Tr, atom.Td, atom.Th, atom.Caption, atom.Template)
-	isHeading = set(atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Th, atom.Dt)
+	noText = set("script style template noscript noembed noframes title svg option textarea iframe object audio video " +
+		"canvas datalist rp")
+	isStruck  = set("s del strike")
+	isHeading = set("h1 h2 h3 h4 h5 h6 th dt")
+	isVoid    = set("area base br col embed hr img input link meta param source track wbr")
+	// ranks order elements by which of them can be inside others: the end of one ends those of its rank and of lower
+	// ranks inside it, and none of a higher rank around it.
+	ranks = map[string]int{
+		"p": 1, "li": 2, "dt": 3, "dd": 3, "td": 5, "th": 5, "caption": 5, "tr": 6, "thead": 7, "tbody": 7, "tfoot": 7,
+		"table": 8, "template": maxRank,
+	}
+	// isBlock has the other ones that break lines, and button, whose words stand apart.
+	isBlock = set("address article aside blockquote body button center details dialog dir div dl fieldset figcaption figure " +
+		"footer form frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html legend listing main menu nav ol optgroup option " +
+		"plaintext pre search section select summary ul xmp")
 )
+
+func rankOf(name string) int {
+	if isBlock[name] {
+		return 4
+	}
+	return ranks[name]
+}
