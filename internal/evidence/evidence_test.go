@@ -1,36 +1,574 @@
 package evidence
 
 import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"runtime"
+	"runtime/debug"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
 )
 
+const (
+	goodPage, dearer     = "<!doctype html><h1>Tarifs</h1><p>Pro 19 €/mois</p>", "<p>Pro<p>25 €/mois<p>Solo 9 €/mois"
+	goodQuote, goodPlace = "Pro 19 €/mois", "https://plume.example/tarifs"
+)
+
+// sent returns a handler that sends a page as HTML, and no robots.txt.
+func sent(body string, headers ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == robotsPath {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		for i := 0; i < len(headers); i += 2 {
+			w.Header().Set(headers[i], headers[i+1])
+		}
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func answered(status int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != robotsPath || status >= 500 {
+			w.WriteHeader(status)
+		}
+	}
+}
+
+// redirected returns a handler that redirects /tarifs, and sends a page at every other address.
+func redirected(to, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/tarifs" {
+			http.Redirect(w, r, to, http.StatusFound)
+			return
+		}
+		sent(body)(w, r)
+	}
+}
+
+// A web is servers in memory that write down when they were asked.
+type web struct {
+	mu     sync.Mutex
+	asked  []string
+	at     []time.Time
+	busy   map[string]int
+	answer http.HandlerFunc
+	err    error  // of every connection
+	slow   string // the path of a page that never ends
+}
+
+type body func([]byte) (int, error)
+
+func (f body) Read(b []byte) (int, error) { return f(b) }
+
+func (h *web) RoundTrip(r *http.Request) (*http.Response, error) {
+	h.mu.Lock()
+	h.asked, h.at = append(h.asked, r.URL.Path+r.Header.Get("If-None-Match")), append(h.at, time.Now())
+	if h.busy[r.URL.Host]++; h.busy[r.URL.Host] > 1 || len(h.busy) > maxHosts {
+		h.asked = append(h.asked, "too many at once")
+	}
+	h.mu.Unlock()
+	<-time.After(100 * time.Millisecond)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.busy[r.URL.Host]--; h.busy[r.URL.Host] == 0 {
+		delete(h.busy, r.URL.Host)
+	}
+	w := httptest.NewRecorder()
+	switch {
+	case h.err != nil:
+		return nil, h.err
+	case h.answer != nil:
+		h.answer(w, r)
+	case r.URL.Path != h.slow:
+		w.WriteHeader(http.StatusNotFound)
+	}
+	resp := w.Result()
+	if r.URL.Path == h.slow {
+		resp.Body = io.NopCloser(body(func([]byte) (int, error) { <-time.After(time.Second); return 1, r.Context().Err() }))
+	}
+	return resp, nil
+}
+
+// newTestReader returns a reader of servers in memory, or else of those on this machine.
+func newTestReader(w *web) *Reader {
+	r := NewReader(ReaderConfig{Agent: "Palmares/1 (+https://essai.example)", Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	if w != nil {
+		w.busy = map[string]int{}
+		r.client.Transport, r.cfg.Allow, r.cfg.Spacing = w, nil, 2*time.Second
+	}
+	return r
+}
+
+// see looks at sources, and returns the first letters of the results and the proofs.
+func see(t *testing.T, r *Reader, sources ...Listed) (results string, list []catalog.Proof) {
+	t.Helper()
+	check := &Check{Reader: r, Now: time.Now, Each: func(int, int, *catalog.Proof, func() []catalog.Proof) {}}
+	list, _ = check.Run(t.Context(), sources)
+	for _, p := range list {
+		results += p.Result[:1]
+	}
+	return results, list
+}
+
+func source(address, quote string) Listed {
+	return Listed{Proof: catalog.Proof{Slug: "plume", URL: address, Quote: quote}}
+}
+
+// TestAHostilePageCostsLittleAndConfirmsNothing asks servers that want to do harm.
+func TestAHostilePageCostsLittleAndConfirmsNothing(t *testing.T) {
+	var bomb bytes.Buffer
+	z := gzip.NewWriter(&bomb)
+	for range 200 {
+		_, _ = z.Write(bytes.Repeat([]byte("<p>Pro 18 €/mois "), 80_000))
+	}
+	_ = z.Close()
+	var attributes strings.Builder
+	for i := range 60_000 {
+		fmt.Fprintf(&attributes, " a%x", i)
+	}
+	rules := "User-agent: *\nDisallow: /" + strings.Repeat("*a", 30_000) + "$\n" + strings.Repeat("User-agent: *\nDisallow: /*x*\n", 300_000)
+	endless := func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			_, _ = w.Write(bytes.Repeat([]byte("<p>Pro 18 €/mois</p>"), 4096))
+		}
+	}
+	for name, handler := range map[string]http.HandlerFunc{
+		"endless": endless, "bomb": sent(bomb.String(), "Content-Encoding", "gzip"), "wrong length": sent(goodPage, "Content-Length", "100000"),
+		"robots": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, rules) }, "nested": sent(strings.Repeat("<div>", 1_000_000) + goodPage),
+		"ends": sent(strings.Repeat("<span>", 500) + strings.Repeat("</b></i>", 200_000)), "flat": sent(strings.Repeat("<br>", 1_200_000)),
+		"cells":   sent("<table><tr>" + strings.Repeat("<td>19", 700_000)),
+		"amounts": sent(strings.Repeat("<p>Pro 18 €/mois", 50_000) + strings.Repeat("<p>Pro 17 €/mois", 5_000)), "numbers": sent("<p>" + strings.Repeat("1a", 190_000)),
+		"digits": sent("<p>" + strings.Repeat("19 ", 125_000)), "words": sent(strings.Repeat("<p>Pro €/mois ", 60_000)),
+		"one word": sent("<p>" + strings.Repeat("mois", 1_200_000)), "one word, in parts": sent("<p>" + strings.Repeat(strings.Repeat("mois", 12_000)+"<b>", 20)),
+		"ligatures": sent("<p>" + strings.Repeat("\ufdfa", 125_000)), "attributes": sent("<div" + attributes.String() + ">" + strings.Repeat("<a x>", 500_000)),
+		"rules":           sent("<style>" + strings.Repeat(".a .b .c{display:none}", 17_000) + "</style>" + strings.Repeat("<p class='a b c'>x", 50_000)),
+		"selectors":       sent(strings.Repeat("<style>"+strings.Repeat(".a,", 100_000)+".b{display:none}</style>", 12)),
+		"conditions":      sent("<style>@media print{" + strings.Repeat("{}", 190_000) + "</style>"),
+		"comments of css": sent("<style>" + strings.Repeat("/*a*/", 75_000) + "</style><p>x"), "scripts": sent("<script>" + strings.Repeat("'</scrip'", 500_000)),
+		"control characters": sent("<p>Pro \x00\x1b[2J18\x00 \x07€/an\u202e</p>"), "loop": redirected("/tarifs", ""),
+		"chain":           func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"x", http.StatusFound) },
+		"huge headers":    func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("x", 1<<20)) },
+		"connection lost": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(handler)
+			defer server.Close()
+			defer debug.SetGCPercent(debug.SetGCPercent(100)) // as commands run
+			var p catalog.Proof
+			began := time.Now()
+			memory := mostMemory(func() {
+				_, list := see(t, newTestReader(nil), source(server.URL+"/tarifs", goodQuote))
+				p = list[0]
+			})
+			took := time.Since(began).Round(time.Millisecond)
+			t.Logf("%s in %v with %d MB", p.Result, took, memory)
+			if p.Result == catalog.Confirmed || memory > 50 || took > pageTime+5*time.Second || len(p.Found) > 4096 || strings.ContainsAny(p.Found, "\x00\x1b\x07\u202e") {
+				t.Errorf("%+v in %v with %d MB", p, took, memory)
+			}
+		})
+	}
+}
+
+// mostMemory returns the most memory in use while do runs, above the memory in use at first, in MB.
+func mostMemory(do func()) uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	first, most, done := m.HeapAlloc, m.HeapAlloc, make(chan struct{})
+	go func() { do(); close(done) }()
+	for tick := time.Tick(5 * time.Millisecond); ; {
+		select {
+		case <-done:
+			return (most - first) >> 20
+		case <-tick:
+			runtime.ReadMemStats(&m)
+			most = max(most, m.HeapAlloc)
+		}
+	}
+}
+
+// TestTheResultSaysWhatBecameOfThePage compares the result, the words that were found, and the reason if there is no page.
+func TestTheResultSaysWhatBecameOfThePage(t *testing.T) {
+	closed := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "User-agent: *\nDisallow: /\n") }
+	for name, test := range map[string]struct {
+		*web
+		want string
+	}{
+		"there":                       {&web{answer: sent(goodPage)}, "confirmed , <nil>"},
+		"there, in blocks":            {&web{answer: sent("<b>Pro</b><div>19 €</div>/mois")}, "confirmed Pro\n19 €\n/mois, <nil>"},
+		"dearer":                      {&web{answer: sent(dearer)}, "changed Pro\n25 €/mois, <nil>"},
+		"dearer in two ways":          {&web{answer: sent(dearer + "<p>Pro 29 €/mois")}, "unreadable Pro\n25 €/mois, <nil>"},
+		"other words":                 {&web{answer: sent("<p>Pro, 19 €/an")}, "unreadable Pro, 19 €/an, <nil>"},
+		"less than half of the words": {&web{answer: sent("<p>Pro")}, "unreadable , <nil>"},
+		"at another host":             {&web{answer: redirected("https://autre.example/prix", goodPage)}, "confirmed , <nil>"},
+		"not at another host":         {&web{answer: redirected("https://autre.example/prix", "<p>Pro, 19 €/an")}, "moved , <nil>"},
+		"not at the start page":       {&web{answer: redirected("/fr/", "<p>Bonjour")}, "moved , <nil>"},
+		"dearer at the start page":    {&web{answer: redirected("/", dearer)}, "changed Pro\n25 €/mois, <nil>"},
+		"behind a password":           {&web{answer: redirected("/entrer", "<input type=Password><p>Bonjour")}, "moved , <nil>"},
+		"beside a password":           {&web{answer: sent("<input type=password><p>Bonjour")}, "unreadable , <nil>"},
+		"not at another path":         {&web{answer: redirected("/prix", "<p>Bonjour")}, "unreadable , <nil>"},
+		"at a private address":        {&web{answer: redirected("https://127.0.0.1/", goodPage)}, "moved , " + ErrRedirects.Error()},
+		"in a script":                 {&web{answer: redirected("javascript:alert(1)", "")}, "unreadable , " + ErrRedirects.Error()},
+		"not found":                   {&web{answer: http.NotFound}, "gone , " + StatusError(404).Error()},
+		"gone":                        {&web{answer: answered(410)}, "gone , " + StatusError(410).Error()},
+		"forbidden":                   {&web{answer: answered(403)}, "unreadable , " + StatusError(403).Error()},
+		"not modified, unasked":       {&web{answer: answered(304)}, "unreadable , " + StatusError(304).Error()},
+		"a file":                      {&web{answer: sent("", "Content-Type", "application/pdf")}, "unreadable , " + ErrNoPage.Error()},
+		"too deep":                    {&web{answer: sent(strings.Repeat("<i>", 2000))}, "unreadable , " + ErrTooLarge.Error()},
+		"not for programs":            {&web{answer: closed}, "unreadable , " + ErrRobots.Error()},
+		"without rules to read":       {&web{answer: answered(502)}, "unreadable , " + ErrRobots.Error()},
+		"no host":                     {&web{err: &net.DNSError{IsNotFound: true}}, "gone , " + ErrNoHost.Error()},
+		"no resolver":                 {&web{err: &net.DNSError{IsTemporary: true}}, "unreadable , " + ErrNoAnswer.Error()},
+		"no connection":               {&web{err: errors.New("reset")}, "unreadable , " + ErrNoAnswer.Error()},
+		"slow bytes":                  {&web{slow: "/tarifs"}, "unreadable , " + ErrNoAnswer.Error()}, "slow rules": {&web{slow: robotsPath}, "unreadable , " + ErrNoAnswer.Error()},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			_, list := see(t, newTestReader(test.web), source(goodPlace, goodQuote))
+			took := time.Since(began)
+			_, err := newTestReader(test.web).Passages(t.Context(), goodPlace, "")
+			if got := fmt.Sprintf("%s %s, %v", list[0].Result, list[0].Found, err); got != test.want || took > pageTime+5*time.Second {
+				t.Errorf("%s: %q after %v, want %q", name, got, took, test.want)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) { // without a quotation the page has to be there
+		r := newTestReader(&web{answer: redirected("/", goodPage)})
+		if results, list := see(t, r, source(goodPlace, ""), source("https://plume.example/prix", "")); results != "mc" {
+			t.Errorf("%+v", list)
+		}
+	})
+}
+
+func TestNothingPrivateIsAskedUnlessAllowed(t *testing.T) {
+	asked := 0
+	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
+	defer server.Close()
+	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
+	for _, address := range []string{
+		server.URL + "/tarifs", "https://localhost:" + port + "/", "https://[::1]:" + port + "/", "http://127.0.0.1/", "https://0x7f000001/",
+		"file:///etc/passwd", "https://user:secret@plume.example/", "https://10.0.0.1/", "https://[::ffff:127.0.0.1]:" + port + "/", "nothing", "",
+	} {
+		if _, err := NewReader(ReaderConfig{}).Passages(t.Context(), address, ""); err == nil || asked > 0 {
+			t.Errorf("%s: %v, %d requests", address, err, asked)
+		}
+	}
+	open := httptest.NewServer(http.RedirectHandler("http://169.254.1.1/x", http.StatusFound)) // for robots.txt too
+	defer open.Close()
+	if _, err := newTestReader(nil).Passages(t.Context(), open.URL+"/tarifs", ""); !errors.Is(err, ErrAddress) {
+		t.Error(err)
+	}
+}
+
+// TestAHostIsAskedPolitely runs in virtual time.
+func TestAHostIsAskedPolitely(t *testing.T) {
+	const rules = "\ufeffUser-agent: *\rDisallow: /\r\rUser-agent: x\nUser-agent: palmares\nDisallow: /secret\nAllow: /secret/b\nDisallow: /*?s=*$\n"
+	synctest.Test(t, func(t *testing.T) {
+		h := &web{answer: func(w http.ResponseWriter, r *http.Request) {
+			switch wait := map[string]string{"/c": "30", "/e": "86400"}[r.URL.Path]; {
+			case r.URL.Path == robotsPath:
+				_, _ = io.WriteString(w, rules)
+			case wait != "":
+				w.Header().Set("Retry-After", wait)
+				w.WriteHeader(http.StatusTooManyRequests)
+			default:
+				sent(goodPage)(w, r)
+			}
+		}}
+		var sources []Listed
+		for _, path := range []string{"/a", "/secret/a", "/secret/b", "/c", "/d?s=1", "/d", "/e", "/f"} {
+			sources = append(sources, source("https://plume.example"+path, goodQuote))
+		}
+		results, _ := see(t, newTestReader(h), sources...)
+		if want := []string{robotsPath, "/a", "/secret/b", "/c", "/d", "/e"}; !slices.Equal(h.asked, want) || results != "cucuucu" {
+			t.Errorf("asked for %q, want %q: %s", h.asked, want, results)
+		}
+		for i := 1; i < len(h.at); i++ {
+			want := map[bool]time.Duration{false: 2 * time.Second, true: 30 * time.Second}[h.asked[i-1] == "/c"]
+			if gap := h.at[i].Sub(h.at[i-1]); gap < want || gap > want+time.Second {
+				t.Errorf("%v between %s and %s, want %v", gap, h.asked[i-1], h.asked[i], want)
+			}
+		}
+	})
+}
+
+// TestOnlyThePageThatConfirmedAPriceConfirmsItUnsent looks a second time at a page, which says that it is the same.
+func TestOnlyThePageThatConfirmedAPriceConfirmsItUnsent(t *testing.T) {
+	for _, test := range []struct {
+		first, second string // the tags of the page
+		of            string // the page of the first tag
+		want          string
+	}{
+		{`"1"`, `"1"`, goodPlace, catalog.Confirmed}, {`"1"`, `W/"2"`, goodPlace, catalog.Changed}, {`"1"`, `"1"`, goodPlace + "/autre", catalog.Changed},
+		{"", "", goodPlace, catalog.Changed}, {"1", "1", goodPlace, catalog.Changed}, {`"` + strings.Repeat("1", 201) + `"`, `"2"`, goodPlace, catalog.Changed},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			page, tag, day := goodPage, test.first, time.Now()
+			reader := newTestReader(&web{answer: func(w http.ResponseWriter, r *http.Request) {
+				w.Header()["Etag"] = []string{tag}
+				http.ServeContent(w, r, "x.html", day, strings.NewReader(page))
+			}})
+			_, first := see(t, reader, source(goodPlace, goodQuote))
+			page, tag, day, first[0].FinalURL = dearer, test.second, day.AddDate(0, 0, -6), test.of
+			_, list := see(t, reader, Listed{Proof: first[0]})
+			if p := list[0]; p.Result != test.want || p.Result == catalog.Confirmed && (!isLike(p, first[0]) || p.ConfirmedAt <= first[0].ConfirmedAt) {
+				t.Errorf("%+v: %+v", test, p)
+			}
+		})
+	}
+}
+
+// TestARunThatIsInterruptedGoesOn stops a run in the middle, and finishes it with a second one that looks at the rest first.
+func TestARunThatIsInterruptedGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, sources := &web{answer: sent(goodPage)}, make([]Listed, 150)
+		for i := range sources {
+			sources[i].Proof = catalog.Proof{Slug: fmt.Sprint("t", i), URL: fmt.Sprintf("https://h%d.example/%d", i%30, i), Quote: goodQuote}
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		check := &Check{Reader: newTestReader(h), Now: time.Now, Each: func(n, _ int, p *catalog.Proof, all func() []catalog.Proof) {
+			if n == 50 {
+				stop()
+			}
+			if p.Result != catalog.Confirmed || len(all()) != n && ctx.Err() == nil {
+				t.Errorf("%d proofs after %d looks: %+v", len(all()), n, p)
+			}
+		}}
+		part, total := check.Run(ctx, sources)
+		check.Limit = total - len(part)
+		all, _ := check.Run(t.Context(), sources)
+		if total != 150 || len(part) < 50 || len(part) > 50+maxHosts || len(all) != total || slices.Contains(h.asked, "too many at once") {
+			t.Errorf("%d and %d of %d proofs, asked for %q", len(part), len(all), total, h.asked)
+		}
+		check.OnlyChanges, check.Limit = true, 0
+		if same, _ := check.Run(t.Context(), sources); !slices.Equal(same, all) {
+			t.Error("a run that found nothing new changed something")
+		}
+	})
+}
+
+// A model is a page of prices before it is written as HTML. The second plan is the quoted one.
+type model struct {
+	*rand.Rand
+	plans  []plan
+	layout string
+	menu   string
+	count  int // of customers
+}
+
+type plan struct{ name, number, currency, period string }
+
+func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
+
+// layouts are ways to write a plan: name, amount, period.
+var layouts = []string{
+	"<div class=card><h3>%s</h3><p><span class=n>%s</span> <span>%s</span></p><ul><li>7 projets</ul></div>",
+	"<section><h2>%s</h2>\n<div><strong>%s</strong></div>\n<div>%s</div><p>Tout compris</p></section>",
+	"<p>%s : %s %s. 3 projets.</p>",
+	"<table><tr><td>%s<td>%s %s</table>",
+	"<dl><dt>%s<dd>%s <small>%s</small></dl>",
+	"<article>%s<br>%s<br>%s<details><summary>Plus</summary>8 projets</details></article>",
+}
+
+func newModel(seed uint64) *model {
+	m := &model{Rand: rand.New(rand.NewPCG(seed, 1)), count: 1000, menu: "<li><a href=/x>Tarifs</a>"}
+	m.layout = pick(m.Rand, layouts...)
+	names := pick(m.Rand, []string{"Solo", "Pro", "Équipe"}, []string{"Basique", "Pro+", "L’Illimité"}, []string{"Free 2", "Team 5", "Org 20"})
+	currency, period := pick(m.Rand, "€", "$", "£", "CHF"), pick(m.Rand, "par mois", "/mois", "/ month, billed yearly", "HT / an")
+	for i, name := range names {
+		number := fmt.Sprint((i+1)*10 + m.IntN(9))
+		number = pick(m.Rand, number, number, number+",99", number+".50", "1 "+fmt.Sprint(100+i*37))
+		m.plans = append(m.plans, plan{name, number, currency, period})
+	}
+	return m
+}
+
+func (p plan) amount() string {
+	if p.currency == "$" || p.currency == "£" {
+		return p.currency + p.number
+	}
+	return p.number + "\u00a0" + p.currency
+}
+
+// write returns the page; style changes the HTML of the quoted plan.
+func (m *model) write(style func(string) string) string {
+	text := "<!doctype html><html lang=fr><head><meta charset=utf-8><title>Tarifs</title><style>.x{color:red}</style></head><body><ul>" + m.menu +
+		fmt.Sprintf("</ul><main><h1>Nos prix</h1><p>Déjà %d clients</p>", m.count)
+	for i, p := range m.plans {
+		one := fmt.Sprintf(m.layout, html.EscapeString(p.name), p.amount(), p.period)
+		if i == 1 {
+			one = style(one)
+		}
+		text += one
+	}
+	return text + "</main><footer><p>© 2026 Essai SAS, capital de 10 000 €</footer></body></html>"
+}
+
+// quote returns the words that a person marks.
+func (m *model) quote() string {
+	p := m.plans[1]
+	if m.layout == layouts[2] {
+		return p.name + " : " + p.amount() + " " + p.period
+	}
+	return p.name + " " + p.amount() + " " + p.period
+}
+
+func same(s string) string { return s }
+
+type mutation func(*model) string
+
+func changed(change func(*model)) mutation {
+	return func(m *model) string { change(m); return m.write(same) }
+}
+func styled(style func(string) string) mutation {
+	return func(m *model) string { return m.write(style) }
+}
+func replaced(pairs ...string) mutation { return styled(strings.NewReplacer(pairs...).Replace) }
+func wrapped(before, after string) mutation {
+	return styled(func(s string) string { return before + s + after })
+}
+
+// number changes the HTML of the quoted number.
+func number(change func(string) string) mutation {
+	return func(m *model) string { return replaced(m.plans[1].number, change(m.plans[1].number))(m) }
+}
+
+func compareWith(t *testing.T, document, quote string) (result, found string) {
+	t.Helper()
+	p, err := parsePage(t.Context(), []byte(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.compare(quote)
+}
+
+// neutral are changes of a page that do not matter to the quoted price.
+var neutral = map[string]mutation{
+	"nothing": replaced(), "menus": changed(func(m *model) { m.menu += "<li>Nouveau<li>49 €" }), "counters": changed(func(m *model) { m.count = m.IntN(100_000) }),
+	"other plans":     changed(func(m *model) { m.plans[0].number, m.plans[2].number = "77", "1 999" }),
+	"more plans":      changed(func(m *model) { m.plans = append(m.plans, plan{"Max", "490", "€", "par mois"}) }),
+	"order":           func(m *model) string { s := m.write(same); return s[:strings.Index(s, "<main>")] + s },
+	"attributes":      replaced("<span", `<span data-v="19 €" class="a b" style="color: red"`, "<div", "<div hidden-x"),
+	"white space":     replaced("> ", ">\n\t ", " par ", "\r\n par  ", "\u00a0", pick(rand.New(rand.NewPCG(1, 1)), "&#8239;", "&nbsp;", " ")),
+	"entities":        replaced("€", "&euro;", "É", "&Eacute;", "’", "&#39;", "+", "&#43;", "$", "&#x24;"),
+	"invisible":       replaced(" par ", " p&shy;ar ", "mois", "mo\u200bis", "€", "<!-- 19 € -->€"),
+	"spans":           number(func(n string) string { return "<span><b>" + n[:1] + "</b>" + n[1:] + "</span>" }),
+	"struck price":    number(func(n string) string { return "<s>99 €</s> " + n }),
+	"hidden price":    number(func(n string) string { return "<span class=u>99</span>" + n + "<style>.u{display:none}</style>" }),
+	"print":           wrapped("<style media=print>*,.card,.n{display:none}</style><style>@media print{.card,.n{display:none}} @media (max-width:9px){#a{}.n{display:none}}</style>", ""),
+	"other selectors": wrapped(`<style>.md\:hidden,.card p,p.n,section div{display:none}</style><noscript><style>.n{display:none}</style></noscript>`, ""),
+	"a template":      wrapped("<template><style>.n,.card{display:none}</style></template><svg><path/><path/><title>x</title></svg>", "<script>x='29 €'</script>"),
+	"a long script":   wrapped("<script>"+strings.Repeat("x='<div hidden>';", 30_000)+"</script>", ""),
+	"open elements":   wrapped("<table><tr hidden><td>x<tr><td><p hidden>x<p><ul><li hidden>x<li>", "</ul></table>"),
+	"sloppy ends":     wrapped("<b><i>x</b></i></div></p><div><span hidden>x</div>", "</section></b>"),
+	"decimals": number(func(n string) string {
+		if i := strings.LastIndexAny(n, ",."); i > 0 {
+			return n[:i] + "<sup><span>" + n[i+1:] + "</span></sup>"
+		}
+		return n
+	}),
+}
+
+// TestTheFiguresOfQuotationsHold changes pages, and then the price too.
+func TestTheFiguresOfQuotationsHold(t *testing.T) {
+	pages, confirmed, right := 0, 0, 0
+	for name, mutate := range neutral {
+		for seed := range uint64(40) {
+			m := newModel(seed)
+			quote := m.quote()
+			document := mutate(m)
+			pages++
+			if result, found := compareWith(t, document, quote); result == catalog.Confirmed {
+				confirmed++
+			} else {
+				t.Logf("%s, %d: %s %q, want %q in %s", name, seed, result, found, quote, document)
+			}
+			m = newModel(seed)
+			m.plans[1].number = pick(m.Rand, "87", "87,90", "2 345", "8.75", "7")
+			result, found := compareWith(t, mutate(m), quote)
+			if result == catalog.Confirmed {
+				t.Errorf("%s, %d: confirmed", name, seed)
+			}
+			if again, _ := newScript(clean(found)).find(m.quote()); result == catalog.Changed && again == catalog.Confirmed {
+				right++
+			}
+		}
+	}
+	t.Logf("of %d pages, %d are confirmed, and %d new prices are found", pages, confirmed, right)
+	if confirmed*100 < pages*99 || right*100 < pages*95 {
+		t.Error("fewer than 99 % are confirmed, or fewer than 95 % of new prices are found")
+	}
+}
+
+// lies are changes after which the quotation must not be confirmed.
+var lies = map[string]mutation{
+	"comment": wrapped("<!--", "-->"), "script": wrapped(`<script type="text/plain">`, "</script>"), "template": wrapped("<template>", "</template>"),
+	"noscript": wrapped("<noscript>", "</noscript>"), "option": wrapped("<select><option>", "</select>"), "svg": wrapped("<svg><text>", "</text></svg>"),
+	"textarea": wrapped("<textarea>", "</textarea>"), "hidden": wrapped("<div hidden>", "</div>"), "aria-hidden": wrapped(`<div aria-hidden="TRUE">`, "</div>"),
+	"display": wrapped(`<div style="color:red; Display : none ! important">`, "</div>"), "visibility": wrapped(`<div style="visibility:/**/hidden">`, "</div>"),
+	"class":        wrapped(`<style/><!-- .a, .gone {display:none} --></style><div class="b gone c">`, "</div>"),
+	"class, later": wrapped(`<div class="gone">`, "</div><style>@import 'x';p{}.gone{visibility:hidden;}</style>"),
+	"id":           wrapped(`<style>/* { */#promo{display:none}</style><div id=promo>`, "</div>"),
+	"screen":       wrapped(`<style>@layer x{@media screen{.gone{display:none!important}}}.gone{display:block}</style><div class=gone>`, "</div>"),
+	"escapes":      wrapped(`<style media=screen>.sm\:gone{display:none}</style><div class=sm:gone>`, "</div>"),
+	"s":            wrapped("<s>", "</s>"), "del": wrapped("<del><div>", "</div></del>"), "strike": wrapped("<strike>", "</strike>"),
+	"line-through": wrapped(`<div style="text-decoration: 2px line-through">`, "</div>"),
+	"struck class": wrapped(`<style>.was{text-decoration-line:line-through}</style><div class=was>`, "</div>"),
+	"false ends":   wrapped("<span hidden><div></span></b></body>", "</div></span>"), "no end": wrapped("<div hidden/>", "</div>"),
+	"value": func(m *model) string {
+		return m.write(func(string) string { return "<input value='" + m.quote() + "'>" })
+	}, "amount": changed(func(m *model) { m.plans[1].number = "9" + m.plans[1].number }), "cents": changed(func(m *model) { m.plans[1].number += ",01" }),
+	"sup": number(func(n string) string { return n + "<sup>95</sup>" }), "period": changed(func(m *model) { m.plans[1].period = "par semaine" }),
+	"currency": changed(func(m *model) { m.plans[1].currency = "¥" }), "plan": changed(func(m *model) { m.plans[1].name += " Max" }),
+	"longer plan":  changed(func(m *model) { m.plans[1].name = "Ultra" + m.plans[1].name }),
+	"words inside": changed(func(m *model) { m.plans[1].name += ", à partir du 1er mars et pour les associations :" }),
+	"error page":   func(*model) string { return "<h1>Erreur 404</h1><p>Cette page n’existe pas.</p>" },
+	"no plan":      func(m *model) string { return m.write(func(string) string { return "" }) },
+}
+
+func TestNoLieIsConfirmed(t *testing.T) {
+	for name, lie := range lies {
+		for seed := range uint64(40) {
+			m := newModel(seed)
+			quote := m.quote()
+			document := lie(m)
+			if result, _ := compareWith(t, document, quote); result == catalog.Confirmed {
+				t.Errorf("%s, %d: %q is confirmed in %s", name, seed, quote, document)
+			}
+		}
+	}
+}
+
 func TestTextsAreComparedAsDocumented(t *testing.T) {
 	for _, test := range []struct{ page, quote, want string }{
-		{"19 €/mois", "9 €/mois", "changed 19 €/mois"},
-		{"19,99 €/mois", "99 €/mois", "changed 19,99 €/mois"},
-		{"1 9 €/mois", "9 €/mois", "changed 1 9 €/mois"},
-		{"<td>1<td>9 €/mois", "9 €/mois", "changed 1\n9 €/mois"},
-		{"Pro $19.50", "Pro $19", "changed Pro $19.50"},
-		{"Pro $19 000", "Pro $19", "changed Pro $19 000"},
-		{"Pro $19. Puis $20", "Pro $19", "confirmed "},
-		{"US$19/mo", "$19/mo", "confirmed "},
-		{"APro 19 €", "Pro 19 €", "unreadable APro 19 €"},
-		{"Pro 19 €uros", "Pro 19 €", "confirmed "},
-		{"Pro 19k", "Pro 19", "unreadable Pro 19k"},
-		{"19<sup>99</sup> €", "19,99 €", "confirmed "},
-		{"19<sup>9<b>9</b></sup> €", "19.99 €", "confirmed "},
-		{"19<sup>995</sup> €", "19,995 €", "changed 19995 €"},
-		{"19 €<sup>99</sup>", "19 €99", "confirmed "},
-		{"Pro <s>29 €</s>19 €", "Pro 19 €", "confirmed "},
-		{"Pro<br>19 €<hr>par mois", "Pro 19 € par mois", "confirmed Pro\n19 €\npar mois"},
-		{"P<b>r</b>o<x-y>19</x-y> €", "Pro19 €", "confirmed "},
-		{"« L’offre » – 1\u202f200\u00a0€ / mois", `"L'offre" - 1 200€/mois`, "confirmed "},
-		{"ﬁn ① Pro", "fin 1 Pro", "confirmed "},
-		{"pro 19 €", "Pro 19 €", "unreadable pro 19 €"},
+		{"19 €/mois", "9 €/mois", "changed 19 €/mois"}, {"19,99 €/mois", "99 €/mois", "changed 19,99 €/mois"}, {"1 9 €/mois", "9 €/mois", "changed 1 9 €/mois"},
+		{"<td>1<td>9 €/mois", "9 €/mois", "changed 1\n9 €/mois"}, {"Pro $19.50", "Pro $19", "changed Pro $19.50"}, {"Pro $19 000", "Pro $19", "changed Pro $19 000"},
+		{"Pro $19. Puis $20", "Pro $19", "confirmed "}, {"US$19/mo", "$19/mo", "confirmed "}, {"APro 19 €", "Pro 19 €", "unreadable APro 19 €"},
+		{"Pro 19 €uros", "Pro 19 €", "confirmed "}, {"Pro 19k", "Pro 19", "unreadable Pro 19k"}, {"19<sup>99</sup> €", "19,99 €", "confirmed "},
+		{"19<sup>9<b>9</b></sup> €", "19.99 €", "confirmed "}, {"19<sup>995</sup> €", "19,995 €", "changed 19995 €"}, {"19 €<sup>99</sup>", "19 €99", "confirmed "},
+		{"Pro <s>29 €</s>19 €", "Pro 19 €", "confirmed "}, {"Pro<br>19 €<hr>par mois", "Pro 19 € par mois", "confirmed Pro\n19 €\npar mois"},
+		{"P<b>r</b>o<x-y>19</x-y> €", "Pro19 €", "confirmed "}, {"« L’offre » – 1\u202f200\u00a0€ / mois", `"L'offre" - 1 200€/mois`, "confirmed "},
+		{"ﬁn ① Pro", "fin 1 Pro", "confirmed "}, {"pro 19 €", "Pro 19 €", "unreadable pro 19 €"},
 		{"<details><summary>Prix</summary>Pro 19 €</details>", "Prix Pro 19 €", "confirmed Prix\nPro 19 €"},
 		{"<button>Pro</button>19 €", "Pro 19 €", "confirmed Pro\n19 €"},
 		{"Team 5 : 29 € par mois<p>Team 10 : 49 € par mois", "Team 5 : 19 € par mois", "unreadable Team 5 : 29 € par mois"},
@@ -60,41 +598,29 @@ func TestPassagesAreQuotationsNearestToThePriceFirst(t *testing.T) {
 }
 
 func TestSourcesAreListedWithTheirStates(t *testing.T) {
-	const page = "https://plume.example/tarifs"
-	tool := func(change func(*catalog.Tool)) *catalog.Tool {
-		t := &catalog.Tool{Slug: "plume", Pricing: "payant", Price: "19 €/mois", PriceSource: page, PriceQuote: goodQuote, PriceCheckedAt: "2026-11-01"}
-		change(t)
-		return t
-	}
-	seen := func(result, found string) []catalog.Proof {
-		return []catalog.Proof{{Slug: "plume", URL: page, Quote: goodQuote, Result: result, Found: found, CheckedAt: "2026-11-10T03:00:00Z"}}
-	}
-	for name, test := range map[string]struct {
-		tool   *catalog.Tool
-		proofs []catalog.Proof
-		want   string // number of sources, state, new price
+	for _, test := range []struct {
+		change       func(*catalog.Tool)
+		result, want string // number of sources, state, new price
 	}{
-		"not looked at":   {tool(func(*catalog.Tool) {}), nil, "1  "},
-		"long ago":        {tool(func(t *catalog.Tool) { t.PriceCheckedAt = "2026-01-01" }), nil, "1 stale "},
-		"changed":         {tool(func(*catalog.Tool) {}), seen(catalog.Changed, "Pro\n1 250,5 €/mois"), "1 changed 1 250,50 €/mois"},
-		"a range":         {tool(func(t *catalog.Tool) { t.PriceQuote = "" }), nil, "0"},
-		"a draft":         {tool(func(t *catalog.Tool) { t.Draft = true }), nil, "0"},
-		"other words":     {tool(func(t *catalog.Tool) { t.PriceQuote = "Pro 19 €" }), seen(catalog.Changed, "Pro 25 €"), "1  "},
-		"read since":      {tool(func(t *catalog.Tool) { t.PriceCheckedAt = "2026-11-11" }), seen(catalog.Changed, "Pro 25 €/mois"), "1 changed "},
-		"shown otherwise": {tool(func(t *catalog.Tool) { t.PriceDisplay = "Dès 19 €" }), seen(catalog.Changed, "Pro 25 €/mois"), "1 changed "},
-		"on request":      {tool(func(t *catalog.Tool) { t.Price, t.PriceQuote = catalog.NoPrice, "" }), nil, "1  "},
-		"announced": {tool(func(t *catalog.Tool) {
-			t.Announced = []catalog.Announcement{{PriceSource: page + "/2027", PriceQuote: "25 €"}}
-		}), nil, "2  "},
-		"announced, twice": {tool(func(t *catalog.Tool) { t.Announced = []catalog.Announcement{{Source: page, PriceQuote: goodQuote}} }), nil, "1  "},
+		{func(*catalog.Tool) {}, "", "1  "}, {func(*catalog.Tool) {}, catalog.Changed, "1 changed 1 250,50 €/mois"},
+		{func(t *catalog.Tool) { t.PriceCheckedAt = "2026-01-01" }, "", "1 stale "}, {func(t *catalog.Tool) { t.Draft = true }, "", "0  "},
+		{func(t *catalog.Tool) { t.PriceQuote = "" }, "", "0  "}, {func(t *catalog.Tool) { t.PriceQuote = "19 €" }, catalog.Changed, "1  "},
+		{func(t *catalog.Tool) { t.PriceCheckedAt = "2026-11-11" }, catalog.Changed, "1 changed "},
+		{func(t *catalog.Tool) { t.PriceDisplay = "Dès 19 €" }, catalog.Changed, "1 changed "},
+		{func(t *catalog.Tool) { t.Price, t.PriceQuote = catalog.NoPrice, "" }, "", "1  "},
+		{func(t *catalog.Tool) {
+			t.Announced = []catalog.Announcement{{PriceSource: "https://x.example", PriceQuote: "25 €"}}
+		}, "", "2  "},
+		{func(t *catalog.Tool) {
+			t.Announced = []catalog.Announcement{{Source: goodPlace, PriceQuote: goodQuote}}
+		}, "", "1  "},
 	} {
-		list := List(&catalog.Catalog{Tools: []*catalog.Tool{test.tool}}, test.proofs, "2026-11-12")
-		got := string(rune('0' + len(list)))
-		if len(list) > 0 {
-			got += " " + list[0].State + " " + list[0].NewPrice()
-		}
-		if got != test.want {
-			t.Errorf("%s: %q, want %q", name, got, test.want)
+		tool := catalog.Tool{Slug: "plume", Pricing: "payant", Price: "19 €/mois", PriceSource: goodPlace, PriceQuote: goodQuote, PriceCheckedAt: "2026-11-01"}
+		test.change(&tool)
+		seen := catalog.Proof{Slug: "plume", URL: goodPlace, Quote: goodQuote, Result: test.result, Found: "Pro\n1 250,5 €/mois", CheckedAt: "2026-11-10T03:00:00Z"}
+		list := append(List(&catalog.Catalog{Tools: []*catalog.Tool{&tool}}, []catalog.Proof{seen}, "2026-11-12"), Listed{})
+		if got := fmt.Sprintf("%d %s %s", len(list)-1, list[0].State, list[0].NewPrice()); got != test.want {
+			t.Errorf("%+v: %q, want %q", tool, got, test.want)
 		}
 	}
 }

@@ -154,11 +154,9 @@ func (p *page) compare(quotation string) (result, found string) {
 	return catalog.Unreadable, nearest(p.text, quotation)
 }
 
-// maxNear is how many bytes the words of a quotation may be spread over in the passage that is most like it.
-const maxNear = 2 * catalog.MaxQuote
-
 // nearest returns the passage of a text that shares most words with a quotation, if it shares half of them.
 func nearest(text, quotation string) string {
+	const maxNear = 2 * catalog.MaxQuote // bytes from its first word of the quotation to the last one
 	isBetween := func(r rune) bool { return !isWord(r) }
 	wanted := slices.Compact(slices.Sorted(strings.FieldsFuncSeq(clean(quotation), isBetween)))
 	last := slices.Repeat([]int{-2 * maxNear}, len(wanted)) // where each of them stood last

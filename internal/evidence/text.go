@@ -18,10 +18,11 @@ import (
 // The limits of a page: bytes of visible text, bytes of one tag or text (but for scripts), and elements inside each
 // other. A page about prices reaches none of them.
 const (
-	maxText  = 1 << 20
-	maxToken = 384 << 10
-	maxDepth = 512 // as in browsers
-	maxRank  = 8   // of a page: see ranks
+	maxText       = 1 << 20
+	maxToken      = 384 << 10
+	maxDepth      = 512  // as in browsers
+	maxRank       = 8    // of a page: see ranks
+	maxAttributes = 1000 // of one element
 )
 
 // A page is the text of an HTML document that a reader sees: words, with a line break where a block, a cell or a
@@ -80,8 +81,6 @@ type builder struct {
 	isHead  bool // the next character begins a heading
 }
 
-var scriptEnd = regexp.MustCompile(`(?i)</script`)
-
 // read reads a document. Only a script may be longer than a token: the tokenizer begins anew at its end.
 func (b *builder) read(ctx context.Context, document []byte) error {
 	for {
@@ -89,7 +88,9 @@ func (b *builder) read(ctx context.Context, document []byte) error {
 		z.SetMaxBuf(maxToken)
 		for n := 0; z.Next() != html.ErrorToken; n++ {
 			done += len(z.Raw())
-			if b.take(z.Token()); len(b.text) > maxText || len(b.stack) > maxDepth {
+			token := z.Token()
+			b.take(token)
+			if len(b.text) > maxText || len(b.stack) > maxDepth || len(token.Attr) > maxAttributes {
 				return ErrTooLarge
 			}
 			if n%256 == 0 && ctx.Err() != nil {
@@ -188,16 +189,16 @@ func (b *builder) end(rank int, isWanted func(*open) bool) {
 	}
 }
 
-var isCents = regexp.MustCompile(`^\s*\d\d\s*$`)
-
 // write adds clean text: white space is one space.
 func (b *builder) write(text string) {
 	for _, r := range text {
-		if unicode.IsSpace(r) {
+		switch {
+		case len(b.text) > maxText:
+			return
+		case unicode.IsSpace(r):
 			b.separate(' ')
 			continue
-		}
-		if b.isHead {
+		case b.isHead:
 			b.page.heads, b.isHead = append(b.page.heads, len(b.text)), false
 		}
 		b.text, b.last = utf8.AppendRune(b.text, r), r
@@ -223,6 +224,8 @@ func set(names string) map[string]bool {
 var (
 	noText = set("script style template noscript noembed noframes title svg option textarea iframe object audio video " +
 		"canvas datalist rp")
+	scriptEnd = regexp.MustCompile(`(?i)</script`)
+	isCents   = regexp.MustCompile(`^\s*\d\d\s*$`)
 	isStruck  = set("s del strike")
 	isHeading = set("h1 h2 h3 h4 h5 h6 th dt")
 	isVoid    = set("area base br col embed hr img input link meta param source track wbr")
