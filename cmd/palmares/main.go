@@ -47,7 +47,7 @@ type commands struct {
 	Init     initCommand     `cmd:"" group:"Write:" help:"Write a content folder to start from, with one example of each kind of record."`
 	Validate validateCommand `cmd:"" group:"Write:" help:"Read a content folder and print every problem as file:line: message."`
 	Preview  previewCommand  `cmd:"" group:"Write:" help:"Show a content folder with its drafts, and reload the page when a file changes."`
-	Sources  sourcesCommand  `cmd:"" group:"Write:" help:"The pages that prices were taken from: check, list."`
+	Sources  sourcesCommand  `cmd:"" group:"Write:" help:"The pages that prices were taken from: check, list, quote."`
 	Import   importCommand   `cmd:"" group:"Write:" help:"Write a content folder from a spreadsheet."`
 	Schema   schemaCommand   `cmd:"" group:"Write:" help:"Print the JSON Schema of a kind of record, for editors and programs."`
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,22 +15,37 @@ import (
 	"github.com/alecthomas/kong"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content"
 	"palmares/internal/evidence"
 	"palmares/internal/publication"
 )
 
 type sourcesCommand struct {
-	Check sourcesCheckCommand `cmd:"" help:"Look at the pages that prices were taken from, and keep what was seen in preuves.jsonl."`
+	Check sourcesCheckCommand `cmd:"" help:"Look whether the words that prices were quoted from still stand on their pages, and keep what was seen in preuves.jsonl."`
 	List  sourcesListCommand  `cmd:"" help:"List the sources that somebody should look at."`
+	Quote sourcesQuoteCommand `cmd:"" help:"Print the passages with amounts of the page that a price was taken from, or quote one of them."`
+}
+
+// pageOptions are for the commands that read pages.
+type pageOptions struct {
+	Allow   networks      `help:"Networks (CIDR, comma-separated) that are not public and that may be asked, also over http (default: none)." placeholder:"CIDRS"`
+	Spacing time.Duration `hidden:"" default:"2s"`
+}
+
+// reader returns a reader of pages for a catalogue.
+func (o *pageOptions) reader(c *catalog.Catalog) (*evidence.Reader, error) {
+	if o.Spacing < 2*time.Second && len(o.Allow) == 0 {
+		return nil, &invalidValue{"--spacing is at least 2s, unless --allow is given"}
+	}
+	return evidence.NewReader(evidence.ReaderConfig{Agent: evidence.Agent("Palmares/"+version, c), Allow: o.Allow, Spacing: o.Spacing}), nil
 }
 
 type sourcesCheckCommand struct {
 	Dir            string `arg:"" help:"Content folder."`
 	languageOption `embed:""`
-	Limit          sourceLimit   `help:"How many sources to look at, those first that were not looked at for longest (default: all)." placeholder:"N"`
-	Allow          networks      `help:"Networks (CIDR, comma-separated) that are not public and that may be asked, also over http (default: none)." placeholder:"CIDRS"`
-	OnlyChanges    bool          `help:"Leave lines alone of which only the time would change."`
-	Spacing        time.Duration `hidden:"" default:"2s"`
+	Limit          sourceLimit `help:"How many sources to look at, those first that were not looked at for longest (default: all)." placeholder:"N"`
+	OnlyChanges    bool        `help:"Leave lines alone of which only the time would change."`
+	pageOptions    `embed:""`
 }
 
 // sourceLimit is a number of sources; 0 until given.
@@ -39,38 +55,44 @@ func (n *sourceLimit) Decode(ctx *kong.DecodeContext) error {
 	return wholeNumber(n, ctx, "a number of sources", 1, 1_000_000)
 }
 
-// Run looks at the sources. What is done when it is interrupted is kept.
+// saveEvery is how often proofs are saved while a check runs.
+const saveEvery = 10 * time.Second
+
+// Run looks at the sources. The proofs so far are kept when it is interrupted.
 func (c *sourcesCheckCommand) Run(inv *invocation) error {
 	c.speak(inv)
-	if c.Spacing < 2*time.Second && len(c.Allow) == 0 {
-		return &invalidValue{"--spacing is at least 2s, unless --allow is given"}
-	}
 	read, err := readCatalogue(inv, c.Dir, c.languageOption)
 	if err != nil {
 		return err
 	}
-	before, err := evidence.Load(c.Dir, catalog.Day(inv.now()))
+	sources, err := listSources(inv, c.Dir, read)
 	if err != nil {
-		return lineProblem(inv, c.Dir, err)
+		return err
 	}
-	reader := evidence.NewReader(evidence.ReaderConfig{Agent: userAgent(read), Allow: c.Allow, Spacing: c.Spacing})
+	reader, err := c.reader(read)
+	if err != nil {
+		return err
+	}
 	defer reader.Close()
-	bar, counts := newProgress(inv), map[evidence.Result]int{}
+	bar, counts, saved := newProgress(inv), map[string]int{}, time.Now()
 	check := &evidence.Check{
 		Reader: reader, Now: inv.now, Limit: int(c.Limit), OnlyChanges: c.OnlyChanges,
-		Each: func(done, total int, p evidence.Proof) {
+		Each: func(done, total int, p *catalog.Proof, all func() []catalog.Proof) {
 			counts[p.Result]++
 			bar.show("sources", done, total)
+			if time.Since(saved) >= saveEvery {
+				err, saved = content.SaveProofs(c.Dir, all()), time.Now()
+			}
 		},
 	}
-	list, total := check.Run(inv.ctx, evidence.Sources(read), before)
+	proofs, total := check.Run(inv.ctx, sources)
 	bar.done()
-	if err := evidence.Save(c.Dir, list); err != nil {
+	if err := errors.Join(err, content.SaveProofs(c.Dir, proofs)); err != nil {
 		return err
 	}
 	done := 0
 	var parts []string
-	for _, result := range evidence.Results {
+	for _, result := range catalog.ProofResults {
 		done += counts[result]
 		parts = append(parts, fmt.Sprintf("%d %s", counts[result], result))
 	}
@@ -83,15 +105,6 @@ func (c *sourcesCheckCommand) Run(inv *invocation) error {
 	return nil
 }
 
-// userAgent returns who asks, and where to complain.
-func userAgent(c *catalog.Catalog) string {
-	agent := "Palmares/" + version + " (+" + c.URL
-	if contact := c.Settings.Contact; contact != "" {
-		agent += "; " + contact
-	}
-	return agent + ")"
-}
-
 // readCatalogue reads a content folder without problems.
 func readCatalogue(inv *invocation, dir string, language languageOption) (*catalog.Catalog, error) {
 	options := checkOptions{languageOption: language, Format: "text"}
@@ -102,12 +115,15 @@ func readCatalogue(inv *invocation, dir string, language languageOption) (*catal
 	return read.Catalog, read.Close()
 }
 
-// lineProblem names the file of a line that only a reading of all of it finds wrong, as other problems do.
-func lineProblem(inv *invocation, dir string, err error) error {
-	if wrong, ok := errors.AsType[*evidence.LineError](err); ok {
-		return fmt.Errorf("%s:%d: %s", filepath.Join(fromHere(dir), evidence.File), wrong.Line, inv.say(wrong.Text))
+// listSources returns the sources of a folder with their proofs. The error names the line that is no proof, as other
+// problems do.
+func listSources(inv *invocation, dir string, c *catalog.Catalog) ([]evidence.Listed, error) {
+	today := catalog.Day(inv.now())
+	proofs, err := content.LoadProofs(dir, today)
+	if wrong, ok := errors.AsType[*content.ProofError](err); ok {
+		return nil, fmt.Errorf("%s:%d: %s", filepath.Join(fromHere(dir), catalog.ProofFile), wrong.Line, inv.say(wrong.Text))
 	}
-	return err
+	return evidence.List(c, proofs, today), err
 }
 
 type sourcesListCommand struct {
@@ -124,7 +140,7 @@ type states []string
 func (s *states) UnmarshalText(b []byte) error {
 	*s = strings.Split(string(b), ",")
 	for _, state := range *s {
-		if state != evidence.Stale && !slices.Contains(evidence.Results, evidence.Result(state)) {
+		if state != evidence.Stale && !slices.Contains(catalog.ProofResults, state) {
 			return &invalidValue{fmt.Sprintf("%q is not a state: expected confirmed, changed, moved, gone, unreadable or stale", state)}
 		}
 	}
@@ -137,11 +153,16 @@ func (c *sourcesListCommand) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	sources, err := listSources(inv, c.Dir, read)
+	if err != nil {
+		return err
+	}
 	var out bytes.Buffer // a list is whole, or there is none
 	listed := 0
-	err = evidence.EachListed(read, os.DirFS(c.Dir), catalog.Day(inv.now()), func(l *evidence.Listed) {
+	for i := range sources {
+		l := &sources[i]
 		if !slices.Contains(c.State, l.State) {
-			return
+			continue
 		}
 		listed++
 		switch c.Format {
@@ -150,14 +171,11 @@ func (c *sourcesListCommand) Run(inv *invocation) error {
 			encoder.SetEscapeHTML(false)
 			_ = encoder.Encode(l) // a buffer never fails
 		case "github":
-			fmt.Fprintf(&out, "::warning file=%s,line=%d::%s\n", annotationProperty.Replace(filepath.Join(fromHere(c.Dir), evidence.File)), l.Line,
+			fmt.Fprintf(&out, "::warning file=%s,line=%d::%s\n", annotationProperty.Replace(filepath.Join(fromHere(c.Dir), catalog.ProofFile)), l.Line,
 				annotationText.Replace(sourceSentence(l, inv.say)))
 		default:
 			fmt.Fprintln(&out, sourceSentence(l, inv.say))
 		}
-	})
-	if err != nil {
-		return lineProblem(inv, c.Dir, err)
 	}
 	if _, err := out.WriteTo(inv.stdout); err != nil {
 		return err
@@ -168,27 +186,120 @@ func (c *sourcesListCommand) Run(inv *invocation) error {
 	return nil
 }
 
-// sourceSentence returns what people read of a source: what is recorded, and what was found.
+// sourceSentence returns what people read of a source: price and words as recorded, and the words that were found.
 func sourceSentence(l *evidence.Listed, say func(string) string) string {
 	parts := []string{say(l.State)}
 	if l.Price != "" {
 		parts = append(parts, say("recorded "+l.Price))
 	}
-	if l.Hint != "" {
-		parts = append(parts, say(fmt.Sprintf("plan « %s »", l.Hint)))
+	if l.Quote != "" {
+		parts = append(parts, say(fmt.Sprintf("quoted « %s »", l.Quote)))
 	}
-	if l.NoPlan {
-		parts = append(parts, say(fmt.Sprintf("the plan « %s » is not on the page", l.Hint)))
-	}
-	if len(l.Found) > 0 {
-		parts = append(parts, say(fmt.Sprintf("found %s in « %s »", l.Found[0].Amount, l.Found[0].Text)))
+	if l.Found != "" && l.Result != catalog.Confirmed {
+		parts = append(parts, say(fmt.Sprintf("found « %s »", strings.Join(strings.Fields(l.Found), " "))))
 	}
 	place := fmt.Sprintf("read on %s at %s", l.Day(), l.URL)
-	if l.CheckedAt.IsZero() {
+	if l.CheckedAt == "" {
 		place = "not read yet: " + l.URL
 	}
 	if l.FinalURL != "" && l.FinalURL != l.URL {
 		place += ", which leads to " + l.FinalURL
 	}
 	return l.Slug + ": " + strings.Join(append(parts, say(place)), ", ")
+}
+
+type sourcesQuoteCommand struct {
+	Dir            string `arg:"" help:"Content folder."`
+	Slug           string `arg:"" help:"Slug of the tool."`
+	languageOption `embed:""`
+	Take           passageNumber `help:"Write this passage into the record of the tool, as price_quote, with the day as price_checked_at. The price stays." placeholder:"N"`
+	pageOptions    `embed:""`
+}
+
+// passageNumber is the number of a passage, from 1; 0 until given.
+type passageNumber int
+
+func (n *passageNumber) Decode(ctx *kong.DecodeContext) error {
+	return wholeNumber(n, ctx, "the number of a passage", 1, 1000)
+}
+
+func (c *sourcesQuoteCommand) Run(inv *invocation) error {
+	c.speak(inv)
+	read, err := readCatalogue(inv, c.Dir, c.languageOption)
+	if err != nil {
+		return err
+	}
+	t := read.Tool(c.Slug)
+	switch {
+	case t == nil:
+		return fmt.Errorf("there is no tool %q in the folder", c.Slug)
+	case t.PriceSource == "":
+		return fmt.Errorf("the tool %q has no price_source; write the address of the page that says its price into its record", c.Slug)
+	}
+	reader, err := c.reader(read)
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	price := catalog.WrittenPrice(t.Pricing, t.Price)
+	if t.IsConverted() {
+		price = t.PriceDisplay
+	}
+	list, err := reader.Passages(inv.ctx, t.PriceSource, price)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s cannot be read: %s", t.PriceSource, err)
+	case c.Take > 0:
+		return c.take(inv, list)
+	case len(list) == 0:
+		return fmt.Errorf("%s has no amounts; copy the words that say the price into price_quote", t.PriceSource)
+	}
+	return inv.printf("%s", passageTable(list, price, inv.say))
+}
+
+// passageTable returns the passages as people read them, the recorded price marked.
+func passageTable(list []evidence.Passage, price string, say func(string) string) string {
+	var b strings.Builder
+	own := 0
+	for i, p := range list {
+		mark := ""
+		if p.IsOwn {
+			own, mark = own+1, "*"
+		}
+		fmt.Fprintf(&b, "%3d %1s %s\n", i+1, mark, p.Quote)
+	}
+	switch own {
+	case 0:
+		fmt.Fprintln(&b, say("none has the recorded price, "+price))
+	case 1:
+		fmt.Fprintln(&b, say(fmt.Sprintf("only the first one has the recorded price, %s; --take 1 quotes it", price)))
+	default:
+		fmt.Fprintln(&b, say(fmt.Sprintf("%d of them, marked *, have the recorded price, %s; --take N quotes one", own, price)))
+	}
+	return b.String()
+}
+
+// take writes a passage into the record.
+func (c *sourcesQuoteCommand) take(inv *invocation, list []evidence.Passage) error {
+	if int(c.Take) > len(list) {
+		return fmt.Errorf("there is no passage %d on the page, which has %d now", c.Take, len(list))
+	}
+	name := "outils/" + c.Slug + ".md"
+	file := filepath.Join(c.Dir, filepath.FromSlash(name))
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the record of %q is a line of outils.jsonl, which is not written here; copy the words into its price_quote", c.Slug)
+	}
+	if err != nil {
+		return err
+	}
+	quote, today := list[c.Take-1].Quote, catalog.Day(inv.now())
+	doc, err := content.OpenDocument(name, data)
+	if err == nil {
+		err = errors.Join(doc.Set("price_quote", content.Value{Text: quote}), doc.Set("price_checked_at", content.Value{Text: today}))
+	}
+	if err == nil {
+		err = os.WriteFile(file, doc.Bytes(), 0o644)
+	}
+	return inv.result(err, "%s\n", inv.say(fmt.Sprintf("%s quotes « %s », read on %s", file, quote, today)))
 }

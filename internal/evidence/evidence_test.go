@@ -121,7 +121,6 @@ func newTestReader(w *web) *Reader {
 
 // see looks at sources, and returns the first letters of the results and the proofs.
 func see(t *testing.T, r *Reader, sources ...Listed) (results string, list []catalog.Proof) {
-	t.Helper()
 	check := &Check{Reader: r, Now: time.Now, Each: func(int, int, *catalog.Proof, func() []catalog.Proof) {}}
 	list, _ = check.Run(t.Context(), sources)
 	for _, p := range list {
@@ -134,7 +133,6 @@ func source(address, quote string) Listed {
 	return Listed{Proof: catalog.Proof{Slug: "plume", URL: address, Quote: quote}}
 }
 
-// TestAHostilePageCostsLittleAndConfirmsNothing asks servers that want to do harm.
 func TestAHostilePageCostsLittleAndConfirmsNothing(t *testing.T) {
 	var bomb bytes.Buffer
 	z := gzip.NewWriter(&bomb)
@@ -142,10 +140,6 @@ func TestAHostilePageCostsLittleAndConfirmsNothing(t *testing.T) {
 		_, _ = z.Write(bytes.Repeat([]byte("<p>Pro 18 €/mois "), 80_000))
 	}
 	_ = z.Close()
-	var attributes strings.Builder
-	for i := range 60_000 {
-		fmt.Fprintf(&attributes, " a%x", i)
-	}
 	rules := "User-agent: *\nDisallow: /" + strings.Repeat("*a", 30_000) + "$\n" + strings.Repeat("User-agent: *\nDisallow: /*x*\n", 300_000)
 	endless := func(w http.ResponseWriter, r *http.Request) {
 		for r.Context().Err() == nil {
@@ -160,7 +154,7 @@ func TestAHostilePageCostsLittleAndConfirmsNothing(t *testing.T) {
 		"amounts": sent(strings.Repeat("<p>Pro 18 €/mois", 50_000) + strings.Repeat("<p>Pro 17 €/mois", 5_000)), "numbers": sent("<p>" + strings.Repeat("1a", 190_000)),
 		"digits": sent("<p>" + strings.Repeat("19 ", 125_000)), "words": sent(strings.Repeat("<p>Pro €/mois ", 60_000)),
 		"one word": sent("<p>" + strings.Repeat("mois", 1_200_000)), "one word, in parts": sent("<p>" + strings.Repeat(strings.Repeat("mois", 12_000)+"<b>", 20)),
-		"ligatures": sent("<p>" + strings.Repeat("\ufdfa", 125_000)), "attributes": sent("<div" + attributes.String() + ">" + strings.Repeat("<a x>", 500_000)),
+		"ligatures":       sent("<p>" + strings.Repeat("\ufdfa", 125_000)),
 		"rules":           sent("<style>" + strings.Repeat(".a .b .c{display:none}", 17_000) + "</style>" + strings.Repeat("<p class='a b c'>x", 50_000)),
 		"selectors":       sent(strings.Repeat("<style>"+strings.Repeat(".a,", 100_000)+".b{display:none}</style>", 12)),
 		"conditions":      sent("<style>@media print{" + strings.Repeat("{}", 190_000) + "</style>"),
@@ -174,13 +168,10 @@ func TestAHostilePageCostsLittleAndConfirmsNothing(t *testing.T) {
 			server := httptest.NewServer(handler)
 			defer server.Close()
 			defer debug.SetGCPercent(debug.SetGCPercent(100)) // as commands run
-			var p catalog.Proof
+			var list []catalog.Proof
 			began := time.Now()
-			memory := mostMemory(func() {
-				_, list := see(t, newTestReader(nil), source(server.URL+"/tarifs", goodQuote))
-				p = list[0]
-			})
-			took := time.Since(began).Round(time.Millisecond)
+			memory := mostMemory(func() { _, list = see(t, newTestReader(nil), source(server.URL+"/tarifs", goodQuote)) })
+			p, took := list[0], time.Since(began).Round(time.Millisecond)
 			t.Logf("%s in %v with %d MB", p.Result, took, memory)
 			if p.Result == catalog.Confirmed || memory > 50 || took > pageTime+5*time.Second || len(p.Found) > 4096 || strings.ContainsAny(p.Found, "\x00\x1b\x07\u202e") {
 				t.Errorf("%+v in %v with %d MB", p, took, memory)
@@ -210,37 +201,25 @@ func mostMemory(do func()) uint64 {
 // TestTheResultSaysWhatBecameOfThePage compares the result, the words that were found, and the reason if there is no page.
 func TestTheResultSaysWhatBecameOfThePage(t *testing.T) {
 	closed := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "User-agent: *\nDisallow: /\n") }
-	for name, test := range map[string]struct {
-		*web
+	for _, test := range []struct {
 		want string
+		*web
 	}{
-		"there":                       {&web{answer: sent(goodPage)}, "confirmed , <nil>"},
-		"there, in blocks":            {&web{answer: sent("<b>Pro</b><div>19 €</div>/mois")}, "confirmed Pro\n19 €\n/mois, <nil>"},
-		"dearer":                      {&web{answer: sent(dearer)}, "changed Pro\n25 €/mois, <nil>"},
-		"dearer in two ways":          {&web{answer: sent(dearer + "<p>Pro 29 €/mois")}, "unreadable Pro\n25 €/mois, <nil>"},
-		"other words":                 {&web{answer: sent("<p>Pro, 19 €/an")}, "unreadable Pro, 19 €/an, <nil>"},
-		"less than half of the words": {&web{answer: sent("<p>Pro")}, "unreadable , <nil>"},
-		"at another host":             {&web{answer: redirected("https://autre.example/prix", goodPage)}, "confirmed , <nil>"},
-		"not at another host":         {&web{answer: redirected("https://autre.example/prix", "<p>Pro, 19 €/an")}, "moved , <nil>"},
-		"not at the start page":       {&web{answer: redirected("/fr/", "<p>Bonjour")}, "moved , <nil>"},
-		"dearer at the start page":    {&web{answer: redirected("/", dearer)}, "changed Pro\n25 €/mois, <nil>"},
-		"behind a password":           {&web{answer: redirected("/entrer", "<input type=Password><p>Bonjour")}, "moved , <nil>"},
-		"beside a password":           {&web{answer: sent("<input type=password><p>Bonjour")}, "unreadable , <nil>"},
-		"not at another path":         {&web{answer: redirected("/prix", "<p>Bonjour")}, "unreadable , <nil>"},
-		"at a private address":        {&web{answer: redirected("https://127.0.0.1/", goodPage)}, "moved , " + ErrRedirects.Error()},
-		"in a script":                 {&web{answer: redirected("javascript:alert(1)", "")}, "unreadable , " + ErrRedirects.Error()},
-		"not found":                   {&web{answer: http.NotFound}, "gone , " + StatusError(404).Error()},
-		"gone":                        {&web{answer: answered(410)}, "gone , " + StatusError(410).Error()},
-		"forbidden":                   {&web{answer: answered(403)}, "unreadable , " + StatusError(403).Error()},
-		"not modified, unasked":       {&web{answer: answered(304)}, "unreadable , " + StatusError(304).Error()},
-		"a file":                      {&web{answer: sent("", "Content-Type", "application/pdf")}, "unreadable , " + ErrNoPage.Error()},
-		"too deep":                    {&web{answer: sent(strings.Repeat("<i>", 2000))}, "unreadable , " + ErrTooLarge.Error()},
-		"not for programs":            {&web{answer: closed}, "unreadable , " + ErrRobots.Error()},
-		"without rules to read":       {&web{answer: answered(502)}, "unreadable , " + ErrRobots.Error()},
-		"no host":                     {&web{err: &net.DNSError{IsNotFound: true}}, "gone , " + ErrNoHost.Error()},
-		"no resolver":                 {&web{err: &net.DNSError{IsTemporary: true}}, "unreadable , " + ErrNoAnswer.Error()},
-		"no connection":               {&web{err: errors.New("reset")}, "unreadable , " + ErrNoAnswer.Error()},
-		"slow bytes":                  {&web{slow: "/tarifs"}, "unreadable , " + ErrNoAnswer.Error()}, "slow rules": {&web{slow: robotsPath}, "unreadable , " + ErrNoAnswer.Error()},
+		{"confirmed , <nil>", &web{answer: sent(goodPage)}}, {"confirmed Pro\n19 €\n/mois, <nil>", &web{answer: sent("<b>Pro</b><div>19 €</div>/mois")}},
+		{"changed Pro\n25 €/mois, <nil>", &web{answer: sent(dearer)}}, {"unreadable Pro\n25 €/mois, <nil>", &web{answer: sent(dearer + "<p>Pro 29 €/mois")}},
+		{"unreadable Pro, 19 €/an, <nil>", &web{answer: sent("<p>Pro, 19 €/an")}}, {"unreadable , <nil>", &web{answer: sent("<p>Pro")}},
+		{"confirmed , <nil>", &web{answer: redirected("https://autre.example/prix", goodPage)}},
+		{"moved , <nil>", &web{answer: redirected("https://autre.example/prix", "<p>Pro, 19 €/an")}}, {"moved , <nil>", &web{answer: redirected("/fr/", "<p>Bonjour")}},
+		{"changed Pro\n25 €/mois, <nil>", &web{answer: redirected("/", dearer)}}, {"moved , <nil>", &web{answer: redirected("/entrer", "<input type=Password><p>Bonjour")}},
+		{"unreadable , <nil>", &web{answer: sent("<input type=password><p>Bonjour")}}, {"unreadable , <nil>", &web{answer: redirected("/prix", "<p>Bonjour")}},
+		{"moved , " + ErrRedirects.Error(), &web{answer: redirected("https://127.0.0.1/", goodPage)}},
+		{"unreadable , " + ErrRedirects.Error(), &web{answer: redirected("javascript:alert(1)", "")}}, {"gone , " + StatusError(404).Error(), &web{answer: http.NotFound}},
+		{"gone , " + StatusError(410).Error(), &web{answer: answered(410)}}, {"unreadable , " + StatusError(403).Error(), &web{answer: answered(403)}},
+		{"unreadable , " + StatusError(304).Error(), &web{answer: answered(304)}}, {"unreadable , " + ErrNoPage.Error(), &web{answer: sent("", "Content-Type", "application/pdf")}},
+		{"unreadable , " + ErrTooLarge.Error(), &web{answer: sent(strings.Repeat("<i>", 2000))}}, {"unreadable , " + ErrRobots.Error(), &web{answer: closed}},
+		{"unreadable , " + ErrRobots.Error(), &web{answer: answered(502)}}, {"gone , " + ErrNoHost.Error(), &web{err: &net.DNSError{IsNotFound: true}}},
+		{"unreadable , " + ErrNoAnswer.Error(), &web{err: &net.DNSError{IsTemporary: true}}}, {"unreadable , " + ErrNoAnswer.Error(), &web{err: errors.New("reset")}},
+		{"unreadable , " + ErrNoAnswer.Error(), &web{slow: "/tarifs"}}, {"unreadable , " + ErrNoAnswer.Error(), &web{slow: robotsPath}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
@@ -248,13 +227,12 @@ func TestTheResultSaysWhatBecameOfThePage(t *testing.T) {
 			took := time.Since(began)
 			_, err := newTestReader(test.web).Passages(t.Context(), goodPlace, "")
 			if got := fmt.Sprintf("%s %s, %v", list[0].Result, list[0].Found, err); got != test.want || took > pageTime+5*time.Second {
-				t.Errorf("%s: %q after %v, want %q", name, got, took, test.want)
+				t.Errorf("%q after %v, want %q", got, took, test.want)
 			}
 		})
 	}
 	synctest.Test(t, func(t *testing.T) { // without a quotation the page has to be there
-		r := newTestReader(&web{answer: redirected("/", goodPage)})
-		if results, list := see(t, r, source(goodPlace, ""), source("https://plume.example/prix", "")); results != "mc" {
+		if results, list := see(t, newTestReader(&web{answer: redirected("/", goodPage)}), source(goodPlace, ""), source("https://plume.example/prix", "")); results != "mc" {
 			t.Errorf("%+v", list)
 		}
 	})
@@ -280,7 +258,6 @@ func TestNothingPrivateIsAskedUnlessAllowed(t *testing.T) {
 	}
 }
 
-// TestAHostIsAskedPolitely runs in virtual time.
 func TestAHostIsAskedPolitely(t *testing.T) {
 	const rules = "\ufeffUser-agent: *\rDisallow: /\r\rUser-agent: x\nUser-agent: palmares\nDisallow: /secret\nAllow: /secret/b\nDisallow: /*?s=*$\n"
 	synctest.Test(t, func(t *testing.T) {
@@ -314,11 +291,7 @@ func TestAHostIsAskedPolitely(t *testing.T) {
 
 // TestOnlyThePageThatConfirmedAPriceConfirmsItUnsent looks a second time at a page, which says that it is the same.
 func TestOnlyThePageThatConfirmedAPriceConfirmsItUnsent(t *testing.T) {
-	for _, test := range []struct {
-		first, second string // the tags of the page
-		of            string // the page of the first tag
-		want          string
-	}{
+	for _, test := range []struct{ first, second, of, want string }{ // the tags of the page, and the address of the first one
 		{`"1"`, `"1"`, goodPlace, catalog.Confirmed}, {`"1"`, `W/"2"`, goodPlace, catalog.Changed}, {`"1"`, `"1"`, goodPlace + "/autre", catalog.Changed},
 		{"", "", goodPlace, catalog.Changed}, {"1", "1", goodPlace, catalog.Changed}, {`"` + strings.Repeat("1", 201) + `"`, `"2"`, goodPlace, catalog.Changed},
 	} {
@@ -384,7 +357,7 @@ func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 var layouts = []string{
 	"<div class=card><h3>%s</h3><p><span class=n>%s</span> <span>%s</span></p><ul><li>7 projets</ul></div>",
 	"<section><h2>%s</h2>\n<div><strong>%s</strong></div>\n<div>%s</div><p>Tout compris</p></section>",
-	"<p>%s : %s %s. 3 projets.</p>",
+	"<p>%s %s %s. 3 projets.</p>",
 	"<table><tr><td>%s<td>%s %s</table>",
 	"<dl><dt>%s<dd>%s <small>%s</small></dl>",
 	"<article>%s<br>%s<br>%s<details><summary>Plus</summary>8 projets</details></article>",
@@ -394,7 +367,7 @@ func newModel(seed uint64) *model {
 	m := &model{Rand: rand.New(rand.NewPCG(seed, 1)), count: 1000, menu: "<li><a href=/x>Tarifs</a>"}
 	m.layout = pick(m.Rand, layouts...)
 	names := pick(m.Rand, []string{"Solo", "Pro", "Équipe"}, []string{"Basique", "Pro+", "L’Illimité"}, []string{"Free 2", "Team 5", "Org 20"})
-	currency, period := pick(m.Rand, "€", "$", "£", "CHF"), pick(m.Rand, "par mois", "/mois", "/ month, billed yearly", "HT / an")
+	currency, period := pick(m.Rand, "%s\u00a0€", "$%s", "£%s", "CHF\u00a0%s", "%s CHF"), pick(m.Rand, "par mois", "/mois", "/ month, billed yearly", "HT / an")
 	for i, name := range names {
 		number := fmt.Sprint((i+1)*10 + m.IntN(9))
 		number = pick(m.Rand, number, number, number+",99", number+".50", "1 "+fmt.Sprint(100+i*37))
@@ -403,12 +376,7 @@ func newModel(seed uint64) *model {
 	return m
 }
 
-func (p plan) amount() string {
-	if p.currency == "$" || p.currency == "£" {
-		return p.currency + p.number
-	}
-	return p.number + "\u00a0" + p.currency
-}
+func (p plan) amount() string { return fmt.Sprintf(p.currency, p.number) }
 
 // write returns the page; style changes the HTML of the quoted plan.
 func (m *model) write(style func(string) string) string {
@@ -426,11 +394,7 @@ func (m *model) write(style func(string) string) string {
 
 // quote returns the words that a person marks.
 func (m *model) quote() string {
-	p := m.plans[1]
-	if m.layout == layouts[2] {
-		return p.name + " : " + p.amount() + " " + p.period
-	}
-	return p.name + " " + p.amount() + " " + p.period
+	return m.plans[1].name + " " + m.plans[1].amount() + " " + m.plans[1].period
 }
 
 func same(s string) string { return s }
@@ -448,13 +412,11 @@ func wrapped(before, after string) mutation {
 	return styled(func(s string) string { return before + s + after })
 }
 
-// number changes the HTML of the quoted number.
 func number(change func(string) string) mutation {
 	return func(m *model) string { return replaced(m.plans[1].number, change(m.plans[1].number))(m) }
 }
 
 func compareWith(t *testing.T, document, quote string) (result, found string) {
-	t.Helper()
 	p, err := parsePage(t.Context(), []byte(document))
 	if err != nil {
 		t.Fatal(err)
@@ -465,15 +427,14 @@ func compareWith(t *testing.T, document, quote string) (result, found string) {
 // neutral are changes of a page that do not matter to the quoted price.
 var neutral = map[string]mutation{
 	"nothing": replaced(), "menus": changed(func(m *model) { m.menu += "<li>Nouveau<li>49 €" }), "counters": changed(func(m *model) { m.count = m.IntN(100_000) }),
-	"other plans":     changed(func(m *model) { m.plans[0].number, m.plans[2].number = "77", "1 999" }),
-	"more plans":      changed(func(m *model) { m.plans = append(m.plans, plan{"Max", "490", "€", "par mois"}) }),
-	"order":           func(m *model) string { s := m.write(same); return s[:strings.Index(s, "<main>")] + s },
-	"attributes":      replaced("<span", `<span data-v="19 €" class="a b" style="color: red"`, "<div", "<div hidden-x"),
-	"white space":     replaced("> ", ">\n\t ", " par ", "\r\n par  ", "\u00a0", pick(rand.New(rand.NewPCG(1, 1)), "&#8239;", "&nbsp;", " ")),
-	"entities":        replaced("€", "&euro;", "É", "&Eacute;", "’", "&#39;", "+", "&#43;", "$", "&#x24;"),
-	"invisible":       replaced(" par ", " p&shy;ar ", "mois", "mo\u200bis", "€", "<!-- 19 € -->€"),
-	"spans":           number(func(n string) string { return "<span><b>" + n[:1] + "</b>" + n[1:] + "</span>" }),
-	"struck price":    number(func(n string) string { return "<s>99 €</s> " + n }),
+	"other plans": changed(func(m *model) { m.plans[0].number, m.plans[2].number = "77", "1 999" }),
+	"more plans":  changed(func(m *model) { m.plans = append(m.plans, plan{"Max", "490", "%s €", "par mois"}) }),
+	"order":       func(m *model) string { s := m.write(same); return s[:strings.Index(s, "<main>")] + s },
+	"attributes":  replaced("<span", `<span data-v="19 €" class="a b" style="color: red"`, "<div", "<div hidden-x"),
+	"white space": replaced("> ", ">\n\t ", " par ", "\r\n par  ", "\u00a0", pick(rand.New(rand.NewPCG(1, 1)), "&#8239;", "&nbsp;", " ")),
+	"entities":    replaced("€", "&euro;", "É", "&Eacute;", "’", "&#39;", "+", "&#43;", "$", "&#x24;"),
+	"invisible":   replaced(" par ", " p&shy;ar ", "mois", "mo\u200bis", "€", "<!-- 19 € -->€"),
+	"spans":       number(func(n string) string { return "<span><b>" + n[:1] + "</b>" + n[1:] + "</span>" }), "struck price": number(func(n string) string { return "<s>99 €</s> " + n }),
 	"hidden price":    number(func(n string) string { return "<span class=u>99</span>" + n + "<style>.u{display:none}</style>" }),
 	"print":           wrapped("<style media=print>*,.card,.n{display:none}</style><style>@media print{.card,.n{display:none}} @media (max-width:9px){#a{}.n{display:none}}</style>", ""),
 	"other selectors": wrapped(`<style>.md\:hidden,.card p,p.n,section div{display:none}</style><noscript><style>.n{display:none}</style></noscript>`, ""),
@@ -496,12 +457,9 @@ func TestTheFiguresOfQuotationsHold(t *testing.T) {
 		for seed := range uint64(40) {
 			m := newModel(seed)
 			quote := m.quote()
-			document := mutate(m)
 			pages++
-			if result, found := compareWith(t, document, quote); result == catalog.Confirmed {
+			if result, _ := compareWith(t, mutate(m), quote); result == catalog.Confirmed {
 				confirmed++
-			} else {
-				t.Logf("%s, %d: %s %q, want %q in %s", name, seed, result, found, quote, document)
 			}
 			m = newModel(seed)
 			m.plans[1].number = pick(m.Rand, "87", "87,90", "2 345", "8.75", "7")
@@ -534,12 +492,11 @@ var lies = map[string]mutation{
 	"s":            wrapped("<s>", "</s>"), "del": wrapped("<del><div>", "</div></del>"), "strike": wrapped("<strike>", "</strike>"),
 	"line-through": wrapped(`<div style="text-decoration: 2px line-through">`, "</div>"),
 	"struck class": wrapped(`<style>.was{text-decoration-line:line-through}</style><div class=was>`, "</div>"),
-	"false ends":   wrapped("<span hidden><div></span></b></body>", "</div></span>"), "no end": wrapped("<div hidden/>", "</div>"),
-	"value": func(m *model) string {
+	"false ends":   wrapped("<span hidden><div></span></b></body>", "</div></span>"), "no end": wrapped("<div hidden/>", "</div>"), "value": func(m *model) string {
 		return m.write(func(string) string { return "<input value='" + m.quote() + "'>" })
 	}, "amount": changed(func(m *model) { m.plans[1].number = "9" + m.plans[1].number }), "cents": changed(func(m *model) { m.plans[1].number += ",01" }),
 	"sup": number(func(n string) string { return n + "<sup>95</sup>" }), "period": changed(func(m *model) { m.plans[1].period = "par semaine" }),
-	"currency": changed(func(m *model) { m.plans[1].currency = "¥" }), "plan": changed(func(m *model) { m.plans[1].name += " Max" }),
+	"currency": changed(func(m *model) { m.plans[1].currency = "%s ¥" }), "plan": changed(func(m *model) { m.plans[1].name += " Max" }),
 	"longer plan":  changed(func(m *model) { m.plans[1].name = "Ultra" + m.plans[1].name }),
 	"words inside": changed(func(m *model) { m.plans[1].name += ", à partir du 1er mars et pour les associations :" }),
 	"error page":   func(*model) string { return "<h1>Erreur 404</h1><p>Cette page n’existe pas.</p>" },
@@ -569,8 +526,7 @@ func TestTextsAreComparedAsDocumented(t *testing.T) {
 		{"Pro <s>29 €</s>19 €", "Pro 19 €", "confirmed "}, {"Pro<br>19 €<hr>par mois", "Pro 19 € par mois", "confirmed Pro\n19 €\npar mois"},
 		{"P<b>r</b>o<x-y>19</x-y> €", "Pro19 €", "confirmed "}, {"« L’offre » – 1\u202f200\u00a0€ / mois", `"L'offre" - 1 200€/mois`, "confirmed "},
 		{"ﬁn ① Pro", "fin 1 Pro", "confirmed "}, {"pro 19 €", "Pro 19 €", "unreadable pro 19 €"},
-		{"<details><summary>Prix</summary>Pro 19 €</details>", "Prix Pro 19 €", "confirmed Prix\nPro 19 €"},
-		{"<button>Pro</button>19 €", "Pro 19 €", "confirmed Pro\n19 €"},
+		{"<details><summary>Prix</summary>Pro 19 €</details>", "Prix Pro 19 €", "confirmed Prix\nPro 19 €"}, {"<button>Pro</button>19 €", "Pro 19 €", "confirmed Pro\n19 €"},
 		{"Team 5 : 29 € par mois<p>Team 10 : 49 € par mois", "Team 5 : 19 € par mois", "unreadable Team 5 : 29 € par mois"},
 		{"Gratuit pour tous", "Gratuit pour toujours", "unreadable Gratuit pour tous"},
 	} {
@@ -626,17 +582,13 @@ func TestSourcesAreListedWithTheirStates(t *testing.T) {
 }
 
 func FuzzPage(f *testing.F) {
-	for seed := range uint64(6) {
-		m := newModel(seed)
-		f.Add(m.write(same), m.quote())
-	}
+	f.Add(newModel(1).write(same), newModel(1).quote())
 	f.Fuzz(func(t *testing.T, document, quote string) {
 		p, err := parsePage(t.Context(), []byte(document))
 		if err != nil {
 			return
 		}
-		result, found := p.compare(quote)
-		if !utf8.ValidString(found) || result == catalog.Changed && found == "" {
+		if result, found := p.compare(quote); !utf8.ValidString(found) || result == catalog.Changed && found == "" {
 			t.Errorf("%s %q", result, found)
 		}
 		for _, one := range p.passages("19 €/mois") {
