@@ -12,6 +12,7 @@ import (
 	"palmares/internal/api"
 	"palmares/internal/content"
 	"palmares/internal/desk"
+	"palmares/internal/evidence"
 	"palmares/internal/preview"
 )
 
@@ -50,6 +51,7 @@ func (c *previewCommand) Run(inv *invocation) error {
 	defer drafts.Close()
 	p.Mount("/redaction", desk.New(desk.Config{
 		Folder: own, Copies: own, Visitor: own.Visitor, Drafts: drafts, Site: p.Site(), BaseURL: string(base), Now: inv.now, Log: log,
+		Reader: evidence.ReaderConfig{Agent: "Palmares/" + version, Spacing: 2 * time.Second},
 	}))
 	// Requests end with the context: streams of events would last for ever.
 	server := &http.Server{

@@ -23,6 +23,7 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
 	"palmares/internal/catalogdb"
+	"palmares/internal/evidence"
 	"palmares/internal/preview"
 	"palmares/internal/site"
 	"palmares/internal/worktree"
@@ -43,6 +44,8 @@ type Config struct {
 	Drafts     *preview.Drafts
 	// Site shows the pages in its layout.
 	Site *site.Site
+	// Reader reads the pages that prices were taken from. Its Agent is only the program: the catalogue is added.
+	Reader evidence.ReaderConfig
 	// Visitor returns who sent a request, or ErrStranger if nobody is signed in. It may set a cookie.
 	Visitor func(http.ResponseWriter, *http.Request) (Visitor, error)
 	// BaseURL is the public URL of this server, without a trailing slash.
@@ -114,6 +117,8 @@ func (d *desk) routes() []route {
 		{"POST " + settingsPath, account.Editor, d.openSettings},
 		{"GET " + copiesPath + "/{id}", account.Author, d.of(d.showCopy)},
 		{"POST " + copiesPath + "/{id}", account.Author, d.of(d.saveCopy)},
+		{"GET " + copiesPath + "/{id}/source", account.Author, d.of(d.showSource)},
+		{"POST " + copiesPath + "/{id}/source", account.Author, d.of(d.mark)},
 		{"POST " + copiesPath + "/{id}/images", account.Author, d.of(d.addPicture)},
 		{"GET " + copiesPath + "/{id}/apercu/{path...}", account.Author, d.of(d.showPreview)},
 	}
@@ -179,6 +184,7 @@ type desk struct {
 	mux         *http.ServeMux
 	reading     folderReading
 	sourcesRead sourceReading
+	pages       pageReading
 
 	inspecting sync.Mutex // held by whoever checks a picture
 }

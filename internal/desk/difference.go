@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -233,10 +234,7 @@ func (p passage) Words() (sides struct{ Old, New []word }) {
 	return sides
 }
 
-// splitWords splits a text after each space, so that the parts joined are the text.
-func splitWords(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return strings.SplitAfter(text, " ")
-}
+// splitWords splits a text into numbers and words, each with the space after it, so that the parts joined are the text.
+func splitWords(text string) []string { return isPart.FindAllString(text, -1) }
+
+var isPart = regexp.MustCompile(`\pN+(?:[., \x{a0}\x{202f}]\pN+)*\s*|[^\s\pN]+\s*|\s+`)

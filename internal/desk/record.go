@@ -114,7 +114,7 @@ func (d *desk) copyOf(r *request, c accountdb.WorkingCopy) (accountdb.WorkingCop
 	return made, err
 }
 
-// openRecord opens a working copy of a record, or the one that she has.
+// openRecord opens a working copy of a record, or the one that she has, as a form or where its price is quoted.
 func (d *desk) openRecord(r *request) (*response, error) {
 	found, data, _, err := d.record(r)
 	if err != nil {
@@ -124,7 +124,12 @@ func (d *desk) openRecord(r *request) (*response, error) {
 		_, _, _, err := d.editable(r)
 		return nil, err
 	}
-	return d.create(r, accountdb.WorkingCopy{Path: found.File(), Original: data, Data: data})
+	a, err := d.create(r, accountdb.WorkingCopy{Path: found.File(), Original: data, Data: data})
+	if err == nil && r.PostForm.Get("vers") == "source" { // to mark the words that say its price
+		place, _, _ := strings.Cut(a.location, "?")
+		a = seeOther(place+"/source", "")
+	}
+	return a, err
 }
 
 // free returns the path of a new record, if nothing has it yet.

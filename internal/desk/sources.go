@@ -2,9 +2,11 @@ package desk
 
 import (
 	"errors"
+	"io/fs"
 	"slices"
+	"strings"
 	"sync"
-	"time"
+	"unicode/utf8"
 
 	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
@@ -19,9 +21,8 @@ const (
 	maxSources = 500
 	// shownSources is how many the page of all states shows of each.
 	shownSources = 20
-	// sourceAge is how long the lists are shown as they were made, for each source of the folder: those of a hundred
-	// thousand are made at most once in 50 seconds.
-	sourceAge = 500 * time.Microsecond
+	// unquoted is the state of a price whose source nobody has quoted.
+	unquoted = "unquoted"
 )
 
 // A sourceList is the sources in a state that somebody should look at.
@@ -35,45 +36,43 @@ type sourceList struct {
 
 // sourceLists are the lists by their states, without rows.
 var sourceLists = []sourceList{
-	{State: string(evidence.Changed), Text: "Prix changés", Hint: "D’autres prix sont sur la page, ou celui de la fiche y est barré, ou c’est celui d’une autre offre."},
-	{State: string(evidence.Gone), Text: "Pages disparues", Hint: "L’adresse ne répond plus, ou dit que la page n’existe pas."},
-	{State: string(evidence.Moved), Text: "Pages déplacées", Hint: "L’adresse mène à un autre site, à l’accueil ou à une connexion."},
-	{State: string(evidence.Unreadable), Text: "Pages illisibles", Hint: "La lecture ne permet pas de trancher\u00a0: ouvrez la page, et relevez le prix vous-même."},
+	{State: catalog.Changed, Text: "Prix changés", Hint: "Les mots cités sont sur la page, avec d’autres nombres."},
+	{State: catalog.Gone, Text: "Pages disparues", Hint: "L’adresse ne répond plus, ou dit que la page n’existe pas."},
+	{State: catalog.Moved, Text: "Pages déplacées", Hint: "L’adresse mène à un autre site, à l’accueil ou à une connexion, et les mots cités n’y sont pas."},
+	{State: catalog.Unreadable, Text: "Pages illisibles", Hint: "La page n’a pas pu être lue, ou les mots cités n’y sont plus\u00a0: ouvrez-la, et marquez-les de nouveau."},
 	{State: evidence.Stale, Text: "Pages à relire", Hint: "Leur prix n’a été ni retrouvé là ni relevé à la main depuis longtemps."},
+	{State: unquoted, Text: "Prix sans citation", Hint: "La page du prix est connue, mais personne n’y a encore marqué les mots qui le disent."},
 }
 
 type sourceRow struct {
 	evidence.Listed
 	Name    string
 	Record  row
-	Amounts []foundAmount
+	IsOpen  bool      // it is the source of a tool that can be edited, and can be marked anew
+	IsTaken bool      // what was found can be taken over
+	New     string    // the price that this says; "" if only a person can tell
 	Copies  []copyRow // of its record
 }
 
 // Recorded returns the price of the record as pages show it; "" for none.
 func (s sourceRow) Recorded() string { return french.Price(s.Price) }
 
-// A foundAmount is an amount that was found, and the price that it can be recorded as; "" for none.
-type foundAmount struct {
-	evidence.Found
-	Price string
+// NewLabel returns the new price as pages show it.
+func (s sourceRow) NewLabel() string { return french.Price(s.New) }
+
+// Sides returns the words that are quoted and those that were found, with what only one of them says.
+func (s sourceRow) Sides() (sides struct{ Old, New []word }) {
+	return passage{Old: oneLine(s.Quote), New: s.Found}.Words()
 }
 
-// Label returns the price as pages show it.
-func (f foundAmount) Label() string { return french.Price(f.Price) }
+// oneLine returns a text with single spaces and no line breaks.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// A sourceReading keeps the lists of the folder as it was read last.
+// A sourceReading keeps the lists of an edition of the folder.
 type sourceReading struct {
 	mu    sync.Mutex
 	of    *preview.Edition
-	until time.Time
 	lists []sourceList
-}
-
-func (s *sourceReading) forget() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.until = time.Time{}
 }
 
 // sources returns the lists of sources that are not empty. A folder with problems has none.
@@ -83,46 +82,60 @@ func (d *desk) sources(e *preview.Edition) ([]sourceList, error) {
 	}
 	d.sourcesRead.mu.Lock()
 	defer d.sourcesRead.mu.Unlock()
-	if d.sourcesRead.of == e || d.Now().Before(d.sourcesRead.until) {
+	if d.sourcesRead.of == e {
 		return d.sourcesRead.lists, nil
 	}
-	lists, n := slices.Clone(sourceLists), 0
-	err := evidence.EachListed(e.Catalog, d.Folder.With(nil), catalog.Day(d.Now()), func(l *evidence.Listed) {
-		n++
-		i := slices.IndexFunc(lists, func(x sourceList) bool { return x.State == l.State })
-		if i < 0 {
-			return
-		}
-		if lists[i].Found++; lists[i].Found <= maxSources {
-			lists[i].Rows = append(lists[i].Rows, d.sourceRow(e.Catalog, l))
-		}
-	})
-	if _, isLine := errors.AsType[*evidence.LineError](err); isLine { // the next reading of the folder reports it
+	proofs, err := d.proofs()
+	if _, isLine := errors.AsType[*content.ProofError](err); isLine { // the next reading of the folder reports it
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	d.sourcesRead.of, d.sourcesRead.until = e, d.Now().Add(time.Duration(n)*sourceAge)
+	all := evidence.List(e.Catalog, proofs, catalog.Day(d.Now()))
+	for _, t := range e.Catalog.Tools {
+		if !t.Draft && t.PriceSource != "" && t.PriceQuote == "" && catalog.IsPublic(t.Pricing, t.Price) {
+			all = append(all, evidence.Listed{Proof: catalog.Proof{Slug: t.Slug, URL: t.PriceSource}, State: unquoted, Price: t.Price})
+		}
+	}
+	lists := slices.Clone(sourceLists)
+	for i := range all {
+		at := slices.IndexFunc(lists, func(x sourceList) bool { return x.State == all[i].State })
+		if at < 0 {
+			continue
+		}
+		if lists[at].Found++; lists[at].Found <= maxSources {
+			lists[at].Rows = append(lists[at].Rows, d.sourceRow(e.Catalog, &all[i]))
+		}
+	}
+	d.sourcesRead.of = e
 	d.sourcesRead.lists = slices.DeleteFunc(lists, func(x sourceList) bool { return x.Found == 0 })
 	return d.sourcesRead.lists, nil
 }
 
+// proofs returns what was seen at the sources of the folder.
+func (d *desk) proofs() (list []catalog.Proof, err error) {
+	file, err := d.Folder.With(nil).Open(catalog.ProofFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	err = content.EachProof(file, catalog.Day(d.Now()), func(p *catalog.Proof) { list = append(list, *p) })
+	return list, err
+}
+
 func (d *desk) sourceRow(c *catalog.Catalog, l *evidence.Listed) sourceRow {
 	r := sourceRow{Listed: *l, Record: row{Kind: &kinds[2], Slug: l.Slug}, Name: l.Slug}
+	r.Found = oneLine(l.Found)
 	if t := c.Tool(l.Slug); t != nil {
 		r.Record.Kind, r.Name = &kinds[0], t.Name
+		r.IsOpen = l.URL == t.PriceSource && l.Quote == t.PriceQuote && !d.isInBulk(&r.Record) // not an announced price
 	}
-	isFixed := d.isInBulk(&r.Record)
-	for _, f := range l.Found {
-		found := foundAmount{Found: f}
-		isKnown := func(other foundAmount) bool { return other.Price == found.Price }
-		found.Price = l.Recordable(f)
-		if isFixed || slices.ContainsFunc(r.Amounts, isKnown) {
-			found.Price = ""
-		}
-		r.Amounts = append(r.Amounts, found)
-	}
+	r.IsTaken = r.IsOpen && l.State == catalog.Changed && utf8.RuneCountInString(r.Found) <= catalog.MaxQuote
+	r.New = l.NewPrice()
 	return r
 }
 
@@ -160,82 +173,52 @@ func (d *desk) listSources(r *request) (*response, error) {
 	return render("sources", data), nil
 }
 
-// takeOver records a price that was found at the source of a tool, in her working copy. On her own
+// takeOver records the words that were found at the source of a tool, and their price, in her working copy. On her own
 // machine that is the file itself.
 func (d *desk) takeOver(r *request) (*response, error) {
 	found, published, data, err := d.editable(r)
 	if err != nil {
 		return nil, err
 	}
-	price, day := r.PostForm.Get("prix"), d.offered(r, found.File())
-	if day == "" {
-		return nil, refused("Ce prix n’est plus proposé\u00a0: la page a été relue entre-temps, ou la fiche a changé. Revenez à la liste des sources.")
-	}
-	if published.Value("price").Text != r.PostForm.Get("note") {
-		return nil, refused("Le prix de la fiche a changé depuis que cette page s’est affichée\u00a0: rien n’a été fait. Revenez à la liste des sources.")
+	s := d.offered(r, found.File())
+	if s == nil {
+		return nil, refused("Ces mots ne sont plus proposés\u00a0: la page a été relue entre-temps, ou la fiche a changé. Revenez à la liste des sources.")
 	}
 	c, err := d.copyOf(r, accountdb.WorkingCopy{Path: found.File(), Original: data, Data: data})
 	if err != nil {
 		return nil, err
 	}
 	doc, err := content.OpenDocument(c.Path, c.Data)
-	if err == nil {
-		err = recordPrice(doc, published, price, day)
-	}
 	if err != nil {
 		return nil, refused(sentence(err))
 	}
-	_, err = d.Copies.Save(r.Context(), c.ID, c.Revision, doc.Bytes(), r.now)
+	if published.Value("price").Text != r.PostForm.Get("note") || published.Value("price_quote").Text != s.Quote ||
+		published.Value("price_source").Text != s.URL || doc.Value("price_source").Text != s.URL {
+		return nil, refused("Le prix de la fiche ou sa page ont changé depuis que cette liste s’est affichée\u00a0: rien n’a été fait. Revenez à la liste des sources.")
+	}
+	err = d.saveQuote(r, c, doc, quotation{s.Found, s.New, s.Day(), published})
 	switch {
-	case errors.Is(err, accountdb.ErrChanged):
-		return nil, refused("Cette fiche vient d’être enregistrée ailleurs\u00a0: rien n’a été fait. Revenez à la liste des sources, et recommencez.")
 	case err != nil:
 		return nil, err
+	case s.New == "":
+		return seeOther(copiesPath+"/"+c.ID, "citation"), nil
 	case r.isLocal:
-		d.reading.forget()
-		d.sourcesRead.forget()
 		return seeOther(sourcesPath, "prix-ecrit"), nil
 	}
 	return seeOther(copiesPath+"/"+c.ID, "prix"), nil
 }
 
-// offered returns the day on which the price of a form was found at the source that the form names, if the
-// list of sources proposes it for that record; "" if not.
-func (d *desk) offered(r *request, file string) string {
-	e, err := d.folder(r.Context())
-	if err != nil {
-		return ""
-	}
-	lists, _ := d.sources(e) // without them nothing is proposed
+// offered returns the source whose words a form takes over, if the list of sources proposes them for that record; nil if
+// not.
+func (d *desk) offered(r *request, file string) *sourceRow {
+	lists, _ := d.sources(r.folder) // without them nothing is proposed
 	for _, list := range lists {
-		for _, s := range list.Rows {
-			isIt := func(f foundAmount) bool { return f.Price != "" && f.Price == r.PostForm.Get("prix") }
-			if s.Record.File() == file && s.URL == r.PostForm.Get("source") && slices.ContainsFunc(s.Amounts, isIt) {
-				return s.Day()
+		for i := range list.Rows {
+			s := &list.Rows[i]
+			if s.IsTaken && s.Record.File() == file && s.URL == r.PostForm.Get("source") && s.Found == r.PostForm.Get("mots") {
+				return s
 			}
 		}
 	}
-	return ""
-}
-
-// recordPrice changes the price of a document as somebody would who read it on a day: the price, the day of the
-// check, and an entry of the history that begins with what is published.
-func recordPrice(doc, published *content.Document, price, day string) error {
-	old, pricing, history := published.Value("price").Text, published.Value("pricing").Text, doc.Value("price_history")
-	if history.Text != "" {
-		return refused("L’historique des prix de cette fiche ne se lit pas comme une liste\u00a0: modifiez la fiche elle-même.")
-	}
-	rows := slices.DeleteFunc(history.Rows, func(e content.Row) bool { return e["changed_at"].Text == day && e["old_price"].Text == old })
-	at := 0
-	if n := len(rows); n > 1 && rows[0]["changed_at"].Text < rows[n-1]["changed_at"].Text { // the oldest is first
-		at = n
-	}
-	rows = slices.Insert(rows, at, content.Row{
-		"changed_at": {Text: day}, "old_pricing": {Text: pricing}, "old_price": {Text: old},
-		"new_pricing": doc.Value("pricing"), "new_price": {Text: price},
-	})
-	return errors.Join(
-		doc.Set("price", content.Value{Text: price}), doc.Set("price_checked_at", content.Value{Text: day}),
-		doc.Set("price_history", content.Value{Rows: rows}),
-	)
+	return nil
 }

@@ -3,10 +3,12 @@ package node
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"palmares/internal/accountsite"
 	"palmares/internal/api"
 	"palmares/internal/desk"
+	"palmares/internal/evidence"
 	"palmares/internal/preview"
 	"palmares/internal/webhook"
 	"palmares/internal/worktree"
@@ -38,6 +40,7 @@ func (n *node) openDesk(accounts *accountsite.Handler, sealer webhook.Sealer) (h
 	return desk.New(desk.Config{
 		Folder: folder, Copies: n.store.Copies, Editors: n.store.Editors, Shares: n.store.Shares, Reports: n.store.Reports.Sealed(sealer),
 		Readership: n.store.Readership, Catalogue: n.store.Catalogue, Drafts: drafts, Site: n.pages,
+		Reader:  evidence.ReaderConfig{Agent: "Palmares/" + n.cfg.Version, Spacing: 2 * time.Second},
 		Visitor: desk.Guests(accounts, n.store.Editors), BaseURL: n.cfg.BaseURL, Now: n.cfg.Now, Log: n.log,
 	}), nil
 }

@@ -1,0 +1,185 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"palmares/internal/accountdb"
+	"palmares/internal/catalog"
+	"palmares/internal/content"
+	"palmares/internal/evidence"
+	"palmares/internal/french"
+	"palmares/internal/record"
+)
+
+// The limits of reading pages for people at the desk.
+const (
+	readingTime = 20 * time.Second
+	maxReadings = 30 // a minute, of all people
+)
+
+// A pageReading reads the pages that prices were taken from, one at a time for each person.
+type pageReading struct {
+	mu     sync.Mutex
+	reader *evidence.Reader // nil before the first page
+	busy   map[string]bool  // people who wait for a page
+	begun  []time.Time      // when the pages of the last minute were asked for
+}
+
+// begin returns the reader, and what ends the reading, or why somebody has to wait.
+func (p *pageReading) begin(d *desk, r *request) (*evidence.Reader, func(), error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.begun = slices.DeleteFunc(p.begun, func(at time.Time) bool { return r.now.Sub(at) >= time.Minute })
+	switch {
+	case p.busy[r.Email]:
+		return nil, nil, &failure{status: http.StatusTooManyRequests, text: "Une page se lit déjà pour vous\u00a0: attendez qu’elle s’affiche, puis réessayez."}
+	case len(p.begun) >= maxReadings:
+		return nil, nil, &failure{status: http.StatusTooManyRequests, text: "La rédaction a lu 30\u00a0pages en une minute, le plus possible\u00a0: réessayez dans une minute."}
+	case p.reader == nil:
+		c := r.folder.Catalog
+		if c == nil {
+			c = &catalog.Catalog{URL: d.BaseURL}
+		}
+		cfg := d.Reader
+		cfg.Agent = evidence.Agent(cfg.Agent, c)
+		p.reader, p.busy = evidence.NewReader(cfg), map[string]bool{}
+	}
+	p.begun, p.busy[r.Email] = append(p.begun, r.now), true
+	return p.reader, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.busy, r.Email)
+	}, nil
+}
+
+// readSource returns the passages of a page with amounts, nearest to a price first.
+func (d *desk) readSource(r *request, address, price string) ([]evidence.Passage, error) {
+	if address == "" {
+		return nil, refused("Écrivez d’abord l’adresse de la page dans le champ «\u00a0Page du prix\u00a0» de la fiche.")
+	}
+	reader, end, err := d.pages.begin(d, r)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	ctx, cancel := context.WithTimeout(r.Context(), readingTime)
+	defer cancel()
+	list, err := reader.Passages(ctx, address, price)
+	if ctx.Err() != nil && r.Context().Err() == nil {
+		err = evidence.ErrNoAnswer
+	}
+	return list, err
+}
+
+type sourcePage struct {
+	page
+	Copy     copyRow
+	URL      string
+	Price    string // of the record, as pages show it
+	Why      string // the page cannot be read
+	Passages []evidence.Passage
+	Chosen   string // the quotation that is chosen already; "" for none
+	IsPriced bool   // amounts can become the price of the record
+}
+
+// showSource reads the page that the price of a tool was taken from, and proposes its words as the quotation.
+func (d *desk) showSource(r *request, c *draft) (_ *response, err error) {
+	if c.doc == nil || c.doc.Kind() != record.Tool {
+		return nil, noPage()
+	}
+	price, status := c.doc.Value("price").Text, http.StatusOK
+	data := sourcePage{page: r.page(name(c.doc, c.Path)), Copy: c.row(), URL: c.doc.Value("price_source").Text, Price: french.Price(price)}
+	data.Passages, err = d.readSource(r, data.URL, price)
+	if r.Context().Err() != nil {
+		return nil, r.Context().Err()
+	}
+	if f, ok := errors.AsType[*failure](err); ok {
+		status, data.Why = f.status, f.text
+	} else if err != nil {
+		data.Why = sentence(err) + "."
+	}
+	data.Chosen = c.doc.Value("price_quote").Text
+	if len(data.Passages) == 1 && data.Passages[0].IsOwn {
+		data.Chosen = data.Passages[0].Quote
+	}
+	data.IsPriced = slices.ContainsFunc(data.Passages, func(p evidence.Passage) bool { return p.Price != "" })
+	a := render("source", data)
+	a.status = status
+	return a, nil
+}
+
+// mark records the words that somebody chose on a page, and, if she wants, their amount as the price.
+func (d *desk) mark(r *request, c *draft) (*response, error) {
+	if c.doc == nil || c.doc.Kind() != record.Tool {
+		return nil, noPage()
+	}
+	price, words, isChosen := strings.Cut(r.PostForm.Get("mots"), "|")
+	if !isChosen {
+		return nil, refused("Choisissez les mots de la page qui disent le prix.")
+	}
+	if !r.PostForm.Has("montant") {
+		price = ""
+	}
+	revision, err := strconv.ParseInt(r.PostForm.Get("revision"), 10, 64)
+	if err != nil {
+		return nil, unreadableForm()
+	}
+	published, _ := content.OpenDocument(c.file(), c.Original) // a new record has none
+	c.Revision = revision
+	err = d.saveQuote(r, c.WorkingCopy, c.doc, quotation{oneLine(words), price, catalog.Day(r.now), published})
+	return seeOther(c.path(), "citation"), err
+}
+
+// A quotation is the words of a page that say a price, read on a day.
+type quotation struct {
+	words, price, day string            // price is "" if it stays
+	published         *content.Document // the record on the site; nil for none
+}
+
+// saveQuote writes a quotation into a working copy.
+func (d *desk) saveQuote(r *request, c accountdb.WorkingCopy, doc *content.Document, q quotation) error {
+	if err := q.write(doc); err != nil {
+		return refused(sentence(err))
+	}
+	_, err := d.Copies.Save(r.Context(), c.ID, c.Revision, doc.Bytes(), r.now)
+	d.reading.forget() // on somebody's own machine, it is in the folder
+	if errors.Is(err, accountdb.ErrChanged) {
+		return refused("Cette fiche vient d’être enregistrée ailleurs\u00a0: rien n’a été fait. Revenez à la page précédente, et recommencez.")
+	}
+	return err
+}
+
+// write changes a document as somebody would who read a page: the quotation, the day, and another price with an
+// entry of the history that begins with what is published.
+func (q *quotation) write(doc *content.Document) error {
+	err := errors.Join(doc.Set("price_quote", content.Value{Text: q.words}), doc.Set("price_checked_at", content.Value{Text: q.day}))
+	if err != nil || q.price == "" || q.price == doc.Value("price").Text {
+		return err
+	}
+	if q.published == nil {
+		return doc.Set("price", content.Value{Text: q.price})
+	}
+	old, pricing, history := q.published.Value("price").Text, q.published.Value("pricing").Text, doc.Value("price_history")
+	if history.Text != "" {
+		return refused("L’historique des prix de cette fiche ne se lit pas comme une liste\u00a0: modifiez la fiche elle-même.")
+	}
+	rows := slices.DeleteFunc(history.Rows, func(e content.Row) bool { return e["changed_at"].Text == q.day && e["old_price"].Text == old })
+	at := 0
+	if n := len(rows); n > 1 && rows[0]["changed_at"].Text < rows[n-1]["changed_at"].Text { // the oldest is first
+		at = n
+	}
+	if q.price != old {
+		rows = slices.Insert(rows, at, content.Row{
+			"changed_at": {Text: q.day}, "old_pricing": {Text: pricing}, "old_price": {Text: old},
+			"new_pricing": doc.Value("pricing"), "new_price": {Text: q.price},
+		})
+	}
+	return errors.Join(doc.Set("price", content.Value{Text: q.price}), doc.Set("price_history", content.Value{Rows: rows}))
+}
