@@ -31,7 +31,7 @@ var tried = map[string][]string{
 	"POST /redaction/fiches/{folder}/{slug}/retrait": {
 		"/redaction/fiches/outils/plume/retrait", "raison", "mort", "jour", "2026-11-01", "texte", "Fini.",
 	},
-	"POST /redaction/fiches/{folder}/{slug}/prix":            {"/redaction/fiches/outils/plume/prix", "source", "https://plume.example/tarifs", "prix", "25 €/mois"},
+	"POST /redaction/fiches/{folder}/{slug}/prix":            {"/redaction/fiches/outils/plume/prix", "source", "https://plume.example/tarifs", "mots", "Pro 25 € par mois"},
 	"GET /redaction/sources":                                 {"/redaction/sources"},
 	"GET /redaction/nouvelle":                                {"/redaction/nouvelle"},
 	"POST /redaction/nouvelle":                               {"/redaction/nouvelle", "genre", "outils", "nom", "NOUVEAU"},
@@ -42,6 +42,8 @@ var tried = map[string][]string{
 	"POST /redaction/reglages":                               {"/redaction/reglages"},
 	"GET /redaction/copies/{id}":                             {"COPY"},
 	"POST /redaction/copies/{id}":                            {"COPY", "revision", "1"},
+	"GET /redaction/copies/{id}/source":                      {"COPY/source"},
+	"POST /redaction/copies/{id}/source":                     {"COPY/source", "revision", "1", "mots", "0 €/mois: Gratuit pour toujours"},
 	"POST /redaction/copies/{id}/images":                     {"COPY/images", "alt", "Un écran"},
 	"GET /redaction/copies/{id}/apercu/{path...}":            {"COPY/apercu/outils/plume"},
 	"GET /redaction/copies/{id}/conflit":                     {"COPY/conflit"},

@@ -25,6 +25,7 @@ import (
 	"palmares/internal/accountdb"
 	"palmares/internal/api"
 	"palmares/internal/desk"
+	"palmares/internal/evidence"
 	"palmares/internal/preview"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
@@ -83,6 +84,9 @@ var sealer = func() webhook.Sealer {
 	return s
 }()
 
+// reader reads pages on this machine only.
+var reader = evidence.ReaderConfig{Agent: "Palmares/essai", Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+
 // reported returns the id of something that a reader has just reported.
 func (n *newsroom) reported() string {
 	n.t.Helper()
@@ -127,6 +131,7 @@ func newNewsroom(t testing.TB, db *testdb.DB, dir string) *newsroom {
 	})
 	n.handler = desk.New(desk.Config{
 		Folder: folder, Copies: db.Copies, Editors: db.Editors, Shares: db.Shares, Readership: db.Readership, Reports: db.Reports.Sealed(sealer), Catalogue: db.Catalogue, Drafts: drafts, Site: pages, BaseURL: base, Now: clock, Log: log,
+		Reader: reader,
 		Visitor: func(_ http.ResponseWriter, r *http.Request) (desk.Visitor, error) {
 			who, ok := n.people[r.Header.Get("X-Who")]
 			if !ok {

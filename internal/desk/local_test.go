@@ -38,7 +38,7 @@ func newLocal(t *testing.T) person {
 	pages := site.New(site.Config{Demo: func(*snapshot.Snapshot) bool { return false }, BaseURL: base, Document: api.Document()})
 	pages.Show(indexed(t))
 	n.handler = desk.New(desk.Config{
-		Folder: own, Copies: own, Visitor: own.Visitor, Drafts: drafts, Site: pages, BaseURL: base, Now: clock,
+		Folder: own, Copies: own, Visitor: own.Visitor, Drafts: drafts, Site: pages, BaseURL: base, Now: clock, Reader: reader,
 		Log: slog.New(slog.NewTextHandler(&n.log, nil)),
 	})
 	who, err := own.Visitor(nil, nil)

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -14,7 +15,6 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/evidence"
-	"palmares/internal/french"
 	"palmares/internal/record"
 )
 
@@ -24,7 +24,7 @@ const (
 	maxReadings = 30 // a minute, of all people
 )
 
-// A pageReading reads the pages that prices were taken from, one at a time for each person.
+// A pageReading reads the pages that prices were taken from.
 type pageReading struct {
 	mu     sync.Mutex
 	reader *evidence.Reader // nil before the first page
@@ -32,31 +32,29 @@ type pageReading struct {
 	begun  []time.Time      // when the pages of the last minute were asked for
 }
 
-// begin returns the reader, and what ends the reading, or why somebody has to wait.
-func (p *pageReading) begin(d *desk, r *request) (*evidence.Reader, func(), error) {
+// begin returns the reader, if somebody need not wait. Whoever has it ends the reading.
+func (p *pageReading) begin(d *desk, r *request) (*evidence.Reader, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.begun = slices.DeleteFunc(p.begun, func(at time.Time) bool { return r.now.Sub(at) >= time.Minute })
 	switch {
 	case p.busy[r.Email]:
-		return nil, nil, &failure{status: http.StatusTooManyRequests, text: "Une page se lit déjà pour vous\u00a0: attendez qu’elle s’affiche, puis réessayez."}
+		return nil, &failure{status: http.StatusTooManyRequests, text: "Une page se lit déjà pour vous\u00a0: attendez qu’elle s’affiche, puis réessayez."}
 	case len(p.begun) >= maxReadings:
-		return nil, nil, &failure{status: http.StatusTooManyRequests, text: "La rédaction a lu 30\u00a0pages en une minute, le plus possible\u00a0: réessayez dans une minute."}
+		return nil, &failure{status: http.StatusTooManyRequests, text: "La rédaction a lu 30\u00a0pages en une minute, le plus possible\u00a0: réessayez dans une minute."}
 	case p.reader == nil:
-		c := r.folder.Catalog
-		if c == nil {
-			c = &catalog.Catalog{URL: d.BaseURL}
-		}
-		cfg := d.Reader
+		cfg, c := d.Reader, cmp.Or(r.folder.Catalog, &catalog.Catalog{URL: d.BaseURL})
 		cfg.Agent = evidence.Agent(cfg.Agent, c)
 		p.reader, p.busy = evidence.NewReader(cfg), map[string]bool{}
 	}
 	p.begun, p.busy[r.Email] = append(p.begun, r.now), true
-	return p.reader, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(p.busy, r.Email)
-	}, nil
+	return p.reader, nil
+}
+
+func (p *pageReading) end(r *request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.busy, r.Email)
 }
 
 // readSource returns the passages of a page with amounts, nearest to a price first.
@@ -64,11 +62,11 @@ func (d *desk) readSource(r *request, address, price string) ([]evidence.Passage
 	if address == "" {
 		return nil, refused("Écrivez d’abord l’adresse de la page dans le champ «\u00a0Page du prix\u00a0» de la fiche.")
 	}
-	reader, end, err := d.pages.begin(d, r)
+	reader, err := d.pages.begin(d, r)
 	if err != nil {
 		return nil, err
 	}
-	defer end()
+	defer d.pages.end(r)
 	ctx, cancel := context.WithTimeout(r.Context(), readingTime)
 	defer cancel()
 	list, err := reader.Passages(ctx, address, price)
@@ -82,7 +80,7 @@ type sourcePage struct {
 	page
 	Copy     copyRow
 	URL      string
-	Price    string // of the record, as pages show it
+	Price    string // of the record
 	Why      string // the page cannot be read
 	Passages []evidence.Passage
 	Chosen   string // the quotation that is chosen already; "" for none
@@ -94,18 +92,20 @@ func (d *desk) showSource(r *request, c *draft) (_ *response, err error) {
 	if c.doc == nil || c.doc.Kind() != record.Tool {
 		return nil, noPage()
 	}
-	price, status := c.doc.Value("price").Text, http.StatusOK
-	data := sourcePage{page: r.page(name(c.doc, c.Path)), Copy: c.row(), URL: c.doc.Value("price_source").Text, Price: french.Price(price)}
-	data.Passages, err = d.readSource(r, data.URL, price)
+	data := sourcePage{
+		page: r.page(name(c.doc, c.Path)), Copy: c.row(), URL: c.doc.Value("price_source").Text, Price: c.doc.Value("price").Text,
+		Chosen: c.doc.Value("price_quote").Text,
+	}
+	data.Passages, err = d.readSource(r, data.URL, data.Price)
 	if r.Context().Err() != nil {
 		return nil, r.Context().Err()
 	}
+	status := http.StatusOK
 	if f, ok := errors.AsType[*failure](err); ok {
 		status, data.Why = f.status, f.text
 	} else if err != nil {
 		data.Why = sentence(err) + "."
 	}
-	data.Chosen = c.doc.Value("price_quote").Text
 	if len(data.Passages) == 1 && data.Passages[0].IsOwn {
 		data.Chosen = data.Passages[0].Quote
 	}
@@ -120,7 +120,7 @@ func (d *desk) mark(r *request, c *draft) (*response, error) {
 	if c.doc == nil || c.doc.Kind() != record.Tool {
 		return nil, noPage()
 	}
-	price, words, isChosen := strings.Cut(r.PostForm.Get("mots"), "|")
+	price, words, isChosen := strings.Cut(r.PostForm.Get("mots"), ": ")
 	if !isChosen {
 		return nil, refused("Choisissez les mots de la page qui disent le prix.")
 	}
@@ -131,8 +131,11 @@ func (d *desk) mark(r *request, c *draft) (*response, error) {
 	if err != nil {
 		return nil, unreadableForm()
 	}
-	published, _ := content.OpenDocument(c.file(), c.Original) // a new record has none
-	c.Revision = revision
+	c.Revision = revision // that she read
+	published, missing := content.OpenDocument(c.file(), c.Original)
+	if missing != nil { // a new record
+		published = content.NewDocument(record.Tool)
+	}
 	err = d.saveQuote(r, c.WorkingCopy, c.doc, quotation{oneLine(words), price, catalog.Day(r.now), published})
 	return seeOther(c.path(), "citation"), err
 }
@@ -140,7 +143,7 @@ func (d *desk) mark(r *request, c *draft) (*response, error) {
 // A quotation is the words of a page that say a price, read on a day.
 type quotation struct {
 	words, price, day string            // price is "" if it stays
-	published         *content.Document // the record on the site; nil for none
+	published         *content.Document // the record on the site
 }
 
 // saveQuote writes a quotation into a working copy.
@@ -163,9 +166,6 @@ func (q *quotation) write(doc *content.Document) error {
 	if err != nil || q.price == "" || q.price == doc.Value("price").Text {
 		return err
 	}
-	if q.published == nil {
-		return doc.Set("price", content.Value{Text: q.price})
-	}
 	old, pricing, history := q.published.Value("price").Text, q.published.Value("pricing").Text, doc.Value("price_history")
 	if history.Text != "" {
 		return refused("L’historique des prix de cette fiche ne se lit pas comme une liste\u00a0: modifiez la fiche elle-même.")
@@ -175,7 +175,7 @@ func (q *quotation) write(doc *content.Document) error {
 	if n := len(rows); n > 1 && rows[0]["changed_at"].Text < rows[n-1]["changed_at"].Text { // the oldest is first
 		at = n
 	}
-	if q.price != old {
+	if q.price != old && old != "" {
 		rows = slices.Insert(rows, at, content.Row{
 			"changed_at": {Text: q.day}, "old_pricing": {Text: pricing}, "old_price": {Text: old},
 			"new_pricing": doc.Value("pricing"), "new_price": {Text: q.price},

@@ -12,7 +12,6 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/evidence"
-	"palmares/internal/french"
 	"palmares/internal/preview"
 )
 
@@ -53,12 +52,6 @@ type sourceRow struct {
 	New     string    // the price that this says; "" if only a person can tell
 	Copies  []copyRow // of its record
 }
-
-// Recorded returns the price of the record as pages show it; "" for none.
-func (s sourceRow) Recorded() string { return french.Price(s.Price) }
-
-// NewLabel returns the new price as pages show it.
-func (s sourceRow) NewLabel() string { return french.Price(s.New) }
 
 // Sides returns the words that are quoted and those that were found, with what only one of them says.
 func (s sourceRow) Sides() (sides struct{ Old, New []word }) {
@@ -180,21 +173,24 @@ func (d *desk) takeOver(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
+	changed := refused("Le prix de la fiche ou sa page ont changé depuis que cette liste s’est affichée\u00a0: rien n’a été fait. Revenez à la liste des sources.")
 	s := d.offered(r, found.File())
-	if s == nil {
+	switch {
+	case s == nil:
 		return nil, refused("Ces mots ne sont plus proposés\u00a0: la page a été relue entre-temps, ou la fiche a changé. Revenez à la liste des sources.")
+	case published.Value("price").Text != r.PostForm.Get("note"), published.Value("price_quote").Text != s.Quote, published.Value("price_source").Text != s.URL:
+		return nil, changed
 	}
 	c, err := d.copyOf(r, accountdb.WorkingCopy{Path: found.File(), Original: data, Data: data})
 	if err != nil {
 		return nil, err
 	}
 	doc, err := content.OpenDocument(c.Path, c.Data)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, refused(sentence(err))
-	}
-	if published.Value("price").Text != r.PostForm.Get("note") || published.Value("price_quote").Text != s.Quote ||
-		published.Value("price_source").Text != s.URL || doc.Value("price_source").Text != s.URL {
-		return nil, refused("Le prix de la fiche ou sa page ont changé depuis que cette liste s’est affichée\u00a0: rien n’a été fait. Revenez à la liste des sources.")
+	case doc.Value("price_source").Text != s.URL: // in a copy that she had
+		return nil, changed
 	}
 	err = d.saveQuote(r, c, doc, quotation{s.Found, s.New, s.Day(), published})
 	switch {

@@ -8,61 +8,64 @@ import (
 	"testing"
 	"time"
 
-	"palmares/internal/evidence"
+	"palmares/internal/catalog"
+	"palmares/internal/content"
 )
 
-const tariffs = "https://plume.example/tarifs"
+const (
+	tariffs = "https://plume.example/tarifs"
+	quoted  = "Pro <b> 19 € par mois"
+)
 
-// look writes what was seen of the price of Plume the night before.
-func (n *newsroom) look(result evidence.Result, found ...evidence.Found) {
+// look writes what was seen of the quotation of Plume the night before.
+func (n *newsroom) look(result, found string) {
 	n.t.Helper()
-	n.write("outils/plume.md", strings.Replace(plume, "tier: 1\n", "price_source: "+tariffs+"\ntier: 1\n", 1))
-	n.see(result, found...)
+	n.write("outils/plume.md", strings.Replace(plume, "tier: 1\n", "price_source: "+tariffs+"\nprice_quote: "+quoted+"\ntier: 1\n", 1))
+	n.see(catalog.Proof{Slug: "plume", Quote: quoted, Result: result, Found: found})
 }
 
-// see is look for a tool that has its source.
-func (n *newsroom) see(result evidence.Result, found ...evidence.Found) {
+// see is look for a tool that has its quotation.
+func (n *newsroom) see(p catalog.Proof) {
 	n.t.Helper()
-	seen := evidence.Proof{Slug: "plume", URL: tariffs, FinalURL: tariffs, CheckedAt: n.now.Add(-10 * time.Hour), Status: 200, Result: result, Found: found}
-	if result == evidence.Confirmed {
-		seen.ConfirmedAt = seen.CheckedAt
+	p.URL, p.FinalURL, p.CheckedAt, p.Status = tariffs, tariffs, catalog.FormatTime(n.now.Add(-10*time.Hour)), 200
+	if p.Result == catalog.Confirmed {
+		p.ConfirmedAt = p.CheckedAt
 	}
-	if err := evidence.Save(n.dir, []evidence.Proof{seen}); err != nil {
+	if err := content.SaveProofs(n.dir, []catalog.Proof{p}); err != nil {
 		n.t.Fatal(err)
 	}
 	n.now = n.now.Add(16 * time.Second) // the folder is read again
 }
 
-// taken is the file of Plume with a price of 25 € that was found on 2026-11-15.
+// taken is the file of Plume with words that were found on 2026-11-15.
 var taken = strings.NewReplacer(
 	"price: 19 €/mois\n", "price: 25 €/mois\n", "price_checked_at: 2026-01-01\n", "price_checked_at: 2026-11-15\n",
-	"tier: 1\n", "price_source: "+tariffs+"\nprice_history:\n  - changed_at: 2026-11-15\n    old_pricing: payant\n    old_price: 19 €/mois\n"+
-		"    new_pricing: payant\n    new_price: 25 €/mois\ntier: 1\n",
+	"tier: 1\n", "price_source: "+tariffs+"\nprice_quote: \"Pro <b> 25 € par mois\"\nprice_history:\n  - changed_at: 2026-11-15\n    old_pricing: payant\n"+
+		"    old_price: 19 €/mois\n    new_pricing: payant\n    new_price: 25 €/mois\ntier: 1\n",
 ).Replace(plume)
 
-var (
-	pro   = evidence.Found{Amount: "25 €/mois", Text: "Pro <b>neuf</b> : 25 €/mois"}
-	crew  = evidence.Found{Amount: "40 € par utilisateur et par mois", Text: "Équipe : 40 € par utilisateur et par mois"}
-	vague = evidence.Found{Amount: "12 €", Text: "Dès 12 €"}
-)
+const takeOver = "/redaction/fiches/outils/plume/prix"
 
-func TestAPriceThatWasFoundIsTakenOverWithItsDay(t *testing.T) {
+// words are the fields of the form that takes over what was found.
+var words = []string{"source", tariffs, "note", "19 €/mois", "mots", "Pro <b> 25 € par mois"}
+
+func TestWordsThatWereFoundAreTakenOverWithTheirPriceAndDay(t *testing.T) {
 	each(t, func(t *testing.T, n *newsroom) {
 		ada, bob := n.as("Ada"), n.as("Bob")
-		n.look(evidence.Changed, pro, vague, crew)
+		n.look(catalog.Changed, "Pro <b>\n25\u00a0€\npar mois")
 		bob.get("/redaction").OK().Contains("Sources à revoir", `<a href="/redaction/sources?etat=changed">Prix changés</a>&nbsp;: 1`)
 		bob.get("/redaction/sources").OK().Contains(
 			"Prix changés", `href="/redaction/fiches/outils/plume">Plume</a>`, "<strong>19\u00a0€/mois</strong>", `href="`+tariffs+`"`, `datetime="2026-11-15"`,
-			"Pro &lt;b&gt;neuf&lt;/b&gt; : 25 €/mois", `value="25 €/mois">Reprendre 25`, `value="40 €/utilisateur/mois">`, "Dès 12 €",
-		).Lacks(`value="12`)
+			"Cité&nbsp;: «&nbsp;Pro &lt;b&gt; <mark>19 </mark>€ par mois&nbsp;»", "Trouvé&nbsp;: «&nbsp;Pro &lt;b&gt; <mark>25 </mark>€ par mois&nbsp;»",
+			"Reprendre 25\u00a0€/mois et les mots trouvés", "Toujours vrai",
+		)
 		bob.get("/redaction/sources?etat=gone").OK().Lacks("Plume")
 
 		// What she has written stays, and only the lines of the price change, however often she chooses.
 		copied := bob.open("outils/plume")
 		bob.save(copied, "f.tagline", "Écrit bien").Is(http.StatusSeeOther)
-		const to = "/redaction/fiches/outils/plume/prix"
-		for _, price := range []string{"40 €/utilisateur/mois", "25 €/mois", "25 €/mois"} {
-			if got := bob.follow(bob.post(to, "source", tariffs, "note", "19 €/mois", "prix", price)); got != copied {
+		for range 2 {
+			if got := bob.follow(bob.post(takeOver, words...)); got != copied {
 				t.Errorf("it leads to %s, not to %s", got, copied)
 			}
 		}
@@ -73,61 +76,92 @@ func TestAPriceThatWasFoundIsTakenOverWithItsDay(t *testing.T) {
 		}
 		bob.get("/redaction/sources").OK().Contains(`<a href="` + copied + `">Votre copie</a>`)
 		for _, wrong := range [][]string{
-			{"source", tariffs, "prix", "12 €/mois"}, {"source", tariffs, "prix", ""}, {"source", tariffs + "2", "prix", "25 €/mois"}, {"prix", "25 €/mois"},
+			{"source", tariffs, "mots", "Pro 12 € par mois"}, {"source", tariffs, "mots", ""}, {"source", tariffs + "2", "mots", words[5]}, {"mots", words[5]},
 		} {
-			bob.post(to, wrong...).Is(http.StatusUnprocessableEntity).Contains("n’est plus proposé")
+			bob.post(takeOver, wrong...).Is(http.StatusUnprocessableEntity).Contains("ne sont plus proposés")
 		}
-		bob.post("/redaction/fiches/outils/encre/prix", "source", tariffs, "prix", "25 €/mois").Is(http.StatusUnprocessableEntity)
-		bob.post("/redaction/fiches/outils/absent/prix", "source", tariffs, "prix", "25 €/mois").Is(http.StatusNotFound)
+		bob.post("/redaction/fiches/outils/encre/prix", words...).Is(http.StatusUnprocessableEntity)
+		bob.post("/redaction/fiches/outils/absent/prix", words...).Is(http.StatusNotFound)
+		bob.save(copied, "f.price_source", tariffs+"/nouveaux").Is(http.StatusSeeOther)
+		bob.post(takeOver, words...).Is(http.StatusUnprocessableEntity).Contains("ou sa page ont changé")
+		bob.save(copied, "f.price_source", tariffs).Is(http.StatusSeeOther)
 
 		// Published, it waits for the next look, and the history has the day of this one.
 		ada.post("/redaction/publication", "copie", n.seen(copied)).Is(http.StatusSeeOther)
 		n.now = n.now.Add(16 * time.Second)
 		bob.get("/redaction/sources").OK().Contains("Rien à revoir").Lacks("Plume")
-		bob.post(to, "source", tariffs, "prix", "25 €/mois").Is(http.StatusUnprocessableEntity)
+		bob.post(takeOver, words...).Is(http.StatusUnprocessableEntity)
 		loaded, err := n.db.Catalogue.Load(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := loaded.Catalog
-		tool := c.Tool("plume")
+		tool := loaded.Catalog.Tool("plume")
 		if got := fmt.Sprint(tool.Price, tool.PriceCheckedAt, tool.PriceHistory); got != "25 €/mois2026-11-15[{2026-11-15 payant 19 €/mois payant 25 €/mois false  }]" {
 			t.Errorf("published: %s", got)
 		}
-		if known := c.FreshnessOf(tool, "2026-11-16"); known.Day != "2026-11-15" || known.URL != "" {
+		if known := loaded.Catalog.FreshnessOf(tool, "2026-11-16"); known.Day != "2026-11-15" || known.URL != "" {
 			t.Errorf("the price is known by %+v", known)
 		}
 	})
 }
 
-func TestOnOnesOwnMachineAPriceIsTakenOverIntoTheFile(t *testing.T) {
+func TestOnOnesOwnMachineWordsAreTakenOverIntoTheFile(t *testing.T) {
 	me := newLocal(t)
-	me.look(evidence.Changed, pro)
+	me.look(catalog.Changed, words[5])
 	me.get("/redaction/sources").OK().Contains("Reprendre 25", `name="note" value="19 €/mois"`)
 	before := me.read("outils/plume.md")
-	me.write("outils/plume.md", strings.Replace(before, "price: 19", "price: 21", 1)) // in her editor, while the page is open
-	me.post("/redaction/fiches/outils/plume/prix", "source", tariffs, "note", "19 €/mois", "prix", "25 €/mois").
-		Is(http.StatusUnprocessableEntity).Contains("a changé depuis que cette page")
+	for was, other := range map[string]string{"price: 19": "price: 21", "price_quote: Pro": "price_quote: Max", "/tarifs\n": "/prix\n"} {
+		me.write("outils/plume.md", strings.Replace(before, was, other, 1)) // in her editor, while the page is open
+		me.post(takeOver, words...).Is(http.StatusUnprocessableEntity).Contains("ont changé depuis que cette liste")
+	}
 	me.write("outils/plume.md", before)
-	to := me.post("/redaction/fiches/outils/plume/prix", "source", tariffs, "note", "19 €/mois", "prix", "25 €/mois").Is(http.StatusSeeOther).Header.Get("Location")
+	to := me.post(takeOver, words...).Is(http.StatusSeeOther).Header.Get("Location")
 	if got := me.read("outils/plume.md"); got != taken {
 		t.Errorf("the file is\n%s", got)
 	}
 	me.get(to).OK().Contains("Le prix est repris", "Rien à revoir")
-	me.see(evidence.Confirmed, pro)
+	me.see(catalog.Proof{Slug: "plume", Quote: words[5], Result: catalog.Confirmed})
 	me.get("/redaction").OK().Lacks("Sources à revoir", "Prix à revoir")
 	me.write("preuves.jsonl", "<<<<<<< HEAD\n")
 	me.now = me.now.Add(16 * time.Second)
 	me.get("/redaction/sources").OK().Contains("À corriger dans le dossier", "preuves.jsonl, ligne 1\u00a0: un conflit n’est pas résolu")
 }
 
+func TestWhereOnlyAPersonCanTellThePriceTheWordsAloneAreTakenOver(t *testing.T) {
+	me := newLocal(t)
+	me.look(catalog.Changed, words[5])
+	me.write("outils/plume.md", strings.Replace(me.read("outils/plume.md"), "price: 19 €/mois\n", "price: 19 €/mois\nprice_display: Dès 19 €\n", 1))
+	me.get("/redaction/sources").OK().Contains("Reprendre les mots trouvés")
+	to := me.post(takeOver, words...).Is(http.StatusSeeOther).Header.Get("Location")
+	me.get(to).OK().Contains("La citation est dans la fiche", "À regarder, sans empêcher de publier")
+	if got := me.read("outils/plume.md"); !strings.Contains(got, "price: 19 €/mois\n") || !strings.Contains(got, "price_quote: \""+words[5]+"\"\n") {
+		t.Errorf("the file is\n%s", got)
+	}
+}
+
+func TestEveryStateHasItsList(t *testing.T) {
+	me := newLocal(t)
+	for state, title := range map[string]string{
+		catalog.Gone: "Pages disparues", catalog.Moved: "Pages déplacées", catalog.Unreadable: "Pages illisibles", catalog.Confirmed: "Rien à revoir",
+	} {
+		me.look(state, "")
+		r := me.get("/redaction/sources").OK().Contains(title)
+		if state != catalog.Confirmed {
+			r.Contains("Cité&nbsp;: «&nbsp;"+strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(quoted), "Toujours vrai").Lacks("Reprendre", "Trouvé")
+		}
+	}
+	me.write("preuves.jsonl", "")
+	me.now = me.now.Add(16 * time.Second)
+	me.get("/redaction/sources").OK().Contains("Pages à relire", "Jamais relue")
+	me.write("outils/plume.md", strings.Replace(me.read("outils/plume.md"), "price_quote: "+quoted+"\n", "", 1))
+	me.now = me.now.Add(16 * time.Second)
+	me.get("/redaction/sources?etat=unquoted").OK().Contains("Prix sans citation", "Lire la page<span")
+}
+
 func TestPricesOfOneFileAreReadAndNotTakenOver(t *testing.T) {
 	me := newLocal(t)
-	me.write("outils.jsonl", `{"slug":"gomme","name":"Gomme","domain":"gomme.example","tagline":"Efface","category":"code","pricing":"payant","price":"9 €/mois","price_source":"`+tariffs+`","price_source_hint":"Max"}`+"\n")
-	seen := evidence.Proof{Slug: "gomme", URL: tariffs, CheckedAt: me.now, Result: evidence.Changed, Found: []evidence.Found{pro}, NoPlan: true}
-	if err := evidence.Save(me.dir, []evidence.Proof{seen}); err != nil {
-		t.Fatal(err)
-	}
-	me.get("/redaction/sources").OK().Contains("Gomme", ": 25 €/mois", "</strong>, offre «&nbsp;Max&nbsp;». Lue le", "L’offre «&nbsp;Max&nbsp;» n’est pas sur la page.").Lacks("Reprendre")
-	me.post("/redaction/fiches/outils/gomme/prix", "source", tariffs, "prix", "25 €/mois").Is(http.StatusUnprocessableEntity).Contains("ne s’y modifie pas")
+	me.write("outils.jsonl", `{"slug":"gomme","name":"Gomme","domain":"gomme.example","tagline":"Efface","category":"code","pricing":"payant","price":"19 €/mois","price_source":"`+tariffs+`","price_quote":"`+quoted+`"}`+"\n")
+	me.see(catalog.Proof{Slug: "gomme", Quote: quoted, Result: catalog.Changed, Found: words[5]})
+	me.get("/redaction/sources").OK().Contains("Gomme", "<mark>25 </mark>").Lacks("Reprendre", "Toujours vrai")
+	me.post("/redaction/fiches/outils/gomme/prix", words...).Is(http.StatusUnprocessableEntity).Contains("ne s’y modifie pas")
 }

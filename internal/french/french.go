@@ -156,5 +156,5 @@ func Capital(s string) string {
 
 // Functions returns what templates may call: formatting only, no decisions.
 func Functions() map[string]any {
-	return map[string]any{"capital": Capital, "count": Count, "date": Date, "figure": Figure, "plural": Plural}
+	return map[string]any{"capital": Capital, "count": Count, "date": Date, "figure": Figure, "plural": Plural, "price": Price}
 }

@@ -1,0 +1,205 @@
+package desk_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+const plans = `<!doctype html><title>Tarifs</title><h2>Équipe</h2><p>49 € par mois</p><h2>Pro</h2><p>19 € <b>par</b> mois</p><s>12 €</s>`
+
+// vendor serves pages with prices. A page under /attend tells that it was asked for, and waits until it is told or its
+// reader is gone.
+type vendor struct {
+	*httptest.Server
+	asked, free, gone chan struct{}
+}
+
+func newVendor(t *testing.T) *vendor {
+	t.Helper()
+	v := &vendor{asked: make(chan struct{}), free: make(chan struct{}), gone: make(chan struct{})}
+	v.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if got := r.Header.Get("User-Agent"); got != "Palmares/essai (+https://essai.example)" {
+			t.Errorf("it is asked by %s", got)
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		page := plans
+		switch r.URL.Path {
+		case "/robots.txt":
+			page = "User-agent: *\nDisallow: /prive"
+		case "/un":
+			page = "<h2>Pro</h2><p>19 € par mois</p>"
+		case "/image":
+			page = "<img src=prix.png alt=>"
+		case "/interdit":
+			w.WriteHeader(http.StatusForbidden)
+		case "/pdf":
+			w.Header().Set("Content-Type", "application/pdf")
+		case "/grande":
+			page = strings.Repeat("<p>Un prix de 19 €", 400_000)
+		case "/coupe":
+			panic(http.ErrAbortHandler)
+		case "/attend":
+			v.asked <- struct{}{}
+			select {
+			case <-v.free:
+			case <-r.Context().Done():
+				v.gone <- struct{}{}
+			}
+		}
+		fmt.Fprint(w, page)
+	}))
+	t.Cleanup(v.Close)
+	return v
+}
+
+var hasRevision = regexp.MustCompile(`name="revision" value="(\d+)"`)
+
+// readPage sends the form of a working copy with the address of a page, and returns what is read there.
+func (p person) readPage(copied, address string) (page, revision string) {
+	p.t.Helper()
+	if got := p.follow(p.save(copied, "f.price_source", address, "vers", "source")); got != copied+"/source" {
+		p.t.Fatalf("the button leads to %s", got)
+	}
+	page = p.get(copied + "/source").OK().Body
+	if found := hasRevision.FindStringSubmatch(page); found != nil {
+		revision = found[1]
+	}
+	return page, revision
+}
+
+func TestWordsOfAPageAreMarkedAsTheQuotation(t *testing.T) {
+	each(t, func(t *testing.T, n *newsroom) {
+		bob, v := n.as("Bob"), newVendor(t)
+		copied := bob.open("outils/plume")
+		bob.save(copied, "f.tagline", "Écrit bien").Is(http.StatusSeeOther)
+		page, revision := bob.readPage(copied, v.URL+"/tarifs")
+		own, other := strings.Index(page, `value="19 €/mois: Pro 19 € par mois" required>`), strings.Index(page, `value="49 €/mois: Équipe 49 € par mois" required>`)
+		if own < 0 || other < own || strings.Contains(page, "12 €") || strings.Contains(page, " checked") {
+			t.Errorf("the page proposes\n%s", page)
+		}
+		const chosen = "49 €/mois: Équipe 49 € par mois"
+		for _, step := range []struct {
+			fields []string
+			want   []string // lines of the file
+		}{
+			{nil, []string{"price: 19 €/mois", "price_quote: Équipe 49 € par mois", "price_checked_at: 2026-11-16", "tagline: Écrit bien", "price_source: " + v.URL + "/tarifs"}},
+			{[]string{"montant", "oui"}, []string{"price: 49 €/mois", "  - changed_at: 2026-11-16", "    old_price: 19 €/mois", "    new_price: 49 €/mois"}},
+		} {
+			r := bob.post(copied+"/source", append(step.fields, "revision", revision, "mots", chosen)...).Is(http.StatusSeeOther)
+			bob.get(r.Header.Get("Location")).OK().Contains("La citation est dans la fiche")
+			found, err := n.db.Copies.Find(t.Context(), filepath.Base(copied))
+			for _, line := range step.want {
+				if err != nil || !strings.Contains(string(found.Data), "\n"+line+"\n") {
+					t.Errorf("%v: %q is not in\n%s", err, line, found.Data)
+				}
+			}
+			bob.post(copied+"/source", "revision", revision, "mots", "19 €/mois: Pro").Is(http.StatusUnprocessableEntity).Contains("enregistrée ailleurs")
+			page = bob.get(copied + "/source").OK().Contains(`par mois" required checked>`).Body
+			revision = hasRevision.FindStringSubmatch(page)[1]
+		}
+		// The price that is published needs no history.
+		bob.post(copied+"/source", "revision", revision, "mots", "19 €/mois: Pro 19 € par mois", "montant", "oui").Is(http.StatusSeeOther)
+		if found, err := n.db.Copies.Find(t.Context(), filepath.Base(copied)); err != nil || strings.Contains(string(found.Data), "price_history") {
+			t.Errorf("%v: %s", err, found.Data)
+		}
+		fresh := bob.follow(bob.post("/redaction/nouvelle", "genre", "outils", "nom", "Gomme")) // nor does one that never was
+		bob.save(fresh, "f.price", "9 €/mois").Is(http.StatusSeeOther)
+		_, first := bob.readPage(fresh, v.URL+"/un")
+		bob.post(fresh+"/source", "revision", first, "mots", "19 €/mois: Pro 19 € par mois", "montant", "oui").Is(http.StatusSeeOther)
+		if found, err := n.db.Copies.Find(t.Context(), filepath.Base(fresh)); err != nil || !strings.Contains(string(found.Data), "price: 19 €/mois\n") ||
+			strings.Contains(string(found.Data), "price_history") {
+			t.Errorf("%v: %s", err, found.Data)
+		}
+		bob.post(copied+"/source", "revision", revision).Is(http.StatusUnprocessableEntity).Contains("Choisissez", `href="`+copied+`/source"`)
+		bob.post(copied+"/source", "mots", chosen).Is(http.StatusBadRequest)
+		bob.get(bob.follow(bob.post("/redaction/fiches/outils/plume/copie", "vers", "source"))).OK().Contains("Prendre ces mots")
+	})
+}
+
+func TestTheOnlyAmountOfAPageIsChosenIfItIsThePrice(t *testing.T) {
+	me, v := newLocal(t), newVendor(t)
+	copied := me.open("outils/plume")
+	page, revision := me.readPage(copied, v.URL+"/un")
+	if !strings.Contains(page, `value="19 €/mois: Pro 19 € par mois" required checked>`) {
+		t.Error(page)
+	}
+	me.post(copied+"/source", "revision", revision, "mots", "19 €/mois: Pro 19 € par mois").Is(http.StatusSeeOther)
+	want := strings.NewReplacer(
+		"price_checked_at: 2026-01-01\n", "price_checked_at: 2026-11-16\n", "tier: 1\n", "price_source: "+v.URL+"/un\nprice_quote: Pro 19 € par mois\ntier: 1\n",
+	).Replace(plume)
+	if got := me.read("outils/plume.md"); got != want {
+		t.Errorf("the file is\n%s", got)
+	}
+	me.get(me.open("outils/plume") + "/source").OK()
+	me.write("pages/equipe.md", "---\ntitle: L’équipe\n---\nNous.\n")
+	me.now = me.now.Add(16 * time.Second)
+	me.get(me.open("pages/equipe") + "/source").Is(http.StatusNotFound)
+}
+
+func TestAPageThatCannotBeReadSaysWhyInFrench(t *testing.T) {
+	me, v := newLocal(t), newVendor(t)
+	copied := me.open("outils/plume")
+	me.get(copied + "/source").Is(http.StatusUnprocessableEntity).Contains("Écrivez d’abord l’adresse")
+	for address, why := range map[string]string{
+		v.URL + "/prive/tarifs":  "Le fichier robots.txt du site ne permet pas",
+		v.URL + "/interdit":      "La page répond par le statut 403.",
+		v.URL + "/pdf":           "à un autre genre de fichier.",
+		v.URL + "/grande":        "La page est trop grande",
+		v.URL + "/coupe":         "Le site ne répond pas",
+		v.URL + "/image":         "Aucun montant ne se lit",
+		"http://10.0.0.1/tarifs": "L’adresse n’est pas celle d’une page publique",
+		"file:///etc/passwd":     "L’adresse n’est pas celle d’une page publique",
+	} {
+		page, _ := me.readPage(copied, address)
+		if !strings.Contains(page, why) || !strings.Contains(page, `href="`+copied+`">Revenir à la fiche`) || strings.Contains(page, "Prendre") {
+			t.Errorf("%s: %q is not in\n%s", address, why, page)
+		}
+	}
+}
+
+func TestPagesAreReadOneAtATimeAndThirtyAMinute(t *testing.T) {
+	n, v := newNewsroom(t, databases.OpenDSN(t, databases.SQLite(t)), t.TempDir()), newVendor(t)
+	bob := n.as("Bob")
+	copied := bob.open("outils/plume")
+	bob.save(copied, "f.price_source", v.URL+"/attend").Is(http.StatusSeeOther)
+	ask := func(ctx context.Context) chan int {
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, base+copied+"/source", nil)
+		r.Header.Set("X-Who", "Bob")
+		done := make(chan int, 1)
+		go func() {
+			w := httptest.NewRecorder()
+			n.handler.ServeHTTP(w, r)
+			done <- w.Code
+		}()
+		<-v.asked
+		return done
+	}
+	done := ask(t.Context())
+	bob.get(copied+"/source").Is(http.StatusTooManyRequests).Contains("Une page se lit déjà pour vous", "Réessayer")
+	v.free <- struct{}{}
+	if got := <-done; got != http.StatusOK {
+		t.Errorf("%d", got)
+	}
+
+	// Whoever leaves ends the reading.
+	ctx, leave := context.WithCancel(t.Context())
+	done = ask(ctx)
+	leave()
+	<-v.gone
+	<-done
+
+	bob.save(copied, "f.price_source", v.URL+"/un").Is(http.StatusSeeOther)
+	for range 28 {
+		bob.get(copied + "/source").OK()
+	}
+	n.as("Ada").get(copied + "/source").Is(http.StatusTooManyRequests).Contains("30\u00a0pages en une minute")
+	n.now = n.now.Add(time.Minute)
+	bob.get(copied + "/source").OK()
+}
