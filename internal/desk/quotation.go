@@ -93,7 +93,7 @@ func (d *desk) showSource(r *request, c *draft) (_ *response, err error) {
 		return nil, noPage()
 	}
 	data := sourcePage{
-		page: r.page(name(c.doc, c.Path)), Copy: c.row(), URL: c.doc.Value("price_source").Text, Price: c.doc.Value("price").Text,
+		page: r.page("Citer le prix"), Copy: c.row(), URL: c.doc.Value("price_source").Text, Price: c.doc.Value("price").Text,
 		Chosen: c.doc.Value("price_quote").Text,
 	}
 	data.Passages, err = d.readSource(r, data.URL, data.Price)

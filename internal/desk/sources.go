@@ -47,15 +47,11 @@ type sourceRow struct {
 	evidence.Listed
 	Name    string
 	Record  row
+	Change  passage   // from the words that are quoted to those that were found
 	IsOpen  bool      // it is the source of a tool that can be edited, and can be marked anew
 	IsTaken bool      // what was found can be taken over
 	New     string    // the price that this says; "" if only a person can tell
 	Copies  []copyRow // of its record
-}
-
-// Sides returns the words that are quoted and those that were found, with what only one of them says.
-func (s sourceRow) Sides() (sides struct{ Old, New []word }) {
-	return passage{Old: oneLine(s.Quote), New: s.Found}.Words()
 }
 
 // oneLine returns a text with single spaces and no line breaks.
@@ -123,6 +119,7 @@ func (d *desk) proofs() (list []catalog.Proof, err error) {
 func (d *desk) sourceRow(c *catalog.Catalog, l *evidence.Listed) sourceRow {
 	r := sourceRow{Listed: *l, Record: row{Kind: &kinds[2], Slug: l.Slug}, Name: l.Slug}
 	r.Found = oneLine(l.Found)
+	r.Change = passage{Old: oneLine(l.Quote), New: r.Found}
 	if t := c.Tool(l.Slug); t != nil {
 		r.Record.Kind, r.Name = &kinds[0], t.Name
 		r.IsOpen = l.URL == t.PriceSource && l.Quote == t.PriceQuote && !d.isInBulk(&r.Record) // not an announced price
