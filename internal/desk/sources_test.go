@@ -99,7 +99,7 @@ func TestWordsThatWereFoundAreTakenOverWithTheirPriceAndDay(t *testing.T) {
 		if got := fmt.Sprint(tool.Price, tool.PriceCheckedAt, tool.PriceHistory); got != "25 €/mois2026-11-15[{2026-11-15 payant 19 €/mois payant 25 €/mois false  }]" {
 			t.Errorf("published: %s", got)
 		}
-		if known := loaded.Catalog.FreshnessOf(tool, "2026-11-16"); known.Day != "2026-11-15" || known.URL != "" {
+		if known := loaded.Catalog.FreshnessOf(tool, "2026-11-16"); known.Day != "2026-11-15" || known.Proof != nil {
 			t.Errorf("the price is known by %+v", known)
 		}
 	})

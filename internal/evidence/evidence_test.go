@@ -205,21 +205,34 @@ func TestTheResultSaysWhatBecameOfThePage(t *testing.T) {
 		want string
 		*web
 	}{
-		{"confirmed , <nil>", &web{answer: sent(goodPage)}}, {"confirmed Pro\n19 €\n/mois, <nil>", &web{answer: sent("<b>Pro</b><div>19 €</div>/mois")}},
-		{"changed Pro\n25 €/mois, <nil>", &web{answer: sent(dearer)}}, {"unreadable Pro\n25 €/mois, <nil>", &web{answer: sent(dearer + "<p>Pro 29 €/mois")}},
-		{"unreadable Pro, 19 €/an, <nil>", &web{answer: sent("<p>Pro, 19 €/an")}}, {"unreadable , <nil>", &web{answer: sent("<p>Pro")}},
+		{"confirmed , <nil>", &web{answer: sent(goodPage)}},
+		{"confirmed Pro\n19 €\n/mois, <nil>", &web{answer: sent("<b>Pro</b><div>19 €</div>/mois")}},
+		{"changed Pro\n25 €/mois, <nil>", &web{answer: sent(dearer)}},
+		{"unreadable Pro\n25 €/mois, <nil>", &web{answer: sent(dearer + "<p>Pro 29 €/mois")}},
+		{"unreadable Pro, 19 €/an, <nil>", &web{answer: sent("<p>Pro, 19 €/an")}},
+		{"unreadable , <nil>", &web{answer: sent("<p>Pro")}},
 		{"confirmed , <nil>", &web{answer: redirected("https://autre.example/prix", goodPage)}},
-		{"moved , <nil>", &web{answer: redirected("https://autre.example/prix", "<p>Pro, 19 €/an")}}, {"moved , <nil>", &web{answer: redirected("/fr/", "<p>Bonjour")}},
-		{"changed Pro\n25 €/mois, <nil>", &web{answer: redirected("/", dearer)}}, {"moved , <nil>", &web{answer: redirected("/entrer", "<input type=Password><p>Bonjour")}},
-		{"unreadable , <nil>", &web{answer: sent("<input type=password><p>Bonjour")}}, {"unreadable , <nil>", &web{answer: redirected("/prix", "<p>Bonjour")}},
+		{"moved , <nil>", &web{answer: redirected("https://autre.example/prix", "<p>Pro, 19 €/an")}},
+		{"moved , <nil>", &web{answer: redirected("/fr/", "<p>Bonjour")}},
+		{"changed Pro\n25 €/mois, <nil>", &web{answer: redirected("/", dearer)}},
+		{"moved , <nil>", &web{answer: redirected("/entrer", "<input type=Password><p>Bonjour")}},
+		{"unreadable , <nil>", &web{answer: sent("<input type=password><p>Bonjour")}},
+		{"unreadable , <nil>", &web{answer: redirected("/prix", "<p>Bonjour")}},
 		{"moved , " + ErrRedirects.Error(), &web{answer: redirected("https://127.0.0.1/", goodPage)}},
-		{"unreadable , " + ErrRedirects.Error(), &web{answer: redirected("javascript:alert(1)", "")}}, {"gone , " + StatusError(404).Error(), &web{answer: http.NotFound}},
-		{"gone , " + StatusError(410).Error(), &web{answer: answered(410)}}, {"unreadable , " + StatusError(403).Error(), &web{answer: answered(403)}},
-		{"unreadable , " + StatusError(304).Error(), &web{answer: answered(304)}}, {"unreadable , " + ErrNoPage.Error(), &web{answer: sent("", "Content-Type", "application/pdf")}},
-		{"unreadable , " + ErrTooLarge.Error(), &web{answer: sent(strings.Repeat("<i>", 2000))}}, {"unreadable , " + ErrRobots.Error(), &web{answer: closed}},
-		{"unreadable , " + ErrRobots.Error(), &web{answer: answered(502)}}, {"gone , " + ErrNoHost.Error(), &web{err: &net.DNSError{IsNotFound: true}}},
-		{"unreadable , " + ErrNoAnswer.Error(), &web{err: &net.DNSError{IsTemporary: true}}}, {"unreadable , " + ErrNoAnswer.Error(), &web{err: errors.New("reset")}},
-		{"unreadable , " + ErrNoAnswer.Error(), &web{slow: "/tarifs"}}, {"unreadable , " + ErrNoAnswer.Error(), &web{slow: robotsPath}},
+		{"unreadable , " + ErrRedirects.Error(), &web{answer: redirected("javascript:alert(1)", "")}},
+		{"gone , " + StatusError(404).Error(), &web{answer: http.NotFound}},
+		{"gone , " + StatusError(410).Error(), &web{answer: answered(410)}},
+		{"unreadable , " + StatusError(403).Error(), &web{answer: answered(403)}},
+		{"unreadable , " + StatusError(304).Error(), &web{answer: answered(304)}},
+		{"unreadable , " + ErrNoPage.Error(), &web{answer: sent("", "Content-Type", "application/pdf")}},
+		{"unreadable , " + ErrTooLarge.Error(), &web{answer: sent(strings.Repeat("<i>", 2000))}},
+		{"unreadable , " + ErrRobots.Error(), &web{answer: closed}},
+		{"unreadable , " + ErrRobots.Error(), &web{answer: answered(502)}},
+		{"gone , " + ErrNoHost.Error(), &web{err: &net.DNSError{IsNotFound: true}}},
+		{"unreadable , " + ErrNoAnswer.Error(), &web{err: &net.DNSError{IsTemporary: true}}},
+		{"unreadable , " + ErrNoAnswer.Error(), &web{err: errors.New("reset")}},
+		{"unreadable , " + ErrNoAnswer.Error(), &web{slow: "/tarifs"}},
+		{"unreadable , " + ErrNoAnswer.Error(), &web{slow: robotsPath}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
@@ -292,8 +305,12 @@ func TestAHostIsAskedPolitely(t *testing.T) {
 // TestOnlyThePageThatConfirmedAPriceConfirmsItUnsent looks a second time at a page, which says that it is the same.
 func TestOnlyThePageThatConfirmedAPriceConfirmsItUnsent(t *testing.T) {
 	for _, test := range []struct{ first, second, of, want string }{ // the tags of the page, and the address of the first one
-		{`"1"`, `"1"`, goodPlace, catalog.Confirmed}, {`"1"`, `W/"2"`, goodPlace, catalog.Changed}, {`"1"`, `"1"`, goodPlace + "/autre", catalog.Changed},
-		{"", "", goodPlace, catalog.Changed}, {"1", "1", goodPlace, catalog.Changed}, {`"` + strings.Repeat("1", 201) + `"`, `"2"`, goodPlace, catalog.Changed},
+		{`"1"`, `"1"`, goodPlace, catalog.Confirmed},
+		{`"1"`, `W/"2"`, goodPlace, catalog.Changed},
+		{`"1"`, `"1"`, goodPlace + "/autre", catalog.Changed},
+		{"", "", goodPlace, catalog.Changed},
+		{"1", "1", goodPlace, catalog.Changed},
+		{`"` + strings.Repeat("1", 201) + `"`, `"2"`, goodPlace, catalog.Changed},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			page, tag, day := goodPage, test.first, time.Now()
@@ -404,6 +421,7 @@ type mutation func(*model) string
 func changed(change func(*model)) mutation {
 	return func(m *model) string { change(m); return m.write(same) }
 }
+
 func styled(style func(string) string) mutation {
 	return func(m *model) string { return m.write(style) }
 }
@@ -518,15 +536,29 @@ func TestNoLieIsConfirmed(t *testing.T) {
 
 func TestTextsAreComparedAsDocumented(t *testing.T) {
 	for _, test := range []struct{ page, quote, want string }{
-		{"19 €/mois", "9 €/mois", "changed 19 €/mois"}, {"19,99 €/mois", "99 €/mois", "changed 19,99 €/mois"}, {"1 9 €/mois", "9 €/mois", "changed 1 9 €/mois"},
-		{"<td>1<td>9 €/mois", "9 €/mois", "changed 1\n9 €/mois"}, {"Pro $19.50", "Pro $19", "changed Pro $19.50"}, {"Pro $19 000", "Pro $19", "changed Pro $19 000"},
-		{"Pro $19. Puis $20", "Pro $19", "confirmed "}, {"US$19/mo", "$19/mo", "confirmed "}, {"APro 19 €", "Pro 19 €", "unreadable APro 19 €"},
-		{"Pro 19 €uros", "Pro 19 €", "confirmed "}, {"Pro 19k", "Pro 19", "unreadable Pro 19k"}, {"19<sup>99</sup> €", "19,99 €", "confirmed "},
-		{"19<sup>9<b>9</b></sup> €", "19.99 €", "confirmed "}, {"19<sup>995</sup> €", "19,995 €", "changed 19995 €"}, {"19 €<sup>99</sup>", "19 €99", "confirmed "},
-		{"Pro <s>29 €</s>19 €", "Pro 19 €", "confirmed "}, {"Pro<br>19 €<hr>par mois", "Pro 19 € par mois", "confirmed Pro\n19 €\npar mois"},
-		{"P<b>r</b>o<x-y>19</x-y> €", "Pro19 €", "confirmed "}, {"« L’offre » – 1\u202f200\u00a0€ / mois", `"L'offre" - 1 200€/mois`, "confirmed "},
-		{"ﬁn ① Pro", "fin 1 Pro", "confirmed "}, {"pro 19 €", "Pro 19 €", "unreadable pro 19 €"},
-		{"<details><summary>Prix</summary>Pro 19 €</details>", "Prix Pro 19 €", "confirmed Prix\nPro 19 €"}, {"<button>Pro</button>19 €", "Pro 19 €", "confirmed Pro\n19 €"},
+		{"19 €/mois", "9 €/mois", "changed 19 €/mois"},
+		{"19,99 €/mois", "99 €/mois", "changed 19,99 €/mois"},
+		{"1 9 €/mois", "9 €/mois", "changed 1 9 €/mois"},
+		{"<td>1<td>9 €/mois", "9 €/mois", "changed 1\n9 €/mois"},
+		{"Pro $19.50", "Pro $19", "changed Pro $19.50"},
+		{"Pro $19 000", "Pro $19", "changed Pro $19 000"},
+		{"Pro $19. Puis $20", "Pro $19", "confirmed "},
+		{"US$19/mo", "$19/mo", "confirmed "},
+		{"APro 19 €", "Pro 19 €", "unreadable APro 19 €"},
+		{"Pro 19 €uros", "Pro 19 €", "confirmed "},
+		{"Pro 19k", "Pro 19", "unreadable Pro 19k"},
+		{"19<sup>99</sup> €", "19,99 €", "confirmed "},
+		{"19<sup>9<b>9</b></sup> €", "19.99 €", "confirmed "},
+		{"19<sup>995</sup> €", "19,995 €", "changed 19995 €"},
+		{"19 €<sup>99</sup>", "19 €99", "confirmed "},
+		{"Pro <s>29 €</s>19 €", "Pro 19 €", "confirmed "},
+		{"Pro<br>19 €<hr>par mois", "Pro 19 € par mois", "confirmed Pro\n19 €\npar mois"},
+		{"P<b>r</b>o<x-y>19</x-y> €", "Pro19 €", "confirmed "},
+		{"« L’offre » – 1\u202f200\u00a0€ / mois", `"L'offre" - 1 200€/mois`, "confirmed "},
+		{"ﬁn ① Pro", "fin 1 Pro", "confirmed "},
+		{"pro 19 €", "Pro 19 €", "unreadable pro 19 €"},
+		{"<details><summary>Prix</summary>Pro 19 €</details>", "Prix Pro 19 €", "confirmed Prix\nPro 19 €"},
+		{"<button>Pro</button>19 €", "Pro 19 €", "confirmed Pro\n19 €"},
 		{"Team 5 : 29 € par mois<p>Team 10 : 49 € par mois", "Team 5 : 19 € par mois", "unreadable Team 5 : 29 € par mois"},
 		{"Gratuit pour tous", "Gratuit pour toujours", "unreadable Gratuit pour tous"},
 	} {
@@ -558,9 +590,12 @@ func TestSourcesAreListedWithTheirStates(t *testing.T) {
 		change       func(*catalog.Tool)
 		result, want string // number of sources, state, new price
 	}{
-		{func(*catalog.Tool) {}, "", "1  "}, {func(*catalog.Tool) {}, catalog.Changed, "1 changed 1 250,50 €/mois"},
-		{func(t *catalog.Tool) { t.PriceCheckedAt = "2026-01-01" }, "", "1 stale "}, {func(t *catalog.Tool) { t.Draft = true }, "", "0  "},
-		{func(t *catalog.Tool) { t.PriceQuote = "" }, "", "0  "}, {func(t *catalog.Tool) { t.PriceQuote = "19 €" }, catalog.Changed, "1  "},
+		{func(*catalog.Tool) {}, "", "1  "},
+		{func(*catalog.Tool) {}, catalog.Changed, "1 changed 1 250,50 €/mois"},
+		{func(t *catalog.Tool) { t.PriceCheckedAt = "2026-01-01" }, "", "1 stale "},
+		{func(t *catalog.Tool) { t.Draft = true }, "", "0  "},
+		{func(t *catalog.Tool) { t.PriceQuote = "" }, "", "0  "},
+		{func(t *catalog.Tool) { t.PriceQuote = "19 €" }, catalog.Changed, "1  "},
 		{func(t *catalog.Tool) { t.PriceCheckedAt = "2026-11-11" }, catalog.Changed, "1 changed "},
 		{func(t *catalog.Tool) { t.PriceDisplay = "Dès 19 €" }, catalog.Changed, "1 changed "},
 		{func(t *catalog.Tool) { t.Price, t.PriceQuote = catalog.NoPrice, "" }, "", "1  "},
