@@ -148,10 +148,10 @@ func (s *script) find(quotation string) (result, found string) {
 
 // compare looks for a quotation in the text of a page. If it is not there, found is the passage that is most like it.
 func (p *page) compare(quotation string) (result, found string) {
-	if result, found = newScript(p.text).find(quotation); result != "" {
-		return result, found
+	if result, found = newScript(p.text).find(quotation); result == "" {
+		result, found = catalog.Unreadable, nearest(p.text, quotation)
 	}
-	return catalog.Unreadable, nearest(p.text, quotation)
+	return result, strings.Clone(found) // without the page
 }
 
 // nearest returns the passage of a text that shares most words with a quotation, if it shares half of them.
