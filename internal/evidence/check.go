@@ -27,9 +27,7 @@ type Check struct {
 	Each func(done, total int, p *catalog.Proof, all func() []catalog.Proof)
 }
 
-const maxHosts = 8 // at once
-
-// Run looks at sources, those first whose last look is longest ago, and returns all proofs, the new ones in the place of the
+// Run looks at sources, those first whose last look is longest ago, and returns all proofs, new ones in the place of
 // former ones; total is the number of sources to look at. It ends early, with the proofs so far, when ctx does.
 func (c *Check) Run(ctx context.Context, sources []Listed) (proofs []catalog.Proof, total int) {
 	var (
@@ -96,7 +94,8 @@ func (c *Check) plan(sources []Listed) (byHost [][]*Listed, total int) {
 
 // look looks at one source again.
 func (c *Check) look(ctx context.Context, last catalog.Proof) (catalog.Proof, error) {
-	p := catalog.Proof{Slug: last.Slug, URL: last.URL, Quote: last.Quote, ConfirmedAt: last.ConfirmedAt, Result: catalog.Unreadable}
+	p := last
+	p.Result, p.Found, p.TextHash, p.ETag = catalog.Unreadable, "", "", ""
 	v, err := c.Reader.visit(ctx, p.URL, last.FinalURL, last.ETag, func(page *page) {
 		if p.Quote != "" {
 			p.Result, p.Found = page.compare(p.Quote)

@@ -17,15 +17,15 @@ const Stale = "stale"
 
 // A Listed is a source, with the last look at it.
 type Listed struct {
-	catalog.Proof        // only slug, address and quotation if nobody looked; without a quotation the page only has to be there
+	catalog.Proof        // only slug, address and quotation if nobody looked; "" for a page that only has to be there
 	State         string `json:"state"`           // a result, Stale, or "" for nothing to be said
 	Price         string `json:"price,omitempty"` // as recorded; "" if it is not that of a tool, or not public
 	Line          int    `json:"-"`               // of the proof in its file; 1 if it has none
 	tool          *catalog.Tool
 }
 
-// List returns the sources of a catalogue without its drafts, with their proofs among those of the file, in the order of the
-// file: of tools and their announced prices, if they are quoted or not public; of obituaries. A public price without
+// List returns the sources of a catalogue without its drafts, with their proofs among those of the file, in the order of
+// the file: of tools and their announced prices, if they are quoted or not public; of obituaries. A public price without
 // a quotation claims nothing.
 func List(c *catalog.Catalog, proofs []catalog.Proof, today string) (list []Listed) {
 	add := func(slug, address, quote string, t *catalog.Tool) {

@@ -201,46 +201,30 @@ func mostMemory(do func()) uint64 {
 // TestTheResultSaysWhatBecameOfThePage compares the result, the words that were found, and the reason if there is no page.
 func TestTheResultSaysWhatBecameOfThePage(t *testing.T) {
 	closed := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "User-agent: *\nDisallow: /\n") }
-	for _, test := range []struct {
-		want string
-		*web
-	}{
-		{"confirmed , <nil>", &web{answer: sent(goodPage)}},
-		{"confirmed Pro\n19 €\n/mois, <nil>", &web{answer: sent("<b>Pro</b><div>19 €</div>/mois")}},
-		{"changed Pro\n25 €/mois, <nil>", &web{answer: sent(dearer)}},
-		{"unreadable Pro\n25 €/mois, <nil>", &web{answer: sent(dearer + "<p>Pro 29 €/mois")}},
-		{"unreadable Pro, 19 €/an, <nil>", &web{answer: sent("<p>Pro, 19 €/an")}},
-		{"unreadable , <nil>", &web{answer: sent("<p>Pro")}},
-		{"confirmed , <nil>", &web{answer: redirected("https://autre.example/prix", goodPage)}},
-		{"moved , <nil>", &web{answer: redirected("https://autre.example/prix", "<p>Pro, 19 €/an")}},
-		{"moved , <nil>", &web{answer: redirected("/fr/", "<p>Bonjour")}},
-		{"changed Pro\n25 €/mois, <nil>", &web{answer: redirected("/", dearer)}},
-		{"moved , <nil>", &web{answer: redirected("/entrer", "<input type=Password><p>Bonjour")}},
-		{"unreadable , <nil>", &web{answer: sent("<input type=password><p>Bonjour")}},
-		{"unreadable , <nil>", &web{answer: redirected("/prix", "<p>Bonjour")}},
-		{"moved , " + ErrRedirects.Error(), &web{answer: redirected("https://127.0.0.1/", goodPage)}},
-		{"unreadable , " + ErrRedirects.Error(), &web{answer: redirected("javascript:alert(1)", "")}},
-		{"gone , " + StatusError(404).Error(), &web{answer: http.NotFound}},
-		{"gone , " + StatusError(410).Error(), &web{answer: answered(410)}},
-		{"unreadable , " + StatusError(403).Error(), &web{answer: answered(403)}},
-		{"unreadable , " + StatusError(304).Error(), &web{answer: answered(304)}},
-		{"unreadable , " + ErrNoPage.Error(), &web{answer: sent("", "Content-Type", "application/pdf")}},
-		{"unreadable , " + ErrTooLarge.Error(), &web{answer: sent(strings.Repeat("<i>", 2000))}},
-		{"unreadable , " + ErrRobots.Error(), &web{answer: closed}},
-		{"unreadable , " + ErrRobots.Error(), &web{answer: answered(502)}},
-		{"gone , " + ErrNoHost.Error(), &web{err: &net.DNSError{IsNotFound: true}}},
-		{"unreadable , " + ErrNoAnswer.Error(), &web{err: &net.DNSError{IsTemporary: true}}},
-		{"unreadable , " + ErrNoAnswer.Error(), &web{err: errors.New("reset")}},
-		{"unreadable , " + ErrNoAnswer.Error(), &web{slow: "/tarifs"}},
-		{"unreadable , " + ErrNoAnswer.Error(), &web{slow: robotsPath}},
+	for w, want := range map[*web]string{
+		{answer: sent(goodPage)}: "confirmed , <nil>", {answer: sent("<b>Pro</b><div>19 €</div>/mois")}: "confirmed Pro\n19 €\n/mois, <nil>",
+		{answer: sent(dearer)}: "changed Pro\n25 €/mois, <nil>", {answer: sent(dearer + "<p>Pro 29 €/mois")}: "unreadable Pro\n25 €/mois, <nil>",
+		{answer: sent("<p>Pro, 19 €/an")}: "unreadable Pro, 19 €/an, <nil>", {answer: sent("<p>Pro")}: "unreadable , <nil>",
+		{answer: redirected("https://autre.example/prix", goodPage)}:          "confirmed , <nil>",
+		{answer: redirected("https://autre.example/prix", "<p>Pro, 19 €/an")}: "moved , <nil>", {answer: redirected("/fr/", "<p>Bonjour")}: "moved , <nil>",
+		{answer: redirected("/", dearer)}: "changed Pro\n25 €/mois, <nil>", {answer: redirected("/entrer", "<input type=Password><p>Bonjour")}: "moved , <nil>",
+		{answer: sent("<input type=password><p>Bonjour")}: "unreadable , <nil>", {answer: redirected("/prix", "<p>Bonjour")}: "unreadable , <nil>",
+		{answer: redirected("https://127.0.0.1/", goodPage)}: "moved , " + ErrRedirects.Error(),
+		{answer: redirected("javascript:alert(1)", "")}:      "unreadable , " + ErrRedirects.Error(), {answer: http.NotFound}: "gone , " + StatusError(404).Error(),
+		{answer: answered(410)}: "gone , " + StatusError(410).Error(), {answer: answered(403)}: "unreadable , " + StatusError(403).Error(),
+		{answer: answered(304)}: "unreadable , " + StatusError(304).Error(), {answer: sent("", "Content-Type", "application/pdf")}: "unreadable , " + ErrNoPage.Error(),
+		{answer: sent(strings.Repeat("<i>", 2000))}: "unreadable , " + ErrTooLarge.Error(), {answer: closed}: "unreadable , " + ErrRobots.Error(),
+		{answer: answered(502)}: "unreadable , " + ErrRobots.Error(), {err: &net.DNSError{IsNotFound: true}}: "gone , " + ErrNoHost.Error(),
+		{err: &net.DNSError{IsTemporary: true}}: "unreadable , " + ErrNoAnswer.Error(), {err: errors.New("reset")}: "unreadable , " + ErrNoAnswer.Error(),
+		{slow: "/tarifs"}: "unreadable , " + ErrNoAnswer.Error(), {slow: robotsPath}: "unreadable , " + ErrNoAnswer.Error(),
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
-			_, list := see(t, newTestReader(test.web), source(goodPlace, goodQuote))
+			_, list := see(t, newTestReader(w), source(goodPlace, goodQuote))
 			took := time.Since(began)
-			_, err := newTestReader(test.web).Passages(t.Context(), goodPlace, "")
-			if got := fmt.Sprintf("%s %s, %v", list[0].Result, list[0].Found, err); got != test.want || took > pageTime+5*time.Second {
-				t.Errorf("%q after %v, want %q", got, took, test.want)
+			_, err := newTestReader(w).Passages(t.Context(), goodPlace, "")
+			if got := fmt.Sprintf("%s %s, %v", list[0].Result, list[0].Found, err); got != want || took > pageTime+5*time.Second {
+				t.Errorf("%q after %v, want %q", got, took, want)
 			}
 		})
 	}
@@ -304,24 +288,20 @@ func TestAHostIsAskedPolitely(t *testing.T) {
 
 // TestOnlyThePageThatConfirmedAPriceConfirmsItUnsent looks a second time at a page, which says that it is the same.
 func TestOnlyThePageThatConfirmedAPriceConfirmsItUnsent(t *testing.T) {
-	for _, test := range []struct{ first, second, of, want string }{ // the tags of the page, and the address of the first one
-		{`"1"`, `"1"`, goodPlace, catalog.Confirmed},
-		{`"1"`, `W/"2"`, goodPlace, catalog.Changed},
-		{`"1"`, `"1"`, goodPlace + "/autre", catalog.Changed},
-		{"", "", goodPlace, catalog.Changed},
-		{"1", "1", goodPlace, catalog.Changed},
-		{`"` + strings.Repeat("1", 201) + `"`, `"2"`, goodPlace, catalog.Changed},
-	} {
+	for test := range slices.Chunk([]string{ // the tags of the page, the address of the first one, the result
+		`"1"`, `"1"`, goodPlace, catalog.Confirmed, `"1"`, `W/"2"`, goodPlace, catalog.Changed, `"1"`, `"1"`, goodPlace + "/autre", catalog.Changed,
+		"", "", goodPlace, catalog.Changed, "1", "1", goodPlace, catalog.Changed, `"` + strings.Repeat("1", 201) + `"`, `"2"`, goodPlace, catalog.Changed,
+	}, 4) {
 		synctest.Test(t, func(t *testing.T) {
-			page, tag, day := goodPage, test.first, time.Now()
+			page, tag, day := goodPage, test[0], time.Now()
 			reader := newTestReader(&web{answer: func(w http.ResponseWriter, r *http.Request) {
 				w.Header()["Etag"] = []string{tag}
 				http.ServeContent(w, r, "x.html", day, strings.NewReader(page))
 			}})
 			_, first := see(t, reader, source(goodPlace, goodQuote))
-			page, tag, day, first[0].FinalURL = dearer, test.second, day.AddDate(0, 0, -6), test.of
+			page, tag, day, first[0].FinalURL = dearer, test[1], day.AddDate(0, 0, -6), test[2]
 			_, list := see(t, reader, Listed{Proof: first[0]})
-			if p := list[0]; p.Result != test.want || p.Result == catalog.Confirmed && (!isLike(p, first[0]) || p.ConfirmedAt <= first[0].ConfirmedAt) {
+			if p := list[0]; p.Result != test[3] || p.Result == catalog.Confirmed && (!isLike(p, first[0]) || p.ConfirmedAt <= first[0].ConfirmedAt) {
 				t.Errorf("%+v: %+v", test, p)
 			}
 		})
@@ -535,35 +515,20 @@ func TestNoLieIsConfirmed(t *testing.T) {
 }
 
 func TestTextsAreComparedAsDocumented(t *testing.T) {
-	for _, test := range []struct{ page, quote, want string }{
-		{"19 €/mois", "9 €/mois", "changed 19 €/mois"},
-		{"19,99 €/mois", "99 €/mois", "changed 19,99 €/mois"},
-		{"1 9 €/mois", "9 €/mois", "changed 1 9 €/mois"},
-		{"<td>1<td>9 €/mois", "9 €/mois", "changed 1\n9 €/mois"},
-		{"Pro $19.50", "Pro $19", "changed Pro $19.50"},
-		{"Pro $19 000", "Pro $19", "changed Pro $19 000"},
-		{"Pro $19. Puis $20", "Pro $19", "confirmed "},
-		{"US$19/mo", "$19/mo", "confirmed "},
-		{"APro 19 €", "Pro 19 €", "unreadable APro 19 €"},
-		{"Pro 19 €uros", "Pro 19 €", "confirmed "},
-		{"Pro 19k", "Pro 19", "unreadable Pro 19k"},
-		{"19<sup>99</sup> €", "19,99 €", "confirmed "},
-		{"19<sup>9<b>9</b></sup> €", "19.99 €", "confirmed "},
-		{"19<sup>995</sup> €", "19,995 €", "changed 19995 €"},
-		{"19 €<sup>99</sup>", "19 €99", "confirmed "},
-		{"Pro <s>29 €</s>19 €", "Pro 19 €", "confirmed "},
-		{"Pro<br>19 €<hr>par mois", "Pro 19 € par mois", "confirmed Pro\n19 €\npar mois"},
-		{"P<b>r</b>o<x-y>19</x-y> €", "Pro19 €", "confirmed "},
-		{"« L’offre » – 1\u202f200\u00a0€ / mois", `"L'offre" - 1 200€/mois`, "confirmed "},
-		{"ﬁn ① Pro", "fin 1 Pro", "confirmed "},
-		{"pro 19 €", "Pro 19 €", "unreadable pro 19 €"},
-		{"<details><summary>Prix</summary>Pro 19 €</details>", "Prix Pro 19 €", "confirmed Prix\nPro 19 €"},
-		{"<button>Pro</button>19 €", "Pro 19 €", "confirmed Pro\n19 €"},
-		{"Team 5 : 29 € par mois<p>Team 10 : 49 € par mois", "Team 5 : 19 € par mois", "unreadable Team 5 : 29 € par mois"},
-		{"Gratuit pour tous", "Gratuit pour toujours", "unreadable Gratuit pour tous"},
-	} {
-		if result, found := compareWith(t, test.page, test.quote); result+" "+found != test.want {
-			t.Errorf("%q in %q: %s %q, want %q", test.quote, test.page, result, found, test.want)
+	for test := range slices.Chunk([]string{ // page, quotation, result and words
+		"19 €/mois", "9 €/mois", "changed 19 €/mois", "19,99 €/mois", "99 €/mois", "changed 19,99 €/mois", "1 9 €/mois", "9 €/mois", "changed 1 9 €/mois",
+		"<td>1<td>9 €/mois", "9 €/mois", "changed 1\n9 €/mois", "Pro $19.50", "Pro $19", "changed Pro $19.50", "Pro $19 000", "Pro $19", "changed Pro $19 000",
+		"Pro $19. Puis $20", "Pro $19", "confirmed ", "US$19/mo", "$19/mo", "confirmed ", "APro 19 €", "Pro 19 €", "unreadable APro 19 €", "Pro 19 €uros", "Pro 19 €", "confirmed ",
+		"Pro 19k", "Pro 19", "unreadable Pro 19k", "19<sup>99</sup> €", "19,99 €", "confirmed ", "19<sup>9<b>9</b></sup> €", "19.99 €", "confirmed ",
+		"19<sup>995</sup> €", "19,995 €", "changed 19995 €", "19 €<sup>99</sup>", "19 €99", "confirmed ", "Pro <s>29 €</s>19 €", "Pro 19 €", "confirmed ",
+		"Pro<br>19 €<hr>par mois", "Pro 19 € par mois", "confirmed Pro\n19 €\npar mois", "P<b>r</b>o<x-y>19</x-y> €", "Pro19 €", "confirmed ",
+		"« L’offre » – 1\u202f200\u00a0€ / mois", `"L'offre" - 1 200€/mois`, "confirmed ", "ﬁn ① Pro", "fin 1 Pro", "confirmed ", "pro 19 €", "Pro 19 €", "unreadable pro 19 €",
+		"<details><summary>Prix</summary>Pro 19 €</details>", "Prix Pro 19 €", "confirmed Prix\nPro 19 €", "<button>Pro</button>19 €", "Pro 19 €", "confirmed Pro\n19 €",
+		"Team 5 : 29 € par mois<p>Team 10 : 49 € par mois", "Team 5 : 19 € par mois", "unreadable Team 5 : 29 € par mois",
+		"Gratuit pour tous", "Gratuit pour toujours", "unreadable Gratuit pour tous",
+	}, 3) {
+		if result, found := compareWith(t, test[0], test[1]); result+" "+found != test[2] {
+			t.Errorf("%q in %q: %s %q, want %q", test[1], test[0], result, found, test[2])
 		}
 	}
 }

@@ -40,7 +40,8 @@ func (p *page) passages(price string) (list []Passage) {
 	for i, n := range s.numbers {
 		at, end, value := int(n.from), int(n.end), s.number(i)
 		isOwn := recorded != "" && amount(value) == own
-		isAmount := currencyBefore.MatchString(p.text[max(0, at-8):at]) || currencyBehind.MatchString(p.text[end:min(end+8, len(p.text))])
+		before, behind := p.text[max(0, at-8):at], p.text[end:min(end+8, len(p.text))]
+		isAmount := currencyBefore.MatchString(before) || currencyBehind.MatchString(behind)
 		if !isOwn && !isAmount || len(known) > 10*maxPassages {
 			continue
 		}
@@ -62,8 +63,8 @@ func (p *page) passages(price string) (list []Passage) {
 }
 
 // around returns the words around an amount as one line: from the heading before it, or the start of its block, to
-// the end of its block, or else to that of the next one, which comes first if it is short and the block has no words behind
-// the amount. Of more words than a quotation may have, those are left that are nearest.
+// the end of its block, or else to that of the next one, which comes first if it is short and the block has no words
+// behind the amount. Of more words than a quotation may have, those are left that are nearest.
 func (p *page) around(at, end int) (list []string) {
 	from, to := blockAt(p.text, at, end)
 	if i, _ := slices.BinarySearch(p.heads, at); i > 0 && at-p.heads[i-1] < farHeading {

@@ -27,7 +27,7 @@ type span struct{ from, end int32 }
 const placeholder = '\ue000'
 
 var (
-	aNumber         = regexp.MustCompile(`^\p{Nd}+(?:(?:\s+|\s*[.,'‘’]\s*)\p{Nd}+)*`) // digits with separators between them
+	aNumber         = regexp.MustCompile(`^\p{Nd}+(?:(?:\s+|\s*[.,'‘’]\s*)\p{Nd}+)*`)
 	besideSeparator = regexp.MustCompile(` ?([.,']) ?`)
 	beforeDecimals  = regexp.MustCompile(`\.(\p{Nd}{2})$`)
 )

@@ -25,7 +25,7 @@ import (
 	"palmares/internal/webhook"
 )
 
-// The limits of one page.
+// The limits of reading.
 const (
 	maxPage      = 5 << 20
 	robotsPath   = "/robots.txt"
@@ -33,6 +33,7 @@ const (
 	maxRedirects = 5
 	pageTime     = 20 * time.Second // to read it and to parse it
 	maxPages     = 2                // in memory at once
+	maxHosts     = 8                // that are asked at once
 	// maxPause is the longest Retry-After that is waited for; a host that wants more is left alone until the next run.
 	maxPause = time.Minute
 	// robotsAge is how long the rules of a host hold, and how long one that has none to read is not asked again.
@@ -58,10 +59,7 @@ func (e StatusError) Error() string { return fmt.Sprintf("the page answers with 
 
 // Agent returns the User-Agent of a program that reads pages for a catalogue: who asks, and where to complain.
 func Agent(program string, c *catalog.Catalog) string {
-	if c.Settings.Contact != "" {
-		return program + " (+" + c.URL + "; " + c.Settings.Contact + ")"
-	}
-	return program + " (+" + c.URL + ")"
+	return program + " (+" + strings.TrimSuffix(c.URL+"; "+c.Settings.Contact, "; ") + ")"
 }
 
 // ReaderConfig is what a Reader needs.
@@ -177,7 +175,7 @@ func isElsewhere(from, to *url.URL) bool {
 var isStart = regexp.MustCompile(`(?i)^/*(?:[a-z]{2}(?:-[a-z]{2})?/*)?(?:index\.\w+)?$`).MatchString
 
 // ask sends one request, in turn. It returns where the response redirects to, or completes the visit.
-func (r *Reader) ask(ctx context.Context, to *url.URL, tag string, v *visit, look func(*page)) (redirect string, err error) {
+func (r *Reader) ask(ctx context.Context, to *url.URL, tag string, v *visit, look func(*page)) (next string, err error) {
 	known, _ := r.hosts.LoadOrStore(to.Host, &host{turn: make(chan struct{}, 1)})
 	h := known.(*host)
 	h.turn <- struct{}{}
@@ -201,10 +199,10 @@ func (r *Reader) ask(ctx context.Context, to *url.URL, tag string, v *visit, loo
 	resp, err := r.get(limited, h, to, tag)
 	if err == nil {
 		defer resp.Body.Close()
-		redirect, err = v.take(limited, resp, tag, look)
+		next, err = v.take(limited, resp, tag, look)
 	}
 	v.why = reason(err)
-	return redirect, ctx.Err()
+	return next, ctx.Err()
 }
 
 // reason returns why a page cannot be read, given an error of any kind.
@@ -226,7 +224,7 @@ func reason(err error) error {
 var isTag = regexp.MustCompile(`^(?:W/)?"[!#-~]{1,200}"$`)
 
 // take completes a visit with a response, or returns where it redirects to.
-func (v *visit) take(ctx context.Context, resp *http.Response, tag string, look func(*page)) (redirect string, err error) {
+func (v *visit) take(ctx context.Context, resp *http.Response, tag string, look func(*page)) (next string, err error) {
 	v.status = resp.StatusCode
 	switch {
 	case v.status == http.StatusNotModified && tag != "":

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// robots are the rules of a host's robots.txt for one agent (RFC 9309), those first that decide: the longest, and allowing.
-type robots []robotsRule
+// robots are the rules of a host's robots.txt for one agent (RFC 9309), those first that decide: long ones, and allowing.
+type robots []rule
 
-type robotsRule struct {
+type rule struct {
 	path string // with * for any text, and $ at its end for the end of the path
 	verb string // allow or disallow
 }
@@ -16,7 +16,8 @@ type robotsRule struct {
 // parseRobots reads the rules for an agent: those of the groups that name it, or else those for all.
 func parseRobots(text, agent string) robots {
 	rules, group, isOver := map[string]robots{}, []string{}, false // the agents of the present group
-	for line := range strings.FieldsFuncSeq(strings.TrimPrefix(text, "\ufeff"), func(r rune) bool { return r == '\n' || r == '\r' }) {
+	agent, text = strings.ToLower(agent), strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r", "\n")
+	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, "#")
 		key, value, _ := strings.Cut(line, ":")
 		key, value = strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
@@ -25,43 +26,43 @@ func parseRobots(text, agent string) robots {
 			if isOver {
 				group, isOver = nil, false
 			}
-			if name := strings.ToLower(value); (name == "*" || name == strings.ToLower(agent)) && !slices.Contains(group, name) {
-				group, rules[name] = append(group, name), rules[name]
+			if name := strings.ToLower(value); (name == "*" || name == agent) && !slices.Contains(group, name) {
+				group, rules[name] = append(group, name), append(rules[name], rule{"", "allow"})
 			}
 		case "allow", "disallow":
 			isOver = true
 			for _, name := range group {
 				if value != "" {
-					rules[name] = append(rules[name], robotsRule{value, key})
+					rules[name] = append(rules[name], rule{value, key})
 				}
 			}
 		}
 	}
-	list, ok := rules[strings.ToLower(agent)]
+	list, ok := rules[agent]
 	if !ok {
 		list = rules["*"]
 	}
-	slices.SortFunc(list, func(a, b robotsRule) int { return 2*(len(b.path)-len(a.path)) + strings.Compare(a.verb, b.verb) })
+	slices.SortFunc(list, func(a, b rule) int { return 2*(len(b.path)-len(a.path)) + strings.Compare(a.verb, b.verb) })
 	return list
 }
 
 // allow reports whether a path with its query may be asked for: the longest rule that matches decides.
 func (r robots) allow(path string) bool {
-	i := slices.IndexFunc(r, func(rule robotsRule) bool { return rule.matches(path) })
+	i := slices.IndexFunc(r, func(x rule) bool { return x.matches(path) })
 	return i < 0 || r[i].verb == "allow"
 }
 
 // matches reports whether the rule is about a path. The parts between the stars are found one after the other, each
 // as early as possible, so that no rule costs more than its length times the path's.
-func (r robotsRule) matches(path string) bool {
-	rule, isWhole := strings.CutSuffix(r.path, "$")
+func (r rule) matches(path string) bool {
+	rest, isWhole := strings.CutSuffix(r.path, "$")
 	if !isWhole {
-		rule += "*"
+		rest += "*"
 	}
-	part, rule, hasStar := strings.Cut(rule, "*")
+	part, rest, hasStar := strings.Cut(rest, "*")
 	path, ok := strings.CutPrefix(path, part)
 	for ok && hasStar {
-		if part, rule, hasStar = strings.Cut(rule, "*"); !hasStar {
+		if part, rest, hasStar = strings.Cut(rest, "*"); !hasStar {
 			return strings.HasSuffix(path, part)
 		}
 		_, path, ok = strings.Cut(path, part)

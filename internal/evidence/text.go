@@ -118,7 +118,8 @@ func (b *builder) take(token html.Token) {
 			b.sheet.read(token.Data)
 		}
 		if b.unseen == 0 {
-			b.write(clean(token.Data))
+			text := clean(token.Data)
+			b.write(text[:min(len(text), maxText+1)]) // more is too much
 		}
 	case html.StartTagToken, html.SelfClosingTagToken:
 		b.start(token)
@@ -141,13 +142,15 @@ func (b *builder) start(token html.Token) {
 		look |= b.sheet.attribute(a.Key, a.Val)
 		isOpen = isOpen || a.Key == "open"
 		isForAll = isForAll && (a.Key != "media" || everyScreen.MatchString(a.Val))
-		b.page.hasPassword = b.page.hasPassword || e.name == "input" && a.Key == "type" && strings.EqualFold(a.Val, "password")
+		isPassword := e.name == "input" && a.Key == "type" && strings.EqualFold(a.Val, "password")
+		b.page.hasPassword = b.page.hasPassword || isPassword
 	}
 	if isStruck[e.name] {
 		look |= struck
 	}
 	e.isUnseen = e.isUnseen || look != 0 || !isOpen
-	e.isSheet = b.isFirst && e.name == "style" && isForAll && !slices.ContainsFunc(b.stack, func(o open) bool { return o.name == "template" })
+	isInert := slices.ContainsFunc(b.stack, func(o open) bool { return o.name == "template" })
+	e.isSheet = b.isFirst && e.name == "style" && isForAll && !isInert
 	switch {
 	case b.unseen > 0:
 	case e.name == "br", e.rank > 0 && !e.isUnseen:
@@ -192,13 +195,11 @@ func (b *builder) end(rank int, isWanted func(*open) bool) {
 // write adds clean text: white space is one space.
 func (b *builder) write(text string) {
 	for _, r := range text {
-		switch {
-		case len(b.text) > maxText:
-			return
-		case unicode.IsSpace(r):
+		if unicode.IsSpace(r) {
 			b.separate(' ')
 			continue
-		case b.isHead:
+		}
+		if b.isHead {
 			b.page.heads, b.isHead = append(b.page.heads, len(b.text)), false
 		}
 		b.text, b.last = utf8.AppendRune(b.text, r), r
@@ -236,9 +237,9 @@ var (
 		"table": 8, "template": maxRank,
 	}
 	// isBlock has the other ones that break lines, and button, whose words stand apart.
-	isBlock = set("address article aside blockquote body button center details dialog dir div dl fieldset figcaption figure " +
-		"footer form frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html legend listing main menu nav ol optgroup option " +
-		"plaintext pre search section select summary ul xmp")
+	isBlock = set("address article aside blockquote body button center details dialog dir div dl fieldset figcaption " +
+		"figure footer form frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html legend listing main menu nav ol " +
+		"optgroup option plaintext pre search section select summary ul xmp")
 )
 
 func rankOf(name string) int {
