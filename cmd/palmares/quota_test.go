@@ -168,19 +168,6 @@ func TestAnAccountHasAThousandRequestsWhateverItsKeys(t *testing.T) {
 	})
 }
 
-func TestProHasNoQuota(t *testing.T) {
-	t.Parallel()
-	database := databases.SQLite(t)
-	key := customer(t, database, "ada@example.org", "pro", 1)[0]
-	s := serveProcess(t, "--database", database)
-	for _, r := range s.together(150, func(int) (string, []string) { return "/api/v1/stats", []string{key} }) {
-		if r.StatusCode != 200 || r.Header.Get("X-RateLimit-Tier") != "pro" || r.Header.Get("X-RateLimit-Remaining") != "2147483647" ||
-			!strings.HasSuffix(r.Header.Get("X-RateLimit-Reset"), "T00:00:00Z") || r.Header.Get("X-RateLimit-Limit") != "" || r.Header.Get("RateLimit") != "" {
-			t.Fatalf("%s %v", r.Status, r.Header)
-		}
-	}
-}
-
 func TestRevalidationIsFreeWithAKeyAndCountedWithout(t *testing.T) {
 	t.Parallel()
 	database := databases.SQLite(t)

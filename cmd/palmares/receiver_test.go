@@ -77,13 +77,6 @@ func (r *receiver) add(email, database string, options ...string) {
 	r.secret = secret
 }
 
-// now changes its answer from here on.
-func (r *receiver) now(answer func() (int, string)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.answer = answer
-}
-
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
@@ -251,9 +244,4 @@ func (r *receiver) got() []string {
 	}
 	slices.Sort(all)
 	return all
-}
-
-func (s *subscriber) publish(mark string) {
-	s.t.Helper()
-	must(s.t, "publish", marked(s.t, mark, 3), "--database", s.database)
 }

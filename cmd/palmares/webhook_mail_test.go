@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"mime/quotedprintable"
 	"net"
@@ -17,7 +16,6 @@ import (
 	"palmares/internal/node"
 	"palmares/internal/sqldb"
 	"palmares/internal/testkit"
-	"palmares/internal/webhook"
 )
 
 // A mailbox is a mail server on loopback.
@@ -155,32 +153,5 @@ func TestAFollowerGetsNoMailTwiceWhenItsNodeIsKilled(t *testing.T) {
 	testkit.Until(t, "the next change", func() bool { return len(box.about("T1\u00a0: retiré")) == 1 })
 	if n := len(box.about(removed)); n != 1 {
 		t.Errorf("a change is told in %d mails\n%s", n, p.log)
-	}
-}
-
-func TestTheOwnerOfAFailingEndpointIsMailedOnceUntilItRecovers(t *testing.T) {
-	t.Parallel()
-	database, box := databases.Postgres(t), newMailbox(t)
-	customer(t, database, "ada@example.org", "pro", 1)
-	r := newReceiver(t, func() (int, string) { return http.StatusServiceUnavailable, "en panne" })
-	r.add("ada@example.org", database)
-	id := firstID(t, "webhook", "list", "ada@example.org", "--database", database)
-	for range 2 { // two nodes deliver and mail
-		serveProcess(t, "--database", database, "--webhook-allow", "127.0.0.0/8", "--smtp", "smtp://"+box.addr, "--mail-from", "palmares@example.org",
-			"--webhook-schedule", "0s"+strings.Repeat(",100ms", 1000))
-	}
-	failing := []string{"To: <ada@example.org>", r.url, "réponse 503", "/compte/webhooks/" + id}
-	for series := 1; series <= 2; series++ {
-		must(t, "publish", marked(t, fmt.Sprint("A", series), 3), "--database", database)
-		testkit.Until(t, "the mail", func() bool { return len(box.about(failing...)) == series })
-		r.until(len(r.all()) + 2*webhook.BreakAfter) // failures that are told already
-		if n := len(box.about(failing...)); n != series {
-			t.Errorf("%d mails in series %d", n, series)
-		}
-		r.now(accept)
-		testkit.Until(t, "the recovery", func() bool {
-			return strings.Contains(must(t, "webhook", "list", "ada@example.org", "--json", "--database", database), `"failures":0`)
-		})
-		r.now(func() (int, string) { return http.StatusServiceUnavailable, "en panne" })
 	}
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
 
@@ -151,113 +150,6 @@ func TestEveryChangeReachesItsReceiversOnceSignedAndAsTheAPIShowsIt(t *testing.T
 		prices.until(len(ofPrices))
 		if diff := cmp.Diff(ofPrices, prices.got()); diff != "" {
 			t.Errorf("who wants prices got (-want +got):\n%s", diff)
-		}
-	})
-}
-
-func TestARotatedSecretAndTheOneBeforeBothSign(t *testing.T) {
-	t.Parallel()
-	databases.EachDSN(t, func(t *testing.T, database string) {
-		s := subscribe(t, database)
-		var rotated struct{ Secret string }
-		s.call("POST", s.endpoint+"/rotate", "", 200, &rotated)
-		ping := s.ping()
-		got := s.until(1)[0] // genuine with the secret that it had before
-		if signatures := strings.Fields(got.signatures); len(signatures) != 2 || got.id != ping.EventID || got.body != ping.Body || !strings.Contains(got.body, `"sequence":0,`) {
-			t.Errorf("%+v", got)
-		}
-		if err := genuine(rotated.Secret, got.header, []byte(got.body)); err != nil || rotated.Secret == s.secret {
-			t.Errorf("with the new secret: %v", err)
-		}
-		if err := genuine(webhook.NewSecret(), got.header, []byte(got.body)); err == nil {
-			t.Error("any secret will do")
-		}
-	})
-}
-
-func TestWhatWasMissedInAPauseOrOnASmallerPlanIsRecoveredOnce(t *testing.T) {
-	t.Parallel()
-	databases.EachDSN(t, func(t *testing.T, database string) {
-		s := subscribe(t, database)
-		var endpoint struct{ State webhook.State }
-		s.publish("before")
-		want := s.events()
-		s.deliveriesDone()
-
-		s.call("PATCH", s.endpoint, `{"state":"paused"}`, 200, &endpoint)
-		s.publish("paused")
-		s.call("PATCH", s.endpoint, `{"state":"active"}`, 200, &endpoint)
-
-		must(t, "account", "plan", "ada@example.org", "developer", "--database", database)
-		s.server.until(s.endpoint, func(r *http.Response, _ string) bool { return r.StatusCode == 403 }, s.key)
-		if list := must(t, "webhook", "list", "ada@example.org", "--database", database); !strings.Contains(list, " suspended ") {
-			t.Errorf("on a smaller plan: %s", list)
-		}
-		s.publish("suspended")
-		must(t, "account", "plan", "ada@example.org", "pro", "--database", database)
-		s.server.until(s.endpoint, func(r *http.Response, _ string) bool { return r.StatusCode == 200 }, s.key)
-		missed := s.events()[len(want):]
-
-		s.publish("after")
-		published := s.events()
-		want = append(want, published[len(want)+len(missed):]...)
-		s.deliveriesDone()
-		if diff := cmp.Diff(slices.Sorted(slices.Values(want)), s.got()); diff != "" {
-			t.Fatalf("before the recovery (-want +got):\n%s", diff)
-		}
-		if len(missed) != 8 {
-			t.Fatalf("missed: %v", missed)
-		}
-
-		var recovery struct{ ID string }
-		s.call("POST", s.endpoint+"/recover", fmt.Sprintf(`{"since":%q}`, time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)), 202, &recovery)
-		var list struct {
-			Data []struct {
-				DoneAt     *string `json:"done_at"`
-				Deliveries int
-			}
-		}
-		testkit.Until(t, "the recovery", func() bool {
-			s.call("GET", s.endpoint+"/recoveries", "", 200, &list)
-			return list.Data[0].DoneAt != nil
-		})
-		if list.Data[0].Deliveries != len(missed) {
-			t.Errorf("%d were recovered of %d", list.Data[0].Deliveries, len(missed))
-		}
-		s.deliveriesDone()
-		if diff := cmp.Diff(slices.Sorted(slices.Values(published)), s.got()); diff != "" {
-			t.Errorf("after the recovery (-want +got):\n%s", diff)
-		}
-	})
-}
-
-func TestTheLogShowsTheAnswerAndAResendHasTheSameIDAndBytes(t *testing.T) {
-	t.Parallel()
-	databases.EachDSN(t, func(t *testing.T, database string) {
-		s := subscribe(t, database)
-		s.now(func() (int, string) { return http.StatusCreated, strings.Repeat("merci ! ", 400) })
-		s.publish("A")
-		first := s.deliveriesDone()[0]
-		s.call("GET", "/webhooks/v1/deliveries/"+first.ID, "", 200, &first)
-		if len(first.Attempts) != 1 || first.State != webhook.Delivered || !slices.Contains(s.got(), first.Body) {
-			t.Fatalf("%+v", first)
-		}
-		if a := first.Attempts[0]; a.Status != http.StatusCreated || a.Duration == nil || a.Outcome != webhook.OK || a.Response != strings.Repeat("merci ! ", 128) {
-			t.Errorf("%+v", a)
-		}
-
-		if list := must(t, "webhook", "deliveries", strings.TrimPrefix(s.endpoint, "/webhooks/v1/endpoints/"), "--json", "--database", database); !strings.Contains(list, fmt.Sprintf(`"duration_ms":%d,`, *first.Attempts[0].Duration)) {
-			t.Errorf("%+v, and the command shows %s", first, list)
-		}
-
-		before := len(s.all())
-		said := must(t, "webhook", "resend", first.ID, "--database", database)
-		again := s.until(before + 1)[before]
-		if again.id != first.EventID || again.body != first.Body || !strings.HasPrefix(said, "dlv_") || strings.Contains(said, first.ID) {
-			t.Errorf("%s, then %+v; at first %+v", said, again, first)
-		}
-		if newest := s.deliveriesDone()[0]; newest.Origin != webhook.OfResend || newest.EventID != first.EventID || !strings.HasPrefix(said, newest.ID) {
-			t.Errorf("%s; in the log %+v", said, newest)
 		}
 	})
 }

@@ -3,7 +3,6 @@ package webhook_test
 import (
 	"net/http"
 	"path/filepath"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
 	"palmares/internal/catalogdb"
-	"palmares/internal/mail"
 	"palmares/internal/synthetic"
 	"palmares/internal/testkit/testdb"
 	"palmares/internal/webhook"
@@ -175,106 +173,6 @@ func TestAFailingReceiverIsLookedAtEveryFiveMinutesWithOneRequest(t *testing.T) 
 		left, err := f.Deliveries.List(t.Context(), account.AnyOwner(), f.endpoint.ID, accountdb.DeliveryFilter{State: webhook.Pending, Limit: 1})
 		if err != nil || len(left) > 0 {
 			t.Errorf("a minute later this is left: %+v, %v", left, err)
-		}
-	})
-}
-
-func TestFiveDaysWithoutASuccessDisableTheEndpointAndMailItsOwner(t *testing.T) {
-	live(t, func(t *testing.T, f *fixture) {
-		f.receiver.now(answering(http.StatusInternalServerError))
-		start := time.Now()
-		var last string
-		for time.Since(start) <= webhook.DisableAfter {
-			last = f.ping(t)
-			time.Sleep(24 * time.Hour)
-			w, _ := f.look(t, last)
-			if early := time.Since(start) < webhook.DisableAfter; early && w.State != webhook.Active {
-				t.Fatalf("%s after %s", w.State, time.Since(start))
-			}
-		}
-		time.Sleep(24 * time.Hour)
-		w, d := f.look(t, last)
-		if w.State != webhook.Disabled || w.Reason != webhook.Failing || d.State != webhook.Pending || d.Count != 1 {
-			t.Errorf("%s for %q; its last delivery is %s after %d attempts", w.State, w.Reason, d.State, d.Count)
-		}
-		after := w.DisabledAt.Sub(start)
-		if after < webhook.DisableAfter || after > webhook.DisableAfter+time.Hour {
-			t.Errorf("disabled after %s", after)
-		}
-		requests := f.receiver.seen()
-		if at := requests[len(requests)-1].at; at.After(w.DisabledAt) {
-			t.Errorf("a request was sent at %s, after %s", at, w.DisabledAt)
-		}
-		mails, err := f.Mails.Claim(t.Context(), time.Now(), 10)
-		if err != nil || len(mails) != 2 || mails[0].Kind != mail.EndpointFailing || mails[1].Kind != mail.EndpointDisabled {
-			t.Errorf("mails: %+v, %v", mails, err)
-		}
-		for _, m := range mails {
-			if m.About != f.endpoint.ID || m.To != "owner@example.com" {
-				t.Errorf("a mail: %+v", m)
-			}
-		}
-
-		// Its owner fixes it: what waited goes out.
-		f.receiver.now(answering(http.StatusOK))
-		active := webhook.Active
-		if _, err := f.Endpoints.Change(t.Context(), account.AnyOwner(), f.endpoint.ID, webhook.Change{State: &active}, time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		f.dispatcher.Wake()
-		time.Sleep(time.Minute)
-		if w, d := f.look(t, last); w.State != webhook.Active || d.State != webhook.Delivered {
-			t.Errorf("%s, %s", w.State, d.State)
-		}
-	})
-}
-
-func TestAnAnswerOf410DisablesTheEndpointAtOnce(t *testing.T) {
-	live(t, func(t *testing.T, f *fixture) {
-		f.receiver.now(answering(http.StatusGone))
-		id := f.ping(t)
-		time.Sleep(time.Hour)
-		if w, d := f.look(t, id); w.State != webhook.Disabled || w.Reason != webhook.Gone || d.State != webhook.Pending || d.Count != 1 || len(f.receiver.seen()) != 1 {
-			t.Errorf("%s for %q; %+v; %d requests", w.State, w.Reason, d, len(f.receiver.seen()))
-		}
-	})
-}
-
-func TestARecoverySendsAgainWhatWasMissedWithTheSameIDsAndBytes(t *testing.T) {
-	live(t, func(t *testing.T, f *fixture) {
-		f.receiver.now(answering(http.StatusInternalServerError))
-		start := time.Now()
-		if _, err := f.Catalogue.Publish(t.Context(), synthetic.Catalog(3, 1), catalogdb.PublishOptions{Now: func() time.Time { return start }}); err != nil {
-			t.Fatal(err)
-		}
-		f.dispatcher.Wake()
-		time.Sleep(4*24*time.Hour + 12*time.Hour) // the breaker makes the last attempts late
-		missed := map[string]string{}
-		for _, r := range f.receiver.seen() {
-			missed[r.header.Get("webhook-id")] = r.body
-		}
-		failed, err := f.Deliveries.List(t.Context(), account.AnyOwner(), f.endpoint.ID, accountdb.DeliveryFilter{State: webhook.Failed, Limit: 1000})
-		if err != nil || len(failed) == 0 || len(failed) != len(missed) {
-			t.Fatalf("%d deliveries failed of %d, %v", len(failed), len(missed), err)
-		}
-
-		f.receiver.now(answering(http.StatusOK))
-		before := len(f.receiver.seen())
-		if _, err := f.Deliveries.Recover(t.Context(), account.AnyOwner(), f.endpoint.ID, start.Add(-time.Hour), time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Hour)
-		again := map[string]string{}
-		for _, r := range f.receiver.seen()[before:] {
-			again[r.header.Get("webhook-id")] = r.body
-		}
-		if len(f.receiver.seen())-before != len(missed) {
-			t.Errorf("%d requests for %d events", len(f.receiver.seen())-before, len(missed))
-		}
-		for id, body := range missed {
-			if again[id] != body || !strings.Contains(body, id) {
-				t.Errorf("%s was sent as %q and recovered as %q", id, body, again[id])
-			}
 		}
 	})
 }
