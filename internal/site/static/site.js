@@ -39,7 +39,7 @@
     clearTimeout(timer);
     pending?.abort();
     pending = new AbortController();
-    const mine = pending;
+    const mine = pending, asked = href;
     const results = document.querySelector("[data-results]");
     results.setAttribute("aria-busy", "true");
     let page;
@@ -70,7 +70,7 @@
     const alert = page.querySelector(".problem");
     document.querySelector(".problem")?.remove();
     if (alert) form.parentElement.before(document.adoptNode(alert));
-    fill(page, typed);
+    if (!typed || wanted() === asked) fill(page, typed); // a choice that was made meanwhile is asked for next
     if (focus) {
       const first = fresh.querySelector("h2");
       first.tabIndex = -1;
