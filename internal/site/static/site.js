@@ -33,8 +33,7 @@
     }
   };
 
-  // show fetches a page and replaces the results with its own. mode is what to do
-  // with the history: "push", "replace", or "" for nothing.
+  // show fetches a page and shows its results. mode is for the history: "push", "replace", or "".
   const show = async (href, mode, { typed = null, focus = false } = {}) => {
     clearTimeout(timer);
     pending?.abort();
@@ -64,13 +63,13 @@
     document.dispatchEvent(new Event("results")); // new boxes to tick
     document.querySelector("[data-tally]").textContent = page.querySelector("[data-tally]").textContent;
     document.querySelector("[data-clear]").hidden = page.querySelector("[data-clear]").hidden;
-    for (const part of page.querySelectorAll("[data-also]")) { // what goes with the results elsewhere
+    for (const part of page.querySelectorAll("[data-also]")) { // elsewhere
       document.querySelector(`[data-also=${part.dataset.also}]`)?.replaceWith(document.adoptNode(part));
     }
     const alert = page.querySelector(".problem");
     document.querySelector(".problem")?.remove();
     if (alert) form.parentElement.before(document.adoptNode(alert));
-    if (!typed || wanted() === asked) fill(page, typed); // a choice that was made meanwhile is asked for next
+    if (!typed || wanted() === asked) fill(page, typed); // or a newer choice is lost
     if (focus) {
       const first = fresh.querySelector("h2");
       first.tabIndex = -1;
@@ -79,7 +78,7 @@
     }
   };
 
-  // The last choice wins: if it is already shown, a pending request is dropped.
+  // The last choice wins: one that is shown drops a request.
   const choose = (href, mode, options) => {
     if (href !== shown) {
       show(href, mode, options);
