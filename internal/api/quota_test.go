@@ -56,6 +56,8 @@ func TestAnExhaustedQuotaIsExplained(t *testing.T) {
 			r.HasHeader("X-RateLimit-Tier", "pro").HasHeader("X-RateLimit-Remaining", "2147483647").HasHeader("X-RateLimit-Limit", "").HasHeader("RateLimit", "").HasHeader("RateLimit-Policy", "")
 		}
 	}
+	s.get("/api/v1/tools", "If-None-Match: *").Fails(429, "quota_exceeded")
+	s.get("/api/v1/tools", "Authorization: good", "If-None-Match: *").Is(304).HasHeader("X-RateLimit-Remaining", "0")
 	s.do("POST", "/api/v1/tools").Fails(405, "method_not_allowed")
 	s.get("/api/v1/tools", "Authorization: bad").Fails(401, "invalid_api_key").HasHeader("X-RateLimit-Tier", "")
 	s.get("/api/v1/tools?k=plm_00000000000000000000000000000000000000").Fails(400, "invalid_parameter")
