@@ -81,7 +81,6 @@ type Dispatcher struct {
 	metrics metrics
 	wake    chan struct{}
 	slots   chan struct{} // one element for each request in flight
-	poll    time.Duration // pollEvery, or longer in tests that simulate days
 	work    sync.WaitGroup
 
 	mu   sync.Mutex
@@ -106,7 +105,6 @@ func NewDispatcher(cfg Config) *Dispatcher {
 		metrics: newMetrics(),
 		wake:    make(chan struct{}, 1),
 		slots:   make(chan struct{}, maxRequests),
-		poll:    pollEvery,
 		held:    map[string]Claim{},
 	}
 }
@@ -145,7 +143,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 // flight.
 func (d *Dispatcher) dispatch(ctx, sending, storing context.Context) {
 	claiming := problem{log: d.cfg.Log, what: "due webhook deliveries cannot be claimed"}
-	ticker := time.NewTicker(d.poll)
+	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		// Only this loop fills slots, so what is free now stays free.
@@ -303,7 +301,7 @@ func (d *Dispatcher) maintain(ctx context.Context) {
 			d.Wake()
 		}
 		if err != nil || sweepErr != nil || !more && !swept {
-			pause(ctx, d.poll)
+			pause(ctx, pollEvery)
 		}
 	}
 }

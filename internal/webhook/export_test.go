@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/x509"
 	"net"
-	"time"
 )
 
 // Dial replaces the network, guard and all.
@@ -17,9 +16,6 @@ func (d *Dispatcher) Resolve(r *net.Resolver) { d.sender.dialer.Resolver = r }
 
 // Trust adds the authority of a test's certificates.
 func (d *Dispatcher) Trust(roots *x509.CertPool) { d.sender.transport.TLSClientConfig.RootCAs = roots }
-
-// Poll makes a dispatcher that lives through days look less often.
-func (d *Dispatcher) Poll(every time.Duration) { d.poll = every }
 
 // Send makes one attempt.
 func (d *Dispatcher) Send(ctx context.Context, c Claim) Result { return d.sender.send(ctx, c) }

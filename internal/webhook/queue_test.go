@@ -9,8 +9,7 @@ import (
 )
 
 // queue is the store's queue without the database, for tests that ask it once in
-// every second of three days: due times, leases, and a share for each endpoint. The
-// tests that need no more than some minutes of it use the store.
+// every second of three days: due times, leases, and a share for each endpoint.
 type queue struct {
 	mu   sync.Mutex
 	all  []*queued

@@ -24,12 +24,12 @@ type request struct {
 type receiver struct {
 	conns  chan net.Conn
 	closed chan struct{}
+	answer http.HandlerFunc
 
 	mu       sync.Mutex
 	requests []request
 	inFlight map[string]int // by path
 	most     map[string]int
-	answer   http.HandlerFunc
 }
 
 // receive starts a receiver and sends d's requests to it, whatever their host. The
@@ -82,9 +82,8 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.requests = append(r.requests, request{time.Now(), q.Header, string(body)})
 	r.inFlight[q.URL.Path]++
 	r.most[q.URL.Path] = max(r.most[q.URL.Path], r.inFlight[q.URL.Path])
-	answer := r.answer
 	r.mu.Unlock()
-	answer(w, q)
+	r.answer(w, q)
 	r.mu.Lock()
 	r.inFlight[q.URL.Path]--
 	r.mu.Unlock()
@@ -95,15 +94,6 @@ func (r *receiver) seen() []request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]request(nil), r.requests...)
-}
-
-// now answers differently from here on; it forgets how many requests there were at
-// once.
-func (r *receiver) now(answer http.HandlerFunc) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.answer = answer
-	clear(r.most)
 }
 
 // open is the number of requests to a path that have no answer yet.
