@@ -86,24 +86,6 @@ func TestWithoutTheDemoNothingIsServedUntilSomethingIsPublished(t *testing.T) {
 	}
 }
 
-func TestStoppingIsCleanAndSaysNothingSecret(t *testing.T) {
-	t.Parallel()
-	database := databases.SQLite(t)
-	must(t, "account", "create", "ada@example.org", "--database", database)
-	key := strings.TrimSpace(must(t, "key", "create", "ada@example.org", "--name", "x", "--database", database))
-	s := serveProcess(t, "--database", database, "--demo", "on", "--ops-listen", "localhost:0")
-	if resp, _ := s.get("/api/embeddings/varlope", "Authorization: Bearer "+key); resp.StatusCode != 200 {
-		t.Errorf("embeddings with a key: %s", resp.Status)
-	}
-	if resp, _ := s.get("/api/embeddings/varlope"); resp.StatusCode != 401 {
-		t.Errorf("embeddings without: %s", resp.Status)
-	}
-	s.stop()
-	if s.log.Contains(key[4:]) {
-		t.Error("the log has the key")
-	}
-}
-
 func TestAVersionCanBeSearchedAsSoonAsItIsServed(t *testing.T) {
 	t.Parallel()
 	const tools = 5000

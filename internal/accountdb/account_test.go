@@ -100,9 +100,10 @@ func TestAPlanIsChanged(t *testing.T) {
 	})
 }
 
-func TestDeletingAnAccountDeletesItsKeys(t *testing.T) {
+func TestDeletingAnAccountDeletesItsKeysAndSessions(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		ada := create(t, s, "ada@example.org", account.Pro)
+		signIn(t, s, "ada@example.org", monday)
 		create(t, s, "bob@example.org", account.Pro)
 		gone, _, err := s.Keys.Create(t.Context(), "ada@example.org", "a", nil, monday)
 		if err != nil {

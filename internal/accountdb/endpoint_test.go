@@ -322,28 +322,6 @@ func TestARotatedSecretSignsForADayBesideItsSuccessor(t *testing.T) {
 	})
 }
 
-func TestDeletingAnAccountDeletesItsWebhooks(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		ctx := t.Context()
-		a := create(t, s, "ada@example.org", account.Pro)
-		w := endpoint(t, s, a.ID)
-		publish(t, s, small(tool("a", "1 €/mois")), monday)
-		late := claim(t, s, monday, 1)[0]
-		finish(t, s, claim(t, s, monday, 1)[0], success(monday))
-		if _, err := s.Deliveries.Recover(ctx, a.Owner(), w.ID, monday, monday); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Accounts.Delete(ctx, a.Email); err != nil {
-			t.Fatal(err)
-		}
-		finish(t, s, late, success(monday)) // has no effect, and is not an error
-		sweep(t, s)
-		if left := dumpWebhooks(t, s); left != "" {
-			t.Errorf("left:\n%s", left)
-		}
-	})
-}
-
 // dumpWebhooks returns every row of the tables of webhooks.
 func dumpWebhooks(t testing.TB, s *kit) string {
 	t.Helper()

@@ -123,17 +123,6 @@ func TestASignInEndsTheBrowsersPreviousSession(t *testing.T) {
 	})
 }
 
-func TestDeletingAnAccountDeletesItsSessions(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		secret := signIn(t, s, "ada@example.org", monday)
-		if err := s.Accounts.Delete(t.Context(), "ada@example.org"); err != nil {
-			t.Fatal(err)
-		}
-		_, _, err := s.Sessions.Find(t.Context(), secret, monday)
-		fails(t, err, sqldb.ErrNotFound)
-	})
-}
-
 func TestWhatHasExpiredIsPruned(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		ctx := t.Context()

@@ -2,7 +2,6 @@ package accountsite_test
 
 import (
 	"errors"
-	"sync"
 	"testing"
 	"time"
 
@@ -76,23 +75,6 @@ func TestAnAccountIsDeletedByTheLinkInTheMail(t *testing.T) {
 		p.browser().post("/compte/suppression", "jeton", token).RedirectsTo(303, "/compte/adieu")
 		p.browser().get("/compte/suppression?jeton=" + token).Is(410).Contains("le compte est supprimé").Lacks("ada@example.org")
 		eve.get("/compte").Is(200).Contains("eve@example.org")
-	})
-}
-
-func TestConcurrentClicksDeleteOnceAndAllSaySo(t *testing.T) {
-	each(t, publicURL, func(t *testing.T, p *server) {
-		p.signedIn("ada@example.org")
-		token := p.deletionLink("ada@example.org")
-		var wait sync.WaitGroup
-		for range 20 {
-			wait.Go(func() {
-				r := p.browser().post("/compte/suppression", "jeton", token)
-				if to := r.Header.Get("Location"); to != "/compte/adieu" {
-					t.Errorf("a click answers %d and redirects to %q", r.Status, to)
-				}
-			})
-		}
-		wait.Wait()
 	})
 }
 

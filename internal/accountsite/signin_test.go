@@ -2,13 +2,9 @@ package accountsite_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -156,49 +152,6 @@ func TestAnUnusableLinkSaysWhyAndOffersAnother(t *testing.T) {
 		check(expired, 410, "plus de 15\u00a0minutes")
 		if after := p.contents(); after != before {
 			t.Errorf("unusable links changed %s into %s", before, after)
-		}
-	})
-}
-
-func TestConcurrentUsesOfOneLinkCreateOneSession(t *testing.T) {
-	each(t, localURL, func(t *testing.T, p *server) {
-		srv := httptest.NewServer(p.handler)
-		defer srv.Close()
-		client := &http.Client{
-			Transport:     &http.Transport{MaxConnsPerHost: 32, MaxIdleConnsPerHost: 32},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		}
-		defer client.CloseIdleConnections()
-		body := url.Values{"jeton": {p.link("ada@example.org")}}.Encode()
-		var in atomic.Int64
-		var all sync.WaitGroup
-		for range 1000 {
-			all.Go(func() {
-				answer, err := client.Post(srv.URL+"/compte/connexion", "application/x-www-form-urlencoded", strings.NewReader(body))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				defer answer.Body.Close()
-				if _, err := io.Copy(io.Discard, answer.Body); err != nil { // so that the connection is reused
-					t.Error(err)
-				}
-				switch {
-				case answer.StatusCode == 303 && len(answer.Cookies()) == 1:
-					in.Add(1)
-				case answer.StatusCode < 400 || len(answer.Cookies()) > 0:
-					t.Errorf("a click answers %d with the cookies %v", answer.StatusCode, answer.Cookies())
-				}
-			})
-		}
-		all.Wait()
-		a, err := p.store.Accounts.Find(t.Context(), "ada@example.org")
-		if err != nil {
-			t.Fatal(err)
-		}
-		sessions, err := p.store.Sessions.List(t.Context(), a.ID, p.now)
-		if in.Load() != 1 || len(sessions) != 1 || err != nil {
-			t.Errorf("%d are signed in, there are %d sessions, %v", in.Load(), len(sessions), err)
 		}
 	})
 }
