@@ -1,11 +1,8 @@
 package accountdb
 
 import (
-	"errors"
 	"fmt"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -68,36 +65,6 @@ func rotate(t *testing.T, s *kit, id string, at time.Time) (string, account.Key)
 		t.Fatal(err)
 	}
 	return text, k
-}
-
-func TestFiftyConcurrentRequestsCreateAsManyKeysAsThePlanAllows(t *testing.T) {
-	databases.EachDSN(t, func(t *testing.T, dsn string) {
-		nodes := []*kit{open(t, dsn), open(t, dsn)}
-		for plan, want := range map[account.Plan]int{account.Developer: 3, account.Pro: 10} {
-			email := string(plan) + "@example.org"
-			create(t, nodes[0], email, plan)
-			var made, refused atomic.Int64
-			var all sync.WaitGroup
-			for i := range 50 {
-				all.Go(func() {
-					_, _, err := nodes[i%2].Keys.Create(t.Context(), email, fmt.Sprint("clé ", i), nil, monday)
-					switch {
-					case err == nil:
-						made.Add(1)
-					case errors.Is(err, ErrKeyLimit):
-						refused.Add(1)
-					default:
-						t.Error(err)
-					}
-				})
-			}
-			all.Wait()
-			keys, err := nodes[1].Keys.List(t.Context(), email)
-			if err != nil || len(keys) != want || made.Load() != int64(want) || refused.Load() != int64(50-want) {
-				t.Errorf("%s: %d keys, %d made, %d refused, %v; want %d", plan, len(keys), made.Load(), refused.Load(), err, want)
-			}
-		}
-	})
 }
 
 func TestTheLimitCountsLiveKeysOnly(t *testing.T) {

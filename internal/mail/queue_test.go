@@ -243,42 +243,6 @@ func TestAServerThatComesBackReceivesEverythingThatWaited(t *testing.T) {
 	})
 }
 
-func TestSeveralNodesSendEveryMailOnce(t *testing.T) {
-	each(t, func(t *testing.T, dsn string) {
-		box := startMailServer(t, plain)
-		send := sender(t, "smtp://"+box.addr, box).Send
-		a, b := startNode(t, dsn, send), startNode(t, dsn, send)
-		const mails = 80
-		var asking sync.WaitGroup
-		for _, o := range []*node{a, b} {
-			asking.Go(func() {
-				for i := range mails / 2 {
-					o.ask(t, fmt.Sprintf("u%d@%p.example", i, o), mail.SignIn)
-				}
-			})
-		}
-		asking.Wait()
-		for range mails {
-			nextVerdict(t, a, b)
-		}
-		readers := map[string]int{}
-		for _, d := range box.all() {
-			readers[d.to]++
-		}
-		if len(readers) != mails {
-			t.Errorf("%d of %d readers got a mail", len(readers), mails)
-		}
-		for to, n := range readers {
-			if n != 1 {
-				t.Errorf("%s got %d mails", to, n)
-			}
-		}
-		if !a.oldest(t).IsZero() {
-			t.Errorf("a mail still waits, since %s", a.oldest(t))
-		}
-	})
-}
-
 func TestARecipientThatTheServerRejectsIsGivenUpAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, dsn string) {
 		box := startMailServer(t, plain, func(b *mailServer) {
