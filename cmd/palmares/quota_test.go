@@ -48,7 +48,8 @@ func TestAnAnonymousCallerHasAHundredRequestsADayBehindAProxyAndAcrossARestart(t
 	t.Parallel()
 	databases.EachDSN(t, func(t *testing.T, database string) {
 		granted := func(s *process, address string, n int) int {
-			return count(spread(t, []*process{s}, n, func(int) []string { return []string{"X-Forwarded-For: 192.0.2.1, " + address} }), 200)
+			forwarded := func(int) []string { return []string{"X-Forwarded-For: 192.0.2.1, " + address} }
+			return count(spread(t, []*process{s}, n, forwarded), 200)
 		}
 		s := serveProcess(t, "--database", database, "--trusted-proxies", "127.0.0.0/8,::1")
 		if got := granted(s, "203.0.113.7", 60); got != 60 {

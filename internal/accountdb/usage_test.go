@@ -136,7 +136,8 @@ func TestConcurrentSavesAndDeletionsLeaveNothingBehind(t *testing.T) {
 		})
 		all.Wait()
 		save(t, nodes[0], "2026-11-16", u) // counted before the deletions
-		saved(t, nodes[0], "2026-11-16", quota.Usage{Accounts: []quota.AccountCount{{Account: u.Accounts[0].Account, Requests: 22}}})
+		kept := quota.AccountCount{Account: u.Accounts[0].Account, Requests: 22}
+		saved(t, nodes[0], "2026-11-16", quota.Usage{Accounts: []quota.AccountCount{kept}})
 	})
 }
 

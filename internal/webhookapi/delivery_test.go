@@ -118,13 +118,14 @@ func TestAnEndpointIsPingedFiveTimesAMinuteResendsIncluded(t *testing.T) {
 			s.advance(time.Second)
 			s.do("POST", resend, "").Is(202) // a ping too
 		}
-		r := s.do("POST", endpoints+"/"+id+"/ping", "").FailsOn(429, "too_many_requests", "", "5", "minute").HasHeader("Retry-After", "60")
-		s.do("POST", resend, "").FailsOn(429, "too_many_requests", "", "5", "minute").HasHeader("Retry-After", "60")
+		for _, path := range []string{endpoints + "/" + id + "/ping", resend} {
+			s.do("POST", path, "").FailsOn(429, "too_many_requests", "", "5", "minute").HasHeader("Retry-After", "60")
+		}
 		s.do("POST", endpoints+"/"+other+"/ping", "").Is(202)
 		s.advance(time.Minute)
 		s.do("POST", endpoints+"/"+id+"/ping", "").Is(202)
 		if woken := s.woken.Load(); woken != webhook.PingsAMinute+2 {
-			t.Errorf("woken %d times after %s", woken, r)
+			t.Errorf("woken %d times", woken)
 		}
 	})
 }
