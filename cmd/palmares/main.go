@@ -142,6 +142,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		kong.Description("Reviews, scores, prices and retirements of AI tools: a folder of Markdown becomes a public "+
 			"API and a site."),
 		kong.Writers(stdout, stderr),
+		kong.NamedMapper("number", kong.MapperFunc(number)),
 		kong.Exit(func(code int) { exited = code }), // only --help exits
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 	)

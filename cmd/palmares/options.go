@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -163,34 +164,13 @@ func (p *plan) UnmarshalText(b []byte) error {
 	return readInto((*account.Plan)(p), b, account.ParsePlan)
 }
 
-// toolCount is how many tools to generate.
-type toolCount int
-
-// maxTools leaves room for comparisons and retired tools in the two million records that
-// a folder may have.
-const maxTools = 1_500_000
-
-func (n *toolCount) Decode(ctx *kong.DecodeContext) error {
-	return wholeNumber(n, ctx, "a number of tools", 0, maxTools)
-}
-
-// callCount is how many calls of tools a caller has in a day.
-type callCount uint32
-
-func (n *callCount) Decode(ctx *kong.DecodeContext) error {
-	return wholeNumber(n, ctx, "a number of calls", 1, 1_000_000_000)
-}
-
-// seed is what a synthetic catalogue is made from.
-type seed uint64
-
-func (n *seed) Decode(ctx *kong.DecodeContext) error {
-	return wholeNumber(n, ctx, "a seed", 0, 1<<64-1)
-}
-
-// wholeNumber reads the value of an option. By itself kong would take -1 for another
-// option.
-func wholeNumber[N ~int | ~uint32 | ~uint64](to *N, ctx *kong.DecodeContext, what string, least, most uint64) error {
+// number reads an option of the type number. Its tags say what it is and its range, as in 1-200. By itself kong would
+// take -1 for another option.
+func number(ctx *kong.DecodeContext, to reflect.Value) error {
+	var least, most uint64
+	if _, err := fmt.Sscanf(ctx.Value.Tag.Get("range"), "%d-%d", &least, &most); err != nil {
+		return err
+	}
 	token := ctx.Scan.Pop()
 	if token.IsEOL() {
 		return errors.New("expected a number after this option")
@@ -198,9 +178,13 @@ func wholeNumber[N ~int | ~uint32 | ~uint64](to *N, ctx *kong.DecodeContext, wha
 	x, err := strconv.ParseUint(token.String(), 10, 64)
 	if err != nil || x < least || x > most {
 		return &invalidValue{
-			fmt.Sprintf("%q is not %s: expected a whole number from %d to %d", token, what, least, most),
+			fmt.Sprintf("%q is not %s: expected a whole number from %d to %d", token, ctx.Value.Tag.Get("what"), least, most),
 		}
 	}
-	*to = N(x)
+	if to.CanInt() {
+		to.SetInt(int64(x))
+	} else {
+		to.SetUint(x)
+	}
 	return nil
 }

@@ -26,9 +26,9 @@ type serveCommand struct {
 	BaseURL        baseURL         `help:"Public URL of this server (default: derived from --listen)." env:"PALMARES_BASE_URL" placeholder:"URL"`
 	OpsListen      string          `help:"Address for the operator's metrics, profiles and health checks (default: none)." env:"PALMARES_OPS_LISTEN" placeholder:"HOST:PORT"`
 	Quota          onOff           `help:"Count requests and enforce daily quotas: on or off." default:"on" env:"PALMARES_QUOTA"`
-	MCPQuota       callCount       `name:"mcp-quota" help:"How many calls of tools a day a network without a key has at /mcp." default:"500" env:"PALMARES_MCP_QUOTA" placeholder:"N"`
+	MCPQuota       uint32          `name:"mcp-quota" help:"How many calls of tools a day a network without a key has at /mcp." default:"500" env:"PALMARES_MCP_QUOTA" placeholder:"N" type:"number" what:"a number of calls" range:"1-1000000000"`
 	Trusted        networks        `name:"trusted-proxies" help:"Networks (CIDR, comma-separated) of proxies whose X-Forwarded-For is trusted (default: none)." env:"PALMARES_TRUSTED_PROXIES" placeholder:"CIDRS"`
-	MaxConnections connectionLimit `help:"How many connections to the public address may be open (default: 16384, or fewer if the limit of open files is lower)." env:"PALMARES_MAX_CONNECTIONS" placeholder:"N"`
+	MaxConnections connectionLimit `help:"How many connections to the public address may be open (default: 16384, or fewer if the limit of open files is lower)." env:"PALMARES_MAX_CONNECTIONS" placeholder:"N" type:"number" what:"a number of connections" range:"1-1000000"`
 	FrontLane      onOff           `help:"Answer plain requests with less work than net/http does: on or off." default:"on" env:"PALMARES_FRONT_LANE"`
 	Drain          drain           `help:"How long to keep answering after SIGTERM while /readyz returns 503, so that a load balancer sends requests elsewhere (default: 2s with PostgreSQL; with SQLite, where there is no other node, until nobody is connected, 1s at most)." env:"PALMARES_DRAIN" placeholder:"DURATION"`
 	Memory         byteCount       `help:"The most memory to use, as in 2GiB (default: the limit of the control group)." env:"PALMARES_MEMORY" placeholder:"SIZE"`
