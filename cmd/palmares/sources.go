@@ -110,7 +110,7 @@ func readSources(inv *invocation, dir string, language languageOption) (*catalog
 		return nil, nil, err
 	}
 	today := catalog.Day(inv.now())
-	proofs, err := content.LoadProofs(dir, today)
+	proofs, err := content.LoadProofs(os.DirFS(dir), today)
 	if wrong, ok := errors.AsType[*content.ProofError](err); ok {
 		err = fmt.Errorf("%s:%d: %s", filepath.Join(fromHere(dir), catalog.ProofFile), wrong.Line, inv.say(wrong.Text))
 	}
