@@ -44,19 +44,7 @@ type checkOptions struct {
 	languageOption `embed:""`
 	Strict         bool   `help:"Fail if there are warnings."`
 	MaxAge         int    `help:"Warn about tests and price checks that are older than this number of days." placeholder:"DAYS" type:"number" what:"a number of days" range:"1-36525"`
-	Format         format `help:"How to print problems and warnings: text, json (one object per line) or github (annotations of a workflow)." default:"text"`
-}
-
-// format is how findings are printed.
-type format string
-
-func (f *format) UnmarshalText(b []byte) error {
-	*f = format(b)
-	switch *f {
-	case "text", "json", "github":
-		return nil
-	}
-	return &invalidValue{fmt.Sprintf("%q is not a format: expected text, json or github", b)}
+	Format         string `help:"How to print problems and warnings: text, json (one object per line) or github (annotations of a workflow)." default:"text" enum:"text,json,github"`
 }
 
 // job returns the job of reading a content folder. Its results are shown by out.
@@ -70,7 +58,7 @@ type printer struct {
 	report   io.Writer
 	progress *progress
 	dir      string // the folder, relative to the current directory
-	format   format
+	format   string
 	say      func(string) string
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -36,17 +37,6 @@ func readInto[T any](to *T, b []byte, read func(string) (T, error)) error {
 	return nil
 }
 
-// onOff is a switch that is written out: "on" or "off".
-type onOff string
-
-func (o *onOff) UnmarshalText(b []byte) error {
-	*o = onOff(b)
-	if *o != "on" && *o != "off" {
-		return &invalidValue{fmt.Sprintf("%q is neither on nor off", b)}
-	}
-	return nil
-}
-
 // networks is a comma-separated list of networks or addresses.
 type networks []netip.Prefix
 
@@ -57,39 +47,6 @@ func (n *networks) UnmarshalText(b []byte) error {
 	}
 	*n = parsed
 	return nil
-}
-
-// between reads a duration; what says what the option is, and what is allowed.
-func between(b []byte, least, most time.Duration, what string) (time.Duration, error) {
-	given, err := time.ParseDuration(string(b))
-	if err != nil || given < least || given > most {
-		return 0, &invalidValue{fmt.Sprintf("%q is not %s", b, what)}
-	}
-	return given, nil
-}
-
-// drain is how long a node keeps serving after it was asked to stop; nil until given.
-type drain struct{ given *time.Duration }
-
-// maxDrain is far above what load balancers need and still ends a process.
-const maxDrain = 5 * time.Minute
-
-func (d *drain) UnmarshalText(b []byte) error {
-	given, err := between(b, 0, maxDrain, "a drain time: expected a duration from 0s to 5m, as in 10s")
-	d.given = &given
-	return err
-}
-
-// waitTime is how long a command tries again; 0 until given.
-type waitTime time.Duration
-
-// maxWait is longer than a fail-over or an upgrade takes, and ends a job of CI.
-const maxWait = time.Hour
-
-func (w *waitTime) UnmarshalText(b []byte) error {
-	given, err := between(b, 0, maxWait, "a time to wait: expected a duration from 0s to 1h, as in 60s")
-	*w = waitTime(given)
-	return err
 }
 
 // baseURL is an absolute http or https URL without a final slash.
@@ -125,16 +82,6 @@ type schedule webhook.Schedule
 
 func (s *schedule) UnmarshalText(b []byte) error {
 	return readInto((*webhook.Schedule)(s), b, webhook.ParseSchedule)
-}
-
-// webhookTimeout is how long the receiver of a webhook may take; 0 until given.
-type webhookTimeout time.Duration
-
-func (d *webhookTimeout) UnmarshalText(b []byte) error {
-	given, err := between(b, 100*time.Millisecond, webhook.RequestTimeout, "an answer timeout: expected a duration from "+
-		"100ms to "+webhook.RequestTimeout.String())
-	*d = webhookTimeout(given)
-	return err
 }
 
 // byteCount is a number of bytes, written with a unit.
@@ -185,6 +132,32 @@ func number(ctx *kong.DecodeContext, to reflect.Value) error {
 		to.SetInt(int64(x))
 	} else {
 		to.SetUint(x)
+	}
+	return nil
+}
+
+// duration reads an option of the type duration, as number does.
+func duration(ctx *kong.DecodeContext, to reflect.Value) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("duration", &text); err != nil {
+		return err
+	}
+	lowest, highest, _ := strings.Cut(ctx.Value.Tag.Get("range"), "-")
+	least, err := time.ParseDuration(lowest)
+	most, invalid := time.ParseDuration(highest)
+	if err := cmp.Or(err, invalid); err != nil {
+		return err
+	}
+	given, err := time.ParseDuration(text)
+	if err != nil || given < least || given > most {
+		return &invalidValue{
+			fmt.Sprintf("%q is not %s: expected a duration from %s to %s", text, ctx.Value.Tag.Get("what"), lowest, highest),
+		}
+	}
+	if to.Kind() == reflect.Pointer {
+		to.Set(reflect.ValueOf(&given))
+	} else {
+		to.SetInt(int64(given))
 	}
 	return nil
 }

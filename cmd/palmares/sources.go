@@ -122,7 +122,7 @@ type sourcesListCommand struct {
 	languageOption `embed:""`
 	State          states `help:"Which ones, comma-separated: confirmed, changed, moved, gone, unreadable, or stale for prices that were neither confirmed nor read for longer than price_max_age of catalogue.yaml." default:"changed,gone,moved,unreadable,stale" placeholder:"STATES"`
 	Strict         bool   `help:"Fail if there are any."`
-	Format         format `help:"How to print them: text, json (one object per line) or github (annotations of a workflow)." default:"text"`
+	Format         string `help:"How to print them: text, json (one object per line) or github (annotations of a workflow)." default:"text" enum:"text,json,github"`
 }
 
 // states are results, or stale.
