@@ -125,7 +125,7 @@ func number(ctx *kong.DecodeContext, to reflect.Value) error {
 	x, err := strconv.ParseUint(token.String(), 10, 64)
 	if err != nil || x < least || x > most {
 		return &invalidValue{
-			fmt.Sprintf("%q is not %s: expected a whole number from %d to %d", token, ctx.Value.Tag.Get("what"), least, most),
+			fmt.Sprintf("%q is not %s: expected a whole number from %d to %d", token, what(ctx), least, most),
 		}
 	}
 	if to.CanInt() {
@@ -135,6 +135,8 @@ func number(ctx *kong.DecodeContext, to reflect.Value) error {
 	}
 	return nil
 }
+
+func what(ctx *kong.DecodeContext) string { return ctx.Value.Tag.Get("what") }
 
 // duration reads an option of the type duration, as number does.
 func duration(ctx *kong.DecodeContext, to reflect.Value) error {
@@ -151,7 +153,7 @@ func duration(ctx *kong.DecodeContext, to reflect.Value) error {
 	given, err := time.ParseDuration(text)
 	if err != nil || given < least || given > most {
 		return &invalidValue{
-			fmt.Sprintf("%q is not %s: expected a duration from %s to %s", text, ctx.Value.Tag.Get("what"), lowest, highest),
+			fmt.Sprintf("%q is not %s: expected a duration from %s to %s", text, what(ctx), lowest, highest),
 		}
 	}
 	if to.Kind() == reflect.Pointer {

@@ -48,10 +48,11 @@ func LoadProofs(folder fs.FS, today string) (list []catalog.Proof, err error) {
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, maxLine)
 	n := 1
+	fail := func(text string) ([]catalog.Proof, error) { return nil, &ProofError{n, text} }
 	for ; lines.Scan(); n++ {
 		line := lines.Bytes()
 		if bytes.HasPrefix(line, []byte("<<<<<<<")) || bytes.HasPrefix(line, []byte(">>>>>>>")) || string(line) == "=======" {
-			return nil, &ProofError{n, "a conflict was not resolved: keep one of the lines of each source, or delete the file and run sources check"}
+			return fail("a conflict was not resolved: keep one of the lines of each source, or delete the file and run sources check")
 		}
 		var p catalog.Proof
 		decoder := json.NewDecoder(bytes.NewReader(line))
@@ -60,16 +61,16 @@ func LoadProofs(folder fs.FS, today string) (list []catalog.Proof, err error) {
 		_, end := decoder.Token()
 		switch {
 		case err != nil, end != io.EOF, !p.IsSound(), tomorrow != "" && p.CheckedAt[:len(tomorrow)] > tomorrow:
-			return nil, &ProofError{n, "this is not a line that sources check wrote: remove the line, and it writes it again"}
+			return fail("this is not a line that sources check wrote: remove the line, and it writes it again")
 		case n > 1 && catalog.CompareProofs(list[n-2], p) >= 0:
-			return nil, &ProofError{n, "the line is out of order, or there twice; remove the line, and sources check writes it again"}
+			return fail("the line is out of order, or there twice; remove the line, and sources check writes it again")
 		case n > maxProofs:
-			return nil, &ProofError{n, fmt.Sprintf("the file has more than %d lines", maxProofs)}
+			return fail(fmt.Sprintf("the file has more than %d lines", maxProofs))
 		}
 		list = append(list, p)
 	}
 	if lines.Err() != nil {
-		return nil, &ProofError{n, "the line is too long; remove the line, and sources check writes it again"}
+		return fail("the line is too long; remove the line, and sources check writes it again")
 	}
 	return list, nil
 }
