@@ -59,7 +59,7 @@ type Endpoint struct {
 
 	Failures      int       `json:"failures"`                 // attempts failed in a row
 	FailingSince  time.Time `json:"failing_since,omitzero"`   // the first of them; zero after a success
-	NotBefore     time.Time `json:"-"`                        // nothing is sent before, because of failures or Retry-After
+	NotBefore     time.Time `json:"-"`                        // nothing is sent before, by failures or Retry-After
 	LastSuccessAt time.Time `json:"last_success_at,omitzero"` // zero for never
 	LastFailure   Failure   `json:"-"`                        // zero for never
 	DisabledAt    time.Time `json:"disabled_at,omitzero"`
