@@ -2,7 +2,6 @@ package desk
 
 import (
 	"errors"
-	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -74,14 +73,15 @@ func (d *desk) sources(e *preview.Edition) ([]sourceList, error) {
 	if d.sourcesRead.of == e {
 		return d.sourcesRead.lists, nil
 	}
-	proofs, err := d.proofs()
+	today := catalog.Day(d.Now())
+	proofs, err := content.LoadProofs(d.Folder.With(nil), today)
 	if _, isLine := errors.AsType[*content.ProofError](err); isLine { // the next reading of the folder reports it
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	all := evidence.List(e.Catalog, proofs, catalog.Day(d.Now()))
+	all := evidence.List(e.Catalog, proofs, today)
 	for _, t := range e.Catalog.Tools {
 		if !t.Draft && t.PriceSource != "" && t.PriceQuote == "" && catalog.IsPublic(t.Pricing, t.Price) {
 			all = append(all, evidence.Listed{Proof: catalog.Proof{Slug: t.Slug, URL: t.PriceSource}, State: unquoted, Price: t.Price})
@@ -100,20 +100,6 @@ func (d *desk) sources(e *preview.Edition) ([]sourceList, error) {
 	d.sourcesRead.of = e
 	d.sourcesRead.lists = slices.DeleteFunc(lists, func(x sourceList) bool { return x.Found == 0 })
 	return d.sourcesRead.lists, nil
-}
-
-// proofs returns what was seen at the sources of the folder.
-func (d *desk) proofs() (list []catalog.Proof, err error) {
-	file, err := d.Folder.With(nil).Open(catalog.ProofFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	err = content.EachProof(file, catalog.Day(d.Now()), func(p *catalog.Proof) { list = append(list, *p) })
-	return list, err
 }
 
 func (d *desk) sourceRow(c *catalog.Catalog, l *evidence.Listed) sourceRow {
