@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
@@ -59,9 +61,6 @@ func (p *pageReading) end(r *request) {
 
 // readSource returns the passages of a page with amounts, nearest to a price first.
 func (d *desk) readSource(r *request, address, price string) ([]evidence.Passage, error) {
-	if address == "" {
-		return nil, refused("Écrivez d’abord l’adresse de la page dans le champ «\u00a0Page du prix\u00a0» de la fiche.")
-	}
 	reader, err := d.pages.begin(d, r)
 	if err != nil {
 		return nil, err
@@ -78,13 +77,15 @@ func (d *desk) readSource(r *request, address, price string) ([]evidence.Passage
 
 type sourcePage struct {
 	page
-	Copy     copyRow
-	URL      string
-	Price    string // of the record
-	Why      string // the page cannot be read
-	Passages []evidence.Passage
-	Chosen   string // the quotation that is chosen already; "" for none
-	IsPriced bool   // amounts can become the price of the record
+	Copy      copyRow
+	URL       string // "" until somebody gives it
+	Price     string // of the record, as the site shows it
+	Why       string // the page cannot be read
+	IsWrong   bool   // another address may help
+	IsPassing bool   // another try may help
+	Passages  []evidence.Passage
+	Chosen    string // the quotation that is chosen already; "" for none
+	IsPriced  bool   // amounts can become the price of the record
 }
 
 // showSource reads the page that the price of a tool was taken from, and proposes its words as the quotation.
@@ -92,40 +93,72 @@ func (d *desk) showSource(r *request, c *draft) (_ *response, err error) {
 	if c.doc == nil || c.doc.Kind() != record.Tool {
 		return nil, noPage()
 	}
+	price, display := c.doc.Value("price").Text, c.doc.Value("price_display").Text
 	data := sourcePage{
-		page: r.page("Citer le prix"), Copy: c.row(), URL: c.doc.Value("price_source").Text, Price: c.doc.Value("price").Text,
-		Chosen: c.doc.Value("price_quote").Text,
+		page: r.page("Citer le prix"), Copy: c.row(), URL: c.doc.Value("price_source").Text,
+		Price: cmp.Or(display, price), Chosen: c.doc.Value("price_quote").Text,
 	}
-	data.Passages, err = d.readSource(r, data.URL, data.Price)
+	if shown := (catalog.Tool{PriceDisplay: display}); shown.IsConverted() {
+		price = display
+	}
+	status := http.StatusOK
+	if data.URL != "" {
+		data.Passages, err = d.readSource(r, data.URL, price)
+	}
 	if r.Context().Err() != nil {
 		return nil, r.Context().Err()
 	}
-	status := http.StatusOK
 	if f, ok := errors.AsType[*failure](err); ok {
-		status, data.Why = f.status, f.text
+		status, data.Why, data.IsPassing = f.status, f.text, true
 	} else if err != nil {
-		data.Why = sentence(err) + "."
+		data.explain(err)
 	}
 	if len(data.Passages) == 1 && data.Passages[0].IsOwn {
 		data.Chosen = data.Passages[0].Quote
 	}
-	data.IsPriced = slices.ContainsFunc(data.Passages, func(p evidence.Passage) bool { return p.Price != "" })
+	for i := range data.Passages {
+		p := &data.Passages[i]
+		if display != "" || c.doc.Value("pricing").Text == "gratuit" { // a number alone would not make the record true
+			p.Price = ""
+		}
+		data.IsPriced = data.IsPriced || p.Price != "" && !p.IsOwn
+	}
 	a := render("source", data)
 	a.status = status
 	return a, nil
 }
 
-// mark records the words that somebody chose on a page, and, if she wants, their amount as the price.
+// explain says why the page cannot be read, and what may help.
+func (p *sourcePage) explain(err error) {
+	status, _ := errors.AsType[evidence.StatusError](err)
+	p.Why = sentence(err) + "."
+	switch {
+	case status == http.StatusNotFound, status == http.StatusGone:
+		p.Why, p.IsWrong = fmt.Sprintf("La page n’existe pas (%d)\u00a0: corrigez l’adresse.", status), true
+	case errors.Is(err, evidence.ErrNoHost), errors.Is(err, evidence.ErrAddress):
+		p.Why, p.IsWrong = p.Why+" Corrigez l’adresse.", true
+	default:
+		p.IsPassing = errors.Is(err, evidence.ErrNoAnswer) || status == http.StatusTooManyRequests || status >= 500
+	}
+}
+
+// mark records the words that somebody chose on a page, with their amount as the price if she wants, or else those that
+// she pasted.
 func (d *desk) mark(r *request, c *draft) (*response, error) {
 	if c.doc == nil || c.doc.Kind() != record.Tool {
 		return nil, noPage()
 	}
-	price, words, isChosen := strings.Cut(r.PostForm.Get("mots"), ": ")
-	if !isChosen {
-		return nil, refused("Choisissez les mots de la page qui disent le prix.")
-	}
-	if !r.PostForm.Has("montant") {
+	price, words, _ := strings.Cut(r.PostForm.Get("mots"), ": ")
+	pasted := oneLine(r.PostForm.Get("colle"))
+	if pasted != "" || !r.PostForm.Has("montant") {
 		price = ""
+	}
+	words = cmp.Or(pasted, oneLine(words))
+	switch n := utf8.RuneCountInString(words); {
+	case n == 0:
+		return nil, refused("Choisissez les mots de la page qui disent le prix, ou collez-les.")
+	case n < catalog.MinQuote, n > catalog.MaxQuote:
+		return nil, refused(fmt.Sprintf("Une citation a de 3 à 300\u00a0caractères\u00a0: celle-ci en a %d.", n))
 	}
 	revision, err := strconv.ParseInt(r.PostForm.Get("revision"), 10, 64)
 	if err != nil {
@@ -136,8 +169,15 @@ func (d *desk) mark(r *request, c *draft) (*response, error) {
 	if missing != nil { // a new record
 		published = content.NewDocument(record.Tool)
 	}
-	err = d.saveQuote(r, c.WorkingCopy, c.doc, quotation{oneLine(words), price, catalog.Day(r.now), published})
-	return seeOther(c.path(), "citation"), err
+	err = d.saveQuote(r, c.WorkingCopy, c.doc, quotation{words, price, catalog.Day(r.now), published})
+	return toPrice(c.ID, "citation"), err
+}
+
+// toPrice redirects to the price in the form of a working copy.
+func toPrice(id, done string) *response {
+	a := seeOther(copiesPath+"/"+id, done)
+	a.location += "#page.groupe-prix"
+	return a
 }
 
 // A quotation is the words of a page that say a price, read on a day.
@@ -152,7 +192,6 @@ func (d *desk) saveQuote(r *request, c accountdb.WorkingCopy, doc *content.Docum
 		return refused(sentence(err))
 	}
 	_, err := d.Copies.Save(r.Context(), c.ID, c.Revision, doc.Bytes(), r.now)
-	d.reading.forget() // on somebody's own machine, it is in the folder
 	if errors.Is(err, accountdb.ErrChanged) {
 		return refused("Cette fiche vient d’être enregistrée ailleurs\u00a0: rien n’a été fait. Revenez à la page précédente, et recommencez.")
 	}

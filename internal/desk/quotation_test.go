@@ -37,6 +37,12 @@ func newVendor(t *testing.T) *vendor {
 			page = "<h2>Pro</h2><p>19 € par mois</p>"
 		case "/image":
 			page = "<img src=prix.png alt=>"
+		case "/devises":
+			page = "<p>119 € par an<p>$29 a month<p>3 € par jour"
+		case "/absente":
+			w.WriteHeader(http.StatusNotFound)
+		case "/panne":
+			w.WriteHeader(http.StatusServiceUnavailable)
 		case "/interdit":
 			w.WriteHeader(http.StatusForbidden)
 		case "/pdf":
@@ -80,7 +86,8 @@ func TestWordsOfAPageAreMarkedAsTheQuotation(t *testing.T) {
 		copied := bob.open("outils/plume")
 		bob.save(copied, "f.tagline", "Écrit bien").Is(http.StatusSeeOther)
 		page, revision := bob.readPage(copied, v.URL+"/tarifs")
-		own, other := strings.Index(page, `value="19 €/mois: Pro 19 € par mois" required>`), strings.Index(page, `value="49 €/mois: Équipe 49 € par mois" required>`)
+		own := strings.Index(page, `value="19 €/mois: Pro 19 € par mois">`)
+		other := strings.Index(page, `value="49 €/mois: Équipe 49 € par mois">`)
 		if own < 0 || other < own || strings.Contains(page, "12 €") || strings.Contains(page, " checked") {
 			t.Errorf("the page proposes\n%s", page)
 		}
@@ -93,7 +100,8 @@ func TestWordsOfAPageAreMarkedAsTheQuotation(t *testing.T) {
 			{[]string{"montant", "oui"}, []string{"price: 49 €/mois", "  - changed_at: 2026-11-16", "    old_price: 19 €/mois", "    new_price: 49 €/mois"}},
 		} {
 			r := bob.post(copied+"/source", append(step.fields, "revision", revision, "mots", chosen)...).Is(http.StatusSeeOther)
-			bob.get(r.Header.Get("Location")).OK().Contains("La citation est dans la fiche")
+			place, part, _ := strings.Cut(r.Header.Get("Location"), "#")
+			bob.get(place).OK().Contains(`id="`+part+`">Prix<`, "La citation est dans la fiche", "Citer un autre prix")
 			found, err := n.db.Copies.Find(t.Context(), filepath.Base(copied))
 			for _, line := range step.want {
 				if err != nil || !strings.Contains(string(found.Data), "\n"+line+"\n") {
@@ -101,7 +109,7 @@ func TestWordsOfAPageAreMarkedAsTheQuotation(t *testing.T) {
 				}
 			}
 			bob.post(copied+"/source", "revision", revision, "mots", "19 €/mois: Pro").Is(http.StatusUnprocessableEntity).Contains("enregistrée ailleurs")
-			page = bob.get(copied + "/source").OK().Contains(`par mois" required checked>`).Body
+			page = bob.get(copied + "/source").OK().Contains(`par mois" checked>`).Body
 			revision = hasRevision.FindStringSubmatch(page)[1]
 		}
 		// The price that is published needs no history.
@@ -118,6 +126,8 @@ func TestWordsOfAPageAreMarkedAsTheQuotation(t *testing.T) {
 			t.Errorf("%v: %s", err, found.Data)
 		}
 		bob.post(copied+"/source", "revision", revision).Is(http.StatusUnprocessableEntity).Contains("Choisissez", `href="`+copied+`/source"`)
+		long := bob.post(copied+"/source", "revision", revision, "colle", strings.Repeat("19 €", 76))
+		long.Is(http.StatusUnprocessableEntity).Contains("celle-ci en a 304")
 		bob.post(copied+"/source", "mots", chosen).Is(http.StatusBadRequest)
 		bob.get(bob.follow(bob.post("/redaction/fiches/outils/plume/copie", "vers", "source"))).OK().Contains("Prendre ces mots")
 	})
@@ -127,7 +137,7 @@ func TestTheOnlyAmountOfAPageIsChosenIfItIsThePrice(t *testing.T) {
 	me, v := newLocal(t), newVendor(t)
 	copied := me.open("outils/plume")
 	page, revision := me.readPage(copied, v.URL+"/un")
-	if !strings.Contains(page, `value="19 €/mois: Pro 19 € par mois" required checked>`) {
+	if !strings.Contains(page, `value="19 €/mois: Pro 19 € par mois" checked>`) {
 		t.Error(page)
 	}
 	me.post(copied+"/source", "revision", revision, "mots", "19 €/mois: Pro 19 € par mois").Is(http.StatusSeeOther)
@@ -143,23 +153,77 @@ func TestTheOnlyAmountOfAPageIsChosenIfItIsThePrice(t *testing.T) {
 	me.get(me.open("pages/equipe") + "/source").Is(http.StatusNotFound)
 }
 
-func TestAPageThatCannotBeReadSaysWhyInFrench(t *testing.T) {
+func TestWordsOfAPageCanBePastedInstead(t *testing.T) {
+	me, v := newLocal(t), newVendor(t)
+	me.write("outils/encre.md", encre) // which is free
+	copied := me.open("outils/encre")
+	page, revision := me.readPage(copied, v.URL+"/image")
+	if !strings.Contains(page, "Aucun montant ne se lit") || strings.Contains(page, `name="mots"`) {
+		t.Error(page)
+	}
+	me.post(copied+"/source", "revision", revision, "colle", " Gratuit\npour  toujours ").Is(http.StatusSeeOther)
+	page, revision = me.readPage(copied, v.URL+"/tarifs")
+	if strings.Contains(page, "Prix&nbsp;:") || strings.Contains(page, `name="montant"`) {
+		t.Error("a free tool gets another price")
+	}
+	fields := []string{"revision", revision, "colle", "Gratuit à vie", "mots", "49 €/mois: Équipe", "montant", "oui"}
+	me.post(copied+"/source", fields...).Is(http.StatusSeeOther)
+	got := me.read("outils/encre.md")
+	if !strings.Contains(got, "\nprice_quote: Gratuit à vie\n") || !strings.Contains(got, "\nprice: 0 €/mois\n") {
+		t.Errorf("the file is\n%s", got)
+	}
+}
+
+// An amount can become the price if it is in euros, and the record shows no other words.
+func TestWhatWouldBecomeThePriceIsSaidBesideTheWords(t *testing.T) {
 	me, v := newLocal(t), newVendor(t)
 	copied := me.open("outils/plume")
-	me.get(copied + "/source").Is(http.StatusUnprocessableEntity).Contains("Écrivez d’abord l’adresse")
-	for address, why := range map[string]string{
-		v.URL + "/prive/tarifs":  "Le fichier robots.txt du site ne permet pas",
-		v.URL + "/interdit":      "La page répond par le statut 403.",
-		v.URL + "/pdf":           "à un autre genre de fichier.",
-		v.URL + "/grande":        "La page est trop grande",
-		v.URL + "/coupe":         "Le site ne répond pas",
-		v.URL + "/image":         "Aucun montant ne se lit",
-		"http://10.0.0.1/tarifs": "L’adresse n’est pas celle d’une page publique",
-		"file:///etc/passwd":     "L’adresse n’est pas celle d’une page publique",
+	page, _ := me.readPage(copied, v.URL+"/devises")
+	for _, want := range []string{
+		"prix&#8239;? Dans la fiche&nbsp;: «&nbsp;19\u00a0€/mois&nbsp;».",
+		"119 € par an&nbsp;» <span class=\"hint\">Prix&nbsp;: 119\u00a0€/mois</span>",
+		"$29 a month&nbsp;»</span>", `name="montant" value="oui" aria`,
 	} {
-		page, _ := me.readPage(copied, address)
-		if !strings.Contains(page, why) || !strings.Contains(page, `href="`+copied+`">Revenir à la fiche`) || strings.Contains(page, "Prendre") {
-			t.Errorf("%s: %q is not in\n%s", address, why, page)
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is not in\n%s", want, page)
+		}
+	}
+	me.save(copied, "f.price_display", "29 $/mois").Is(http.StatusSeeOther)
+	const own = `<strong>29</strong> <span class="state state-good">`
+	page = me.get(copied+"/source").OK().Contains("«&nbsp;29 $/mois&nbsp;».", own).Body
+	if strings.Contains(page, "Prix&nbsp;:") || strings.Contains(page, `name="montant"`) {
+		t.Error("a price in dollars becomes one in euros")
+	}
+}
+
+func TestAPageThatCannotBeReadSaysWhyAndWhatHelps(t *testing.T) {
+	me, v := newLocal(t), newVendor(t)
+	copied := me.open("outils/plume")
+	const again, address, paste = "Réessayer", `name="f.price_source"`, `name="colle"`
+	me.get(copied+"/source").OK().Contains(address).Lacks(again, paste, "enregistrée")
+	for _, test := range []struct{ address, why, helps string }{
+		{v.URL + "/prive/tarifs", "Le fichier robots.txt du site ne permet pas", paste},
+		{v.URL + "/interdit", "La page répond par le statut 403.", paste},
+		{v.URL + "/absente", "La page n’existe pas (404)\u00a0: corrigez l’adresse.", address},
+		{v.URL + "/panne", "La page répond par le statut 503.", again + paste},
+		{v.URL + "/pdf", "à un autre genre de fichier.", paste},
+		{v.URL + "/grande", "La page est trop grande", paste},
+		{v.URL + "/coupe", "Le site ne répond pas", again + paste},
+		{v.URL + "/image", "Aucun montant ne se lit", paste},
+		{"http://10.0.0.1/tarifs", "L’adresse n’est pas celle d’une page publique", address},
+		{"file:///etc/passwd", "L’adresse n’est pas celle d’une page publique", address},
+	} {
+		page, _ := me.readPage(copied, test.address)
+		if !strings.Contains(page, test.why) || !strings.Contains(page, ">Revenir à la fiche") {
+			t.Errorf("%s: %q is not in\n%s", test.address, test.why, page)
+		}
+		if isRead := test.address == v.URL+"/image"; strings.Contains(page, "enregistrée dans le fichier.") == isRead {
+			t.Errorf("%s: it does not say that the address is saved", test.address)
+		}
+		for _, help := range []string{again, address, paste} {
+			if strings.Contains(page, help) != strings.Contains(test.helps, help) {
+				t.Errorf("%s: %s helps: %t", test.address, help, strings.Contains(page, help))
+			}
 		}
 	}
 }

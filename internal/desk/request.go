@@ -106,6 +106,9 @@ func (d *desk) run(w http.ResponseWriter, r *request, role account.Role, page pa
 	case isForm:
 		err = r.readForm(w)
 	}
+	if r.isLocal && r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, copiesPath) { // she may have saved
+		d.reading.forget()
+	}
 	if err == nil {
 		r.folder, err = d.folder(r.Context())
 	}

@@ -54,9 +54,13 @@ func TestAPageSaysHowItsPriceIsKnownAndSinceWhenItIsNot(t *testing.T) {
 	}{
 		{name: "nothing is known"},
 		{name: "read", read: "2026-08-04", want: "relevé à la main le 4 août 2026"},
-		{name: "read and quoted, and nobody has looked", read: "2026-08-04", confirmed: "2026-08-04", change: func(c *catalog.Catalog) { c.Proofs = nil }, want: "relevé à la main le 4 août 2026 : « Pro 12 € » sur aube.example"},
-		{name: "read with the quotation of another price", read: "2026-08-04", confirmed: "2026-08-04", change: func(c *catalog.Catalog) { c.Tools[0].PriceQuote = "Pro 15 €" }, want: "relevé à la main le 4 août 2026"},
-		{name: "read, and not found on that day", read: "2026-10-11", confirmed: "2026-10-11", change: func(c *catalog.Catalog) {
+		{name: "quoted, and not looked at", read: "2026-08-04", confirmed: "2026-08-04", change: func(c *catalog.Catalog) {
+			c.Proofs = nil
+		}, want: "relevé à la main le 4 août 2026 : « Pro 12 € » sur aube.example"},
+		{name: "quoted for another price", read: "2026-08-04", confirmed: "2026-08-04", change: func(c *catalog.Catalog) {
+			c.Tools[0].PriceQuote = "Pro 15 €"
+		}, want: "relevé à la main le 4 août 2026"},
+		{name: "not found on that day", read: "2026-10-11", confirmed: "2026-10-11", change: func(c *catalog.Catalog) {
 			c.Proofs[0].Result, c.Proofs[0].ConfirmedAt = catalog.Unreadable, ""
 		}, want: "relevé à la main le 11 octobre 2026"},
 		{name: "read too long ago", read: "2026-08-03", want: "non confirmé depuis le 3 août 2026"},
