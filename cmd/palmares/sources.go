@@ -119,7 +119,7 @@ func readCatalogue(inv *invocation, dir string, language languageOption) (*catal
 // problems do.
 func listSources(inv *invocation, dir string, c *catalog.Catalog) ([]evidence.Listed, error) {
 	today := catalog.Day(inv.now())
-	proofs, err := content.LoadProofs(dir, today)
+	proofs, err := content.LoadProofs(os.DirFS(dir), today)
 	if wrong, ok := errors.AsType[*content.ProofError](err); ok {
 		return nil, fmt.Errorf("%s:%d: %s", filepath.Join(fromHere(dir), catalog.ProofFile), wrong.Line, inv.say(wrong.Text))
 	}

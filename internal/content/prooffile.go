@@ -69,8 +69,8 @@ func EachProof(r io.Reader, today string, fn func(*catalog.Proof)) error {
 }
 
 // LoadProofs reads the proofs of a folder; a folder without them has none.
-func LoadProofs(dir, today string) (list []catalog.Proof, err error) {
-	file, err := os.Open(filepath.Join(dir, catalog.ProofFile))
+func LoadProofs(folder fs.FS, today string) (list []catalog.Proof, err error) {
+	file, err := folder.Open(catalog.ProofFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

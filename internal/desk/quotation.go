@@ -26,37 +26,33 @@ const (
 	maxReadings = 30 // a minute, of all people
 )
 
+// priceGroup is the part of the form of a tool that has its price.
+const priceGroup = "#page.groupe-prix"
+
 // A pageReading reads the pages that prices were taken from.
 type pageReading struct {
 	mu     sync.Mutex
 	reader *evidence.Reader // nil before the first page
-	busy   map[string]bool  // people who wait for a page
 	begun  []time.Time      // when the pages of the last minute were asked for
 }
 
-// begin returns the reader, if somebody need not wait. Whoever has it ends the reading.
+var errTooMany = errors.New("la rédaction a lu 30\u00a0pages en une minute, le plus possible\u00a0: attendez un peu")
+
+// begin returns the reader, unless too many pages were read.
 func (p *pageReading) begin(d *desk, r *request) (*evidence.Reader, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.begun = slices.DeleteFunc(p.begun, func(at time.Time) bool { return r.now.Sub(at) >= time.Minute })
-	switch {
-	case p.busy[r.Email]:
-		return nil, &failure{status: http.StatusTooManyRequests, text: "Une page se lit déjà pour vous\u00a0: attendez qu’elle s’affiche, puis réessayez."}
-	case len(p.begun) >= maxReadings:
-		return nil, &failure{status: http.StatusTooManyRequests, text: "La rédaction a lu 30\u00a0pages en une minute, le plus possible\u00a0: réessayez dans une minute."}
-	case p.reader == nil:
+	if len(p.begun) >= maxReadings {
+		return nil, errTooMany
+	}
+	if p.reader == nil {
 		cfg, c := d.Reader, cmp.Or(r.folder.Catalog, &catalog.Catalog{URL: d.BaseURL})
 		cfg.Agent = evidence.Agent(cfg.Agent, c)
-		p.reader, p.busy = evidence.NewReader(cfg), map[string]bool{}
+		p.reader = evidence.NewReader(cfg)
 	}
-	p.begun, p.busy[r.Email] = append(p.begun, r.now), true
+	p.begun = append(p.begun, r.now)
 	return p.reader, nil
-}
-
-func (p *pageReading) end(r *request) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.busy, r.Email)
 }
 
 // readSource returns the passages of a page with amounts, nearest to a price first.
@@ -65,7 +61,6 @@ func (d *desk) readSource(r *request, address, price string) ([]evidence.Passage
 	if err != nil {
 		return nil, err
 	}
-	defer d.pages.end(r)
 	ctx, cancel := context.WithTimeout(r.Context(), readingTime)
 	defer cancel()
 	list, err := reader.Passages(ctx, address, price)
@@ -93,39 +88,26 @@ func (d *desk) showSource(r *request, c *draft) (_ *response, err error) {
 	if c.doc == nil || c.doc.Kind() != record.Tool {
 		return nil, noPage()
 	}
-	price, display := c.doc.Value("price").Text, c.doc.Value("price_display").Text
 	data := sourcePage{
 		page: r.page("Citer le prix"), Copy: c.row(), URL: c.doc.Value("price_source").Text,
-		Price: cmp.Or(display, price), Chosen: c.doc.Value("price_quote").Text,
+		Price:  cmp.Or(c.doc.Value("price_display").Text, c.doc.Value("price").Text),
+		Chosen: c.doc.Value("price_quote").Text,
 	}
-	if shown := (catalog.Tool{PriceDisplay: display}); shown.IsConverted() {
-		price = display
-	}
-	status := http.StatusOK
 	if data.URL != "" {
-		data.Passages, err = d.readSource(r, data.URL, price)
+		data.Passages, err = d.readSource(r, data.URL, data.Price)
 	}
-	if r.Context().Err() != nil {
+	switch {
+	case r.Context().Err() != nil:
 		return nil, r.Context().Err()
-	}
-	if f, ok := errors.AsType[*failure](err); ok {
-		status, data.Why, data.IsPassing = f.status, f.text, true
-	} else if err != nil {
+	case err != nil:
 		data.explain(err)
 	}
 	if len(data.Passages) == 1 && data.Passages[0].IsOwn {
 		data.Chosen = data.Passages[0].Quote
 	}
-	for i := range data.Passages {
-		p := &data.Passages[i]
-		if display != "" || c.doc.Value("pricing").Text == "gratuit" { // a number alone would not make the record true
-			p.Price = ""
-		}
-		data.IsPriced = data.IsPriced || p.Price != "" && !p.IsOwn
-	}
-	a := render("source", data)
-	a.status = status
-	return a, nil
+	isOther := func(p evidence.Passage) bool { return p.Price != "" && !p.IsOwn }
+	data.IsPriced = slices.ContainsFunc(data.Passages, isOther)
+	return render("source", data), nil
 }
 
 // explain says why the page cannot be read, and what may help.
@@ -137,8 +119,8 @@ func (p *sourcePage) explain(err error) {
 		p.Why, p.IsWrong = fmt.Sprintf("La page n’existe pas (%d)\u00a0: corrigez l’adresse.", status), true
 	case errors.Is(err, evidence.ErrNoHost), errors.Is(err, evidence.ErrAddress):
 		p.Why, p.IsWrong = p.Why+" Corrigez l’adresse.", true
-	default:
-		p.IsPassing = errors.Is(err, evidence.ErrNoAnswer) || status == http.StatusTooManyRequests || status >= 500
+	case errors.Is(err, evidence.ErrNoAnswer), errors.Is(err, errTooMany), status == 429, status >= 500:
+		p.IsPassing = true
 	}
 }
 
@@ -154,11 +136,8 @@ func (d *desk) mark(r *request, c *draft) (*response, error) {
 		price = ""
 	}
 	words = cmp.Or(pasted, oneLine(words))
-	switch n := utf8.RuneCountInString(words); {
-	case n == 0:
-		return nil, refused("Choisissez les mots de la page qui disent le prix, ou collez-les.")
-	case n < catalog.MinQuote, n > catalog.MaxQuote:
-		return nil, refused(fmt.Sprintf("Une citation a de 3 à 300\u00a0caractères\u00a0: celle-ci en a %d.", n))
+	if n := utf8.RuneCountInString(words); n < catalog.MinQuote || n > catalog.MaxQuote {
+		return nil, refused("Choisissez ou collez les mots de la page qui disent le prix, de 3 à 300\u00a0caractères.")
 	}
 	revision, err := strconv.ParseInt(r.PostForm.Get("revision"), 10, 64)
 	if err != nil {
@@ -170,14 +149,7 @@ func (d *desk) mark(r *request, c *draft) (*response, error) {
 		published = content.NewDocument(record.Tool)
 	}
 	err = d.saveQuote(r, c.WorkingCopy, c.doc, quotation{words, price, catalog.Day(r.now), published})
-	return toPrice(c.ID, "citation"), err
-}
-
-// toPrice redirects to the price in the form of a working copy.
-func toPrice(id, done string) *response {
-	a := seeOther(copiesPath+"/"+id, done)
-	a.location += "#page.groupe-prix"
-	return a
+	return seeOther(c.path()+priceGroup, "citation"), err
 }
 
 // A quotation is the words of a page that say a price, read on a day.

@@ -159,9 +159,10 @@ func (d *desk) write(w http.ResponseWriter, r *request, a *response) {
 	}
 }
 
-// seeOther redirects to a page of ours, which says what was done: a key of notices, or "" for nothing.
+// seeOther redirects to a page of ours, or a part of it, which says what was done: a key of notices, or "" for nothing.
 func seeOther(path, done string) *response {
-	to := url.URL{Path: path}
+	path, part, _ := strings.Cut(path, "#")
+	to := url.URL{Path: path, Fragment: part}
 	if done != "" {
 		to.RawQuery = url.Values{"fait": {done}}.Encode()
 	}

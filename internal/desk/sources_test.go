@@ -83,7 +83,7 @@ func TestWordsThatWereFoundAreTakenOverWithTheirPriceAndDay(t *testing.T) {
 		bob.post("/redaction/fiches/outils/encre/prix", words...).Is(http.StatusUnprocessableEntity)
 		bob.post("/redaction/fiches/outils/absent/prix", words...).Is(http.StatusNotFound)
 		bob.save(copied, "f.price_source", tariffs+"/nouveaux").Is(http.StatusSeeOther)
-		bob.post(takeOver, words...).Is(http.StatusUnprocessableEntity).Contains("ou sa page ont changé")
+		bob.post(takeOver, words...).Is(http.StatusUnprocessableEntity).Contains("ne sont plus proposés")
 		bob.save(copied, "f.price_source", tariffs).Is(http.StatusSeeOther)
 
 		// Published, it waits for the next look, and the history has the day of this one.
@@ -112,7 +112,7 @@ func TestOnOnesOwnMachineWordsAreTakenOverIntoTheFile(t *testing.T) {
 	before := me.read("outils/plume.md")
 	for was, other := range map[string]string{"price: 19": "price: 21", "price_quote: Pro": "price_quote: Max", "/tarifs\n": "/prix\n"} {
 		me.write("outils/plume.md", strings.Replace(before, was, other, 1)) // in her editor, while the page is open
-		me.post(takeOver, words...).Is(http.StatusUnprocessableEntity).Contains("ont changé depuis que cette liste")
+		me.post(takeOver, words...).Is(http.StatusUnprocessableEntity).Contains("ne sont plus proposés")
 	}
 	me.write("outils/plume.md", before)
 	to := me.post(takeOver, words...).Is(http.StatusSeeOther).Header.Get("Location")

@@ -17,7 +17,7 @@ import (
 type Passage struct {
 	Quote  string // one line
 	Amount string // the number, as the page writes it
-	Price  string // the recorded price with that number; "" if it has no such form, or the number is not of euros
+	Price  string // the recorded price with that number; "" if either is not in euros, or it is free
 	IsOwn  bool   // it is the recorded one
 }
 
@@ -45,7 +45,7 @@ func (p *page) passages(price string) (list []Passage) {
 		if !isOwn && signs == "" || len(known) > 10*maxPassages {
 			continue
 		}
-		if signs == "€" || signs == "€ €" {
+		if (signs == "€" || signs == "€ €") && catalog.IsPrice(price) && !catalog.IsFree(price) {
 			offered = priceWith(price, value)
 		}
 		for _, quote := range p.around(at, end) {

@@ -39,18 +39,15 @@ func (v *view) freshness(t *catalog.Tool) *freshness {
 // quoted returns the quotation of a price that somebody read, with the last look at it, if there was one; nil if there
 // is none, or the look did not find it on that day or since.
 func (v *view) quoted(t *catalog.Tool) *catalog.Proof {
-	p := catalog.Proof{Slug: t.Slug, URL: t.PriceSource, Quote: t.PriceQuote}
-	if !p.IsOf(t) || !catalog.IsQuoted(p.Quote, t.Pricing, t.Price, t.PriceDisplay) {
-		return nil
+	p, proofs := &catalog.Proof{Slug: t.Slug, URL: t.PriceSource, Quote: t.PriceQuote}, v.snap.Catalog.Proofs
+	if i, ok := slices.BinarySearchFunc(proofs, *p, catalog.CompareProofs); ok {
+		p = &proofs[i]
 	}
-	proofs := v.snap.Catalog.Proofs
-	if i, ok := slices.BinarySearchFunc(proofs, p, catalog.CompareProofs); ok {
-		p = proofs[i]
+	if p.IsOf(t) && catalog.IsQuoted(p.Quote, t.Pricing, t.Price, t.PriceDisplay) &&
+		(p.Result == catalog.Confirmed || p.CheckedAt < t.PriceCheckedAt) {
+		return p
 	}
-	if p.CheckedAt >= t.PriceCheckedAt && p.Result != catalog.Confirmed {
-		return nil
-	}
-	return &p
+	return nil
 }
 
 func hostOf(address string) string {
