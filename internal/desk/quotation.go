@@ -33,26 +33,39 @@ const priceGroup = "#page.groupe-prix"
 type pageReading struct {
 	mu     sync.Mutex
 	reader *evidence.Reader // nil before the first page
+	busy   map[string]bool  // people who wait for a page
 	begun  []time.Time      // when the pages of the last minute were asked for
 }
 
-var errTooMany = errors.New("la rédaction a lu 30\u00a0pages en une minute, le plus possible\u00a0: attendez un peu")
+// Why a page is not read now.
+var (
+	errBusy    = errors.New("une page se lit déjà pour vous\u00a0: attendez qu’elle s’affiche")
+	errTooMany = errors.New("la rédaction a lu 30\u00a0pages en une minute, le plus possible\u00a0: attendez un peu")
+)
 
-// begin returns the reader, unless too many pages were read.
+// begin returns the reader, unless somebody waits for a page already or too many were read. Whoever has it ends the reading.
 func (p *pageReading) begin(d *desk, r *request) (*evidence.Reader, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.begun = slices.DeleteFunc(p.begun, func(at time.Time) bool { return r.now.Sub(at) >= time.Minute })
-	if len(p.begun) >= maxReadings {
+	switch {
+	case p.busy[r.Email]:
+		return nil, errBusy
+	case len(p.begun) >= maxReadings:
 		return nil, errTooMany
-	}
-	if p.reader == nil {
+	case p.reader == nil:
 		cfg, c := d.Reader, cmp.Or(r.folder.Catalog, &catalog.Catalog{URL: d.BaseURL})
 		cfg.Agent = evidence.Agent(cfg.Agent, c)
-		p.reader = evidence.NewReader(cfg)
+		p.reader, p.busy = evidence.NewReader(cfg), map[string]bool{}
 	}
-	p.begun = append(p.begun, r.now)
+	p.begun, p.busy[r.Email] = append(p.begun, r.now), true
 	return p.reader, nil
+}
+
+func (p *pageReading) end(r *request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.busy, r.Email)
 }
 
 // readSource returns the passages of a page with amounts, nearest to a price first.
@@ -61,6 +74,7 @@ func (d *desk) readSource(r *request, address, price string) ([]evidence.Passage
 	if err != nil {
 		return nil, err
 	}
+	defer d.pages.end(r)
 	ctx, cancel := context.WithTimeout(r.Context(), readingTime)
 	defer cancel()
 	list, err := reader.Passages(ctx, address, price)
@@ -119,7 +133,7 @@ func (p *sourcePage) explain(err error) {
 		p.Why, p.IsWrong = fmt.Sprintf("La page n’existe pas (%d)\u00a0: corrigez l’adresse.", status), true
 	case errors.Is(err, evidence.ErrNoHost), errors.Is(err, evidence.ErrAddress):
 		p.Why, p.IsWrong = p.Why+" Corrigez l’adresse.", true
-	case errors.Is(err, evidence.ErrNoAnswer), errors.Is(err, errTooMany), status == 429, status >= 500:
+	case errors.Is(err, evidence.ErrNoAnswer), errors.Is(err, errTooMany), errors.Is(err, errBusy), status == 429, status >= 500:
 		p.IsPassing = true
 	}
 }

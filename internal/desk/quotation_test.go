@@ -225,7 +225,7 @@ func TestAPageThatCannotBeReadSaysWhyAndWhatHelps(t *testing.T) {
 	}
 }
 
-func TestThirtyPagesAreReadAMinuteAndWhoeverLeavesEndsTheReading(t *testing.T) {
+func TestPagesAreReadOneAtATimeAndThirtyAMinute(t *testing.T) {
 	n, v := newNewsroom(t, databases.OpenDSN(t, databases.SQLite(t)), t.TempDir()), newVendor(t)
 	bob := n.as("Bob")
 	copied := bob.open("outils/plume")
@@ -236,6 +236,7 @@ func TestThirtyPagesAreReadAMinuteAndWhoeverLeavesEndsTheReading(t *testing.T) {
 	var reading sync.WaitGroup
 	reading.Go(func() { n.handler.ServeHTTP(httptest.NewRecorder(), r) })
 	<-v.asked
+	bob.get(copied+"/source").OK().Contains("Une page se lit déjà pour vous", "Réessayer")
 	leave()
 	<-v.gone
 	reading.Wait()
