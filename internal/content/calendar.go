@@ -65,7 +65,12 @@ func (d *decoder) checkAnnouncement(a *catalog.Announcement) {
 
 // checkQuote checks the quotation of a price, of a tool or of an announced one.
 func (d *decoder) checkQuote(quote string, pricing catalog.Pricing, price, display string) {
+	quote = strings.Join(strings.Fields(quote), " ") // white space of every kind separates the digits of an amount
+	f := d.find("price_quote")
 	switch {
+	case f != nil && f.value.isEmpty() && f.value.text != "": // white space; forms write fields without any
+		d.warn(f.value.line, "%s must have at least %d characters, and has %d; quote the words of the page that say the price",
+			d.label("price_quote"), catalog.MinQuote, 0)
 	case quote == "":
 	case !d.isGiven("price_source"):
 		d.report(d.lineOf("price_quote"), "price_quote%s quotes a page that is not given; add price_source, the address of the page",

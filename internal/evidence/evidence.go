@@ -5,8 +5,17 @@ package evidence
 
 import (
 	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
 	"slices"
+	"strings"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"palmares/internal/catalog"
 )
@@ -83,15 +92,119 @@ func (l *Listed) NewPrice() (price string) {
 		l.tool.PriceCheckedAt > l.Day() {
 		return ""
 	}
-	quote, found := newScript(clean(l.Quote)), newScript(clean(l.Found))
-	for i := range min(len(quote.numbers), len(found.numbers)) {
-		if amount(quote.number(i)) != amount(catalog.PriceNumber(l.Price)) {
+	quote, found := numbers(clean(l.Quote)), numbers(clean(l.Found))
+	for i := range min(len(quote), len(found)) {
+		if amount(quote[i]) != amount(catalog.PriceNumber(l.Price)) {
 			continue
 		}
 		if price != "" {
 			return ""
 		}
-		price = priceWith(l.Price, found.number(i))
+		price = priceWith(l.Price, found[i], "€")
 	}
 	return price
+}
+
+// A Check looks at sources.
+type Check struct {
+	Reader *Reader
+	Now    func() time.Time
+	Limit  int // of sources; 0 for all
+	// OnlyChanges leaves proofs as they are of which only the times would change.
+	OnlyChanges bool
+	// Each is called with each proof, one at a time, and with a function that returns all proofs so far.
+	Each func(done, total int, p *catalog.Proof, all func() []catalog.Proof)
+}
+
+// Run looks at sources, those first whose last look is longest ago, and returns all proofs, new ones in the place of
+// former ones; total is the number of sources to look at. It ends early, with the proofs so far, when ctx does.
+func (c *Check) Run(ctx context.Context, sources []Listed) (proofs []catalog.Proof, total int) {
+	var mu sync.Mutex // of the proofs
+	var hosts errgroup.Group
+	done := 0
+	all := func() (list []catalog.Proof) {
+		for i := range sources {
+			if sources[i].CheckedAt != "" {
+				list = append(list, sources[i].Proof)
+			}
+		}
+		return list
+	}
+	var list []*Listed
+	for i := range sources {
+		list = append(list, &sources[i])
+	}
+	slices.SortStableFunc(list, func(a, b *Listed) int { return strings.Compare(a.CheckedAt, b.CheckedAt) })
+	if c.Limit > 0 {
+		list = list[:min(c.Limit, len(list))]
+	}
+	byHost, order := map[string][]*Listed{}, []string{}
+	for _, s := range list {
+		host := strings.Join(strings.SplitN(s.URL, "/", 4)[:min(3, strings.Count(s.URL, "/")+1)], "/")
+		if byHost[host] == nil {
+			order = append(order, host)
+		}
+		byHost[host] = append(byHost[host], s)
+	}
+	hosts.SetLimit(maxHosts)
+	for _, host := range order {
+		hosts.Go(func() error {
+			for _, s := range byHost[host] {
+				p, err := c.look(ctx, s.Proof)
+				if errors.Is(err, errLater) {
+					continue
+				}
+				if err != nil {
+					return err
+				}
+				mu.Lock()
+				if !c.OnlyChanges || !isLike(p, s.Proof) {
+					s.Proof = p
+				}
+				done++
+				c.Each(done, len(list), &p, all)
+				mu.Unlock()
+			}
+			return nil
+		})
+	}
+	_ = hosts.Wait() // the sources that are left say it
+	return all(), len(list)
+}
+
+// look looks at one source again.
+func (c *Check) look(ctx context.Context, last catalog.Proof) (catalog.Proof, error) {
+	p := last
+	p.Result, p.Found, p.TextHash, p.ETag = catalog.Unreadable, "", "", ""
+	v, err := c.Reader.visit(ctx, last, func(ctx context.Context, page *page) {
+		if p.Quote != "" {
+			p.Result, p.Found = page.compare(ctx, p.Quote)
+			p.Found = strings.Clone(p.Found) // without the page
+		}
+		p.TextHash = fmt.Sprintf("%x", sha256.Sum256([]byte(page.text)))
+	})
+	if err != nil {
+		return last, err
+	}
+	p.FinalURL, p.CheckedAt, p.Status = v.final, catalog.FormatTime(c.Now()), v.status
+	switch {
+	case v.isSame:
+		p.Result, p.Found, p.TextHash, p.Status, v.tag = last.Result, last.Found, last.TextHash, last.Status, last.ETag
+	case errors.Is(v.why, ErrNoHost), v.status == http.StatusNotFound, v.status == http.StatusGone:
+		p.Result = catalog.Gone
+	case p.Result == catalog.Unreadable && v.isElsewhere:
+		p.Result, p.Found = catalog.Moved, ""
+	case p.Quote == "" && v.why == nil:
+		p.Result = catalog.Confirmed
+	}
+	if p.Result == catalog.Confirmed {
+		p.ConfirmedAt, p.ETag = p.CheckedAt, v.tag
+	}
+	return p, nil
+}
+
+// isLike reports whether only the times of two proofs differ, and the tag of the page.
+func isLike(a, b catalog.Proof) bool {
+	a.CheckedAt, a.ConfirmedAt, a.ETag, b.CheckedAt, b.ConfirmedAt, b.ETag = "", "", "", "", "", ""
+	return a == b
 }

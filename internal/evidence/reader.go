@@ -2,24 +2,26 @@ package evidence
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"mime"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
+	"golang.org/x/sync/semaphore"
 
 	"palmares/internal/catalog"
 	"palmares/internal/webhook"
@@ -34,6 +36,7 @@ const (
 	pageTime     = 20 * time.Second // to read it and to parse it
 	maxPages     = 2                // in memory at once
 	maxHosts     = 8                // that are asked at once
+	maxKnown     = 1000             // hosts that are remembered
 	// maxPause is the longest Retry-After that is waited for; a host that wants more is left alone until the next run.
 	maxPause = time.Minute
 	// robotsAge is how long the rules of a host hold, and how long one that has none to read is not asked again.
@@ -48,7 +51,7 @@ var (
 	ErrNoHost    = errors.New("there is no such host")
 	ErrAddress   = errors.New("the address is not that of a public page: it must begin with https:// and have a public host")
 	ErrRedirects = errors.New("the address redirects too often, or to an address that is not a page")
-	ErrNoAnswer  = errors.New("the host does not answer within 20 seconds, or breaks off")
+	ErrNoAnswer  = errors.New("the host does not answer, or breaks off")
 	errLater     = errors.New("the host asks to be left alone for longer than a minute")
 )
 
@@ -74,16 +77,18 @@ type ReaderConfig struct {
 type Reader struct {
 	cfg    ReaderConfig
 	client *http.Client
-	places chan struct{} // one for each page in memory
-	hosts  sync.Map      // *host by name
+	places *semaphore.Weighted // one for each page in memory
+	mu     sync.Mutex          // of the hosts
+	hosts  map[string]*host
 }
 
 // A host is a server that pages are read from. Whoever holds its turn asks it.
 type host struct {
-	turn   chan struct{}
-	next   time.Time // when it may be asked again
-	readAt time.Time // when robots and why became known
-	robots robots
+	turn   *semaphore.Weighted
+	users  atomic.Int32 // who have its turn, or wait for it
+	next   time.Time    // when it may be asked again
+	readAt time.Time    // when robots and why became known
+	robots string
 	why    error // no page of it can be read
 }
 
@@ -91,7 +96,7 @@ type host struct {
 func NewReader(cfg ReaderConfig) *Reader {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: webhook.NewGuard(cfg.Allow).Control}
 	return &Reader{
-		cfg: cfg, places: make(chan struct{}, maxPages),
+		cfg: cfg, places: semaphore.NewWeighted(maxPages), hosts: map[string]*host{},
 		client: &http.Client{
 			Transport: &http.Transport{
 				DialContext: dialer.DialContext, TLSHandshakeTimeout: 10 * time.Second,
@@ -112,7 +117,7 @@ func (r *Reader) Close() { r.client.CloseIdleConnections() }
 
 // Passages reads a page and returns the words around its amounts, nearest to a price first.
 func (r *Reader) Passages(ctx context.Context, address, price string) (list []Passage, err error) {
-	v, err := r.visit(ctx, address, "", "", func(p *page) { list = p.passages(price) })
+	v, err := r.visit(ctx, catalog.Proof{URL: address}, func(ctx context.Context, p *page) { list = p.passages(ctx, price) })
 	return list, errors.Join(err, v.why)
 }
 
@@ -122,35 +127,35 @@ type visit struct {
 	isElsewhere bool   // that is another host, the start page, or a page that asks for a password
 	status      int    // of HTTP; 0 if there was no response
 	why         error  // there is no page
-	tag         string // the entity tag of the page, if it may be kept
+	sent        string // the entity tag of the page that was known
+	tag         string // and of the page, if it may be kept
+	next        string // where it redirects to
 	isSame      bool   // the page has not changed
 	redirects   int
+	look        func(context.Context, *page)
 }
 
-// visit asks for a page and calls look with it. One at a known address that still has the tag need not be sent again;
+// visit asks for the page of a proof and calls look with it. One that still has the tag need not be sent again;
 // dates do not count for that, since servers have "not modified" for every page that is older. The only errors are
 // errLater and the end of the context.
-func (r *Reader) visit(ctx context.Context, address, known, tag string, look func(*page)) (v visit, err error) {
-	first, err := r.check(address)
-	v.why = ErrAddress
+func (r *Reader) visit(ctx context.Context, last catalog.Proof, look func(context.Context, *page)) (v visit, err error) {
+	first, err := r.check(last.URL)
+	v.why, v.look = ErrAddress, look
 	for to := first; err == nil; v.redirects++ {
-		sent := ""
-		if v.final = to.String(); v.final == known {
-			sent = tag
+		v.next, v.sent = "", ""
+		if v.final = to.String(); v.final == last.FinalURL {
+			v.sent = last.ETag
 		}
-		next, err := r.ask(ctx, to, sent, &v, look)
-		if err != nil || next == "" {
+		if err := r.ask(ctx, to, &v); err != nil || v.next == "" {
 			return v, err
 		}
 		v.why = ErrRedirects
-		target, err := to.Parse(next)
-		if err != nil || !strings.HasPrefix(target.Scheme, "http") || v.redirects == maxRedirects {
-			return v, nil
+		target, wrong := to.Parse(v.next)
+		if wrong != nil || !strings.HasPrefix(target.Scheme, "http") || v.redirects == maxRedirects {
+			break
 		}
 		v.final, v.isElsewhere = target.String(), isElsewhere(first, target)
-		if to, err = r.check(v.final); err != nil {
-			return v, nil
-		}
+		to, err = r.check(v.final)
 	}
 	return v, nil
 }
@@ -174,35 +179,46 @@ func isElsewhere(from, to *url.URL) bool {
 // isStart matches the paths of start pages: /, /fr, /fr-ca, /index.html.
 var isStart = regexp.MustCompile(`(?i)^/*(?:[a-z]{2}(?:-[a-z]{2})?/*)?(?:index\.\w+)?$`).MatchString
 
-// ask sends one request, in turn. It returns where the response redirects to, or completes the visit.
-func (r *Reader) ask(ctx context.Context, to *url.URL, tag string, v *visit, look func(*page)) (next string, err error) {
-	known, _ := r.hosts.LoadOrStore(to.Host, &host{turn: make(chan struct{}, 1)})
-	h := known.(*host)
-	h.turn <- struct{}{}
-	defer func() { <-h.turn }()
-	if err := r.readRobots(ctx, h, to); err != nil {
-		return "", err
+// host returns a host to one more user. Hosts without any that may be asked at once are forgotten when there are many.
+func (r *Reader) host(name string) *host {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.hosts) >= maxKnown {
+		maps.DeleteFunc(r.hosts, func(_ string, h *host) bool { return h.users.Load() == 0 && time.Now().After(h.next) })
 	}
-	if v.why = h.why; v.why == nil && !h.robots.allow(to.RequestURI()) {
+	h := cmp.Or(r.hosts[name], &host{turn: semaphore.NewWeighted(1)})
+	h.users.Add(1)
+	r.hosts[name] = h
+	return h
+}
+
+// ask sends one request, in turn. The response completes the visit, or says where to go next.
+func (r *Reader) ask(ctx context.Context, to *url.URL, v *visit) (err error) {
+	h := r.host(to.Host)
+	defer h.users.Add(-1)
+	if err := h.turn.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer h.turn.Release(1)
+	if err := r.readRobots(ctx, h, to); err != nil {
+		return err
+	}
+	agent, _, _ := strings.Cut(r.cfg.Agent, "/")
+	if v.why = h.why; v.why == nil && !allows(h.robots, agent, to.RequestURI()) {
 		v.why = ErrRobots
 	}
 	if v.why != nil {
-		return "", nil
+		return nil
 	}
 	if err := h.pause(ctx); err != nil {
-		return "", err
+		return err
 	}
-	r.places <- struct{}{}
-	defer func() { <-r.places }()
-	limited, cancel := context.WithTimeout(ctx, pageTime)
-	defer cancel()
-	resp, err := r.get(limited, h, to, tag)
-	if err == nil {
-		defer resp.Body.Close()
-		next, err = v.take(limited, resp, tag, look)
+	if err := r.places.Acquire(ctx, 1); err != nil {
+		return err
 	}
-	v.why = reason(err)
-	return next, ctx.Err()
+	defer r.places.Release(1)
+	v.why, err = r.get(ctx, h, to, v.sent, v.take)
+	return err
 }
 
 // reason returns why a page cannot be read, given an error of any kind.
@@ -223,65 +239,61 @@ func reason(err error) error {
 // isTag matches entity tags that are short enough to be kept.
 var isTag = regexp.MustCompile(`^(?:W/)?"[!#-~]{1,200}"$`)
 
-// take completes a visit with a response, or returns where it redirects to.
-func (v *visit) take(ctx context.Context, resp *http.Response, tag string, look func(*page)) (next string, err error) {
+// take completes a visit with a response, unless it redirects.
+func (v *visit) take(ctx context.Context, resp *http.Response) error {
 	v.status = resp.StatusCode
-	switch {
-	case v.status == http.StatusNotModified && tag != "":
+	switch location := resp.Header.Get("Location"); {
+	case v.status == http.StatusNotModified && v.sent != "":
 		v.isSame = true
-		return "", nil
-	case v.status/100 == 3 && resp.Header.Get("Location") != "":
-		return resp.Header.Get("Location"), nil
+		return nil
+	case v.status/100 == 3 && location != "":
+		v.next = location
+		return nil
 	case v.status != http.StatusOK:
-		return "", StatusError(v.status)
+		return StatusError(v.status)
 	}
 	page, err := readPage(ctx, resp)
 	if err == nil {
 		v.tag = isTag.FindString(resp.Header.Get("ETag"))
 		v.isElsewhere = v.isElsewhere || page.hasPassword && v.redirects > 0
-		look(page)
+		v.look(ctx, page)
 	}
-	return "", err
+	return err
 }
 
-func (r *Reader) get(ctx context.Context, h *host, to *url.URL, tag string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, to.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("User-Agent", r.cfg.Agent)
-	req.Header.Set("Accept", "text/html,application/xhtml+xml")
+// get sends a request and calls take with the response. It returns why that was not to be had.
+func (r *Reader) get(
+	ctx context.Context, h *host, to *url.URL, tag string, take func(context.Context, *http.Response) error,
+) (why, err error) {
+	limited, cancel := context.WithTimeout(ctx, pageTime)
+	defer cancel()
+	header := http.Header{"User-Agent": {r.cfg.Agent}, "Accept": {"text/html,application/xhtml+xml"}}
 	if tag != "" {
-		req.Header.Set("If-None-Match", tag)
+		header.Set("If-None-Match", tag)
 	}
-	resp, err := r.client.Do(req)
+	req := &http.Request{Method: http.MethodGet, URL: to, Header: header}
+	resp, err := r.client.Do(req.WithContext(limited))
 	h.next = time.Now().Add(r.cfg.Spacing)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		defer resp.Body.Close()
+		after := resp.Header.Get("Retry-After")
+		date, _ := http.ParseTime(after)
+		wait, _ := time.ParseDuration(after + "s")
+		h.next = slices.MaxFunc([]time.Time{h.next, date, time.Now().Add(wait)}, time.Time.Compare)
+		err = take(limited, resp)
 	}
-	after := resp.Header.Get("Retry-After")
-	next, _ := http.ParseTime(after)
-	if seconds, err := strconv.Atoi(after); err == nil {
-		next = time.Now().Add(time.Duration(min(seconds, 1e6)) * time.Second)
-	}
-	if next.After(h.next) {
-		h.next = next
-	}
-	return resp, nil
+	return reason(err), ctx.Err()
 }
 
 // pause waits until a host may be asked.
 func (h *host) pause(ctx context.Context) error {
-	wait := time.Until(h.next)
-	if wait > maxPause {
+	if time.Until(h.next) > maxPause {
 		return errLater
 	}
-	select {
-	case <-time.After(wait):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	paused, cancel := context.WithDeadline(ctx, h.next)
+	defer cancel()
+	<-paused.Done()
+	return ctx.Err()
 }
 
 // readRobots reads the robots.txt of a host. Without one everything is allowed; while the host fails to serve it,
@@ -293,32 +305,27 @@ func (r *Reader) readRobots(ctx context.Context, h *host, of *url.URL) error {
 	if err := h.pause(ctx); err != nil {
 		return err
 	}
-	limited, cancel := context.WithTimeout(ctx, pageTime)
-	defer cancel()
-	resp, err := r.get(limited, h, &url.URL{Scheme: of.Scheme, Host: of.Host, Path: robotsPath}, "")
-	h.robots = nil
-	if err == nil {
-		defer resp.Body.Close()
-		switch status := resp.StatusCode; {
-		case status == http.StatusOK:
-			var text []byte
-			text, err = io.ReadAll(io.LimitReader(resp.Body, maxRobots))
-			agent, _, _ := strings.Cut(r.cfg.Agent, "/")
-			h.robots = parseRobots(string(text), agent)
-		case status >= 500, status == http.StatusTooManyRequests:
-			err = ErrRobots
+	place := &url.URL{Scheme: of.Scheme, Host: of.Host, Path: robotsPath}
+	why, err := r.get(ctx, h, place, "", func(_ context.Context, resp *http.Response) error {
+		text, err := io.ReadAll(io.LimitReader(resp.Body, maxRobots))
+		switch h.robots = ""; {
+		case resp.StatusCode == http.StatusOK:
+			h.robots = string(text)
+		case resp.StatusCode >= 500, resp.StatusCode == http.StatusTooManyRequests:
+			return ErrRobots
 		}
-	}
-	h.readAt, h.why = time.Now(), reason(err)
-	return ctx.Err()
+		return err
+	})
+	h.readAt, h.why = time.Now(), why
+	return err
 }
+
+var isHTML = regexp.MustCompile(`(?i)^$|^\s*(?:text/html|application/xhtml\+xml)\s*(?:;|$)`)
 
 // readPage returns the page of a response.
 func readPage(ctx context.Context, resp *http.Response) (*page, error) {
 	kind := resp.Header.Get("Content-Type")
-	media, _, err := mime.ParseMediaType(kind)
-	isHTML := kind == "" || err == nil && (media == "text/html" || media == "application/xhtml+xml")
-	if !isHTML || resp.Header.Get("Content-Encoding") != "" { // that nobody asked for
+	if !isHTML.MatchString(kind) || resp.Header.Get("Content-Encoding") != "" { // that nobody asked for
 		return nil, ErrNoPage
 	}
 	document, err := io.ReadAll(io.LimitReader(resp.Body, maxPage+1))
@@ -333,4 +340,49 @@ func readPage(ctx context.Context, resp *http.Response) (*page, error) {
 		return nil, err
 	}
 	return parsePage(ctx, document)
+}
+
+// allows reports whether a robots.txt lets an agent ask for a path with its query (RFC 9309). Of the rules for the agent,
+// or else of those for all, the longest one that matches decides, and of two such ones the allowing one.
+func allows(robots, agent, path string) bool {
+	best, group, isOver := map[string]int{}, []string{}, false // twice the length of the rule, and 1 if it allows
+	agent, robots = strings.ToLower(agent), strings.ReplaceAll(strings.TrimPrefix(robots, "\ufeff"), "\r", "\n")
+	for line := range strings.Lines(robots) {
+		line, _, _ = strings.Cut(line, "#")
+		key, value, _ := strings.Cut(line, ":")
+		key, value = strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
+		switch key {
+		case "user-agent":
+			if isOver {
+				group, isOver = nil, false
+			}
+			if name := strings.ToLower(value); (name == "*" || name == agent) && !slices.Contains(group, name) {
+				group, best[name] = append(group, name), max(best[name], 1)
+			}
+		case "allow", "disallow":
+			isOver = true
+			weight := 2*len(value) + map[string]int{"allow": 1}[key]
+			for _, name := range group {
+				if isAbout(value, path) {
+					best[name] = max(best[name], weight)
+				}
+			}
+		}
+	}
+	weight, ok := best[agent]
+	if !ok {
+		weight = best["*"]
+	}
+	return weight == 0 || weight%2 == 1
+}
+
+// isAbout reports whether a path is one of a rule, in which * is any text, and $ at its end the end of the path.
+func isAbout(rule, path string) bool {
+	rule, isWhole := strings.CutSuffix(rule, "$")
+	pattern := "(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(rule), `\*`, ".*")
+	if isWhole {
+		pattern += "$"
+	}
+	ok, _ := regexp.MatchString(pattern, path) // not if it is no UTF-8
+	return ok
 }

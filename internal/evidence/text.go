@@ -12,48 +12,49 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 	"golang.org/x/text/unicode/norm"
 )
 
-// The limits of a page: bytes of visible text, bytes of one tag or text (but for scripts), and elements inside each
-// other. A page about prices reaches none of them.
+// The limits of a page. A page about prices reaches none of them.
 const (
-	maxText       = 1 << 20
-	maxToken      = 384 << 10
-	maxDepth      = 512  // as in browsers
-	maxRank       = 8    // of a page: see ranks
-	maxAttributes = 1000 // of one element
+	maxText       = maxPage // bytes that are seen
+	maxDepth      = 512     // elements inside each other, as in browsers
+	maxStyles     = 10_000  // of its style sheets
+	maxAttributes = 1000    // of a long tag
+	longTag       = 64 << 10
+	maxWord       = 1 << 18 // bytes that are read of it
 )
 
 // A page is the text of an HTML document that a reader sees: words, with a line break where a block, a cell or a
 // <br> ends.
 type page struct {
 	text        string // clean
-	heads       []int  // offsets in text at which headings begin, in order
+	heads       []int  // offsets in text at which headings and rows of tables begin, in order
 	hasPassword bool   // it asks for a password
 }
 
 // parsePage reads a document in UTF-8. It works on tokens instead of a tree, so that a hostile document
-// costs little more than its bytes. Style sheets may stand behind the elements that they hide: a page with some is
-// read twice.
+// costs little more than its bytes. Style sheets may stand behind the elements that they hide: they are read first.
 func parsePage(ctx context.Context, document []byte) (*page, error) {
-	b := builder{sheet: sheet{}, isFirst: true, stack: []open{{rank: maxRank}}}
-	err := b.read(ctx, document)
-	if err == nil && len(b.sheet) > 0 {
-		b = builder{sheet: b.sheet, stack: b.stack[:1]}
-		err = b.read(ctx, document)
+	b := builder{sheet: sheet{}, isFirst: true, unseen: 1, stack: []open{{rank: len(ranks)}}}
+	if styleTag.Match(document) {
+		_ = b.read(ctx, document) // what cannot be read now cannot be read then
 	}
+	b = builder{sheet: b.sheet, stack: b.stack[:1], text: make([]byte, 0, len(document)/2)}
+	err := b.read(ctx, document)
 	b.page.text = string(b.text)
 	return &b.page, err
 }
 
 // clean returns a text in NFKC, without characters that nobody sees.
 func clean(text string) string {
+	text = strings.ReplaceAll(text, "´", "'") // of which NFKC would make a space and an accent
 	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) && r != '\n' {
+		if unicode.IsSpace(r) {
 			return ' '
 		}
-		if r != '\n' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) {
+		if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) {
 			return -1
 		}
 		return r
@@ -66,7 +67,7 @@ type open struct {
 	rank     int
 	isUnseen bool // nobody sees it, or it is struck through
 	isSheet  bool // its text is a style sheet of the page
-	cents    int  // where the text of a <sup> behind a digit begins; 0 for other elements
+	raised   int  // where the text of a <sup> behind a digit begins; 0 for other elements
 }
 
 // A builder makes a page of tokens.
@@ -77,92 +78,92 @@ type builder struct {
 	stack   []open // the first one is the page
 	unseen  int    // open elements that are not text
 	text    []byte
-	last    rune // of text
 	isHead  bool // the next character begins a heading
 }
 
-// read reads a document. Only a script may be longer than a token: the tokenizer begins anew at its end.
 func (b *builder) read(ctx context.Context, document []byte) error {
-	for {
-		z, done := html.NewTokenizer(bytes.NewReader(document)), 0
-		z.SetMaxBuf(maxToken)
-		for n := 0; z.Next() != html.ErrorToken; n++ {
-			done += len(z.Raw())
-			token := z.Token()
-			b.take(token)
-			if len(b.text) > maxText || len(b.stack) > maxDepth || len(token.Attr) > maxAttributes {
-				return ErrTooLarge
+	f := feed{rest: document}
+	f.z = html.NewTokenizer(&f)
+	for n := 0; ; n++ {
+		switch kind := f.z.Next(); kind {
+		case html.ErrorToken:
+			if errors.Is(f.z.Err(), io.EOF) {
+				return nil
 			}
-			if n%256 == 0 && ctx.Err() != nil {
-				return ctx.Err()
+			return ErrTooLarge
+		case html.TextToken:
+			if b.unseen == 0 {
+				b.write(f.z.Text())
+			} else if b.stack[len(b.stack)-1].isSheet {
+				b.sheet.read(f.z.Text())
+			}
+		case html.StartTagToken, html.SelfClosingTagToken:
+			b.start(f.z, kind == html.SelfClosingTagToken)
+		case html.EndTagToken:
+			if name, _ := f.z.TagName(); string(name) != "body" && string(name) != "html" { // which end later
+				b.end(rankOf(string(name)), func(e *open) bool { return e.name == string(name) })
 			}
 		}
-		if errors.Is(z.Err(), io.EOF) {
-			return nil
-		}
-		end := scriptEnd.FindIndex(document[done:])
-		if end == nil || b.top().name != "script" {
+		isLate := n%256 == 0 && ctx.Err() != nil
+		if len(b.text) > maxText || len(b.stack) > maxDepth || len(b.sheet) > maxStyles || isLate {
 			return ErrTooLarge
 		}
-		document = document[done+end[0]:]
 	}
 }
 
-// top returns the innermost open element.
-func (b *builder) top() *open { return &b.stack[len(b.stack)-1] }
+// A feed gives a document to a tokenizer. It breaks off in a tag of too many attributes, each of which costs the
+// tokenizer far more than its bytes.
+type feed struct {
+	rest []byte
+	z    *html.Tokenizer
+}
 
-func (b *builder) take(token html.Token) {
-	switch token.Type {
-	case html.TextToken:
-		if b.top().isSheet {
-			b.sheet.read(token.Data)
-		}
-		if b.unseen == 0 {
-			text := clean(token.Data)
-			b.write(text[:min(len(text), maxText+1)]) // more is too much
-		}
-	case html.StartTagToken, html.SelfClosingTagToken:
-		b.start(token)
-	case html.EndTagToken:
-		if token.Data != "body" && token.Data != "html" { // which end later than they are written
-			b.end(rankOf(token.Data), func(e *open) bool { return e.name == token.Data })
-		}
+func (f *feed) Read(p []byte) (int, error) {
+	raw := f.z.Raw() // of the token so far
+	isLong := len(raw) > longTag && raw[0] == '<' && raw[1] > '@'
+	if isLong && len(attribute.FindAllIndex(raw, maxAttributes)) == maxAttributes {
+		return 0, ErrTooLarge
 	}
+	n := copy(p, f.rest)
+	if f.rest = f.rest[n:]; len(f.rest) == 0 { // said with the last bytes, lest the tokenizer makes room for more
+		return n, io.EOF
+	}
+	return n, nil
 }
 
 // start begins an element.
-func (b *builder) start(token html.Token) {
-	e := open{name: token.Data, rank: rankOf(token.Data), isUnseen: noText[token.Data]}
+func (b *builder) start(z *html.Tokenizer, isClosed bool) {
+	name, hasMore := z.TagName()
+	e := open{name: string(name), rank: rankOf(string(name))}
 	if e.rank%4 != 0 { // another one of its rank may be without an end
 		b.end(e.rank, func(o *open) bool { return o.rank == e.rank })
 	}
-	var look look
-	isOpen, isForAll := e.name != "dialog", true
-	for _, a := range token.Attr {
-		look |= b.sheet.attribute(a.Key, a.Val)
-		isOpen = isOpen || a.Key == "open"
-		isForAll = isForAll && (a.Key != "media" || everyScreen.MatchString(a.Val))
-		isPassword := e.name == "input" && a.Key == "type" && strings.EqualFold(a.Val, "password")
+	isHidden, isStruck, isOpen, isForAll := false, isIn(struck, e.name), e.name != "dialog", true
+	for hasMore = hasMore && (e.name == "style" || !b.isFirst); hasMore; {
+		var key, value []byte
+		key, value, hasMore = z.TagAttr()
+		hides, strikes := b.sheet.attribute(string(key), value)
+		isHidden, isStruck, isOpen = isHidden || hides, isStruck || strikes, isOpen || string(key) == "open"
+		isForAll = isForAll && (string(key) != "media" || everyScreen.Match(value))
+		isPassword := e.name == "input" && string(key) == "type" && strings.EqualFold(string(value), "password")
 		b.page.hasPassword = b.page.hasPassword || isPassword
 	}
-	if isStruck[e.name] {
-		look |= struck
-	}
-	e.isUnseen = e.isUnseen || look != 0 || !isOpen
-	isInert := slices.ContainsFunc(b.stack, func(o open) bool { return o.name == "template" })
-	e.isSheet = b.isFirst && e.name == "style" && isForAll && !isInert
+	e.isUnseen = isHidden || isStruck || !isOpen || isIn(noText, e.name)
+	e.isSheet = b.isFirst && e.name == "style" && isForAll &&
+		!slices.ContainsFunc(b.stack, func(o open) bool { return o.name == "template" })
+	last, _ := utf8.DecodeLastRune(bytes.TrimSuffix(b.text, []byte(" ")))
 	switch {
 	case b.unseen > 0:
 	case e.name == "br", e.rank > 0 && !e.isUnseen:
 		b.separate('\n')
-		b.isHead = b.isHead || isHeading[e.name]
-	case look&struck != 0: // its words stand between those beside it
+		b.isHead = b.isHead || isIn(headings, e.name)
+	case isStruck: // its words stand between those beside it
 		b.separate(' ')
-	case e.name == "sup" && unicode.IsDigit(b.last):
-		e.cents = len(b.text)
+	case e.name == "sup" && unicode.IsDigit(last):
+		e.raised = len(b.text)
 	}
 	// Only elements that are not of HTML end where they begin, as those of drawings do.
-	if isVoid[e.name] || token.Type == html.SelfClosingTagToken && (token.DataAtom == 0 || e.name == "svg") {
+	if isIn(void, e.name) || isClosed && (atom.Lookup(name) == 0 || e.name == "svg") {
 		return
 	}
 	b.stack = append(b.stack, e)
@@ -178,73 +179,88 @@ func (b *builder) end(rank int, isWanted func(*open) bool) {
 		i--
 	}
 	for isEnd := isWanted(&b.stack[i]); isEnd && len(b.stack) > i; b.stack = b.stack[:len(b.stack)-1] {
-		e := b.top()
-		b.isHead = b.isHead && !isHeading[e.name]
+		e := b.stack[len(b.stack)-1]
+		b.isHead = b.isHead && !isIn(headings, e.name)
 		switch {
 		case e.isUnseen:
 			b.unseen--
 		case b.unseen > 0:
 		case e.rank > 0:
 			b.separate('\n')
-		case e.cents > 0 && isCents.Match(b.text[e.cents:]):
-			b.text = slices.Insert(b.text, e.cents, ',')
+		case e.raised > 0:
+			b.raise(e.raised)
 		}
 	}
 }
 
-// write adds clean text: white space is one space.
-func (b *builder) write(text string) {
-	for _, r := range text {
-		if unicode.IsSpace(r) {
-			b.separate(' ')
-			continue
-		}
-		if b.isHead {
-			b.page.heads, b.isHead = append(b.page.heads, len(b.text)), false
-		}
-		b.text, b.last = utf8.AppendRune(b.text, r), r
+// raise parts the text of a <sup> from the number before it: two digits are its decimals, others do not belong to it.
+func (b *builder) raise(at int) {
+	switch before := bytes.TrimSuffix(b.text[:at], []byte(" ")); {
+	case !startsNumber.Match(b.text[at:]):
+	case isCents.Match(b.text[at:]) && !hasCents.Match(before[max(0, len(before)-4):]):
+		b.text = slices.Replace(b.text, len(before), at, ',')
+	default:
+		b.text = slices.Insert(b.text, at, '^')
 	}
 }
 
-// separate adds white space behind a word. A line break takes the place of nothing: a space may stand before it.
-func (b *builder) separate(by rune) {
-	if b.last != '\n' && b.last != 0 && b.last != by {
-		b.text, b.last = utf8.AppendRune(b.text, by), by
+// write adds text, word by word, since a clean one may be many times as long: white space is one space.
+func (b *builder) write(text []byte) {
+	for word := range bytes.SplitAfterSeq(text, []byte(" ")) {
+		for _, r := range clean(string(word[:min(len(word), maxWord)])) {
+			if len(b.text) > maxText {
+				return
+			}
+			if r == ' ' {
+				b.separate(' ')
+				continue
+			}
+			if b.isHead {
+				b.page.heads, b.isHead = append(b.page.heads, len(b.text)), false
+			}
+			b.text = utf8.AppendRune(b.text, r)
+		}
 	}
 }
 
-func set(names string) map[string]bool {
-	m := map[string]bool{}
-	for name := range strings.FieldsSeq(names) {
-		m[name] = true
+// separate adds white space behind a word. A line break takes the place of a space.
+func (b *builder) separate(by byte) {
+	if by == '\n' {
+		b.text = bytes.TrimSuffix(b.text, []byte(" "))
 	}
-	return m
+	if n := len(b.text); n > 0 && b.text[n-1] != '\n' && b.text[n-1] != ' ' {
+		b.text = append(b.text, by)
+	}
 }
 
 // The parts of HTML that decide what is text and where it breaks.
-var (
-	noText = set("script style template noscript noembed noframes title svg option textarea iframe object audio video " +
-		"canvas datalist rp")
-	scriptEnd = regexp.MustCompile(`(?i)</script`)
-	isCents   = regexp.MustCompile(`^\s*\d\d\s*$`)
-	isStruck  = set("s del strike")
-	isHeading = set("h1 h2 h3 h4 h5 h6 th dt")
-	isVoid    = set("area base br col embed hr img input link meta param source track wbr")
-	// ranks order elements by which of them can be inside others: the end of one ends those of its rank and of lower
-	// ranks inside it, and none of a higher rank around it.
-	ranks = map[string]int{
-		"p": 1, "li": 2, "dt": 3, "dd": 3, "td": 5, "th": 5, "caption": 5, "tr": 6, "thead": 7, "tbody": 7, "tfoot": 7,
-		"table": 8, "template": maxRank,
-	}
-	// isBlock has the other ones that break lines, and button, whose words stand apart.
-	isBlock = set("address article aside blockquote body button center details dialog dir div dl fieldset figcaption " +
-		"figure footer form frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html legend listing main menu nav ol " +
-		"optgroup option plaintext pre search section select summary ul xmp")
+const (
+	noText = " script style template noscript noembed noframes title svg option textarea iframe object audio video " +
+		"canvas datalist rp "
+	struck   = " s del strike "
+	headings = " h1 h2 h3 h4 h5 h6 th dt tr "
+	void     = " area base br col embed hr img input link meta param source track wbr "
 )
 
-func rankOf(name string) int {
-	if isBlock[name] {
-		return 4
+func isIn(names, name string) bool { return strings.Contains(names, " "+name+" ") }
+
+var (
+	styleTag     = regexp.MustCompile(`(?i)<style`)
+	attribute    = regexp.MustCompile(`=?[^\s/>=]+(?:\s*=\s*(?:"[^"]*"?|'[^']*'?|[^\s>]*))?`)
+	startsNumber = regexp.MustCompile(`^ ?\d`)
+	isCents      = regexp.MustCompile(`^ ?\d\d[.,' ]*(?:[^.,' \d]|$)`)
+	hasCents     = regexp.MustCompile(`\d[.,]\d\d?$`)
+	// ranks are elements that break lines, ordered by which of them can be inside others: the end of one ends those of
+	// its rank and of lower ranks inside it, and none of a higher rank around it. The words of buttons stand apart.
+	ranks = []string{
+		" p ", " li ", " dt dd ", " address article aside blockquote body button center details dialog dir div dl fieldset " +
+			"figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html legend listing main menu " +
+			"nav ol optgroup option plaintext pre search section select summary ul xmp ",
+		" td th caption ", " tr ", " thead tbody tfoot ", " table template ",
 	}
-	return ranks[name]
+)
+
+// rankOf returns the rank of an element; 0 for one that does not break lines.
+func rankOf(name string) int {
+	return 1 + slices.IndexFunc(ranks, func(names string) bool { return isIn(names, name) })
 }
