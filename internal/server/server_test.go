@@ -214,6 +214,9 @@ func TestEachRequestIsLoggedOnceWithoutSecrets(t *testing.T) {
 			t.Errorf("%s is %v in %s", name, first[name], lines[0])
 		}
 	}
+	if at, err := time.Parse("2006-01-02T15:04:05.000000Z", fmt.Sprint(first["time"])); err != nil || time.Since(at) > time.Minute {
+		t.Errorf("the time, in UTC with microseconds, is %v: %v", first["time"], err)
+	}
 	n.get("/%22%0a%5c%ff%C3%A9")
 	var odd struct{ Path string }
 	if err := json.Unmarshal([]byte(strings.Split(n.log.String(), "\n")[3]), &odd); err != nil || odd.Path != "/\"\n\\\ufffdé" {
