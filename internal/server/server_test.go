@@ -21,9 +21,9 @@ import (
 	"palmares/internal/api"
 	"palmares/internal/catalog"
 	"palmares/internal/keyring"
-	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/snapshot"
 	"palmares/internal/testkit"
+	"palmares/internal/testkit/keyringtest"
 )
 
 // A node is a whole server over a small catalogue, with keys in a map.
