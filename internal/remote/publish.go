@@ -235,7 +235,8 @@ func (h *Handler) explain(r *http.Request, err error) *refusal {
 	case errors.Is(err, sqldb.ErrFull) || errors.Is(err, syscall.ENOSPC):
 		return &refusal{http.StatusInsufficientStorage, noSpaceText}
 	case errors.Is(err, context.Canceled):
-		return &refusal{http.StatusServiceUnavailable, "the publication was interrupted: see `palmares log`, or publish again"}
+		return &refusal{http.StatusServiceUnavailable, "the publication was interrupted: see `palmares log`, " +
+			"or publish again"}
 	case sqldb.IsOutage(err):
 		return &refusal{http.StatusServiceUnavailable, errOutage(err).Error()}
 	}

@@ -55,7 +55,8 @@ func (p *canvas) fill(r image.Rectangle, c color.RGBA) {
 
 // blend draws a colour through a mask whose left upper corner is at x, y.
 func (p *canvas) blend(x, y int, mask *image.Alpha, c color.RGBA) {
-	draw.DrawMask(p.img, mask.Rect.Add(image.Pt(x, y)), image.NewUniform(c), image.Point{}, mask, image.Point{}, draw.Over)
+	box := mask.Rect.Add(image.Pt(x, y))
+	draw.DrawMask(p.img, box, image.NewUniform(c), image.Point{}, mask, image.Point{}, draw.Over)
 }
 
 // score draws a score in a circle with its centre at x, y, as on the pages: full for a
