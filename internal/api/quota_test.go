@@ -10,7 +10,7 @@ import (
 	"palmares/internal/api"
 	"palmares/internal/catalog"
 	"palmares/internal/quota"
-	"palmares/internal/quota/quotatest"
+	"palmares/internal/testkit/quotatest"
 )
 
 // usedUp returns a meter on which anonymous callers and account acc_1 have no requests

@@ -27,9 +27,9 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/quota"
-	"palmares/internal/quota/quotatest"
 	"palmares/internal/record"
 	"palmares/internal/snapshot"
+	"palmares/internal/testkit/quotatest"
 	"palmares/internal/web"
 )
 

@@ -25,19 +25,8 @@ const (
 // An event has the fields of a Stripe event that are read. It is trusted only for the customer that has
 // changed, and for whose Checkout page was paid.
 type event struct {
-	ID     string `json:"id"`
-	Object string `json:"object"`
-	Type   string `json:"type"`
-	Data   struct {
-		Object struct {
-			ID       string          `json:"id"`
-			Object   string          `json:"object"`
-			Customer json.RawMessage `json:"customer"`
-			Metadata struct {
-				Offer string `json:"offer"`
-			} `json:"metadata"`
-		} `json:"object"`
-	} `json:"data"`
+	ID, Object, Type string
+	Data             struct{ Object map[string]any }
 }
 
 var errNoEvent = errors.New("the body is not a Stripe event")
@@ -59,18 +48,14 @@ func (e event) customer() string {
 	default:
 		return ""
 	}
-	if e.Data.Object.Object == "customer" {
-		return e.Data.Object.ID
+	id := e.Data.Object["customer"]
+	if e.Data.Object["object"] == "customer" {
+		id = e.Data.Object["id"]
+	} else if expanded, ok := id.(map[string]any); ok {
+		id = expanded["id"]
 	}
-	var id string
-	if json.Unmarshal(e.Data.Object.Customer, &id) == nil {
-		return id
-	}
-	var expanded struct {
-		ID string `json:"id"`
-	}
-	_ = json.Unmarshal(e.Data.Object.Customer, &expanded) // neither form: no customer
-	return expanded.ID
+	customer, _ := id.(string) // neither form: no customer
+	return customer
 }
 
 // ServeHTTP receives an event from Stripe. It responds 200 if the event has been applied,
@@ -129,8 +114,9 @@ func (b *Billing) apply(ctx context.Context, e event) error {
 		return err
 	}
 	known, err := b.refresh(ctx, func() (Subscription, error) { return b.cfg.Ledger.ByCustomer(ctx, customerID) }, e.ID)
+	metadata, _ := e.Data.Object["metadata"].(map[string]any)
 	if err == nil && known.CustomerID == "" && e.Type == "checkout.session.completed" &&
-		e.Data.Object.Metadata.Offer == b.offer() {
+		metadata["offer"] == b.offer() {
 		return b.cancel(ctx, customerID) // our page, paid while the account was deleted
 	}
 	if errors.Is(err, errUnknownCustomer) {

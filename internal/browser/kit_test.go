@@ -27,10 +27,10 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/keyring"
-	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/server"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
+	"palmares/internal/testkit/keyringtest"
 )
 
 // kit is what all tests share; TestMain sets it before the first test runs.

@@ -129,13 +129,6 @@ func priceTicks(cheap, dear float64) (list []float64) {
 			}
 		}
 	}
-	every := math.Ceil((dear - cheap) / 8) // powers; more than eight of them only for absurd prices
-	if every > 1 {
-		for power := math.Ceil(cheap); power <= dear; power += every {
-			list = append(list, math.Pow(10, power))
-		}
-		return list
-	}
 	add(1)
 	if dear-cheap < 4 {
 		add(5)

@@ -28,7 +28,7 @@ func OfDays(what string, now time.Time, counts map[string]int, quota int) *Chart
 		days[i] = Day{day, counts[day]}
 		most, total = max(most, counts[day]), total+counts[day]
 	}
-	by := roundStep(most)
+	by := max(1, int(math.Round(math.Pow(10, roundUp(math.Log10(float64(most)/5)))))) // five parts or fewer
 	top := by * max(1, int(math.Ceil(float64(most)/float64(by))))
 	size := Size{width: 420, height: 190, right: 4, top: 10, bottom: 26, labelled: true}
 	size.left = 14 + 7*float64(len(strconv.Itoa(top)))
@@ -54,17 +54,6 @@ func OfDays(what string, now time.Time, counts map[string]int, quota int) *Chart
 		}
 	}
 	return c
-}
-
-// roundStep returns a round number that divides most into five parts or fewer.
-func roundStep(most int) int {
-	for power := 1; ; power *= 10 {
-		for _, factor := range []int{1, 2, 5} {
-			if factor*power*5 >= most {
-				return factor * power
-			}
-		}
-	}
 }
 
 // Changes are rises above and falls below a line, by month. As in a Plot, positions are in

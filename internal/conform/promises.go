@@ -1,7 +1,6 @@
 package conform
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -42,8 +41,8 @@ var promises = []promise{
 	{text: "tools: category keeps those of a category", try: func(s *service) { s.filtered(tools, "category", s.aCategory()) }},
 	{text: "tools: score_min keeps those with at least that score", try: filtersScore},
 	{text: "tools: obsolescence_max keeps a part", try: filtersObsolescence},
-	{text: "tools: sort=score_desc", try: func(s *service) { s.sorted("score_desc", byScore(-1)) }},
-	{text: "tools: sort=score_asc", try: func(s *service) { s.sorted("score_asc", byScore(1)) }},
+	{text: "tools: sort=score_desc", try: func(s *service) { s.sorted("score_desc", -1) }},
+	{text: "tools: sort=score_asc", try: func(s *service) { s.sorted("score_asc", 1) }},
 	{text: "tools: sort=name_asc and sort=name_desc are each other's reverse", try: reverses},
 	{text: "tools/{slug}: the tool, with all its fields", try: func(s *service) {
 		path := at(tools, s.first(tools))
@@ -212,22 +211,15 @@ func filtersObsolescence(s *service) {
 	}
 }
 
-// byScore compares tools with a score, up or down.
-func byScore(direction int) func(a, b map[string]any) int {
-	return func(a, b map[string]any) int {
-		x, ok := a["score"].(float64)
-		y, also := b["score"].(float64)
-		if !ok || !also {
-			return 0 // where those without a score are is not shown
+// sorted checks the scores of a list, up or down. Where tools without a score are is not shown.
+func (s *service) sorted(order string, direction float64) {
+	var scores []float64
+	for _, o := range s.ok(tools + "?limit=200&sort=" + order).list() {
+		if n, ok := o["score"].(float64); ok {
+			scores = append(scores, direction*n)
 		}
-		return direction * cmp.Compare(x, y)
 	}
-}
-
-func (s *service) sorted(order string, compare func(a, b map[string]any) int) {
-	list := s.ok(tools + "?limit=200&sort=" + order).list()
-	list = slices.DeleteFunc(list, func(o map[string]any) bool { return o["score"] == nil })
-	if !slices.IsSortedFunc(list, compare) {
+	if !slices.IsSorted(scores) {
 		fail("they are not in this order")
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/quota"
-	"palmares/internal/quota/quotatest"
 	"palmares/internal/record"
 	"palmares/internal/testkit"
+	"palmares/internal/testkit/quotatest"
 	"palmares/internal/web"
 )
 

@@ -43,12 +43,8 @@ type Addresses struct {
 	Drafts map[string]string
 	Unread map[string]bool
 
-	once        sync.Once
-	tools       map[string]*catalog.Tool // by slug and alias
-	comparisons map[string]*catalog.Comparison
-	retired     map[string]*catalog.Retired
-	texts       map[string]ownText // by file: pages, articles and authors, also by alias
-	categories  map[string]string  // slug by slug and alias
+	once    sync.Once
+	records map[string]*target // by folder and slug or alias, as outils/plume; categories, too
 
 	mu       sync.Mutex
 	sections map[string]*anchorIndex // by file
@@ -59,51 +55,47 @@ func (a *Addresses) In(folder string) Resolver { return place{a, folder} }
 
 func (a *Addresses) index() {
 	c := a.Catalog
-	a.tools, a.comparisons = map[string]*catalog.Tool{}, map[string]*catalog.Comparison{}
-	a.retired, a.texts, a.categories = map[string]*catalog.Retired{}, map[string]ownText{}, map[string]string{}
-	a.sections = map[string]*anchorIndex{}
+	a.records, a.sections = map[string]*target{}, map[string]*anchorIndex{}
 	for _, t := range c.Tools {
-		add(a.tools, t, t.Slug, t.Aliases)
+		a.add("outils", t.Slug, t.Body, t.Aliases)
 	}
 	for i := range c.Comparisons {
 		x := &c.Comparisons[i]
-		add(a.comparisons, x, x.Slug, x.Aliases)
+		a.add("comparatifs", x.Slug, x.Body, x.Aliases).isHidden = !x.Published && !x.Draft
 	}
 	for i := range c.Retired {
-		a.retired[c.Retired[i].Slug] = &c.Retired[i]
+		a.add("cimetiere", c.Retired[i].Slug, c.Retired[i].Body, nil)
 	}
 	for i := range c.Pages {
-		a.addText("pages", c.Pages[i].Slug, c.Pages[i].Body, c.Pages[i].Aliases)
+		a.add("pages", c.Pages[i].Slug, c.Pages[i].Body, c.Pages[i].Aliases)
 	}
 	for i := range c.Articles {
-		a.addText("articles", c.Articles[i].Slug, c.Articles[i].Body, c.Articles[i].Aliases)
+		a.add("articles", c.Articles[i].Slug, c.Articles[i].Body, c.Articles[i].Aliases)
 	}
 	for i := range c.Authors {
-		a.addText("auteurs", c.Authors[i].Slug, c.Authors[i].Body, nil)
+		a.add("auteurs", c.Authors[i].Slug, c.Authors[i].Body, nil)
 	}
 	for _, k := range c.Categories {
-		add(a.categories, k.Slug, k.Slug, k.Aliases)
+		a.add("categories", k.Slug, "", k.Aliases)
 	}
 }
 
-// add adds something by its slug and by its aliases, which must not hide what has one of them as its slug.
-func add[T any](to map[string]T, value T, slug string, aliases []string) {
+// A target is a record that a link may lead to.
+type target struct {
+	slug, body string
+	isHidden   bool // it is not published
+}
+
+// add adds a record by its slug and by its aliases, which must not hide what has one of them as its slug.
+func (a *Addresses) add(folder, slug, body string, aliases []string) *target {
+	x := &target{slug: slug, body: body}
 	for _, alias := range aliases {
-		if _, taken := to[alias]; !taken {
-			to[alias] = value
+		if a.records[folder+"/"+alias] == nil {
+			a.records[folder+"/"+alias] = x
 		}
 	}
-	to[slug] = value
-}
-
-// An ownText is a page, an article or an author.
-type ownText struct{ slug, body string }
-
-func (a *Addresses) addText(folder, slug, body string, aliases []string) {
-	for _, alias := range aliases { // is no slug of another
-		a.texts[folder+"/"+alias] = ownText{slug, body}
-	}
-	a.texts[folder+"/"+slug] = ownText{slug, body}
+	a.records[folder+"/"+slug] = x
+	return x
 }
 
 type place struct {
@@ -192,29 +184,26 @@ func (p place) file(file string, u *url.URL) (address, reason string) {
 		}
 		return "", file + " does not exist"
 	case name == "" && folder == "cimetiere" && u.Fragment != "":
-		return p.retiredTool(strings.Cut(u.Fragment, "."))
+		return p.retiredTool(u.Fragment)
 	case name == "" && (folder == "outils" || folder == "comparatifs" || folder == "cimetiere" || folder == "articles"):
 		return withQuery("/"+folder, u), ""
-	case !isMarkdown && catalog.IsSlug(slug) && p.folder == folder && recordFolders[folder]:
+	case !isMarkdown && catalog.IsSlug(slug) && p.folder == folder && recordFolders[folder] != "":
 		return "", fmt.Sprintf("write %s%s, or the address from the root of the site", slug, markdownExt)
-	case !isMarkdown || !recordFolders[folder]:
+	case !isMarkdown || recordFolders[folder] == "":
 		return "", file + " is not a page of the site; link to a file in outils/, comparatifs/, cimetiere/, pages/, articles/ or auteurs/"
 	}
-	switch folder {
-	case "outils":
-		return p.tool(slug, "outils", u)
-	case "comparatifs":
-		return p.comparison(slug, u)
-	case "pages", "articles", "auteurs":
-		return p.text(folder, slug, u)
+	if folder == "outils" {
+		return p.tool(slug, folder, u)
 	}
-	return p.retiredTool(slug, u.Fragment, u.Fragment != "")
+	return p.record(folder, slug, u)
 }
 
 const markdownExt = ".md"
 
-var recordFolders = map[string]bool{
-	"outils": true, "comparatifs": true, "cimetiere": true, "pages": true, "articles": true, "auteurs": true,
+// recordFolders are the folders of records, and what a record of each is.
+var recordFolders = map[string]string{
+	"outils": "tool", "comparatifs": "comparison", "cimetiere": "retired tool", "pages": "page", "articles": "article",
+	"auteurs": "author",
 }
 
 // productPages are the addresses of the site and of the API that no record makes.
@@ -245,29 +234,25 @@ func (p place) page(u *url.URL) (address, reason string) {
 	first, rest, _ := strings.Cut(clean[1:], "/")
 	slug, name := strings.TrimSuffix(rest, markdownExt), strings.TrimSuffix(first, markdownExt)
 	switch {
-	case rest == "" && (p.texts["pages/"+name].slug != "" || p.Unread["pages/"+name] || !productPages["/"+name]):
-		return p.text("pages", name, u)
+	case rest == "" && (p.records["pages/"+name] != nil || p.Unread["pages/"+name] || !productPages["/"+name]):
+		return p.record("pages", name, u)
 	case rest == "" && name == "cimetiere" && u.Fragment != "":
-		return p.retiredTool(strings.Cut(u.Fragment, "."))
+		return p.retiredTool(u.Fragment)
 	case rest == "":
 		return withQuery("/"+name, u) + fragmentOf(u), ""
 	case first == "outils" && toolFile.MatchString(rest):
 		return p.toolFile(rest)
 	case first == "outils" || first == "avis" || first == "alternatives":
 		return p.tool(slug, first, u)
-	case first == "comparatifs":
-		return p.comparison(slug, u)
-	case first == "articles" || first == "auteurs":
-		return p.text(first, slug, u)
-	case first == "cimetiere":
-		return p.retiredTool(slug, u.Fragment, u.Fragment != "")
+	case first == "comparatifs" || first == "cimetiere" || first == "articles" || first == "auteurs":
+		return p.record(first, slug, u)
 	case first == "categories":
 		slug = strings.TrimSuffix(slug, ".atom")
-		current, ok := p.categories[slug]
-		if !ok {
+		current := p.records["categories/"+slug]
+		if current == nil {
 			return "", fmt.Sprintf("there is no category %q", brief(slug))
 		}
-		return withQuery("/categories/"+current+rest[len(slug):], u), ""
+		return withQuery("/categories/"+current.slug+rest[len(slug):], u), ""
 	case first == imageFolder:
 		return p.file(clean[1:], u)
 	case first == "media":
@@ -282,23 +267,22 @@ func (p place) page(u *url.URL) (address, reason string) {
 	return withQuery(clean, u) + fragmentOf(u), ""
 }
 
+// operationFolders are the folders of the records that operations of the API return.
+var operationFolders = map[string]string{
+	"/api/v1/tools/": "outils", "/api/v1/pricing/": "outils", "/api/embeddings/": "outils",
+	"/api/v1/comparatifs/": "comparatifs",
+}
+
 func (p place) operation(clean string, u *url.URL) (address, reason string) {
 	dir, slug := path.Split(clean)
-	switch dir {
-	case "/api/v1/tools/", "/api/v1/pricing/", "/api/embeddings/":
-		if t := p.tools[slug]; t != nil {
-			slug = t.Slug
-		} else if !p.Unread["outils/"+slug] {
-			return "", p.absent("outils", slug, "tool")
-		}
-	case "/api/v1/comparatifs/":
-		if x := p.comparisons[slug]; x != nil && (x.Published || x.Draft) {
-			slug = x.Slug
-		} else if !p.Unread["comparatifs/"+slug] {
-			return "", p.absent("comparatifs", slug, "comparison")
-		}
-	default:
+	folder := operationFolders[dir]
+	if folder == "" {
 		return "", "the API has no such address; /docs lists those it has"
+	}
+	if x := p.records[folder+"/"+slug]; x != nil && !x.isHidden {
+		slug = x.slug
+	} else if !p.Unread[folder+"/"+slug] {
+		return "", p.absent(folder, slug)
 	}
 	return withQuery(dir+slug, u), ""
 }
@@ -318,43 +302,33 @@ func (p place) isMedia(file string) bool {
 	return false
 }
 
-const retiredPath = "/cimetiere/"
-
-// retiredTool returns the address of a retired tool, or of a section of its obituary.
-func (p place) retiredTool(slug, fragment string, hasFragment bool) (address, reason string) {
-	t := p.retired[slug]
-	switch {
-	case p.Unread["cimetiere/"+slug]:
-		return retiredPath + slug, ""
-	case t == nil:
-		return "", p.absent("cimetiere", slug, "retired tool")
-	case !hasFragment:
-		return retiredPath + slug, ""
-	}
-	return p.section(retiredPath+slug, "cimetiere/"+slug, t.Body, fmt.Sprintf("the obituary of %q", slug), fragment)
+// retiredTool returns the address of a retired tool from its anchor in the list, or of a section of its obituary.
+func (p place) retiredTool(anchor string) (address, reason string) {
+	slug, section, _ := strings.Cut(anchor, ".")
+	return p.record("cimetiere", slug, &url.URL{Fragment: section})
 }
 
 // tool returns the address of a page of a tool: outils, avis or alternatives.
 func (p place) tool(slug, under string, u *url.URL) (address, reason string) {
-	t := p.tools[slug]
+	t := p.records["outils/"+slug]
 	switch {
 	case p.Unread["outils/"+slug]:
 		return "/" + under + "/" + slug + fragmentOf(u), ""
-	case t == nil && p.retired[slug] != nil:
-		return retiredPath + slug, ""
+	case t == nil && p.records["cimetiere/"+slug] != nil:
+		return "/cimetiere/" + slug, ""
 	case t == nil:
-		return "", p.absent("outils", slug, "tool")
+		return "", p.absent("outils", slug)
 	}
 	if u.Fragment == "" {
-		if under == "avis" && t.Body == "" {
-			return "", fmt.Sprintf("tool %q has no review; link to /outils/%s", t.Slug, t.Slug)
+		if under == "avis" && t.body == "" {
+			return "", fmt.Sprintf("tool %q has no review; link to /outils/%s", t.slug, t.slug)
 		}
-		return withQuery("/"+under+"/"+t.Slug, u), ""
+		return withQuery("/"+under+"/"+t.slug, u), ""
 	}
 	if under == "alternatives" {
 		return "", "the page of alternatives has no sections; remove #" + brief(u.Fragment)
 	}
-	return p.section("/avis/"+t.Slug, "outils/"+t.Slug, t.Body, fmt.Sprintf("the review of %q", t.Slug), u.Fragment)
+	return p.section("/avis/"+t.slug, "outils/"+t.slug, t.body, fmt.Sprintf("the review of %q", t.slug), u.Fragment)
 }
 
 // toolFile matches what follows the slug in the addresses of the feed and the badge of a tool.
@@ -364,57 +338,43 @@ var toolFile = regexp.MustCompile(`\.atom$|/badge\.svg$`)
 func (p place) toolFile(rest string) (address, reason string) {
 	slug := toolFile.ReplaceAllString(rest, "")
 	current, isFeed := slug, strings.HasSuffix(rest, ".atom")
-	if t := p.tools[slug]; t != nil {
-		current = t.Slug
-	} else if !p.Unread["outils/"+slug] && (p.retired[slug] == nil || !isFeed) {
-		return "", p.absent("outils", slug, "tool")
+	if t := p.records["outils/"+slug]; t != nil {
+		current = t.slug
+	} else if !p.Unread["outils/"+slug] && (p.records["cimetiere/"+slug] == nil || !isFeed) {
+		return "", p.absent("outils", slug)
 	}
 	return "/outils/" + current + rest[len(slug):], ""
 }
 
-func (p place) comparison(slug string, u *url.URL) (address, reason string) {
-	x := p.comparisons[slug]
-	switch {
-	case p.Unread["comparatifs/"+slug]:
-		return "/comparatifs/" + slug + fragmentOf(u), ""
-	case x == nil:
-		return "", p.absent("comparatifs", slug, "comparison")
-	case !x.Published && !x.Draft:
-		return "", fmt.Sprintf("comparison %q is not published", x.Slug)
-	}
-	return p.inBody("/comparatifs/"+x.Slug, "comparatifs/"+x.Slug, x.Body, u)
-}
-
-// text returns the address of a page, an article or an author.
-func (p place) text(folder, slug string, u *url.URL) (address, reason string) {
-	under, what := "/"+folder+"/", strings.TrimSuffix(folder, "s")
-	switch folder {
-	case "pages":
+// record returns the address of a record that is not a tool, or of a section of its text.
+func (p place) record(folder, slug string, u *url.URL) (address, reason string) {
+	under := "/" + folder + "/"
+	if folder == "pages" {
 		under = "/"
-	case "auteurs":
-		what = "author"
 	}
-	x, found := p.texts[folder+"/"+slug]
+	x := p.records[folder+"/"+slug]
 	switch {
 	case p.Unread[folder+"/"+slug]:
 		return under + slug + fragmentOf(u), ""
-	case !found:
-		return "", p.absent(folder, slug, what)
+	case x == nil:
+		return "", p.absent(folder, slug)
+	case x.isHidden:
+		return "", fmt.Sprintf("%s %q is not published", recordFolders[folder], x.slug)
 	}
-	return p.inBody(under+x.slug, folder+"/"+x.slug, x.body, u)
-}
-
-// inBody adds the anchor of a section of a text to the address of its page.
-func (p place) inBody(address, file, body string, u *url.URL) (string, string) {
-	address = withQuery(address, u)
+	address = withQuery(under+x.slug, u)
 	if u.Fragment == "" {
 		return address, ""
 	}
-	return p.section(address, file, body, file+markdownExt, u.Fragment)
+	file, where := folder+"/"+x.slug, folder+"/"+x.slug+markdownExt
+	if folder == "cimetiere" {
+		where = fmt.Sprintf("the obituary of %q", x.slug)
+	}
+	return p.section(address, file, x.body, where, u.Fragment)
 }
 
 // absent says that there is no such record, and whether it is a draft.
-func (p place) absent(folder, slug, what string) string {
+func (p place) absent(folder, slug string) string {
+	what := recordFolders[folder]
 	if status := p.Drafts[folder+"/"+slug]; status != "" {
 		return fmt.Sprintf("%s %q is %s; publish it first, or remove the link", what, slug, status)
 	}

@@ -39,12 +39,10 @@ func (d *document) markCallouts() {
 			continue
 		}
 		quote.SetAttributeString(titleAttribute, strings.ToUpper(string(found[1])))
-		for n := first.FirstChild(); n != nil; {
-			next := n.NextSibling()
+		for _, n := range children(first) {
 			if text, ok := n.(*ast.Text); ok && text.Segment.Start < line.Stop {
 				first.RemoveChild(first, n)
 			}
-			n = next
 		}
 		if first.FirstChild() == nil {
 			quote.RemoveChild(quote, first)

@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -121,15 +122,13 @@ func parseSimple(source []byte) *document {
 }
 
 func (d *document) takeNotes() {
-	for n := d.root.FirstChild(); n != nil; {
-		next := n.NextSibling()
+	for _, n := range children(d.root) {
 		if list, ok := n.(*extast.FootnoteList); ok {
 			d.root.RemoveChild(d.root, list)
-			for note := list.FirstChild(); note != nil; note = note.NextSibling() {
+			for _, note := range children(list) {
 				d.notes = append(d.notes, note.(*extast.Footnote))
 			}
 		}
-		n = next
 	}
 	d.byIndex, d.within = map[int]*extast.Footnote{}, map[*extast.Footnote][]int{}
 	for _, note := range d.notes {
@@ -236,13 +235,14 @@ func (d *document) nestHTML() {
 }
 
 func (d *document) nestTags(parent ast.Node) {
-	var open []*ast.RawHTML
-	count := map[string]int{}
-	for n := parent.FirstChild(); n != nil; {
-		next := n.NextSibling()
+	type opened struct {
+		at  ast.Node
+		tag string
+	}
+	var open []opened
+	for _, n := range children(parent) {
 		raw, ok := n.(*ast.RawHTML)
 		if !ok {
-			n = next
 			continue
 		}
 		switch form, tag := tagOf(raw.Segments.Value(d.source)); {
@@ -250,21 +250,16 @@ func (d *document) nestTags(parent ast.Node) {
 			parent.ReplaceChild(parent, raw, newElement(tag, raw))
 		case !allowedTags[tag]:
 		case form == opening && len(open) < maxElements:
-			open = append(open, raw)
-			count[tag]++
-		case form == closing && count[tag] > 0:
-			for {
-				last := open[len(open)-1]
-				open = open[:len(open)-1]
-				_, name := tagOf(last.Segments.Value(d.source))
-				count[name]--
-				if name == tag {
-					wrap(parent, last, raw, tag)
+			open = append(open, opened{raw, tag})
+		case form == closing:
+			for i, last := range slices.Backward(open) {
+				if last.tag == tag {
+					wrap(parent, last.at, raw, tag)
+					open = open[:i]
 					break
 				}
 			}
 		}
-		n = next
 	}
 }
 

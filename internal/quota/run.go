@@ -178,24 +178,22 @@ func (m *Meter) saveTables(
 	ctx context.Context, day string, accounts *table[string], networks *table[Pseudonym],
 ) error {
 	ofAccounts, ofNetworks := accounts.collect(), networks.collect()
+	var all Usage
+	for id, n := range ofAccounts {
+		all.Accounts = append(all.Accounts, AccountCount{id, int64(n)})
+	}
+	for network, n := range ofNetworks {
+		all.Networks = append(all.Networks, NetworkCount{Network: network, Requests: int64(n)})
+	}
+	most := len(all.Accounts) + len(all.Networks)
+	if m.cfg.Shared {
+		most = batchSize
+	}
 	for len(ofAccounts)+len(ofNetworks) > 0 {
-		most := len(ofAccounts) + len(ofNetworks)
-		if m.cfg.Shared {
-			most = min(most, batchSize)
-		}
-		var added Usage
-		for id, n := range ofAccounts {
-			if len(added.Accounts) == most {
-				break
-			}
-			added.Accounts = append(added.Accounts, AccountCount{id, int64(n)})
-		}
-		for network, n := range ofNetworks {
-			if len(added.Accounts)+len(added.Networks) == most {
-				break
-			}
-			added.Networks = append(added.Networks, NetworkCount{Network: network, Requests: int64(n)})
-		}
+		a := min(len(all.Accounts), most)
+		n := min(len(all.Networks), most-a)
+		added := Usage{all.Accounts[:a], all.Networks[:n]}
+		all = Usage{all.Accounts[a:], all.Networks[n:]}
 		if err := m.saveBatch(ctx, day, added); err != nil {
 			accounts.giveBack(ofAccounts)
 			networks.giveBack(ofNetworks)

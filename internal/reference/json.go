@@ -5,8 +5,12 @@ import (
 	"encoding/json"
 	"html"
 	"html/template"
+	"regexp"
 	"strings"
 )
+
+// jsonToken matches a string, with the colon behind it if it is a name, or a value that is not a string.
+var jsonToken = regexp.MustCompile(`"(?:[^"\\]|\\.)*":?|[-+.\w]+`)
 
 // highlight indents JSON and marks field names (class k) and values that are not
 // strings (class v).
@@ -15,33 +19,14 @@ func highlight(raw []byte) template.HTML {
 	if err := json.Indent(&b, raw, "", "  "); err != nil {
 		panic(err) // it comes from the snapshot or from the document, which was parsed
 	}
-	var out strings.Builder
-	mark := func(class, text string) {
-		out.WriteString(`<span class="` + class + `">` + html.EscapeString(text) + `</span>`)
-	}
-	for rest := b.String(); rest != ""; {
-		n := 1
-		switch c := rest[0]; {
-		case c == '"':
-			for rest[n] != '"' {
-				if rest[n] == '\\' {
-					n++
-				}
-				n++
-			}
-			n++
-			if strings.HasPrefix(rest[n:], ":") {
-				mark("k", rest[:n])
-			} else {
-				out.WriteString(html.EscapeString(rest[:n]))
-			}
-		case c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z':
-			n = len(rest) - len(strings.TrimLeft(rest, "-+.0123456789abcdefghijklmnopqrstuvwxyzE"))
-			mark("v", rest[:n])
-		default:
-			out.WriteString(rest[:n])
+	return template.HTML(jsonToken.ReplaceAllStringFunc(b.String(), func(token string) string {
+		name, isName := strings.CutSuffix(token, ":")
+		switch {
+		case isName:
+			return `<span class="k">` + html.EscapeString(name) + `</span>:`
+		case token[0] == '"':
+			return html.EscapeString(token)
 		}
-		rest = rest[n:]
-	}
-	return template.HTML(out.String())
+		return `<span class="v">` + token + `</span>`
+	}))
 }

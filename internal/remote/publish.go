@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -15,6 +16,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/catalogdb"
+	"palmares/internal/osfile"
 	"palmares/internal/publication"
 	"palmares/internal/sqldb"
 	"palmares/internal/web"
@@ -92,20 +94,21 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request, job *publicati
 	if err != nil {
 		return 0, err
 	}
-	u, err := newUpload(h.TempDir)
+	dir, err := osfile.TempDir(h.TempDir)
 	if err != nil {
 		return 0, err
 	}
 	defer func() {
-		if err := u.remove(); err != nil {
+		if err := os.RemoveAll(dir); err != nil {
 			h.Log.Error("could not remove an upload: remove it by hand", "error", err)
 		}
 	}()
-	err = u.unpack(h.body(w, r), h.limits, func(sum string) bool { _, ok := known(sum); return ok })
+	isKnown := func(sum string) bool { _, ok := known(sum); return ok }
+	job.Elsewhere, err = unpack(dir, h.body(w, r), h.limits, isKnown)
 	if err != nil {
 		return 0, err
 	}
-	job.Dir, job.Known, job.Elsewhere = u.dir, known, u.elsewhere
+	job.Dir, job.Known = dir, known
 	read, err := job.Read(r.Context())
 	if err != nil {
 		return 0, err
@@ -208,27 +211,22 @@ type refusal struct {
 // explain returns what the client is told about the error of a publication, nil if
 // there is none. What it need not know is logged.
 func (h *Handler) explain(r *http.Request, err error) *refusal {
-	if err == nil {
+	refused, isRefused := errors.AsType[*publication.RefusedError](err)
+	moved, isMoved := errors.AsType[*movedError](err)
+	switch {
+	case err == nil:
 		return nil
-	}
-	if refused, ok := errors.AsType[*publication.RefusedError](err); ok {
+	case isRefused:
 		return &refusal{http.StatusUnprocessableEntity, refused.Error()}
-	}
-	if moved, ok := errors.AsType[*movedError](err); ok {
+	case isMoved:
 		return &refusal{http.StatusConflict, moved.Error()}
-	}
-	if errors.Is(err, errChanged) {
+	case errors.Is(err, errChanged):
 		return &refusal{http.StatusPreconditionFailed, errChanged.Error()}
-	}
-	if errors.Is(err, catalogdb.ErrUndoMoved) {
+	case errors.Is(err, catalogdb.ErrUndoMoved):
 		return &refusal{http.StatusConflict, err.Error()}
-	}
-	if errors.Is(err, sqldb.ErrBusy) {
-		return &refusal{
-			http.StatusConflict,
-			"another publication has been running for more than 30 seconds: try again when it is done; " +
-				"nothing was changed",
-		}
+	case errors.Is(err, sqldb.ErrBusy):
+		return &refusal{http.StatusConflict, "another publication has been running for more than 30 seconds: " +
+			"try again when it is done; nothing was changed"}
 	}
 	if r.Context().Err() == nil {
 		h.Log.Error("a publication failed", "error", err)
@@ -237,9 +235,8 @@ func (h *Handler) explain(r *http.Request, err error) *refusal {
 	case errors.Is(err, sqldb.ErrFull) || errors.Is(err, syscall.ENOSPC):
 		return &refusal{http.StatusInsufficientStorage, noSpaceText}
 	case errors.Is(err, context.Canceled):
-		return &refusal{
-			http.StatusServiceUnavailable, "the publication was interrupted: see `palmares log`, or publish again",
-		}
+		return &refusal{http.StatusServiceUnavailable, "the publication was interrupted: see `palmares log`, " +
+			"or publish again"}
 	case sqldb.IsOutage(err):
 		return &refusal{http.StatusServiceUnavailable, errOutage(err).Error()}
 	}

@@ -714,15 +714,21 @@ func FuzzAnUploadStaysInItsFolder(f *testing.F) {
 	lim := limits{bytes: 1 << 16, entries: 10, stream: 1 << 20}
 	f.Fuzz(func(t *testing.T, plain []byte) {
 		temp := t.TempDir()
-		u, err := newUpload(temp)
+		dir := filepath.Join(temp, "upload")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		root, err := os.OpenRoot(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = u.unpackTar(bytes.NewReader(plain), lim, func(string) bool { return true })
+		defer root.Close()
+		x := unpacking{root: root, left: lim.bytes, isKnown: func(string) bool { return true }, elsewhere: map[string]string{}}
+		err = x.unpackTar(bytes.NewReader(plain), lim)
 		if _, ok := errors.AsType[*web.Error](err); err != nil && !ok {
 			t.Errorf("unpack: %v", err)
 		}
-		if err := u.remove(); err != nil {
+		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
 		}
 		if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"palmares/internal/osfile"
 	"palmares/internal/web"
 )
 
@@ -23,51 +22,38 @@ import (
 // allows every decoder to require.
 const maxWindow = 8 << 20
 
-// An upload is a folder that a client sent. Whoever unpacks it must remove it.
-type upload struct {
-	dir string
-	// elsewhere are the pictures that the client did not send, by path. Their files in
-	// the folder are empty.
-	elsewhere map[string]string
-}
-
-func (u *upload) remove() error { return os.RemoveAll(u.dir) }
-
-// newUpload makes an empty folder in another, that for temporary files if it is empty.
-func newUpload(in string) (*upload, error) {
-	dir, err := osfile.TempDir(in)
-	return &upload{dir: dir, elsewhere: map[string]string{}}, err
-}
-
-// unpack fills the folder from a stream. It returns a web.Error for what is wrong with
-// the stream. isKnown reports whether the server has a picture.
-func (u *upload) unpack(stream io.Reader, lim limits, isKnown func(sum string) bool) error {
+// unpack fills an empty folder from a stream. It returns a web.Error for what is wrong with the
+// stream, and the checksums of the pictures that the client did not send, by path: their files in the
+// folder are empty. isKnown reports whether the server has a picture.
+func unpack(
+	dir string, stream io.Reader, lim limits, isKnown func(sum string) bool,
+) (elsewhere map[string]string, err error) {
 	decoder, err := zstd.NewReader(stream, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer decoder.Close()
-	if err := u.unpackTar(decoder, lim, isKnown); err != nil {
-		return err
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	x := &unpacking{root: root, left: lim.bytes, isKnown: isKnown, elsewhere: map[string]string{}}
+	if err := x.unpackTar(decoder, lim); err != nil {
+		return nil, err
 	}
 	// The decoder takes any end between two frames for the end of the body.
 	if _, err := io.ReadFull(stream, make([]byte, 1)); !errors.Is(err, io.EOF) {
-		return broken(err)
+		return nil, broken(err)
 	}
-	return nil
+	return x.elsewhere, nil
 }
 
-func (u *upload) unpackTar(stream io.Reader, lim limits, isKnown func(sum string) bool) error {
-	root, err := os.OpenRoot(u.dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
+func (x *unpacking) unpackTar(stream io.Reader, lim limits) error {
 	unpacked := &io.LimitedReader{R: stream, N: lim.stream + 1}
 	tail := &tailReader{in: unpacked}
 	archive := tar.NewReader(tail)
-	x := unpacking{upload: u, root: root, left: lim.bytes, isKnown: isKnown}
 	for entries := 0; ; entries++ {
 		header, err := archive.Next()
 		switch {
@@ -120,10 +106,10 @@ func (r *tailReader) Read(b []byte) (int, error) {
 
 // unpacking is the state of one call of unpack.
 type unpacking struct {
-	*upload
-	root    *os.Root
-	left    int64 // bytes that may still come
-	isKnown func(string) bool
+	root      *os.Root
+	left      int64 // bytes that may still come
+	isKnown   func(string) bool
+	elsewhere map[string]string // see unpack
 }
 
 func (x *unpacking) add(header *tar.Header, content io.Reader) error {

@@ -3,7 +3,9 @@ package server
 import (
 	"net/http"
 
+	"palmares/internal/assistant"
 	"palmares/internal/snapshot"
+	"palmares/internal/web"
 	"palmares/internal/wire"
 )
 
@@ -28,41 +30,32 @@ type linkContext struct {
 // URL.
 func serveAPICatalog(w http.ResponseWriter, r *http.Request, base string, snap *snapshot.Snapshot) {
 	h := w.Header()
-	h.Set("Access-Control-Allow-Origin", "*")
+	web.AllowAnyOrigin(h)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Link", `<`+apiCatalogPath+`>; rel="api-catalog"`)
 	if r.Method == http.MethodOptions {
-		h.Set("Allow", "GET, HEAD, OPTIONS")
-		h.Set("Access-Control-Allow-Methods", "GET, HEAD, OPTIONS")
-		h.Set("Access-Control-Max-Age", "86400")
-		w.WriteHeader(http.StatusNoContent)
+		web.WritePreflight(w)
 		return
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		h.Set("Allow", "GET, HEAD, OPTIONS")
+		h.Set("Allow", web.ReadMethods)
 		http.Error(w, "Utilisez GET ou HEAD.", http.StatusMethodNotAllowed)
 		return
 	}
-	described := func(path string) []link { return []link{{base + path, "application/json"}} }
-	page := func(path string) []link { return []link{{base + path, "text/html"}} }
-	list := []linkContext{
-		{
-			Anchor: base + "/api/v1", Description: described("/api/v1/openapi.json"),
-			Document: page("/docs"), Terms: page("/licence"),
-		},
-		{Anchor: base + "/mcp", Document: page("/docs/assistants"), Terms: page("/licence")},
+	api := func(path, document string) linkContext {
+		return linkContext{
+			Anchor: base + path, Description: []link{{base + path + "/openapi.json", "application/json"}},
+			Document: []link{{base + document, "text/html"}}, Terms: []link{{base + "/licence", "text/html"}},
+		}
 	}
+	tools := api(assistant.Path, "/docs/assistants")
+	tools.Description = nil // they describe themselves
+	list := []linkContext{api("/api/v1", "/docs"), tools}
 	if snap.Catalog.HasDataset() {
-		list = append(list, linkContext{
-			Anchor: base + "/data/v1", Description: described("/data/v1/openapi.json"),
-			Document: page("/docs/donnees"), Terms: page("/licence"),
-		})
+		list = append(list, api("/data/v1", "/docs/donnees"))
 	}
 	if snap.Catalog.ShowsPro() {
-		list = append(list, linkContext{
-			Anchor: base + "/webhooks/v1", Description: described("/webhooks/v1/openapi.json"),
-			Document: page("/docs/webhooks"), Terms: page("/licence"),
-		})
+		list = append(list, api("/webhooks/v1", "/docs/webhooks"))
 	}
 	h.Set("Content-Type", `application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"`)
 	h.Set("Cache-Control", "public, max-age=0, s-maxage=300, must-revalidate")

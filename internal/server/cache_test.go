@@ -13,9 +13,9 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/keyring"
-	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/quota"
-	"palmares/internal/quota/quotatest"
+	"palmares/internal/testkit/keyringtest"
+	"palmares/internal/testkit/quotatest"
 	"palmares/internal/web"
 )
 

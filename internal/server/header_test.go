@@ -11,8 +11,8 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/keyring"
-	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/snapshot"
+	"palmares/internal/testkit/keyringtest"
 )
 
 // serving returns a server of a catalogue, without keys and without a site.

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -25,9 +24,6 @@ type Metrics struct {
 	requests *prometheus.CounterVec
 	duration prometheus.Histogram
 	calls    *prometheus.CounterVec
-
-	mu       sync.RWMutex
-	counters map[seriesKey]prometheus.Counter // of requests
 }
 
 // NewMetrics returns the metrics of requests and of the process.
@@ -43,8 +39,7 @@ func NewMetrics() *Metrics {
 			Help:    "Time from the first byte of a handler to its last, except under /publish/.",
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
 		}),
-		calls:    assistant.NewCalls(),
-		counters: map[seriesKey]prometheus.Counter{},
+		calls: assistant.NewCalls(),
 	}
 	m.registry.MustRegister(
 		m.requests, m.duration, m.calls,
@@ -108,31 +103,10 @@ func (m *Metrics) observe(pattern string, status int, took time.Duration) {
 	if pattern == "" || pattern == "/" {
 		pattern = "other"
 	}
-	m.series(pattern, status).Inc()
+	m.requests.WithLabelValues(pattern, strconv.Itoa(status)).Inc()
 	if !strings.HasPrefix(pattern, "/publish/") { // a folder may take an hour to arrive
 		m.duration.Observe(took.Seconds())
 	}
-}
-
-// A seriesKey names a series of requests.
-type seriesKey struct {
-	pattern string
-	status  int
-}
-
-// series returns the counter of a route and a status. Finding it by its labels costs more.
-func (m *Metrics) series(pattern string, status int) prometheus.Counter {
-	key := seriesKey{pattern, status}
-	m.mu.RLock()
-	c := m.counters[key]
-	m.mu.RUnlock()
-	if c == nil {
-		c = m.requests.WithLabelValues(pattern, strconv.Itoa(status))
-		m.mu.Lock()
-		m.counters[key] = c
-		m.mu.Unlock()
-	}
-	return c
 }
 
 // Ops returns the handler of the operator's listener: metrics, profiles, health and, at /, which

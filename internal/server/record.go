@@ -139,7 +139,7 @@ func loggedPath(p string) string {
 // is assembled by hand: slog took a twentieth of a whole request.
 func (s *server) logRequest(rec *recorder, r *http.Request, now time.Time, took time.Duration) {
 	b := append(rec.line, `{"time":"`...)
-	b = appendLogTime(b, now)
+	b = now.UTC().AppendFormat(b, logTime)
 	b = append(b, `","level":"INFO","msg":"request","method":`...)
 	b = appendText(b, r.Method)
 	b = append(b, `,"path":`...)
@@ -159,16 +159,6 @@ func (s *server) logRequest(rec *recorder, r *http.Request, now time.Time, took 
 	b = append(b, "\"}\n"...)
 	rec.line = b
 	_, _ = s.requests.Write(b) // there is nowhere to report a failure
-}
-
-// appendLogTime appends a time in the form of logTime. The format of whole seconds has a fast
-// path.
-func appendLogTime(b []byte, t time.Time) []byte {
-	b = t.UTC().AppendFormat(b, time.RFC3339)
-	point := len(b) - len("Z")
-	b = strconv.AppendInt(b[:point], 1_000_000+int64(t.Nanosecond()/1000), 10)
-	b[point] = '.' // instead of the 1
-	return append(b, 'Z')
 }
 
 func appendText(b []byte, s string) []byte {

@@ -21,9 +21,9 @@ import (
 	"palmares/internal/api"
 	"palmares/internal/catalog"
 	"palmares/internal/keyring"
-	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/snapshot"
 	"palmares/internal/testkit"
+	"palmares/internal/testkit/keyringtest"
 )
 
 // A node is a whole server over a small catalogue, with keys in a map.
@@ -213,6 +213,9 @@ func TestEachRequestIsLoggedOnceWithoutSecrets(t *testing.T) {
 		if first[name] != want {
 			t.Errorf("%s is %v in %s", name, first[name], lines[0])
 		}
+	}
+	if at, err := time.Parse("2006-01-02T15:04:05.000000Z", fmt.Sprint(first["time"])); err != nil || time.Since(at) > time.Minute {
+		t.Errorf("the time, in UTC with microseconds, is %v: %v", first["time"], err)
 	}
 	n.get("/%22%0a%5c%ff%C3%A9")
 	var odd struct{ Path string }

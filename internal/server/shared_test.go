@@ -19,11 +19,11 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
 	"palmares/internal/keyring"
-	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
 	"palmares/internal/synthetic"
 	"palmares/internal/testkit"
+	"palmares/internal/testkit/keyringtest"
 	"palmares/internal/testkit/testdb"
 )
 

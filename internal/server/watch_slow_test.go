@@ -13,8 +13,8 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/keyring"
-	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/snapshot"
+	"palmares/internal/testkit/keyringtest"
 )
 
 // A slowStore has one key, and can become too slow for requests.

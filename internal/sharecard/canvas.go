@@ -3,30 +3,25 @@ package sharecard
 import (
 	"image"
 	"image/color"
+	"image/draw"
 
 	"golang.org/x/image/font"
 	"golang.org/x/image/vector"
 )
 
-// A colour is the first index of a ramp in the palette: from what is below it to the colour
-// itself. Antialiased edges are somewhere on the ramp.
-type colour uint8
-
-// levels is how many steps a ramp has.
+// levels is how many colours of the palette lead from a surface to what is drawn on it, for smooth
+// edges.
 const levels = 16
 
-const (
-	ink colour = levels * iota
-	soft
-	accent
-	rule
-	onAccent // on a surface of accent, all others on paper
+// The colours of the site's light theme, besides its accent.
+var (
+	paper = color.RGBA{0xfb, 0xfa, 0xf6, 0xff} // below cards and icons
+	ink   = color.RGBA{0x1c, 0x1b, 0x18, 0xff}
+	soft  = color.RGBA{0x5d, 0x58, 0x4f, 0xff}
+	rule  = color.RGBA{0xdc, 0xd7, 0xcb, 0xff}
+	white = color.RGBA{0xff, 0xff, 0xff, 0xff} // on a surface of the accent
 )
 
-// paper is below cards and icons, as in the site's light theme.
-var paper = color.RGBA{0xfb, 0xfa, 0xf6, 0xff}
-
-// palette returns the colours of the site's light theme.
 func palette(accent color.RGBA) (p color.Palette) {
 	ramp := func(from, to color.RGBA) {
 		mix := func(a, b uint8, i int) uint8 { return uint8((int(a)*(levels-1-i) + int(b)*i) / (levels - 1)) }
@@ -34,69 +29,48 @@ func palette(accent color.RGBA) (p color.Palette) {
 			p = append(p, color.RGBA{mix(from.R, to.R, i), mix(from.G, to.G, i), mix(from.B, to.B, i), 0xff})
 		}
 	}
-	ramp(paper, color.RGBA{0x1c, 0x1b, 0x18, 0xff})
-	ramp(paper, color.RGBA{0x5d, 0x58, 0x4f, 0xff})
-	ramp(paper, accent)
-	ramp(paper, color.RGBA{0xdc, 0xd7, 0xcb, 0xff})
-	ramp(accent, color.RGBA{0xff, 0xff, 0xff, 0xff})
+	for _, c := range []color.RGBA{ink, soft, accent, rule} {
+		ramp(paper, c)
+	}
+	ramp(accent, white)
 	return p
 }
 
 // A canvas is a card while it is drawn.
 type canvas struct {
-	img   *image.Paletted // index 0 is paper
-	faces map[faceKey]font.Face
+	img    *image.Paletted // index 0 is paper
+	accent color.RGBA
+	faces  map[faceKey]font.Face
 }
 
 func newCanvas(accent color.RGBA) *canvas {
-	return &canvas{image.NewPaletted(image.Rect(0, 0, Width, Height), palette(accent)), map[faceKey]font.Face{}}
+	accent.A = 0xff
+	img := image.NewPaletted(image.Rect(0, 0, Width, Height), palette(accent))
+	return &canvas{img, accent, map[faceKey]font.Face{}}
 }
 
-func (p *canvas) fill(r image.Rectangle, c colour) {
-	for y := r.Min.Y; y < r.Max.Y; y++ {
-		for x := r.Min.X; x < r.Max.X; x++ {
-			p.img.SetColorIndex(x, y, uint8(c)+levels-1)
-		}
-	}
+func (p *canvas) fill(r image.Rectangle, c color.RGBA) {
+	draw.Draw(p.img, r, image.NewUniform(c), image.Point{}, draw.Src)
 }
 
-// blend draws a colour through a mask. Where two glyphs touch, the darker wins.
-func (p *canvas) blend(box image.Rectangle, mask *image.Alpha, at image.Point, c colour) {
-	shown := box.Intersect(p.img.Rect)
-	for y := shown.Min.Y; y < shown.Max.Y; y++ {
-		for x := shown.Min.X; x < shown.Max.X; x++ {
-			p.mark(x, y, int(mask.AlphaAt(at.X+x-box.Min.X, at.Y+y-box.Min.Y).A), c)
-		}
-	}
-}
-
-// mark draws one pixel that is covered to alpha parts of 255.
-func (p *canvas) mark(x, y, alpha int, c colour) {
-	level := uint8((alpha*(levels-1) + 127) / 255)
-	if level == 0 {
-		return
-	}
-	i := p.img.PixOffset(x, y)
-	if old := p.img.Pix[i]; old/levels == uint8(c)/levels && old%levels > level {
-		return
-	}
-	p.img.Pix[i] = uint8(c) + level
+// blend draws a colour through a mask whose left upper corner is at x, y.
+func (p *canvas) blend(x, y int, mask *image.Alpha, c color.RGBA) {
+	box := mask.Rect.Add(image.Pt(x, y))
+	draw.DrawMask(p.img, box, image.NewUniform(c), image.Point{}, mask, image.Point{}, draw.Over)
 }
 
 // score draws a score in a circle with its centre at x, y, as on the pages: full for a
 // winner or a high score, a ring otherwise.
 func (p *canvas) score(x, y, diameter int, s Score) {
 	value, text := s.Value, ink
+	circle, thickness := ink, diameter/30
 	switch {
 	case s.Value == "":
-		p.ring(x, y, diameter, diameter/30, rule)
-		value, text = "–", soft
+		value, text, circle = "–", soft, rule
 	case s.Best:
-		p.ring(x, y, diameter, diameter/2, accent)
-		text = onAccent
-	default:
-		p.ring(x, y, diameter, diameter/30, ink)
+		text, circle, thickness = white, p.accent, diameter/2
 	}
+	p.blend(x-diameter/2, y-diameter/2, ring(diameter, thickness), circle)
 	const most = 42 // percent of the diameter
 	b := p.fit(value, bold, diameter*72/100, 1, diameter*most/100, diameter*20/100)
 	if !b.empty() {
@@ -104,26 +78,29 @@ func (p *canvas) score(x, y, diameter int, s Score) {
 	}
 }
 
-// ring draws a circle of a thickness, in whole numbers: a pixel has 64 points, each of which
-// is inside or not.
-func (p *canvas) ring(x, y, diameter, thickness int, c colour) {
-	const side = 8 // points per pixel in each direction
-	outer := diameter * side / 2
-	inner := max(0, outer-thickness*side)
-	for py := y - diameter/2 - 1; py <= y+diameter/2; py++ {
-		for px := x - diameter/2 - 1; px <= x+diameter/2; px++ {
-			inside := 0
-			for i := range side * side {
-				// Twice the distance, since points are in the middle of their cells.
-				dx := 2*((px-x)*side+i%side) + 1
-				dy := 2*((py-y)*side+i/side) + 1
-				if d := dx*dx + dy*dy; d <= 4*outer*outer && (inner == 0 || d >= 4*inner*inner) {
-					inside++
-				}
-			}
-			p.mark(px, py, inside*255/(side*side), c)
+// ring returns a circle of a thickness as a mask.
+func ring(diameter, thickness int) *image.Alpha {
+	r := vector.NewRasterizer(diameter, diameter)
+	middle := float32(diameter) / 2
+	circle := func(radius, direction float32) { // of four curves
+		x, y := radius, float32(0)
+		r.MoveTo(middle+x, middle+y)
+		for range 4 {
+			const bend = 0.5523 // of a curve that is nearest to a quarter of a circle
+			toX, toY := -y*direction, x*direction
+			r.CubeTo(middle+x+bend*toX, middle+y+bend*toY, middle+toX+bend*x, middle+toY+bend*y, middle+toX, middle+toY)
+			x, y = toX, toY
 		}
 	}
+	circle(middle, 1)
+	circle(middle-float32(thickness), -1) // the other way round: a hole
+	return maskOf(r)
+}
+
+func maskOf(r *vector.Rasterizer) *image.Alpha {
+	mask := image.NewAlpha(r.Bounds())
+	r.Draw(mask, mask.Rect, image.Opaque, image.Point{})
+	return mask
 }
 
 // palm returns the mark of the site, as in its pages, as a mask.
@@ -152,7 +129,5 @@ func palm(size int) *image.Alpha {
 		}
 		r.ClosePath()
 	}
-	mask := image.NewAlpha(image.Rect(0, 0, size, size))
-	r.Draw(mask, mask.Rect, image.Opaque, image.Point{})
-	return mask
+	return maskOf(r)
 }

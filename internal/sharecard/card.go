@@ -2,9 +2,9 @@
 // which has no picture of its own: a name, a sentence, scores and the site's name; and the icons
 // of the site.
 //
-// A card is drawn with the fonts in the binary, in whole numbers and in a fixed set of
-// colours, so that every node draws the same bytes. Characters that the fonts lack are
-// replaced or left out: a preview must not show empty boxes.
+// A card is drawn with the fonts in the binary and in a fixed set of colours, so that every
+// node draws the same picture. Characters that the fonts lack are replaced or left out: a
+// preview must not show empty boxes.
 package sharecard
 
 import (
@@ -25,7 +25,7 @@ const (
 
 // version is part of every digest. Raise it when the drawing changes: caches keep cards
 // for a year.
-const version = 1
+const version = 2
 
 // A Card is what a picture shows. Only Title and Site are required. Text may be of any
 // length; what does not fit ends in an ellipsis.
@@ -77,14 +77,14 @@ func (c Card) PNG() []byte {
 		c.Title = c.Slug
 	}
 	p := newCanvas(c.Accent)
-	p.fill(image.Rect(0, 0, Width, 14), accent)
+	p.fill(image.Rect(0, 0, Width, 14), p.accent)
 	p.fill(image.Rect(margin, ruleAt, right, ruleAt+2), rule)
 
 	// The head: the palm, the name of the site, and what the page is.
 	x := margin
 	if c.Palm {
 		const size = 54
-		p.blend(image.Rect(x-4, headline-44, x-4+size, headline-44+size), palm(size), image.Point{}, accent)
+		p.blend(x-4, headline-44, palm(size), p.accent)
 		x += 64
 	}
 	site := p.line(c.Site, bold, 36, 620)

@@ -151,7 +151,7 @@ func TestTextOfAnyLengthStaysInItsPlace(t *testing.T) {
 			}
 		}
 		for x := margin; x < right; x++ { // the rule is free of letters
-			if i := img.ColorIndexAt(x, ruleAt); i != uint8(rule)+levels-1 {
+			if img.At(x, ruleAt) != rule {
 				t.Fatalf("%s: the rule is crossed at %d", name, x)
 			}
 		}

@@ -2,6 +2,7 @@ package sharecard
 
 import (
 	"image"
+	"image/color"
 	"strings"
 	"sync"
 	"unicode"
@@ -119,31 +120,17 @@ func (p *canvas) line(text string, w weight, size, width int) line {
 }
 
 // draw writes the line with its baseline at y.
-func (l line) draw(x, y int, c colour) {
-	dot := fixed.P(x, y)
-	previous := rune(-1)
-	for _, r := range l.text {
-		if r == '\u00a0' {
-			r = ' '
-		}
-		if previous >= 0 {
-			dot.X += l.face.Kern(previous, r)
-		}
-		box, mask, at, advance, ok := l.face.Glyph(dot, r)
-		if !ok {
-			continue
-		}
-		if alpha, isAlpha := mask.(*image.Alpha); isAlpha {
-			l.canvas.blend(box, alpha, at, c)
-		}
-		dot.X += advance
-		previous = r
-	}
+func (l line) draw(x, y int, c color.RGBA) {
+	pen := font.Drawer{Dst: l.canvas.img, Src: image.NewUniform(c), Face: l.face, Dot: fixed.P(x, y)}
+	pen.DrawString(plainSpaces(l.text))
 }
+
+// plainSpaces replaces no-break spaces, which the fonts lack.
+func plainSpaces(text string) string { return strings.ReplaceAll(text, "\u00a0", " ") }
 
 // measure returns the width of a text in pixels, rounded up.
 func measure(face font.Face, text string) int {
-	return font.MeasureString(face, strings.ReplaceAll(text, "\u00a0", " ")).Ceil()
+	return font.MeasureString(face, plainSpaces(text)).Ceil()
 }
 
 // shorten returns as much of a text as is at most width wide, with an ellipsis if that is
@@ -292,7 +279,7 @@ func (b block) height() int {
 func (b block) capitals() int { return b.size * 72 / 100 }
 
 // draw writes the block with its top at y and returns where it ends.
-func (b block) draw(x, y int, c colour) int {
+func (b block) draw(x, y int, c color.RGBA) int {
 	baseline := y + b.capitals()
 	for _, l := range b.lines {
 		l.draw(x, baseline, c)

@@ -159,19 +159,10 @@ func Template(t *Table) string {
 			field = ""
 		}
 		taken[field] = true
-		fmt.Fprintf(&b, "  %s: %s\n", quoted(name), field)
+		fmt.Fprintf(&b, "  %q: %s\n", name, field) // quotes as in YAML
 	}
 	b.WriteString("ignore: [] # columns to leave out\n")
 	return b.String()
-}
-
-// quoted returns a text as YAML.
-func quoted(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil {
-		panic(err) // a string can always be encoded
-	}
-	return string(b)
 }
 
 // check compares the mapping with the columns of a table, and returns those that are

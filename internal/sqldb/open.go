@@ -48,7 +48,7 @@ func connect(ctx context.Context, dsn string, cfg Config, alone bool) (*DB, erro
 		return d, d.openSQLite(ctx, path)
 	}
 	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
-		return d, d.openPostgres(dsn, cfg.Counting)
+		return d, d.openPostgres(ctx, dsn, cfg.Counting)
 	}
 	// The text is not repeated: it may be an address with a password and a typo.
 	return d, errors.New("the database is neither sqlite:PATH nor postgres://USER@HOST/NAME: give one of the two")

@@ -60,15 +60,16 @@ type postgresDialect struct {
 	name        string
 	application string // name of the sessions of nodes and commands
 	config      *pgx.ConnConfig
-	connections *connections // all of them
 	lookups     *sql.DB
+	opened      context.Context // ends with close, which closes all connections
+	end         context.CancelFunc
 
 	// When a connection of a pool last hung or broke, in Unix nanoseconds: older ones are
 	// not used again.
 	staleBefore, lookupsStaleBefore, countsStaleBefore atomic.Int64
 }
 
-func (s *DB) openPostgres(dsn, counting string) error {
+func (s *DB) openPostgres(ctx context.Context, dsn, counting string) error {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		// The error is not passed on: it may repeat the URL, and the password with it.
@@ -91,10 +92,9 @@ func (s *DB) openPostgres(dsn, counting string) error {
 		}
 	}
 	s.name = fmt.Sprintf("the PostgreSQL database %q on %s:%d", cfg.Database, cfg.Host, cfg.Port)
-	d := &postgresDialect{
-		name: s.name, application: application, config: cfg, connections: &connections{open: map[*trackedConn]bool{}},
-	}
-	cfg.DialFunc = d.connections.dial
+	d := &postgresDialect{name: s.name, application: application, config: cfg}
+	d.opened, d.end = context.WithCancel(context.WithoutCancel(ctx))
+	cfg.DialFunc = d.dial
 	s.dialect, s.shared = d, true
 	// The server may be far away, and many rows share one round trip. It accepts 65535.
 	s.placeholders = 3000
@@ -288,7 +288,7 @@ func (*postgresDialect) markOurs(context.Context, *sql.Tx) error { return nil }
 func (*postgresDialect) purge(context.Context) error { return nil }
 
 func (d *postgresDialect) close() error {
-	d.connections.close()
+	d.end()
 	return nil
 }
 

@@ -10,6 +10,7 @@
 package synthetic
 
 import (
+	"bytes"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -59,7 +60,7 @@ type generator struct {
 	pcg  *rand.PCG
 	next map[string]int // by slug in use, the suffix of the next tool with that name
 	days []string       // oldest first
-	text []byte
+	text bytes.Buffer
 }
 
 // below returns a random number from 0 to n-1.

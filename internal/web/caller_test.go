@@ -12,10 +12,10 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/keyring"
-	"palmares/internal/keyring/keyringtest"
 	"palmares/internal/quota"
-	"palmares/internal/quota/quotatest"
 	"palmares/internal/testkit"
+	"palmares/internal/testkit/keyringtest"
+	"palmares/internal/testkit/quotatest"
 	"palmares/internal/web"
 )
 
