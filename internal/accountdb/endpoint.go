@@ -136,7 +136,7 @@ func (s *Endpoints) Change(
 		}
 		err := sqldb.Exec(ctx, tx,
 			`UPDATE endpoints SET url = $1, events = $2, state = $3, reason = $4, disabled_at = $5, resumed_at = $6 WHERE id = $7`,
-			w.URL, joinList(w.Events), string(w.State), w.Reason, sqldb.FormatTime(w.DisabledAt), sqldb.FormatTime(w.ResumedAt), id)
+			w.URL, joinList(w.Events), string(w.State), string(w.Reason), sqldb.FormatTime(w.DisabledAt), sqldb.FormatTime(w.ResumedAt), id)
 		if err != nil || restart == "" {
 			return err
 		}
@@ -245,10 +245,10 @@ const selectEndpoints = `
 func scanEndpoint(scan sqldb.Scanner, w *webhook.Endpoint) error {
 	var events string
 	var plan account.Plan
-	err := scan(&w.ID, &w.AccountID, &w.URL, &events, (*string)(&w.State), &w.Reason, sqldb.Time(&w.CreatedAt),
+	err := scan(&w.ID, &w.AccountID, &w.URL, &events, (*string)(&w.State), (*string)(&w.Reason), sqldb.Time(&w.CreatedAt),
 		sqldb.Time(&w.OldSecretUntil), &w.Failures, sqldb.Time(&w.FailingSince), sqldb.Time(&w.LastSuccessAt),
 		sqldb.Time(&w.DisabledAt), sqldb.Time(&w.NotBefore), sqldb.Time(&w.LastFailure.At),
-		(*string)(&w.LastFailure.Outcome), &w.LastFailure.Status, sqldb.Time(&w.MailedFor), sqldb.Time(&w.ResumedAt),
+		(*string)(&w.LastFailure.Outcome), (*int)(&w.LastFailure.Status), sqldb.Time(&w.MailedFor), sqldb.Time(&w.ResumedAt),
 		(*string)(&plan))
 	if err != nil {
 		return err
