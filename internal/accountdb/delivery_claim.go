@@ -293,7 +293,8 @@ func (s *Deliveries) updateEndpoint(
 		UPDATE endpoints SET failures = $1, failing_since = $2, not_before = $3, last_success_at = $4,
 			failure_at = $5, failure_outcome = $6, failure_status = $7, mailed_for = $8 WHERE id = $9`,
 		w.Failures, sqldb.FormatTime(w.FailingSince), sqldb.FormatTime(w.NotBefore), sqldb.FormatTime(w.LastSuccessAt),
-		sqldb.FormatTime(w.LastFailure.At), string(w.LastFailure.Outcome), int(w.LastFailure.Status), sqldb.FormatTime(w.MailedFor), endpointID)
+		sqldb.FormatTime(w.LastFailure.At), string(w.LastFailure.Outcome), int(w.LastFailure.Status),
+		sqldb.FormatTime(w.MailedFor), endpointID)
 	if err != nil {
 		return err
 	}

@@ -136,7 +136,8 @@ func (s *Endpoints) Change(
 		}
 		err := sqldb.Exec(ctx, tx,
 			`UPDATE endpoints SET url = $1, events = $2, state = $3, reason = $4, disabled_at = $5, resumed_at = $6 WHERE id = $7`,
-			w.URL, joinList(w.Events), string(w.State), string(w.Reason), sqldb.FormatTime(w.DisabledAt), sqldb.FormatTime(w.ResumedAt), id)
+			w.URL, joinList(w.Events), string(w.State), string(w.Reason), sqldb.FormatTime(w.DisabledAt),
+			sqldb.FormatTime(w.ResumedAt), id)
 		if err != nil || restart == "" {
 			return err
 		}
@@ -235,9 +236,9 @@ func findEndpoint(ctx context.Context, q sqldb.Queryer, owner account.Owner, id 
 }
 
 const selectEndpoints = `
-	SELECT w.id, w.account_id, w.url, w.events, w.state, w.reason, w.disabled_at, w.failures, w.failing_since, w.not_before,
-		w.last_success_at, w.failure_at, w.failure_outcome, w.failure_status, w.old_secret_until, w.created_at, w.resumed_at,
-		w.mailed_for, a.plan
+	SELECT w.id, w.account_id, w.url, w.events, w.state, w.reason, w.disabled_at, w.failures, w.failing_since,
+		w.not_before, w.last_success_at, w.failure_at, w.failure_outcome, w.failure_status, w.old_secret_until, w.created_at,
+		w.resumed_at, w.mailed_for, a.plan
 	FROM endpoints w JOIN accounts a ON a.id = w.account_id WHERE w.account_id <> '` + deletedID + `' `
 
 func scanEndpoint(scan sqldb.Scanner, w *webhook.Endpoint) error {

@@ -51,7 +51,8 @@ func findAccount(ctx context.Context, q sqldb.Queryer, email string) (account.Ac
 	if err != nil {
 		return account.Account{}, noAccount(email)
 	}
-	a, err := sqldb.Row(ctx, q, `SELECT id, email, plan, created_at FROM accounts WHERE email = $1`, scanFields[account.Account], normal)
+	a, err := sqldb.Row(ctx, q, `SELECT id, email, plan, created_at FROM accounts WHERE email = $1`,
+		scanFields[account.Account], normal)
 	return a, sqldb.OrMissing(err, noAccount(email))
 }
 

@@ -61,8 +61,8 @@ func (s *Shares) Find(ctx context.Context, token string, now time.Time) (share S
 		return Share{}, noShare()
 	}
 	err = s.db.Lookup(ctx, func(pool *sql.DB) error {
-		share, err = sqldb.Row(ctx, pool, `SELECT `+shareColumns+` FROM shares WHERE hash = $1 AND expires_at > $2`, scanFields[Share],
-			tokenHash(token), sqldb.FormatTime(now))
+		share, err = sqldb.Row(ctx, pool, `SELECT `+shareColumns+` FROM shares WHERE hash = $1 AND expires_at > $2`,
+			scanFields[Share], tokenHash(token), sqldb.FormatTime(now))
 		return err
 	})
 	return share, sqldb.OrMissing(err, noShare())

@@ -54,7 +54,8 @@ func (s *Tokens) List(ctx context.Context) ([]account.PublishToken, error) {
 // account.ErrInvalidToken: no token has this hash.
 func (s *Tokens) Find(ctx context.Context, hash [sha256.Size]byte) (t account.PublishToken, err error) {
 	err = s.db.Lookup(ctx, func(pool *sql.DB) error {
-		t, err = sqldb.Row(ctx, pool, selectTokens+`WHERE hash = $1`, scanFields[account.PublishToken], hex.EncodeToString(hash[:]))
+		t, err = sqldb.Row(ctx, pool, selectTokens+`WHERE hash = $1`, scanFields[account.PublishToken],
+			hex.EncodeToString(hash[:]))
 		return err
 	})
 	return t, sqldb.OrMissing(err, sqldb.Problem(sqldb.ErrNotFound, account.ErrInvalidToken, "there is no such token"))

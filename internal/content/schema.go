@@ -225,7 +225,9 @@ func formOf(f *catalog.Field) *schemaNode {
 		if f.Form == catalog.Weights {
 			value = numberForm(0, catalog.MaxWeight)
 		}
-		return &schemaNode{Type: "object", PropertyNames: patternForm(f.Form), AdditionalProperties: value, MaxProperties: new(maxCriteria)}
+		return &schemaNode{
+			Type: "object", PropertyNames: patternForm(f.Form), AdditionalProperties: value, MaxProperties: new(maxCriteria),
+		}
 	case catalog.Single:
 		if known := words(f); len(known) > 0 {
 			word, named := objectForm(f.List.Fields), objectForm(f.List.Fields)

@@ -70,6 +70,7 @@ func badSince(text string, now time.Time) error {
 }
 
 func allowedSince(now time.Time) string {
-	return "une date (2026-11-15) ou un instant RFC 3339 (2026-11-15T08:00:00Z), du " + now.Add(-webhook.Keep).UTC().Format(webhook.TimeFormat) +
+	oldest := now.Add(-webhook.Keep).UTC().Format(webhook.TimeFormat)
+	return "une date (2026-11-15) ou un instant RFC 3339 (2026-11-15T08:00:00Z), du " + oldest +
 		" à maintenant, car les événements sont gardés 30 jours"
 }
