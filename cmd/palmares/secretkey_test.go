@@ -83,7 +83,7 @@ func TestAServerThatIsAskedToStopBeginsNoDelivery(t *testing.T) {
 			t.Errorf("%v\n%s", server.err, server.log)
 		}
 		for id, want := range map[string]webhook.DeliveryState{before.ID: webhook.Delivered, late.ID: webhook.Pending} {
-			if d, _, err := st.Deliveries.Find(t.Context(), account.AnyOwner(), id); err != nil || d.State != want {
+			if d, err := st.Deliveries.Find(t.Context(), account.AnyOwner(), id); err != nil || d.State != want {
 				t.Errorf("%+v, %v; want it to be %s", d, err, want)
 			}
 		}

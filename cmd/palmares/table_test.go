@@ -56,7 +56,7 @@ func TestTheListOfEndpointsShowsWhichFailSinceWhenAndWhy(t *testing.T) {
 		if err := st.Deliveries.Finish(t.Context(), claims[0], webhook.Verdict{Attempt: a, State: webhook.Pending, NextAt: now.Add(time.Hour)}); err != nil {
 			t.Fatal(err)
 		}
-		want := strings.TrimSpace(fmt.Sprint(a.Outcome, " ", map[int]string{503: "503"}[a.Status]))
+		want := strings.TrimSpace(fmt.Sprint(a.Outcome, " ", map[webhook.Status]string{503: "503"}[a.Status]))
 		if out := list(); !strings.Contains(out, "  failing  ") || strings.Contains(out, "  active  ") || !strings.HasSuffix(out, "  2026-11-16T09:30:00Z  "+want+"\n") {
 			t.Errorf("after %s:\n%s", want, out)
 		}

@@ -95,7 +95,7 @@ func addEndpoints(t *table, endpoints []webhook.Endpoint) {
 		if e.LastError() != "" {
 			failure = string(e.LastFailure.Outcome)
 			if e.LastFailure.Status != 0 {
-				failure += " " + strconv.Itoa(e.LastFailure.Status)
+				failure += " " + strconv.Itoa(int(e.LastFailure.Status))
 			}
 		}
 		t.row(e.ID, e.URL, events, state, e.Reason, e.Failures, timestamp(e.LastSuccessAt), timestamp(e.CreatedAt),
@@ -118,8 +118,7 @@ func (c *webhookDeliveries) Run(inv *invocation) error {
 			some, err := st.Deliveries.List(inv.ctx, account.AnyOwner(), c.ID, filter)
 			for _, d := range some {
 				var outcome, status, duration any
-				if n := len(d.Attempts); n > 0 {
-					last := d.Attempts[n-1]
+				if last := d.Last; last != nil {
 					outcome, duration = string(last.Outcome), last.Duration.Milliseconds()
 					if last.Status != 0 {
 						status = last.Status

@@ -40,8 +40,8 @@ func (s *Accounts) Create(
 
 // List lists every account, oldest first.
 func (s *Accounts) List(ctx context.Context) ([]account.Account, error) {
-	return sqldb.List(ctx, s.db, `SELECT id, email, plan, created_at FROM accounts WHERE id <> $1 ORDER BY id`, scanAccount,
-		deletedID)
+	return sqldb.List(ctx, s.db, `SELECT id, email, plan, created_at FROM accounts WHERE id <> $1 ORDER BY id`,
+		scanFields[account.Account], deletedID)
 }
 
 // Find finds the account of an address. ErrNotFound: it has none.

@@ -39,13 +39,13 @@ type WorkingCopy struct {
 	Replaces  string    `json:"-"`    // the path of a file that the publication removes; "" for none
 	Author    string    `json:"-"`    // the address of who writes it, perhaps of a former editor
 	Base      string    `json:"-"`    // hex SHA-256 of Original; "" for a new record
-	Original  []byte    `json:"-"`    // the file it started from; nil for a new record
-	Data      []byte    `json:"-"`    // as it is now
 	State     string    `json:"state"`
 	Note      string    `json:"note,omitempty"` // to the reviewer, or back to the author
 	Revision  int64     `json:"-"`              // rises with every save
 	CreatedAt time.Time `json:"created_at"`
 	SavedAt   time.Time `json:"saved_at"`
+	Original  []byte    `json:"-"` // the file it started from; nil for a new record
+	Data      []byte    `json:"-"` // as it is now
 }
 
 // Copies are the working copies of everybody at the desk. Deleting an account leaves them.
@@ -83,7 +83,7 @@ func (s *Copies) Create(ctx context.Context, c WorkingCopy, now time.Time) (Work
 		if err != nil {
 			return WorkingCopy{}, err
 		}
-		return sqldb.Row(ctx, tx, selectWholeCopies+`WHERE path = $1 AND author = $2`, scanWholeCopy, c.Path, author)
+		return sqldb.Row(ctx, tx, selectWholeCopies+`WHERE path = $1 AND author = $2`, scanCopy, c.Path, author)
 	})
 }
 
@@ -95,7 +95,8 @@ func (s *Copies) Find(ctx context.Context, id string) (WorkingCopy, error) {
 
 // List lists all working copies without their bytes, those saved last first.
 func (s *Copies) List(ctx context.Context) ([]WorkingCopy, error) {
-	return sqldb.List(ctx, s.db, `SELECT `+copyColumns+` FROM working_copies ORDER BY saved_at DESC, id DESC LIMIT $1`, scanCopy, MaxCopies)
+	return sqldb.List(ctx, s.db, `SELECT `+copyColumns+`, NULL, NULL FROM working_copies
+		ORDER BY saved_at DESC, id DESC LIMIT $1`, scanCopy, MaxCopies)
 }
 
 // Save stores what somebody wrote on the basis of a revision, and returns the new one. The same
@@ -162,7 +163,7 @@ func lockCopy(ctx context.Context, db *sqldb.DB, tx *sql.Tx, id string) (Working
 }
 
 func findCopy(ctx context.Context, q sqldb.Queryer, id string) (WorkingCopy, error) {
-	c, err := sqldb.Row(ctx, q, selectWholeCopies+`WHERE id = $1`, scanWholeCopy, knownCopy(id))
+	c, err := sqldb.Row(ctx, q, selectWholeCopies+`WHERE id = $1`, scanCopy, knownCopy(id))
 	return c, sqldb.OrMissing(err, sqldb.ProblemWith(id, ErrNoCopy, "there is no working copy %q", id))
 }
 
@@ -183,21 +184,12 @@ const (
 	selectWholeCopies = `SELECT ` + copyColumns + `, original, data FROM working_copies `
 )
 
-func scanCopy(scan sqldb.Scanner, c *WorkingCopy) error { return scan(c.fields()...) }
-
-func scanWholeCopy(scan sqldb.Scanner, c *WorkingCopy) error {
-	err := scan(append(c.fields(), &c.Original, &c.Data)...)
+func scanCopy(scan sqldb.Scanner, c *WorkingCopy) error {
+	err := scanFields(scan, c)
 	if c.Base == "" {
 		c.Original = nil
 	}
 	return err
-}
-
-func (c *WorkingCopy) fields() []any {
-	return []any{
-		&c.ID, &c.Path, &c.Replaces, &c.Author, &c.Base, &c.State, &c.Note, &c.Revision,
-		sqldb.Time(&c.CreatedAt), sqldb.Time(&c.SavedAt),
-	}
 }
 
 // baseOf returns the hash of the file that a working copy starts from, "" for none.

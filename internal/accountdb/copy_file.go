@@ -63,7 +63,7 @@ func (s *Copies) Paths(ctx context.Context, id string) ([]string, error) {
 // Files returns the pictures of a working copy, by path.
 func (s *Copies) Files(ctx context.Context, id string) ([]CopyFile, error) {
 	all, err := sqldb.List(ctx, s.db, `SELECT path, bytes FROM copy_files WHERE copy_id = $1 LIMIT $2`,
-		func(scan sqldb.Scanner, f *CopyFile) error { return scan(&f.Path, &f.Data) }, knownCopy(id), MaxCopyFiles)
+		scanFields[CopyFile], knownCopy(id), MaxCopyFiles)
 	slices.SortFunc(all, func(a, b CopyFile) int { return strings.Compare(a.Path, b.Path) })
 	return all, err
 }

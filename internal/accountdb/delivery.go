@@ -152,21 +152,18 @@ func (s *Deliveries) List(
 	})
 }
 
-// Find returns a delivery with all its attempts, and its body.
+// Find returns a delivery with all its attempts and its body.
 // ErrNotFound: there is none, or it is another account's.
-func (s *Deliveries) Find(ctx context.Context, owner account.Owner, id string) (webhook.Delivery, []byte, error) {
-	var d webhook.Delivery
-	var body string
-	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		d, body, err = findDelivery(ctx, tx, owner, id)
+func (s *Deliveries) Find(ctx context.Context, owner account.Owner, id string) (webhook.Delivery, error) {
+	return sqldb.Read(ctx, s.db, func(tx *sql.Tx) (webhook.Delivery, error) {
+		d, err := findDelivery(ctx, tx, owner, id)
 		if err != nil {
-			return err
+			return d, err
 		}
-		d.Attempts, err = sqldb.Rows(ctx, tx, `SELECT number, at, duration, status, outcome, response FROM attempts
-			WHERE delivery_id = $1 ORDER BY number`, scanAttempt, id)
-		return err
+		one := []webhook.Delivery{d}
+		err = addAttempts(ctx, tx, one)
+		return one[0], err
 	})
-	return d, []byte(body), err
 }
 
 // Resend creates a new delivery of the same event, with its id and bytes. It is due at
@@ -177,7 +174,7 @@ func (s *Deliveries) Resend(
 	ctx context.Context, owner account.Owner, deliveryID string, now time.Time,
 ) (webhook.Delivery, error) {
 	return sqldb.Write(ctx, s.db, func(tx *sql.Tx) (d webhook.Delivery, err error) {
-		old, body, err := findDelivery(ctx, tx, owner, deliveryID)
+		old, err := findDelivery(ctx, tx, owner, deliveryID)
 		if err != nil {
 			return d, err
 		}
@@ -199,8 +196,9 @@ func (s *Deliveries) Resend(
 		}
 		d = newDelivery(old.EndpointID, webhook.OfResend, now)
 		d.EventID, d.Type, d.Sequence = old.EventID, old.Type, old.Sequence
-		if d.Sequence > 0 {
-			body = "" // stored with the event
+		body := ""
+		if d.Sequence == 0 { // otherwise it is stored with the event
+			body = old.Body
 		}
 		return d, insertDelivery(ctx, tx, d, body)
 	})
@@ -272,17 +270,16 @@ func insertDelivery(ctx context.Context, tx *sql.Tx, d webhook.Delivery, body st
 		string(d.State), sqldb.FormatTime(d.CreatedAt), sqldb.FormatTime(d.NextAt), "", 0, body)
 }
 
-func findDelivery(
-	ctx context.Context, tx *sql.Tx, owner account.Owner, id string,
-) (d webhook.Delivery, body string, err error) {
-	d, err = sqldb.Row(ctx, tx, selectDeliveries+`
+// findDelivery returns a delivery with its body.
+func findDelivery(ctx context.Context, tx *sql.Tx, owner account.Owner, id string) (webhook.Delivery, error) {
+	d, err := sqldb.Row(ctx, tx, selectDeliveries+`
 		WHERE d.id = $1 AND ($2 OR w.account_id = $3) AND w.account_id <> '`+deletedID+`'`, scanDelivery,
 		id, owner.Any(), owner.AccountID())
 	if err == nil {
-		body, err = sqldb.Value[string](ctx, tx, `SELECT coalesce(e.body, d.body)
+		d.Body, err = sqldb.Value[string](ctx, tx, `SELECT coalesce(e.body, d.body)
 			FROM deliveries d LEFT JOIN events e ON e.sequence = d.sequence WHERE d.id = $1`, id)
 	}
-	return d, body, sqldb.OrMissing(err, sqldb.ProblemWith(id, ErrNoDelivery, "there is no delivery %q", id))
+	return d, sqldb.OrMissing(err, sqldb.ProblemWith(id, ErrNoDelivery, "there is no delivery %q", id))
 }
 
 // selectDeliveries reads deliveries d to endpoints w, each with its last attempt. Nothing but a
@@ -303,14 +300,14 @@ func scanDelivery(scan sqldb.Scanner, d *webhook.Delivery) error {
 		}, attempt...)...)
 	}, &last)
 	if last.Number > 0 {
-		d.Attempts = []webhook.Attempt{last}
+		d.Last = &last
 	}
 	return err
 }
 
 func scanAttempt(scan sqldb.Scanner, a *webhook.Attempt) error {
 	var micros int64
-	err := scan(&a.Number, sqldb.Time(&a.At), &micros, &a.Status, (*string)(&a.Outcome), &a.Response)
+	err := scan(&a.Number, sqldb.Time(&a.At), &micros, (*int)(&a.Status), (*string)(&a.Outcome), &a.Response)
 	a.Duration = time.Duration(micros) * time.Microsecond
 	return err
 }

@@ -293,7 +293,8 @@ func (s *Deliveries) updateEndpoint(
 		UPDATE endpoints SET failures = $1, failing_since = $2, not_before = $3, last_success_at = $4,
 			failure_at = $5, failure_outcome = $6, failure_status = $7, mailed_for = $8 WHERE id = $9`,
 		w.Failures, sqldb.FormatTime(w.FailingSince), sqldb.FormatTime(w.NotBefore), sqldb.FormatTime(w.LastSuccessAt),
-		sqldb.FormatTime(w.LastFailure.At), string(w.LastFailure.Outcome), w.LastFailure.Status, sqldb.FormatTime(w.MailedFor), endpointID)
+		sqldb.FormatTime(w.LastFailure.At), string(w.LastFailure.Outcome), int(w.LastFailure.Status),
+		sqldb.FormatTime(w.MailedFor), endpointID)
 	if err != nil {
 		return err
 	}
@@ -302,7 +303,7 @@ func (s *Deliveries) updateEndpoint(
 	case w.State != old.State:
 		about.Kind = mail.EndpointDisabled
 		if err := sqldb.Exec(ctx, tx, `UPDATE endpoints SET state = $1, reason = $2, disabled_at = $3 WHERE id = $4`,
-			string(w.State), w.Reason, sqldb.FormatTime(w.DisabledAt), endpointID); err != nil {
+			string(w.State), string(w.Reason), sqldb.FormatTime(w.DisabledAt), endpointID); err != nil {
 			return err
 		}
 	case !w.MailedFor.Equal(old.MailedFor):

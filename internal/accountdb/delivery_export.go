@@ -47,7 +47,7 @@ func (s *Deliveries) Each(
 func addAttempts(ctx context.Context, tx *sql.Tx, list []webhook.Delivery) error {
 	ids, places := make([]string, len(list)), map[string]int{}
 	for i, d := range list {
-		list[i].Attempts = nil
+		list[i].Attempts = []webhook.Attempt{}
 		ids[i], places[d.ID] = d.ID, i
 	}
 	type owned struct {

@@ -69,9 +69,7 @@ func (s *Deliveries) Recoveries(
 		}
 		return sqldb.Rows(ctx, tx, `
 			SELECT id, endpoint_id, since, created_at, done_at, deliveries FROM recoveries WHERE endpoint_id = $1 ORDER BY created_at DESC, id DESC`,
-			func(scan sqldb.Scanner, r *webhook.Recovery) error {
-				return scan(&r.ID, &r.EndpointID, sqldb.Time(&r.Since), sqldb.Time(&r.CreatedAt), sqldb.Time(&r.DoneAt), &r.Count)
-			}, endpointID)
+			scanFields[webhook.Recovery], endpointID)
 	})
 }
 

@@ -43,7 +43,7 @@ func (s *Editors) Add(ctx context.Context, e Editor, now time.Time) (Editor, err
 	return sqldb.Write(ctx, s.db, func(tx *sql.Tx) (Editor, error) {
 		added, err := sqldb.Row(ctx, tx, `INSERT INTO editors (email, name, role, added_at) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (email) DO UPDATE SET name = excluded.name, role = excluded.role
-			RETURNING email, name, role, added_at`, scanEditor, email, name, string(role), sqldb.FormatTime(now))
+			RETURNING email, name, role, added_at`, scanFields[Editor], email, name, string(role), sqldb.FormatTime(now))
 		if err != nil {
 			return Editor{}, err
 		}
@@ -62,7 +62,7 @@ func atMost(ctx context.Context, tx *sql.Tx, most int, what, from string, args .
 
 // List lists everybody, by name.
 func (s *Editors) List(ctx context.Context) ([]Editor, error) {
-	all, err := sqldb.List(ctx, s.db, selectEditors+`LIMIT $1`, scanEditor, MaxEditors)
+	all, err := sqldb.List(ctx, s.db, selectEditors+`LIMIT $1`, scanFields[Editor], MaxEditors)
 	slices.SortFunc(all, func(a, b Editor) int {
 		return strings.Compare(strings.ToLower(a.Name)+"\x00"+a.Email, strings.ToLower(b.Name)+"\x00"+b.Email)
 	})
@@ -75,7 +75,7 @@ func (s *Editors) Find(ctx context.Context, email string) (Editor, error) {
 	if err != nil {
 		return Editor{}, noEditor(email)
 	}
-	e, err := sqldb.Row(ctx, s.db.Reads(), selectEditors+`WHERE email = $1`, scanEditor, normal)
+	e, err := sqldb.Row(ctx, s.db.Reads(), selectEditors+`WHERE email = $1`, scanFields[Editor], normal)
 	return e, s.db.Explain(ctx, sqldb.OrMissing(err, noEditor(email)))
 }
 
@@ -94,7 +94,3 @@ func noEditor(email string) error {
 }
 
 const selectEditors = `SELECT email, name, role, added_at FROM editors `
-
-func scanEditor(scan sqldb.Scanner, e *Editor) error {
-	return scan(&e.Email, &e.Name, (*string)(&e.Role), sqldb.Time(&e.AddedAt))
-}

@@ -136,7 +136,8 @@ func (s *Endpoints) Change(
 		}
 		err := sqldb.Exec(ctx, tx,
 			`UPDATE endpoints SET url = $1, events = $2, state = $3, reason = $4, disabled_at = $5, resumed_at = $6 WHERE id = $7`,
-			w.URL, joinList(w.Events), string(w.State), w.Reason, sqldb.FormatTime(w.DisabledAt), sqldb.FormatTime(w.ResumedAt), id)
+			w.URL, joinList(w.Events), string(w.State), string(w.Reason), sqldb.FormatTime(w.DisabledAt),
+			sqldb.FormatTime(w.ResumedAt), id)
 		if err != nil || restart == "" {
 			return err
 		}
@@ -199,9 +200,7 @@ func (s *Endpoints) ReplaceSecret(ctx context.Context, endpointID, oldSealed, ne
 func (s *Endpoints) SealedSecrets(ctx context.Context) ([]webhook.SealedSecret, error) {
 	return sqldb.List(ctx, s.db, `SELECT id, secret, old_secret FROM endpoints
 			WHERE account_id <> $1 UNION ALL SELECT id, sealed, '' FROM follows UNION ALL SELECT id, sealed, '' FROM reports
-			WHERE sealed <> '' `, func(scan sqldb.Scanner, k *webhook.SealedSecret) error {
-		return scan(&k.EndpointID, &k.Secret, &k.OldSecret)
-	}, deletedID)
+			WHERE sealed <> '' `, scanFields[webhook.SealedSecret], deletedID)
 }
 
 // changeEndpoint locks an endpoint, lets fn change it, and returns the result.
@@ -237,27 +236,18 @@ func findEndpoint(ctx context.Context, q sqldb.Queryer, owner account.Owner, id 
 }
 
 const selectEndpoints = `
-	SELECT w.id, w.account_id, w.url, w.events, w.state, w.reason, w.created_at, w.old_secret_until,
-		w.failures, w.failing_since, w.last_success_at, w.disabled_at, w.not_before,
-		w.failure_at, w.failure_outcome, w.failure_status, w.mailed_for, w.resumed_at, a.plan
+	SELECT w.id, w.account_id, w.url, w.events, w.state, w.reason, w.disabled_at, w.failures, w.failing_since,
+		w.not_before, w.last_success_at, w.failure_at, w.failure_outcome, w.failure_status, w.old_secret_until, w.created_at,
+		w.resumed_at, w.mailed_for, a.plan
 	FROM endpoints w JOIN accounts a ON a.id = w.account_id WHERE w.account_id <> '` + deletedID + `' `
 
 func scanEndpoint(scan sqldb.Scanner, w *webhook.Endpoint) error {
-	var events string
 	var plan account.Plan
-	err := scan(&w.ID, &w.AccountID, &w.URL, &events, (*string)(&w.State), &w.Reason, sqldb.Time(&w.CreatedAt),
-		sqldb.Time(&w.OldSecretUntil), &w.Failures, sqldb.Time(&w.FailingSince), sqldb.Time(&w.LastSuccessAt),
-		sqldb.Time(&w.DisabledAt), sqldb.Time(&w.NotBefore), sqldb.Time(&w.LastFailure.At),
-		(*string)(&w.LastFailure.Outcome), &w.LastFailure.Status, sqldb.Time(&w.MailedFor), sqldb.Time(&w.ResumedAt),
-		(*string)(&plan))
-	if err != nil {
-		return err
-	}
+	err := scan(append(columnsOf(w), &plan)...)
 	// A paused or disabled endpoint keeps its state: Pro would make no difference.
 	if w.State == webhook.Active && plan != account.Pro {
 		w.State = webhook.Suspended
 	}
-	w.Events, err = splitList(events)
 	return err
 }
 
@@ -292,18 +282,21 @@ func makeDue(ctx context.Context, tx *sql.Tx, endpointID string, now time.Time) 
 			ORDER BY next_at LIMIT $3)`, endpointID, sqldb.FormatTime(now), maxMadeDue)
 }
 
-// joinList and splitList store a list in one column; an empty list is "".
-func joinList(list []string) string {
-	if len(list) == 0 {
+// A list is stored in one column; an empty one is "".
+type list []string
+
+func joinList(all list) string {
+	if len(all) == 0 {
 		return ""
 	}
-	text, _ := json.Marshal(list) // strings
+	text, _ := json.Marshal(all) // strings
 	return string(text)
 }
 
-func splitList(text string) (list []string, err error) {
-	if text != "" {
-		err = json.Unmarshal([]byte(text), &list)
+// Scan implements sql.Scanner.
+func (l *list) Scan(column any) (err error) {
+	if text, _ := column.(string); text != "" {
+		err = json.Unmarshal([]byte(text), l)
 	}
-	return list, err
+	return err
 }

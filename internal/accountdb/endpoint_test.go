@@ -184,7 +184,7 @@ func ownedCalls(ctx context.Context, s *kit, w webhook.Endpoint, d webhook.Deliv
 			return err
 		},
 		"Deliveries.Find": func(owner account.Owner) error {
-			_, _, err := s.Deliveries.Find(ctx, owner, d.ID)
+			_, err := s.Deliveries.Find(ctx, owner, d.ID)
 			return err
 		},
 		"Deliveries.Resend": func(owner account.Owner) error {

@@ -293,8 +293,7 @@ func scanKey(scan sqldb.Scanner, k *account.Key) error {
 
 func scanHashed(scan sqldb.Scanner, k *account.Key) (hash [sha256.Size]byte, err error) {
 	var text string
-	err = scan(&text, &k.ID, &k.AccountID, (*string)(&k.Plan), &k.Name, &k.Prefix, &k.Suffix, sqldb.Time(&k.CreatedAt),
-		sqldb.Time(&k.LastUsedAt), sqldb.Time(&k.RevokedAt), sqldb.Time(&k.ExpiresAt), sqldb.Time(&k.SuspendedAt))
+	err = scan(append([]any{&text}, columnsOf(k)...)...)
 	if err != nil {
 		return hash, err
 	}

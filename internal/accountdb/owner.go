@@ -51,13 +51,14 @@ func findAccount(ctx context.Context, q sqldb.Queryer, email string) (account.Ac
 	if err != nil {
 		return account.Account{}, noAccount(email)
 	}
-	a, err := sqldb.Row(ctx, q, `SELECT id, email, plan, created_at FROM accounts WHERE email = $1`, scanAccount, normal)
+	a, err := sqldb.Row(ctx, q, `SELECT id, email, plan, created_at FROM accounts WHERE email = $1`,
+		scanFields[account.Account], normal)
 	return a, sqldb.OrMissing(err, noAccount(email))
 }
 
 func findAccountByID(ctx context.Context, q sqldb.Queryer, id string) (account.Account, error) {
 	a, err := sqldb.Row(ctx, q, `SELECT id, email, plan, created_at FROM accounts WHERE id = $1 AND id <> $2`,
-		scanAccount, id, deletedID)
+		scanFields[account.Account], id, deletedID)
 	return a, sqldb.OrMissing(err, noAccountID(id))
 }
 
@@ -67,8 +68,4 @@ func noAccount(email string) error {
 
 func noAccountID(id string) error {
 	return sqldb.ProblemWith(id, ErrNoAccount, "there is no account %q", id)
-}
-
-func scanAccount(scan sqldb.Scanner, a *account.Account) error {
-	return scan(&a.ID, &a.Email, (*string)(&a.Plan), sqldb.Time(&a.CreatedAt))
 }

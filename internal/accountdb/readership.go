@@ -69,7 +69,8 @@ func (s *Readership) Save(ctx context.Context, b *readership.Batch) error {
 // limit counts the names of a day for which there is no room, those that were read least, as others.
 func limit(ctx context.Context, tx *sql.Tx, day, kind string) error {
 	least, err := sqldb.Rows(ctx, tx, `SELECT day, name, views FROM readership WHERE day = $1 AND kind = $2 AND name <> $3
-		ORDER BY views DESC LIMIT 1000000 OFFSET $4`, scanViews, day, kind, readership.Others, readership.Most[kind])
+		ORDER BY views DESC LIMIT 1000000 OFFSET $4`,
+		scanFields[Views], day, kind, readership.Others, readership.Most[kind])
 	for _, v := range least {
 		err = cmp.Or(err, sqldb.Exec(ctx, tx, readershipTable.Insert(1), day, kind, readership.Others, v.Views),
 			sqldb.Exec(ctx, tx, `DELETE FROM readership WHERE day = $1 AND kind = $2 AND name = $3`, day, kind, v.Name))
@@ -102,22 +103,23 @@ type Views struct {
 	Views int
 }
 
-func scanViews(scan sqldb.Scanner, v *Views) error { return scan(&v.Day, &v.Name, &v.Views) }
-
 // Top returns the pages or hosts with the most views from one day to another, up to limit.
 func (s *Readership) Top(ctx context.Context, kind, from, to string, limit int) ([]Views, error) {
 	return sqldb.List(ctx, s.db, `SELECT min(day), name, CAST(sum(views) AS BIGINT) FROM readership
-		WHERE kind = $1 AND day >= $2 AND day <= $3 GROUP BY name ORDER BY 3 DESC LIMIT $4`, scanViews, kind, from, to, limit)
+		WHERE kind = $1 AND day >= $2 AND day <= $3 GROUP BY name ORDER BY 3 DESC LIMIT $4`,
+		scanFields[Views], kind, from, to, limit)
 }
 
 // Daily returns the views of a page, or of all pages for "", on each day since one that has any.
 func (s *Readership) Daily(ctx context.Context, path, since string) ([]Views, error) {
 	return sqldb.List(ctx, s.db, `SELECT day, min(kind), CAST(sum(views) AS BIGINT) FROM readership
-		WHERE kind = $1 AND day >= $2 AND ($3 = '' OR name = $3) GROUP BY day ORDER BY day`, scanViews, readership.Pages, since, path)
+		WHERE kind = $1 AND day >= $2 AND ($3 = '' OR name = $3) GROUP BY day ORDER BY day`,
+		scanFields[Views], readership.Pages, since, path)
 }
 
 // Missed returns the searches that found nothing in the weeks since a day, up to limit of the newest.
 func (s *Readership) Missed(ctx context.Context, since string, limit int) ([]Views, error) {
 	return sqldb.List(ctx, s.db, `SELECT week, words, networks FROM missed_words WHERE week >= $1
-		ORDER BY week DESC, networks DESC LIMIT $2`, scanViews, since, limit)
+		ORDER BY week DESC, networks DESC LIMIT $2`,
+		scanFields[Views], since, limit)
 }

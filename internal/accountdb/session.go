@@ -21,10 +21,10 @@ func (s *Sessions) Find(ctx context.Context, secret string, now time.Time) (acco
 	}
 	var session account.Session
 	var owner account.Account
-	err := scanSession(s.db.Reads().QueryRowContext(ctx, `
+	err := s.db.Reads().QueryRowContext(ctx, `
 		SELECT s.id, s.account_id, s.browser, s.created_at, s.seen_on, s.expires_at, a.id, a.email, a.plan, a.created_at
-		FROM sessions s JOIN accounts a ON a.id = s.account_id WHERE s.hash = $1`, tokenHash(secret)).Scan,
-		&session, &owner.ID, &owner.Email, (*string)(&owner.Plan), sqldb.Time(&owner.CreatedAt))
+		FROM sessions s JOIN accounts a ON a.id = s.account_id WHERE s.hash = $1`, tokenHash(secret)).
+		Scan(append(columnsOf(&session), columnsOf(&owner)...)...)
 	if err == nil && !now.Before(session.ExpiresAt) {
 		err = noSession()
 	}
@@ -53,8 +53,7 @@ func (s *Sessions) Extend(ctx context.Context, session account.Session, now time
 func (s *Sessions) List(ctx context.Context, accountID string, now time.Time) ([]account.Session, error) {
 	return sqldb.List(ctx, s.db, `SELECT s.id, s.account_id, s.browser, s.created_at, s.seen_on, s.expires_at
 		FROM sessions s WHERE s.account_id = $1 AND s.expires_at > $2 ORDER BY s.id DESC`,
-		func(scan sqldb.Scanner, session *account.Session) error { return scanSession(scan, session) },
-		accountID, sqldb.FormatTime(now))
+		scanFields[account.Session], accountID, sqldb.FormatTime(now))
 }
 
 // End ends a session of an account. ErrNotFound: it has none of that id.
@@ -105,11 +104,4 @@ func (s *Sessions) Prune(ctx context.Context, now time.Time) error {
 		return nil
 	}
 	return s.db.Purge(ctx)
-}
-
-func scanSession(scan sqldb.Scanner, session *account.Session, more ...any) error {
-	return scan(append([]any{
-		&session.ID, &session.AccountID, &session.Browser, sqldb.Time(&session.CreatedAt), &session.SeenOn,
-		sqldb.Time(&session.ExpiresAt),
-	}, more...)...)
 }

@@ -42,7 +42,7 @@ func (s *Shares) Create(ctx context.Context, copyID string, now time.Time) (stri
 			return Share{}, err
 		}
 		created, err := sqldb.Row(ctx, tx, `INSERT INTO shares (hash, id, copy_id, created_at, expires_at, views)
-			VALUES ($1, $2, $3, $4, $5, 0) RETURNING `+shareColumns, scanShare, tokenHash(token),
+			VALUES ($1, $2, $3, $4, $5, 0) RETURNING `+shareColumns, scanFields[Share], tokenHash(token),
 			account.NewID(account.ShareID, now, rand.Reader), copyID, sqldb.FormatTime(now),
 			sqldb.FormatTime(now.Add(account.ShareLife)))
 		if err != nil {
@@ -61,8 +61,8 @@ func (s *Shares) Find(ctx context.Context, token string, now time.Time) (share S
 		return Share{}, noShare()
 	}
 	err = s.db.Lookup(ctx, func(pool *sql.DB) error {
-		share, err = sqldb.Row(ctx, pool, `SELECT `+shareColumns+` FROM shares WHERE hash = $1 AND expires_at > $2`, scanShare,
-			tokenHash(token), sqldb.FormatTime(now))
+		share, err = sqldb.Row(ctx, pool, `SELECT `+shareColumns+` FROM shares WHERE hash = $1 AND expires_at > $2`,
+			scanFields[Share], tokenHash(token), sqldb.FormatTime(now))
 		return err
 	})
 	return share, sqldb.OrMissing(err, noShare())
@@ -76,7 +76,7 @@ func (s *Shares) CountView(ctx context.Context, id string) error {
 // List lists the links to a working copy that work, newest first.
 func (s *Shares) List(ctx context.Context, copyID string, now time.Time) ([]Share, error) {
 	return sqldb.List(ctx, s.db, `SELECT `+shareColumns+` FROM shares WHERE copy_id = $1 AND expires_at > $2
-		ORDER BY id DESC LIMIT $3`, scanShare, knownCopy(copyID), sqldb.FormatTime(now), MaxShares)
+		ORDER BY id DESC LIMIT $3`, scanFields[Share], knownCopy(copyID), sqldb.FormatTime(now), MaxShares)
 }
 
 // Revoke ends a link to a working copy at once. ErrNotFound: it has none of that id.
@@ -93,7 +93,3 @@ func noShare() error {
 }
 
 const shareColumns = `id, copy_id, created_at, expires_at, views`
-
-func scanShare(scan sqldb.Scanner, share *Share) error {
-	return scan(&share.ID, &share.CopyID, sqldb.Time(&share.CreatedAt), sqldb.Time(&share.ExpiresAt), &share.Views)
-}

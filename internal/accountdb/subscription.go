@@ -32,14 +32,14 @@ func (s *Subscriptions) ByCustomer(ctx context.Context, customerID string) (bill
 }
 
 func findSubscription(ctx context.Context, q sqldb.Queryer, where, id string) (billing.Subscription, error) {
-	found, err := sqldb.Row(ctx, q, selectSubscriptions+where, scanSubscription, id)
+	found, err := sqldb.Row(ctx, q, selectSubscriptions+where, scanFields[billing.Subscription], id)
 	return found, sqldb.OrMissing(err, nil)
 }
 
 // List returns the subscription of every account that ever went to pay, oldest account
 // first.
 func (s *Subscriptions) List(ctx context.Context) ([]billing.Subscription, error) {
-	return sqldb.List(ctx, s.db, selectSubscriptions+`ORDER BY account_id`, scanSubscription)
+	return sqldb.List(ctx, s.db, selectSubscriptions+`ORDER BY account_id`, scanFields[billing.Subscription])
 }
 
 // SetCustomer stores which customer of Stripe an account is, in place of old, "" for
@@ -90,7 +90,7 @@ func (s *Subscriptions) Apply(ctx context.Context, f billing.Finding) (bool, err
 		if err != nil {
 			return err
 		}
-		old, err := sqldb.Row(ctx, tx, selectSubscriptions+`WHERE account_id = $1`, scanSubscription, a.ID)
+		old, err := sqldb.Row(ctx, tx, selectSubscriptions+`WHERE account_id = $1`, scanFields[billing.Subscription], a.ID)
 		if err != nil {
 			return err
 		}
@@ -158,9 +158,4 @@ func lockAccountByID(ctx context.Context, tx *sql.Tx, id string) (account.Accoun
 		return account.Account{}, err
 	}
 	return findAccountByID(ctx, tx, id)
-}
-
-func scanSubscription(scan sqldb.Scanner, s *billing.Subscription) error {
-	return scan(&s.AccountID, &s.CustomerID, &s.ID, (*string)(&s.Status),
-		sqldb.Time(&s.PeriodEnd), sqldb.Time(&s.CancelAt), sqldb.Time(&s.GraceUntil), &s.Granted, &s.Version)
 }

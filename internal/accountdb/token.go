@@ -47,14 +47,15 @@ const selectTokens = `SELECT id, name, prefix, suffix, created_at, expires_at, r
 
 // List lists all tokens, revoked and expired ones too, oldest first.
 func (s *Tokens) List(ctx context.Context) ([]account.PublishToken, error) {
-	return sqldb.List(ctx, s.db, selectTokens+`ORDER BY id`, scanToken)
+	return sqldb.List(ctx, s.db, selectTokens+`ORDER BY id`, scanFields[account.PublishToken])
 }
 
 // Find returns the token with a hash, revoked and expired ones included. ErrNotFound and
 // account.ErrInvalidToken: no token has this hash.
 func (s *Tokens) Find(ctx context.Context, hash [sha256.Size]byte) (t account.PublishToken, err error) {
 	err = s.db.Lookup(ctx, func(pool *sql.DB) error {
-		t, err = sqldb.Row(ctx, pool, selectTokens+`WHERE hash = $1`, scanToken, hex.EncodeToString(hash[:]))
+		t, err = sqldb.Row(ctx, pool, selectTokens+`WHERE hash = $1`, scanFields[account.PublishToken],
+			hex.EncodeToString(hash[:]))
 		return err
 	})
 	return t, sqldb.OrMissing(err, sqldb.Problem(sqldb.ErrNotFound, account.ErrInvalidToken, "there is no such token"))
@@ -80,9 +81,4 @@ func (s *Tokens) Revoke(ctx context.Context, id string, now time.Time) error {
 func (s *Tokens) MarkUsed(ctx context.Context, id string, now time.Time) error {
 	return sqldb.WriteOnce(ctx, sqldb.WithWriteWait(s.db, extendWait), `UPDATE publish_tokens SET last_used_at = $1
 			WHERE id = $2 AND last_used_at < $1`, sqldb.FormatTime(now), id)
-}
-
-func scanToken(scan sqldb.Scanner, t *account.PublishToken) error {
-	return scan(&t.ID, &t.Name, &t.Prefix, &t.Suffix,
-		sqldb.Time(&t.CreatedAt), sqldb.Time(&t.ExpiresAt), sqldb.Time(&t.RevokedAt), sqldb.Time(&t.LastUsedAt))
 }

@@ -38,9 +38,7 @@ func (s *Usage) DayKey(ctx context.Context, day string, candidate pseudonym.Key)
 func (s *Usage) Load(ctx context.Context, day string) (quota.Usage, error) {
 	return sqldb.Read(ctx, s.db, func(tx *sql.Tx) (u quota.Usage, err error) {
 		u.Accounts, err = sqldb.Rows(ctx, tx, `SELECT account_id, requests FROM usage
-			WHERE day = $1`, func(scan sqldb.Scanner, c *quota.AccountCount) error {
-			return scan(&c.Account, &c.Requests)
-		}, day)
+			WHERE day = $1`, scanFields[quota.AccountCount], day)
 		if err != nil {
 			return u, err
 		}
@@ -165,7 +163,7 @@ type DayUsage struct {
 func (s *Usage) ForAccount(ctx context.Context, accountID, fromDay, toDay string) ([]DayUsage, error) {
 	return sqldb.List(ctx, s.db, `SELECT day, requests FROM usage
 		WHERE account_id = $1 AND day >= $2 AND day <= $3 ORDER BY day`,
-		func(scan sqldb.Scanner, d *DayUsage) error { return scan(&d.Day, &d.Requests) }, accountID, fromDay, toDay)
+		scanFields[DayUsage], accountID, fromDay, toDay)
 }
 
 // A Consumer is an account or a network, and how many requests it sent on a day.
@@ -182,7 +180,5 @@ func (s *Usage) Top(ctx context.Context, day string, limit int) ([]Consumer, err
 	return sqldb.List(ctx, s.db, `SELECT a.id AS account, a.email, a.plan, '' AS network, u.requests
 			FROM usage u JOIN accounts a ON a.id = u.account_id WHERE u.day = $1
 		UNION ALL SELECT '', '', '', network, requests FROM network_usage WHERE day = $1
-		ORDER BY requests DESC, network, account LIMIT $2`, func(scan sqldb.Scanner, c *Consumer) error {
-		return scan(&c.Account, &c.Email, (*string)(&c.Plan), &c.Network, &c.Requests)
-	}, day, limit)
+		ORDER BY requests DESC, network, account LIMIT $2`, scanFields[Consumer], day, limit)
 }

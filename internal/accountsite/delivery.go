@@ -32,8 +32,7 @@ func deliveryRows(list []webhook.Delivery, now time.Time) []deliveryRow {
 	rows := make([]deliveryRow, len(list))
 	for i, d := range list {
 		rows[i] = deliveryRow{Delivery: d, Reason: originTexts[d.Origin], Now: now}
-		if n := len(d.Attempts); n > 0 {
-			a := d.Attempts[n-1]
+		if a := d.Last; a != nil {
 			rows[i].Last = a.Outcome.French(a.Status) + ", " + duration(a.Duration)
 		}
 	}
@@ -125,7 +124,6 @@ type deliveryPage struct {
 	Sending  bool
 	NextAt   time.Time    // earliest next attempt; zero: as soon as possible
 	Attempts []attemptRow // newest first
-	Body     string
 }
 
 type attemptRow struct {
@@ -137,7 +135,7 @@ type attemptRow struct {
 
 func (p *pages) showDelivery(r *request) (*response, error) {
 	owner := r.owner.Account.Owner()
-	d, body, err := p.awaitResponse(r)
+	d, err := p.awaitResponse(r)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +145,6 @@ func (p *pages) showDelivery(r *request) (*response, error) {
 	}
 	data := deliveryPage{
 		page: r.page("Envoi " + d.Type), Delivery: d, Endpoint: e, Reason: originTexts[d.Origin], Sending: d.Sending(r.now),
-		Body: string(body),
 	}
 	if d.NextAt.After(r.now) {
 		data.NextAt = d.NextAt
@@ -183,20 +180,20 @@ const (
 	maxWaiting = 64
 )
 
-// awaitResponse returns the delivery of a page and its body. If it was just requested, it waits
+// awaitResponse returns the delivery of a page. If it was just requested, it waits
 // for the response to it.
-func (p *pages) awaitResponse(r *request) (webhook.Delivery, []byte, error) {
-	find := func() (webhook.Delivery, []byte, error) {
+func (p *pages) awaitResponse(r *request) (webhook.Delivery, error) {
+	find := func() (webhook.Delivery, error) {
 		return p.Store.Deliveries.Find(r.Context(), r.owner.Account.Owner(), r.PathValue("id"))
 	}
-	d, body, err := find()
+	d, err := find()
 	if !r.isFirst() || r.now.Sub(d.CreatedAt) > responseWait {
-		return d, body, err
+		return d, err
 	}
 	select {
 	case p.waiting <- struct{}{}:
 	default:
-		return d, body, err
+		return d, err
 	}
 	defer func() { <-p.waiting }()
 	poll, end := time.NewTicker(responsePoll), time.NewTimer(responseWait)
@@ -205,14 +202,14 @@ func (p *pages) awaitResponse(r *request) (webhook.Delivery, []byte, error) {
 	for err == nil && d.State == webhook.Pending && d.Count == 0 {
 		select {
 		case <-r.Context().Done():
-			return d, body, nil
+			return d, nil
 		case <-end.C:
-			return d, body, nil
+			return d, nil
 		case <-poll.C:
-			d, body, err = find()
+			d, err = find()
 		}
 	}
-	return d, body, err
+	return d, err
 }
 
 func (p *pages) resend(r *request) (*response, error) {

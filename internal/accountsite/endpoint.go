@@ -146,10 +146,8 @@ func (p *pages) changeEndpoint(r *request) (*response, error) {
 	if rejected != nil {
 		return p.endpoint(r, rejected, "")
 	}
-	if _, err := p.change(r, webhook.Change{URL: &url, Events: &events}); err != nil {
-		return nil, err
-	}
-	return seeOther(path, "point-change"), nil
+	_, err := p.change(r, webhook.Change{URL: &url, Events: &events})
+	return seeOther(path, "point-change"), err
 }
 
 // stateNotices are the notices after a change of state. Without Pro, an endpoint that
@@ -166,10 +164,7 @@ func (p *pages) changeState(r *request) (*response, error) {
 		return nil, unreadableForm()
 	}
 	e, err := p.change(r, webhook.Change{State: &state})
-	if err != nil {
-		return nil, err
-	}
-	return seeOther(endpointsPath+"/"+e.ID, stateNotices[e.State]), nil
+	return seeOther(endpointsPath+"/"+e.ID, stateNotices[e.State]), err
 }
 
 func (p *pages) change(r *request, c webhook.Change) (webhook.Endpoint, error) {
@@ -218,8 +213,6 @@ func (p *pages) confirmRemoval(r *request) (*response, error) {
 }
 
 func (p *pages) removeEndpoint(r *request) (*response, error) {
-	if err := p.Store.Endpoints.Delete(r.Context(), r.owner.Account.Owner(), r.PathValue("id")); err != nil {
-		return nil, err
-	}
-	return seeOther(endpointsPath, "point-supprime"), nil
+	err := p.Store.Endpoints.Delete(r.Context(), r.owner.Account.Owner(), r.PathValue("id"))
+	return seeOther(endpointsPath, "point-supprime"), err
 }

@@ -157,7 +157,7 @@ func TestAnEndpointCanBeChangedPausedAndResumed(t *testing.T) {
 		for _, state := range []string{"", "disabled", "suspended", "x"} {
 			b.post(path+"/etat", "etat", state).Is(400)
 		}
-		for reason, words := range map[string]string{webhook.Gone: "a répondu 410", webhook.Failing: "en cinq jours"} {
+		for reason, words := range map[webhook.Reason]string{webhook.Gone: "a répondu 410", webhook.Failing: "en cinq jours"} {
 			p.publish("plume", fmt.Sprintf("%d €/mois", len(reason)))
 			if reason == webhook.Failing {
 				// The failures started long ago.

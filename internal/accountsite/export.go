@@ -2,12 +2,11 @@ package accountsite
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 
-	"palmares/internal/account"
-	"palmares/internal/accountdb"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"palmares/internal/web"
 	"palmares/internal/webhook"
 )
@@ -33,7 +32,7 @@ func (p *pages) export(r *request) (*response, error) {
 		return nil, err
 	}
 	return &response{status: http.StatusOK, stream: func(ctx context.Context, w io.Writer) error {
-		head, err := json.MarshalIndent(known, "", "  ")
+		head, err := webhook.JSON(known, jsontext.WithIndent("  "), jsontext.EscapeForHTML(true))
 		if err != nil {
 			return err
 		}
@@ -44,7 +43,7 @@ func (p *pages) export(r *request) (*response, error) {
 		separator := "\n    "
 		for _, e := range known.Endpoints {
 			err := p.Store.Deliveries.Each(ctx, r.owner.Account.Owner(), e.ID, func(d webhook.Delivery) error {
-				item, err := json.Marshal(exportDelivery(d))
+				item, err := webhook.JSON(d, jsontext.EscapeForHTML(true))
 				if err != nil {
 					return err
 				}
@@ -84,11 +83,7 @@ func (p *pages) stream(ctx context.Context, w http.ResponseWriter, a *response) 
 // collect reads what is exported, except the deliveries.
 func (p *pages) collect(r *request) (*exported, error) {
 	ctx, a := r.Context(), r.owner.Account
-	// Empty lists, rather than null.
-	known := &exported{
-		ExportedAt: r.now.UTC(), Account: exportedAccount{Account: a},
-		Endpoints: []exportedEndpoint{}, Copies: []accountdb.WorkingCopy{},
-	}
+	known := &exported{ExportedAt: r.now, Account: exportedAccount{Account: a}}
 	var err error
 	known.Account.KeysDueAt, err = p.Store.Keys.SuspensionDue(ctx, a.ID)
 	if err != nil {
@@ -101,21 +96,18 @@ func (p *pages) collect(r *request) (*exported, error) {
 	if s.CustomerID != "" {
 		known.Subscription = &s
 	}
-	keys, err := p.Store.Keys.List(ctx, a.Email)
+	known.Keys, err = p.Store.Keys.List(ctx, a.Email)
 	if err != nil {
 		return nil, err
 	}
-	known.Keys = append([]account.Key{}, keys...)
-	usage, err := p.Store.Usage.ForAccount(ctx, a.ID, "0000-01-01", "9999-12-31")
+	known.Usage, err = p.Store.Usage.ForAccount(ctx, a.ID, "0000-01-01", "9999-12-31")
 	if err != nil {
 		return nil, err
 	}
-	known.Usage = append([]accountdb.DayUsage{}, usage...)
-	sessions, err := p.Store.Sessions.List(ctx, a.ID, r.now)
+	known.Sessions, err = p.Store.Sessions.List(ctx, a.ID, r.now)
 	if err != nil {
 		return nil, err
 	}
-	known.Sessions = append([]account.Session{}, sessions...)
 	endpoints, err := p.Store.Endpoints.List(ctx, a.Owner())
 	if err != nil {
 		return nil, err
@@ -125,8 +117,7 @@ func (p *pages) collect(r *request) (*exported, error) {
 		if err != nil {
 			return nil, err
 		}
-		known.Endpoints = append(known.Endpoints,
-			exportedEndpoint{e, e.LastFailure, append([]webhook.Recovery{}, recoveries...)})
+		known.Endpoints = append(known.Endpoints, exportedEndpoint{e, recoveries})
 	}
 	return known, p.collectDesk(r, known)
 }

@@ -31,24 +31,5 @@ type exportedAccount struct {
 
 type exportedEndpoint struct {
 	webhook.Endpoint
-	webhook.Failure                    // the last one
-	Recoveries      []webhook.Recovery `json:"recoveries"`
-}
-
-type exportedDelivery struct {
-	webhook.Delivery
-	Attempts []exportedAttempt `json:"attempts"`
-}
-
-type exportedAttempt struct {
-	webhook.Attempt
-	DurationMS int64 `json:"duration_ms"`
-}
-
-func exportDelivery(d webhook.Delivery) exportedDelivery {
-	item := exportedDelivery{d, []exportedAttempt{}}
-	for _, a := range d.Attempts {
-		item.Attempts = append(item.Attempts, exportedAttempt{a, a.Duration.Milliseconds()})
-	}
-	return item
+	Recoveries []webhook.Recovery `json:"recoveries"`
 }

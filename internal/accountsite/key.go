@@ -180,10 +180,7 @@ func (p *pages) renameKey(r *request) (*response, error) {
 	if errors.Is(err, sqldb.ErrInvalid) {
 		return p.key(r, &name)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return seeOther(keysPath+"/"+r.PathValue("id"), "cle-renommee"), nil
+	return seeOther(keysPath+"/"+r.PathValue("id"), "cle-renommee"), err
 }
 
 // rotateKey needs no check for a form that is sent twice: a key is replaced only once.
@@ -211,8 +208,6 @@ func (p *pages) confirmRevocation(r *request) (*response, error) {
 }
 
 func (p *pages) revokeKey(r *request) (*response, error) {
-	if err := p.Store.Keys.Revoke(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.now); err != nil {
-		return nil, err
-	}
-	return seeOther(keysPath, "cle-revoquee"), nil
+	err := p.Store.Keys.Revoke(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.now)
+	return seeOther(keysPath, "cle-revoquee"), err
 }

@@ -155,17 +155,12 @@ func (p *pages) endSession(r *request) (*response, error) {
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return seeOther(sessionsPath, "session-inconnue"), nil // ended elsewhere, or it expired
 	}
-	if err != nil {
-		return nil, err
-	}
-	return seeOther(sessionsPath, "session-terminee"), nil
+	return seeOther(sessionsPath, "session-terminee"), err
 }
 
 func (p *pages) endOtherSessions(r *request) (*response, error) {
-	if err := p.Store.Sessions.EndOthers(r.Context(), r.owner.Account.ID, r.owner.Session.ID); err != nil {
-		return nil, err
-	}
-	return seeOther(sessionsPath, "autres-terminees"), nil
+	err := p.Store.Sessions.EndOthers(r.Context(), r.owner.Account.ID, r.owner.Session.ID)
+	return seeOther(sessionsPath, "autres-terminees"), err
 }
 
 // day formats the UTC day of a time, for templates.

@@ -81,7 +81,7 @@ func (f *folder) assembleAt(at string) *catalog.Catalog {
 	tools := 0
 	for k, r := range f.present() {
 		f.claimSlugs(&x, k, r)
-		if r.tool != nil {
+		if r.tool() != nil {
 			tools++
 		}
 	}
@@ -91,19 +91,19 @@ func (f *folder) assembleAt(at string) *catalog.Catalog {
 	}
 	for k, r := range f.present() {
 		switch {
-		case r.comparison != nil:
+		case r.comparison() != nil:
 			f.checkSides(r, &x)
-		case r.retired != nil:
+		case r.retired() != nil:
 			for _, ref := range r.refs {
 				f.checkSuccessor(r, ref, &x)
 			}
-		case r.article != nil:
+		case r.article() != nil:
 			f.checkTools(r, &x)
 		}
 		// A comparison that is complete and not published is stored.
-		if !r.isHidden && (!r.isDraft() || r.comparison != nil && !r.comparison.Draft) {
+		if !r.isHidden && (!r.isDraft() || r.comparison() != nil && !r.comparison().Draft) {
 			add(c, r)
-		} else if _, isDraft, _, _ := r.value(); r.hasEnded && !*isDraft {
+		} else if r.hasEnded && !r.isMarked {
 			c.Ended = append(c.Ended, k.folder+"/"+r.slug)
 		}
 	}
@@ -115,10 +115,9 @@ func (f *folder) assembleAt(at string) *catalog.Catalog {
 }
 
 func add(c *catalog.Catalog, r *record) {
-	of, _, _, _ := r.value()
-	c.Add(of)
-	if r.tool != nil {
-		c.DropDefaultURLs(r.tool)
+	c.Add(r.of)
+	if r.tool() != nil {
+		c.DropDefaultURLs(r.tool())
 	}
 }
 
@@ -126,23 +125,26 @@ func add(c *catalog.Catalog, r *record) {
 // they will replace.
 func (f *folder) addDrafts(c *catalog.Catalog) {
 	for _, r := range f.present() {
-		if r.isDraft() && (r.comparison == nil || r.comparison.Draft || r.isHidden) {
+		if r.isDraft() && (r.comparison() == nil || r.comparison().Draft || r.isHidden) {
 			if r.isHidden {
-				r = new(r.clone()) // its hour is needed again; see Result.With
-				_, isDraft, _, _ := r.value()
-				*isDraft = true
+				r = r.draft() // its hour is needed again; see Result.With
 			}
 			add(c, r)
 		}
 	}
 	c.Sort()
 	for _, r := range f.all() {
-		if r.isNext && r.isAbsent && r.isRead() {
-			of, isDraft, _, _ := new(r.clone()).value()
-			*isDraft = true
-			c.Put(of)
+		if r.isNext && r.isAbsent && r.of != nil {
+			c.Put(r.draft().of)
 		}
 	}
+}
+
+// draft returns a copy of a record that is marked as a draft.
+func (r *record) draft() *record {
+	marked := r.clone()
+	*catalog.ValueOf[bool](catalog.KindOf(marked.of).Fields, catalog.Draft, marked.of) = true
+	return &marked
 }
 
 // claimSlugs adds the slugs of a record to the index. A Markdown record that could
@@ -169,12 +171,12 @@ func (f *folder) claimSlugs(x *index, k kind, r *record) {
 	case "auteurs":
 		own := claim{person, r.line, r}
 		f.claim(x.authors, r.slug, "slug", own)
-		if r.author == nil || r.author.Name == "" {
+		if r.author() == nil || r.author().Name == "" {
 			return
 		}
-		name := " " + r.author.Name // is no slug
+		name := " " + r.author().Name // is no slug
 		if first, ok := x.authors[name]; ok {
-			f.problem(r.file, r.line, "name %q is taken: it is that of %s:%d; give one of them another name", r.author.Name,
+			f.problem(r.file, r.line, "name %q is taken: it is that of %s:%d; give one of them another name", r.author().Name,
 				first.by.file, first.line)
 			return
 		}
@@ -211,7 +213,7 @@ func (f *folder) checkProtocols(x *index) {
 		if page, known := x.pages[ref.slug]; !known || page.as == alias {
 			f.problem(f.settings.file, ref.line, "page %q of the protocol is not in pages/; write pages/%s.md, or correct the name",
 				ref.slug, ref.slug)
-		} else if page.by.page != nil && page.by.page.UnpublishAt != "" {
+		} else if page.by.page() != nil && page.by.page().UnpublishAt != "" {
 			f.problem(page.by.file, page.by.line, "the page of a protocol cannot have unpublish_at; delete it")
 		}
 	}
@@ -230,8 +232,8 @@ func (f *folder) checkSides(r *record, x *index) {
 					ref.field, ref.slug, tool.status(), tool.file, tool.line)
 			}
 			r.isHidden = true
-		case isActive && (r.comparison.Draft || r.isHidden):
-		case isActive && tool.tool != nil && !tool.tested:
+		case isActive && (r.comparison().Draft || r.isHidden):
+		case isActive && tool.tool() != nil && !tool.tested:
 			f.problem(r.file, ref.line, "%s %q has no score (%s:%d); only tested tools are compared",
 				ref.field, ref.slug, tool.file, tool.line)
 		case isActive:

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -110,41 +109,9 @@ func (d *decoder) checkAnnounced(t *catalog.Tool) {
 	}
 }
 
-// value returns what was read, as catalog.Scheduled has it, with its mark as a draft and its hours, which are nil
-// where it can have none; nil if nothing was.
-func (r *record) value() (of any, isDraft *bool, publishAt, unpublishAt *string) {
-	switch {
-	case r.tool != nil:
-		return r.tool, &r.tool.Draft, &r.tool.PublishAt, nil
-	case r.comparison != nil:
-		return r.comparison, &r.comparison.Draft, &r.comparison.PublishAt, nil
-	case r.retired != nil:
-		return r.retired, &r.retired.Draft, &r.retired.PublishAt, nil
-	case r.page != nil:
-		return r.page, &r.page.Draft, &r.page.PublishAt, &r.page.UnpublishAt
-	case r.article != nil:
-		return r.article, &r.article.Draft, &r.article.PublishAt, &r.article.UnpublishAt
-	case r.author != nil:
-		return r.author, &r.author.Draft, nil, nil
-	}
-	return nil, nil, nil, nil
-}
-
-// end returns the hour at which a record ends; "" for none.
-func (r *record) end() string {
-	if _, _, _, end := r.value(); end != nil {
-		return *end
-	}
-	return ""
-}
-
 // isWaiting reports whether a record becomes public by itself after an instant.
 func (r *record) isWaiting(at string) bool {
-	if !r.isRead() || r.publishAt <= at {
-		return false
-	}
-	_, isDraft, _, _ := r.value()
-	return !*isDraft
+	return r.of != nil && r.publishAt > at && !r.isMarked
 }
 
 func (f *folder) all() iter.Seq2[kind, *record] {
@@ -175,26 +142,23 @@ func (f *folder) settle(at string) {
 	replaced, retired := map[string]bool{}, map[string]bool{} // files without suffix, slugs of tools
 	f.obituaries = map[string]*record{}
 	for k, r := range f.all() {
-		if r.publishAt == "" || !r.isRead() {
-			continue
+		if r.publishAt == "" || r.isMarked {
+			continue // without an hour, or with one that does nothing
 		}
-		if _, isDraft, _, _ := r.value(); *isDraft {
-			continue // its hour does nothing
-		}
-		if r.retired != nil {
+		if r.retired() != nil {
 			f.obituaries[r.slug] = r
 		}
 		if r.publishAt <= at && r.isNext {
 			replaced[k.folder+"/"+r.slug] = true
 		}
-		if r.publishAt <= at && r.retired != nil {
+		if r.publishAt <= at && r.retired() != nil {
 			retired[r.slug] = true
 		}
 	}
 	for k, r := range f.all() {
 		isPast := r.publishAt <= at
 		r.isAbsent = r.isNext != replaced[k.folder+"/"+r.slug] || k.of == canonical.Tool && retired[r.slug]
-		r.hasEnded = isPast && r.end() != "" && r.end() <= at
+		r.hasEnded = isPast && r.end != "" && r.end <= at
 		r.isHidden = !isPast || r.hasEnded
 	}
 }
@@ -206,8 +170,8 @@ func (f *folder) hours(after string) []string {
 		if r.isWaiting(after) {
 			found[r.publishAt] = true
 		}
-		if r.end() > after {
-			found[r.end()] = true
+		if r.end > after {
+			found[r.end] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(found))
@@ -255,9 +219,8 @@ func (f *folder) checkFiles(now string) {
 		}
 	}
 	for k, r := range f.all() {
-		_, isDraft, _, _ := r.value()
-		if r.hasEnded && !*isDraft && !r.isAbsent {
-			f.warn(r.file, r.line, "unpublish_at is %s, which has passed: nobody sees this any more; give it another time, or delete the file", r.end())
+		if r.hasEnded && !r.isMarked && !r.isAbsent {
+			f.warn(r.file, r.line, "unpublish_at is %s, which has passed: nobody sees this any more; give it another time, or delete the file", r.end)
 		}
 		if !r.isNext || !catalog.IsSlug(r.slug) {
 			continue
@@ -267,7 +230,7 @@ func (f *folder) checkFiles(now string) {
 		switch {
 		case base == nil:
 			f.problem(r.file, r.line, "there is no record %q that this file could replace; rename it to %s.md", r.slug, file)
-		case !r.isRead():
+		case r.of == nil:
 		case r.publishAt == "":
 			f.problem(r.file, r.line, "publish_at is missing; say when this text replaces %s", base.file)
 		case r.publishAt <= base.publishAt:
@@ -286,7 +249,7 @@ func (f *folder) checkFiles(now string) {
 
 // checkRetirement checks the successor of an announced retirement, and warns if that would not happen.
 func (f *folder) checkRetirement(r *record, x *index) {
-	for _, a := range r.tool.Announced {
+	for _, a := range r.tool().Announced {
 		if a.Retire == "" {
 			continue
 		}
@@ -310,11 +273,10 @@ func (f *folder) schedule(c *catalog.Catalog, now string) {
 		if !r.isWaiting(now) {
 			continue
 		}
-		if r.tool != nil {
-			c.DropDefaultURLs(r.tool)
+		if r.tool() != nil {
+			c.DropDefaultURLs(r.tool())
 		}
-		of, _, _, _ := r.value()
-		c.Scheduled = append(c.Scheduled, catalog.Scheduled{Due: r.publishAt, Record: of})
+		c.Scheduled = append(c.Scheduled, catalog.Scheduled{Due: r.publishAt, Record: r.of})
 	}
 	catalog.SortScheduled(c.Scheduled)
 }
@@ -349,8 +311,7 @@ func (w *folderWriter) writeScheduled() error {
 
 // withHour returns a copy of a scheduled record with its hour.
 func withHour(s *catalog.Scheduled) any {
-	r := reflect.New(reflect.TypeOf(s.Record).Elem())
-	r.Elem().Set(reflect.ValueOf(s.Record).Elem())
-	*catalog.ValueOf[string](catalog.KindOf(s.Record).Fields, catalog.PublishAt, r.Interface()) = s.Due
-	return r.Interface()
+	r := copied(s.Record)
+	*catalog.ValueOf[string](catalog.KindOf(r).Fields, catalog.PublishAt, r) = s.Due
+	return r
 }

@@ -476,7 +476,7 @@ func readBack(kind canonical.Kind, name, text string) (record any, publishAt str
 	}
 	i := slices.IndexFunc(kinds, func(k fileKind) bool { return k.of == kind })
 	r := decodeMarkdown(on, kinds[i], name, text, "")
-	record, _, _, _ = r.record.value()
+	record = r.record.of
 	return record, r.record.publishAt, r.problems
 }
 

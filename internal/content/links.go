@@ -117,7 +117,7 @@ func (f *folder) addresses(c *catalog.Catalog) *markdown.Addresses {
 	a := &markdown.Addresses{Catalog: c, Drafts: map[string]string{}, Unread: map[string]bool{}}
 	for k, r := range f.present() {
 		switch {
-		case !r.isRead():
+		case r.of == nil:
 			a.Unread[k.folder+"/"+r.slug] = true
 		case r.isDraft():
 			a.Drafts[k.folder+"/"+r.slug] = r.status()
@@ -126,16 +126,9 @@ func (f *folder) addresses(c *catalog.Catalog) *markdown.Addresses {
 	return a
 }
 
-// isRead reports whether the fields of a record could be read.
-func (r *record) isRead() bool {
-	of, _, _, _ := r.value()
-	return of != nil
-}
-
 // isDraft reports whether visitors do not see a record.
 func (r *record) isDraft() bool {
-	_, isDraft, _, _ := r.value()
-	return r.isHidden || isDraft != nil && *isDraft || r.comparison != nil && !r.comparison.Published
+	return r.isHidden || r.isMarked || r.comparison() != nil && !r.comparison().Published
 }
 
 // status says why visitors do not see a record.

@@ -97,20 +97,19 @@ func (r *Result) With(name, text string) (next *Result, of any, ok bool) {
 			return nil, nil, false // its bytes were not read
 		}
 	}
-	if own.isNext || own.isHidden || was.publishAt != "" || own.retired != nil && r.Catalog.Tool(own.slug) != nil {
+	if own.isNext || own.isHidden || was.publishAt != "" || own.retired() != nil && r.Catalog.Tool(own.slug) != nil {
 		return nil, nil, false
 	}
-	of, _, _, _ = own.value()
-	if own.tool != nil {
-		f.catalogue.DropDefaultURLs(own.tool)
+	if own.tool() != nil {
+		f.catalogue.DropDefaultURLs(own.tool())
 	}
 	next.Catalog = r.Catalog.Clone()
-	next.Catalog.Put(of)
-	if own.tool != nil && f.hasProofs && !samePrice(r.Catalog.Tool(own.slug), own.tool) {
+	next.Catalog.Put(own.of)
+	if own.tool() != nil && f.hasProofs && !samePrice(r.Catalog.Tool(own.slug), own.tool()) {
 		next.Catalog.Proofs = nil // what was seen of the price may be of another one
 		f.readProofs(next.Catalog)
 	}
-	return next, of, len(f.problems) == 0
+	return next, own.of, len(f.problems) == 0
 }
 
 // samePrice reports whether two tools, of which the first may be nil, have the same price with the same quotation.

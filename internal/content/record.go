@@ -1,6 +1,7 @@
 package content
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -10,15 +11,16 @@ import (
 )
 
 // A record is one record of the folder, with what is needed to check it against
-// the others. Exactly one of tool, comparison, retired, page, article and author is set,
-// or none if the record could not be read.
+// the others.
 type record struct {
 	file string
 	line int
 	slug string // "" if it has no valid one
 	*references
 
+	isMarked  bool   // as a draft
 	publishAt string // its hour; "" for none
+	end       string // the hour at which it ends; "" for none
 	isNext    bool   // it replaces another record at its hour
 	isAbsent  bool   // see folder.settle
 	isHidden  bool   // visitors do not see it; see folder.settle
@@ -32,31 +34,35 @@ type record struct {
 
 	priceLine, scoreLine, checkedLine int // of a tool
 
-	tool       *catalog.Tool
-	comparison *catalog.Comparison
-	retired    *catalog.Retired
-	page       *catalog.Page
-	article    *catalog.Article
-	author     *catalog.Author
+	of any // what was read: a *catalog.Tool or another record of kinds; nil if it could not be read
 }
+
+// valueOf returns what was read if it is a T, otherwise nil.
+func valueOf[T any](r *record) *T {
+	of, _ := r.of.(*T)
+	return of
+}
+
+func (r *record) tool() *catalog.Tool             { return valueOf[catalog.Tool](r) }
+func (r *record) comparison() *catalog.Comparison { return valueOf[catalog.Comparison](r) }
+func (r *record) retired() *catalog.Retired       { return valueOf[catalog.Retired](r) }
+func (r *record) page() *catalog.Page             { return valueOf[catalog.Page](r) }
+func (r *record) article() *catalog.Article       { return valueOf[catalog.Article](r) }
+func (r *record) author() *catalog.Author         { return valueOf[catalog.Author](r) }
 
 // clone returns a copy whose value may be changed.
 func (r record) clone() record {
-	switch {
-	case r.tool != nil:
-		r.tool = new(*r.tool)
-	case r.comparison != nil:
-		r.comparison = new(*r.comparison)
-	case r.retired != nil:
-		r.retired = new(*r.retired)
-	case r.page != nil:
-		r.page = new(*r.page)
-	case r.article != nil:
-		r.article = new(*r.article)
-	case r.author != nil:
-		r.author = new(*r.author)
+	if r.of != nil {
+		r.of = copied(r.of)
 	}
 	return r
+}
+
+// copied returns a pointer to a copy of what a pointer points to.
+func copied(of any) any {
+	p := reflect.New(reflect.TypeOf(of).Elem())
+	p.Elem().Set(reflect.ValueOf(of).Elem())
+	return p.Interface()
 }
 
 // references are what a record refers to. Most tools have none.
@@ -98,7 +104,7 @@ func (d *decoder) tool() record {
 	if t.AffiliateURL != "" {
 		refs.affiliateLine = d.lineOf("affiliate_url")
 	}
-	return d.newRecord(record{slug: t.Slug, tool: t, tested: d.isGiven("score"), references: refs})
+	return d.newRecord(record{slug: t.Slug, of: t, tested: d.isGiven("score"), references: refs})
 }
 
 func (d *decoder) comparison() record {
@@ -114,7 +120,7 @@ func (d *decoder) comparison() record {
 		d.report(d.lineOf("winner"), "winner must be tool_a or tool_b, that is %q or %q, not %q", x.ToolA, x.ToolB, x.Winner)
 	}
 	refs := slices.Concat(d.reference("tool_a", x.ToolA), d.reference("tool_b", x.ToolB))
-	return d.newRecord(record{slug: x.Slug, comparison: x, references: &references{refs: refs, aliases: d.former}})
+	return d.newRecord(record{slug: x.Slug, of: x, references: &references{refs: refs, aliases: d.former}})
 }
 
 func (d *decoder) retired() record {
@@ -126,7 +132,7 @@ func (d *decoder) retired() record {
 	}
 	d.checkUsages(d.declared[o.Category], o.Usages)
 	refs := d.reference("successor", o.Successor)
-	return d.newRecord(record{slug: o.Slug, retired: o, references: &references{refs: refs}})
+	return d.newRecord(record{slug: o.Slug, of: o, references: &references{refs: refs}})
 }
 
 func (d *decoder) customPage() record {
@@ -142,7 +148,7 @@ func (d *decoder) customPage() record {
 		}
 	}
 	d.checkEnd(p.PublishAt, p.UnpublishAt)
-	return d.newRecord(record{slug: p.Slug, page: p, references: &references{aliases: d.former}})
+	return d.newRecord(record{slug: p.Slug, of: p, references: &references{aliases: d.former}})
 }
 
 func (d *decoder) article() record {
@@ -157,14 +163,14 @@ func (d *decoder) article() record {
 		d.warn(d.lineOf("draft"), "draft is true, so publish_at and unpublish_at do nothing; delete draft when the article is ready")
 	}
 	refs := &references{refs: d.tools, aliases: d.former}
-	return d.newRecord(record{slug: a.Slug, article: a, references: refs})
+	return d.newRecord(record{slug: a.Slug, of: a, references: refs})
 }
 
 func (d *decoder) author() record {
 	d.checkBody = markdown.CheckSections
 	a := &catalog.Author{}
 	d.readRecord(catalog.AuthorFields, a)
-	return d.newRecord(record{slug: a.Slug, author: a, references: &references{}})
+	return d.newRecord(record{slug: a.Slug, of: a, references: &references{}})
 }
 
 func (d *decoder) checkEnd(publishAt, unpublishAt string) {
@@ -184,9 +190,13 @@ func (d *decoder) reference(field, slug string) []reference {
 // newRecord completes a record that was read.
 func (d *decoder) newRecord(r record) record {
 	r.file, r.line, r.isNext = d.file, d.line, d.isNext
-	if r.author == nil {
-		_, _, hour, _ := r.value()
+	fields := catalog.KindOf(r.of).Fields
+	r.isMarked = *catalog.ValueOf[bool](fields, catalog.Draft, r.of)
+	if hour := catalog.ValueOf[string](fields, catalog.PublishAt, r.of); hour != nil {
 		r.publishAt, *hour = *hour, ""
+	}
+	if end := catalog.ValueOf[string](fields, catalog.Time, r.of); end != nil {
+		r.end = *end
 	}
 	return r
 }

@@ -7,77 +7,23 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"palmares/internal/catalog"
 	canonical "palmares/internal/record"
 )
 
 // A schemaNode is a JSON Schema (draft-07) of a value.
-type schemaNode struct {
-	Schema      string        `json:"$schema,omitempty"`
-	Title       string        `json:"title,omitempty"`
-	Type        string        `json:"type,omitempty"`
-	Enum        []any         `json:"enum,omitempty"`
-	Const       any           `json:"const,omitempty"`
-	Pattern     string        `json:"pattern,omitempty"`
-	MinLength   int           `json:"minLength,omitempty"`
-	MaxLength   int           `json:"maxLength,omitempty"`
-	Minimum     *float64      `json:"minimum,omitempty"`
-	Maximum     *float64      `json:"maximum,omitempty"`
-	Items       *schemaNode   `json:"items,omitempty"`
-	MinItems    int           `json:"minItems,omitempty"`
-	MaxItems    int           `json:"maxItems,omitempty"`
-	UniqueItems bool          `json:"uniqueItems,omitempty"`
-	Properties  *properties   `json:"properties,omitempty"`
-	Required    []string      `json:"required,omitempty"`
-	Others      any           `json:"additionalProperties,omitempty"` // false, or a form
-	Names       *schemaNode   `json:"propertyNames,omitempty"`
-	MaxMembers  int           `json:"maxProperties,omitempty"`
-	AnyOf       []*schemaNode `json:"anyOf,omitempty"`
-	AllOf       []*schemaNode `json:"allOf,omitempty"`
-	Not         *schemaNode   `json:"not,omitempty"`
-	If          *schemaNode   `json:"if,omitempty"`
-	Then        *schemaNode   `json:"then,omitempty"`
-	Else        *schemaNode   `json:"else,omitempty"`
-	mayLackWhen []*schemaNode // required fields may be missing then
-}
+type schemaNode = jsonschema.Schema
 
-// properties are the fields of an object in the order of the tables in catalog, which is the
-// order in which editors with forms show them.
-type properties struct {
-	names []string
-	nodes map[string]*schemaNode
-}
-
-func (p *properties) add(name string, form *schemaNode) {
-	if p.nodes == nil {
-		p.nodes = map[string]*schemaNode{}
+// addProperty adds a field to an object. They are in the order of the tables in catalog, in which editors with
+// forms show them.
+func addProperty(object *schemaNode, name string, form *schemaNode) {
+	if object.Properties == nil {
+		object.Properties = map[string]*schemaNode{}
 	}
-	p.names = append(p.names, name)
-	p.nodes[name] = form
-}
-
-// MarshalJSON keeps the order.
-func (p *properties) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	for i, name := range p.names {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		node, err := encode(p.nodes[name])
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&b, "%q:%s", name, node)
-	}
-	return []byte("{" + b.String() + "}"), nil
-}
-
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSpace(b.Bytes()), err
+	object.PropertyOrder = append(object.PropertyOrder, name)
+	object.Properties[name] = form
 }
 
 // Schema returns the JSON Schema of the front matter of a kind of record, or of its JSON
@@ -105,10 +51,10 @@ func Schema(kind string, isJSONLines bool) ([]byte, error) {
 	}
 	root := objectForm(append(status, fields...)) // forms begin with whether the record is a draft
 	if isJSONLines {
-		root.allowNull(fields)
+		allowNull(root, fields)
 	}
-	root.finish()
-	return root.text(kind)
+	finishSchema(root, hiddenBy(status))
+	return schemaText(root, kind)
 }
 
 // lineFields returns the fields of a JSON line; nil if there is no such kind of record.
@@ -135,11 +81,11 @@ func RecordSchema(kind canonical.Kind) ([]byte, error) {
 		}
 	}
 	root := objectForm(fields)
-	root.allowNull(fields)
-	if root.Properties.nodes["author"] != nil {
-		root.Properties.nodes["author"] = &schemaNode{Type: "array", Items: lineForm(catalog.Names), MinItems: 1}
+	allowNull(root, fields)
+	if root.Properties["author"] != nil {
+		root.Properties["author"] = &schemaNode{Type: "array", Items: lineForm(catalog.Names), MinItems: new(1)}
 	}
-	text, err := root.text(string(kind))
+	text, err := schemaText(root, string(kind))
 	return []byte(portable.Replace(string(text))), err
 }
 
@@ -156,82 +102,80 @@ var portable = strings.NewReplacer(
 )
 
 func objectForm(fields []catalog.Field) *schemaNode {
-	object := &schemaNode{Type: "object", Properties: &properties{}}
+	object := &schemaNode{Type: "object"}
 	for i := range fields {
 		f := &fields[i]
-		object.Properties.add(f.Name, formOf(f))
+		addProperty(object, f.Name, formOf(f))
 		if f.Use.Has(catalog.Required) {
 			object.Required = append(object.Required, f.Name)
-		}
-		if f.Form.IsStatus() && f.Form != catalog.PublishAt { // required fields may be missing
-			hidden := &properties{}
-			hidden.add(f.Name, &schemaNode{Enum: []any{f.Form == catalog.Draft}})
-			object.mayLackWhen = append(object.mayLackWhen, &schemaNode{Required: []string{f.Name}, Properties: hidden})
 		}
 	}
 	return object
 }
 
-// text returns the schema of a kind of record as it is printed.
-func (n *schemaNode) text(kind string) ([]byte, error) {
-	n.Schema, n.Title = "http://json-schema.org/draft-07/schema#", kind
-	text, err := encode(n)
-	if err != nil {
-		return nil, err
+// hiddenBy returns what says that a record is not public, so that required fields may be missing.
+func hiddenBy(status []catalog.Field) (all []*schemaNode) {
+	for _, f := range status {
+		if f.Form != catalog.PublishAt {
+			hidden := &schemaNode{Required: []string{f.Name}}
+			addProperty(hidden, f.Name, &schemaNode{Enum: []any{f.Form == catalog.Draft}})
+			all = append(all, hidden)
+		}
 	}
+	return all
+}
+
+// schemaText returns the schema of a kind of record as it is printed.
+func schemaText(n *schemaNode, kind string) ([]byte, error) {
+	n.Schema, n.Title = "http://json-schema.org/draft-07/schema#", kind
 	var b bytes.Buffer
-	err = json.Indent(&b, text, "", "  ")
-	b.WriteByte('\n')
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(n)
 	return b.Bytes(), err
 }
 
-// finish makes the schema that of records which people write: optional fields may be empty,
+// finishSchema makes the schema that of records which people write: optional fields may be empty,
 // and so may those of a draft; an unknown field is a mistake. Readers of records must accept
 // fields that a later release adds.
-func (n *schemaNode) finish() {
-	n.Others = false
-	strict := &properties{}
-	for _, name := range n.Properties.names {
-		form := n.Properties.nodes[name]
-		switch {
-		case form.Items != nil && form.Items.Properties != nil:
-			form.Items.finish()
-		case form.Properties != nil:
-			form.finish()
-		}
-		for _, one := range form.AnyOf {
-			if one.Properties != nil {
-				one.finish()
+func finishSchema(n *schemaNode, hidden []*schemaNode) {
+	n.AdditionalProperties = &schemaNode{Not: &schemaNode{}}
+	strict := &schemaNode{Required: n.Required}
+	for _, name := range n.PropertyOrder {
+		form := n.Properties[name]
+		for _, object := range append([]*schemaNode{form, form.Items}, form.AnyOf...) {
+			if object != nil && object.Properties != nil {
+				finishSchema(object, nil)
 			}
 		}
 		if slices.Contains(n.Required, name) {
-			if len(n.mayLackWhen) == 0 {
+			if len(hidden) == 0 {
 				continue
 			}
 			empty := emptyForms()
 			if n := len(form.AnyOf); n > 0 && form.AnyOf[n-1].Type == empty[0].Type {
 				empty = empty[1:]
 			}
-			strict.add(name, &schemaNode{Not: &schemaNode{AnyOf: empty}})
+			addProperty(strict, name, &schemaNode{Not: &schemaNode{AnyOf: empty}})
 		}
-		n.Properties.nodes[name] = &schemaNode{AnyOf: append([]*schemaNode{form}, emptyForms()...)}
+		n.Properties[name] = &schemaNode{AnyOf: append([]*schemaNode{form}, emptyForms()...)}
 	}
-	if len(n.mayLackWhen) > 0 {
-		n.If, n.Then = &schemaNode{AnyOf: n.mayLackWhen}, &schemaNode{}
-		n.Else = &schemaNode{Required: n.Required, Properties: strict}
+	if len(hidden) > 0 {
+		n.If, n.Then, n.Else = &schemaNode{AnyOf: hidden}, &schemaNode{}, strict
 		n.Required = nil
 	}
 }
 
 // allowNull makes null a price that is not public, which records have instead of one.
-func (n *schemaNode) allowNull(fields []catalog.Field) {
+func allowNull(n *schemaNode, fields []catalog.Field) {
 	for i := range fields {
-		form := n.Properties.nodes[fields[i].Name]
+		form := n.Properties[fields[i].Name]
 		switch {
 		case fields[i].Model != nil:
-			n.Properties.nodes[fields[i].Name] = &schemaNode{AnyOf: []*schemaNode{form, {Type: "null"}}}
+			n.Properties[fields[i].Name] = &schemaNode{AnyOf: []*schemaNode{form, {Type: "null"}}}
 		case fields[i].Form == catalog.Objects:
-			form.Items.allowNull(fields[i].List.Fields)
+			allowNull(form.Items, fields[i].List.Fields)
 		}
 	}
 }
@@ -271,21 +215,23 @@ func formOf(f *catalog.Field) *schemaNode {
 	case catalog.Slugs:
 		return &schemaNode{Type: "array", Items: patternForm(f.Form), UniqueItems: true}
 	case catalog.Lines:
-		return &schemaNode{Type: "array", Items: lineForm(f.Form), MaxItems: maxLines}
+		return &schemaNode{Type: "array", Items: lineForm(f.Form), MaxItems: new(maxLines)}
 	case catalog.UsageSlugs:
-		return &schemaNode{Type: "array", Items: patternForm(f.Form), UniqueItems: true, MaxItems: maxUsages}
+		return &schemaNode{Type: "array", Items: patternForm(f.Form), UniqueItems: true, MaxItems: new(maxUsages)}
 	case catalog.ToolSlugs:
-		return &schemaNode{Type: "array", Items: patternForm(f.Form), UniqueItems: true, MaxItems: maxTools}
+		return &schemaNode{Type: "array", Items: patternForm(f.Form), UniqueItems: true, MaxItems: new(maxTools)}
 	case catalog.Marks, catalog.Weights:
 		value := &schemaNode{AnyOf: []*schemaNode{numberForm(-maxNumber, maxNumber), {Type: "boolean"}}}
 		if f.Form == catalog.Weights {
 			value = numberForm(0, catalog.MaxWeight)
 		}
-		return &schemaNode{Type: "object", Names: patternForm(f.Form), Others: value, MaxMembers: maxCriteria}
+		return &schemaNode{
+			Type: "object", PropertyNames: patternForm(f.Form), AdditionalProperties: value, MaxProperties: new(maxCriteria),
+		}
 	case catalog.Single:
 		if known := words(f); len(known) > 0 {
 			word, named := objectForm(f.List.Fields), objectForm(f.List.Fields)
-			word.Properties.nodes[f.List.Fields[0].Name] = enumForm(known...)
+			word.Properties[f.List.Fields[0].Name] = enumForm(known...)
 			named.Required = append(named.Required, "url")
 			return &schemaNode{AnyOf: []*schemaNode{enumForm(known...), word, named}}
 		}
@@ -293,7 +239,7 @@ func formOf(f *catalog.Field) *schemaNode {
 	case catalog.Objects:
 		form := &schemaNode{Type: "array", Items: objectForm(f.List.Fields)}
 		if f.Use.Has(catalog.Required) {
-			form.MinItems = 1
+			form.MinItems = new(1)
 		}
 		return form
 	default:
@@ -317,9 +263,9 @@ func textForm(pattern string) *schemaNode {
 
 func lineForm(form catalog.Form) *schemaNode {
 	n := textForm(visible(control))
-	n.MaxLength = longest[form]
+	n.MaxLength = mostOf(form)
 	if form == catalog.Quote {
-		n.MinLength = catalog.MinQuote
+		n.MinLength = new(catalog.MinQuote)
 	}
 	return n
 }
@@ -406,7 +352,15 @@ var longest = map[catalog.Form]int{
 }
 
 func patternForm(form catalog.Form) *schemaNode {
-	return &schemaNode{Type: "string", Pattern: patterns[form], MaxLength: longest[form]}
+	return &schemaNode{Type: "string", Pattern: patterns[form], MaxLength: mostOf(form)}
+}
+
+// mostOf returns how many characters a text of a form may have; nil for any number.
+func mostOf(form catalog.Form) *int {
+	if most, ok := longest[form]; ok {
+		return &most
+	}
+	return nil
 }
 
 func enumForm[T any](values ...T) *schemaNode {

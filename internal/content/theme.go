@@ -35,7 +35,7 @@ func (f *folder) checkAffiliates(x *index) {
 		return
 	}
 	for _, r := range f.present() {
-		if r.tool != nil && r.affiliateLine > 0 && !r.isDraft() {
+		if r.tool() != nil && r.affiliateLine > 0 && !r.isDraft() {
 			f.problem(r.file, r.affiliateLine, "affiliate_url needs a page that tells visitors about such links; "+
 				"write and publish pages/%s.md", catalog.TransparencyPage)
 			return // one page is enough for all

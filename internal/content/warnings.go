@@ -55,19 +55,19 @@ func (d *decoder) warnAbout(r *record) {
 		}
 	}
 	switch {
-	case r.tool != nil:
-		d.warnTool(r.tool)
+	case r.tool() != nil:
+		d.warnTool(r.tool())
 		r.keyLine = d.lineOf("domain")
 		r.priceLine, r.scoreLine, r.checkedLine = d.lineOf("price"), d.lineOf("score"), d.lineOf("price_checked_at")
-	case r.comparison != nil:
-		d.warnFuture("updated_at", r.comparison.UpdatedAt)
+	case r.comparison() != nil:
+		d.warnFuture("updated_at", r.comparison().UpdatedAt)
 		r.keyLine = d.lineOf("winner")
-	case r.retired != nil:
-		d.warnFuture("retired_at", r.retired.RetiredAt)
-	case r.page != nil:
-		d.warnFuture("date", r.page.Date)
-	case r.article != nil:
-		d.warnFuture("date", r.article.Date)
+	case r.retired() != nil:
+		d.warnFuture("retired_at", r.retired().RetiredAt)
+	case r.page() != nil:
+		d.warnFuture("date", r.page().Date)
+	case r.article() != nil:
+		d.warnFuture("date", r.article().Date)
 	}
 	r.authorLine = d.lineOf("author")
 	if d.isGiven("updated_at") {
@@ -265,9 +265,9 @@ func (f *folder) warnTogether(x *index) {
 	for _, r := range f.present() {
 		switch {
 		case r.isDraft():
-		case r.tool != nil && x.active(r.slug) == r:
+		case r.tool() != nil && x.active(r.slug) == r:
 			f.checkRetirement(r, x)
-			domain := strings.ToLower(r.tool.Domain)
+			domain := strings.ToLower(r.tool().Domain)
 			if first, ok := domains[domain]; ok && domain != "" {
 				f.warn(r.file, r.keyLine, "domain %q is also that of %q (%s, line %d); correct one of them, "+
 					"or make one tool an alias of the other",
@@ -275,7 +275,7 @@ func (f *folder) warnTogether(x *index) {
 				continue
 			}
 			domains[domain] = r
-		case r.comparison != nil:
+		case r.comparison() != nil:
 			f.warnWinner(r, x)
 			f.warnPair(r, pairs)
 		}
@@ -286,8 +286,8 @@ func (f *folder) warnTogether(x *index) {
 func (f *folder) warnAuthors(x *index) {
 	var names []string
 	for _, own := range x.authors {
-		if own.by.author != nil && own.by.author.Name != "" && !slices.Contains(names, own.by.author.Name) {
-			names = append(names, own.by.author.Name)
+		if own.by.author() != nil && own.by.author().Name != "" && !slices.Contains(names, own.by.author().Name) {
+			names = append(names, own.by.author().Name)
 		}
 	}
 	slices.Sort(names)
@@ -296,17 +296,17 @@ func (f *folder) warnAuthors(x *index) {
 		var authors []string
 		switch {
 		case len(names) == 0 || r.isDraft():
-		case r.tool != nil:
-			authors = r.tool.Authors
-		case r.article != nil:
-			authors = r.article.Authors
+		case r.tool() != nil:
+			authors = r.tool().Authors
+		case r.article() != nil:
+			authors = r.article().Authors
 		}
 		for _, written := range authors {
 			name, isKnown := meant[written]
 			if _, hasPage := x.authors[" "+written]; !isKnown && !hasPage {
 				name = nearest(written, names)
-				if own := x.authors[written].by; own != nil && own.author != nil {
-					name = own.author.Name
+				if own := x.authors[written].by; own != nil && own.author() != nil {
+					name = own.author().Name
 				}
 				meant[written] = name
 			}
@@ -319,15 +319,15 @@ func (f *folder) warnAuthors(x *index) {
 
 // warnWinner warns about a winner with the lower score.
 func (f *folder) warnWinner(r *record, x *index) {
-	winner, loser := r.comparison.ToolA, r.comparison.ToolB
-	if r.comparison.Winner == loser {
+	winner, loser := r.comparison().ToolA, r.comparison().ToolB
+	if r.comparison().Winner == loser {
 		winner, loser = loser, winner
 	}
 	won, lost := x.active(winner), x.active(loser)
-	if r.comparison.Winner != winner || won == nil || lost == nil || won.tool == nil || lost.tool == nil {
+	if r.comparison().Winner != winner || won == nil || lost == nil || won.tool() == nil || lost.tool() == nil {
 		return
 	}
-	if a, b := won.tool.Score, lost.tool.Score; a != nil && b != nil && *a < *b {
+	if a, b := won.tool().Score, lost.tool().Score; a != nil && b != nil && *a < *b {
 		f.warn(r.file, r.keyLine, "winner %q has a score of %s, and %q one of %s; correct the winner or a score",
 			winner, figure(*a), loser, figure(*b))
 	}
@@ -337,7 +337,7 @@ func figure(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // warnPair warns about the second comparison of two tools.
 func (f *folder) warnPair(r *record, pairs map[[2]string]*record) {
-	pair := [2]string{r.comparison.ToolA, r.comparison.ToolB}
+	pair := [2]string{r.comparison().ToolA, r.comparison().ToolB}
 	if pair[0] == "" || pair[1] == "" {
 		return
 	}

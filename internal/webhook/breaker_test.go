@@ -129,7 +129,7 @@ func TestWhatAnAttemptMakesOfItsEndpoint(t *testing.T) {
 // Several attempts fail at once, and are stored in any order.
 func TestFailuresStoredInAnotherOrderThanTheyEnded(t *testing.T) {
 	at := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
-	failed := func(status int) webhook.Verdict {
+	failed := func(status webhook.Status) webhook.Verdict {
 		return webhook.Verdict{State: webhook.Pending, Attempt: webhook.Attempt{Outcome: webhook.HTTPStatus, Status: status}}
 	}
 	w := webhook.Endpoint{State: webhook.Active}.After(failed(502), at).After(failed(503), at.Add(time.Second)).After(failed(500), at.Add(-time.Second))

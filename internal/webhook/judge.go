@@ -25,7 +25,7 @@ const unsignedRetry = time.Minute
 func Judge(n int, r Result, s Schedule, chance float64) Verdict {
 	v := Verdict{
 		Attempt: Attempt{
-			Number: n, At: r.At, Duration: r.Duration, Status: r.Status, Outcome: r.Outcome, Response: r.Response,
+			Number: n, At: r.At, Duration: r.Duration, Status: Status(r.Status), Outcome: r.Outcome, Response: r.Response,
 		},
 		State: Delivered,
 		Gone:  r.Outcome == HTTPStatus && r.Status == http.StatusGone,

@@ -26,10 +26,13 @@ var frenchOutcomes = map[Outcome]string{
 	Secret:  "secret illisible de notre côté\u00a0: remplacez-le",
 }
 
+// A Status is the HTTP status of a response, 0 without one.
+type Status int
+
 // French describes an outcome, with the status of the response if there was one.
-func (o Outcome) French(status int) string {
+func (o Outcome) French(status Status) string {
 	if words := frenchOutcomes[o]; words != "" {
 		return words
 	}
-	return "réponse " + strconv.Itoa(status)
+	return "réponse " + strconv.Itoa(int(status))
 }

@@ -77,7 +77,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 		if v.State != c.state || v.Gone != c.gone || v.NextAt.IsZero() != (c.state != webhook.Pending) {
 			t.Errorf("%+v: %+v", c.result, v)
 		}
-		want := webhook.Attempt{Number: 1, At: noon, Duration: time.Second, Status: c.result.Status, Outcome: c.result.Outcome, Response: "hello"}
+		want := webhook.Attempt{Number: 1, At: noon, Duration: time.Second, Status: webhook.Status(c.result.Status), Outcome: c.result.Outcome, Response: "hello"}
 		if diff := cmp.Diff(want, v.Attempt); diff != "" {
 			t.Errorf("%+v: -want +got\n%s", c.result, diff)
 		}

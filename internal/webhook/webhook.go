@@ -35,35 +35,37 @@ const (
 	Disabled  State = "disabled"  // by us, see Reason; its owner can make it active again
 )
 
-// Why an endpoint was disabled.
+// A Reason is why an endpoint was disabled.
+type Reason string
+
+// The reasons.
 const (
-	Gone    = "gone"    // it sent 410
-	Failing = "failing" // no success in DisableAfter
+	Gone    Reason = "gone"    // it sent 410
+	Failing Reason = "failing" // no success in DisableAfter
 )
 
 // An Endpoint is a customer's URL that receives events. The store creates it; its
-// owner changes URL, Events and State, attempts change the rest. Its JSON, and that of the types below, is what the
-// owner exports.
+// owner changes URL, Events and State, attempts change the rest.
 type Endpoint struct {
-	ID        string    `json:"id"`
-	AccountID string    `json:"-"`
-	URL       string    `json:"url"`
-	Events    []string  `json:"events"` // sorted; nil for all
-	State     State     `json:"state"`
-	Reason    string    `json:"disabled_reason,omitempty"` // why it is Disabled, otherwise ""
-	CreatedAt time.Time `json:"created_at"`
+	ID            string    `json:"id"`
+	AccountID     string    `json:"-"`
+	URL           string    `json:"url"`
+	Events        []string  `json:"events,format:emitnull"` // sorted; nil for all
+	State         State     `json:"state"`
+	Reason        Reason    `json:"disabled_reason"` // why it is Disabled, otherwise ""
+	DisabledAt    time.Time `json:"disabled_at"`
+	Failures      int       `json:"failures"`        // attempts failed in a row
+	FailingSince  time.Time `json:"failing_since"`   // the first of them; zero after a success
+	NotBefore     time.Time `json:"-"`               // nothing is sent before, by failures or Retry-After
+	LastSuccessAt time.Time `json:"last_success_at"` // zero for never
+	LastFailure   Failure   `json:",inline"`         // zero for never
 
 	// OldSecretUntil is until when the previous secret signs too, see Overlaps. It is
 	// deleted some time after that.
-	OldSecretUntil time.Time `json:"old_secret_until,omitzero"`
+	OldSecretUntil time.Time `json:"old_secret_until"`
 
-	Failures      int       `json:"failures"`                 // attempts failed in a row
-	FailingSince  time.Time `json:"failing_since,omitzero"`   // the first of them; zero after a success
-	NotBefore     time.Time `json:"-"`                        // nothing is sent before, by failures or Retry-After
-	LastSuccessAt time.Time `json:"last_success_at,omitzero"` // zero for never
-	LastFailure   Failure   `json:"-"`                        // zero for never
-	DisabledAt    time.Time `json:"disabled_at,omitzero"`
-	ResumedAt     time.Time `json:"-"` // when its owner last made it active again; zero for never
+	CreatedAt time.Time `json:"created_at"`
+	ResumedAt time.Time `json:"-"` // when its owner last made it active again; zero for never
 
 	// MailedFor is what FailingSince was when the owner was last mailed about failures.
 	MailedFor time.Time `json:"-"`
@@ -71,9 +73,9 @@ type Endpoint struct {
 
 // A Failure is an attempt that failed.
 type Failure struct {
-	At      time.Time `json:"last_failure_at,omitzero"` // when it ended
-	Outcome Outcome   `json:"last_failure_outcome,omitempty"`
-	Status  int       `json:"last_failure_status,omitempty"` // of the response, 0 without one
+	At      time.Time `json:"last_failure_at"` // when it ended
+	Outcome Outcome   `json:"last_failure_outcome"`
+	Status  Status    `json:"last_failure_status"`
 }
 
 // Failing reports whether an endpoint that should receive deliveries did not accept the
@@ -129,10 +131,15 @@ type Delivery struct {
 	Origin     string        `json:"origin"`
 	State      DeliveryState `json:"state"`
 	CreatedAt  time.Time     `json:"created_at"`
-	NextAt     time.Time     `json:"next_attempt_at,omitzero"` // earliest next one, see NotBefore; zero unless Pending
-	LeaseEnd   time.Time     `json:"-"`                        // until when a node may be sending it; zero if none is
-	Attempts   []Attempt     `json:"-"`                        // oldest first; lists have only the last
-	Count      int           `json:"-"`                        // of the attempts that have an outcome
+	NextAt     time.Time     `json:"next_attempt_at"` // earliest next one, see NotBefore; zero unless Pending
+	LeaseEnd   time.Time     `json:"-"`               // until when a node may be sending it; zero if none is
+	Count      int           `json:"attempt_count"`   // of the attempts that have an outcome
+	Last       *Attempt      `json:"last_attempt"`    // nil before the first
+	// Attempts are all of them, oldest first. Lists leave them out, and Body.
+	Attempts []Attempt `json:"attempts,omitzero"`
+	// Body is a string, not an object: to find out why a signature does not match, a
+	// receiver needs the exact bytes that were signed.
+	Body string `json:"body,omitzero"`
 }
 
 // Sending reports whether a request is being sent.
@@ -142,8 +149,8 @@ func (d *Delivery) Sending(now time.Time) bool { return d.State == Pending && d.
 type Attempt struct {
 	Number   int           `json:"number"` // from 1
 	At       time.Time     `json:"at"`
-	Duration time.Duration `json:"-"`
-	Status   int           `json:"status,omitempty"` // of the response, 0 without one
+	Duration time.Duration `json:"duration_ms"`
+	Status   Status        `json:"status"`
 	Outcome  Outcome       `json:"outcome"`
 	Response string        `json:"response"` // the first 1,024 bytes of its body, as text
 }
@@ -183,11 +190,11 @@ type Verdict struct {
 // A Recovery is a stored request to send everything that an endpoint missed.
 type Recovery struct {
 	ID         string    `json:"id"` // rcv_
-	EndpointID string    `json:"-"`
+	EndpointID string    `json:"endpoint_id"`
 	Since      time.Time `json:"since"`
 	CreatedAt  time.Time `json:"created_at"`
-	DoneAt     time.Time `json:"done_at,omitzero"` // zero while it runs
-	Count      int       `json:"deliveries"`       // created so far
+	DoneAt     time.Time `json:"done_at"`    // zero while it runs
+	Count      int       `json:"deliveries"` // created so far
 }
 
 // The times of the contract.

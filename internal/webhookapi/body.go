@@ -103,20 +103,13 @@ func (b body) texts(name, allowed string) (values []string, ok bool, err error) 
 	if !ok {
 		return nil, false, nil
 	}
-	var items []json.RawMessage
+	var items []*string
 	err = json.Unmarshal(raw, &items)
-	for _, item := range items {
-		var value string
-		if err == nil && item[0] != '"' {
-			err = errors.New("not a string") // Unmarshal would accept null
-		}
-		if err == nil {
-			err = json.Unmarshal(item, &value)
-		}
-		values = append(values, value)
-	}
-	if err != nil || items != nil && len(items) == 0 {
+	if err != nil || items != nil && len(items) == 0 || slices.Contains(items, nil) {
 		return nil, false, web.Invalid(name, "Le champ "+web.Quote(name)+" doit être "+allowed+".")
+	}
+	for _, item := range items {
+		values = append(values, *item)
 	}
 	return values, true, nil
 }

@@ -12,61 +12,6 @@ import (
 	"palmares/internal/webhook"
 )
 
-// deliveryItem is a delivery on the wire, as lists show it.
-type deliveryItem struct {
-	ID           string       `json:"id"`
-	EndpointID   string       `json:"endpoint_id"`
-	EventID      string       `json:"event_id"`
-	Type         string       `json:"type"`
-	Sequence     int64        `json:"sequence"`
-	Origin       string       `json:"origin"`
-	State        string       `json:"state"`
-	CreatedAt    string       `json:"created_at"`
-	NextAt       *string      `json:"next_attempt_at"`
-	AttemptCount int          `json:"attempt_count"`
-	LastAttempt  *attemptItem `json:"last_attempt"`
-}
-
-type deliveryDetail struct {
-	deliveryItem
-	Attempts []attemptItem `json:"attempts"`
-	// Body is a string, not an object: to find out why a signature does not match, a
-	// receiver needs the exact bytes that were signed.
-	Body string `json:"body"`
-}
-
-type attemptItem struct {
-	Number   int    `json:"number"`
-	At       string `json:"at"`
-	Duration int64  `json:"duration_ms"`
-	Status   *int   `json:"status"`
-	Outcome  string `json:"outcome"`
-	Response string `json:"response"`
-}
-
-func newDeliveryItem(d *webhook.Delivery) deliveryItem {
-	item := deliveryItem{
-		ID: d.ID, EndpointID: d.EndpointID, EventID: d.EventID, Type: d.Type, Sequence: d.Sequence,
-		Origin: d.Origin, State: string(d.State), CreatedAt: stamp(d.CreatedAt), NextAt: stampOrNull(d.NextAt),
-		AttemptCount: d.Count,
-	}
-	if n := len(d.Attempts); n > 0 {
-		item.LastAttempt = new(newAttemptItem(&d.Attempts[n-1]))
-	}
-	return item
-}
-
-func newAttemptItem(a *webhook.Attempt) attemptItem {
-	item := attemptItem{
-		Number: a.Number, At: stamp(a.At), Duration: a.Duration.Milliseconds(),
-		Outcome: string(a.Outcome), Response: a.Response,
-	}
-	if a.Status != 0 {
-		item.Status = &a.Status
-	}
-	return item
-}
-
 var (
 	deliveryStates = []webhook.DeliveryState{webhook.Pending, webhook.Delivered, webhook.Failed}
 	deliveryTypes  = append(slices.Clone(webhook.Types), webhook.Ping)
@@ -98,25 +43,14 @@ func (h *Handler) listDeliveries(r *request) (web.Response, error) {
 		path, last := endpointsPath+"/"+r.id+"/deliveries", deliveries[limit-1].ID
 		link = []string{p.NextLink(path, "before", last, "state", "type", "limit")}
 	}
-	items := make([]deliveryItem, len(deliveries))
-	for i := range deliveries {
-		items[i] = newDeliveryItem(&deliveries[i])
-	}
-	return web.Response{Body: web.JSON(list[deliveryItem]{items}), Link: link}, nil
+	a := reply(list[webhook.Delivery]{deliveries})
+	a.Link = link
+	return a, nil
 }
 
 func (h *Handler) getDelivery(r *request) (web.Response, error) {
-	d, body, err := h.cfg.Store.Deliveries.Find(r.Context(), r.owner, r.id)
-	if err != nil {
-		return web.Response{}, err
-	}
-	detail := deliveryDetail{
-		deliveryItem: newDeliveryItem(&d), Attempts: make([]attemptItem, len(d.Attempts)), Body: string(body),
-	}
-	for i := range d.Attempts {
-		detail.Attempts[i] = newAttemptItem(&d.Attempts[i])
-	}
-	return web.Response{Body: web.JSON(detail)}, nil
+	d, err := h.cfg.Store.Deliveries.Find(r.Context(), r.owner, r.id)
+	return reply(d), err
 }
 
 func (h *Handler) resendDelivery(r *request) (web.Response, error) {
@@ -138,7 +72,7 @@ func (h *Handler) queued(d webhook.Delivery, err error) (web.Response, error) {
 		return web.Response{}, err
 	}
 	h.wake()
-	return web.Response{
-		Status: http.StatusAccepted, Body: web.JSON(newDeliveryItem(&d)), Location: deliveriesPath + "/" + d.ID,
-	}, nil
+	a := reply(d)
+	a.Status, a.Location = http.StatusAccepted, deliveriesPath+"/"+d.ID
+	return a, nil
 }

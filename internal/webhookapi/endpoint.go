@@ -12,43 +12,17 @@ import (
 	"palmares/internal/webhook"
 )
 
+// endpointItem is an endpoint, with its secret when that was just created.
 type endpointItem struct {
-	ID             string   `json:"id"`
-	URL            string   `json:"url"`
-	Events         []string `json:"events"` // null: all
-	State          string   `json:"state"`
-	DisabledReason *string  `json:"disabled_reason"`
-	DisabledAt     *string  `json:"disabled_at"`
-	Failures       int      `json:"failures"`
-	FailingSince   *string  `json:"failing_since"`
-	LastSuccessAt  *string  `json:"last_success_at"`
-	LastFailureAt  *string  `json:"last_failure_at"`
-	LastOutcome    *string  `json:"last_failure_outcome"`
-	LastStatus     *int     `json:"last_failure_status"`
-	OldSecretUntil *string  `json:"old_secret_until"`
-	CreatedAt      string   `json:"created_at"`
-	Secret         string   `json:"secret,omitempty"` // only when it was just created
+	webhook.Endpoint
+	Secret string `json:"secret,omitzero"`
 }
 
-func newEndpointItem(e *webhook.Endpoint, now time.Time) endpointItem {
-	item := endpointItem{
-		ID: e.ID, URL: e.URL, Events: e.Events, State: string(e.State), DisabledAt: stampOrNull(e.DisabledAt),
-		Failures: e.Failures, FailingSince: stampOrNull(e.FailingSince), LastSuccessAt: stampOrNull(e.LastSuccessAt),
-		CreatedAt: stamp(e.CreatedAt),
+func newEndpointItem(e webhook.Endpoint, secret string, now time.Time) endpointItem {
+	if !e.Overlaps(now) {
+		e.OldSecretUntil = time.Time{}
 	}
-	if e.Overlaps(now) {
-		item.OldSecretUntil = stampOrNull(e.OldSecretUntil)
-	}
-	if last := e.LastFailure; !last.At.IsZero() {
-		item.LastFailureAt, item.LastOutcome = new(stamp(last.At)), new(string(last.Outcome))
-		if last.Status != 0 {
-			item.LastStatus = &last.Status
-		}
-	}
-	if e.Reason != "" {
-		item.DisabledReason = &e.Reason
-	}
-	return item
+	return endpointItem{e, secret}
 }
 
 // list is the form of lists on the wire.
@@ -63,9 +37,9 @@ func (h *Handler) listEndpoints(r *request) (web.Response, error) {
 	}
 	items := make([]endpointItem, len(endpoints))
 	for i := range endpoints {
-		items[i] = newEndpointItem(&endpoints[i], h.cfg.Now())
+		items[i] = newEndpointItem(endpoints[i], "", h.cfg.Now())
 	}
-	return web.Response{Body: web.JSON(list[endpointItem]{items})}, nil
+	return reply(list[endpointItem]{items}), nil
 }
 
 func (h *Handler) createEndpoint(r *request) (web.Response, error) {
@@ -90,9 +64,9 @@ func (h *Handler) createEndpoint(r *request) (web.Response, error) {
 	if err != nil {
 		return web.Response{}, err
 	}
-	item := newEndpointItem(&e, h.cfg.Now())
-	item.Secret = secret
-	return web.Response{Status: http.StatusCreated, Body: web.JSON(item), Location: endpointsPath + "/" + e.ID}, nil
+	a := reply(newEndpointItem(e, secret, h.cfg.Now()))
+	a.Status, a.Location = http.StatusCreated, endpointsPath+"/"+e.ID
+	return a, nil
 }
 
 func (h *Handler) getEndpoint(r *request) (web.Response, error) {
@@ -163,12 +137,7 @@ func (h *Handler) endpoint(
 	r *request, secret string, do func(id string) (webhook.Endpoint, error),
 ) (web.Response, error) {
 	e, err := do(r.id)
-	if err != nil {
-		return web.Response{}, err
-	}
-	item := newEndpointItem(&e, h.cfg.Now())
-	item.Secret = secret
-	return web.Response{Body: web.JSON(item)}, nil
+	return reply(newEndpointItem(e, secret, h.cfg.Now())), err
 }
 
 // url reads the URL of an endpoint in the form in which it is stored.

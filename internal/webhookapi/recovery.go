@@ -12,22 +12,6 @@ import (
 	"palmares/internal/webhook"
 )
 
-type recoveryItem struct {
-	ID         string  `json:"id"`
-	EndpointID string  `json:"endpoint_id"`
-	Since      string  `json:"since"`
-	CreatedAt  string  `json:"created_at"`
-	DoneAt     *string `json:"done_at"`
-	Deliveries int     `json:"deliveries"`
-}
-
-func newRecoveryItem(r *webhook.Recovery) recoveryItem {
-	return recoveryItem{
-		ID: r.ID, EndpointID: r.EndpointID, Since: stamp(r.Since), CreatedAt: stamp(r.CreatedAt),
-		DoneAt: stampOrNull(r.DoneAt), Deliveries: r.Count,
-	}
-}
-
 func (h *Handler) recover(r *request) (web.Response, error) {
 	now := h.cfg.Now()
 	since, text, err := r.body.since(now)
@@ -45,22 +29,14 @@ func (h *Handler) recover(r *request) (web.Response, error) {
 		return web.Response{}, err
 	}
 	h.wake()
-	return web.Response{
-		Status: http.StatusAccepted, Body: web.JSON(newRecoveryItem(&recovery)),
-		Location: endpointsPath + "/" + r.id + "/recoveries",
-	}, nil
+	a := reply(recovery)
+	a.Status, a.Location = http.StatusAccepted, endpointsPath+"/"+r.id+"/recoveries"
+	return a, nil
 }
 
 func (h *Handler) listRecoveries(r *request) (web.Response, error) {
 	recoveries, err := h.cfg.Store.Deliveries.Recoveries(r.Context(), r.owner, r.id)
-	if err != nil {
-		return web.Response{}, err
-	}
-	items := make([]recoveryItem, len(recoveries))
-	for i := range recoveries {
-		items[i] = newRecoveryItem(&recoveries[i])
-	}
-	return web.Response{Body: web.JSON(list[recoveryItem]{items})}, nil
+	return reply(list[webhook.Recovery]{recoveries}), err
 }
 
 // instantForm is the form of RFC 3339. By itself time.Parse also accepts T8:00:00Z, a comma
@@ -94,6 +70,7 @@ func badSince(text string, now time.Time) error {
 }
 
 func allowedSince(now time.Time) string {
-	return "une date (2026-11-15) ou un instant RFC 3339 (2026-11-15T08:00:00Z), du " + stamp(now.Add(-webhook.Keep)) +
+	oldest := now.Add(-webhook.Keep).UTC().Format(webhook.TimeFormat)
+	return "une date (2026-11-15) ou un instant RFC 3339 (2026-11-15T08:00:00Z), du " + oldest +
 		" à maintenant, car les événements sont gardés 30 jours"
 }

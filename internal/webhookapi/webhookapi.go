@@ -13,6 +13,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"net/url"
@@ -200,13 +201,11 @@ func (h *Handler) wake() {
 	}
 }
 
-// stamp formats a time as events do.
-func stamp(t time.Time) string { return t.UTC().Format(webhook.TimeFormat) }
-
-// stampOrNull is stamp for a time that may be zero.
-func stampOrNull(t time.Time) *string {
-	if t.IsZero() {
-		return nil
+// reply returns a response of values of package webhook.
+func reply(v any) web.Response {
+	text, err := webhook.JSON(v)
+	if err != nil {
+		panic(fmt.Sprintf("webhookapi: %T does not encode: %v", v, err))
 	}
-	return new(stamp(t))
+	return web.Response{Body: web.JSON(text)}
 }
