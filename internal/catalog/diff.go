@@ -11,6 +11,7 @@ import (
 // public list showing it.
 type Diff struct {
 	Changes []Change // ends with catalog.updated unless empty
+	Entries []Entry  // of the chronicle: see Entry.Merge
 
 	Metadata    bool // the name, the URL, a setting or a category changed
 	Past        bool // what is kept of inactive tools changed
@@ -24,8 +25,7 @@ type Diff struct {
 	Authors     RecordChanges
 	Scheduled   RecordChanges // see CompareScheduled
 
-	// Parts holds, by file without suffix (outils/plume), what changed in records and
-	// in SettingsFile that no event reports.
+	// Parts holds, by file without suffix (outils/plume), what changed in records and in SettingsFile.
 	Parts map[string][]Part
 
 	// Listed lists the tools whose histories are the same, but whose file now lists
@@ -86,9 +86,9 @@ func absorbed(old, next *Catalog) []string {
 }
 
 // Compare returns what next changes, compared with old. CarryOver(old, next) must
-// have been called. sections splits a review into its sections
+// have been called. today is the day of the publication. sections splits a review into its sections
 // (markdown.Sections); it is called only for reviews that differ.
-func Compare(old, next *Catalog, sections func(body string) []Section) Diff {
+func Compare(old, next *Catalog, today string, sections func(body string) []Section) Diff {
 	var d Diff
 	before, after := old.InOrder(), next.InOrder()
 	d.Metadata = !isSame(CatalogueFields, before, after)
@@ -108,6 +108,7 @@ func Compare(old, next *Catalog, sections func(body string) []Section) Diff {
 	if d.Empty() {
 		return Diff{Listed: d.Listed}
 	}
+	d.chronicle(old, next, today)
 	d.Report(next)
 	return d
 }
@@ -221,7 +222,7 @@ func (d *Diff) compareComparisons(old, next *Catalog) {
 	d.Comparisons = compareRecords(d, "comparatifs/", ComparisonFields, old.Comparisons, next.Comparisons)
 	for i := range next.Comparisons {
 		x := &next.Comparisons[i]
-		prior := old.comparison(x.Slug)
+		prior := old.Comparison(x.Slug)
 		wasPublic := prior != nil && prior.Published
 		switch url := next.ComparisonURLOf(x.Slug); {
 		case x.Published && !wasPublic:
@@ -239,7 +240,7 @@ func (d *Diff) compareComparisons(old, next *Catalog) {
 		}
 	}
 	for _, slug := range d.Comparisons.Removed {
-		if old.comparison(slug).Published {
+		if old.Comparison(slug).Published {
 			d.add(Change{Type: ComparisonUnpublished, Slug: slug, URL: next.ComparisonURLOf(slug)})
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Part is a changed field of a record, or of catalogue.yaml, that no event reports. Old
+// A Part is a changed field of a record, or of catalogue.yaml. Old
 // and New are shortened, and "" if the field is a list or a long text.
 type Part struct {
 	Field string `json:"field"` // as in a content folder
@@ -25,7 +25,7 @@ func (d *Diff) compareParts(name string, count int, fields []Field, before, afte
 	}
 	for i := range fields {
 		f := &fields[i]
-		if f.Use.Has(InAPI) || f.Form == OwnSlug || f.Form.IsStatus() || f.isSame(before, after) {
+		if f.Form == OwnSlug || f.Form.IsStatus() || f.isSame(before, after) {
 			continue
 		}
 		if d.Parts == nil {
