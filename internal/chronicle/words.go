@@ -185,6 +185,22 @@ func agree(kind, text string) string {
 	return text
 }
 
+// Values returns what was, what is now and why, for programs: prices as editors write them, and nothing of a text.
+func Values(e *catalog.Entry) (old, now, note string) {
+	switch e.What {
+	case catalog.WhatNew, catalog.WhatTest, catalog.WhatText:
+		return "", "", ""
+	}
+	values := [...]string{e.Old, e.New, e.Note}
+	for i, text := range values {
+		if strings.Contains(text, "\t") {
+			p := catalog.ParsePrice(text)
+			values[i] = cmp.Or(p.Display, catalog.WrittenPrice(p.Pricing, p.Price))
+		}
+	}
+	return values[0], values[1], values[2]
+}
+
 // Label returns the word for what happened, in lists.
 func Label(e *catalog.Entry) string {
 	if e.What == catalog.WhatText || e.What == catalog.WhatRemoved && e.Kind != "outil" && e.Kind != "cimetiere" {
