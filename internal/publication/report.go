@@ -58,7 +58,7 @@ func Records(d *catalog.Diff) (list []RecordChange) {
 	add := func(change, folder string, slugs ...string) {
 		for _, slug := range slugs {
 			isDraft := folder == "comparatifs/" && slices.Contains(d.Drafts, slug)
-			list = append(list, RecordChange{folder + slug, change, isDraft, d.Parts[folder+slug]})
+			list = append(list, RecordChange{folder + slug, change, isDraft, withoutGrown(d.Parts[folder+slug])})
 		}
 	}
 	isTold := map[string]bool{} // the slugs that tools had, if another line tells what became of them
@@ -107,18 +107,22 @@ func Records(d *catalog.Diff) (list []RecordChange) {
 	return list
 }
 
-// remark lists the changed fields of a record, old → new, without the histories that only grew with them.
+// withoutGrown returns the parts of a record without the histories that only grew with what they are about.
+func withoutGrown(parts []catalog.Part) []catalog.Part {
+	return slices.DeleteFunc(slices.Clone(parts), func(p catalog.Part) bool {
+		of, isHistory := strings.CutSuffix(p.Field, "_history")
+		return isHistory && slices.ContainsFunc(parts, func(other catalog.Part) bool { return other.Field == of })
+	})
+}
+
+// remark lists the changed fields of a record, old → new.
 func (c *RecordChange) remark() string {
 	var list []string
 	for _, p := range c.Parts {
-		of, isHistory := strings.CutSuffix(p.Field, "_history")
-		switch {
-		case isHistory && slices.ContainsFunc(c.Parts, func(other catalog.Part) bool { return other.Field == of }):
-		case p.Old == "" && p.New == "":
-			list = append(list, p.Field)
-		default:
-			list = append(list, p.Field+" "+cmp.Or(p.Old, "nothing")+" → "+cmp.Or(p.New, "nothing"))
+		if p.Old != "" || p.New != "" {
+			p.Field += " " + cmp.Or(p.Old, "nothing") + " → " + cmp.Or(p.New, "nothing")
 		}
+		list = append(list, p.Field)
 	}
 	text := strings.Join(list, ", ")
 	if text != "" {
@@ -150,7 +154,9 @@ func (r *changeReport) line(verb, record, remark string) {
 	}
 }
 
-func recordLine(verb, record, remark string) string { return fmt.Sprintf("%-9s %s%s\n", verb, record, remark) }
+func recordLine(verb, record, remark string) string {
+	return fmt.Sprintf("%-9s %s%s\n", verb, record, remark)
+}
 
 // totals returns the number of changes by verb, and lists how many were left out.
 func (r *changeReport) totals() []string {
