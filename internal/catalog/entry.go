@@ -465,12 +465,14 @@ func (e Entry) Merge(stored *Entry, today string) (next Entry, isNews, isStored 
 	case e.Withdrawn && e.isDaily && !strings.HasPrefix(stored.At, today):
 	case e.Withdrawn:
 		next.Withdrawn = true
+	case e.isStep && stored.Old == e.New: // what is taken back stays legible
+		next.Slug, next.Name, next.Withdrawn = e.Slug, e.Name, true
 	default:
 		next.Slug, next.Name, next.New, next.Note = e.Slug, e.Name, e.New, e.Note
 		if !e.isStep {
 			next.Old = e.Old
 		}
-		next.Withdrawn = e.isStep && next.Old == next.New
+		next.Withdrawn = false
 	}
 	isNews = next.Old != stored.Old || next.New != stored.New || next.Withdrawn != stored.Withdrawn
 	return next, isNews, next != *stored

@@ -232,12 +232,24 @@ const (
 	CategoryTopic = "categories/"
 )
 
-// IsOn reports whether an entry is on a topic, which may be about a tool under a former name.
-func IsOn(s *snapshot.Snapshot, e *catalog.Entry, topic string) bool {
-	of := About(s, e)
-	if slug, isTool := strings.CutPrefix(topic, ToolTopic); isTool {
-		f, _ := Find(s, slug)
-		return slices.Contains(of.Tools, f.Slug)
+// Topics returns the topics that an entry is on.
+func Topics(s *snapshot.Snapshot, e *catalog.Entry) []string {
+	of, topics := About(s, e), []string{""}
+	for _, slug := range of.Tools {
+		topics = append(topics, ToolTopic+slug)
 	}
-	return topic == "" || slices.Contains(of.Categories, strings.TrimPrefix(topic, CategoryTopic))
+	for _, slug := range of.Categories {
+		topics = append(topics, CategoryTopic+slug)
+	}
+	return topics
+}
+
+// Topic returns a topic, which may be about a tool under a former name, as Topics has it.
+func Topic(s *snapshot.Snapshot, topic string) string {
+	slug, isTool := strings.CutPrefix(topic, ToolTopic)
+	if !isTool {
+		return topic
+	}
+	f, _ := Find(s, slug)
+	return ToolTopic + f.Slug
 }

@@ -89,6 +89,14 @@ func scoreWords(e *catalog.Entry, in Language) string {
 	return in.either("note ", "score ") + figure(e.Old) + " → " + figure(e.New)
 }
 
+// Correction returns what somebody is told who was told an entry before it changed, or was taken back.
+func Correction(e *catalog.Entry, in Language) string {
+	if !e.Withdrawn {
+		return in.either("Correction\u00a0: ", "Correction: ") + Title(e, in)
+	}
+	return in.either("Correction\u00a0: «\u00a0"+Title(e, in)+"\u00a0» n’a pas eu lieu", "Correction: “"+Title(e, in)+"” did not happen")
+}
+
 // PriceWords says how a price changed: 26 → 29 €/mois.
 func PriceWords(old, now catalog.PriceValue, in Language) string {
 	before, after := Price(old, in), Price(now, in)

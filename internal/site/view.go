@@ -65,6 +65,9 @@ func (v *view) host() string {
 // Show replaces the version that the pages show. The snapshot must have its search index.
 func (s *Site) Show(snap *snapshot.Snapshot) { s.Prepare(snap)() }
 
+// Snapshot returns the version that the pages show.
+func (s *Site) Snapshot() *snapshot.Snapshot { return s.current.Load().snap }
+
 // Prepare builds all that the pages of a version need, and returns what shows it. The
 // snapshot needs its search index only then.
 func (s *Site) Prepare(snap *snapshot.Snapshot) (show func()) {
