@@ -160,8 +160,8 @@ func TestReportAndLogTellWhatBecameOfEachRecord(t *testing.T) {
 			t.Errorf("%v; the report is\n%s", err, sink.report)
 		}
 		for log, want := range map[publication.Log]string{
-			{Language: chronicle.English}: "Varlope: 1 → 2~€/mois\nVarlope: score 8 → 7.5\nDeux outils: comparison rewritten\nAide: page published\n" + records,
-			{Language: chronicle.French}:  "Varlope~: 1 → 2~€/mois\nVarlope~: note 8,0 → 7,5\nDeux outils~: comparatif réécrit\nAide~: page publiée\n" + records,
+			{Language: chronicle.English}: "Varlope: 1 → 2~€/mois\nVarlope: score 8 → 7.5\nComparison rewritten: Deux outils\nPage published: Aide\n" + records,
+			{Language: chronicle.French}:  "Varlope~: 1 → 2~€/mois\nVarlope~: note 8,0 → 7,5\nComparatif réécrit~: Deux outils\nPage publiée~: Aide\n" + records,
 			{JSON: true}:                  `{"id":"outil/varlope/price/2026-11-15","what":"price","kind":"outil","slug":"grande-varlope","day":"2026-11-15","title":"Varlope~: 1 → 2~€/mois","old":"1 €/mois","new":"2 €/mois"}` + "\n",
 		} {
 			var got strings.Builder
