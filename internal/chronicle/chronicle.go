@@ -49,17 +49,19 @@ func InCategory(s *snapshot.Snapshot, slug string) []catalog.Entry {
 func list(
 	s *snapshot.Snapshot, tools []*catalog.Tool, retired []catalog.Retired, isWanted func(*catalog.Entry) bool,
 ) (all []catalog.Entry) {
-	stored := make(map[string]bool, len(s.Entries))
+	type key struct{ kind, first, what, field, day string } // the id, unwritten: there are many
+	keyOf := func(e *catalog.Entry) key { return key{e.Kind, e.First, string(e.What), e.Field, e.Day} }
+	stored := make(map[key]bool, len(s.Entries))
 	for i := range s.Entries {
 		e := &s.Entries[i]
-		stored[e.ID()] = true
+		stored[keyOf(e)] = true
 		if !e.Withdrawn && isWanted(e) {
 			all = append(all, *e)
 		}
 	}
 	add := func(past []catalog.Entry) {
 		for i := range past {
-			if e := &past[i]; e.Day <= s.UpdatedAt && !stored[e.ID()] && isWanted(e) {
+			if e := &past[i]; e.Day <= s.UpdatedAt && !stored[keyOf(e)] && isWanted(e) {
 				all = append(all, *e)
 			}
 		}
@@ -74,7 +76,7 @@ func list(
 		add(s.Catalog.Articles[i].Entries())
 	}
 	slices.SortStableFunc(all, func(a, b catalog.Entry) int {
-		return cmp.Or(cmp.Compare(Time(&b), Time(&a)), cmp.Compare(b.Position, a.Position))
+		return cmp.Or(cmp.Compare(cmp.Or(b.At, b.Day), cmp.Or(a.At, a.Day)), cmp.Compare(b.Position, a.Position))
 	})
 	return all
 }

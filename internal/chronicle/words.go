@@ -216,5 +216,6 @@ func Label(e *catalog.Entry) string {
 var labels = map[catalog.What]string{
 	catalog.WhatNew: "Nouvel outil", catalog.WhatTest: "Test", catalog.WhatScore: "Note", catalog.WhatPrice: "Prix",
 	catalog.WhatPlan: "Offre", catalog.WhatAnnounced: "Annonce", catalog.WhatRenamed: "Nom",
-	catalog.WhatRemoved: "Retiré", catalog.WhatRetired: "Retiré", catalog.WhatRestored: "De retour", catalog.WhatText: "Avis",
+	catalog.WhatRemoved: "Retiré", catalog.WhatRetired: "Retiré", catalog.WhatRestored: "De retour",
+	catalog.WhatText: "Avis",
 }
