@@ -35,6 +35,9 @@ type Entry struct {
 	isDaily   bool // it is withdrawn only on the day on which it was last published
 }
 
+// KeptEntries is how many stored entries a served version has, the last ones. Records tell their past besides.
+const KeptEntries = 5000
+
 // A What says what happened in an Entry.
 type What string
 

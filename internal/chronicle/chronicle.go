@@ -11,9 +11,13 @@ import (
 )
 
 // Latest returns what happened to a catalogue, the latest first: the stored entries of its last versions, and the
-// newest that records tell besides.
+// newest that records tell besides. Callers must not change it: it is made once for a version.
 func Latest(s *snapshot.Snapshot) []catalog.Entry {
-	return list(s, s.Catalog.Tools, s.Catalog.Retired, func(*catalog.Entry) bool { return true })
+	if s.Latest.Load() == nil {
+		all := list(s, s.Catalog.Tools, s.Catalog.Retired, func(*catalog.Entry) bool { return true })
+		s.Latest.Store(&all)
+	}
+	return *s.Latest.Load()
 }
 
 // OfTools returns what happened to some tools, given their present slugs, the latest first.

@@ -85,6 +85,7 @@ func TestRecordsTellWhatIsNotStored(t *testing.T) {
 	}
 	withdrawn := entry(8, "outil", "bourdon", catalog.WhatPrice)
 	withdrawn.Day, withdrawn.Withdrawn = "2026-09-03", true
+	s = snapshot.Build(past(), 2, "2026-11-02")
 	s.Entries = []catalog.Entry{
 		withdrawn, entry(7, "outil", "ruche", catalog.WhatText), entry(6, "comparatif", "match", catalog.WhatText),
 		entry(5, "page", "foire", catalog.WhatText), entry(4, "outil", "drone", catalog.WhatRemoved),
