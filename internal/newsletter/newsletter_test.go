@@ -86,7 +86,8 @@ func (d *desk) publish(tools ...*catalog.Tool) {
 	d.t.Helper()
 	d.now = d.now.Add(time.Minute)
 	c := &catalog.Catalog{
-		Name: "Essai", URL: "https://essai.example", Tools: append(tools, tool("encre", "Encre", "texte", "5")), Retired: d.retired,
+		Name: "Essai", URL: "https://essai.example", Retired: d.retired,
+		Tools:      append(tools, tool("encre", "Encre", "texte", "5")),
 		Categories: []catalog.Category{{Slug: "code", Label: "Code"}, {Slug: "texte", Label: "Texte"}},
 	}
 	c.Sort()
@@ -145,7 +146,8 @@ func (d *desk) tells(want ...string) {
 		for _, e := range b.Entries {
 			titles = append(titles, e.Title)
 		}
-		got = append(got, strings.ReplaceAll(strings.TrimSuffix(b.To, "@example.org")+": "+strings.Join(titles, " | "), "\u00a0", " "))
+		line := strings.TrimSuffix(b.To, "@example.org") + ": " + strings.Join(titles, " | ")
+		got = append(got, strings.ReplaceAll(line, "\u00a0", " "))
 	}
 	slices.Sort(got)
 	if !slices.Equal(got, append([]string{}, want...)) {
@@ -179,8 +181,8 @@ func TestReadersAreToldOfTheirTopicsAtTheirPace(t *testing.T) {
 		d.publish(&priced, tool("style", "Style", "code", "3"))
 		d.now = d.now.Add(time.Minute)
 		d.publish(&priced, tool("style", "Style", "code", "4")) // at six: of the next week
-		d.tells("max: Style : nouvel outil | Calame : 14 → 15 €/mois | Plume → Calame : nouveau nom | Plume : 12 → 14 €/mois",
-			"zoe: Style : 3 → 4 €/mois")
+		week := "Style : nouvel outil | Calame : 14 → 15 €/mois | Plume → Calame : nouveau nom | Plume : 12 → 14 €/mois"
+		d.tells("max: "+week, "zoe: Style : 3 → 4 €/mois")
 		d.now = d.now.AddDate(0, 0, 6)
 		d.tells()
 		d.now = d.now.AddDate(0, 0, 1)
@@ -236,7 +238,8 @@ func TestWhatWasToldAndHasChangedIsCorrectedOnce(t *testing.T) {
 func TestWhoWasToldThatAToolIsRetiredIsToldThatItIsNot(t *testing.T) {
 	each(t, func(t *testing.T, d *desk) {
 		d.follow("lea", "outils/plume", atOnce)
-		d.retired = []catalog.Retired{{Slug: "plume", Name: "Plume", Category: "code", Reason: "mort", RetiredAt: "2026-11-17"}}
+		gone := catalog.Retired{Slug: "plume", Name: "Plume", Category: "code", Reason: "mort", RetiredAt: "2026-11-17"}
+		d.retired = []catalog.Retired{gone}
 		d.publish()
 		d.tells("lea: Plume : retiré, fermé")
 		d.retired = nil
@@ -285,8 +288,11 @@ func TestAMailTellsFiftyEntriesOfAllThatIsFollowed(t *testing.T) {
 			t.Fatalf("%d mails", len(got))
 		}
 		b := got[0]
-		if b.To != "lea@example.org" || b.Topics != "Code\u00a0», «\u00a0Plume" || len(b.Entries) != 50 || b.More != 11 || b.Others() != 60 {
-			t.Errorf("%+v", b)
+		if b.To != "lea@example.org" || b.Topics != "Code\u00a0», «\u00a0Plume" {
+			t.Errorf("to %s, about %s", b.To, b.Topics)
+		}
+		if len(b.Entries) != 50 || b.More != 11 || b.Others() != 60 {
+			t.Errorf("%d entries, and %d more", len(b.Entries), b.More)
 		}
 		if !strings.HasPrefix(b.Entries[0].Page, "https://essai.example/outils/") {
 			t.Errorf("the first is %+v", b.Entries[0])
@@ -384,7 +390,8 @@ func TestATopicThatIsGoneKeepsItsName(t *testing.T) {
 		Categories: []catalog.Category{{Slug: "code", Label: "Code"}}, Tools: []*catalog.Tool{plume("12")},
 	}, 1, "2026-11-17")
 	for topic, want := range map[string]string{
-		"": "Tout le catalogue", "categories/code": "Code", "outils/plume": "Plume", "categories/voix": "voix (n’existe plus)",
+		"": "Tout le catalogue", "categories/code": "Code", "outils/plume": "Plume",
+		"categories/voix": "voix (n’existe plus)",
 	} {
 		if got := TopicName(s, topic); got != want {
 			t.Errorf("%q is named %q, want %q", topic, got, want)

@@ -244,8 +244,8 @@ func (n *node) notifications() (time.Duration, <-chan struct{}) {
 	return listenInterval, wake
 }
 
-// writeToReaders queues what is due: the mail about what readers report, to the contact of the catalogue, and the mails to
-// those who follow something.
+// writeToReaders queues what is due: the mail about what readers report, to the contact of the catalogue, and the
+// mails to those who follow something.
 func (n *node) writeToReaders(ctx context.Context, live *snapshot.Live, letters *newsletter.Newsletter) error {
 	return repeat(ctx, readerInterval, func(ctx context.Context) error {
 		err := n.store.Reports.QueueDigest(ctx, live.Snapshot().Catalog.Settings.Contact, n.cfg.Now())
