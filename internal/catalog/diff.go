@@ -25,8 +25,11 @@ type Diff struct {
 	Authors     RecordChanges
 	Scheduled   RecordChanges // see CompareScheduled
 
-	// Parts holds, by file without suffix (outils/plume), what changed in records and in SettingsFile.
+	// Parts holds, by file without suffix (outils/plume), what changed in records and in SettingsFile. Of the records
+	// that were added only renamed tools have parts, the slug first.
 	Parts map[string][]Part
+
+	Drafts []string // the comparisons among these that the public neither saw nor sees, by slug
 
 	// Listed lists the tools whose histories are the same, but whose file now lists
 	// an entry that was automatic. That is stored without a new version.
@@ -140,6 +143,9 @@ func (d *Diff) compareTools(old, next *Catalog) {
 		switch {
 		case old.Tool(t.Slug) == nil:
 			d.Tools.Added = append(d.Tools.Added, t.Slug)
+			if prior != nil {
+				d.compareParts("outils/"+t.Slug, len(d.Tools.Added), ToolFields, prior, t)
+			}
 		case !same:
 			d.Tools.Changed = append(d.Tools.Changed, t.Slug)
 			d.compareParts("outils/"+t.Slug, len(d.Tools.Changed), ToolFields, prior, t)
@@ -237,12 +243,16 @@ func (d *Diff) compareComparisons(old, next *Catalog) {
 			}
 		case wasPublic:
 			d.add(Change{Type: ComparisonUnpublished, Slug: x.Slug, URL: url})
+		case prior == nil || !isSame(ComparisonFields, prior, x):
+			d.Drafts = append(d.Drafts, x.Slug)
 		}
 	}
 	for _, slug := range d.Comparisons.Removed {
-		if old.Comparison(slug).Published {
-			d.add(Change{Type: ComparisonUnpublished, Slug: slug, URL: next.ComparisonURLOf(slug)})
+		if !old.Comparison(slug).Published {
+			d.Drafts = append(d.Drafts, slug)
+			continue
 		}
+		d.add(Change{Type: ComparisonUnpublished, Slug: slug, URL: next.ComparisonURLOf(slug)})
 	}
 }
 

@@ -35,6 +35,9 @@ type Entry struct {
 	IsDaily   bool // it is withdrawn only on the day on which it was last published
 }
 
+// KeptEntries is how many stored entries a served version has, the last ones. Records tell their past besides.
+const KeptEntries = 5000
+
 // A What says what happened in an Entry.
 type What string
 
@@ -151,10 +154,13 @@ func (r *Retired) Entries(c *Catalog) []Entry {
 
 // Entries returns the entry that an article tells.
 func (a *Article) Entries() []Entry {
-	return []Entry{{
-		Kind: "article", Slug: a.Slug, First: firstOf(a.Slug, a.FirstSlug, a.Aliases), Name: a.Title, What: WhatText,
-		New: a.text().sum, Note: a.text().note, Day: a.Date,
-	}}
+	e := Entry{
+		Kind: "article", Slug: a.Slug, First: firstOf(a.Slug, a.FirstSlug, a.Aliases), Name: a.Title, What: WhatText, Day: a.Date,
+	}
+	if a.Sponsored {
+		e.Note = sponsored
+	}
+	return []Entry{e}
 }
 
 func figureText(f *float64) string {
@@ -321,18 +327,31 @@ func (d *Diff) tellPlans(prior, t *Tool, today string) {
 	}
 }
 
+// Announces returns the entries of all that is announced for a tool, by day; c is its catalogue.
+func (t *Tool) Announces(c *Catalog) (list []Entry) {
+	now := PriceValue{t.Pricing, t.Price, t.PriceDisplay}
+	for i := range t.Announced {
+		a, e := &t.Announced[i], t.entry(WhatAnnounced)
+		e.Field, e.New = a.From, string(a.Retire)
+		if next := c.Tool(a.Successor); next != nil {
+			e.Note = next.Name
+		}
+		if a.Retire == "" {
+			e.Note = now.String()
+			now = PriceValue{cmp.Or(a.Pricing, now.Pricing), cmp.Or(a.Price, now.Price), a.PriceDisplay}
+			e.New = now.String()
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
 // tellAnnounced adds the announcements that came, changed or went. One whose day has come has happened.
 func (d *Diff) tellAnnounced(c *Catalog, prior, t *Tool, today string) {
 	of := func(tool *Tool, from string) (value, note string) {
-		for i := range tool.Announced {
-			if a := &tool.Announced[i]; a.From == from && a.Retire != "" {
-				if next := c.Tool(a.Successor); next != nil {
-					note = next.Name
-				}
-				return string(a.Retire), note
-			} else if a.From == from {
-				return PriceValue{cmp.Or(a.Pricing, tool.Pricing), cmp.Or(a.Price, tool.Price), a.PriceDisplay}.String(),
-					PriceValue{tool.Pricing, tool.Price, tool.PriceDisplay}.String()
+		for _, e := range tool.Announces(c) {
+			if e.Field == from {
+				return e.New, e.Note
 			}
 		}
 		return "", ""

@@ -25,7 +25,7 @@ func (d *Diff) compareParts(name string, count int, fields []Field, before, afte
 	}
 	for i := range fields {
 		f := &fields[i]
-		if f.Form == OwnSlug || f.Form.IsStatus() || f.isSame(before, after) {
+		if f.Form == Draft || f.Form == PublishAt || f.isSame(before, after) && f.IsHidden(before) == f.IsHidden(after) {
 			continue
 		}
 		if d.Parts == nil {
@@ -56,8 +56,11 @@ func shortPart(name, was, is string) Part {
 
 // lineText returns the value of a field on one line, or "" if it has no such form.
 func (f *Field) lineText(record any) string {
-	if f.Form == Body || f.IsEmpty(record) && f.Form != Flag {
+	switch {
+	case f.Form == Body || f.IsEmpty(record) && f.Form != Flag && f.Form != Published:
 		return ""
+	case f.IsHidden(record):
+		return OnRequest
 	}
 	text := ""
 	switch p := f.In(record).(type) {

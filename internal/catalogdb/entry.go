@@ -9,9 +9,6 @@ import (
 	"palmares/internal/sqldb"
 )
 
-// KeptEntries is how many entries of the chronicle a served version has, the last ones. Records tell their past besides.
-const KeptEntries = 5000
-
 var entryTable = sqldb.Table{Name: "entries", Columns: []string{
 	"id", "kind", "slug", "first_slug", "name", "what", "field", "old_value", "new_value", "note", "day", "at", "first_position",
 	"position", "withdrawn", "version",
@@ -31,7 +28,7 @@ func scanEntry(scan sqldb.Scanner, e *storedEntry) error {
 
 // latestEntries returns the last entries of the chronicle, the latest first.
 func latestEntries(ctx context.Context, tx *sql.Tx) (list []catalog.Entry, err error) {
-	rows, err := sqldb.Rows(ctx, tx, `SELECT `+entryTable.List()+` FROM entries ORDER BY position DESC LIMIT $1`, scanEntry, KeptEntries)
+	rows, err := sqldb.Rows(ctx, tx, `SELECT `+entryTable.List()+` FROM entries ORDER BY position DESC LIMIT $1`, scanEntry, catalog.KeptEntries)
 	for i := range rows {
 		list = append(list, rows[i].Entry)
 	}

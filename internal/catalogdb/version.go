@@ -151,7 +151,8 @@ type recordChanges struct {
 	Authors     catalog.RecordChanges `json:"authors,omitzero"`
 	Scheduled   catalog.RecordChanges `json:"scheduled,omitzero"`
 
-	Parts map[string][]catalog.Part `json:"parts,omitempty"`
+	Parts  map[string][]catalog.Part `json:"parts,omitempty"`
+	Drafts []string                  `json:"drafts,omitempty"`
 }
 
 // maxRecorded is how many records of a list are kept in recordChanges.
@@ -169,13 +170,13 @@ func recordsOf(d *catalog.Diff, undoes int64, note string) string {
 		Metadata: d.Metadata, Pictures: d.Pictures, Proofs: d.Proofs, Tools: capped(d.Tools),
 		Comparisons: capped(d.Comparisons), Retired: capped(d.Retired),
 		Pages: capped(d.Pages), Articles: capped(d.Articles), Authors: capped(d.Authors), Scheduled: capped(d.Scheduled),
-		Parts: d.Parts,
+		Parts: d.Parts, Drafts: d.Drafts[:min(len(d.Drafts), maxRecorded)],
 	}))
 }
 
 func (r *recordChanges) diff() catalog.Diff {
 	return catalog.Diff{
 		Metadata: r.Metadata, Pictures: r.Pictures, Proofs: r.Proofs, Tools: r.Tools, Comparisons: r.Comparisons, Retired: r.Retired,
-		Pages: r.Pages, Articles: r.Articles, Authors: r.Authors, Scheduled: r.Scheduled, Parts: r.Parts,
+		Pages: r.Pages, Articles: r.Articles, Authors: r.Authors, Scheduled: r.Scheduled, Parts: r.Parts, Drafts: r.Drafts,
 	}
 }

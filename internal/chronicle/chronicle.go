@@ -6,16 +6,18 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/chart"
 	"palmares/internal/snapshot"
 )
 
-// pastTools is from how many tools, the last that changed, the past is told.
-const pastTools = 60
-
-// Latest returns what happened to a catalogue, the latest first: the stored entries of its last versions, and the newest
-// that records tell besides.
+// Latest returns what happened to a catalogue, the latest first: the stored entries of its last versions, and the
+// newest that records tell besides. Callers must not change it: it is made once for a version.
 func Latest(s *snapshot.Snapshot) []catalog.Entry {
-	return list(s, s.LatestTools(pastTools), s.Catalog.Retired, s.Catalog.Articles, func(*catalog.Entry) bool { return true })
+	if s.Latest.Load() == nil {
+		all := list(s, s.Catalog.Tools, s.Catalog.Retired, func(*catalog.Entry) bool { return true })
+		s.Latest.Store(&all)
+	}
+	return *s.Latest.Load()
 }
 
 // OfTools returns what happened to some tools, given their present slugs, the latest first.
@@ -29,7 +31,7 @@ func OfTools(s *snapshot.Snapshot, slugs ...string) []catalog.Entry {
 			retired = append(retired, *r)
 		}
 	}
-	return list(s, tools, retired, s.Catalog.Articles, func(e *catalog.Entry) bool {
+	return list(s, tools, retired, func(e *catalog.Entry) bool {
 		return slices.ContainsFunc(About(s, e).Tools, func(slug string) bool { return slices.Contains(slugs, slug) })
 	})
 }
@@ -42,42 +44,104 @@ func InCategory(s *snapshot.Snapshot, slug string) []catalog.Entry {
 			tools = append(tools, t)
 		}
 	}
-	return list(s, tools, s.Catalog.Retired, s.Catalog.Articles,
+	return list(s, tools, s.Catalog.Retired,
 		func(e *catalog.Entry) bool { return slices.Contains(About(s, e).Categories, slug) })
 }
 
-// list returns the stored entries and those that records tell, of which some are wanted, the latest first.
+// list returns the stored entries and those that articles, some tools and some retired ones tell, of which some are
+// wanted, the latest first.
 func list(
-	s *snapshot.Snapshot, tools []*catalog.Tool, retired []catalog.Retired, articles []catalog.Article, isWanted func(*catalog.Entry) bool,
+	s *snapshot.Snapshot, tools []*catalog.Tool, retired []catalog.Retired, isWanted func(*catalog.Entry) bool,
 ) (all []catalog.Entry) {
-	stored := make(map[string]bool, len(s.Entries))
+	type key struct{ kind, first, what, field, day string } // the id, unwritten: there are many
+	keyOf := func(e *catalog.Entry) key { return key{e.Kind, e.First, string(e.What), e.Field, e.Day} }
+	stored := make(map[key]bool, len(s.Entries))
 	for i := range s.Entries {
 		e := &s.Entries[i]
-		stored[e.ID()] = true
+		stored[keyOf(e)] = true
 		if !e.Withdrawn && isWanted(e) {
 			all = append(all, *e)
 		}
 	}
 	add := func(past []catalog.Entry) {
 		for i := range past {
-			if e := &past[i]; e.Day <= s.UpdatedAt && !stored[e.ID()] && isWanted(e) {
+			if e := &past[i]; e.Day <= s.UpdatedAt && !stored[keyOf(e)] && isWanted(e) {
 				all = append(all, *e)
 			}
 		}
 	}
-	for _, t := range tools {
-		add(t.Entries())
+	for _, t := range lastTold(tools) {
+		add(past(t))
 	}
 	for i := range retired {
 		add(retired[i].Entries(s.Catalog))
 	}
-	for i := range articles {
-		add(articles[i].Entries())
+	for i := range s.Catalog.Articles {
+		add(s.Catalog.Articles[i].Entries())
 	}
 	slices.SortStableFunc(all, func(a, b catalog.Entry) int {
-		return cmp.Or(cmp.Compare(Time(&b), Time(&a)), cmp.Compare(b.Position, a.Position))
+		return cmp.Or(cmp.Compare(cmp.Or(b.At, b.Day), cmp.Or(a.At, a.Day)), cmp.Compare(b.Position, a.Position))
 	})
 	return all
+}
+
+// past returns what a tool tells. Amounts in euros of a price in another currency are approximate.
+func past(t *catalog.Tool) []catalog.Entry {
+	list := t.Entries()
+	if !t.IsConverted() {
+		return list
+	}
+	about := func(value string) string {
+		p := catalog.ParsePrice(value)
+		p.Display = cmp.Or(p.Display, chart.PriceOf(t, p.Pricing, p.Price))
+		return p.String()
+	}
+	for i := range list {
+		if e := &list[i]; e.What == catalog.WhatPrice {
+			e.Old, e.New = about(e.Old), about(e.New)
+		}
+	}
+	return list
+}
+
+// lastTold returns those of some tools whose past is told: the last that tell something, and the last that tell more
+// than that they are new.
+func lastTold(tools []*catalog.Tool) []*catalog.Tool {
+	const most = 60 // more than any list has entries
+	type dated struct {
+		day  string
+		tool *catalog.Tool
+	}
+	var all, known []dated
+	add := func(list []dated, one dated) []dated {
+		if one.day == "" || len(list) == most && one.day <= list[most-1].day {
+			return list
+		}
+		i, _ := slices.BinarySearchFunc(list, one.day, func(d dated, day string) int { return cmp.Compare(day, d.day) })
+		list = slices.Insert(list, i, one)
+		return list[:min(len(list), most)]
+	}
+	for _, t := range tools {
+		day := t.TestedAt
+		for i := range t.PriceHistory {
+			if p := &t.PriceHistory[i]; !p.IsConversion() {
+				day = max(day, p.ChangedAt)
+			}
+		}
+		for i := range t.ScoreHistory {
+			if c := &t.ScoreHistory[i]; c.ChangesScore() {
+				day = max(day, c.ChangedAt)
+			}
+		}
+		all, known = add(all, dated{max(day, t.AddedAt), t}), add(known, dated{day, t})
+	}
+	var latest []*catalog.Tool
+	for _, d := range slices.Concat(all, known) {
+		if !slices.Contains(latest, d.tool) {
+			latest = append(latest, d.tool)
+		}
+	}
+	return latest
 }
 
 // Time returns when something happened, as far as that is known: as RFC 3339.
@@ -100,7 +164,8 @@ func About(s *snapshot.Snapshot, e *catalog.Entry) Subject {
 		if x == nil || !x.Published {
 			return Subject{Path: "/comparatifs"}
 		}
-		return ofTools(s, Subject{Path: "/comparatifs/" + x.Slug, Tools: []string{x.ToolA, x.ToolB}, Authors: x.Authors})
+		of := Subject{Path: "/comparatifs/" + x.Slug, Tools: []string{x.ToolA, x.ToolB}, Authors: x.Authors}
+		return ofTools(s, of)
 	case "article":
 		a := c.Article(cmp.Or(s.TextAliases["articles/"+e.Slug], e.Slug))
 		if a == nil {
@@ -167,12 +232,24 @@ const (
 	CategoryTopic = "categories/"
 )
 
-// IsOn reports whether an entry is on a topic, which may be about a tool under a former name.
-func IsOn(s *snapshot.Snapshot, e *catalog.Entry, topic string) bool {
-	of := About(s, e)
-	if slug, isTool := strings.CutPrefix(topic, ToolTopic); isTool {
-		f, _ := Find(s, slug)
-		return slices.Contains(of.Tools, f.Slug)
+// Topics returns the topics that an entry is on.
+func Topics(s *snapshot.Snapshot, e *catalog.Entry) []string {
+	of, topics := About(s, e), []string{""}
+	for _, slug := range of.Tools {
+		topics = append(topics, ToolTopic+slug)
 	}
-	return topic == "" || slices.Contains(of.Categories, strings.TrimPrefix(topic, CategoryTopic))
+	for _, slug := range of.Categories {
+		topics = append(topics, CategoryTopic+slug)
+	}
+	return topics
+}
+
+// Topic returns a topic, which may be about a tool under a former name, as Topics has it.
+func Topic(s *snapshot.Snapshot, topic string) string {
+	slug, isTool := strings.CutPrefix(topic, ToolTopic)
+	if !isTool {
+		return topic
+	}
+	f, _ := Find(s, slug)
+	return ToolTopic + f.Slug
 }

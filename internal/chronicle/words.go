@@ -34,13 +34,11 @@ func (l Language) either(inFrench, inEnglish string) string {
 func Title(e *catalog.Entry, in Language) string {
 	colon := in.either("\u00a0: ", ": ")
 	name := markdown.NoBreak(e.Name)
-	switch e.What {
-	case catalog.WhatRenamed:
-		return markdown.NoBreak(e.Old) + " → " + name + in.either("\u00a0: nouveau nom", ": new name")
-	case catalog.WhatText:
-		if e.Kind == "article" && e.Note != "" {
-			name = in.either("Article sponsorisé\u00a0: ", "Sponsored article: ") + name
-		}
+	if noun, isText := texts[e.Kind]; isText { // whose title may be a question
+		return french.Capital(noun.words(e, in)) + colon + name
+	}
+	if e.What == catalog.WhatRenamed {
+		return markdown.NoBreak(e.Old) + " → " + name + colon + in.either("nouveau nom", "new name")
 	}
 	return name + colon + words(e, in)
 }
@@ -67,10 +65,13 @@ func words(e *catalog.Entry, in Language) string {
 		return in.either("retiré, ", "retired, ") + Reason(catalog.Reason(e.New), in) + replaced(e.Note, in)
 	case catalog.WhatRestored:
 		return in.either("de retour dans le catalogue", "back in the catalogue")
-	case catalog.WhatRemoved:
-		return removedWords(e, in)
+	case catalog.WhatText:
+		return noun{"avis", "review", ""}.words(e, in)
 	}
-	return textWords(e, in)
+	if e.New != "" {
+		return in.either("réuni à ", "merged into ") + markdown.NoBreak(e.New)
+	}
+	return in.either("retiré du catalogue", "removed from the catalogue")
 }
 
 // scoreWords says how a score changed, and why.
@@ -86,6 +87,14 @@ func scoreWords(e *catalog.Entry, in Language) string {
 		return in.either("première note, ", "first score, ") + figure(e.New) + "/10"
 	}
 	return in.either("note ", "score ") + figure(e.Old) + " → " + figure(e.New)
+}
+
+// Correction returns what somebody is told who was told an entry before it changed, or was taken back.
+func Correction(e *catalog.Entry, in Language) string {
+	if !e.Withdrawn {
+		return in.either("Correction\u00a0: ", "Correction: ") + Title(e, in)
+	}
+	return in.either("Correction\u00a0: «\u00a0"+Title(e, in)+"\u00a0» n’a pas eu lieu", "Correction: “"+Title(e, in)+"” did not happen")
 }
 
 // PriceWords says how a price changed: 26 → 29 €/mois.
@@ -119,20 +128,23 @@ func Price(p catalog.PriceValue, in Language) string {
 // announcedWords says what is announced, for which day, or that it no longer is.
 func announcedWords(e *catalog.Entry, in Language) string {
 	day := in.either(french.Date(e.Field), e.Field)
-	value := cmp.Or(e.New, e.Old)
-	what, isPrice := "", strings.Contains(value, "\t")
-	switch now := catalog.ParsePrice(e.Note); {
-	case isPrice && e.New != "" && now.Price != "":
-		what = PriceWords(now, catalog.ParsePrice(value), in)
-	case isPrice:
-		what = Price(catalog.ParsePrice(value), in)
-	default:
-		what = in.either("fin, ", "end, ") + Reason(catalog.Reason(value), in) + replaced(e.Note, in)
-	}
+	what := Announced(e, in)
 	if e.New == "" {
-		return in.either("annonce retirée\u00a0: ", "announcement withdrawn: ") + what + in.either(" le ", " on ") + day
+		return in.either("annonce retirée\u00a0: "+what+" le ", "announcement withdrawn: "+what+" on ") + day
 	}
-	return in.either("annoncé pour le ", "announced for ") + day + in.either("\u00a0: ", ": ") + what
+	return in.either("annoncé pour le "+day+"\u00a0: ", "announced for "+day+": ") + what
+}
+
+// Announced returns what is announced, without the day: 26 → 29 €/mois.
+func Announced(e *catalog.Entry, in Language) string {
+	value := cmp.Or(e.New, e.Old)
+	if !strings.Contains(value, "\t") {
+		return in.either("fin, ", "end, ") + Reason(catalog.Reason(value), in) + replaced(e.Note, in)
+	}
+	if now := catalog.ParsePrice(e.Note); now.Price != "" && e.New != "" {
+		return PriceWords(now, catalog.ParsePrice(value), in)
+	}
+	return Price(catalog.ParsePrice(value), in)
 }
 
 // Reason returns why a tool was retired.
@@ -153,48 +165,57 @@ func replaced(name string, in Language) string {
 	return in.either(", remplacé par ", ", replaced by ") + markdown.NoBreak(name)
 }
 
-// nouns are the kinds of texts.
-var nouns = map[string][2]string{
-	"outil": {"avis", "review"}, "comparatif": {"comparatif", "comparison"}, "article": {"article", "article"}, "page": {"page", "page"},
+// A noun is a kind of texts.
+type noun struct{ inFrench, inEnglish, ending string }
+
+var texts = map[string]noun{
+	"comparatif": {"comparatif", "comparison", ""},
+	"article":    {"article", "article", ""},
+	"page":       {"page", "page", "e"},
 }
 
-func removedWords(e *catalog.Entry, in Language) string {
-	noun, isText := nouns[e.Kind]
+// words says what happened to a text.
+func (n noun) words(e *catalog.Entry, in Language) string {
+	if e.Kind == "article" && e.Note != "" {
+		n.inFrench, n.inEnglish = "article sponsorisé", "sponsored article"
+	}
+	inFrench, inEnglish := " réécrit", " rewritten"
 	switch {
-	case isText && e.Kind != "outil":
-		return in.either(agree(e.Kind, noun[0]+" retiré"), noun[1]+" removed")
-	case e.New != "":
-		return in.either("réuni à ", "merged into ") + markdown.NoBreak(e.New)
+	case e.What == catalog.WhatRemoved:
+		inFrench, inEnglish = " retiré", " removed"
+	case e.Old == "":
+		inFrench, inEnglish = " publié", " published"
 	}
-	return in.either("retiré du catalogue", "removed from the catalogue")
+	return in.either(n.inFrench+inFrench+n.ending, n.inEnglish+inEnglish)
 }
 
-func textWords(e *catalog.Entry, in Language) string {
-	noun := nouns[e.Kind]
-	if e.Old == "" {
-		return in.either(agree(e.Kind, noun[0]+" publié"), noun[1]+" published")
+// Values returns what was, what is now and why, for programs: prices as editors write them, and nothing of a text.
+func Values(e *catalog.Entry) (old, now, note string) {
+	switch e.What {
+	case catalog.WhatNew, catalog.WhatTest, catalog.WhatText:
+		return "", "", ""
 	}
-	return in.either(agree(e.Kind, noun[0]+" réécrit"), noun[1]+" rewritten")
-}
-
-// agree returns words about a text with the ending of its gender.
-func agree(kind, text string) string {
-	if kind == "page" {
-		return text + "e"
+	values := [...]string{e.Old, e.New, e.Note}
+	for i, text := range values {
+		if strings.Contains(text, "\t") {
+			p := catalog.ParsePrice(text)
+			values[i] = cmp.Or(p.Display, catalog.WrittenPrice(p.Pricing, p.Price))
+		}
 	}
-	return text
+	return values[0], values[1], values[2]
 }
 
 // Label returns the word for what happened, in lists.
 func Label(e *catalog.Entry) string {
-	if e.What == catalog.WhatText || e.What == catalog.WhatRemoved && e.Kind != "outil" && e.Kind != "cimetiere" {
-		return french.Capital(nouns[e.Kind][0])
+	if noun, isText := texts[e.Kind]; isText {
+		return french.Capital(noun.inFrench)
 	}
 	return labels[e.What]
 }
 
 var labels = map[catalog.What]string{
 	catalog.WhatNew: "Nouvel outil", catalog.WhatTest: "Test", catalog.WhatScore: "Note", catalog.WhatPrice: "Prix",
-	catalog.WhatPlan: "Offre", catalog.WhatAnnounced: "Annonce", catalog.WhatRenamed: "Nom", catalog.WhatRemoved: "Retiré",
-	catalog.WhatRetired: "Retiré", catalog.WhatRestored: "De retour",
+	catalog.WhatPlan: "Offre", catalog.WhatAnnounced: "Annonce", catalog.WhatRenamed: "Nom",
+	catalog.WhatRemoved: "Retiré", catalog.WhatRetired: "Retiré", catalog.WhatRestored: "De retour",
+	catalog.WhatText: "Avis",
 }

@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"palmares/internal/catalog"
 	"palmares/internal/record"
@@ -38,6 +39,8 @@ type Snapshot struct {
 	// Entries are the last ones of the chronicle that are stored, by position, the last first. Set them before the
 	// snapshot is served.
 	Entries []catalog.Entry
+	// Latest is what chronicle.Latest returns, once somebody has asked.
+	Latest atomic.Pointer[[]catalog.Entry]
 
 	// Index finds tools by words; nil before BuildIndex.
 	Index *search.Index
