@@ -53,7 +53,7 @@ const (
 	WhatRemoved   What = "removed"   // from the name, to that of the tool that absorbed it
 	WhatRetired   What = "retired"   // to a Reason; Note is the name of the successor
 	WhatRestored  What = "restored"  // to the name
-	WhatText      What = "text" // checksums of a comparison, an article, a page or the review of a tested tool
+	WhatText      What = "text"      // checksums of a comparison, an article, a page or the review of a tested tool
 )
 
 // sponsored is the note of a text that somebody paid for.
