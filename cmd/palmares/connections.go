@@ -1,20 +1,12 @@
 package main
 
-import (
-	"fmt"
-
-	"github.com/alecthomas/kong"
-)
+import "fmt"
 
 // connectionLimit is how many connections may be open; 0 until given.
 type connectionLimit int
 
 // defaultConnections is the limit where the limit of open files allows it.
 const defaultConnections = 16_384
-
-func (c *connectionLimit) Decode(ctx *kong.DecodeContext) error {
-	return wholeNumber(c, ctx, "a number of connections", 1, 1_000_000)
-}
 
 // maxConnections returns how many of a number of files are for connections. The
 // database, the operator's listener, webhooks and mails need the rest.

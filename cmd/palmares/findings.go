@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/alecthomas/kong"
-
 	"palmares/internal/content"
 	"palmares/internal/french"
 	"palmares/internal/publication"
@@ -47,35 +45,13 @@ func (o *languageOption) speak(inv *invocation) (isFrench bool) {
 type checkOptions struct {
 	languageOption `embed:""`
 	Strict         bool   `help:"Fail if there are warnings."`
-	MaxAge         maxAge `help:"Warn about tests and price checks that are older than this number of days." placeholder:"DAYS"`
-	Format         format `help:"How to print problems and warnings: text, json (one object per line) or github (annotations of a workflow)." default:"text"`
-}
-
-// maxAge is a number of days; 0 until given.
-type maxAge int
-
-// maxMaxAge is a century.
-const maxMaxAge = 36_525
-
-func (n *maxAge) Decode(ctx *kong.DecodeContext) error {
-	return wholeNumber(n, ctx, "a number of days", 1, maxMaxAge)
-}
-
-// format is how findings are printed.
-type format string
-
-func (f *format) UnmarshalText(b []byte) error {
-	*f = format(b)
-	switch *f {
-	case "text", "json", "github":
-		return nil
-	}
-	return &invalidValue{fmt.Sprintf("%q is not a format: expected text, json or github", b)}
+	MaxAge         int    `help:"Warn about tests and price checks that are older than this number of days." placeholder:"DAYS" type:"number" what:"a number of days" range:"1-36525"`
+	Format         string `help:"How to print problems and warnings: text, json (one object per line) or github (annotations of a workflow)." default:"text" enum:"text,json,github"`
 }
 
 // job returns the job of reading a content folder. Its results are shown by out.
 func (c *checkOptions) job(inv *invocation, dir string, out *printer) *publication.Job {
-	return &publication.Job{Dir: dir, Name: dir, Strict: c.Strict, MaxAge: int(c.MaxAge), Now: inv.now, Sink: out}
+	return &publication.Job{Dir: dir, Name: dir, Strict: c.Strict, MaxAge: c.MaxAge, Now: inv.now, Sink: out}
 }
 
 // A printer is the publication.Sink of a command.
@@ -84,7 +60,7 @@ type printer struct {
 	report   io.Writer
 	progress *progress
 	dir      string // the folder, relative to the current directory
-	format   format
+	format   string
 	say      func(string) string
 }
 

@@ -7,14 +7,15 @@ import (
 )
 
 type generateCommand struct {
-	Dir      string    `arg:"" help:"Folder to write; it must not exist or be empty."`
-	Tools    toolCount `help:"Number of tools." default:"1000"`
-	Seed     seed      `help:"Seed; the same seed produces the same bytes." default:"1"`
-	Markdown bool      `help:"Write one Markdown file per record instead of JSON lines."`
+	Dir string `arg:"" help:"Folder to write; it must not exist or be empty."`
+	// Tools leave room for comparisons and retired tools in the two million records that a folder may have.
+	Tools    int    `help:"Number of tools." default:"1000" type:"number" what:"a number of tools" range:"0-1500000"`
+	Seed     uint64 `help:"Seed; the same seed produces the same bytes." default:"1" type:"number" what:"a seed" range:"0-18446744073709551615"`
+	Markdown bool   `help:"Write one Markdown file per record instead of JSON lines."`
 }
 
 func (c *generateCommand) Run(inv *invocation) error {
-	made := synthetic.Catalog(int(c.Tools), uint64(c.Seed))
+	made := synthetic.Catalog(c.Tools, c.Seed)
 	format := content.JSONL
 	if c.Markdown {
 		format = content.Markdown

@@ -83,17 +83,18 @@ const (
 )
 
 // isInvalidValue reports whether a command line was understood but for a value that is
-// not allowed. Of values from the environment and of boolean options kong returns only a
+// not allowed. Of values from the environment, of boolean options and of those with a few values kong returns only a
 // text.
 func isInvalidValue(err error) bool {
 	_, ours := errors.AsType[*invalidValue](err)
-	return ours || strings.Contains(err.Error(), "(from envar ") || strings.Contains(err.Error(), "bool value must be")
+	return ours || notAllowed.MatchString(err.Error())
 }
 
 // secretOptions may have a password or a key in their value.
 var secretOptions = []string{"--database", "--secret-key", "--smtp", "--stripe-key", "--stripe-webhook-secret"}
 
 var (
+	notAllowed      = regexp.MustCompile(`\(from envar |bool value must be|^--[a-z-]+ must be one of`)
 	fromEnvironment = regexp.MustCompile(`(?s)\(from envar (\w+)=.*\)`)
 	harmless        = regexp.MustCompile(`^(-*[a-z]*(-[a-z]+)*|-?[0-9]{1,6}[a-z]?|[0-9]{4}-[0-9]{2}-[0-9]{2})$`)
 )
@@ -142,6 +143,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		kong.Description("Reviews, scores, prices and retirements of AI tools: a folder of Markdown becomes a public "+
 			"API and a site."),
 		kong.Writers(stdout, stderr),
+		kong.NamedMapper("number", kong.MapperFunc(number)),
+		kong.NamedMapper("duration", kong.MapperFunc(duration)),
 		kong.Exit(func(code int) { exited = code }), // only --help exits
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 	)

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -35,17 +37,6 @@ func readInto[T any](to *T, b []byte, read func(string) (T, error)) error {
 	return nil
 }
 
-// onOff is a switch that is written out: "on" or "off".
-type onOff string
-
-func (o *onOff) UnmarshalText(b []byte) error {
-	*o = onOff(b)
-	if *o != "on" && *o != "off" {
-		return &invalidValue{fmt.Sprintf("%q is neither on nor off", b)}
-	}
-	return nil
-}
-
 // networks is a comma-separated list of networks or addresses.
 type networks []netip.Prefix
 
@@ -56,39 +47,6 @@ func (n *networks) UnmarshalText(b []byte) error {
 	}
 	*n = parsed
 	return nil
-}
-
-// between reads a duration; what says what the option is, and what is allowed.
-func between(b []byte, least, most time.Duration, what string) (time.Duration, error) {
-	given, err := time.ParseDuration(string(b))
-	if err != nil || given < least || given > most {
-		return 0, &invalidValue{fmt.Sprintf("%q is not %s", b, what)}
-	}
-	return given, nil
-}
-
-// drain is how long a node keeps serving after it was asked to stop; nil until given.
-type drain struct{ given *time.Duration }
-
-// maxDrain is far above what load balancers need and still ends a process.
-const maxDrain = 5 * time.Minute
-
-func (d *drain) UnmarshalText(b []byte) error {
-	given, err := between(b, 0, maxDrain, "a drain time: expected a duration from 0s to 5m, as in 10s")
-	d.given = &given
-	return err
-}
-
-// waitTime is how long a command tries again; 0 until given.
-type waitTime time.Duration
-
-// maxWait is longer than a fail-over or an upgrade takes, and ends a job of CI.
-const maxWait = time.Hour
-
-func (w *waitTime) UnmarshalText(b []byte) error {
-	given, err := between(b, 0, maxWait, "a time to wait: expected a duration from 0s to 1h, as in 60s")
-	*w = waitTime(given)
-	return err
 }
 
 // baseURL is an absolute http or https URL without a final slash.
@@ -126,16 +84,6 @@ func (s *schedule) UnmarshalText(b []byte) error {
 	return readInto((*webhook.Schedule)(s), b, webhook.ParseSchedule)
 }
 
-// webhookTimeout is how long the receiver of a webhook may take; 0 until given.
-type webhookTimeout time.Duration
-
-func (d *webhookTimeout) UnmarshalText(b []byte) error {
-	given, err := between(b, 100*time.Millisecond, webhook.RequestTimeout, "an answer timeout: expected a duration from "+
-		"100ms to "+webhook.RequestTimeout.String())
-	*d = webhookTimeout(given)
-	return err
-}
-
 // byteCount is a number of bytes, written with a unit.
 type byteCount int64
 
@@ -163,34 +111,13 @@ func (p *plan) UnmarshalText(b []byte) error {
 	return readInto((*account.Plan)(p), b, account.ParsePlan)
 }
 
-// toolCount is how many tools to generate.
-type toolCount int
-
-// maxTools leaves room for comparisons and retired tools in the two million records that
-// a folder may have.
-const maxTools = 1_500_000
-
-func (n *toolCount) Decode(ctx *kong.DecodeContext) error {
-	return wholeNumber(n, ctx, "a number of tools", 0, maxTools)
-}
-
-// callCount is how many calls of tools a caller has in a day.
-type callCount uint32
-
-func (n *callCount) Decode(ctx *kong.DecodeContext) error {
-	return wholeNumber(n, ctx, "a number of calls", 1, 1_000_000_000)
-}
-
-// seed is what a synthetic catalogue is made from.
-type seed uint64
-
-func (n *seed) Decode(ctx *kong.DecodeContext) error {
-	return wholeNumber(n, ctx, "a seed", 0, 1<<64-1)
-}
-
-// wholeNumber reads the value of an option. By itself kong would take -1 for another
-// option.
-func wholeNumber[N ~int | ~uint32 | ~uint64](to *N, ctx *kong.DecodeContext, what string, least, most uint64) error {
+// number reads an option of the type number. Its tags say what it is and its range, as in 1-200. By itself kong would
+// take -1 for another option.
+func number(ctx *kong.DecodeContext, to reflect.Value) error {
+	var least, most uint64
+	if _, err := fmt.Sscanf(ctx.Value.Tag.Get("range"), "%d-%d", &least, &most); err != nil {
+		return err
+	}
 	token := ctx.Scan.Pop()
 	if token.IsEOL() {
 		return errors.New("expected a number after this option")
@@ -198,9 +125,41 @@ func wholeNumber[N ~int | ~uint32 | ~uint64](to *N, ctx *kong.DecodeContext, wha
 	x, err := strconv.ParseUint(token.String(), 10, 64)
 	if err != nil || x < least || x > most {
 		return &invalidValue{
-			fmt.Sprintf("%q is not %s: expected a whole number from %d to %d", token, what, least, most),
+			fmt.Sprintf("%q is not %s: expected a whole number from %d to %d", token, what(ctx), least, most),
 		}
 	}
-	*to = N(x)
+	if to.CanInt() {
+		to.SetInt(int64(x))
+	} else {
+		to.SetUint(x)
+	}
+	return nil
+}
+
+func what(ctx *kong.DecodeContext) string { return ctx.Value.Tag.Get("what") }
+
+// duration reads an option of the type duration, as number does.
+func duration(ctx *kong.DecodeContext, to reflect.Value) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("duration", &text); err != nil {
+		return err
+	}
+	lowest, highest, _ := strings.Cut(ctx.Value.Tag.Get("range"), "-")
+	least, err := time.ParseDuration(lowest)
+	most, invalid := time.ParseDuration(highest)
+	if err := cmp.Or(err, invalid); err != nil {
+		return err
+	}
+	given, err := time.ParseDuration(text)
+	if err != nil || given < least || given > most {
+		return &invalidValue{
+			fmt.Sprintf("%q is not %s: expected a duration from %s to %s", text, what(ctx), lowest, highest),
+		}
+	}
+	if to.Kind() == reflect.Pointer {
+		to.Set(reflect.ValueOf(&given))
+	} else {
+		to.SetInt(int64(given))
+	}
 	return nil
 }

@@ -36,11 +36,11 @@ func (o *revisionOptions) origin() *publication.Revision {
 }
 
 type publishCommand struct {
-	Dir             string   `arg:"" help:"Content folder."`
-	DryRun          bool     `help:"Only print what would change."`
-	AllowRemovals   bool     `help:"Allow tools to disappear without an entry in cimetiere/."`
-	Wait            waitTime `help:"How long to try again while the database or the server is unavailable, as during a fail-over (default: not at all)." placeholder:"DURATION"`
-	Server          baseURL  `help:"Publish on this server, with the token in PALMARES_TOKEN, instead of in the database." placeholder:"URL"`
+	Dir             string        `arg:"" help:"Content folder."`
+	DryRun          bool          `help:"Only print what would change."`
+	AllowRemovals   bool          `help:"Allow tools to disappear without an entry in cimetiere/."`
+	Wait            time.Duration `help:"How long to try again while the database or the server is unavailable, as during a fail-over (default: not at all)." placeholder:"DURATION" type:"duration" what:"a time to wait" range:"0s-1h"`
+	Server          baseURL       `help:"Publish on this server, with the token in PALMARES_TOKEN, instead of in the database." placeholder:"URL"`
 	revisionOptions `embed:""`
 	checkOptions    `embed:""`
 
@@ -51,7 +51,7 @@ func (c *publishCommand) Run(inv *invocation) error {
 	node.LimitGarbage()
 	c.speak(inv)
 	c.shown = map[publication.Finding]bool{}
-	deadline, said := time.Now().Add(time.Duration(c.Wait)), ""
+	deadline, said := time.Now().Add(c.Wait), ""
 	for attempt := 0; ; attempt++ {
 		var err error
 		if attempt > 0 && c.Server == "" { // the folder is not read again as long as this fails

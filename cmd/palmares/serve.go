@@ -25,14 +25,14 @@ type serveCommand struct {
 	Listen         string          `help:"Address to listen on (default: localhost:8080, or port 443 with --domain)." env:"PALMARES_LISTEN" placeholder:"HOST:PORT"`
 	BaseURL        baseURL         `help:"Public URL of this server (default: derived from --listen)." env:"PALMARES_BASE_URL" placeholder:"URL"`
 	OpsListen      string          `help:"Address for the operator's metrics, profiles and health checks (default: none)." env:"PALMARES_OPS_LISTEN" placeholder:"HOST:PORT"`
-	Quota          onOff           `help:"Count requests and enforce daily quotas: on or off." default:"on" env:"PALMARES_QUOTA"`
-	MCPQuota       callCount       `name:"mcp-quota" help:"How many calls of tools a day a network without a key has at /mcp." default:"500" env:"PALMARES_MCP_QUOTA" placeholder:"N"`
+	Quota          string          `help:"Count requests and enforce daily quotas: on or off." default:"on" enum:"on,off" env:"PALMARES_QUOTA"`
+	MCPQuota       uint32          `name:"mcp-quota" help:"How many calls of tools a day a network without a key has at /mcp." default:"500" env:"PALMARES_MCP_QUOTA" placeholder:"N" type:"number" what:"a number of calls" range:"1-1000000000"`
 	Trusted        networks        `name:"trusted-proxies" help:"Networks (CIDR, comma-separated) of proxies whose X-Forwarded-For is trusted (default: none)." env:"PALMARES_TRUSTED_PROXIES" placeholder:"CIDRS"`
-	MaxConnections connectionLimit `help:"How many connections to the public address may be open (default: 16384, or fewer if the limit of open files is lower)." env:"PALMARES_MAX_CONNECTIONS" placeholder:"N"`
-	FrontLane      onOff           `help:"Answer plain requests with less work than net/http does: on or off." default:"on" env:"PALMARES_FRONT_LANE"`
-	Drain          drain           `help:"How long to keep answering after SIGTERM while /readyz returns 503, so that a load balancer sends requests elsewhere (default: 2s with PostgreSQL; with SQLite, where there is no other node, until nobody is connected, 1s at most)." env:"PALMARES_DRAIN" placeholder:"DURATION"`
+	MaxConnections connectionLimit `help:"How many connections to the public address may be open (default: 16384, or fewer if the limit of open files is lower)." env:"PALMARES_MAX_CONNECTIONS" placeholder:"N" type:"number" what:"a number of connections" range:"1-1000000"`
+	FrontLane      string          `help:"Answer plain requests with less work than net/http does: on or off." default:"on" enum:"on,off" env:"PALMARES_FRONT_LANE"`
+	Drain          *time.Duration  `help:"How long to keep answering after SIGTERM while /readyz returns 503, so that a load balancer sends requests elsewhere (default: 2s with PostgreSQL; with SQLite, where there is no other node, until nobody is connected, 1s at most)." env:"PALMARES_DRAIN" placeholder:"DURATION" type:"duration" what:"a drain time" range:"0s-5m"`
 	Memory         byteCount       `help:"The most memory to use, as in 2GiB (default: the limit of the control group)." env:"PALMARES_MEMORY" placeholder:"SIZE"`
-	Demo           onOff           `help:"Serve the demo catalogue until something is published: on or off." default:"on" env:"PALMARES_DEMO"`
+	Demo           string          `help:"Serve the demo catalogue until something is published: on or off." default:"on" enum:"on,off" env:"PALMARES_DEMO"`
 
 	Desk string `help:"Content folder, in a git repository or not, that people with a role change in a browser at /redaction (default: none)." env:"PALMARES_DESK" placeholder:"DIR" type:"path"`
 
@@ -81,8 +81,8 @@ func (o *webhookOptions) keySource(database string) webhook.KeySource {
 
 // deliveryOptions are for tests.
 type deliveryOptions struct {
-	Schedule schedule       `name:"webhook-schedule" env:"PALMARES_WEBHOOK_SCHEDULE" hidden:""`
-	Timeout  webhookTimeout `name:"webhook-timeout" env:"PALMARES_WEBHOOK_TIMEOUT" hidden:""`
+	Schedule schedule      `name:"webhook-schedule" env:"PALMARES_WEBHOOK_SCHEDULE" hidden:""`
+	Timeout  time.Duration `name:"webhook-timeout" env:"PALMARES_WEBHOOK_TIMEOUT" hidden:"" type:"duration" what:"an answer timeout" range:"100ms-15s"`
 }
 
 type mailOptions struct {
@@ -162,12 +162,12 @@ func (c *serveCommand) config(inv *invocation) (cfg node.Config, err error) {
 		Database: inv.database, BaseURL: string(c.BaseURL), Out: inv.stderr, Now: inv.now,
 		Version: version, Release: release(),
 		Demo: c.Demo == "on", FrontLane: c.FrontLane == "on", Quota: c.Quota == "on", MCPQuota: int(c.MCPQuota),
-		Trusted: c.Trusted, Memory: memoryLimit(c.Memory), Drain: c.Drain.given,
+		Trusted: c.Trusted, Memory: memoryLimit(c.Memory), Drain: c.Drain,
 		Desk:   c.Desk,
 		Stripe: billing.Settings{Key: c.Stripe.Key, WebhookSecret: c.Stripe.WebhookSecret, Price: c.Stripe.Price},
 		Webhooks: node.Webhooks{
 			Keys: c.Webhooks.keySource(inv.database), Allow: c.Webhooks.Allow,
-			Schedule: webhook.Schedule(c.Delivery.Schedule), Timeout: time.Duration(c.Delivery.Timeout),
+			Schedule: webhook.Schedule(c.Delivery.Schedule), Timeout: c.Delivery.Timeout,
 		},
 	}
 	cfg.Certificates = c.HTTPS.config()

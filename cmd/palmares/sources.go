@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/evidence"
@@ -43,16 +41,9 @@ func (o *pageOptions) reader(c *catalog.Catalog) (*evidence.Reader, error) {
 type sourcesCheckCommand struct {
 	Dir            string `arg:"" help:"Content folder."`
 	languageOption `embed:""`
-	Limit          sourceLimit `help:"How many sources to look at, those first that were not looked at for longest (default: all)." placeholder:"N"`
-	OnlyChanges    bool        `help:"Leave lines alone of which only the time would change."`
+	Limit          int  `help:"How many sources to look at, those first that were not looked at for longest (default: all)." placeholder:"N" type:"number" what:"a number of sources" range:"1-1000000"`
+	OnlyChanges    bool `help:"Leave lines alone of which only the time would change."`
 	pageOptions    `embed:""`
-}
-
-// sourceLimit is a number of sources; 0 until given.
-type sourceLimit int
-
-func (n *sourceLimit) Decode(ctx *kong.DecodeContext) error {
-	return wholeNumber(n, ctx, "a number of sources", 1, 1_000_000)
 }
 
 // saveEvery is how often proofs are saved while a check runs.
@@ -60,12 +51,7 @@ const saveEvery = 10 * time.Second
 
 // Run looks at the sources. The proofs so far are kept when it is interrupted.
 func (c *sourcesCheckCommand) Run(inv *invocation) error {
-	c.speak(inv)
-	read, err := readCatalogue(inv, c.Dir, c.languageOption)
-	if err != nil {
-		return err
-	}
-	sources, err := listSources(inv, c.Dir, read)
+	read, sources, err := readSources(inv, c.Dir, c.languageOption)
 	if err != nil {
 		return err
 	}
@@ -76,7 +62,7 @@ func (c *sourcesCheckCommand) Run(inv *invocation) error {
 	defer reader.Close()
 	bar, counts, saved := newProgress(inv), map[string]int{}, time.Now()
 	check := &evidence.Check{
-		Reader: reader, Now: inv.now, Limit: int(c.Limit), OnlyChanges: c.OnlyChanges,
+		Reader: reader, Now: inv.now, Limit: c.Limit, OnlyChanges: c.OnlyChanges,
 		Each: func(done, total int, p *catalog.Proof, all func() []catalog.Proof) {
 			counts[p.Result]++
 			bar.show("sources", done, total)
@@ -105,8 +91,9 @@ func (c *sourcesCheckCommand) Run(inv *invocation) error {
 	return nil
 }
 
-// readCatalogue reads a content folder without problems.
+// readCatalogue reads a content folder without problems. From then on, everything is said in the language.
 func readCatalogue(inv *invocation, dir string, language languageOption) (*catalog.Catalog, error) {
+	language.speak(inv)
 	options := checkOptions{languageOption: language, Format: "text"}
 	read, err := options.job(inv, dir, options.newPrinter(inv, dir, inv.stderr)).Read(inv.ctx)
 	if err != nil {
@@ -115,15 +102,19 @@ func readCatalogue(inv *invocation, dir string, language languageOption) (*catal
 	return read.Catalog, read.Close()
 }
 
-// listSources returns the sources of a folder with their proofs. The error names the line that is no proof, as other
-// problems do.
-func listSources(inv *invocation, dir string, c *catalog.Catalog) ([]evidence.Listed, error) {
-	today := catalog.Day(inv.now())
-	proofs, err := content.LoadProofs(dir, today)
-	if wrong, ok := errors.AsType[*content.ProofError](err); ok {
-		return nil, fmt.Errorf("%s:%d: %s", filepath.Join(fromHere(dir), catalog.ProofFile), wrong.Line, inv.say(wrong.Text))
+// readSources is readCatalogue, and returns the sources with their proofs. The error names the line that is no proof,
+// as other problems do.
+func readSources(inv *invocation, dir string, language languageOption) (*catalog.Catalog, []evidence.Listed, error) {
+	read, err := readCatalogue(inv, dir, language)
+	if err != nil {
+		return nil, nil, err
 	}
-	return evidence.List(c, proofs, today), err
+	today := catalog.Day(inv.now())
+	proofs, err := content.LoadProofs(os.DirFS(dir), today)
+	if wrong, ok := errors.AsType[*content.ProofError](err); ok {
+		err = fmt.Errorf("%s:%d: %s", filepath.Join(fromHere(dir), catalog.ProofFile), wrong.Line, inv.say(wrong.Text))
+	}
+	return read, evidence.List(read, proofs, today), err
 }
 
 type sourcesListCommand struct {
@@ -131,7 +122,7 @@ type sourcesListCommand struct {
 	languageOption `embed:""`
 	State          states `help:"Which ones, comma-separated: confirmed, changed, moved, gone, unreadable, or stale for prices that were neither confirmed nor read for longer than price_max_age of catalogue.yaml." default:"changed,gone,moved,unreadable,stale" placeholder:"STATES"`
 	Strict         bool   `help:"Fail if there are any."`
-	Format         format `help:"How to print them: text, json (one object per line) or github (annotations of a workflow)." default:"text"`
+	Format         string `help:"How to print them: text, json (one object per line) or github (annotations of a workflow)." default:"text" enum:"text,json,github"`
 }
 
 // states are results, or stale.
@@ -148,12 +139,7 @@ func (s *states) UnmarshalText(b []byte) error {
 }
 
 func (c *sourcesListCommand) Run(inv *invocation) error {
-	c.speak(inv)
-	read, err := readCatalogue(inv, c.Dir, c.languageOption)
-	if err != nil {
-		return err
-	}
-	sources, err := listSources(inv, c.Dir, read)
+	_, sources, err := readSources(inv, c.Dir, c.languageOption)
 	if err != nil {
 		return err
 	}
@@ -212,19 +198,11 @@ type sourcesQuoteCommand struct {
 	Dir            string `arg:"" help:"Content folder."`
 	Slug           string `arg:"" help:"Slug of the tool."`
 	languageOption `embed:""`
-	Take           passageNumber `help:"Write this passage into the record of the tool, as price_quote, with the day as price_checked_at. The price stays." placeholder:"N"`
+	Take           int `help:"Write this passage into the record of the tool, as price_quote, with the day as price_checked_at. The price stays." placeholder:"N" type:"number" what:"the number of a passage" range:"1-1000"`
 	pageOptions    `embed:""`
 }
 
-// passageNumber is the number of a passage, from 1; 0 until given.
-type passageNumber int
-
-func (n *passageNumber) Decode(ctx *kong.DecodeContext) error {
-	return wholeNumber(n, ctx, "the number of a passage", 1, 1000)
-}
-
 func (c *sourcesQuoteCommand) Run(inv *invocation) error {
-	c.speak(inv)
 	read, err := readCatalogue(inv, c.Dir, c.languageOption)
 	if err != nil {
 		return err
@@ -281,7 +259,7 @@ func passageTable(list []evidence.Passage, price string, say func(string) string
 
 // take writes a passage into the record.
 func (c *sourcesQuoteCommand) take(inv *invocation, list []evidence.Passage) error {
-	if int(c.Take) > len(list) {
+	if c.Take > len(list) {
 		return fmt.Errorf("there is no passage %d on the page, which has %d now", c.Take, len(list))
 	}
 	name := "outils/" + c.Slug + ".md"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 )
 
 type usageCommand struct {
-	Top  top  `help:"How many accounts and networks to list (default: 20)." default:"20" placeholder:"N"`
+	Top  top  `help:"How many accounts and networks to list (default: 20)." default:"20" placeholder:"N" what:"a number of accounts and networks" range:"1-1000000"`
 	Day  day  `help:"The day in UTC, as in 2026-11-17 (default: today)." placeholder:"DAY"`
 	JSON bool `name:"json" help:"Print JSON lines."`
 }
@@ -28,7 +29,7 @@ func (n *top) Decode(ctx *kong.DecodeContext) error {
 	if next.IsEOL() || strings.HasPrefix(next.String(), "-") {
 		return nil
 	}
-	return wholeNumber(n, ctx, "a number of accounts and networks", 1, 1_000_000)
+	return number(ctx, reflect.ValueOf(n).Elem())
 }
 
 // day is a date; "" until given.

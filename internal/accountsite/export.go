@@ -125,7 +125,8 @@ func (p *pages) collect(r *request) (*exported, error) {
 		if err != nil {
 			return nil, err
 		}
-		known.Endpoints = append(known.Endpoints, exportEndpoint(e, recoveries))
+		known.Endpoints = append(known.Endpoints,
+			exportedEndpoint{e, e.LastFailure, append([]webhook.Recovery{}, recoveries...)})
 	}
 	return known, p.collectDesk(r, known)
 }

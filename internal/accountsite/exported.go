@@ -30,60 +30,25 @@ type exportedAccount struct {
 }
 
 type exportedEndpoint struct {
-	ID             string             `json:"id"`
-	URL            string             `json:"url"`
-	Events         []string           `json:"events"` // null: all
-	State          webhook.State      `json:"state"`
-	Reason         string             `json:"disabled_reason,omitempty"`
-	CreatedAt      time.Time          `json:"created_at"`
-	DisabledAt     time.Time          `json:"disabled_at,omitzero"`
-	Failures       int                `json:"failures"`
-	FailingSince   time.Time          `json:"failing_since,omitzero"`
-	LastSuccessAt  time.Time          `json:"last_success_at,omitzero"`
-	LastFailureAt  time.Time          `json:"last_failure_at,omitzero"`
-	LastOutcome    webhook.Outcome    `json:"last_failure_outcome,omitempty"`
-	LastStatus     int                `json:"last_failure_status,omitempty"`
-	OldSecretUntil time.Time          `json:"old_secret_until,omitzero"`
-	Recoveries     []webhook.Recovery `json:"recoveries"`
+	webhook.Endpoint
+	webhook.Failure                    // the last one
+	Recoveries      []webhook.Recovery `json:"recoveries"`
 }
 
 type exportedDelivery struct {
-	ID         string                `json:"id"`
-	EndpointID string                `json:"endpoint_id"`
-	EventID    string                `json:"event_id"`
-	Type       string                `json:"type"`
-	Sequence   int64                 `json:"sequence"`
-	Origin     string                `json:"origin"`
-	State      webhook.DeliveryState `json:"state"`
-	CreatedAt  time.Time             `json:"created_at"`
-	NextAt     time.Time             `json:"next_attempt_at,omitzero"`
-	Attempts   []exportedAttempt     `json:"attempts"`
+	webhook.Delivery
+	Attempts []exportedAttempt `json:"attempts"`
 }
 
 type exportedAttempt struct {
-	Number     int             `json:"number"`
-	At         time.Time       `json:"at"`
-	DurationMS int64           `json:"duration_ms"`
-	Status     int             `json:"status,omitempty"`
-	Outcome    webhook.Outcome `json:"outcome"`
-	Response   string          `json:"response"`
-}
-
-func exportEndpoint(e webhook.Endpoint, recoveries []webhook.Recovery) exportedEndpoint {
-	return exportedEndpoint{
-		e.ID, e.URL, e.Events, e.State, e.Reason, e.CreatedAt, e.DisabledAt, e.Failures, e.FailingSince, e.LastSuccessAt,
-		e.LastFailure.At, e.LastFailure.Outcome, e.LastFailure.Status, e.OldSecretUntil,
-		append([]webhook.Recovery{}, recoveries...),
-	}
+	webhook.Attempt
+	DurationMS int64 `json:"duration_ms"`
 }
 
 func exportDelivery(d webhook.Delivery) exportedDelivery {
-	item := exportedDelivery{
-		d.ID, d.EndpointID, d.EventID, d.Type, d.Sequence, d.Origin, d.State, d.CreatedAt, d.NextAt, []exportedAttempt{},
-	}
+	item := exportedDelivery{d, []exportedAttempt{}}
 	for _, a := range d.Attempts {
-		item.Attempts = append(item.Attempts,
-			exportedAttempt{a.Number, a.At, a.Duration.Milliseconds(), a.Status, a.Outcome, a.Response})
+		item.Attempts = append(item.Attempts, exportedAttempt{a, a.Duration.Milliseconds()})
 	}
 	return item
 }

@@ -47,7 +47,7 @@ func TestAnEditorWritesWhileThePageFollowsAndPublishes(t *testing.T) {
 	b := customer{openTab(t, wideBrowser, desktop, s.url), map[string]bool{}}
 	s.signsIn(b.tab)
 	b.shows("Bonjour Ada")
-	for path, words := range map[string]string{"fiches": "1 fiche", "nouvelle": "Que voulez-vous", "images": "Inutilisées", "sources": "Rien à revoir", "reglages": "Catégories"} {
+	for path, words := range map[string]string{"fiches": "1 fiche", "nouvelle": "Que voulez-vous", "images": "Inutilisées", "sources": "Prix sans citation", "reglages": "Catégories"} {
 		b.goTo("/redaction/" + path)
 		b.shows(words)
 	}

@@ -30,9 +30,9 @@ type Entry struct {
 	Withdrawn     bool  // it was taken back, and nobody is shown it
 
 	// How it changes a stored entry: see Merge.
-	isStep    bool // Old is the value before this publication, not before the day
-	isAmended bool // it is nothing without a stored one
-	isDaily   bool // it is withdrawn only on the day on which it was last published
+	IsStep    bool // Old is the value before this publication, not before the day
+	IsAmended bool // it is nothing without a stored one
+	IsDaily   bool // it is withdrawn only on the day on which it was last published
 }
 
 // KeptEntries is how many stored entries a served version has, the last ones. Records tell their past besides.
@@ -216,7 +216,7 @@ func (d *Diff) chronicle(old, next *Catalog, today string) {
 
 // tell adds an entry of a day, from the value before this publication.
 func (d *Diff) tell(e Entry, today string) {
-	e.Day, e.isStep = today, true
+	e.Day, e.IsStep = today, true
 	d.Entries = append(d.Entries, e)
 }
 
@@ -290,7 +290,7 @@ func (d *Diff) tellHistory(before, after []Entry, step Entry, today string) {
 			continue
 		}
 		isNow := isChanged && (e.New == step.New || e.What == WhatTest)
-		e.isAmended = !isNow
+		e.IsAmended = !isNow
 		if isNow || was != nil {
 			d.Entries = append(d.Entries, e)
 		}
@@ -298,13 +298,13 @@ func (d *Diff) tellHistory(before, after []Entry, step Entry, today string) {
 	}
 	for _, e := range before {
 		if e.What == step.What && find(after, &e) == nil {
-			e.Withdrawn, e.isAmended, e.isDaily = true, true, isChanged
+			e.Withdrawn, e.IsAmended, e.IsDaily = true, true, isChanged
 			d.Entries = append(d.Entries, e)
 			isTold = isTold || e.Day == today
 		}
 	}
 	if isChanged && step.What != WhatTest {
-		step.isAmended = isTold
+		step.IsAmended = isTold
 		d.tell(step, today)
 	}
 }
@@ -361,7 +361,8 @@ func (d *Diff) tellAnnounced(c *Catalog, prior, t *Tool, today string) {
 		e.Field = a.From
 		e.Old, _ = of(prior, a.From)
 		e.New, e.Note = of(t, a.From)
-		if a.From > today {
+		happened := slices.ContainsFunc(t.PriceHistory, func(p PriceChange) bool { return p.ChangedAt == a.From })
+		if a.From > today && (e.New != "" || !happened) {
 			d.tellChange(e, today)
 		}
 	}
@@ -373,16 +374,16 @@ func (d *Diff) tellRetired(old, next *Catalog, today string) {
 		for _, e := range next.retired(slug).Entries(next) {
 			if prior != nil && prior.RetiredAt != e.Day {
 				was := prior.Entries(old)[0]
-				was.Withdrawn, was.isAmended = true, true
+				was.Withdrawn, was.IsAmended = true, true
 				d.Entries = append(d.Entries, was)
 			}
-			e.isAmended = prior != nil && prior.RetiredAt == e.Day
+			e.IsAmended = prior != nil && prior.RetiredAt == e.Day
 			d.Entries = append(d.Entries, e)
 		}
 	}
 	for _, slug := range d.Retired.Removed {
 		e := old.retired(slug).Entries(old)[0]
-		e.Withdrawn, e.isAmended, e.isDaily = true, true, true
+		e.Withdrawn, e.IsAmended, e.IsDaily = true, true, true
 		d.Entries = append(d.Entries, e)
 		if next.Tool(slug) == nil {
 			d.tell(Entry{Kind: e.Kind, Slug: slug, First: slug, Name: e.Name, What: WhatRemoved, Old: e.Name}, today)
@@ -457,22 +458,21 @@ func tellTexts[T any](d *Diff, kind string, changed RecordChanges, old, next []T
 // the next position, and isStored whether anything is to be stored.
 func (e Entry) Merge(stored *Entry, today string) (next Entry, isNews, isStored bool) {
 	if stored == nil {
-		isNews = !e.isAmended && (!e.isStep || e.Old != e.New)
+		isNews = !e.IsAmended && (!e.IsStep || e.Old != e.New)
 		return e, isNews, isNews
 	}
 	next = *stored
 	switch {
-	case e.Withdrawn && e.isDaily && !strings.HasPrefix(stored.At, today):
+	case e.Withdrawn && e.IsDaily && !strings.HasPrefix(stored.At, today):
 	case e.Withdrawn:
 		next.Withdrawn = true
-	case e.isStep && stored.Old == e.New: // what is taken back stays legible
-		next.Slug, next.Name, next.Withdrawn = e.Slug, e.Name, true
+	case e.IsStep && e.New == stored.Old:
+		next.Withdrawn = true
 	default:
-		next.Slug, next.Name, next.New, next.Note = e.Slug, e.Name, e.New, e.Note
-		if !e.isStep {
+		next.Slug, next.Name, next.New, next.Note, next.Withdrawn = e.Slug, e.Name, e.New, e.Note, false
+		if !e.IsStep {
 			next.Old = e.Old
 		}
-		next.Withdrawn = false
 	}
 	isNews = next.Old != stored.Old || next.New != stored.New || next.Withdrawn != stored.Withdrawn
 	return next, isNews, next != *stored

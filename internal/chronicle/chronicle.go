@@ -80,7 +80,8 @@ func list(
 		add(s.Catalog.Articles[i].Entries())
 	}
 	slices.SortStableFunc(all, func(a, b catalog.Entry) int {
-		return cmp.Or(cmp.Compare(cmp.Or(b.At, b.Day), cmp.Or(a.At, a.Day)), cmp.Compare(b.Position, a.Position))
+		when := cmp.Compare(cmp.Or(b.At, b.Day), cmp.Or(a.At, a.Day))
+		return cmp.Or(when, cmp.Compare(b.Position, a.Position), cmp.Compare(a.Slug, b.Slug))
 	})
 	return all
 }

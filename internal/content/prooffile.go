@@ -30,21 +30,29 @@ const (
 	maxProofs = 500_000
 )
 
-// EachProof calls fn with each line of the file of proofs. A line that is no proof, or is dated after today, is a
-// ProofError: nothing that somebody changed by hand, or left of a conflict, is overwritten.
-func EachProof(r io.Reader, today string, fn func(*catalog.Proof)) error {
-	var last catalog.Proof
+// LoadProofs reads the proofs of a folder; a folder without them has none. A line that is no proof, or is dated after
+// today, is a ProofError: nothing that somebody changed by hand, or left of a conflict, is overwritten.
+func LoadProofs(folder fs.FS, today string) (list []catalog.Proof, err error) {
+	file, err := folder.Open(catalog.ProofFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
 	tomorrow := ""
 	if today != "" {
 		tomorrow = catalog.DaysBefore(today, -1) // clocks differ
 	}
-	lines := bufio.NewScanner(r)
+	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, maxLine)
 	n := 1
+	fail := func(text string) ([]catalog.Proof, error) { return nil, &ProofError{n, text} }
 	for ; lines.Scan(); n++ {
 		line := lines.Bytes()
 		if bytes.HasPrefix(line, []byte("<<<<<<<")) || bytes.HasPrefix(line, []byte(">>>>>>>")) || string(line) == "=======" {
-			return &ProofError{n, "a conflict was not resolved: keep one of the lines of each source, or delete the file and run sources check"}
+			return fail("a conflict was not resolved: keep one of the lines of each source, or delete the file and run sources check")
 		}
 		var p catalog.Proof
 		decoder := json.NewDecoder(bytes.NewReader(line))
@@ -53,33 +61,18 @@ func EachProof(r io.Reader, today string, fn func(*catalog.Proof)) error {
 		_, end := decoder.Token()
 		switch {
 		case err != nil, end != io.EOF, !p.IsSound(), tomorrow != "" && p.CheckedAt[:len(tomorrow)] > tomorrow:
-			return &ProofError{n, "this is not a line that sources check wrote: remove the line, and it writes it again"}
-		case n > 1 && catalog.CompareProofs(last, p) >= 0:
-			return &ProofError{n, "the line is out of order, or there twice; remove the line, and sources check writes it again"}
+			return fail("this is not a line that sources check wrote: remove the line, and it writes it again")
+		case n > 1 && catalog.CompareProofs(list[n-2], p) >= 0:
+			return fail("the line is out of order, or there twice; remove the line, and sources check writes it again")
 		case n > maxProofs:
-			return &ProofError{n, fmt.Sprintf("the file has more than %d lines", maxProofs)}
+			return fail(fmt.Sprintf("the file has more than %d lines", maxProofs))
 		}
-		last = p
-		fn(&p)
+		list = append(list, p)
 	}
 	if lines.Err() != nil {
-		return &ProofError{n, "the line is too long; remove the line, and sources check writes it again"}
+		return fail("the line is too long; remove the line, and sources check writes it again")
 	}
-	return nil
-}
-
-// LoadProofs reads the proofs of a folder; a folder without them has none.
-func LoadProofs(dir, today string) (list []catalog.Proof, err error) {
-	file, err := os.Open(filepath.Join(dir, catalog.ProofFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	err = EachProof(file, today, func(p *catalog.Proof) { list = append(list, *p) })
-	return list, err
+	return list, nil
 }
 
 // SaveProofs replaces the proofs of a folder, all at once.

@@ -65,11 +65,8 @@ type conflictPage struct {
 
 func (d *desk) showConflict(r *request, c *draft) (*response, error) {
 	found, err := d.conflict(r.Context(), c)
-	if err != nil {
-		return nil, err
-	}
-	if found == nil {
-		return seeOther(c.path(), ""), nil
+	if err != nil || found == nil {
+		return seeOther(c.path(), ""), err
 	}
 	return found.show(r, false), nil
 }
@@ -93,11 +90,8 @@ func (c *conflict) show(r *request, isMissing bool) *response {
 // settleConflict makes one version of two, as she chose.
 func (d *desk) settleConflict(r *request, c *draft) (*response, error) {
 	found, err := d.conflict(r.Context(), c)
-	if err != nil {
-		return nil, err
-	}
-	if found == nil {
-		return seeOther(c.path(), ""), nil
+	if err != nil || found == nil {
+		return seeOther(c.path(), ""), err
 	}
 	revision, err := strconv.ParseInt(r.PostForm.Get("revision"), 10, 64)
 	if err != nil {

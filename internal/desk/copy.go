@@ -268,6 +268,7 @@ type copyPage struct {
 	Copy       copyRow
 	Pages      []choice // the pages of the site that show it, by their addresses
 	IsShown    bool     // they can be seen: there were no problems yet
+	OnPrice    string   // what was done with its price, said there; "" for nothing
 	Groups     []group
 	Source     string    // the whole file, if no form can show it
 	General    []string  // problems of no field
@@ -295,6 +296,9 @@ func (d *desk) form(r *request, c *draft, e *preview.Edition, messages ...string
 		return nil, err
 	}
 	data := copyPage{page: r.page(name(c.doc, c.Path)), Copy: c.row()}
+	if done := r.URL.Query().Get("fait"); done == "citation" || done == "prix" {
+		data.OnPrice, data.Notice = data.Notice, ""
+	}
 	for _, other := range copies {
 		switch {
 		case other.ID == c.ID:

@@ -69,8 +69,8 @@ func newForm(doc *content.Document, c *catalog.Catalog, problems map[string][]st
 		content.Complete(all, c, doc.Value("category").Text)
 	}
 	var groups []group
-	for i, g := range all {
-		shown := group{Title: g.Label, ID: "groupe-" + strconv.Itoa(i+1), IsRare: g.Label == "Autres"}
+	for _, g := range all {
+		shown := group{Title: g.Label, ID: "groupe-" + slugOf(g.Label), IsRare: g.Label == "Autres"}
 		for _, f := range g.Fields {
 			if f.Name == "slug" { // an address is changed elsewhere
 				continue

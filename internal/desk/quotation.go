@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
@@ -24,6 +26,9 @@ const (
 	maxReadings = 30 // a minute, of all people
 )
 
+// priceGroup is the part of the form of a tool that has its price.
+const priceGroup = "#page.groupe-prix"
+
 // A pageReading reads the pages that prices were taken from.
 type pageReading struct {
 	mu     sync.Mutex
@@ -32,16 +37,22 @@ type pageReading struct {
 	begun  []time.Time      // when the pages of the last minute were asked for
 }
 
-// begin returns the reader, if somebody need not wait. Whoever has it ends the reading.
+// Why a page is not read now.
+var (
+	errBusy    = errors.New("une page se lit déjà pour vous\u00a0: attendez qu’elle s’affiche")
+	errTooMany = errors.New("la rédaction a lu 30\u00a0pages en une minute, le plus possible\u00a0: attendez un peu")
+)
+
+// begin returns the reader, unless somebody waits for a page already or too many were read. Whoever has it ends the reading.
 func (p *pageReading) begin(d *desk, r *request) (*evidence.Reader, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.begun = slices.DeleteFunc(p.begun, func(at time.Time) bool { return r.now.Sub(at) >= time.Minute })
 	switch {
 	case p.busy[r.Email]:
-		return nil, &failure{status: http.StatusTooManyRequests, text: "Une page se lit déjà pour vous\u00a0: attendez qu’elle s’affiche, puis réessayez."}
+		return nil, errBusy
 	case len(p.begun) >= maxReadings:
-		return nil, &failure{status: http.StatusTooManyRequests, text: "La rédaction a lu 30\u00a0pages en une minute, le plus possible\u00a0: réessayez dans une minute."}
+		return nil, errTooMany
 	case p.reader == nil:
 		cfg, c := d.Reader, cmp.Or(r.folder.Catalog, &catalog.Catalog{URL: d.BaseURL})
 		cfg.Agent = evidence.Agent(cfg.Agent, c)
@@ -59,9 +70,6 @@ func (p *pageReading) end(r *request) {
 
 // readSource returns the passages of a page with amounts, nearest to a price first.
 func (d *desk) readSource(r *request, address, price string) ([]evidence.Passage, error) {
-	if address == "" {
-		return nil, refused("Écrivez d’abord l’adresse de la page dans le champ «\u00a0Page du prix\u00a0» de la fiche.")
-	}
 	reader, err := d.pages.begin(d, r)
 	if err != nil {
 		return nil, err
@@ -78,13 +86,15 @@ func (d *desk) readSource(r *request, address, price string) ([]evidence.Passage
 
 type sourcePage struct {
 	page
-	Copy     copyRow
-	URL      string
-	Price    string // of the record
-	Why      string // the page cannot be read
-	Passages []evidence.Passage
-	Chosen   string // the quotation that is chosen already; "" for none
-	IsPriced bool   // amounts can become the price of the record
+	Copy      copyRow
+	URL       string // "" until somebody gives it
+	Price     string // of the record, as the site shows it
+	Why       string // the page cannot be read
+	IsWrong   bool   // another address may help
+	IsPassing bool   // another try may help
+	Passages  []evidence.Passage
+	Chosen    string // the quotation that is chosen already; "" for none
+	IsPriced  bool   // amounts can become the price of the record
 }
 
 // showSource reads the page that the price of a tool was taken from, and proposes its words as the quotation.
@@ -93,39 +103,55 @@ func (d *desk) showSource(r *request, c *draft) (_ *response, err error) {
 		return nil, noPage()
 	}
 	data := sourcePage{
-		page: r.page("Citer le prix"), Copy: c.row(), URL: c.doc.Value("price_source").Text, Price: c.doc.Value("price").Text,
+		page: r.page("Citer le prix"), Copy: c.row(), URL: c.doc.Value("price_source").Text,
+		Price:  cmp.Or(c.doc.Value("price_display").Text, c.doc.Value("price").Text),
 		Chosen: c.doc.Value("price_quote").Text,
 	}
-	data.Passages, err = d.readSource(r, data.URL, data.Price)
-	if r.Context().Err() != nil {
-		return nil, r.Context().Err()
+	if data.URL != "" {
+		data.Passages, err = d.readSource(r, data.URL, data.Price)
 	}
-	status := http.StatusOK
-	if f, ok := errors.AsType[*failure](err); ok {
-		status, data.Why = f.status, f.text
-	} else if err != nil {
-		data.Why = sentence(err) + "."
+	switch {
+	case r.Context().Err() != nil:
+		return nil, r.Context().Err()
+	case err != nil:
+		data.explain(err)
 	}
 	if len(data.Passages) == 1 && data.Passages[0].IsOwn {
 		data.Chosen = data.Passages[0].Quote
 	}
-	data.IsPriced = slices.ContainsFunc(data.Passages, func(p evidence.Passage) bool { return p.Price != "" })
-	a := render("source", data)
-	a.status = status
-	return a, nil
+	isOther := func(p evidence.Passage) bool { return p.Price != "" && !p.IsOwn }
+	data.IsPriced = slices.ContainsFunc(data.Passages, isOther)
+	return render("source", data), nil
 }
 
-// mark records the words that somebody chose on a page, and, if she wants, their amount as the price.
+// explain says why the page cannot be read, and what may help.
+func (p *sourcePage) explain(err error) {
+	status, _ := errors.AsType[evidence.StatusError](err)
+	p.Why = sentence(err) + "."
+	switch {
+	case status == http.StatusNotFound, status == http.StatusGone:
+		p.Why, p.IsWrong = fmt.Sprintf("La page n’existe pas (%d)\u00a0: corrigez l’adresse.", status), true
+	case errors.Is(err, evidence.ErrNoHost), errors.Is(err, evidence.ErrAddress):
+		p.Why, p.IsWrong = p.Why+" Corrigez l’adresse.", true
+	case errors.Is(err, evidence.ErrNoAnswer), errors.Is(err, errTooMany), errors.Is(err, errBusy), status == 429, status >= 500:
+		p.IsPassing = true
+	}
+}
+
+// mark records the words that somebody chose on a page, with their amount as the price if she wants, or else those that
+// she pasted.
 func (d *desk) mark(r *request, c *draft) (*response, error) {
 	if c.doc == nil || c.doc.Kind() != record.Tool {
 		return nil, noPage()
 	}
-	price, words, isChosen := strings.Cut(r.PostForm.Get("mots"), ": ")
-	if !isChosen {
-		return nil, refused("Choisissez les mots de la page qui disent le prix.")
-	}
-	if !r.PostForm.Has("montant") {
+	price, words, _ := strings.Cut(r.PostForm.Get("mots"), ": ")
+	pasted := oneLine(r.PostForm.Get("colle"))
+	if pasted != "" || !r.PostForm.Has("montant") {
 		price = ""
+	}
+	words = cmp.Or(pasted, oneLine(words))
+	if n := utf8.RuneCountInString(words); n < catalog.MinQuote || n > catalog.MaxQuote {
+		return nil, refused("Choisissez ou collez les mots de la page qui disent le prix, de 3 à 300\u00a0caractères.")
 	}
 	revision, err := strconv.ParseInt(r.PostForm.Get("revision"), 10, 64)
 	if err != nil {
@@ -136,8 +162,8 @@ func (d *desk) mark(r *request, c *draft) (*response, error) {
 	if missing != nil { // a new record
 		published = content.NewDocument(record.Tool)
 	}
-	err = d.saveQuote(r, c.WorkingCopy, c.doc, quotation{oneLine(words), price, catalog.Day(r.now), published})
-	return seeOther(c.path(), "citation"), err
+	err = d.saveQuote(r, c.WorkingCopy, c.doc, quotation{words, price, catalog.Day(r.now), published})
+	return seeOther(c.path()+priceGroup, "citation"), err
 }
 
 // A quotation is the words of a page that say a price, read on a day.
@@ -152,7 +178,6 @@ func (d *desk) saveQuote(r *request, c accountdb.WorkingCopy, doc *content.Docum
 		return refused(sentence(err))
 	}
 	_, err := d.Copies.Save(r.Context(), c.ID, c.Revision, doc.Bytes(), r.now)
-	d.reading.forget() // on somebody's own machine, it is in the folder
 	if errors.Is(err, accountdb.ErrChanged) {
 		return refused("Cette fiche vient d’être enregistrée ailleurs\u00a0: rien n’a été fait. Revenez à la page précédente, et recommencez.")
 	}

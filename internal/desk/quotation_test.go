@@ -8,22 +8,22 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
 
 const plans = `<!doctype html><title>Tarifs</title><h2>Équipe</h2><p>49 € par mois</p><h2>Pro</h2><p>19 € <b>par</b> mois</p><s>12 €</s>`
 
-// vendor serves pages with prices. A page under /attend tells that it was asked for, and waits until it is told or its
-// reader is gone.
+// vendor serves pages with prices. A page under /attend tells that it was asked for, and that its reader is gone.
 type vendor struct {
 	*httptest.Server
-	asked, free, gone chan struct{}
+	asked, gone chan struct{}
 }
 
 func newVendor(t *testing.T) *vendor {
 	t.Helper()
-	v := &vendor{asked: make(chan struct{}), free: make(chan struct{}), gone: make(chan struct{})}
+	v := &vendor{asked: make(chan struct{}), gone: make(chan struct{})}
 	v.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if got := r.Header.Get("User-Agent"); got != "Palmares/essai (+https://essai.example)" {
 			t.Errorf("it is asked by %s", got)
@@ -37,6 +37,12 @@ func newVendor(t *testing.T) *vendor {
 			page = "<h2>Pro</h2><p>19 € par mois</p>"
 		case "/image":
 			page = "<img src=prix.png alt=>"
+		case "/devises":
+			page = "<p>119 € par an<p>$29 a month<p>3 € par jour"
+		case "/absente":
+			w.WriteHeader(http.StatusNotFound)
+		case "/panne":
+			w.WriteHeader(http.StatusServiceUnavailable)
 		case "/interdit":
 			w.WriteHeader(http.StatusForbidden)
 		case "/pdf":
@@ -47,11 +53,8 @@ func newVendor(t *testing.T) *vendor {
 			panic(http.ErrAbortHandler)
 		case "/attend":
 			v.asked <- struct{}{}
-			select {
-			case <-v.free:
-			case <-r.Context().Done():
-				v.gone <- struct{}{}
-			}
+			<-r.Context().Done()
+			v.gone <- struct{}{}
 		}
 		fmt.Fprint(w, page)
 	}))
@@ -80,7 +83,8 @@ func TestWordsOfAPageAreMarkedAsTheQuotation(t *testing.T) {
 		copied := bob.open("outils/plume")
 		bob.save(copied, "f.tagline", "Écrit bien").Is(http.StatusSeeOther)
 		page, revision := bob.readPage(copied, v.URL+"/tarifs")
-		own, other := strings.Index(page, `value="19 €/mois: Pro 19 € par mois" required>`), strings.Index(page, `value="49 €/mois: Équipe 49 € par mois" required>`)
+		own := strings.Index(page, `value="19 €/mois: Pro 19 € par mois">`)
+		other := strings.Index(page, `value="49 €/mois: Équipe 49 € par mois">`)
 		if own < 0 || other < own || strings.Contains(page, "12 €") || strings.Contains(page, " checked") {
 			t.Errorf("the page proposes\n%s", page)
 		}
@@ -93,7 +97,8 @@ func TestWordsOfAPageAreMarkedAsTheQuotation(t *testing.T) {
 			{[]string{"montant", "oui"}, []string{"price: 49 €/mois", "  - changed_at: 2026-11-16", "    old_price: 19 €/mois", "    new_price: 49 €/mois"}},
 		} {
 			r := bob.post(copied+"/source", append(step.fields, "revision", revision, "mots", chosen)...).Is(http.StatusSeeOther)
-			bob.get(r.Header.Get("Location")).OK().Contains("La citation est dans la fiche")
+			place, part, _ := strings.Cut(r.Header.Get("Location"), "#")
+			bob.get(place).OK().Contains(`id="`+part+`">Prix<`, "La citation est dans la fiche", "Citer un autre prix")
 			found, err := n.db.Copies.Find(t.Context(), filepath.Base(copied))
 			for _, line := range step.want {
 				if err != nil || !strings.Contains(string(found.Data), "\n"+line+"\n") {
@@ -101,7 +106,7 @@ func TestWordsOfAPageAreMarkedAsTheQuotation(t *testing.T) {
 				}
 			}
 			bob.post(copied+"/source", "revision", revision, "mots", "19 €/mois: Pro").Is(http.StatusUnprocessableEntity).Contains("enregistrée ailleurs")
-			page = bob.get(copied + "/source").OK().Contains(`par mois" required checked>`).Body
+			page = bob.get(copied + "/source").OK().Contains(`par mois" checked>`).Body
 			revision = hasRevision.FindStringSubmatch(page)[1]
 		}
 		// The price that is published needs no history.
@@ -118,6 +123,8 @@ func TestWordsOfAPageAreMarkedAsTheQuotation(t *testing.T) {
 			t.Errorf("%v: %s", err, found.Data)
 		}
 		bob.post(copied+"/source", "revision", revision).Is(http.StatusUnprocessableEntity).Contains("Choisissez", `href="`+copied+`/source"`)
+		long := bob.post(copied+"/source", "revision", revision, "colle", strings.Repeat("19 €", 76))
+		long.Is(http.StatusUnprocessableEntity).Contains("de 3 à 300\u00a0caractères")
 		bob.post(copied+"/source", "mots", chosen).Is(http.StatusBadRequest)
 		bob.get(bob.follow(bob.post("/redaction/fiches/outils/plume/copie", "vers", "source"))).OK().Contains("Prendre ces mots")
 	})
@@ -127,7 +134,7 @@ func TestTheOnlyAmountOfAPageIsChosenIfItIsThePrice(t *testing.T) {
 	me, v := newLocal(t), newVendor(t)
 	copied := me.open("outils/plume")
 	page, revision := me.readPage(copied, v.URL+"/un")
-	if !strings.Contains(page, `value="19 €/mois: Pro 19 € par mois" required checked>`) {
+	if !strings.Contains(page, `value="19 €/mois: Pro 19 € par mois" checked>`) {
 		t.Error(page)
 	}
 	me.post(copied+"/source", "revision", revision, "mots", "19 €/mois: Pro 19 € par mois").Is(http.StatusSeeOther)
@@ -143,23 +150,77 @@ func TestTheOnlyAmountOfAPageIsChosenIfItIsThePrice(t *testing.T) {
 	me.get(me.open("pages/equipe") + "/source").Is(http.StatusNotFound)
 }
 
-func TestAPageThatCannotBeReadSaysWhyInFrench(t *testing.T) {
+func TestWordsOfAPageCanBePastedInstead(t *testing.T) {
+	me, v := newLocal(t), newVendor(t)
+	me.write("outils/encre.md", encre) // which is free
+	copied := me.open("outils/encre")
+	page, revision := me.readPage(copied, v.URL+"/image")
+	if !strings.Contains(page, "Aucun montant ne se lit") || strings.Contains(page, `name="mots"`) {
+		t.Error(page)
+	}
+	me.post(copied+"/source", "revision", revision, "colle", " Gratuit\npour  toujours ").Is(http.StatusSeeOther)
+	page, revision = me.readPage(copied, v.URL+"/tarifs")
+	if strings.Contains(page, "Prix&nbsp;:") || strings.Contains(page, `name="montant"`) {
+		t.Error("a free tool gets another price")
+	}
+	fields := []string{"revision", revision, "colle", "Gratuit à vie", "mots", "49 €/mois: Équipe", "montant", "oui"}
+	me.post(copied+"/source", fields...).Is(http.StatusSeeOther)
+	got := me.read("outils/encre.md")
+	if !strings.Contains(got, "\nprice_quote: Gratuit à vie\n") || !strings.Contains(got, "\nprice: 0 €/mois\n") {
+		t.Errorf("the file is\n%s", got)
+	}
+}
+
+// An amount can become the price if it is in euros, and the record shows no other words.
+func TestWhatWouldBecomeThePriceIsSaidBesideTheWords(t *testing.T) {
 	me, v := newLocal(t), newVendor(t)
 	copied := me.open("outils/plume")
-	me.get(copied + "/source").Is(http.StatusUnprocessableEntity).Contains("Écrivez d’abord l’adresse")
-	for address, why := range map[string]string{
-		v.URL + "/prive/tarifs":  "Le fichier robots.txt du site ne permet pas",
-		v.URL + "/interdit":      "La page répond par le statut 403.",
-		v.URL + "/pdf":           "à un autre genre de fichier.",
-		v.URL + "/grande":        "La page est trop grande",
-		v.URL + "/coupe":         "Le site ne répond pas",
-		v.URL + "/image":         "Aucun montant ne se lit",
-		"http://10.0.0.1/tarifs": "L’adresse n’est pas celle d’une page publique",
-		"file:///etc/passwd":     "L’adresse n’est pas celle d’une page publique",
+	page, _ := me.readPage(copied, v.URL+"/devises")
+	for _, want := range []string{
+		"prix&#8239;? Dans la fiche&nbsp;: «&nbsp;19\u00a0€/mois&nbsp;».",
+		"<strong>119</strong> <span class=\"state\">Prix&nbsp;: 119\u00a0€/mois</span> «&nbsp;119 € par an&nbsp;»",
+		"<strong>29</strong> «&nbsp;$29 a month&nbsp;»", `name="montant" value="oui" aria`,
 	} {
-		page, _ := me.readPage(copied, address)
-		if !strings.Contains(page, why) || !strings.Contains(page, `href="`+copied+`">Revenir à la fiche`) || strings.Contains(page, "Prendre") {
-			t.Errorf("%s: %q is not in\n%s", address, why, page)
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is not in\n%s", want, page)
+		}
+	}
+	me.save(copied, "f.price_display", "29 $/mois").Is(http.StatusSeeOther)
+	const own = `<strong>29</strong> <span class="state state-good">`
+	page = me.get(copied+"/source").OK().Contains("«&nbsp;29 $/mois&nbsp;».", own).Body
+	if strings.Contains(page, "Prix&nbsp;:") || strings.Contains(page, `name="montant"`) {
+		t.Error("a price in dollars becomes one in euros")
+	}
+}
+
+func TestAPageThatCannotBeReadSaysWhyAndWhatHelps(t *testing.T) {
+	me, v := newLocal(t), newVendor(t)
+	copied := me.open("outils/plume")
+	const again, address, paste = "Réessayer", `name="f.price_source"`, `name="colle"`
+	me.get(copied+"/source").OK().Contains(address).Lacks(again, paste, "enregistrée")
+	for _, test := range []struct{ address, why, helps string }{
+		{v.URL + "/prive/tarifs", "Le fichier robots.txt du site ne permet pas", paste},
+		{v.URL + "/interdit", "La page répond par le statut 403.", paste},
+		{v.URL + "/absente", "La page n’existe pas (404)\u00a0: corrigez l’adresse.", address},
+		{v.URL + "/panne", "La page répond par le statut 503.", again + paste},
+		{v.URL + "/pdf", "à un autre genre de fichier.", paste},
+		{v.URL + "/grande", "La page est trop grande", paste},
+		{v.URL + "/coupe", "Le site ne répond pas", again + paste},
+		{v.URL + "/image", "Aucun montant ne se lit", paste},
+		{"http://10.0.0.1/tarifs", "L’adresse n’est pas celle d’une page publique", address},
+		{"file:///etc/passwd", "L’adresse n’est pas celle d’une page publique", address},
+	} {
+		page, _ := me.readPage(copied, test.address)
+		if !strings.Contains(page, test.why) || !strings.Contains(page, ">Revenir à la fiche") {
+			t.Errorf("%s: %q is not in\n%s", test.address, test.why, page)
+		}
+		if isRead := test.address == v.URL+"/image"; strings.Contains(page, "enregistrée dans le fichier.") == isRead {
+			t.Errorf("%s: it does not say that the address is saved", test.address)
+		}
+		for _, help := range []string{again, address, paste} {
+			if strings.Contains(page, help) != strings.Contains(test.helps, help) {
+				t.Errorf("%s: %s helps: %t", test.address, help, strings.Contains(page, help))
+			}
 		}
 	}
 }
@@ -169,37 +230,22 @@ func TestPagesAreReadOneAtATimeAndThirtyAMinute(t *testing.T) {
 	bob := n.as("Bob")
 	copied := bob.open("outils/plume")
 	bob.save(copied, "f.price_source", v.URL+"/attend").Is(http.StatusSeeOther)
-	ask := func(ctx context.Context) chan int {
-		r := httptest.NewRequestWithContext(ctx, http.MethodGet, base+copied+"/source", nil)
-		r.Header.Set("X-Who", "Bob")
-		done := make(chan int, 1)
-		go func() {
-			w := httptest.NewRecorder()
-			n.handler.ServeHTTP(w, r)
-			done <- w.Code
-		}()
-		<-v.asked
-		return done
-	}
-	done := ask(t.Context())
-	bob.get(copied+"/source").Is(http.StatusTooManyRequests).Contains("Une page se lit déjà pour vous", "Réessayer")
-	v.free <- struct{}{}
-	if got := <-done; got != http.StatusOK {
-		t.Errorf("%d", got)
-	}
-
-	// Whoever leaves ends the reading.
 	ctx, leave := context.WithCancel(t.Context())
-	done = ask(ctx)
+	r := httptest.NewRequestWithContext(ctx, http.MethodGet, base+copied+"/source", nil)
+	r.Header.Set("X-Who", "Bob")
+	var reading sync.WaitGroup
+	reading.Go(func() { n.handler.ServeHTTP(httptest.NewRecorder(), r) })
+	<-v.asked
+	bob.get(copied+"/source").OK().Contains("Une page se lit déjà pour vous", "Réessayer")
 	leave()
 	<-v.gone
-	<-done
+	reading.Wait()
 
 	bob.save(copied, "f.price_source", v.URL+"/un").Is(http.StatusSeeOther)
-	for range 28 {
+	for range 29 {
 		bob.get(copied + "/source").OK()
 	}
-	n.as("Ada").get(copied + "/source").Is(http.StatusTooManyRequests).Contains("30\u00a0pages en une minute")
+	n.as("Ada").get(copied+"/source").OK().Contains("30\u00a0pages en une minute", "Réessayer")
 	n.now = n.now.Add(time.Minute)
 	bob.get(copied + "/source").OK()
 }

@@ -106,6 +106,9 @@ func (d *desk) run(w http.ResponseWriter, r *request, role account.Role, page pa
 	case isForm:
 		err = r.readForm(w)
 	}
+	if r.isLocal && r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, copiesPath) { // she may have saved
+		d.reading.forget()
+	}
 	if err == nil {
 		r.folder, err = d.folder(r.Context())
 	}
@@ -156,9 +159,10 @@ func (d *desk) write(w http.ResponseWriter, r *request, a *response) {
 	}
 }
 
-// seeOther redirects to a page of ours, which says what was done: a key of notices, or "" for nothing.
+// seeOther redirects to a page of ours, or a part of it, which says what was done: a key of notices, or "" for nothing.
 func seeOther(path, done string) *response {
-	to := url.URL{Path: path}
+	path, part, _ := strings.Cut(path, "#")
+	to := url.URL{Path: path, Fragment: part}
 	if done != "" {
 		to.RawQuery = url.Values{"fait": {done}}.Encode()
 	}

@@ -1,8 +1,8 @@
 package desk
 
 import (
+	"cmp"
 	"errors"
-	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -20,7 +20,7 @@ const (
 	maxSources = 500
 	// shownSources is how many the page of all states shows of each.
 	shownSources = 20
-	// unquoted is the state of a price whose source nobody has quoted.
+	// unquoted is the state of a price that nobody has quoted.
 	unquoted = "unquoted"
 )
 
@@ -40,13 +40,14 @@ var sourceLists = []sourceList{
 	{State: catalog.Moved, Text: "Pages déplacées", Hint: "L’adresse mène à un autre site, à l’accueil ou à une connexion, et les mots cités n’y sont pas."},
 	{State: catalog.Unreadable, Text: "Pages illisibles", Hint: "La page n’a pas pu être lue, ou les mots cités n’y sont plus\u00a0: ouvrez-la, et marquez-les de nouveau."},
 	{State: evidence.Stale, Text: "Pages à relire", Hint: "Leur prix n’a été ni retrouvé là ni relevé à la main depuis longtemps."},
-	{State: unquoted, Text: "Prix sans citation", Hint: "La page du prix est connue, mais personne n’y a encore marqué les mots qui le disent."},
+	{State: unquoted, Text: "Prix sans citation", Hint: "Personne n’a encore marqué les mots d’une page qui disent ces prix. Ce qui est gratuit ou sur devis est ici si la fiche a une page du prix."},
 }
 
 type sourceRow struct {
 	evidence.Listed
 	Name    string
 	Record  row
+	Shown   string    // the price as the site shows it; "" for none
 	Change  passage   // from the words that are quoted to those that were found
 	IsOpen  bool      // it is the source of a tool that can be edited, and can be marked anew
 	IsTaken bool      // what was found can be taken over
@@ -74,17 +75,20 @@ func (d *desk) sources(e *preview.Edition) ([]sourceList, error) {
 	if d.sourcesRead.of == e {
 		return d.sourcesRead.lists, nil
 	}
-	proofs, err := d.proofs()
+	today := catalog.Day(d.Now())
+	proofs, err := content.LoadProofs(d.Folder.With(nil), today)
 	if _, isLine := errors.AsType[*content.ProofError](err); isLine { // the next reading of the folder reports it
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	all := evidence.List(e.Catalog, proofs, catalog.Day(d.Now()))
+	all := evidence.List(e.Catalog, proofs, today)
 	for _, t := range e.Catalog.Tools {
-		if !t.Draft && t.PriceSource != "" && t.PriceQuote == "" && catalog.IsPublic(t.Pricing, t.Price) {
-			all = append(all, evidence.Listed{Proof: catalog.Proof{Slug: t.Slug, URL: t.PriceSource}, State: unquoted, Price: t.Price})
+		if !t.Draft && t.PriceQuote == "" && (t.PriceSource != "" || !catalog.IsFree(t.Price)) {
+			found := evidence.Listed{State: unquoted, Price: catalog.WrittenPrice(t.Pricing, t.Price)}
+			found.Slug, found.URL = t.Slug, t.PriceSource
+			all = append(all, found)
 		}
 	}
 	lists := slices.Clone(sourceLists)
@@ -102,26 +106,12 @@ func (d *desk) sources(e *preview.Edition) ([]sourceList, error) {
 	return d.sourcesRead.lists, nil
 }
 
-// proofs returns what was seen at the sources of the folder.
-func (d *desk) proofs() (list []catalog.Proof, err error) {
-	file, err := d.Folder.With(nil).Open(catalog.ProofFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	err = content.EachProof(file, catalog.Day(d.Now()), func(p *catalog.Proof) { list = append(list, *p) })
-	return list, err
-}
-
 func (d *desk) sourceRow(c *catalog.Catalog, l *evidence.Listed) sourceRow {
 	r := sourceRow{Listed: *l, Record: row{Kind: &kinds[2], Slug: l.Slug}, Name: l.Slug}
 	r.Found = oneLine(l.Found)
 	r.Change = passage{Old: oneLine(l.Quote), New: r.Found}
 	if t := c.Tool(l.Slug); t != nil {
-		r.Record.Kind, r.Name = &kinds[0], t.Name
+		r.Record.Kind, r.Name, r.Shown = &kinds[0], t.Name, cmp.Or(t.PriceDisplay, l.Price)
 		r.IsOpen = l.URL == t.PriceSource && l.Quote == t.PriceQuote && !d.isInBulk(&r.Record) // not an announced price
 	}
 	r.IsTaken = r.IsOpen && l.State == catalog.Changed && utf8.RuneCountInString(r.Found) <= catalog.MaxQuote
@@ -170,12 +160,10 @@ func (d *desk) takeOver(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	changed := refused("Le prix de la fiche ou sa page ont changé depuis que cette liste s’est affichée\u00a0: rien n’a été fait. Revenez à la liste des sources.")
+	changed := refused("Ces mots ne sont plus proposés\u00a0: la page a été relue entre-temps, ou la fiche a changé. Rien n’a été fait\u00a0: revenez à la liste des sources.")
 	s := d.offered(r, found.File())
-	switch {
-	case s == nil:
-		return nil, refused("Ces mots ne sont plus proposés\u00a0: la page a été relue entre-temps, ou la fiche a changé. Revenez à la liste des sources.")
-	case published.Value("price").Text != r.PostForm.Get("note"), published.Value("price_quote").Text != s.Quote, published.Value("price_source").Text != s.URL:
+	if s == nil || published.Value("price_quote").Text != s.Quote || published.Value("price_source").Text != s.URL ||
+		s.New != "" && published.Value("price").Text != r.PostForm.Get("note") {
 		return nil, changed
 	}
 	c, err := d.copyOf(r, accountdb.WorkingCopy{Path: found.File(), Original: data, Data: data})
@@ -194,11 +182,11 @@ func (d *desk) takeOver(r *request) (*response, error) {
 	case err != nil:
 		return nil, err
 	case s.New == "":
-		return seeOther(copiesPath+"/"+c.ID, "citation"), nil
+		return seeOther(copiesPath+"/"+c.ID+priceGroup, "citation"), nil
 	case r.isLocal:
 		return seeOther(sourcesPath, "prix-ecrit"), nil
 	}
-	return seeOther(copiesPath+"/"+c.ID, "prix"), nil
+	return seeOther(copiesPath+"/"+c.ID+priceGroup, "prix"), nil
 }
 
 // offered returns the source whose words a form takes over, if the list of sources proposes them for that record; nil if

@@ -83,7 +83,7 @@ func TestWordsThatWereFoundAreTakenOverWithTheirPriceAndDay(t *testing.T) {
 		bob.post("/redaction/fiches/outils/encre/prix", words...).Is(http.StatusUnprocessableEntity)
 		bob.post("/redaction/fiches/outils/absent/prix", words...).Is(http.StatusNotFound)
 		bob.save(copied, "f.price_source", tariffs+"/nouveaux").Is(http.StatusSeeOther)
-		bob.post(takeOver, words...).Is(http.StatusUnprocessableEntity).Contains("ou sa page ont changé")
+		bob.post(takeOver, words...).Is(http.StatusUnprocessableEntity).Contains("ne sont plus proposés")
 		bob.save(copied, "f.price_source", tariffs).Is(http.StatusSeeOther)
 
 		// Published, it waits for the next look, and the history has the day of this one.
@@ -112,7 +112,7 @@ func TestOnOnesOwnMachineWordsAreTakenOverIntoTheFile(t *testing.T) {
 	before := me.read("outils/plume.md")
 	for was, other := range map[string]string{"price: 19": "price: 21", "price_quote: Pro": "price_quote: Max", "/tarifs\n": "/prix\n"} {
 		me.write("outils/plume.md", strings.Replace(before, was, other, 1)) // in her editor, while the page is open
-		me.post(takeOver, words...).Is(http.StatusUnprocessableEntity).Contains("ont changé depuis que cette liste")
+		me.post(takeOver, words...).Is(http.StatusUnprocessableEntity).Contains("ne sont plus proposés")
 	}
 	me.write("outils/plume.md", before)
 	to := me.post(takeOver, words...).Is(http.StatusSeeOther).Header.Get("Location")
@@ -133,6 +133,7 @@ func TestWhereOnlyAPersonCanTellThePriceTheWordsAloneAreTakenOver(t *testing.T) 
 	me.write("outils/plume.md", strings.Replace(me.read("outils/plume.md"), "price: 19 €/mois\n", "price: 19 €/mois\nprice_display: Dès 19 €\n", 1))
 	me.get("/redaction/sources").OK().Contains("Reprendre les mots trouvés")
 	to := me.post(takeOver, words...).Is(http.StatusSeeOther).Header.Get("Location")
+	to, _, _ = strings.Cut(to, "#")
 	me.get(to).OK().Contains("La citation est dans la fiche", "À regarder, sans empêcher de publier")
 	if got := me.read("outils/plume.md"); !strings.Contains(got, "price: 19 €/mois\n") || !strings.Contains(got, "price_quote: \""+words[5]+"\"\n") {
 		t.Errorf("the file is\n%s", got)
@@ -154,8 +155,32 @@ func TestEveryStateHasItsList(t *testing.T) {
 	me.now = me.now.Add(16 * time.Second)
 	me.get("/redaction/sources").OK().Contains("Pages à relire", "Jamais relue")
 	me.write("outils/plume.md", strings.Replace(me.read("outils/plume.md"), "price_quote: "+quoted+"\n", "", 1))
-	me.now = me.now.Add(16 * time.Second)
-	me.get("/redaction/sources?etat=unquoted").OK().Contains("Prix sans citation", "Lire la page<span")
+	me.get("/redaction/sources?etat=changed").OK().Contains("Rien dans cette liste").Lacks("Rien à revoir")
+	me.write("catalogue.yaml", settings+"categories: []\n")
+	me.get("/redaction/sources").OK().Contains("dès qu’il n’y aura plus rien à corriger").Lacks("Rien à revoir")
+}
+
+func TestPricesWithoutAQuotationAreListedAsSoonAsTheyAreSaved(t *testing.T) {
+	const list = "/redaction/sources?etat=unquoted"
+	me := newLocal(t)
+	me.write("outils/encre.md", encre)
+	first := me.get(list).OK().Contains("Prix sans citation&nbsp;: 1", "Plume", "19\u00a0€/mois")
+	first.Contains("n’a pas de page du prix", "Donner l’adresse<span").Lacks("Encre")
+	copied := me.follow(me.post("/redaction/fiches/outils/plume/copie", "vers", "source"))
+	page := me.get(copied).OK().Contains("Adresse de la page qui dit le prix").Body
+	fields := []string{"revision", hasRevision.FindStringSubmatch(page)[1], "f.price_source", tariffs, "vers", "source"}
+	me.post(strings.TrimSuffix(copied, "/source"), fields...).Is(http.StatusSeeOther)
+	me.get(list).OK().Contains(`href="`+tariffs+`"`, "Lire la page<span")
+	plume := me.open("outils/plume")
+	me.save(plume, "f.price_display", "Sur devis, dès 21 $").Is(http.StatusSeeOther)
+	me.get(list).OK().Contains("<strong>Sur devis, dès 21 $</strong>")
+	for _, price := range []string{"0 €/mois", "sur devis"} { // with a page, it can be quoted
+		me.save(plume, "f.price", price, "f.price_display", "").Is(http.StatusSeeOther)
+		me.get(list).OK().Contains("Plume")
+	}
+	me.save(plume, "f.price_source", "").Is(http.StatusSeeOther)
+	me.get(list).OK().Contains("Rien dans cette liste")
+	me.get("/redaction/sources").OK().Contains("Rien à revoir")
 }
 
 func TestPricesOfOneFileAreReadAndNotTakenOver(t *testing.T) {

@@ -541,9 +541,9 @@ func TestPassagesAreQuotationsNearestToThePriceFirst(t *testing.T) {
 	}
 	want := []Passage{
 		{"Pro 19 € HT / mois, 5 projets", "19", "19 €/mois", true},
-		{"Pro 19 € HT / mois, 5 projets 7 jours CHF 1'200.50 par an HTML 5 Essai de 19 jours", "19", "19 €/mois", true},
+		{"Pro 19 € HT / mois, 5 projets 7 jours CHF 1'200.50 par an HTML 5 Essai de 19 jours", "19", "", true},
 		{"Solo 9 € par mois", "9", "9 €/mois", false},
-		{"Pro 19 € HT / mois, 5 projets 7 jours CHF 1'200.50 par an", "1'200,50", "1 200,50 €/mois", false},
+		{"Pro 19 € HT / mois, 5 projets 7 jours CHF 1'200.50 par an", "1'200,50", "", false},
 	}
 	if got := p.passages("19 €/mois"); !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)

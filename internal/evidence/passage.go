@@ -17,7 +17,7 @@ import (
 type Passage struct {
 	Quote  string // one line
 	Amount string // the number, as the page writes it
-	Price  string // the recorded price with that number; "" if it has no such form
+	Price  string // the recorded price with that number; "" if either is not in euros, or it is free
 	IsOwn  bool   // it is the recorded one
 }
 
@@ -41,9 +41,12 @@ func (p *page) passages(price string) (list []Passage) {
 		at, end, value := int(n.from), int(n.end), s.number(i)
 		isOwn := recorded != "" && amount(value) == own
 		before, behind := p.text[max(0, at-8):at], p.text[end:min(end+8, len(p.text))]
-		isAmount := currencyBefore.MatchString(before) || currencyBehind.MatchString(behind)
-		if !isOwn && !isAmount || len(known) > 10*maxPassages {
+		signs, offered := oneLine(currencyBefore.FindString(before)+" "+currencyBehind.FindString(behind)), ""
+		if !isOwn && signs == "" || len(known) > 10*maxPassages {
 			continue
+		}
+		if (signs == "€" || signs == "€ €") && catalog.IsPrice(price) && !catalog.IsFree(price) {
+			offered = priceWith(price, value)
 		}
 		for _, quote := range p.around(at, end) {
 			if known[quote] {
@@ -51,7 +54,7 @@ func (p *page) passages(price string) (list []Passage) {
 			}
 			known[quote] = true
 			if result, _ := s.find(quote); result == catalog.Confirmed {
-				list = append(list, Passage{quote, value, priceWith(price, value), isOwn})
+				list = append(list, Passage{quote, value, offered, isOwn})
 				break
 			}
 		}

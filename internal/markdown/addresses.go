@@ -331,12 +331,7 @@ func (p place) retiredTool(slug, fragment string, hasFragment bool) (address, re
 	case !hasFragment:
 		return retiredPath + slug, ""
 	}
-	sections := p.sectionsOf("cimetiere/"+slug, t.Body)
-	id, found := sections.find(fragment)
-	if !found {
-		return "", sections.hint(fmt.Sprintf("the obituary of %q", slug), fragment)
-	}
-	return retiredPath + slug + "#" + id, ""
+	return p.section(retiredPath+slug, "cimetiere/"+slug, t.Body, fmt.Sprintf("the obituary of %q", slug), fragment)
 }
 
 // tool returns the address of a page of a tool: outils, avis or alternatives.
@@ -359,12 +354,7 @@ func (p place) tool(slug, under string, u *url.URL) (address, reason string) {
 	if under == "alternatives" {
 		return "", "the page of alternatives has no sections; remove #" + brief(u.Fragment)
 	}
-	sections := p.sectionsOf("outils/"+t.Slug, t.Body)
-	id, found := sections.find(u.Fragment)
-	if !found {
-		return "", sections.hint(fmt.Sprintf("the review of %q", t.Slug), u.Fragment)
-	}
-	return "/avis/" + t.Slug + "#" + id, ""
+	return p.section("/avis/"+t.Slug, "outils/"+t.Slug, t.Body, fmt.Sprintf("the review of %q", t.Slug), u.Fragment)
 }
 
 // toolFile matches what follows the slug in the addresses of the feed and the badge of a tool.
@@ -420,12 +410,7 @@ func (p place) inBody(address, file, body string, u *url.URL) (string, string) {
 	if u.Fragment == "" {
 		return address, ""
 	}
-	sections := p.sectionsOf(file, body)
-	id, found := sections.find(u.Fragment)
-	if !found {
-		return "", sections.hint(file+markdownExt, u.Fragment)
-	}
-	return address + "#" + id, ""
+	return p.section(address, file, body, file+markdownExt, u.Fragment)
 }
 
 // absent says that there is no such record, and whether it is a draft.
@@ -436,8 +421,8 @@ func (p place) absent(folder, slug, what string) string {
 	return fmt.Sprintf("there is no %s %q", what, brief(slug))
 }
 
-// sectionsOf returns the sections of a text, which is parsed once.
-func (p place) sectionsOf(file, body string) *anchorIndex {
+// section adds the anchor of a section of a text, which is parsed once, to an address.
+func (p place) section(address, file, body, where, fragment string) (_, reason string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	x := p.sections[file]
@@ -448,7 +433,11 @@ func (p place) sectionsOf(file, body string) *anchorIndex {
 		}
 		p.sections[file] = x
 	}
-	return x
+	id, found := x.find(fragment)
+	if !found {
+		return "", x.hint(where, fragment)
+	}
+	return address + "#" + id, ""
 }
 
 func withQuery(address string, u *url.URL) string {

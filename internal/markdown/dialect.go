@@ -245,7 +245,7 @@ func (d *document) nestTags(parent ast.Node) {
 			n = next
 			continue
 		}
-		switch form, tag := tagOf(d.rawText(raw)); {
+		switch form, tag := tagOf(raw.Segments.Value(d.source)); {
 		case tag == "br" && form != closing:
 			parent.ReplaceChild(parent, raw, newElement(tag, raw))
 		case !allowedTags[tag]:
@@ -256,7 +256,7 @@ func (d *document) nestTags(parent ast.Node) {
 			for {
 				last := open[len(open)-1]
 				open = open[:len(open)-1]
-				_, name := tagOf(d.rawText(last))
+				_, name := tagOf(last.Segments.Value(d.source))
 				count[name]--
 				if name == tag {
 					wrap(parent, last, raw, tag)
@@ -285,14 +285,6 @@ func wrap(parent, first, last ast.Node, tag string) {
 	}
 	parent.RemoveChild(parent, last)
 	parent.ReplaceChild(parent, first, e)
-}
-
-func (d *document) rawText(n *ast.RawHTML) []byte {
-	if n.Segments.Len() == 1 {
-		segment := n.Segments.At(0)
-		return segment.Value(d.source)
-	}
-	return n.Segments.Value(d.source)
 }
 
 type tagForm int

@@ -168,8 +168,8 @@ func renderTask(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.Walk
 // renderCode renders a block that can be scrolled with the keyboard.
 func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
-		plain := writer{source: source}
-		_, _ = w.WriteString("<pre tabindex=\"0\"><code>" + html.EscapeString(plain.lines(n)) + "</code></pre>\n")
+		code := html.EscapeString(string(n.Lines().Value(source)))
+		_, _ = w.WriteString("<pre tabindex=\"0\"><code>" + code + "</code></pre>\n")
 	}
 	return ast.WalkSkipChildren, nil
 }

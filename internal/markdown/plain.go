@@ -1,14 +1,16 @@
 package markdown
 
 import (
+	"bufio"
+	"bytes"
+	"html"
 	"regexp"
-	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/util"
+	goldhtml "github.com/yuin/goldmark/renderer/html"
 )
 
 // A writer builds the plain text of a tree, block by block.
@@ -62,13 +64,13 @@ func (w *writer) block(n ast.Node, separator string) {
 	case *ast.Heading, *ast.Paragraph, *ast.TextBlock:
 		w.add(separator, plain(w.source, n))
 	case *ast.CodeBlock, *ast.FencedCodeBlock:
-		w.add(separator, strings.TrimRight(w.lines(n), "\n"))
+		w.add(separator, strings.TrimRight(string(n.Lines().Value(w.source)), "\n"))
 	case *ast.HTMLBlock:
-		html := w.lines(n)
+		raw := string(n.Lines().Value(w.source))
 		if n.HasClosure() {
-			html += string(n.ClosureLine.Value(w.source))
+			raw += string(n.ClosureLine.Value(w.source))
 		}
-		w.add(separator, stripHTML(html))
+		w.add(separator, stripHTML(raw))
 	case *ast.List:
 		for item := n.FirstChild(); item != nil; item = item.NextSibling() {
 			inner.blocks(item, "\n")
@@ -95,15 +97,6 @@ func (w *writer) row(row ast.Node, table *writer) {
 	if strings.Join(cells, "") != "" {
 		table.add("\n", strings.TrimSpace(strings.Join(cells, " | ")))
 	}
-}
-
-func (w *writer) lines(n ast.Node) string {
-	var b strings.Builder
-	for i := range n.Lines().Len() {
-		line := n.Lines().At(i)
-		b.Write(line.Value(w.source))
-	}
-	return b.String()
 }
 
 func (w *writer) inline(parent ast.Node) {
@@ -249,63 +242,17 @@ func hasFigures(block ast.Node) bool {
 	return found
 }
 
-// unescape writes s with backslash escapes and entities resolved.
+// unescape writes s with backslash escapes and entities resolved, as goldmark does on a page.
 func (w *writer) unescape(s []byte) {
-	for len(s) > 0 {
-		i := 0
-		for i < len(s) && s[i] != '\\' && s[i] != '&' {
-			i++
-		}
-		w.b.Write(s[:i])
-		s = s[i:]
-		if len(s) == 0 {
-			return
-		}
-		if s[0] == '\\' && len(s) > 1 && util.IsPunct(s[1]) {
-			w.b.WriteByte(s[1])
-			s = s[2:]
-			continue
-		}
-		if s[0] == '&' {
-			if decoded, n := entity(s); n > 0 {
-				w.b.WriteString(decoded)
-				s = s[n:]
-				continue
-			}
-		}
-		w.b.WriteByte(s[0])
-		s = s[1:]
+	if !bytes.ContainsAny(s, `\&`) {
+		w.b.Write(s)
+		return
 	}
-}
-
-// entity decodes the entity at the start of s and returns its length, or 0 if
-// there is none.
-func entity(s []byte) (string, int) {
-	const maxLength = 40 // the longest name of HTML 5 has 31 letters
-	end := 1
-	for end < len(s) && end < maxLength && s[end] != ';' {
-		end++
-	}
-	if end == len(s) || s[end] != ';' {
-		return "", 0
-	}
-	name := string(s[1:end])
-	digits, numeric := strings.CutPrefix(name, "#")
-	if !numeric {
-		if e, ok := util.LookUpHTML5EntityByName(name); ok {
-			return string(e.Characters), end + 1
-		}
-		return "", 0
-	}
-	base, maxDigits := 10, 7
-	if len(digits) > 0 && (digits[0] == 'x' || digits[0] == 'X') {
-		base, maxDigits, digits = 16, 6, digits[1:]
-	}
-	v, err := strconv.ParseUint(digits, base, 32)
-	if err != nil || len(digits) > maxDigits {
-		return "", 0
-	}
-	return string(printable(util.ToValidRune(rune(v)))), end + 1
+	var page bytes.Buffer
+	out := bufio.NewWriter(&page)
+	goldhtml.DefaultWriter.Write(out, s)
+	_ = out.Flush() // memory cannot fail
+	w.b.WriteString(strings.Map(printable, html.UnescapeString(page.String())))
 }
 
 // printable replaces control characters, which an entity can stand for, by spaces:

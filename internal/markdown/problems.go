@@ -108,7 +108,7 @@ func (c *checker) visit(n ast.Node) {
 	case *ast.HTMLBlock:
 		c.html(n.Pos(), n.Lines().Value(c.source))
 	case *ast.RawHTML:
-		c.html(n.Pos(), c.rawText(n))
+		c.html(n.Pos(), n.Segments.Value(c.source))
 	case *ast.Link:
 		c.refer(n.Reference)
 		c.link(n.Pos(), n.Destination)

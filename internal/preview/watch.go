@@ -3,9 +3,14 @@ package preview
 import (
 	"context"
 	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"palmares/internal/content"
 )
 
 const (
@@ -26,21 +31,56 @@ func (p *Preview) Run(ctx context.Context) error {
 		return fmt.Errorf("changes of the folder cannot be watched: %w", err)
 	}
 	defer w.Close()
+	var last []content.Part // nil before the first reading, and if they cannot be listed
 	for ctx.Err() == nil {
-		t, err := newTree(w, p.cfg.Dir) // before reading, so that no change is missed
 		var again <-chan time.Time
-		if err != nil {
+		if watch(w, p.cfg.Dir) != nil { // before reading, so that no change is missed
 			again = time.After(absence)
 		}
-		p.read(ctx)
-		waitForChange(ctx, w, t, again)
+		parts, err := listParts(p.cfg.Dir)
+		if err != nil || last == nil || !slices.Equal(parts, last) {
+			p.read(ctx)
+		}
+		last = parts
+		waitForChange(ctx, w, again)
 	}
 	return nil
 }
 
+// watch watches all folders in a content folder: a link in it may lead to any of them.
+func watch(w *fsnotify.Watcher, dir string) error {
+	base, err := filepath.EvalSymlinks(dir)
+	if err == nil {
+		err = w.Add(base)
+	}
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(base, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil || !e.IsDir(): // what is missing or cannot be read is the business of content.Read
+		case e.Name() == ".git" || e.Name() == "node_modules":
+			return fs.SkipDir
+		default:
+			_ = w.Add(path) // as above
+		}
+		return nil
+	})
+}
+
+// listParts returns what reading a content folder looks at.
+func listParts(dir string) ([]content.Part, error) {
+	root, err := content.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return content.Parts(root.FS())
+}
+
 // waitForChange returns when something changed and then nothing for a moment, or when it
 // is time to look again.
-func waitForChange(ctx context.Context, w *fsnotify.Watcher, t *tree, again <-chan time.Time) {
+func waitForChange(ctx context.Context, w *fsnotify.Watcher, again <-chan time.Time) {
 	var settled, late <-chan time.Time
 	for {
 		select {
@@ -52,10 +92,7 @@ func waitForChange(ctx context.Context, w *fsnotify.Watcher, t *tree, again <-ch
 			return
 		case <-late:
 			return
-		case e := <-w.Events:
-			if !t.isRelevant(e) {
-				continue
-			}
+		case <-w.Events:
 		case <-w.Errors: // changes were lost
 		}
 		settled = time.After(quiet)

@@ -12,27 +12,42 @@ import (
 type freshness struct {
 	Words string // confirmé le
 	Day   string
-	Quote string  // the words that say the price
-	Place *source // where they stood; nil if somebody read it, or if that is long ago
+	Quote string  // the words that say the price; "" if that is long ago, or none are known
+	Place *source // where they stood; nil without them
 }
 
 // freshness returns how the price of a tool is known; nil if nothing is. What is long ago is by the
 // day of the catalogue, as on all pages of a version.
 func (v *view) freshness(t *catalog.Tool) *freshness {
 	known := v.snap.Catalog.FreshnessOf(t, v.snap.UpdatedAt)
-	f := &freshness{Day: known.Day}
+	f, p := &freshness{Words: "confirmé le", Day: known.Day}, known.Proof
 	switch {
 	case known.Day == "":
 		return nil
 	case known.IsOld:
 		f.Words = "non confirmé depuis le"
-	case known.Proof != nil:
-		f.Words, f.Quote = "confirmé le", known.Proof.Quote
-		f.Place = &source{Text: hostOf(known.Proof.URL), Href: quotationURL(t, known.Proof)}
-	default:
-		f.Words = "relevé à la main le"
+		return f
+	case p == nil:
+		f.Words, p = "relevé à la main le", v.quoted(t)
+	}
+	if p != nil {
+		f.Quote, f.Place = p.Quote, &source{Text: hostOf(p.URL), Href: quotationURL(t, p)}
 	}
 	return f
+}
+
+// quoted returns the quotation of a price that somebody read, with the last look at it, if there was one; nil if there
+// is none, or the look did not find it on that day or since.
+func (v *view) quoted(t *catalog.Tool) *catalog.Proof {
+	p, proofs := &catalog.Proof{Slug: t.Slug, URL: t.PriceSource, Quote: t.PriceQuote}, v.snap.Catalog.Proofs
+	if i, ok := slices.BinarySearchFunc(proofs, *p, catalog.CompareProofs); ok {
+		p = &proofs[i]
+	}
+	if p.IsOf(t) && catalog.IsQuoted(p.Quote, t.Pricing, t.Price, t.PriceDisplay) &&
+		(p.Result == catalog.Confirmed || p.CheckedAt < t.PriceCheckedAt) {
+		return p
+	}
+	return nil
 }
 
 func hostOf(address string) string {

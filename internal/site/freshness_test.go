@@ -54,10 +54,19 @@ func TestAPageSaysHowItsPriceIsKnownAndSinceWhenItIsNot(t *testing.T) {
 	}{
 		{name: "nothing is known"},
 		{name: "read", read: "2026-08-04", want: "relevé à la main le 4 août 2026"},
+		{name: "quoted, and not looked at", read: "2026-08-04", confirmed: "2026-08-04", change: func(c *catalog.Catalog) {
+			c.Proofs = nil
+		}, want: "relevé à la main le 4 août 2026 : « Pro 12 € » sur aube.example"},
+		{name: "quoted for another price", read: "2026-08-04", confirmed: "2026-08-04", change: func(c *catalog.Catalog) {
+			c.Tools[0].PriceQuote = "Pro 15 €"
+		}, want: "relevé à la main le 4 août 2026"},
+		{name: "not found on that day", read: "2026-10-11", confirmed: "2026-10-11", change: func(c *catalog.Catalog) {
+			c.Proofs[0].Result, c.Proofs[0].ConfirmedAt = catalog.Unreadable, ""
+		}, want: "relevé à la main le 11 octobre 2026"},
 		{name: "read too long ago", read: "2026-08-03", want: "non confirmé depuis le 3 août 2026"},
 		{name: "confirmed", read: "2026-08-03", confirmed: "2026-08-04", want: "confirmé le 4 août 2026 : « Pro 12 € » sur aube.example"},
 		{name: "confirmed too long ago", confirmed: "2026-08-03", want: "non confirmé depuis le 3 août 2026"},
-		{name: "read after it was confirmed", read: "2026-10-20", confirmed: "2026-10-10", want: "relevé à la main le 20 octobre 2026"},
+		{name: "read after it was confirmed", read: "2026-10-20", confirmed: "2026-10-10", want: "relevé à la main le 20 octobre 2026 : « Pro 12 € » sur aube.example"},
 		{name: "confirmed too long ago for the catalogue", confirmed: "2026-10-02", change: func(c *catalog.Catalog) { c.Settings.PriceMaxAge = &month }, want: "non confirmé depuis le 2 octobre 2026"},
 		{name: "read before it changed, with the quotation of another price", read: "2026-08-03", confirmed: "2026-10-10", change: func(c *catalog.Catalog) {
 			c.Tools[0].Price = "15 €/mois"
@@ -68,7 +77,7 @@ func TestAPageSaysHowItsPriceIsKnownAndSinceWhenItIsNot(t *testing.T) {
 		}, want: "non confirmé depuis le 11 octobre 2026"},
 		{name: "read after it changed", read: "2026-10-12", confirmed: "2026-10-11", change: func(c *catalog.Catalog) {
 			c.Proofs[0].Result, c.Proofs[0].Found = catalog.Changed, "Pro 15 €"
-		}, want: "relevé à la main le 12 octobre 2026"},
+		}, want: "relevé à la main le 12 octobre 2026 : « Pro 12 € » sur aube.example"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := tested()
@@ -88,7 +97,7 @@ func TestAPageSaysHowItsPriceIsKnownAndSinceWhenItIsNot(t *testing.T) {
 				if test.want != "" && !strings.Contains(body, want) {
 					t.Errorf("%s does not say %q", path, want)
 				}
-				for _, other := range []string{"relevé à la main", "non confirmé", " confirmé le"} {
+				for _, other := range []string{"relevé à la main", "non confirmé", " confirmé le", "« Pro 1"} {
 					if strings.Contains(body, other) && !strings.Contains(" "+test.want, other) {
 						t.Errorf("%s says %q", path, other)
 					}

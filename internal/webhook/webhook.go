@@ -42,37 +42,38 @@ const (
 )
 
 // An Endpoint is a customer's URL that receives events. The store creates it; its
-// owner changes URL, Events and State, attempts change the rest.
+// owner changes URL, Events and State, attempts change the rest. Its JSON, and that of the types below, is what the
+// owner exports.
 type Endpoint struct {
-	ID        string
-	AccountID string
-	URL       string
-	Events    []string // sorted; nil for all
-	State     State
-	Reason    string // why it is Disabled, otherwise ""
-	CreatedAt time.Time
+	ID        string    `json:"id"`
+	AccountID string    `json:"-"`
+	URL       string    `json:"url"`
+	Events    []string  `json:"events"` // sorted; nil for all
+	State     State     `json:"state"`
+	Reason    string    `json:"disabled_reason,omitempty"` // why it is Disabled, otherwise ""
+	CreatedAt time.Time `json:"created_at"`
 
 	// OldSecretUntil is until when the previous secret signs too, see Overlaps. It is
 	// deleted some time after that.
-	OldSecretUntil time.Time
+	OldSecretUntil time.Time `json:"old_secret_until,omitzero"`
 
-	Failures      int       // attempts failed in a row
-	FailingSince  time.Time // the first of them; zero after a success
-	NotBefore     time.Time // nothing is sent before, because of failures or Retry-After; zero for any time
-	LastSuccessAt time.Time // zero for never
-	LastFailure   Failure   // zero for never
-	DisabledAt    time.Time
-	ResumedAt     time.Time // when its owner last made it active again; zero for never
+	Failures      int       `json:"failures"`                 // attempts failed in a row
+	FailingSince  time.Time `json:"failing_since,omitzero"`   // the first of them; zero after a success
+	NotBefore     time.Time `json:"-"`                        // nothing is sent before, by failures or Retry-After
+	LastSuccessAt time.Time `json:"last_success_at,omitzero"` // zero for never
+	LastFailure   Failure   `json:"-"`                        // zero for never
+	DisabledAt    time.Time `json:"disabled_at,omitzero"`
+	ResumedAt     time.Time `json:"-"` // when its owner last made it active again; zero for never
 
 	// MailedFor is what FailingSince was when the owner was last mailed about failures.
-	MailedFor time.Time
+	MailedFor time.Time `json:"-"`
 }
 
 // A Failure is an attempt that failed.
 type Failure struct {
-	At      time.Time // when it ended
-	Outcome Outcome
-	Status  int // of the response, 0 without one
+	At      time.Time `json:"last_failure_at,omitzero"` // when it ended
+	Outcome Outcome   `json:"last_failure_outcome,omitempty"`
+	Status  int       `json:"last_failure_status,omitempty"` // of the response, 0 without one
 }
 
 // Failing reports whether an endpoint that should receive deliveries did not accept the
@@ -120,18 +121,18 @@ const (
 
 // A Delivery is one event on its way to one endpoint.
 type Delivery struct {
-	ID         string
-	EndpointID string
-	EventID    string // the webhook-id, the same when an event is sent again
-	Type       string
-	Sequence   int64 // 0 for a ping
-	Origin     string
-	State      DeliveryState
-	CreatedAt  time.Time
-	NextAt     time.Time // earliest next attempt, also because of the endpoint's NotBefore; zero unless Pending
-	LeaseEnd   time.Time // until when a node may be sending it; zero if none is
-	Attempts   []Attempt // oldest first; only the last one in a list of deliveries
-	Count      int       // of the attempts that have an outcome
+	ID         string        `json:"id"`
+	EndpointID string        `json:"endpoint_id"`
+	EventID    string        `json:"event_id"` // the webhook-id, the same when an event is sent again
+	Type       string        `json:"type"`
+	Sequence   int64         `json:"sequence"` // 0 for a ping
+	Origin     string        `json:"origin"`
+	State      DeliveryState `json:"state"`
+	CreatedAt  time.Time     `json:"created_at"`
+	NextAt     time.Time     `json:"next_attempt_at,omitzero"` // earliest next one, see NotBefore; zero unless Pending
+	LeaseEnd   time.Time     `json:"-"`                        // until when a node may be sending it; zero if none is
+	Attempts   []Attempt     `json:"-"`                        // oldest first; lists have only the last
+	Count      int           `json:"-"`                        // of the attempts that have an outcome
 }
 
 // Sending reports whether a request is being sent.
@@ -139,12 +140,12 @@ func (d *Delivery) Sending(now time.Time) bool { return d.State == Pending && d.
 
 // An Attempt is one request and its outcome.
 type Attempt struct {
-	Number   int // from 1
-	At       time.Time
-	Duration time.Duration
-	Status   int // of the response, 0 without one
-	Outcome  Outcome
-	Response string // the first 1,024 bytes of its body, as text
+	Number   int           `json:"number"` // from 1
+	At       time.Time     `json:"at"`
+	Duration time.Duration `json:"-"`
+	Status   int           `json:"status,omitempty"` // of the response, 0 without one
+	Outcome  Outcome       `json:"outcome"`
+	Response string        `json:"response"` // the first 1,024 bytes of its body, as text
 }
 
 // A Claim is a delivery that this node has leased, with everything needed to send it.
@@ -179,8 +180,7 @@ type Verdict struct {
 	ProbeAt time.Time
 }
 
-// A Recovery is a stored request to send everything that an endpoint missed. Its JSON is what the
-// owner of the endpoint exports.
+// A Recovery is a stored request to send everything that an endpoint missed.
 type Recovery struct {
 	ID         string    `json:"id"` // rcv_
 	EndpointID string    `json:"-"`

@@ -120,9 +120,6 @@ func (h *Handler) getDelivery(r *request) (web.Response, error) {
 }
 
 func (h *Handler) resendDelivery(r *request) (web.Response, error) {
-	if _, err := r.readBody(); err != nil {
-		return web.Response{}, err
-	}
 	d, err := h.cfg.Store.Deliveries.Resend(r.Context(), r.owner, r.id, h.cfg.Now())
 	if errors.Is(err, accountdb.ErrTooMany) {
 		return web.Response{}, tooManyResends()
@@ -131,9 +128,6 @@ func (h *Handler) resendDelivery(r *request) (web.Response, error) {
 }
 
 func (h *Handler) pingEndpoint(r *request) (web.Response, error) {
-	if _, err := r.readBody(); err != nil {
-		return web.Response{}, err
-	}
 	d, err := h.cfg.Store.Deliveries.Ping(r.Context(), r.owner, r.id, h.cfg.Now())
 	return h.queued(d, err)
 }

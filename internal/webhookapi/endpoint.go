@@ -69,11 +69,7 @@ func (h *Handler) listEndpoints(r *request) (web.Response, error) {
 }
 
 func (h *Handler) createEndpoint(r *request) (web.Response, error) {
-	body, err := r.readBody("url", "events")
-	if err != nil {
-		return web.Response{}, err
-	}
-	url, given, err := h.url(body)
+	url, given, err := h.url(r.body)
 	if err != nil {
 		return web.Response{}, err
 	}
@@ -81,7 +77,7 @@ func (h *Handler) createEndpoint(r *request) (web.Response, error) {
 		return web.Response{}, web.Invalid("url", "Le champ « url » manque : "+
 			"donnez l’adresse https à laquelle envoyer les événements.")
 	}
-	events, _, err := body.events()
+	events, _, err := r.body.events()
 	if err != nil {
 		return web.Response{}, err
 	}
@@ -106,15 +102,11 @@ func (h *Handler) getEndpoint(r *request) (web.Response, error) {
 }
 
 func (h *Handler) changeEndpoint(r *request) (web.Response, error) {
-	body, err := r.readBody("url", "events", "state")
-	if err != nil {
-		return web.Response{}, err
-	}
-	if len(body) == 0 {
+	if len(r.body) == 0 {
 		return web.Response{}, web.Invalid("", "L’objet est vide : donnez ce qui doit changer, « url », "+
 			"« events » ou « state ».")
 	}
-	change, err := h.readChange(body)
+	change, err := h.readChange(r.body)
 	if err != nil {
 		return web.Response{}, err
 	}
@@ -159,9 +151,6 @@ func (h *Handler) deleteEndpoint(r *request) (web.Response, error) {
 }
 
 func (h *Handler) rotateSecret(r *request) (web.Response, error) {
-	if _, err := r.readBody(); err != nil {
-		return web.Response{}, err
-	}
 	secret := webhook.NewSecret()
 	return h.endpoint(r, secret, func(id string) (webhook.Endpoint, error) {
 		return h.cfg.Store.Endpoints.RotateSecret(r.Context(), r.owner, id, h.cfg.Sealer.Seal(id, secret), nil, h.cfg.Now())

@@ -29,12 +29,8 @@ func newRecoveryItem(r *webhook.Recovery) recoveryItem {
 }
 
 func (h *Handler) recover(r *request) (web.Response, error) {
-	body, err := r.readBody("since")
-	if err != nil {
-		return web.Response{}, err
-	}
 	now := h.cfg.Now()
-	since, text, err := body.since(now)
+	since, text, err := r.body.since(now)
 	if err != nil {
 		return web.Response{}, err
 	}

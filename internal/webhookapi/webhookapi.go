@@ -95,13 +95,13 @@ func New(cfg Config) *Handler {
 		},
 	})
 	h.handle("GET", endpointsPath, h.listEndpoints)
-	h.handle("POST", endpointsPath, h.createEndpoint)
+	h.handle("POST", endpointsPath, h.createEndpoint, "url", "events")
 	h.handle("GET", endpointsPath+"/{id}", h.getEndpoint)
-	h.handle("PATCH", endpointsPath+"/{id}", h.changeEndpoint)
+	h.handle("PATCH", endpointsPath+"/{id}", h.changeEndpoint, "url", "events", "state")
 	h.handle("DELETE", endpointsPath+"/{id}", h.deleteEndpoint)
 	h.handle("POST", endpointsPath+"/{id}/rotate", h.rotateSecret)
 	h.handle("POST", endpointsPath+"/{id}/ping", h.pingEndpoint)
-	h.handle("POST", endpointsPath+"/{id}/recover", h.recover)
+	h.handle("POST", endpointsPath+"/{id}/recover", h.recover, "since")
 	h.handle("GET", endpointsPath+"/{id}/recoveries", h.listRecoveries)
 	h.handle("GET", endpointsPath+"/{id}/deliveries", h.listDeliveries)
 	h.handle("GET", deliveriesPath+"/{id}", h.getDelivery)
@@ -114,8 +114,9 @@ func New(cfg Config) *Handler {
 	return h
 }
 
-// handle adds an operation for callers on the Pro plan. What the path names must exist.
-func (h *Handler) handle(method, pattern string, op operation) {
+// handle adds an operation for callers on the Pro plan. What the path names must exist, and the body, if the method has
+// one, may have the named fields.
+func (h *Handler) handle(method, pattern string, op operation, fields ...string) {
 	kind, notFound := account.EndpointID, endpointNotFound
 	if strings.HasPrefix(pattern, deliveriesPath) {
 		kind, notFound = account.DeliveryID, deliveryNotFound
@@ -125,6 +126,13 @@ func (h *Handler) handle(method, pattern string, op operation) {
 		a, err := h.run(&request{Request: r, id: r.Slug}, func(r *request) (web.Response, error) {
 			if r.id != "" && !account.IsID(kind, r.id) {
 				return web.Response{}, notFound(r.id)
+			}
+			if method == "POST" || method == "PATCH" {
+				var err error
+				r.body, err = r.readBody(fields...)
+				if err != nil {
+					return web.Response{}, err
+				}
 			}
 			return op(r)
 		})
@@ -144,6 +152,7 @@ type request struct {
 	account string
 	owner   account.Owner
 	id      string // of the path, if it has one
+	body    body
 }
 
 func (r *request) params() *web.Params { return web.ParseParams(r.URL.RawQuery, nil) }
