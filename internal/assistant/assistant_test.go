@@ -553,11 +553,13 @@ func column(answer map[string]any, name string) (list []string) {
 func TestChangesGoThroughTheChronicleInItsOrder(t *testing.T) {
 	c := &catalog.Catalog{
 		Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "c", Label: "C"}},
-		Tools: []*catalog.Tool{{Slug: "a", Name: "A", Category: "c", Pricing: "payant", Price: "2 €/mois", TestedAt: "2026-10-02"}},
-	}
-	c.Tools[0].PriceHistory = []catalog.PriceChange{
-		{ChangedAt: "2026-10-01", OldPricing: "payant", OldPrice: "1 €/mois", NewPricing: "payant", NewPrice: "2 €/mois"},
-		{ChangedAt: "2026-09-01", OldPricing: "payant", OldPrice: "3 €/mois", NewPricing: "payant", NewPrice: "1 €/mois"},
+		Tools: []*catalog.Tool{{
+			Slug: "a", Name: "A", Category: "c", Price: "2 €/mois", TestedAt: "2026-10-02",
+			PriceHistory: []catalog.PriceChange{
+				{ChangedAt: "2026-10-01", OldPrice: "1 €/mois", NewPrice: "2 €/mois"},
+				{ChangedAt: "2026-09-01", OldPrice: "3 €/mois", NewPrice: "1 €/mois"},
+			},
+		}},
 	}
 	open := func(entries []catalog.Entry) *desk {
 		snap := snapshot.Build(c, 3, "2026-11-17")
@@ -565,17 +567,21 @@ func TestChangesGoThroughTheChronicleInItsOrder(t *testing.T) {
 		if err := snap.BuildIndex(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return connect(t, assistant.New(assistant.Config{Live: snapshot.Fixed(snap), Callers: authorize, Calls: assistant.NewCalls(), Log: slog.New(slog.DiscardHandler)}))
+		return connect(t, assistant.New(assistant.Config{
+			Live: snapshot.Fixed(snap), Callers: authorize, Calls: assistant.NewCalls(),
+			Log: slog.New(slog.DiscardHandler),
+		}))
 	}
 	score := func(n int) catalog.Entry {
 		return catalog.Entry{
-			Kind: "outil", Slug: "a", First: "a", Name: "A", What: catalog.WhatScore, Field: fmt.Sprint(n), Old: "7", New: "8", Note: "Plus vite",
-			Day: "2026-11-15", At: "2026-11-16T09:30:00.250Z", FirstPosition: 1, Position: int64(n),
+			Kind: "outil", Slug: "a", First: "a", Name: "A", What: catalog.WhatScore, Field: fmt.Sprint(n),
+			Old: "7", New: "8", Note: "Plus vite", Day: "2026-11-15", At: "2026-11-16T09:30:00.250Z", Position: int64(n),
 		}
 	}
-	entries := []catalog.Entry{
-		{Kind: "article", Slug: "x", First: "x", Name: "X", What: catalog.WhatText, Note: "sponsored", Day: "2026-11-17", At: "2026-11-17T09:30:00.250Z", Position: 40},
-	}
+	entries := []catalog.Entry{{
+		Kind: "article", Slug: "x", First: "x", Name: "X", What: catalog.WhatText, Note: "sponsored", Day: "2026-11-17",
+		At: "2026-11-17T09:30:00.250Z", Position: 40,
+	}}
 	for n := 39; n > 2; n-- { // the first were merged since
 		entries = append(entries, score(n))
 	}
@@ -586,7 +592,8 @@ func TestChangesGoThroughTheChronicleInItsOrder(t *testing.T) {
 	for calls := 1; ; calls++ {
 		positions, whats = append(positions, column(answer, "position")...), append(whats, column(answer, "what")...)
 		if answer["more"] == false {
-			if calls < 2 || answer["next"] != 40.0 || column(answer, "sponsored")[len(rows(answer, "changes"))-1] != "true" {
+			marked := column(answer, "sponsored")
+			if calls < 2 || answer["next"] != 40.0 || marked[len(marked)-1] != "true" {
 				t.Errorf("the last of %d answers is %v", calls, answer)
 			}
 			break
@@ -602,14 +609,15 @@ func TestChangesGoThroughTheChronicleInItsOrder(t *testing.T) {
 	if !slices.Equal(positions, want) || !slices.Equal(whats[:3], []string{"price", "test", "score"}) {
 		t.Errorf("%q %q", positions, whats)
 	}
-	if got := column(d.ok("changes", `{"since": "2026-11-17", "after": 2}`), "title"); !slices.Equal(got, []string{"Article sponsorisé publié\u00a0: X"}) {
-		t.Errorf("since the last day: %q", got)
+	last := column(d.ok("changes", `{"since": "2026-11-17", "after": 2}`), "title")
+	if !slices.Equal(last, []string{"Article sponsorisé publié\u00a0: X"}) {
+		t.Errorf("since the last day: %q", last)
 	}
 	row, _ := rows(d.ok("changes", `{"after": 38}`), "changes")[0].(map[string]any)
 	if diff := cmp.Diff(map[string]any{
-		"entry": "outil/a/score/39/2026-11-15", "position": 39.0, "what": "score", "kind": "outil", "id": "a", "name": "A",
-		"url": "https://essai.example/outils/a", "day": "2026-11-15", "title": "A\u00a0: note 7,0 → 8,0", "field": "39", "old": "7", "new": "8",
-		"note": "Plus vite",
+		"entry": "outil/a/score/39/2026-11-15", "position": 39.0, "what": "score", "kind": "outil", "id": "a",
+		"name": "A", "url": "https://essai.example/outils/a", "day": "2026-11-15", "field": "39",
+		"old": "7", "new": "8", "title": "A\u00a0: note 7,0 → 8,0", "note": "Plus vite",
 	}, row); diff != "" {
 		t.Error(diff)
 	}
@@ -619,8 +627,9 @@ func TestChangesGoThroughTheChronicleInItsOrder(t *testing.T) {
 		entries = append(entries, score(n))
 	}
 	d = open(entries)
-	if got, isError := d.call("changes", `{"after": 99}`); !isError || !strings.Contains(fmt.Sprint(got["error"]), "/data/v1/changes") {
-		t.Errorf("after what is no longer kept: %v", got)
+	gone, isError := d.call("changes", `{"after": 99}`)
+	if !isError || !strings.Contains(fmt.Sprint(gone["error"]), "/data/v1/changes") {
+		t.Errorf("after what is no longer kept: %v", gone)
 	}
 	if got := column(d.ok("changes", `{"after": 100}`), "position"); len(got) == 0 || got[0] != "101" {
 		t.Errorf("after the first that is kept: %q", got)

@@ -93,7 +93,8 @@ func (c *call) tell(e *catalog.Entry) told {
 	old, now, note := chronicle.Values(e)
 	return told{
 		Entry: e.ID(), Position: e.Position, What: e.What, Kind: e.Kind, ID: e.Slug, Name: clip(e.Name, 200),
-		URL: c.snap.Catalog.URL + chronicle.About(c.snap, e).Path, Day: e.Day, Title: clip(chronicle.Title(e, chronicle.French), 400),
+		URL: c.snap.Catalog.URL + chronicle.About(c.snap, e).Path, Day: e.Day,
+		Title: clip(chronicle.Title(e, chronicle.French), 400),
 		Field: clip(e.Field, 120), Old: clip(old, 120), New: clip(now, 120), Note: clip(note, 400),
 		Sponsored: e.Kind == "article" && e.Note != "",
 	}

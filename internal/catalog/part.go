@@ -25,7 +25,8 @@ func (d *Diff) compareParts(name string, count int, fields []Field, before, afte
 	}
 	for i := range fields {
 		f := &fields[i]
-		if f.Form == Draft || f.Form == PublishAt || f.isSame(before, after) && f.IsHidden(before) == f.IsHidden(after) {
+		isSame := f.isSame(before, after) && f.IsHidden(before) == f.IsHidden(after)
+		if f.Form == Draft || f.Form == PublishAt || isSame {
 			continue
 		}
 		if d.Parts == nil {

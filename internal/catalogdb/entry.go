@@ -28,7 +28,8 @@ func scanEntry(scan sqldb.Scanner, e *storedEntry) error {
 
 // latestEntries returns the last entries of the chronicle, the latest first.
 func latestEntries(ctx context.Context, tx *sql.Tx) (list []catalog.Entry, err error) {
-	rows, err := sqldb.Rows(ctx, tx, `SELECT `+entryTable.List()+` FROM entries ORDER BY position DESC LIMIT $1`, scanEntry, catalog.KeptEntries)
+	rows, err := sqldb.Rows(ctx, tx, `SELECT `+entryTable.List()+` FROM entries ORDER BY position DESC LIMIT $1`,
+		scanEntry, catalog.KeptEntries)
 	for i := range rows {
 		list = append(list, rows[i].Entry)
 	}

@@ -177,6 +177,7 @@ func recordsOf(d *catalog.Diff, undoes int64, note string) string {
 func (r *recordChanges) diff() catalog.Diff {
 	return catalog.Diff{
 		Metadata: r.Metadata, Pictures: r.Pictures, Proofs: r.Proofs, Tools: r.Tools, Comparisons: r.Comparisons, Retired: r.Retired,
-		Pages: r.Pages, Articles: r.Articles, Authors: r.Authors, Scheduled: r.Scheduled, Parts: r.Parts, Drafts: r.Drafts,
+		Pages: r.Pages, Articles: r.Articles, Authors: r.Authors, Scheduled: r.Scheduled,
+		Parts: r.Parts, Drafts: r.Drafts,
 	}
 }

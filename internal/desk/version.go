@@ -121,7 +121,8 @@ func (d *desk) changesOf(r *request, v version, names map[string]string) (list [
 		file, _, _ := strings.Cut(c.Record, " (") // without the hour of what is scheduled
 		if !isTold[file] || c.Change == "scheduled" {
 			isTold[file] = true
-			list = append(list, cmp.Or(names[file], recordName(file))+"\u00a0: "+cmp.Or(labels(&c), changeNames[c.Change]))
+			what := cmp.Or(labels(&c), changeNames[c.Change])
+			list = append(list, cmp.Or(names[file], recordName(file))+"\u00a0: "+what)
 		}
 	}
 	if len(list) > maxChanges {

@@ -141,7 +141,8 @@ func (j *Job) Publish(ctx context.Context, to *catalogdb.Catalogue, read *conten
 		next.Advance(j.Now())
 		today := catalog.Day(j.Now())
 		catalog.CarryOver(old, next, today)
-		diff := catalog.Compare(old, next, today, func(string) []catalog.Section { return nil }) // a report does not show them
+		none := func(string) []catalog.Section { return nil } // a report does not show them
+		diff := catalog.Compare(old, next, today, none)
 		return 1, j.Sink.Report(j.report(next, catalogdb.Publication{Diff: diff, Version: 1}))
 	}
 	if !j.DryRun { // what was due before

@@ -140,7 +140,8 @@ func (u *Undo) report(undo *catalogdb.Undo, done catalogdb.Publication) string {
 	r := newChangeReport(&done.Diff)
 	for _, slug := range done.Diff.Tools.Added {
 		if parts := done.Diff.Parts["outils/"+slug]; len(parts) > 0 && undo.Undid == 0 {
-			r.line("alias", "outils/"+slug, ": "+parts[0].Old+" leads there; list it in the file, or it ends with the next publication")
+			const advice = " leads there; list it in the file, or it ends with the next publication"
+			r.line("alias", "outils/"+slug, ": "+parts[0].Old+advice)
 		}
 	}
 	for _, left := range undo.Left {
