@@ -238,7 +238,7 @@ func recordsByName(c *catalog.Catalog) (records map[string]string, aliases map[s
 	}
 	for _, t := range c.Tools {
 		own := *t
-		own.Aliases = nil
+		own.Aliases, own.FirstSlug = nil, ""
 		add(record.Of(&catalog.Catalog{URL: "https://site.example"}, &own), t.Aliases)
 	}
 	for _, x := range c.Comparisons {
