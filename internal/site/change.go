@@ -16,7 +16,7 @@ type change struct {
 
 // lastChanges returns the last things that happened. Nothing happened after it was published.
 func (v *view) lastChanges(most int) (list []change) {
-	for _, e := range v.chronicle() {
+	for _, e := range chronicle.Latest(v.snap) {
 		if len(list) < most && e.What != catalog.WhatNew {
 			list = append(list, change{
 				Date: min(e.Day, chronicle.Time(&e)[:len(e.Day)]), Label: chronicle.Label(&e),

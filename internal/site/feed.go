@@ -61,7 +61,7 @@ func (s *Site) feed(r *request) (*response, error) {
 		return r.chosenFeed()
 	}
 	return r.kept(feedPath, func() (*response, error) {
-		return r.atom(feedPath, "/", r.snap.Catalog.Name, "Les dernières modifications du catalogue", r.chronicle())
+		return r.atom(feedPath, "/", r.snap.Catalog.Name, "Les dernières modifications du catalogue", chronicle.Latest(r.snap))
 	})
 }
 

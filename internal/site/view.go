@@ -50,7 +50,6 @@ type view struct {
 	ended   func() map[string]bool   // see endedPages
 	works   func() map[string][]work // by author, see allWorks
 
-	chronicle func() []catalog.Entry // what happened, the latest first
 	announced func() []announcement
 }
 
@@ -107,7 +106,6 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 		v.reasons[snap.Catalog.Retired[i].Reason]++
 	}
 	v.indexTexts()
-	v.chronicle = sync.OnceValue(func() []catalog.Entry { return chronicle.Latest(snap) })
 	v.announced = sync.OnceValue(v.allAnnounced)
 	v.ended = sync.OnceValue(v.endedPages)
 	v.works = sync.OnceValue(v.allWorks)
