@@ -97,7 +97,7 @@ func callScript(p *process) (string, error) {
 			"fetch":   map[string]any{"id": t.Slug},
 			"compare": map[string]any{"tools": both},
 			"prices":  map[string]any{"tools": both},
-			"changes": map[string]any{"after": i},
+			"changes": map[string]any{"since": "2020-01-01"},
 		} {
 			body, err := json.Marshal(map[string]any{
 				"jsonrpc": "2.0", "id": 1, "method": "tools/call",

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,6 +69,30 @@ func TestTheDomainImportsOnlyTheStandardLibrary(t *testing.T) {
 				t.Errorf("internal/%s imports %s", file, imported)
 			}
 		}
+	}
+}
+
+// Changes become words in package chronicle alone. Other packages neither read what webhooks announce nor the values of
+// entries; the site and the newsletter only choose by what happened.
+func TestOnlyTheChronicleTurnsChangesIntoWords(t *testing.T) {
+	announced := regexp.MustCompile(`\bcatalog\.(Change|StoredObject)\b`)
+	told := regexp.MustCompile(`\bcatalog\.(ParsePrice|What[A-Z]\w+)\b`)
+	err := fs.WalkDir(os.DirFS("."), ".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(file)
+		dir := path.Dir(file)
+		if announced.Match(source) && !slices.Contains([]string{"catalogdb", "webhook", "accountdb"}, dir) {
+			t.Errorf("%s reads what webhooks announce; tell entries instead", file)
+		}
+		if told.Match(source) && !slices.Contains([]string{"catalogdb", "chronicle", "newsletter", "site"}, dir) {
+			t.Errorf("%s tells entries; let package chronicle do it", file)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -31,12 +31,14 @@ func (l *language) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// speak makes a command say everything in the language.
-func (o *languageOption) speak(inv *invocation) {
+// speak makes a command say everything in the language, and reports whether that is French.
+func (o *languageOption) speak(inv *invocation) (isFrench bool) {
 	locale := cmp.Or(string(o.Lang), os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG"))
-	if strings.HasPrefix(locale, "fr") {
+	isFrench = strings.HasPrefix(locale, "fr")
+	if isFrench {
 		inv.say = french.Sentence
 	}
+	return isFrench
 }
 
 // checkOptions are the options of the commands that read a content folder.

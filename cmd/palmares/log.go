@@ -10,6 +10,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
+	"palmares/internal/chronicle"
 	"palmares/internal/node"
 	"palmares/internal/publication"
 	"palmares/internal/remote"
@@ -30,8 +31,10 @@ func (c *logCommand) Run(inv *invocation) error {
 	if c.Limit < 1 {
 		return fmt.Errorf("--limit %d: give a number of versions, such as 20", c.Limit)
 	}
-	c.speak(inv)
-	one := publication.Log{Version: c.Version, JSON: c.JSON}
+	one := publication.Log{Version: c.Version, JSON: c.JSON, Language: chronicle.English}
+	if c.speak(inv) {
+		one.Language = chronicle.French
+	}
 	if c.Server != "" {
 		client, err := remote.NewClient(string(c.Server), os.Getenv("PALMARES_TOKEN"))
 		if err != nil {

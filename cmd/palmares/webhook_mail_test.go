@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"mime/quotedprintable"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -102,8 +105,8 @@ var followLink = regexp.MustCompile(`/suivre/confirmation\?(\S+)`)
 // that somebody waits for is sent again; what is told to followers is not.
 func TestAFollowerGetsNoMailTwiceWhenItsNodeIsKilled(t *testing.T) {
 	t.Parallel()
-	database, box := databases.SQLite(t), newMailbox(t)
-	must(t, "publish", marked(t, "A", 3), "--database", database)
+	database, box, folder := databases.SQLite(t), newMailbox(t), marked(t, "A", 2)
+	must(t, "publish", folder, "--database", database)
 	serve := func() *process {
 		return serveProcess(t, "--database", database, "--smtp", "smtp://"+box.addr, "--mail-from", "palmares@example.org")
 	}
@@ -135,7 +138,20 @@ func TestAFollowerGetsNoMailTwiceWhenItsNodeIsKilled(t *testing.T) {
 		}
 		return serve()
 	}
-	const removed = "T2\u00a0: retiré"
+	// raise raises the price of the next tool.
+	raise := func() {
+		t.Helper()
+		file := filepath.Join(folder, "outils.jsonl")
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(file, bytes.Replace(text, []byte(`"1 €`), []byte(`"2 €`), 1), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		must(t, "publish", folder, "--database", database)
+	}
+	const told = "T0\u00a0: 1 → 2\u00a0€/mois"
 	p, release := serve(), box.hold()
 	defer release()
 	post(p, "/suivre", "email=lea%40example.org&quoi=&quand=aussitot")
@@ -146,12 +162,12 @@ func TestAFollowerGetsNoMailTwiceWhenItsNodeIsKilled(t *testing.T) {
 
 	release = box.hold()
 	defer release()
-	must(t, "publish", marked(t, "A", 2), "--allow-removals", "--database", database)
-	p = killed(p, removed, release)
+	raise()
+	p = killed(p, told, release)
 	p.logs("its node died before the server answered")
-	must(t, "publish", marked(t, "A", 1), "--allow-removals", "--database", database)
-	testkit.Until(t, "the next change", func() bool { return len(box.about("T1\u00a0: retiré")) == 1 })
-	if n := len(box.about(removed)); n != 1 {
+	raise()
+	testkit.Until(t, "the next change", func() bool { return len(box.about("T1\u00a0: 1 → 2\u00a0€/mois")) == 1 })
+	if n := len(box.about(told)); n != 1 {
 		t.Errorf("a change is told in %d mails\n%s", n, p.log)
 	}
 }

@@ -18,18 +18,20 @@ import (
 
 // How soon a reader is told.
 const (
-	FollowAtOnce = "aussitot" // of prices, retirements and returns
+	FollowAtOnce = "aussitot" // of what is urgent
 	FollowWeekly = "semaine"  // of everything
 )
 
 // MailsADay is how many mails somebody gets a day who is told at once.
 const MailsADay = 10
 
-// The bounds of follows: of one address, of all, and how many are told in one transaction.
+// The bounds of follows: of one address, of all; how many readers are told in one transaction, and how many rows are
+// read at once to find them.
 const (
 	maxFollows    = 50
 	maxAllFollows = 100_000
 	tellStep      = 200
+	followsPage   = 2000
 )
 
 // A Follow is something that a reader follows by mail.
@@ -37,11 +39,11 @@ type Follow struct {
 	ID      string
 	Topic   string // outils/plume, categories/texte, or "" for everything
 	Pace    string // FollowAtOnce or FollowWeekly
+	Began   int64  // the last position of the chronicle when she began
+	Cursor  int64  // the last position that her mails have told; Began before the first
 	Address string
 	Token   string // the secret by which it ends
 	All     string // the sealed name of its reader, by which all of hers end, whichever has ended before
-
-	Mailed map[string]string // by slug, the price of a tool that the reader was mailed last, on the last day with a mail: see site.News
 }
 
 // readerSeal is what All is sealed for.
@@ -72,8 +74,9 @@ func (s *Follows) Confirm(ctx context.Context, token, topic, pace string, now ti
 			return err
 		}
 		id, secret, reader := account.NewID(account.FollowID, now, rand.Reader), account.NewToken(rand.Reader), s.sealer.Hash(email)
-		err = sqldb.Exec(ctx, tx, `INSERT INTO follows (id, reader, sealed, hash, topic, pace, created_at, told, told_from, period, mails)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT sequence FROM catalogue), 0, '', 0)
+		err = sqldb.Exec(ctx, tx, `INSERT INTO follows (id, reader, sealed, hash, topic, pace, created_at, began, cursor, period, mails)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT chronicle FROM catalogue), (SELECT chronicle FROM catalogue),
+				'', 0)
 			ON CONFLICT (reader, topic) DO UPDATE SET pace = excluded.pace`,
 			id, reader, s.sealer.Seal(id, secret+" "+email), tokenHash(secret), topic, pace, sqldb.FormatTime(now))
 		if err != nil {
@@ -88,10 +91,10 @@ func (s *Follows) Confirm(ctx context.Context, token, topic, pace string, now ti
 
 // Find returns the follow of an id. ErrNotFound: it has ended.
 func (s *Follows) Find(ctx context.Context, id string) (f Follow, err error) {
-	var sealed, reader, mailed string
+	var sealed, reader string
 	err = s.db.Lookup(ctx, func(pool *sql.DB) error {
-		return pool.QueryRowContext(ctx, `SELECT id, topic, pace, sealed, reader, mailed FROM follows WHERE id = $1`, id).
-			Scan(&f.ID, &f.Topic, &f.Pace, &sealed, &reader, &mailed)
+		return pool.QueryRowContext(ctx, `SELECT id, topic, pace, began, cursor, sealed, reader
+			FROM follows WHERE id = $1`, id).Scan(&f.ID, &f.Topic, &f.Pace, &f.Began, &f.Cursor, &sealed, &reader)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return f, sqldb.Problem(sqldb.ErrNotFound, nil, "the reader does not follow this any more")
@@ -102,16 +105,6 @@ func (s *Follows) Find(ctx context.Context, id string) (f Follow, err error) {
 	opened, err := s.sealer.Open(f.ID, sealed)
 	f.Token, f.Address, _ = strings.Cut(opened, " ")
 	f.All = s.sealer.Seal(readerSeal, reader)
-	f.Mailed = map[string]string{}
-	_, prices, _ := strings.Cut(mailed, " ")
-	for price := range strings.FieldsSeq(prices) {
-		slug, told, isTold := strings.Cut(price, "=")
-		if isTold {
-			f.Mailed[slug] = told
-		} else {
-			delete(f.Mailed, slug[1:])
-		}
-	}
 	return f, err
 }
 
@@ -165,72 +158,85 @@ func (s *Follows) End(ctx context.Context, token, all string) (left []Follow, _ 
 	return left, err
 }
 
-// A FollowCursor is how far readers were told at a pace.
-type FollowCursor struct {
-	Sequence   int64  // of the last event that is done
-	Period     string // the last one that is done
-	Last       int64  // the sequence of the last event of a version; 0 if it is unknown
-	IsFollowed bool   // somebody follows something at the pace
+// A Round tells those who follow at a pace what happened.
+type Round struct {
+	Pace   string
+	UpTo   int64  // the last position of the chronicle that is told
+	Period string // the day or the week
+	Most   int    // mails of a reader in a period
+	Now    time.Time
+
+	// Write returns the content of the mail about what a reader follows at the pace; "" if there is nothing to tell.
+	Write func(follows []Follow) string
 }
 
-// Cursor returns the cursor of a pace, with the last event of a version.
-func (s *Follows) Cursor(ctx context.Context, pace string, version int64) (c FollowCursor, err error) {
-	err = s.db.Reads().QueryRowContext(ctx, `SELECT coalesce(max(sequence), 0), coalesce(max(period), ''),
-		coalesce((SELECT last_sequence FROM publications WHERE version = $2), 0), EXISTS (SELECT 1 FROM follows WHERE pace = $1)
-		FROM reader_cursors WHERE name = $1`, pace, version).
-		Scan(&c.Sequence, &c.Period, &c.Last, &c.IsFollowed)
-	return c, s.db.Explain(ctx, err)
-}
-
-// Advance moves the cursor of a pace, if it is not further already.
-func (s *Follows) Advance(ctx context.Context, pace string, c FollowCursor) error {
-	return sqldb.WriteOnce(ctx, s.db, `INSERT INTO reader_cursors (name, sequence, period) VALUES ($1, $2, $3)
-		ON CONFLICT (name) DO UPDATE SET sequence = excluded.sequence, period = excluded.period
-		WHERE reader_cursors.sequence <= excluded.sequence`, pace, c.Sequence, c.Period)
-}
-
-// Tell queues a mail for every reader who follows one of the topics at a pace and was not told of the events
-// after one up to another, which a version has: about all that the reader follows at that pace, and at most
-// so many in a period. What a reader who had them already follows is marked by one more, and told in the next
-// period, whatever happens in it. Each is queued in the transaction that notes it: however often this is
-// called, on however many nodes and whatever is killed, nobody is told twice.
-func (s *Follows) Tell(
-	ctx context.Context, pace, period string, most int, topics []string, after, upTo, version int64, now time.Time,
-) error {
-	args, list := sqldb.InAfter([]any{pace, upTo, period, most}, append(topics, "none")) // PostgreSQL knows no empty list
-	const full = `(SELECT reader FROM follows WHERE pace = $1 AND period = $3 AND mails >= $4)`
-	due := `pace = $1 AND told < $2 AND (topic IN ` + list + ` OR period <> $3 AND mails > $4) AND reader NOT IN ` + full
-	for {
-		n, err := sqldb.Write(ctx, s.db.Retried(), func(tx *sql.Tx) (int, error) {
-			readers, err := sqldb.Rows(ctx, tx, fmt.Sprintf(`SELECT DISTINCT reader FROM follows WHERE %s ORDER BY reader LIMIT %d`, due, tellStep), sqldb.ScanText, args...)
-			for _, reader := range readers {
-				if err == nil {
-					err = tell(ctx, tx, reader, after, version, now, args[:4:4])
-				}
-			}
-			if len(readers) == 0 && err == nil {
-				err = sqldb.Exec(ctx, tx, `UPDATE follows SET period = $3, mails = $4 + 1
-					WHERE pace = $1 AND told < $2 AND topic IN `+list+` AND reader IN `+full, args...)
-			}
-			return len(readers), err
-		})
-		if err != nil || n == 0 {
+// Tell queues a mail for every reader to whom a round has something to tell, about all that she follows at its pace.
+// Who had as many as a period allows is told in the next, since her cursor stays. Each is queued in the transaction
+// that moves the cursor: however often this is called, on however many nodes and whatever is killed, nothing is told
+// twice or lost.
+func (s *Follows) Tell(ctx context.Context, r Round) error {
+	type row struct {
+		Follow
+		reader string
+	}
+	for after := ""; ; {
+		rows, err := sqldb.List(ctx, s.db, `SELECT id, topic, began, cursor, reader FROM follows
+			WHERE pace = $1 AND cursor < $2 AND id > $3 ORDER BY id LIMIT $4`, func(scan sqldb.Scanner, f *row) error {
+			return scan(&f.ID, &f.Topic, &f.Began, &f.Cursor, &f.reader)
+		}, r.Pace, r.UpTo, after, followsPage)
+		if err != nil || len(rows) == 0 {
 			return err
+		}
+		after = rows[len(rows)-1].ID
+		var readers []string
+		for i := range rows {
+			if r.Write([]Follow{rows[i].Follow}) != "" {
+				readers = append(readers, rows[i].reader)
+			}
+		}
+		slices.Sort(readers)
+		for some := range slices.Chunk(slices.Compact(readers), tellStep) {
+			err := s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
+				for _, reader := range some {
+					if err := r.tell(ctx, tx, reader); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
 		}
 	}
 }
 
-// tell queues the mail of a reader, unless another node has. SQLite finds the rows by their reader: a
-// condition on the pace alone would have it go through all of them.
-func tell(ctx context.Context, tx *sql.Tx, reader string, after, version int64, now time.Time, args []any) error {
-	followed, err := sqldb.Rows(ctx, tx, `UPDATE follows SET told_from = CASE WHEN mails > $4 OR told > $6 THEN told ELSE $6 END, told = $2, period = $3,
-		mails = 1 + (SELECT max(CASE WHEN pace = $1 AND period = $3 THEN mails ELSE 0 END) FROM follows WHERE reader = $5)
-		WHERE reader = $5 AND CASE WHEN pace = $1 THEN told < $2 ELSE FALSE END RETURNING id || ' ' || told_from`,
-		sqldb.ScanText, append(args, reader, after)...)
-	if err != nil || len(followed) == 0 {
+// tell queues the mail of a reader, unless another node has. The first statement locks her rows.
+func (r *Round) tell(ctx context.Context, tx *sql.Tx, reader string) error {
+	mails := 0
+	follows, err := sqldb.Rows(ctx, tx, `
+		UPDATE follows SET mails = CASE WHEN period = $3 THEN mails ELSE 0 END, period = $3
+		WHERE reader = $1 AND pace = $2
+		RETURNING id, topic, began, cursor, mails`, func(scan sqldb.Scanner, f *Follow) error {
+		var had int
+		err := scan(&f.ID, &f.Topic, &f.Began, &f.Cursor, &had)
+		mails = max(mails, had)
+		return err
+	}, reader, r.Pace, r.Period)
+	if err != nil || len(follows) == 0 || mails >= r.Most {
 		return err
 	}
-	slices.Sort(followed) // all her mails have the same recipient: see Claim
-	to, _, _ := strings.Cut(followed[0], " ")
-	return insertMail(ctx, tx, mail.Request{To: to, Kind: mail.News, About: fmt.Sprint(args[1], version) + " " + strings.Join(followed, " ")}, now)
+	slices.SortFunc(follows, func(a, b Follow) int { return strings.Compare(a.ID, b.ID) })
+	content := r.Write(follows)
+	if content == "" {
+		return nil
+	}
+	err = sqldb.Exec(ctx, tx, `UPDATE follows SET cursor = CASE WHEN cursor < $3 THEN $3 ELSE cursor END, mails = $4
+		WHERE reader = $1 AND pace = $2`, reader, r.Pace, r.UpTo, mails+1)
+	if err != nil {
+		return err
+	}
+	about := fmt.Sprint(r.Pace, " ", r.UpTo)
+	// All her mails have the same recipient: see Claim.
+	return insertMail(ctx, tx, mail.Request{To: follows[0].ID, Kind: mail.News, About: about, Content: content}, r.Now)
 }

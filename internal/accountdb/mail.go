@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"palmares/internal/account"
@@ -82,17 +81,17 @@ func queueMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) e
 // insertMail is queueMail for a recipient that is an address, a sealed one, or the id of a follow.
 func insertMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) error {
 	return sqldb.Exec(ctx, tx, `
-		INSERT INTO mails (id, address, kind, about, created_at, due_at, lease, attempts, last_error)
-		VALUES ($1, $2, $3, $4, $5, $5, '', 0, '')
+		INSERT INTO mails (id, address, kind, about, content, created_at, due_at, lease, attempts, last_error)
+		VALUES ($1, $2, $3, $4, $5, $6, $6, '', 0, '')
 		ON CONFLICT (address, kind, about) DO UPDATE SET created_at = excluded.created_at, due_at = excluded.due_at, attempts = 0
 		WHERE mails.lease = ''`,
-		account.NewID(mailID, now, rand.Reader), r.To, string(r.Kind), r.About, sqldb.FormatTime(now))
+		account.NewID(mailID, now, rand.Reader), r.To, string(r.Kind), r.About, r.Content, sqldb.FormatTime(now))
 }
 
 // Claim returns at most limit mails that are due, the longest due first, and leases them
 // to the caller for mail.Lease. If the process dies, the mail is due again when the
-// lease ends, and says whether it was begun. Of News, a reader gets one after the other, since each depends on what the
-// one before told.
+// lease ends, and says whether it was begun. Of News, a reader gets one after the other, since one
+// may correct what the one before told.
 func (s *Mails) Claim(ctx context.Context, now time.Time, limit int) ([]mail.Claim, error) {
 	// Nearly always nothing is due, and then no transaction is needed.
 	due, err := sqldb.Get[bool](ctx, s.db, `SELECT EXISTS (SELECT 1 FROM mails WHERE due_at <= $1)`, sqldb.FormatTime(now))
@@ -108,10 +107,10 @@ func (s *Mails) Claim(ctx context.Context, now time.Time, limit int) ([]mail.Cla
 			WHERE id IN (SELECT id FROM mails AS m WHERE due_at <= $3 AND NOT EXISTS (SELECT 1 FROM mails AS o
 				WHERE m.kind = $5 AND o.address = m.address AND o.kind = m.kind AND (o.due_at <= $3 AND o.id < m.id OR o.due_at > $3 AND o.lease <> '')
 			) ORDER BY due_at, id LIMIT $4) AND due_at <= $3
-			RETURNING id, address, kind, about, created_at, attempts, last_error = '`+begun+`'`,
+			RETURNING id, address, kind, about, content, created_at, attempts, last_error = '`+begun+`'`,
 			func(scan sqldb.Scanner, c *mail.Claim) error {
 				c.Lease = lease
-				return scan(&c.ID, &c.To, (*string)(&c.Kind), &c.About, sqldb.Time(&c.CreatedAt), &c.Attempts, &c.Begun)
+				return scan(&c.ID, &c.To, (*string)(&c.Kind), &c.About, &c.Content, sqldb.Time(&c.CreatedAt), &c.Attempts, &c.Begun)
 			}, lease, sqldb.FormatTime(now.Add(mail.Lease)), sqldb.FormatTime(now), limit, string(mail.News))
 	})
 	slices.SortFunc(claimed, func(a, b mail.Claim) int { return cmp.Compare(a.ID, b.ID) })
@@ -138,18 +137,8 @@ func (s *Mails) Finish(ctx context.Context, c mail.Claim, v mail.Verdict) error 
 	if v.RetryAt.IsZero() {
 		return s.db.Write(ctx, func(tx *sql.Tx) error {
 			n, err := sqldb.ExecRows(ctx, tx, `DELETE FROM mails WHERE id = $1 AND lease = $2`, c.ID, c.Lease)
-			const hers = ` WHERE reader = (SELECT reader FROM follows WHERE id = $1)`
-			switch {
-			case err != nil || n == 0 || c.Kind != mail.News:
-			case v.Bounced:
-				err = sqldb.Exec(ctx, tx, `DELETE FROM follows`+hers, c.To)
-			case v.Dropped: // does not count among those of its day
-				err = sqldb.Exec(ctx, tx, `UPDATE follows SET mails = mails - 1`+hers+` AND pace = $2 AND period = $3 AND mails BETWEEN 1 AND $4`,
-					c.To, FollowAtOnce, c.CreatedAt.UTC().Format(time.DateOnly), MailsADay)
-			case v.Told != "":
-				day, prices, _ := strings.Cut(v.Told, " ")
-				err = sqldb.Exec(ctx, tx, `UPDATE follows SET mailed = CASE WHEN substr(mailed, 1, 10) = $2 THEN mailed ELSE $2 END || ' ' || $3`+hers,
-					c.To, day, prices)
+			if err == nil && n > 0 && c.Kind == mail.News && v.Bounced {
+				err = sqldb.Exec(ctx, tx, `DELETE FROM follows WHERE reader = (SELECT reader FROM follows WHERE id = $1)`, c.To)
 			}
 			return err
 		})

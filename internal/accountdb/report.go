@@ -114,7 +114,7 @@ func (s *Reports) QueueDigest(ctx context.Context, contact string, now time.Time
 		return err
 	}
 	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		n, err := sqldb.ExecRows(ctx, tx, `INSERT INTO reader_cursors (name, sequence, period) VALUES ('reports', 0, $1)
+		n, err := sqldb.ExecRows(ctx, tx, `INSERT INTO reader_cursors (name, period) VALUES ('reports', $1)
 			ON CONFLICT (name) DO UPDATE SET period = excluded.period WHERE reader_cursors.period = $2`, today, since)
 		if err != nil || n == 0 { // another node was first
 			return err

@@ -8,7 +8,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
-	"palmares/internal/site"
+	"palmares/internal/newsletter"
 	"palmares/internal/sqldb"
 )
 
@@ -24,9 +24,9 @@ func EndURL(base, token, all string) string {
 // followPage is the form to follow something by mail, and the pages that confirm or end that.
 type followPage struct {
 	page
-	Topics  []site.Topic // to choose from
-	Topic   string       // the name of the one that is meant
-	What    string       // its value
+	Topics  []newsletter.Topic // to choose from
+	Topic   string             // the name of the one that is meant
+	What    string             // its value
 	Pace    string
 	Email   string // as typed, or of the link
 	Token   string // of the link
@@ -39,7 +39,7 @@ type followPage struct {
 // followPage returns what a request asks for.
 func (p *pages) followPage(r *request, title, problem string) (followPage, error) {
 	what := r.FormValue("quoi")
-	topics := p.Site.Topics(what)
+	topics := newsletter.Topics(p.Site.Snapshot(), what)
 	if what != "" && len(topics) == 1 {
 		return followPage{}, notFound("Ce que vous voulez suivre n’existe pas, ou plus\u00a0: choisissez depuis la page d’un outil ou d’une catégorie.")
 	}
@@ -171,7 +171,7 @@ func (p *pages) endFollow(r *request) (*response, error) {
 func (p *pages) endPage(data followPage, follows []accountdb.Follow) *response {
 	var names []string
 	for _, f := range follows {
-		names = append(names, p.Site.TopicName(f.Topic))
+		names = append(names, newsletter.TopicName(p.Site.Snapshot(), f.Topic))
 	}
 	data.Topic, data.Email = strings.Join(names, "\u00a0», «\u00a0"), follows[0].Address
 	data.Token, data.All = follows[0].Token, follows[0].All

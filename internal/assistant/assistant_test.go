@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
@@ -27,7 +28,6 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/quota"
-	"palmares/internal/record"
 	"palmares/internal/snapshot"
 	"palmares/internal/testkit/quotatest"
 	"palmares/internal/web"
@@ -90,7 +90,6 @@ func handlerOf(t testing.TB, original *catalog.Catalog, cfg assistant.Config) *a
 	c.URL = "https://essai.example"
 	catalog.CarryOver(&catalog.Catalog{}, &c, "2026-11-01")
 	snap := snapshot.Build(&c, 1, "2026-11-16")
-	snap.SetFeed(record.First("flux-1", &c, 1, "2026-11-16T09:30:00.250Z"))
 	if err := snap.BuildIndex(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -277,24 +276,13 @@ func TestPricesAndChangesGoOn(t *testing.T) {
 	if got, isError := d.call("prices", `{"since": "9999-12-31"}`); isError || got["changes"] == nil || len(got["changes"].([]any)) != 0 {
 		t.Errorf("%v; want an empty list", got)
 	}
-	count, sponsored, after := 0, []string{}, any(0.0)
-	for {
-		answer := d.ok("changes", fmt.Sprintf(`{"after": %v}`, after))
-		count += len(answer["changes"].([]any))
-		for _, row := range answer["changes"].([]any) {
-			if row := row.(map[string]any); row["sponsored"] == true {
-				sponsored = append(sponsored, row["id"].(string))
-			}
-		}
-		if after = answer["next"]; answer["more"] == false {
-			break
-		}
+	past := d.ok("changes", `{"since": "2020-01-01"}`) // of the demo, of which nothing is stored
+	days := column(past, "day")
+	if len(days) < 8 || !slices.IsSorted(days) || past["next"] != 0.0 || past["more"] != false {
+		t.Errorf("%v", past)
 	}
-	if count < 66 || !slices.Equal(sponsored, []string{"une-journee-au-standard"}) {
-		t.Errorf("%d changes, of which %q are sponsored", count, sponsored)
-	}
-	if got := d.ok("changes", `{"since": "2026-11-16"}`); len(got["changes"].([]any)) == 0 {
-		t.Errorf("%v", got)
+	if got := d.ok("changes", `{"since": "2020-01-01", "after": 0}`); len(rows(got, "changes")) != 0 {
+		t.Errorf("%v; want what is stored alone", got)
 	}
 }
 
@@ -358,7 +346,7 @@ func TestAWholeNumberMayHaveADecimalPoint(t *testing.T) {
 	if got := ids(d.ok("search", `{"query": "outil", "limit": 2.0, "next": 1e0}`)["results"]); len(got) != 2 {
 		t.Errorf("%q", got)
 	}
-	if got := d.ok("changes", `{"after": 3.0}`)["changes"].([]any); len(got) == 0 {
+	if got := d.ok("changes", `{"after": 0.0}`); got["more"] != false {
 		t.Errorf("%v", got)
 	}
 }
@@ -554,76 +542,97 @@ func TestPagesOfAnyOriginMayAskButNotUnderAForeignName(t *testing.T) {
 	}
 }
 
-func TestWhatIsNewDependsOnThePeriod(t *testing.T) {
-	version := func(tagline string, tools ...string) *catalog.Catalog {
-		c := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "c", Label: "C"}}}
-		for _, slug := range tools {
-			c.Tools = append(c.Tools, &catalog.Tool{Slug: slug, Name: strings.ToUpper(slug), Category: "c", Price: "1 €/mois", Tagline: tagline})
-		}
-		return c
+// column returns a value of each change.
+func column(answer map[string]any, name string) (list []string) {
+	for _, row := range rows(answer, "changes") {
+		list = append(list, fmt.Sprint(row.(map[string]any)[name]))
 	}
-	first, second, third := version("Un", "a", "b", "v", "z"), version("Deux", "a", "b", "n", "z"), version("Trois", "a", "b", "n", "v")
-	second.Comparisons = []catalog.Comparison{{Slug: "a-vs-b", Title: "A ou B", ToolA: "a", ToolB: "b", Published: true}}
-	third.Comparisons = second.Comparisons
-	for _, c := range []*catalog.Catalog{first, second} {
-		c.Retired = []catalog.Retired{{Slug: "r", Name: "R", Category: "c", Reason: "mort", RetiredAt: "2026-11-01"}}
-	}
-	second.Retired = append(second.Retired, catalog.Retired{Slug: "v", Name: "V", Category: "c", Reason: "mort", RetiredAt: "2026-11-16"}) // and restored
-	third.Tools = append(third.Tools, &catalog.Tool{Slug: "r", Name: "R", Category: "c", Price: "1 €/mois"})
-	third.Sort()
-	third.Retired = []catalog.Retired{{Slug: "z", Name: "Z", Category: "c", Reason: "mort", RetiredAt: "2026-11-17"}}
-	feed := record.First("flux-1", first, 1, "2026-11-15T09:30:00.250Z")
-	created := feed.Last
-	feed, _ = feed.After(second, 2, "2026-11-16T09:30:00.250Z")
-	seen := feed.Last
-	feed, _ = feed.After(third, 3, "2026-11-16T18:30:00.250Z")
-	snap := snapshot.Build(third, 3, "2026-11-17")
-	snap.SetFeed(feed)
-	if err := snap.BuildIndex(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	d := connect(t, assistant.New(assistant.Config{Live: snapshot.Fixed(snap), Callers: authorize, Calls: assistant.NewCalls(), Log: slog.New(slog.DiscardHandler)}))
-	for arguments, want := range map[string]string{
-		`{"since": "2026-11-15"}`:                                 "a new A, a-vs-b new A ou B, b new B, n new N, r new R, v new V, z retired Z",
-		`{"since": "2026-11-16"}`:                                 "a changed A, a-vs-b new A ou B, b changed B, n new N, r new R, v changed V, z retired Z",
-		fmt.Sprintf(`{"after": %d}`, created):                     "a changed A, a-vs-b new A ou B, b changed B, n new N, r new R, v changed V, z retired Z",
-		fmt.Sprintf(`{"after": %d}`, seen):                        "a changed A, b changed B, n changed N, r new R, v changed V, z retired Z",
-		fmt.Sprintf(`{"since": "2026-11-16", "after": %d}`, seen): "a changed A, b changed B, n new N, r new R, v changed V, z retired Z",
-		fmt.Sprintf(`{"since": "2026-11-15", "after": %d}`, seen): "a new A, b new B, n new N, r new R, v new V, z retired Z",
-	} {
-		var got []string
-		for _, row := range d.ok("changes", arguments)["changes"].([]any) {
-			r := row.(map[string]any)
-			got = append(got, fmt.Sprint(r["id"], " ", r["change"], " ", r["name"]))
-			if r["id"] == "z" && r["url"] != "https://essai.example/cimetiere/z" {
-				t.Errorf("%v", r)
-			}
-		}
-		slices.Sort(got)
-		if list := strings.Join(got, ", "); list != want {
-			t.Errorf("%s:\n%s; want\n%s", arguments, list, want)
-		}
-	}
+	return list
 }
 
-func TestARenamedToolIsNotSaidToBeRemoved(t *testing.T) {
-	before := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "c", Label: "C"}}, Tools: []*catalog.Tool{{Slug: "ancien", Name: "Ancien", Category: "c", Price: "1 €/mois"}}}
-	after := &catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: before.Categories, Tools: []*catalog.Tool{{Slug: "nouveau", Name: "Nouveau", Category: "c", Price: "1 €/mois", Aliases: []string{"ancien"}}}}
-	snap := snapshot.Build(after, 2, "2026-11-16")
-	first := record.First("flux-1", before, 1, "2026-11-15T09:30:00.250Z")
-	feed, _ := first.After(after, 2, "2026-11-16T09:30:00.250Z")
-	snap.SetFeed(feed)
-	if err := snap.BuildIndex(t.Context()); err != nil {
-		t.Fatal(err)
+func TestChangesGoThroughTheChronicleInItsOrder(t *testing.T) {
+	c := &catalog.Catalog{
+		Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "c", Label: "C"}},
+		Tools: []*catalog.Tool{{
+			Slug: "a", Name: "A", Category: "c", Price: "2 €/mois", TestedAt: "2026-10-02",
+			PriceHistory: []catalog.PriceChange{
+				{ChangedAt: "2026-10-01", OldPrice: "1 €/mois", NewPrice: "2 €/mois"},
+				{ChangedAt: "2026-09-01", OldPrice: "3 €/mois", NewPrice: "1 €/mois"},
+			},
+		}},
 	}
-	d := connect(t, assistant.New(assistant.Config{Live: snapshot.Fixed(snap), Callers: authorize, Calls: assistant.NewCalls(), Log: slog.New(slog.DiscardHandler)}))
-	list := d.ok("changes", `{"since": "2026-11-16"}`)["changes"].([]any)
-	renamed := slices.ContainsFunc(list, func(row any) bool {
-		r := row.(map[string]any)
-		return r["id"] == "ancien" && r["change"] == "renamed" && r["renamed_to"] == "nouveau"
-	})
-	if !renamed {
-		t.Errorf("%v", list)
+	open := func(entries []catalog.Entry) *desk {
+		snap := snapshot.Build(c, 3, "2026-11-17")
+		snap.Entries = entries
+		if err := snap.BuildIndex(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return connect(t, assistant.New(assistant.Config{
+			Live: snapshot.Fixed(snap), Callers: authorize, Calls: assistant.NewCalls(),
+			Log: slog.New(slog.DiscardHandler),
+		}))
+	}
+	score := func(n int) catalog.Entry {
+		return catalog.Entry{
+			Kind: "outil", Slug: "a", First: "a", Name: "A", What: catalog.WhatScore, Field: fmt.Sprint(n),
+			Old: "7", New: "8", Note: "Plus vite", Day: "2026-11-15", At: "2026-11-16T09:30:00.250Z", Position: int64(n),
+		}
+	}
+	entries := []catalog.Entry{{
+		Kind: "article", Slug: "x", First: "x", Name: "X", What: catalog.WhatText, Note: "sponsored", Day: "2026-11-17",
+		At: "2026-11-17T09:30:00.250Z", Position: 40,
+	}}
+	for n := 39; n > 2; n-- { // the first were merged since
+		entries = append(entries, score(n))
+	}
+	entries[5].Withdrawn = true
+	d := open(entries)
+	var positions, whats []string
+	answer := d.ok("changes", `{"since": "2026-09-30"}`)
+	for calls := 1; ; calls++ {
+		positions, whats = append(positions, column(answer, "position")...), append(whats, column(answer, "what")...)
+		if answer["more"] == false {
+			marked := column(answer, "sponsored")
+			if calls < 2 || answer["next"] != 40.0 || marked[len(marked)-1] != "true" {
+				t.Errorf("the last of %d answers is %v", calls, answer)
+			}
+			break
+		}
+		answer = d.ok("changes", fmt.Sprintf(`{"since": "2026-09-30", "after": %v}`, answer["next"]))
+	}
+	want := []string{"0", "0"}
+	for n := 3; n <= 40; n++ {
+		if n != 35 {
+			want = append(want, fmt.Sprint(n))
+		}
+	}
+	if !slices.Equal(positions, want) || !slices.Equal(whats[:3], []string{"price", "test", "score"}) {
+		t.Errorf("%q %q", positions, whats)
+	}
+	last := column(d.ok("changes", `{"since": "2026-11-17", "after": 2}`), "title")
+	if !slices.Equal(last, []string{"Article sponsorisé publié\u00a0: X"}) {
+		t.Errorf("since the last day: %q", last)
+	}
+	row, _ := rows(d.ok("changes", `{"after": 38}`), "changes")[0].(map[string]any)
+	if diff := cmp.Diff(map[string]any{
+		"entry": "outil/a/score/39/2026-11-15", "position": 39.0, "what": "score", "kind": "outil", "id": "a",
+		"name": "A", "url": "https://essai.example/outils/a", "day": "2026-11-15", "field": "39",
+		"old": "7", "new": "8", "title": "A\u00a0: note 7,0 → 8,0", "note": "Plus vite",
+	}, row); diff != "" {
+		t.Error(diff)
+	}
+
+	entries = nil
+	for n := 100 + catalog.KeptEntries; n > 100; n-- {
+		entries = append(entries, score(n))
+	}
+	d = open(entries)
+	gone, isError := d.call("changes", `{"after": 99}`)
+	if !isError || !strings.Contains(fmt.Sprint(gone["error"]), "/data/v1/changes") {
+		t.Errorf("after what is no longer kept: %v", gone)
+	}
+	if got := column(d.ok("changes", `{"after": 100}`), "position"); len(got) == 0 || got[0] != "101" {
+		t.Errorf("after the first that is kept: %q", got)
 	}
 }
 

@@ -18,6 +18,7 @@ type Article struct {
 	Category    string   // slug or ""
 	Tools       []string // slugs of tools that it is about, active or retired
 	Aliases     []string // former slugs, sorted
+	FirstSlug   string   // see Tool
 	Sponsored   bool     // somebody paid for it, which touches neither scores nor orders
 	Body        string   // Markdown
 	Draft       bool

@@ -12,6 +12,15 @@ import (
 // must be sorted. next is changed in place; a second call changes nothing.
 func CarryOver(old, next *Catalog, today string) {
 	carryOverTools(old, next, today)
+	for i := range next.Articles {
+		a := &next.Articles[i]
+		for _, slug := range append([]string{a.Slug}, a.Aliases...) {
+			if prior := old.Article(slug); prior != nil {
+				a.FirstSlug = keepFirst(prior.Slug, prior.FirstSlug, prior.Aliases, a.Slug, a.Aliases)
+				break
+			}
+		}
+	}
 	for i := range next.Retired {
 		next.remember(&next.Retired[i])
 	}
@@ -21,7 +30,7 @@ func CarryOver(old, next *Catalog, today string) {
 			continue
 		}
 		x.UpdatedAt = today
-		if prior := old.comparison(x.Slug); prior != nil && x.equalExceptDate(prior) {
+		if prior := old.Comparison(x.Slug); prior != nil && x.equalExceptDate(prior) {
 			x.UpdatedAt = prior.UpdatedAt
 		}
 	}
@@ -117,6 +126,7 @@ func (t *Tool) carryOver(before *PastTool, known bool, prior *Tool, today string
 	t.extendCriteria(before, known, today)
 	if prior != nil {
 		t.AddedAt = cmp.Or(t.AddedAt, prior.AddedAt)
+		t.FirstSlug = keepFirst(prior.Slug, prior.FirstSlug, prior.Aliases, t.Slug, t.Aliases)
 	}
 	if t.UpdatedAt == "" {
 		t.UpdatedAt = today
@@ -124,6 +134,16 @@ func (t *Tool) carryOver(before *PastTool, known bool, prior *Tool, today string
 			t.UpdatedAt = prior.UpdatedAt
 		}
 	}
+}
+
+// keepFirst returns the first slug to record for a record, given the names that it had before and has now: "" if its
+// aliases say it.
+func keepFirst(slug, first string, aliases []string, now string, nowAliases []string) string {
+	first = firstOf(slug, first, aliases)
+	if first == firstOf(now, "", nowAliases) || first != now && !slices.Contains(nowAliases, first) {
+		return ""
+	}
+	return first
 }
 
 // Settle returns the tool of c, the next catalogue, in the place of prior, one of the previous catalogue, if the
@@ -295,7 +315,8 @@ func (t *Tool) extendCriteria(before *PastTool, known bool, today string) {
 	t.CriteriaHistory = extendHistory(before.CriteriaHistory, t.CriteriaHistory, now, today)
 }
 
-func (c *Catalog) comparison(slug string) *Comparison {
+// Comparison returns the comparison of a slug, or nil. The catalogue must be sorted.
+func (c *Catalog) Comparison(slug string) *Comparison {
 	return find(c.Comparisons, slug, func(x *Comparison) string { return x.Slug })
 }
 

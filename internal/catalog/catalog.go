@@ -267,6 +267,7 @@ type Tool struct {
 	PriceQuote       string // the words of that page that say the price
 	Sources          []string
 	Aliases          []string      // former slugs, sorted
+	FirstSlug        string        // the oldest one, if that is not the first of Aliases
 	PriceHistory     []PriceChange // newest first
 	ScoreNote        string        // why the score changed
 	ScoreHistory     []ScoreChange // newest first

@@ -11,6 +11,7 @@ import (
 // public list showing it.
 type Diff struct {
 	Changes []Change // ends with catalog.updated unless empty
+	Entries []Entry  // of the chronicle: see Entry.Merge
 
 	Metadata    bool // the name, the URL, a setting or a category changed
 	Past        bool // what is kept of inactive tools changed
@@ -24,9 +25,11 @@ type Diff struct {
 	Authors     RecordChanges
 	Scheduled   RecordChanges // see CompareScheduled
 
-	// Parts holds, by file without suffix (outils/plume), what changed in records and
-	// in SettingsFile that no event reports.
+	// Parts holds, by file without suffix (outils/plume), what changed in records and in SettingsFile. Of the records
+	// that were added only renamed tools have parts, the slug first.
 	Parts map[string][]Part
+
+	Drafts []string // the comparisons among these that the public neither saw nor sees, by slug
 
 	// Listed lists the tools whose histories are the same, but whose file now lists
 	// an entry that was automatic. That is stored without a new version.
@@ -86,9 +89,9 @@ func absorbed(old, next *Catalog) []string {
 }
 
 // Compare returns what next changes, compared with old. CarryOver(old, next) must
-// have been called. sections splits a review into its sections
+// have been called. today is the day of the publication. sections splits a review into its sections
 // (markdown.Sections); it is called only for reviews that differ.
-func Compare(old, next *Catalog, sections func(body string) []Section) Diff {
+func Compare(old, next *Catalog, today string, sections func(body string) []Section) Diff {
 	var d Diff
 	before, after := old.InOrder(), next.InOrder()
 	d.Metadata = !isSame(CatalogueFields, before, after)
@@ -108,6 +111,7 @@ func Compare(old, next *Catalog, sections func(body string) []Section) Diff {
 	if d.Empty() {
 		return Diff{Listed: d.Listed}
 	}
+	d.chronicle(old, next, today)
 	d.Report(next)
 	return d
 }
@@ -139,6 +143,9 @@ func (d *Diff) compareTools(old, next *Catalog) {
 		switch {
 		case old.Tool(t.Slug) == nil:
 			d.Tools.Added = append(d.Tools.Added, t.Slug)
+			if prior != nil {
+				d.compareParts("outils/"+t.Slug, len(d.Tools.Added), ToolFields, prior, t)
+			}
 		case !same:
 			d.Tools.Changed = append(d.Tools.Changed, t.Slug)
 			d.compareParts("outils/"+t.Slug, len(d.Tools.Changed), ToolFields, prior, t)
@@ -221,7 +228,7 @@ func (d *Diff) compareComparisons(old, next *Catalog) {
 	d.Comparisons = compareRecords(d, "comparatifs/", ComparisonFields, old.Comparisons, next.Comparisons)
 	for i := range next.Comparisons {
 		x := &next.Comparisons[i]
-		prior := old.comparison(x.Slug)
+		prior := old.Comparison(x.Slug)
 		wasPublic := prior != nil && prior.Published
 		switch url := next.ComparisonURLOf(x.Slug); {
 		case x.Published && !wasPublic:
@@ -236,12 +243,16 @@ func (d *Diff) compareComparisons(old, next *Catalog) {
 			}
 		case wasPublic:
 			d.add(Change{Type: ComparisonUnpublished, Slug: x.Slug, URL: url})
+		case prior == nil || !isSame(ComparisonFields, prior, x):
+			d.Drafts = append(d.Drafts, x.Slug)
 		}
 	}
 	for _, slug := range d.Comparisons.Removed {
-		if old.comparison(slug).Published {
-			d.add(Change{Type: ComparisonUnpublished, Slug: slug, URL: next.ComparisonURLOf(slug)})
+		if !old.Comparison(slug).Published {
+			d.Drafts = append(d.Drafts, slug)
+			continue
 		}
+		d.add(Change{Type: ComparisonUnpublished, Slug: slug, URL: next.ComparisonURLOf(slug)})
 	}
 }
 

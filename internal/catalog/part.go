@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Part is a changed field of a record, or of catalogue.yaml, that no event reports. Old
+// A Part is a changed field of a record, or of catalogue.yaml. Old
 // and New are shortened, and "" if the field is a list or a long text.
 type Part struct {
 	Field string `json:"field"` // as in a content folder
@@ -25,7 +25,8 @@ func (d *Diff) compareParts(name string, count int, fields []Field, before, afte
 	}
 	for i := range fields {
 		f := &fields[i]
-		if f.Use.Has(InAPI) || f.Form == OwnSlug || f.Form.IsStatus() || f.isSame(before, after) {
+		isSame := f.isSame(before, after) && f.IsHidden(before) == f.IsHidden(after)
+		if f.Form == Draft || f.Form == PublishAt || isSame {
 			continue
 		}
 		if d.Parts == nil {
@@ -56,8 +57,11 @@ func shortPart(name, was, is string) Part {
 
 // lineText returns the value of a field on one line, or "" if it has no such form.
 func (f *Field) lineText(record any) string {
-	if f.Form == Body || f.IsEmpty(record) && f.Form != Flag {
+	switch {
+	case f.Form == Body || f.IsEmpty(record) && f.Form != Flag && f.Form != Published:
 		return ""
+	case f.IsHidden(record):
+		return OnRequest
 	}
 	text := ""
 	switch p := f.In(record).(type) {

@@ -13,7 +13,7 @@ func (d *Diff) Undated(old, next *Catalog, today string) (tools, comparisons []s
 		}
 	}
 	for _, slug := range d.Comparisons.Changed {
-		x, prior := next.comparison(slug), old.comparison(slug)
+		x, prior := next.Comparison(slug), old.Comparison(slug)
 		if x.Published && x.UpdatedAt == prior.UpdatedAt && x.UpdatedAt != today {
 			comparisons = append(comparisons, slug)
 		}

@@ -32,13 +32,23 @@ func (c *Catalog) MoveBack(now *Catalog) {
 		}
 		at, _ := c.find(t.Aliases[i])
 		former := *c.Tools[at]
+		first := firstOf(former.Slug, former.FirstSlug, former.Aliases)
 		former.Aliases = withAlias(former.Aliases, t.Slug)
+		former.FirstSlug = keepFirst(first, "", nil, former.Slug, former.Aliases)
 		c.Tools[at] = &former
 	}
-	moveBack(now.Comparisons, c.comparison, now.comparison, func(x *Comparison) (string, *[]string) { return x.Slug, &x.Aliases })
+	moveBack(now.Comparisons, c.Comparison, now.Comparison, func(x *Comparison) (string, *[]string) { return x.Slug, &x.Aliases })
 	moveBack(now.Categories, c.Category, now.Category, func(x *Category) (string, *[]string) { return x.Slug, &x.Aliases })
 	moveBack(now.Pages, c.Page, now.Page, func(x *Page) (string, *[]string) { return x.Slug, &x.Aliases })
+	firsts := make([]string, len(c.Articles))
+	for i, a := range c.Articles {
+		firsts[i] = firstOf(a.Slug, a.FirstSlug, a.Aliases)
+	}
 	moveBack(now.Articles, c.Article, now.Article, func(x *Article) (string, *[]string) { return x.Slug, &x.Aliases })
+	for i := range c.Articles {
+		a := &c.Articles[i]
+		a.FirstSlug = keepFirst(firsts[i], "", nil, a.Slug, a.Aliases)
+	}
 }
 
 // moveBack is MoveBack for one kind of record, given what finds one before and now, and its names.

@@ -24,7 +24,7 @@ type Published struct {
 	PublishedAt string           // when it was published, as in the feed
 	ChangedOn   string           // the UTC day of the publication that made it, YYYY-MM-DD
 	Feed        *record.Feed     // of the records; set by Load
-	Events      []catalog.Event  // for feeds, newest first; nil when Version is 0
+	Entries     []catalog.Entry  // the last ones of the chronicle, by position, the last first
 
 	sequence int64  // of its last event
 	url      string // of the site
@@ -61,9 +61,7 @@ func (s *Catalogue) load(ctx context.Context, isAll bool) (*Published, error) {
 			return nil, err
 		}
 		p.Feed.Changes = all.changes
-		if p.Version > 0 {
-			p.Events, err = latestEvents(ctx, tx, p.Catalog)
-		}
+		p.Entries, err = latestEntries(ctx, tx)
 		return p, err
 	})
 }

@@ -51,7 +51,7 @@ func loadChanges(ctx context.Context, tx *sql.Tx, before *Published) (p *Publish
 		return nil, nil, err
 	}
 	p.Feed.Changes = before.Feed.With((&record.Feed{Changes: n.fresh.changes}).From(before.Feed.Last))
-	p.Events, err = latestEvents(ctx, tx, p.Catalog)
+	p.Entries, err = latestEntries(ctx, tx)
 	return p, step, err
 }
 

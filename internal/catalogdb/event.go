@@ -3,10 +3,8 @@ package catalogdb
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"time"
 
-	"palmares/internal/catalog"
 	"palmares/internal/sqldb"
 )
 
@@ -27,7 +25,7 @@ var eventTable = sqldb.Table{
 }
 
 // An EventPage is a part of the log: the events that Prune has not removed, without a
-// gap. Older ones are kept for feeds only.
+// gap.
 type EventPage struct {
 	Events []Event // oldest first
 	More   bool    // there are others after the last of Events
@@ -82,23 +80,4 @@ func scanEvent(scan sqldb.Scanner, e *Event) error {
 	err := scan(&e.Sequence, &e.Version, &e.ID, &e.Type, &e.Slug, sqldb.Time(&e.CreatedAt), &body)
 	e.Body = []byte(body)
 	return err
-}
-
-// scanChange reads an event with what it announces.
-func scanChange(scan sqldb.Scanner, e *catalog.Event) error {
-	var body string
-	if err := scan(&e.ID, &e.Type, &e.Slug, sqldb.Time(&e.At), &body); err != nil {
-		return err
-	}
-	var sent struct {
-		Data struct {
-			Changed          []string
-			Previous, Object map[string]any
-		}
-	}
-	if err := json.Unmarshal([]byte(body), &sent); err != nil {
-		return err
-	}
-	e.Changed, e.Previous, e.Object = sent.Data.Changed, sent.Data.Previous, sent.Data.Object
-	return nil
 }

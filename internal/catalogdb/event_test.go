@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -196,92 +195,4 @@ func planText(t *testing.T, found *sql.Rows) string {
 		t.Fatal(err)
 	}
 	return text.String()
-}
-
-func TestTheLatestEventsAreLoadedForFeeds(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		if got := loaded(t, s).Events; len(got) > 0 {
-			t.Errorf("%d events before the first publication", len(got))
-		}
-		for i, c := range editions()[:2] {
-			publish(t, s, c, day(i))
-		}
-		got := loaded(t, s).Events
-		var list []string
-		for _, e := range got {
-			list = append(list, e.Type+" "+e.Slug+" "+catalog.Day(e.At))
-		}
-		all := slices.DeleteFunc(events(t, s), func(e Event) bool { return e.Type == catalog.EmbeddingsUpdated || e.Type == catalog.CatalogUpdated })
-		slices.Reverse(all)
-		if len(all) != len(got) {
-			t.Fatalf("%d events, want %d: %v", len(got), len(all), list)
-		}
-		for i, e := range all {
-			if got[i].ID != e.ID || got[i].Type != e.Type || !got[i].At.Equal(e.CreatedAt) {
-				t.Errorf("event %d is %+v, want %s", i, got[i], e.Body)
-			}
-		}
-		price := got[slices.Index(list, "pricing.updated a 2026-11-17")]
-		if !slices.Equal(price.Changed, []string{"price"}) || price.Previous["price"] != "9,90 €/mois" || price.Object["price"] != "12 €/mois" {
-			t.Errorf("the price change is %+v", price)
-		}
-	})
-}
-
-func TestEachFeedHasItsLatestEvents(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		quiet := func(slug string) *catalog.Tool {
-			t := tool(slug, "1 €/mois")
-			t.Category = "image"
-			return t
-		}
-		busy := func(n int) (all []*catalog.Tool) {
-			for i := range n {
-				all = append(all, tool(fmt.Sprintf("t%05d", i), "1 €/mois"))
-			}
-			return all
-		}
-		publish(t, s, catalogue(append(busy(1), quiet("calme"), quiet("absorbe"), quiet("retire"), quiet("parti"))...), monday)
-		next := catalogue(append(busy(feedEvents+10), quiet("calme"))...)
-		next.Tools[1].Aliases = []string{"absorbe"} // of the other category
-		next.Retired = []catalog.Retired{retired("retire")}
-		next.Retired[0].Category = "image"
-		next.Comparisons = []catalog.Comparison{
-			{Slug: "duel", Title: "Duel", ToolA: "calme", ToolB: "t00000", Winner: "calme", WinnerNote: "Net.", Published: true},
-		}
-		if _, err := s.Catalogue.Publish(t.Context(), next, PublishOptions{Now: at(day(1)), AllowRemovals: true}); err != nil {
-			t.Fatal(err)
-		}
-		more := *next
-		more.Tools = slices.Concat(next.Tools, busy(2 * feedEvents)[feedEvents+10:])
-		publish(t, s, &more, day(2))
-
-		events := loaded(t, s).Events
-		told := map[string][]string{}
-		for _, e := range events {
-			for _, category := range e.Categories {
-				told[category] = append(told[category], e.Type+" "+e.Slug)
-			}
-		}
-		slices.Sort(told["image"])
-		want := []string{
-			"comparatif.published duel", "tool.created absorbe", "tool.created calme", "tool.created parti", "tool.created retire",
-			"tool.removed absorbe", "tool.removed parti", "tool.retired retire",
-		}
-		if diff := cmp.Diff(want, told["image"]); diff != "" {
-			t.Errorf("the quiet category (-want +got):\n%s", diff)
-		}
-		if n := len(told["code"]); n != feedEvents || len(events) > feedEvents+len(want) {
-			t.Errorf("%d events, %d of the busy category", len(events), n)
-		}
-	})
-}
-
-func TestADatabaseWhoseEventsAreGoneHasEmptyFeeds(t *testing.T) {
-	s := open(t, databases.SQLite(t))
-	publish(t, s, catalogue(tool("a", "1 €/mois")), monday)
-	execute(t, s, `DELETE FROM events`)
-	if got := loaded(t, s).Events; got == nil || len(got) > 0 { // nil would tell records, with other ids
-		t.Errorf("%v", got)
-	}
 }

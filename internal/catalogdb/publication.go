@@ -107,6 +107,7 @@ type publication struct {
 	next    *catalog.Catalog
 	diff    catalog.Diff
 
+	bySlug map[string][]string  // the ids of the entries of the day
 	feed   *record.Step         // to the next version
 	stored map[rowKey]storedRow // but for public ones without anything private
 }

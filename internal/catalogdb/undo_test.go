@@ -113,7 +113,7 @@ func TestAVersionIsUndoneAsIfItHadNeverBeen(t *testing.T) {
 				if test.alias != "" {
 					want.Tools = slices.Clone(want.Tools)
 					b := *want.Tools[1]
-					b.Aliases = []string{test.alias}
+					b.Aliases, b.FirstSlug = []string{test.alias}, "b"
 					want.Tools[1] = &b
 				}
 				sameRecords(t, "undone", &want, undone.Catalog)
@@ -172,7 +172,7 @@ func TestWhatWasChangedSinceIsLeftUnlessForced(t *testing.T) {
 		if got := forced.Tool("b").Aliases; !slices.Equal(got, []string{"neuf"}) {
 			t.Errorf("b has the aliases %q", got)
 		}
-		forced.Tool("b").Aliases = nil
+		forced.Tool("b").Aliases, forced.Tool("b").FirstSlug = nil, ""
 		sameRecords(t, "forced", first.Catalog, forced)
 		// What is as it was before needs no undo; only b has another alias.
 		if u, p := undo(t, s, 2, false, 3); len(u.Left) != 1 || p.Version != 6 {
@@ -238,7 +238,7 @@ func recordsByName(c *catalog.Catalog) (records map[string]string, aliases map[s
 	}
 	for _, t := range c.Tools {
 		own := *t
-		own.Aliases = nil
+		own.Aliases, own.FirstSlug = nil, ""
 		add(record.Of(&catalog.Catalog{URL: "https://site.example"}, &own), t.Aliases)
 	}
 	for _, x := range c.Comparisons {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"palmares/internal/catalog"
@@ -100,7 +101,7 @@ func scanVersion(scan sqldb.Scanner, v *Version) error {
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal([]byte(changes), &v.Changes); err != nil || records == "" {
+	if err := json.Unmarshal([]byte(changes), &v.Changes); err != nil {
 		return err
 	}
 	var r recordChanges
@@ -109,43 +110,33 @@ func scanVersion(scan sqldb.Scanner, v *Version) error {
 	return err
 }
 
-// Changes returns what a version changed, as far as it is known: events are kept for
-// some time, and of records that no event is about a thousand of each kind are. isKept
-// reports whether the events are still there.
-func (s *Catalogue) Changes(ctx context.Context, version int64) (d catalog.Diff, isKept bool, err error) {
+// Changes returns what a version changed: the entries of the chronicle that it told last, in their order, and the records
+// that it wrote or removed, of each kind at most a thousand.
+func (s *Catalogue) Changes(ctx context.Context, version int64) (d catalog.Diff, err error) {
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
-		var first, last int64
-		var records string
-		err := tx.QueryRowContext(ctx, `SELECT first_sequence, last_sequence, records FROM publications
-			WHERE version = $1`, version).Scan(&first, &last, &records)
+		records, err := sqldb.Value[string](ctx, tx, `SELECT records FROM publications WHERE version = $1`, version)
 		if errors.Is(err, sql.ErrNoRows) {
 			return sqldb.Problem(ErrNoVersion, nil, "there is no version %d", version)
 		}
 		if err != nil {
 			return err
 		}
-		if records != "" {
-			var r recordChanges
-			if err := json.Unmarshal([]byte(records), &r); err != nil {
-				return err
-			}
-			d = r.diff()
+		var r recordChanges
+		if err := json.Unmarshal([]byte(records), &r); err != nil {
+			return err
 		}
-		events, err := sqldb.Rows(ctx, tx, `SELECT id, type, slug, created_at, body FROM events
-			WHERE sequence BETWEEN $1 AND $2 ORDER BY sequence`, scanChange, first, last)
-		for i := range events {
-			e := &events[i]
-			d.Changes = append(d.Changes, catalog.Change{
-				Type: e.Type, Slug: e.Slug, Changed: e.Changed, Previous: e.Previous, Object: e.Object,
-			})
+		d = r.diff()
+		entries, err := sqldb.Rows(ctx, tx, `SELECT `+entryTable.List()+` FROM entries WHERE version = $1 AND NOT withdrawn ORDER BY position
+			LIMIT `+strconv.Itoa(maxRecorded), scanEntry, version)
+		for i := range entries {
+			d.Entries = append(d.Entries, entries[i].Entry)
 		}
-		isKept = int64(len(events)) == last-first+1
 		return err
 	})
-	return d, isKept, err
+	return d, err
 }
 
-// recordChanges is the part of a catalog.Diff that no event tells.
+// recordChanges are the records of a catalog.Diff.
 type recordChanges struct {
 	Undoes      int64                 `json:"undoes,omitempty"` // the version that was taken back
 	Note        string                `json:"note,omitempty"`   // of whoever published it
@@ -160,7 +151,8 @@ type recordChanges struct {
 	Authors     catalog.RecordChanges `json:"authors,omitzero"`
 	Scheduled   catalog.RecordChanges `json:"scheduled,omitzero"`
 
-	Parts map[string][]catalog.Part `json:"parts,omitempty"`
+	Parts  map[string][]catalog.Part `json:"parts,omitempty"`
+	Drafts []string                  `json:"drafts,omitempty"`
 }
 
 // maxRecorded is how many records of a list are kept in recordChanges.
@@ -175,16 +167,17 @@ func recordsOf(d *catalog.Diff, undoes int64, note string) string {
 	}
 	return string(wire.AppendJSON(nil, recordChanges{
 		Undoes: undoes, Note: note,
-		Metadata: d.Metadata, Pictures: d.Pictures, Proofs: d.Proofs, Tools: catalog.RecordChanges{Changed: capped(d.Tools).Changed},
-		Comparisons: capped(d.Comparisons), Retired: catalog.RecordChanges{Changed: capped(d.Retired).Changed},
+		Metadata: d.Metadata, Pictures: d.Pictures, Proofs: d.Proofs, Tools: capped(d.Tools),
+		Comparisons: capped(d.Comparisons), Retired: capped(d.Retired),
 		Pages: capped(d.Pages), Articles: capped(d.Articles), Authors: capped(d.Authors), Scheduled: capped(d.Scheduled),
-		Parts: d.Parts,
+		Parts: d.Parts, Drafts: d.Drafts[:min(len(d.Drafts), maxRecorded)],
 	}))
 }
 
 func (r *recordChanges) diff() catalog.Diff {
 	return catalog.Diff{
 		Metadata: r.Metadata, Pictures: r.Pictures, Proofs: r.Proofs, Tools: r.Tools, Comparisons: r.Comparisons, Retired: r.Retired,
-		Pages: r.Pages, Articles: r.Articles, Authors: r.Authors, Scheduled: r.Scheduled, Parts: r.Parts,
+		Pages: r.Pages, Articles: r.Articles, Authors: r.Authors, Scheduled: r.Scheduled,
+		Parts: r.Parts, Drafts: r.Drafts,
 	}
 }

@@ -69,7 +69,7 @@ func (d *Document) ReplaceTool(old, slug string) (isChanged bool, err error) {
 
 // ownFields are those that a copy of a record does not have: they say what happened to this one.
 var ownFields = []string{
-	"updated_at", "canonical_url", "avis_url", "alternatives_url", "aliases", "price_history", "price_history_mode", "score_note",
+	"updated_at", "canonical_url", "avis_url", "alternatives_url", "aliases", "first_slug", "price_history", "price_history_mode", "score_note",
 	"score_history", "score_history_mode", "criteria_history", "announced", "publish_at", "unpublish_at",
 }
 

@@ -229,13 +229,17 @@ func TestAnUndoneVersionDoesNotComeBack(t *testing.T) {
 		publish("outils/encre", "f.tagline", "Coule")
 		publish("outils/plume", "f.price", "29 €/mois")
 		publish("outils/encre", "f.tagline", "Coule bien")
-		ada.get("/redaction/versions").OK().Contains("/redaction/versions/2", "Plume\u00a0: prix<", "Encre\u00a0: accroche<", "Ada")
-		ada.get("/redaction/versions/2").OK().Contains("Plume\u00a0: prix<", "<del>29 €/mois</del>", "<ins>19 €/mois</ins>", "Annuler la version")
+		const price = "Plume\u00a0: 19 → 29\u00a0€/mois"
+		ada.get("/redaction/versions").OK().
+			Contains("/redaction/versions/2", price+"<", "Encre\u00a0: accroche<", "Ada")
+		ada.get("/redaction/versions/2").OK().
+			Contains(price+"<", "<del>29 €/mois</del>", "<ins>19 €/mois</ins>", "Annuler la version")
 		ada.get("/redaction/versions/9").Is(http.StatusNotFound)
 		ada.get("/redaction/versions/1").OK().Contains("ne sont pas connus").Lacks("Annuler la version")
 		ada.post("/redaction/versions/1/annulation").Is(http.StatusUnprocessableEntity)
 		ada.post("/redaction/versions/2/annulation").Is(http.StatusSeeOther)
-		if n.read("outils/plume.md") != plume || git("status", "--porcelain") != "" || !strings.Contains(git("log", "-1", "--format=%an %s"), "Ada Annule la version 2 (Plume\u00a0: prix)") {
+		isUndone := strings.Contains(git("log", "-1", "--format=%an %s"), "Ada Annule la version 2 ("+price+")")
+		if n.read("outils/plume.md") != plume || git("status", "--porcelain") != "" || !isUndone {
 			t.Errorf("the folder is not as before: %s", git("log", "--stat", "-2"))
 		}
 		publish("outils/encre", "f.tagline", "Coule à flots")
@@ -248,7 +252,8 @@ func TestAnUndoneVersionDoesNotComeBack(t *testing.T) {
 				t.Errorf("the price is %s", tool.Price)
 			}
 		}
-		ada.get("/redaction/versions/2").OK().Contains("rien à annuler").Lacks("Annuler la version")
+		ada.get("/redaction/versions/2").OK().Contains("Plume\u00a0: prix<", "rien à annuler").
+			Lacks("Annuler la version")
 		ada.post("/redaction/versions/2/annulation").Is(http.StatusUnprocessableEntity)
 		log, err := n.db.Catalogue.Versions(t.Context(), 9)
 		if err != nil || len(log) != 5 || log[1].Undoes != 2 || log[1].Token != "Ada" {

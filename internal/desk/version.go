@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -14,10 +13,9 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
+	"palmares/internal/chronicle"
 	"palmares/internal/content"
-	"palmares/internal/french"
 	"palmares/internal/publication"
-	"palmares/internal/record"
 	"palmares/internal/worktree"
 )
 
@@ -27,7 +25,7 @@ const maxVersions = 50
 // A version is a publication in a list.
 type version struct {
 	catalogdb.Version
-	Records []string // what it changed, by record; none if that is much
+	Records []string // what it changed
 }
 
 // Who returns who published it; "" if nobody did, or if that is not known.
@@ -36,48 +34,24 @@ func (v version) Who() string { return cmp.Or(v.Author, v.Token) }
 // Href returns the address of its page.
 func (v version) Href() string { return versionsPath + "/" + strconv.FormatInt(v.Number, 10) }
 
-// changeNames are the French words for changes of the catalogue: one, several.
-var changeNames = map[string][2]string{
-	catalog.ToolCreated:           {"nouvel outil", "nouveaux outils"},
-	catalog.ToolUpdated:           {"outil modifié", "outils modifiés"},
-	catalog.ToolRetired:           {"outil retiré", "outils retirés"},
-	catalog.ToolRestored:          {"outil revenu", "outils revenus"},
-	catalog.ToolRemoved:           {"outil supprimé", "outils supprimés"},
-	catalog.PricingUpdated:        {"prix changé", "prix changés"},
-	catalog.ComparisonPublished:   {"nouveau comparatif", "nouveaux comparatifs"},
-	catalog.ComparisonUpdated:     {"comparatif modifié", "comparatifs modifiés"},
-	catalog.ComparisonUnpublished: {"comparatif retiré", "comparatifs retirés"},
-	catalog.ArticlePublished:      {"nouvel article", "nouveaux articles"},
-	catalog.ArticleUpdated:        {"article modifié", "articles modifiés"},
-	catalog.ArticleRemoved:        {"article retiré", "articles retirés"},
-	catalog.ReviewUpdated:         {"avis réécrit", "avis réécrits"},
-}
-
 // Summary returns what it changed, in a few words.
 func (v version) Summary() string {
-	if n := len(v.Records); n > 0 && n <= maxNamed {
-		return strings.Join(v.Records, "\u202f; ")
+	switch n := len(v.Records); {
+	case v.Number == 1:
+		return "première publication"
+	case n == 0:
+		return "des données qui ne se voient pas"
+	case n > maxNamed:
+		return strings.Join(v.Records[:maxNamed], listed) + listed + andMore
 	}
-	var parts []string
-	for _, change := range slices.Sorted(maps.Keys(v.Changes)) {
-		if names, ok := changeNames[change]; ok {
-			parts = append(parts, french.Plural(v.Changes[change], names[0], names[1]))
-		}
-	}
-	if v.Pages > 0 {
-		parts = append(parts, french.Plural(v.Pages, "page", "pages"))
-	}
-	if v.Authors > 0 {
-		parts = append(parts, french.Plural(v.Authors, "auteur", "auteurs"))
-	}
-	if v.Settings {
-		parts = append(parts, "réglages du site")
-	}
-	return cmp.Or(strings.Join(parts, ", "), "des textes, ou ce qui paraîtra plus tard")
+	return strings.Join(v.Records, listed)
 }
 
-// maxNamed is how many records the list of versions names.
-const maxNamed = 4
+const (
+	listed   = "\u202f; "
+	andMore  = "et d’autres changements"
+	maxNamed = 4 // how many changes the list of versions names
+)
 
 type versionsPage struct {
 	page
@@ -104,13 +78,13 @@ func (d *desk) versions(r *request) ([]version, error) {
 
 // describe adds what versions changed.
 func (d *desk) describe(r *request, all []version) (err error) {
-	titles := map[string]string{} // by slug
+	names := map[string]string{"images/": "Images", catalog.ProofFile: "Preuves des prix"} // by file without suffix
 	for _, x := range d.rows(r.folder, r.now) {
-		titles[x.Slug] = cmp.Or(titles[x.Slug], x.Name)
+		names[x.Kind.Folder+"/"+x.Slug] = x.Name
 	}
 	for i := range all {
 		if err == nil {
-			all[i].Records, err = d.changesOf(r, all[i], titles)
+			all[i].Records, err = d.changesOf(r, all[i], names)
 		}
 	}
 	return err
@@ -130,66 +104,52 @@ func (d *desk) version(r *request) (version, error) {
 	return all[i], err
 }
 
-// maxChanges is how many changes a version may have so that they are listed.
+// maxChanges is how many changes of a version are listed.
 const maxChanges = 500
 
-// changesOf lists what a version changed, by record, given the names of records.
-func (d *desk) changesOf(r *request, v version, titles map[string]string) (list []string, err error) {
-	total := 0
-	for _, n := range v.Changes {
-		total += n
+// changesOf lists what a version changed, given the names of records by file: what readers are told, and the records
+// that this says nothing of.
+func (d *desk) changesOf(r *request, v version, names map[string]string) (list []string, err error) {
+	diff, err := d.Catalogue.Changes(r.Context(), v.Number)
+	isTold := map[string]bool{}
+	for i := range diff.Entries {
+		e := &diff.Entries[i]
+		isTold[kindOf(e.Kind).Folder+"/"+e.Slug] = true
+		list = append(list, chronicle.Title(e, chronicle.French))
 	}
-	if total > maxChanges {
-		return nil, nil
-	}
-	diff, _, err := d.Catalogue.Changes(r.Context(), v.Number)
-	add := func(slugs []string, what string) {
-		for _, slug := range slugs {
-			file, _, _ := strings.Cut(slug, " (") // without the hour of what is scheduled
-			title := cmp.Or(titles[path.Base(file)], path.Base(file)) + "\u00a0: "
-			switch last := len(list) - 1; {
-			case last < 0 || !strings.HasPrefix(list[last], title):
-				list = append(list, title+what)
-			case !strings.Contains(list[last], what):
-				list[last] += ", " + what
-			}
+	for _, c := range publication.Records(&diff) {
+		file, _, _ := strings.Cut(c.Record, " (") // without the hour of what is scheduled
+		if !isTold[file] || c.Change == "scheduled" {
+			isTold[file] = true
+			what := cmp.Or(labels(&c), changeNames[c.Change])
+			list = append(list, cmp.Or(names[file], recordName(file))+"\u00a0: "+what)
 		}
 	}
-	for _, c := range diff.Changes {
-		if names, ok := changeNames[c.Type]; ok {
-			add([]string{c.Slug}, cmp.Or(labels(c), names[0]))
-		}
+	if len(list) > maxChanges {
+		list = append(list[:maxChanges], andMore)
 	}
-	add(diff.Pages.Added, "nouvelle page")
-	add(diff.Pages.Changed, "page modifiée")
-	add(diff.Pages.Removed, "page retirée")
-	add(diff.Authors.Added, "nouvel auteur")
-	add(diff.Authors.Changed, "auteur modifié")
-	add(diff.Authors.Removed, "auteur retiré")
-	add(diff.Scheduled.Added, "programmé")
-	add(diff.Scheduled.Changed, "programmation modifiée")
-	add(diff.Scheduled.Removed, "programmation annulée, ou parue")
 	return list, err
 }
 
-// labels returns the words for what an event says of a record, if they are few; "" otherwise.
-func labels(c catalog.Change) string {
-	switch c.Type {
-	case catalog.PricingUpdated:
-		return "prix"
-	case catalog.ReviewUpdated:
-		return "avis"
+// changeNames are the French words for what happens to records.
+var changeNames = map[string]string{
+	"added": "ajout", "changed": "modification", "restored": "retour", "retired": "retrait", "removed": "suppression",
+	"scheduled": "programmé", "cancelled": "programmation annulée, ou parue",
+}
+
+// labels returns the names of the fields that changed in a record, if they are few; "" otherwise.
+func labels(c *publication.RecordChange) string {
+	k := kindOf(path.Dir(c.Record))
+	if k == nil || len(c.Parts) > maxNamed {
+		return ""
 	}
 	var list []string
-	for _, g := range content.Form(record.Tool) {
+	for _, g := range content.Form(k.Kind) {
 		for _, f := range g.Fields {
-			if c.Type == catalog.ToolUpdated && slices.Contains(c.Changed, f.Name) {
+			if slices.ContainsFunc(c.Parts, func(p catalog.Part) bool { return p.Field == f.Name }) {
 				list = append(list, strings.ToLower(f.Label))
 			}
 		}
-	}
-	if len(list) > maxNamed {
-		return ""
 	}
 	return strings.Join(list, ", ")
 }

@@ -1,7 +1,8 @@
 // Package mail writes to the owners of accounts.
 //
 // A mail is queued in the database as an address, a kind and a subject matter, never
-// as text: its link is created when it is sent, so that no secret waits in a table.
+// as text: its link is created when it is sent, so that no secret waits in a table. Only
+// the news that one to followers tells are fixed by then.
 //
 // A Queue, on any node, claims due mails under a lease, renders them and passes them to
 // a Transport: SMTP, or the log where no mail server is configured. While the mail
@@ -37,7 +38,7 @@ const (
 	ReviewReturned   Kind = "review_returned"   // the working copy's id
 	ReviewApproved   Kind = "review_approved"   // the working copy's id
 	ConfirmFollow    Kind = "confirm_follow"    // what to follow and how soon to be told; the link is created when it is sent
-	News             Kind = "news"              // the sequence of the last event, its version, then ids of follows, each with the event after which; To is the first
+	News             Kind = "news"              // how soon, and the last position; To is the id of a follow
 	Reports          Kind = "reports"           // the days since and until when readers have written, with a space between
 )
 
@@ -55,6 +56,8 @@ type Request struct {
 	To    string
 	Kind  Kind
 	About string
+
+	Content string // what News tells, written by package newsletter; "" for other kinds
 }
 
 // A Claim is a mail that is due and belongs to its claimer until its lease ends.
@@ -90,10 +93,11 @@ type Bulletin struct {
 	IsWeekly bool   // it is told once a week
 	Entries  []Entry
 	More     int    // entries that are left out
-	AtLeast  bool   // they are more than that
 	End      string // URL that ends it
-	Told     string // what its reader knows then: see Verdict
 }
+
+// Others returns how many entries there are besides the first.
+func (b Bulletin) Others() int { return len(b.Entries) - 1 + b.More }
 
 // An Entry is one thing that happened.
 type Entry struct {
@@ -107,8 +111,6 @@ type Verdict struct {
 	RetryAt time.Time // zero if it was sent or given up: it is deleted
 	Failure string    // the class of the failure, "" if it was sent
 	Bounced bool      // the address does not exist
-	Dropped bool      // there was no reason to send it any more
-	Told    string    // of News that was sent: its day, and the prices that it tells (see site.News), or takes back (-plume)
 }
 
 // A Message is a mail as its recipient sees it.
@@ -119,7 +121,6 @@ type Message struct {
 	Subject string
 	Text    string
 	HTML    string
-	Told    string // see Verdict
 	Link    string // the secret link in Text and HTML, "" for none
 	Hook    string // the webhook URL in Text and HTML, whose path may be secret, "" for none
 	End     string // URL that ends what the mail belongs to (RFC 8058), "" for none

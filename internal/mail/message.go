@@ -147,7 +147,7 @@ func (q *Queue) describeCopy(ctx context.Context, r Request, d *data) error {
 }
 
 func (t templates) render(to string, d data, now time.Time) (Message, error) {
-	m := Message{To: to, Link: d.Link, Hook: d.Endpoint, End: d.Bulletin.End, Told: d.Bulletin.Told, Date: now}
+	m := Message{To: to, Link: d.Link, Hook: d.Endpoint, End: d.Bulletin.End, Date: now}
 	var b strings.Builder
 	if err := t.text.ExecuteTemplate(&b, "subject", d); err != nil {
 		return Message{}, err

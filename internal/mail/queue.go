@@ -180,11 +180,8 @@ func (q *Queue) handle(ctx context.Context, c Claim) {
 	if c.Begun {
 		outcome, log = sent, log.With("unclear", "its node died before the server answered")
 	} else if !stale(c, q.cfg.Now()) {
-		told, err := q.attempt(ctx, c)
+		err := q.attempt(ctx, c)
 		outcome, verdict = q.judge(c, err)
-		if outcome == sent {
-			verdict.Told = told
-		}
 		if err != nil {
 			// Our errors may contain the recipient's address; the log must not.
 			log = log.With("error", strings.ReplaceAll(err.Error(), c.To, Mask(c.To)))
@@ -227,21 +224,21 @@ func (q *Queue) finish(ctx context.Context, c Claim, v Verdict, leaseEnd time.Ti
 	}
 }
 
-// attempt sends a mail, and returns what its reader knows then.
-func (q *Queue) attempt(ctx context.Context, c Claim) (told string, _ error) {
+// attempt sends a mail.
+func (q *Queue) attempt(ctx context.Context, c Claim) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	m, err := q.write(ctx, c, q.cfg.Now())
 	if err != nil {
-		return "", err
+		return err
 	}
 	if c.Kind == News {
 		err = q.cfg.Outbox.Begin(ctx, c)
 		if err != nil {
-			return "", err
+			return err
 		}
 	}
-	return m.Told, q.cfg.Transport.Send(ctx, m)
+	return q.cfg.Transport.Send(ctx, m)
 }
 
 // judge decides from the error of an attempt what happens to the mail.
@@ -251,7 +248,7 @@ func (q *Queue) judge(c Claim, err error) (outcome string, v Verdict) {
 	case err == nil:
 		return sent, Verdict{}
 	case errors.Is(err, ErrObsolete):
-		return obsolete, Verdict{Dropped: true}
+		return obsolete, Verdict{}
 	case !errors.As(err, &failure):
 		failure = &Failure{Class: failedInternal}
 	case failure.Unclear && c.Kind == News:

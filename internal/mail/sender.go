@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,6 +18,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	gomail "github.com/wneessen/go-mail"
 	"github.com/wneessen/go-mail/smtp"
@@ -162,7 +164,7 @@ func (s *Sender) compose(m Message) (*gomail.Msg, error) {
 		gomail.WithEncoding(gomail.EncodingQP))
 	msg.FromMailAddress(&mail.Address{Name: cmp.Or(s.from.Name, m.From), Address: s.from.Address})
 	msg.ToMailAddress(to)
-	msg.Subject(m.Subject)
+	msg.Subject(encodeSubject(m.Subject))
 	msg.SetDateWithValue(m.Date)
 	msg.SetMessageIDWithValue(cmp.Or(m.ID, strings.ToLower(rand.Text())) + "@" + domain)
 	msg.SetGenHeader("Auto-Submitted", "auto-generated") // suppresses vacation replies
@@ -173,6 +175,25 @@ func (s *Sender) compose(m Message) (*gomail.Msg, error) {
 	msg.SetBodyString(gomail.TypeTextPlain, m.Text)
 	msg.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
 	return msg, nil
+}
+
+// encodeSubject encodes a subject in words so short that the first is on the first line of the header: some readers
+// show no subject that begins on the second.
+func encodeSubject(s string) string {
+	if isASCII(s) {
+		return s
+	}
+	const size = 36 // in bytes, of which base64 makes 48
+	var words []string
+	for s != "" {
+		n := min(len(s), size)
+		for n < len(s) && !utf8.RuneStart(s[n]) {
+			n--
+		}
+		words = append(words, "=?utf-8?b?"+base64.StdEncoding.EncodeToString([]byte(s[:n]))+"?=")
+		s = s[n:]
+	}
+	return strings.Join(words, " ")
 }
 
 // sessionFailure classifies an error before the mail's transaction. None of them is

@@ -95,7 +95,7 @@ func (n *node) next(
 		indexed <- err
 	}()
 	s = snapshot.Next(before, published.Catalog, step, published.Version, published.ChangedOn)
-	s.Events, s.PublishedAt = published.Events, published.PublishedAt
+	s.Entries, s.PublishedAt = published.Entries, published.PublishedAt
 	s.SetFeed(published.Feed)
 	n.reportStage("all tools are rendered, now the search index is completed", published, step, begin)
 	return s, func() error {

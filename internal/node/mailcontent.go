@@ -5,33 +5,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
 	"palmares/internal/accountsite"
-	"palmares/internal/catalog"
 	"palmares/internal/desk"
 	"palmares/internal/mail"
-	"palmares/internal/site"
-	"palmares/internal/snapshot"
+	"palmares/internal/newsletter"
 	"palmares/internal/sqldb"
 	"palmares/internal/webhook"
 )
 
 // mailContent provides what is known only when a mail is sent.
 type mailContent struct {
-	store   *Database
-	sealer  webhook.Sealer
-	live    *snapshot.Live
-	pages   *site.Site
-	baseURL string
-	now     func() time.Time
+	*newsletter.Newsletter // the mails to readers
+	store                  *Database
+	sealer                 webhook.Sealer
+	baseURL                string
+	now                    func() time.Time
 }
 
 // Link creates the link in a mail.
@@ -79,84 +72,6 @@ func (c *mailContent) Copy(ctx context.Context, r mail.Request) (mail.Copy, erro
 		Waiting: found.State == accountdb.CopyForReview,
 		Ready:   found.State == accountdb.CopyReady,
 	}, nil
-}
-
-// maxEntries is how many changes a mail tells.
-const maxEntries = 50
-
-// Bulletin finds what somebody who follows something is told, or asked to confirm. A node that does not
-// serve the version yet leaves it to others, or to later.
-func (c *mailContent) Bulletin(ctx context.Context, r mail.Request) (b mail.Bulletin, _ error) {
-	if r.Kind == mail.ConfirmFollow {
-		asked, malformed := url.ParseQuery(r.About)
-		to, err := c.store.Links.Sealed(c.sealer).Open(r.To)
-		b.To, b.Topics, b.IsWeekly = to, c.pages.TopicName(asked.Get("quoi")), asked.Get("quand") == accountdb.FollowWeekly
-		return b, errors.Join(malformed, err)
-	}
-	var upTo, version int64
-	fields := strings.Fields(r.About)
-	if n, err := fmt.Sscan(r.About, &upTo, &version); err != nil || len(fields)%2 != 0 {
-		return b, fmt.Errorf("%d numbers of %q, %w", n, r.About, err)
-	}
-	if served := c.live.Snapshot().Version; served < version {
-		return b, fmt.Errorf("version %d is served, and the mail is about %d", served, version)
-	}
-	type followed struct {
-		accountdb.Follow
-		told  int64 // the sequence of the last event that the reader knows of
-		isNew bool  // there is something to tell
-	}
-	var all []*followed
-	after, mailed := upTo, map[string]string{}
-	for pair := range slices.Chunk(fields[2:], 2) {
-		f, err := c.store.Follows.Sealed(c.sealer).Find(ctx, pair[0])
-		if errors.Is(err, sqldb.ErrNotFound) {
-			continue
-		}
-		sequence, malformed := strconv.ParseInt(pair[1], 10, 64)
-		if err := errors.Join(err, malformed); err != nil {
-			return b, err
-		}
-		after, all = min(after, sequence), append(all, &followed{Follow: f, told: sequence})
-		maps.Copy(mailed, f.Mailed)
-	}
-	events, more, err := c.store.Events.Between(ctx, after, upTo, func(sequence int64, e *catalog.Event) (isWanted bool) {
-		topics := c.pages.TopicsOf(e)
-		for _, f := range all {
-			if sequence > f.told && isTold(e, f.Pace) && slices.Contains(topics, f.Topic) {
-				f.isNew, isWanted = true, true
-			}
-		}
-		return isWanted
-	})
-	if err != nil {
-		return b, err
-	}
-	var names []string
-	for _, f := range all {
-		if f.isNew {
-			whole := ""
-			if len(names) > 0 {
-				whole = f.All
-			}
-			names = append(names, c.pages.TopicName(f.Topic))
-			b.To, b.End = f.Address, accountsite.EndURL(c.baseURL, f.Token, whole)
-		}
-	}
-	for _, n := range c.pages.News(events, mailed) {
-		if len(b.Entries) == maxEntries {
-			b.More++
-			continue
-		}
-		b.Entries = append(b.Entries, mail.Entry{Title: n.Title, Summary: n.Summary, Page: n.URL})
-		b.Told = n.Priced + " " + b.Told // the oldest first
-	}
-	b.Told = catalog.Day(c.now()) + " " + b.Told
-	b.Topics, b.AtLeast = strings.Join(names, "\u00a0», «\u00a0"), more
-	if len(b.Entries) == 0 {
-		return b, mail.ErrObsolete
-	}
-	return b, nil
 }
 
 // Reports finds what readers have reported and nobody has looked at yet.

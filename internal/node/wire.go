@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"math"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"palmares/internal/dataset"
 	"palmares/internal/keyring"
 	"palmares/internal/mail"
+	"palmares/internal/newsletter"
 	"palmares/internal/quota"
 	"palmares/internal/readership"
 	"palmares/internal/remote"
@@ -20,6 +22,9 @@ import (
 	"palmares/internal/webhook"
 	"palmares/internal/webhookapi"
 )
+
+// readerInterval is how often mails about readers and to readers are looked for.
+const readerInterval = 5 * time.Second
 
 // dependencies is what everything else is built on. Opening it needs the database.
 type dependencies struct {
@@ -93,8 +98,12 @@ func (n *node) wire() error {
 	if transport == nil {
 		transport = mail.LogSender{Log: log}
 	}
+	letters := &newsletter.Newsletter{
+		Follows: st.Follows.Sealed(d.sealer), Links: st.Links.Sealed(d.sealer), Snapshot: d.live.Snapshot, Now: now,
+		EndURL: func(token, all string) string { return accountsite.EndURL(base, token, all) },
+	}
 	mails := mail.NewQueue(mail.Config{
-		Outbox: st.Mails, Content: &mailContent{store: st, sealer: d.sealer, live: d.live, pages: n.pages, baseURL: base, now: now}, Transport: transport,
+		Outbox: st.Mails, Content: &mailContent{letters, st, d.sealer, base, now}, Transport: transport,
 		BaseURL: base, Name: func() string { return d.live.Snapshot().Catalog.Name }, Now: now, Log: log,
 	})
 	payments, err := billing.New(billing.Config{
@@ -134,7 +143,7 @@ func (n *node) wire() error {
 	if payments.Enabled() {
 		cfg.Stripe = payments
 	}
-	n.start(d, watch, clock, dispatcher, mails, payments)
+	n.start(d, watch, clock, dispatcher, mails, letters, payments)
 	n.public.Open(server.New(cfg))
 	n.announce(d.live.Snapshot())
 	return nil
@@ -143,7 +152,7 @@ func (n *node) wire() error {
 // start runs the background loops and registers their metrics.
 func (n *node) start(
 	d dependencies, watch *server.Watch, clock *clockCheck, dispatcher *webhook.Dispatcher, mails *mail.Queue,
-	payments *billing.Billing,
+	letters *newsletter.Newsletter, payments *billing.Billing,
 ) {
 	for _, warning := range n.cfg.Warnings {
 		n.log.Warn(warning)
@@ -179,7 +188,7 @@ func (n *node) start(
 	n.runUntilStop(n.exports.Run)
 	n.runUntilStop(dispatcher.Run)
 	n.runUntilStop(mails.Run)
-	n.runUntilStop((&readerMail{store: d.store, live: d.live, pages: n.pages, now: n.cfg.Now, log: n.log, wake: mails.Wake}).run)
+	n.runUntilStop(func(ctx context.Context) error { return n.writeToReaders(ctx, d.live, letters) })
 	n.metrics.Register(dispatcher, mails)
 	n.run(payments.Run)
 	n.run(n.pruneSessions)
@@ -233,6 +242,17 @@ func (n *node) notifications() (time.Duration, <-chan struct{}) {
 		})
 	})
 	return listenInterval, wake
+}
+
+// writeToReaders queues what is due: the mail about what readers report, to the contact of the catalogue, and the
+// mails to those who follow something.
+func (n *node) writeToReaders(ctx context.Context, live *snapshot.Live, letters *newsletter.Newsletter) error {
+	return repeat(ctx, readerInterval, func(ctx context.Context) error {
+		err := n.store.Reports.QueueDigest(ctx, live.Snapshot().Catalog.Settings.Contact, n.cfg.Now())
+		return errors.Join(err, letters.Queue(ctx))
+	}, func(err error) {
+		n.log.Error("mails about readers and to readers cannot be queued now; trying again", "error", err)
+	})
 }
 
 // pruneSessions removes expired sign-in links and sessions once an hour.

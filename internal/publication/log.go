@@ -3,64 +3,57 @@ package publication
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
-	"maps"
-	"slices"
 
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
+	"palmares/internal/chronicle"
 )
 
-// A Log is what a version changed, as text or as JSON lines.
+// A Log is what a version changed, as text or as JSON lines: what it tells readers, then what it did to records.
 type Log struct {
-	Version int64
-	JSON    bool
+	Version  int64
+	JSON     bool
+	Language chronicle.Language // of what it tells
 }
 
 // Write writes it.
 func (l Log) Write(ctx context.Context, of *catalogdb.Catalogue, w io.Writer) error {
-	diff, isKept, err := of.Changes(ctx, l.Version)
+	diff, err := of.Changes(ctx, l.Version)
 	if err != nil {
 		return err
 	}
-	if l.JSON {
-		return writeLines(w, &diff)
-	}
-	if !isKept {
-		_, err = fmt.Fprintf(w, "the events of version %d are no longer kept; what follows is the rest\n", l.Version)
-		if err != nil {
-			return err
-		}
-	}
-	return WriteChanges(w, &diff)
-}
-
-// writeLines writes the events of a version for programs, then the changes that no event
-// tells.
-func writeLines(w io.Writer, d *catalog.Diff) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
-	for _, change := range d.Changes {
-		err := out.Encode(struct {
-			Type     string         `json:"type"`
-			Slug     string         `json:"slug"`
-			Changed  []string       `json:"changed"`
-			Previous map[string]any `json:"previous"`
-			Object   catalog.Object `json:"object"`
-		}{change.Type, change.Slug, change.Changed, change.Previous, change.Object})
-		if err != nil {
-			return err
+	write := func(object any, line string) {
+		switch {
+		case err != nil:
+		case l.JSON:
+			err = out.Encode(object)
+		default:
+			_, err = io.WriteString(w, line)
 		}
 	}
-	for _, record := range slices.Sorted(maps.Keys(d.Parts)) {
-		err := out.Encode(struct {
-			Record string         `json:"record"`
-			Parts  []catalog.Part `json:"parts"`
-		}{record, d.Parts[record]})
-		if err != nil {
-			return err
-		}
+	for i := range diff.Entries {
+		e := &diff.Entries[i]
+		title := chronicle.Title(e, l.Language)
+		old, now, _ := chronicle.Values(e)
+		write(logEntry{e.ID(), e.What, e.Kind, e.Slug, e.Day, title, old, now}, title+"\n")
 	}
-	return nil
+	for _, c := range Records(&diff) {
+		write(c, recordLine(c.Change, c.Record, c.remark()))
+	}
+	return err
+}
+
+// A logEntry is an entry of the chronicle for programs.
+type logEntry struct {
+	ID    string       `json:"id"`
+	What  catalog.What `json:"what"`
+	Kind  string       `json:"kind"`
+	Slug  string       `json:"slug"`
+	Day   string       `json:"day"`
+	Title string       `json:"title"`
+	Old   string       `json:"old,omitempty"`
+	New   string       `json:"new,omitempty"`
 }

@@ -139,8 +139,10 @@ func (j *Job) Publish(ctx context.Context, to *catalogdb.Catalogue, read *conten
 	if to == nil {
 		old := &catalog.Catalog{}
 		next.Advance(j.Now())
-		catalog.CarryOver(old, next, catalog.Day(j.Now()))
-		diff := catalog.Compare(old, next, func(string) []catalog.Section { return nil }) // a report does not show them
+		today := catalog.Day(j.Now())
+		catalog.CarryOver(old, next, today)
+		none := func(string) []catalog.Section { return nil } // a report does not show them
+		diff := catalog.Compare(old, next, today, none)
 		return 1, j.Sink.Report(j.report(next, catalogdb.Publication{Diff: diff, Version: 1}))
 	}
 	if !j.DryRun { // what was due before

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"palmares/internal/catalogdb"
+	"palmares/internal/chronicle"
 	"palmares/internal/publication"
 	"palmares/internal/testkit"
 	"palmares/internal/testkit/testdb"
@@ -136,7 +137,7 @@ func TestAPriceThatChangedAfterItWasCheckedIsToldAsEditorsWriteIt(t *testing.T) 
 	})
 }
 
-func TestAComparisonOfARenamedToolReportsTheNewSlug(t *testing.T) {
+func TestReportAndLogTellWhatBecameOfEachRecord(t *testing.T) {
 	databases.Each(t, func(t *testing.T, st *testdb.DB) {
 		tested := func(name string) string {
 			return strings.Replace(tool(name, "Lisse."), "---\n", "---\nscore: 8\nverifiability: 7\ntested_at: 2026-11-01\n", 1)
@@ -148,11 +149,37 @@ func TestAComparisonOfARenamedToolReportsTheNewSlug(t *testing.T) {
 			"outils/varlope.md", tested("Varlope"), "comparatifs/duel.md", versus("varlope", "Plus court.")); err != nil {
 			t.Fatal(err, sink.findings)
 		}
-		renamed := strings.Replace(tested("Varlope"), "---\n", "---\naliases: [varlope]\n", 1)
+		changes := strings.NewReplacer("score: 8", "aliases: [varlope]\nscore: 7.5", "1 €/mois", "2 €/mois")
+		const hidden = "tool_b: grande-varlope\npublished: false"
 		sink, _, err := run(t, st, nil, "catalogue.yaml", catalogueYAML, "outils/rabot.md", tested("Rabot"),
-			"outils/grande-varlope.md", renamed, "comparatifs/duel.md", versus("grande-varlope", "Plus léger."))
-		if want := "tool_a varlope → grande-varlope, winner_note Plus court. → Plus léger."; err != nil || !strings.Contains(sink.report, want) {
-			t.Errorf("%v; the report lacks %q:\n%s", err, want, sink.report)
+			"outils/grande-varlope.md", changes.Replace(tested("Varlope")),
+			"comparatifs/duel.md", versus("grande-varlope", "Plus léger."),
+			"comparatifs/plus-tard.md", strings.Replace(versus("rabot", "Non."), "tool_b: rabot", hidden, 1),
+			"pages/aide.md", "---\ntitle: Aide\n---\nVoici.\n")
+		records := "changed   outils/grande-varlope: slug varlope → grande-varlope, price 1 €/mois → 2 €/mois, " +
+			"score 8 → 7.5, aliases nothing → varlope\nadded     comparatifs/plus-tard (draft)\n" +
+			"changed   comparatifs/duel: tool_a varlope → grande-varlope, winner_note Plus court. → Plus léger.\n" +
+			"added     pages/aide\n"
+		if err != nil || !strings.HasPrefix(sink.report, records+"published version 2: 2 added, 2 changed; now ") {
+			t.Errorf("%v; the report is\n%s", err, sink.report)
+		}
+		for log, want := range map[publication.Log]string{
+			{Language: chronicle.English}: "Varlope: 1 → 2~€/mois\nVarlope: score 8 → 7.5\n" +
+				"Comparison rewritten: Deux outils\nPage published: Aide\n" + records,
+			{Language: chronicle.French}: "Varlope~: 1 → 2~€/mois\nVarlope~: note 8,0 → 7,5\n" +
+				"Comparatif réécrit~: Deux outils\nPage publiée~: Aide\n" + records,
+			{JSON: true}: `{"id":"outil/varlope/price/2026-11-15","what":"price","kind":"outil",` +
+				`"slug":"grande-varlope","day":"2026-11-15","title":"Varlope~: 1 → 2~€/mois",` +
+				`"old":"1 €/mois","new":"2 €/mois"}` + "\n",
+		} {
+			var got strings.Builder
+			log.Version = 2
+			err := log.Write(t.Context(), st.Catalogue, &got)
+			isBegun := strings.HasPrefix(got.String(), strings.ReplaceAll(want, "~", "\u00a0"))
+			isWhole := !log.JSON || strings.HasSuffix(got.String(), `{"record":"pages/aide","change":"added"}`+"\n")
+			if err != nil || !isBegun || !isWhole {
+				t.Errorf("%v; the log is\n%s", err, &got)
+			}
 		}
 	})
 }

@@ -3,11 +3,7 @@ package publication
 import (
 	"cmp"
 	"fmt"
-	"io"
-	"maps"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -20,16 +16,13 @@ const maxLines = 50
 
 // report returns what a publication changed, one line per record.
 func (j *Job) report(next *catalog.Catalog, p catalogdb.Publication) string {
-	r := newChangeReport()
 	if p.Diff.Empty() {
 		return fmt.Sprintf("nothing changed: version %d stands, %s\n%s", p.Version, Counts(next), dueNext(next))
 	}
-	r.published(&p.Diff, next.Comparisons)
-	r.unpublished(&p.Diff, next)
-	r.scheduled(&p.Diff)
-	if p.Version > 1 {
-		r.settings(&p.Diff)
+	if p.Version == 1 { // nobody asks whether the settings are new
+		p.Diff.Metadata, p.Diff.Pictures, p.Diff.Proofs = false, false, false
 	}
+	r := newChangeReport(&p.Diff)
 	verb := "published"
 	if j.DryRun {
 		verb = "would publish"
@@ -52,245 +45,117 @@ func dueNext(c *catalog.Catalog) string {
 	return ""
 }
 
-// scheduled lists what was scheduled and what was cancelled.
-func (r *changeReport) scheduled(d *catalog.Diff) {
-	for _, name := range slices.Concat(d.Scheduled.Added, d.Scheduled.Changed) {
-		r.line("scheduled", name, "")
+// A RecordChange is what a publication did to a record.
+type RecordChange struct {
+	Record  string         `json:"record"` // its file without suffix
+	Change  string         `json:"change"` // added, changed, restored, retired, removed, scheduled or cancelled
+	IsDraft bool           `json:"draft,omitempty"`
+	Parts   []catalog.Part `json:"parts,omitempty"`
+}
+
+// Records lists what a publication did to records, by kind, and to other files.
+func Records(d *catalog.Diff) (list []RecordChange) {
+	add := func(change, folder string, slugs ...string) {
+		for _, slug := range slugs {
+			isDraft := folder == "comparatifs/" && slices.Contains(d.Drafts, slug)
+			list = append(list, RecordChange{folder + slug, change, isDraft, withoutGrown(d.Parts[folder+slug])})
+		}
 	}
-	for _, name := range d.Scheduled.Removed {
-		r.line("cancelled", name, "")
+	isTold := map[string]bool{} // the slugs that tools had, if another line tells what became of them
+	for _, slug := range d.Retired.Added {
+		isTold[slug] = true
 	}
-}
-
-// WriteChanges writes what a version changed, as far as it is known, one line per record.
-func WriteChanges(w io.Writer, d *catalog.Diff) error {
-	r := newChangeReport()
-	r.most = math.MaxInt
-	r.published(d, nil)
-	r.unpublished(d, nil)
-	r.scheduled(d)
-	r.settings(d)
-	r.totals()
-	_, err := io.WriteString(w, r.out.String())
-	return err
-}
-
-// A changeReport lists changes and counts them by verb.
-type changeReport struct {
-	out      strings.Builder
-	most     int             // lines per verb
-	lines    map[string]int  // by verb, also those that are not listed
-	reported map[string]bool // records
-}
-
-func newChangeReport() *changeReport {
-	return &changeReport{most: maxLines, lines: map[string]int{}, reported: map[string]bool{}}
-}
-
-func (r *changeReport) line(verb, record, remark string) {
-	r.reported[record] = true
-	if r.lines[verb]++; r.lines[verb] <= r.most {
-		fmt.Fprintf(&r.out, "%-9s %s%s\n", verb, record, remark)
-	}
-}
-
-// published lists the changes that are events. comparisons are those of the new catalogue,
-// if they are known.
-func (r *changeReport) published(d *catalog.Diff, comparisons []catalog.Comparison) {
-	for i := range d.Changes {
-		change := &d.Changes[i]
-		of, isListed := listed[change.Type]
+	for _, slug := range d.Tools.Added {
+		change, parts := "added", d.Parts["outils/"+slug]
 		switch {
-		case !isListed:
-		case change.Type == catalog.ComparisonUpdated:
-			var detail map[string]any
-			isChanged := func(x catalog.Comparison) bool { return x.Slug == change.Slug }
-			if i := slices.IndexFunc(comparisons, isChanged); i >= 0 {
-				x := &comparisons[i]
-				detail = map[string]any{"tool_a": x.ToolA, "tool_b": x.ToolB, "winner_note": x.WinnerNote}
-			}
-			r.changed(d, of.folder, change, detail)
-		case len(change.Changed) > 0: // of an obituary as well
-			r.changed(d, of.folder, change, nil)
-		default:
-			r.line(of.verb, of.folder+change.Slug, "")
+		case len(parts) > 0:
+			change = "changed"
+			isTold[parts[0].Old] = true
+		case slices.Contains(d.Retired.Removed, slug):
+			change = "restored"
+			isTold[slug] = true
 		}
+		add(change, "outils/", slug)
 	}
+	untold := func(slugs []string) []string {
+		return slices.DeleteFunc(slices.Clone(slugs), func(slug string) bool { return isTold[slug] })
+	}
+	add("changed", "outils/", d.Tools.Changed...)
+	add("removed", "outils/", untold(d.Tools.Removed)...)
+	add("retired", "cimetiere/", d.Retired.Added...)
+	add("changed", "cimetiere/", d.Retired.Changed...)
+	add("removed", "cimetiere/", untold(d.Retired.Removed)...)
+	for _, kind := range []struct {
+		folder  string
+		changes catalog.RecordChanges
+	}{{"comparatifs/", d.Comparisons}, {"pages/", d.Pages}, {"articles/", d.Articles}, {"auteurs/", d.Authors}} {
+		add("added", kind.folder, kind.changes.Added...)
+		add("changed", kind.folder, kind.changes.Changed...)
+		add("removed", kind.folder, kind.changes.Removed...)
+	}
+	add("scheduled", "", slices.Concat(d.Scheduled.Added, d.Scheduled.Changed)...)
+	add("cancelled", "", d.Scheduled.Removed...)
+	if d.Metadata {
+		add("changed", "", catalog.SettingsFile)
+	}
+	if d.Pictures {
+		add("changed", "", "images/")
+	}
+	if d.Proofs {
+		add("changed", "", catalog.ProofFile)
+	}
+	return list
 }
 
-// listed are the changes that a report lists as events.
-var listed = map[string]struct{ verb, folder string }{
-	catalog.ToolCreated:           {"added", "outils/"},
-	catalog.ToolUpdated:           {"changed", "outils/"},
-	catalog.ToolRestored:          {"restored", "outils/"},
-	catalog.ToolRetired:           {"retired", "cimetiere/"},
-	catalog.ToolRemoved:           {"removed", ""},
-	catalog.ComparisonPublished:   {"added", "comparatifs/"},
-	catalog.ComparisonUpdated:     {"changed", "comparatifs/"},
-	catalog.ComparisonUnpublished: {"removed", "comparatifs/"},
+// withoutGrown returns the parts of a record without the histories that only grew with what they are about.
+func withoutGrown(parts []catalog.Part) []catalog.Part {
+	return slices.DeleteFunc(slices.Clone(parts), func(p catalog.Part) bool {
+		of, isHistory := strings.CutSuffix(p.Field, "_history")
+		return isHistory && slices.ContainsFunc(parts, func(other catalog.Part) bool { return other.Field == of })
+	})
 }
 
-// changed lists the changed fields of a record, old → new, without the histories, which
-// grow with the fields that they are about. detail has fields that the object of the change
-// lacks; of those that neither has, only the old value is known.
-func (r *changeReport) changed(d *catalog.Diff, folder string, change *catalog.Change, detail map[string]any) {
-	now := map[string]any{}
-	if change.Object != nil {
-		maps.Copy(now, change.Object.Values())
-	}
-	maps.Copy(now, detail)
-	old := maps.Clone(now)
-	maps.Copy(old, change.Previous)
-	fields := change.Changed
-	if writtenPrice(old) != writtenPrice(now) && !slices.Contains(fields, "price") { // gratuit, and now sur devis
-		fields = append(slices.Clone(fields), "price")
-	}
+// remark lists the changed fields of a record, old → new.
+func (c *RecordChange) remark() string {
 	var list []string
-	for _, field := range fields {
-		if _, known := now[field]; !known {
-			list = append(list, field+" (was "+excerpt(fieldValue(change.Previous[field]), 0)+")")
-			continue
+	for _, p := range c.Parts {
+		if p.Old != "" || p.New != "" {
+			p.Field += " " + cmp.Or(p.Old, "nothing") + " → " + cmp.Or(p.New, "nothing")
 		}
-		was, is := old[field], now[field]
-		if field == "price" {
-			was, is = writtenPrice(old), writtenPrice(now)
-		}
-		list = append(list, field+" "+changeText(was, is))
+		list = append(list, p.Field)
 	}
-	record := folder + change.Slug
-	for _, p := range d.Parts[record] {
-		if p.Field != "price_history" && p.Field != "score_history" {
-			list = append(list, partText(p))
-		}
+	text := strings.Join(list, ", ")
+	if text != "" {
+		text = ": " + text
 	}
-	r.line("changed", record, remark(list))
-}
-
-func writtenPrice(of map[string]any) string {
-	return catalog.WrittenPrice(catalog.Pricing(fmt.Sprint(of["pricing"])), fmt.Sprint(of["price"]))
-}
-
-func remark(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return ": " + strings.Join(list, ", ")
-}
-
-// partsRemark lists the parts of a record that no event reports.
-func partsRemark(d *catalog.Diff, record string) string {
-	var list []string
-	for _, p := range d.Parts[record] {
-		list = append(list, partText(p))
-	}
-	return remark(list)
-}
-
-func partText(p catalog.Part) string {
-	if p.Old == "" && p.New == "" {
-		return p.Field
-	}
-	return p.Field + " " + changeText(p.Old, p.New)
-}
-
-// changeText returns two values of a field in a few words each, among them those that differ.
-func changeText(from, to any) string {
-	was, is := fieldValue(from), fieldValue(to)
-	same := 0
-	for i, r := range was {
-		if !strings.HasPrefix(is[min(i, len(is)):], string(r)) {
-			break
-		}
-		same++
-	}
-	return excerpt(was, same) + " → " + excerpt(is, same)
-}
-
-// excerpt returns about forty characters of a text, the one at a place among them.
-func excerpt(text string, place int) string {
-	const most, before = 40, 15
-	all := []rune(text)
-	start := 0
-	if place >= most {
-		start = max(0, min(place-before, len(all)-most))
-	}
-	text = string(all[start:min(len(all), start+most)])
-	if start > 0 {
-		text = "…" + text
-	}
-	if start+most < len(all) {
-		text += "…"
+	if c.IsDraft {
+		text = " (draft)" + text
 	}
 	return text
 }
 
-// fieldValue returns a value of a field on one line.
-func fieldValue(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "nothing"
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	case *float64:
-		if v == nil {
-			return "nothing"
-		}
-		return fieldValue(*v)
-	}
-	return cmp.Or(strings.Join(strings.Fields(fmt.Sprint(v)), " "), "nothing")
+// A changeReport lists changes and counts them by verb.
+type changeReport struct {
+	out   strings.Builder
+	lines map[string]int // by verb, also those that are not listed
 }
 
-// settings lists the changes outside records.
-func (r *changeReport) settings(d *catalog.Diff) {
-	if d.Metadata {
-		r.line("changed", catalog.SettingsFile, partsRemark(d, catalog.SettingsFile))
+func newChangeReport(d *catalog.Diff) *changeReport {
+	r := &changeReport{lines: map[string]int{}}
+	for _, c := range Records(d) {
+		r.line(c.Change, c.Record, c.remark())
 	}
-	if d.Pictures {
-		r.line("changed", "images/", "")
-	}
-	if d.Proofs {
-		r.line("changed", catalog.ProofFile, "")
+	return r
+}
+
+func (r *changeReport) line(verb, record, remark string) {
+	if r.lines[verb]++; r.lines[verb] <= maxLines {
+		fmt.Fprint(&r.out, recordLine(verb, record, remark))
 	}
 }
 
-// unpublished lists the changes that are no event because lists do not show them. next
-// is nil if it is not known.
-func (r *changeReport) unpublished(d *catalog.Diff, next *catalog.Catalog) {
-	drafts := map[string]bool{}
-	if next != nil {
-		for i := range next.Comparisons {
-			if x := &next.Comparisons[i]; !x.Published {
-				drafts[x.Slug] = true
-			}
-		}
-	}
-	isPublic := func(slug string) bool { return !drafts[slug] }
-	for _, c := range []struct {
-		verb, folder, remark string
-		slugs                []string
-	}{
-		{"changed", "outils/", "", d.Tools.Changed},
-		{"added", "comparatifs/", " (draft)", d.Comparisons.Added},
-		{"changed", "comparatifs/", " (draft)", slices.DeleteFunc(slices.Clone(d.Comparisons.Changed), isPublic)},
-		{"changed", "comparatifs/", "", d.Comparisons.Changed},
-		{"removed", "comparatifs/", " (draft)", d.Comparisons.Removed},
-		{"changed", "cimetiere/", "", d.Retired.Changed},
-		{"added", "pages/", "", d.Pages.Added},
-		{"changed", "pages/", "", d.Pages.Changed},
-		{"removed", "pages/", "", d.Pages.Removed},
-		{"added", "articles/", "", d.Articles.Added},
-		{"changed", "articles/", "", d.Articles.Changed},
-		{"removed", "articles/", "", d.Articles.Removed},
-		{"added", "auteurs/", "", d.Authors.Added},
-		{"changed", "auteurs/", "", d.Authors.Changed},
-		{"removed", "auteurs/", "", d.Authors.Removed},
-	} {
-		for _, slug := range c.slugs {
-			if record := c.folder + slug; !r.reported[record] {
-				r.line(c.verb, record, c.remark+partsRemark(d, record))
-			}
-		}
-	}
+func recordLine(verb, record, remark string) string {
+	return fmt.Sprintf("%-9s %s%s\n", verb, record, remark)
 }
 
 // totals returns the number of changes by verb, and lists how many were left out.
@@ -302,8 +167,8 @@ func (r *changeReport) totals() []string {
 			continue
 		}
 		list = append(list, fmt.Sprintf("%d %s", n, verb))
-		if n > r.most {
-			fmt.Fprintf(&r.out, "%-9s … and %d more\n", verb, n-r.most)
+		if n > maxLines {
+			fmt.Fprintf(&r.out, "%-9s … and %d more\n", verb, n-maxLines)
 		}
 	}
 	return list

@@ -137,14 +137,11 @@ func (s problemsOf) Findings(all []Finding) error {
 
 // report returns what an undo changed, what it left, and what is still to be done elsewhere.
 func (u *Undo) report(undo *catalogdb.Undo, done catalogdb.Publication) string {
-	r := newChangeReport()
-	r.published(&done.Diff, undo.Next.Comparisons)
-	r.unpublished(&done.Diff, undo.Next)
-	r.settings(&done.Diff)
-	for i := range done.Diff.Changes {
-		c := &done.Diff.Changes[i]
-		if name, ok := c.Previous["slug"].(string); ok && c.Type == catalog.ToolUpdated && undo.Undid == 0 {
-			r.line("alias", "outils/"+c.Slug, ": "+name+" leads there; list it in the file, or it ends with the next publication")
+	r := newChangeReport(&done.Diff)
+	for _, slug := range done.Diff.Tools.Added {
+		if parts := done.Diff.Parts["outils/"+slug]; len(parts) > 0 && undo.Undid == 0 {
+			const advice = " leads there; list it in the file, or it ends with the next publication"
+			r.line("alias", "outils/"+slug, ": "+parts[0].Old+advice)
 		}
 	}
 	for _, left := range undo.Left {

@@ -12,6 +12,7 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
+	"palmares/internal/chronicle"
 	"palmares/internal/publication"
 	"palmares/internal/web"
 )
@@ -22,6 +23,7 @@ const (
 	paramForce   = "force"
 	paramLimit   = "limit"
 	paramFormat  = "format" // of what a version changed: text, or JSON lines without it
+	paramLang    = "lang"   // of what it tells: fr, or English without it
 )
 
 // maxVersions is how many versions one request may list, and defaultVersions how many it lists.
@@ -58,16 +60,23 @@ func (h *Handler) serveVersions(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) serveChanges(w http.ResponseWriter, r *http.Request) {
 	p := params{q: r.URL.Query()}
 	p.q.Set(paramVersion, r.PathValue("version"))
-	number, format := p.number(paramVersion), p.text(paramFormat)
-	if format != "" && format != "text" {
+	log, format := publication.Log{Version: p.number(paramVersion), Language: chronicle.English}, p.text(paramFormat)
+	if log.JSON = format == ""; format != "" && format != "text" {
 		p.refuse(paramFormat, "text, or left out for JSON lines")
+	}
+	switch p.text(paramLang) {
+	case "":
+	case "fr":
+		log.Language = chronicle.French
+	default:
+		p.refuse(paramLang, "fr, or left out for English")
 	}
 	if p.err != nil {
 		h.fail(w, r, p.err)
 		return
 	}
 	var out strings.Builder
-	err := publication.Log{Version: number, JSON: format == ""}.Write(r.Context(), h.Store.Catalogue, &out)
+	err := log.Write(r.Context(), h.Store.Catalogue, &out)
 	if errors.Is(err, catalogdb.ErrNoVersion) {
 		err = web.Invalid(paramVersion, err.Error())
 	}
@@ -131,11 +140,15 @@ func (c *Client) Planned(ctx context.Context) (list []catalog.Planned, err error
 
 // WriteChanges writes what a version changed, as text or as JSON lines.
 func (c *Client) WriteChanges(ctx context.Context, w io.Writer, log publication.Log) error {
-	path := versionsPath + "/" + strconv.FormatInt(log.Version, 10)
+	q := url.Values{}
 	if !log.JSON {
-		path += "?" + paramFormat + "=text"
+		q.Set(paramFormat, "text")
 	}
-	resp, err := c.send(ctx, http.MethodGet, path, http.Header{}, http.NoBody)
+	if log.Language == chronicle.French {
+		q.Set(paramLang, "fr")
+	}
+	path := versionsPath + "/" + strconv.FormatInt(log.Version, 10)
+	resp, err := c.send(ctx, http.MethodGet, path+"?"+q.Encode(), http.Header{}, http.NoBody)
 	if err != nil {
 		return c.unreachable(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
+	"palmares/internal/chronicle"
 	"palmares/internal/publication"
 	"palmares/internal/testkit"
 	"palmares/internal/testkit/testdb"
@@ -64,7 +65,8 @@ func TestVersionsAreListedAndUndoneFromElsewhere(t *testing.T) {
 		if want := (catalog.Planned{Due: "2099-01-04T08:00:00Z", Name: "pages/salon", What: "published"}); err != nil || len(planned) != 1 || planned[0] != want {
 			t.Errorf("planned: %+v, %v", planned, err)
 		}
-		for _, log := range []publication.Log{{Version: 3}, {Version: 3, JSON: true}} {
+		for _, log := range []publication.Log{{}, {Language: chronicle.English}, {JSON: true}} {
+			log.Version = 3
 			var here, there bytes.Buffer
 			if err := log.Write(t.Context(), st.Catalogue, &here); err != nil {
 				t.Fatal(err)
@@ -79,7 +81,8 @@ func TestVersionsAreListedAndUndoneFromElsewhere(t *testing.T) {
 		}
 		for path, code := range map[string]string{
 			"GET " + versionsPath + "?limit=0": "limit", "GET " + versionsPath + "?limit=x": "limit", "GET " + versionsPath + "/x": "version",
-			"GET " + versionsPath + "/1?format=xml": "format", "POST " + revertPath: "version", "POST " + revertPath + "?version=2&force=1": "force",
+			"GET " + versionsPath + "/1?format=xml": "format", "GET " + versionsPath + "/1?lang=de": "lang",
+			"POST " + revertPath: "version", "POST " + revertPath + "?version=2&force=1": "force",
 		} {
 			method, path, _ := strings.Cut(path, " ")
 			testkit.Send(t, testkit.NewRequest(t, method, n.url+path, "", "Authorization: Bearer "+n.token)).Fails(400, "invalid_parameter", "the parameter "+code)

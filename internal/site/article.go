@@ -7,11 +7,18 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/chronicle"
 	"palmares/internal/french"
 	"palmares/internal/markdown"
 )
 
 const articlesPath = "/articles"
+
+// What readers are told of articles that somebody paid for.
+const (
+	sponsoredName     = "Article sponsorisé"
+	sponsoredSentence = sponsoredName + "\u00a0: ni les notes ni les classements n’en dépendent."
+)
 
 // An articleRow is an article in a list.
 type articleRow struct {
@@ -53,7 +60,7 @@ func (v *view) indexTexts() {
 		for _, slug := range a.Tools {
 			v.articlesOf[slug] = append(v.articlesOf[slug], a)
 		}
-		v.articlesOf[categoryTopic+a.Category] = append(v.articlesOf[categoryTopic+a.Category], a)
+		v.articlesOf[chronicle.CategoryTopic+a.Category] = append(v.articlesOf[chronicle.CategoryTopic+a.Category], a)
 	}
 	for i := range v.snap.Catalog.Authors {
 		a := &v.snap.Catalog.Authors[i]
@@ -148,8 +155,8 @@ func (s *Site) showArticle(r *request) (*response, error) {
 	title, description := data.Article.Title, cmp.Or(data.Article.Text, data.Article.Title)
 	image := cmp.Or(r.shared(a.Image), r.sharedCard("articles", a.Slug))
 	if a.Sponsored { // whoever sees only the link must see it, too
-		title, description = kindSponsored+"\u00a0: "+title, sponsoredSentence+" "+description
-		image.Alt = kindSponsored + "\u00a0: " + cmp.Or(image.Alt, data.Article.Title)
+		title, description = sponsoredName+"\u00a0: "+title, sponsoredSentence+" "+description
+		image.Alt = sponsoredName + "\u00a0: " + cmp.Or(image.Alt, data.Article.Title)
 	}
 	data.Page = s.page(r, title, description, articlesPath+"/"+a.Slug)
 	data.Page.Draft, data.Page.Article = data.Article.Draft, true

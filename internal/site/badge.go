@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"palmares/internal/chronicle"
 	"palmares/internal/french"
 )
 
@@ -16,18 +17,18 @@ const badgePath = "/outils/{slug}/badge.svg"
 // and since when, also once the tool is gone. It names no font, and its texts are fitted into their places.
 func (s *Site) badge(r *request) (*response, error) {
 	slug := r.PathValue("slug")
-	f, ok := r.followed(slug)
+	f, ok := chronicle.Find(r.snap, slug)
 	switch {
 	case !ok:
 		return nil, notFound("Aucun outil n’est connu sous ce nom.")
-	case f.slug != slug:
-		return redirect("/outils/"+f.slug+"/badge.svg", ""), nil
+	case f.Slug != slug:
+		return redirect("/outils/"+f.Slug+"/badge.svg", ""), nil
 	}
 	name, _ := splitName(r.snap.Catalog.Name)
 	name, verdict := clip(name, maxBadgeName), "pas encore noté"
-	switch t := f.tool; {
-	case f.retired != nil:
-		verdict = "retiré le " + french.Date(f.retired.RetiredAt)
+	switch t := f.Tool; {
+	case f.Retired != nil:
+		verdict = "retiré le " + french.Date(f.Retired.RetiredAt)
 	case t == nil:
 		verdict = "retiré du catalogue"
 	case t.Score != nil:
@@ -42,7 +43,7 @@ func (s *Site) badge(r *request) (*response, error) {
 		`<rect width="100%%" height="24" rx="4" fill="#%02x%02x%02x"/><path d="M%d 1v22h%dV1z" fill="#fbfaf6"/>`+
 		`<g font-family="sans-serif" font-size="12"><text x="8" y="16" fill="#fff" textLength="%d" lengthAdjust="spacingAndGlyphs">%s</text>`+
 		`<text x="%d" y="16" fill="#1d2b24" textLength="%d" lengthAdjust="spacingAndGlyphs">%s</text></g></svg>`,
-		left+right+32, escapeXML(f.name+"\u00a0: "+verdict+" sur "+name), accent.R, accent.G, accent.B, left+16, right+15,
+		left+right+32, escapeXML(f.Name+"\u00a0: "+verdict+" sur "+name), accent.R, accent.G, accent.B, left+16, right+15,
 		left, escapeXML(name), left+24, right, escapeXML(verdict))
 	a := newResponse(svgType, b.Bytes())
 	a.cache = cacheHour

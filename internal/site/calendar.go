@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
-	"palmares/internal/chart"
+	"palmares/internal/chronicle"
 	"palmares/internal/french"
 	"palmares/internal/record"
 )
@@ -22,15 +22,12 @@ const (
 // maxUpcoming is how many announcements a page and the calendar show.
 const maxUpcoming = 1000
 
-// kindAnnounced is the kind of a change that has not happened yet.
-const kindAnnounced = "Annonce"
-
 // An announcement is a change of a tool that its maker has announced, in words.
 type announcement struct {
 	Tool   *catalog.Tool
+	ID     string // for calendars
 	Date   string
-	Until  string // 20 €/mois; "" for an end
-	Words  string // 25 €/mois
+	Words  string // 20 → 25 €/mois
 	Text   string // À partir du 1er janvier 2027 : 25 €/mois
 	Source string // URL or ""
 }
@@ -44,29 +41,19 @@ type upcomingPage struct {
 
 // announcements describes what is announced for a tool, by day.
 func (v *view) announcements(t *catalog.Tool) (list []announcement) {
-	price := shownPrice(t)
-	for i := range t.Announced {
+	for i, e := range t.Announces(v.snap.Catalog) {
 		a := &t.Announced[i]
-		one := announcement{Tool: t, Date: a.From, Source: cmp.Or(a.PriceSource, a.Source)}
-		if a.Retire != "" {
-			one.Words = "fin annoncée (" + reasonNames[a.Retire] + ")"
-			one.Text = "Fin annoncée pour le " + french.Date(a.From) + "\u00a0: " + reasonNames[a.Retire]
-			if next := v.snap.Catalog.Tool(a.Successor); next != nil {
-				one.Words += ", remplacé par " + next.Name
-				one.Text += ", remplacé par " + next.Name
-			}
-		} else {
-			pricing := cmp.Or(a.Pricing, t.Pricing)
-			one.Words = chart.PriceOf(t, pricing, cmp.Or(a.Price, t.Price))
-			if a.PriceDisplay != "" {
-				one.Words = shownPrice(&catalog.Tool{Pricing: pricing, Price: a.Price, PriceDisplay: a.PriceDisplay})
-			}
-			if pricing != t.Pricing {
-				one.Words += " (" + string(pricing) + ")"
-			}
-			one.Until, price = price, one.Words
-			one.Text = "À partir du " + french.Date(a.From) + "\u00a0: " + one.Words
+		one := announcement{
+			Tool: t, ID: e.First + "-" + a.From, Date: a.From, Words: chronicle.Announced(&e, chronicle.French),
+			Source: cmp.Or(a.PriceSource, a.Source),
 		}
+		from, words := "À partir du ", one.Words
+		if price := catalog.ParsePrice(e.New); a.Retire != "" {
+			from = "Le "
+		} else if price.Pricing == catalog.ParsePrice(e.Note).Pricing {
+			words = chronicle.Price(price, chronicle.French)
+		}
+		one.Text = from + french.Date(a.From) + "\u00a0: " + words
 		list = append(list, one)
 	}
 	return list
@@ -94,34 +81,6 @@ func (s *Site) upcoming(r *request) (*response, error) {
 	return render(r, "upcoming", data.Page, data), nil
 }
 
-// withAnnounced returns changes, newest first, with what is announced, dated as the record that says it: by the last
-// event of its tool on that day if there is one.
-func (v *view) withAnnounced(changes []change) []change {
-	all := v.announced()
-	if len(all) == 0 {
-		return changes
-	}
-	list := slices.Clone(changes)
-	for _, a := range all[:min(len(all), maxUpcoming)] {
-		ch := change{
-			Date: v.happened(record.Tool, a.Tool.Slug, a.Tool.UpdatedAt), Kind: kindAnnounced, Path: "/outils/" + a.Tool.Slug,
-			id:      dayID("annonce", v.firstSlug(record.Tool, a.Tool.Slug, a.Tool.Aliases), a.Date),
-			summary: a.Words + ", dès le " + french.Date(a.Date), authors: a.Tool.Authors, in: []string{a.Tool.Category}, tools: []string{a.Tool.Slug},
-		}
-		if a.Until != "" {
-			ch.summary = a.Until + " → " + a.Words + " le " + french.Date(a.Date)
-		}
-		ch.Title = a.Tool.Name + "\u00a0: " + ch.summary
-		told := slices.IndexFunc(changes, func(e change) bool { return e.Path == ch.Path && e.Date == ch.Date })
-		if told >= 0 {
-			ch.time = changes[told].time
-		}
-		list = append(list, ch)
-	}
-	slices.SortStableFunc(list, func(a, b change) int { return cmp.Compare(b.updated(), a.updated()) })
-	return list
-}
-
 // icalendar serves what is announced as a calendar (RFC 5545), one day for each. The identifiers do not
 // change while an announcement stands.
 func (s *Site) icalendar(r *request) (*response, error) {
@@ -136,7 +95,7 @@ func (s *Site) icalendar(r *request) (*response, error) {
 	all := r.announced()
 	for _, a := range all[:min(len(all), maxUpcoming)] {
 		line("BEGIN", "VEVENT")
-		line("UID", r.firstSlug(record.Tool, a.Tool.Slug, a.Tool.Aliases)+"-"+a.Date+"@"+host)
+		line("UID", a.ID+"@"+host)
 		line("DTSTAMP", strings.ReplaceAll(a.Tool.UpdatedAt, "-", "")+"T000000Z")
 		line("DTSTART;VALUE=DATE", strings.ReplaceAll(a.Date, "-", ""))
 		line("TRANSP", "TRANSPARENT")

@@ -7,6 +7,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/chart"
+	"palmares/internal/chronicle"
 	"palmares/internal/french"
 	"palmares/internal/snapshot"
 )
@@ -135,7 +136,7 @@ func (p *categoryPage) fill(r *request, c *catalog.Category) {
 	}
 	p.Rows = r.rows(r.snap.Tools(snapshot.ToolQuery{Category: c.Slug}, firstItems(categoryTools)).IDs())
 	p.Comparisons = r.comparisonRows(r.snap.Comparisons(c.Slug, firstItems(categoryComparisons)).IDs())
-	p.Articles = r.articleRows(r.articlesOf[categoryTopic+c.Slug], toolArticles)
+	p.Articles = r.articleRows(r.articlesOf[chronicle.CategoryTopic+c.Slug], toolArticles)
 	retired := r.snap.Retired(c.Slug, "", firstItems(categoryRetired))
 	p.Retired, p.RetiredAll = r.retiredTools(retired.IDs()), retired.Total
 	p.Text, p.Body = r.html("", c.Description, ""), r.bodyOf("", c.Description)

@@ -3,8 +3,11 @@ package site
 import (
 	"cmp"
 	"encoding/xml"
-	"slices"
 	"strings"
+
+	"palmares/internal/catalog"
+	"palmares/internal/chronicle"
+	"palmares/internal/markdown"
 )
 
 // atomFeed is the feed of changes (Atom, RFC 4287).
@@ -58,7 +61,7 @@ func (s *Site) feed(r *request) (*response, error) {
 		return r.chosenFeed()
 	}
 	return r.kept(feedPath, func() (*response, error) {
-		return r.atom(feedPath, "/", r.snap.Catalog.Name, "Les dernières modifications du catalogue", r.feedChanges)
+		return r.atom(feedPath, "/", r.snap.Catalog.Name, "Les dernières modifications du catalogue", chronicle.Latest(r.snap))
 	})
 }
 
@@ -71,23 +74,16 @@ func (s *Site) categoryFeed(r *request, slug string) (*response, error) {
 	if !ok {
 		return nil, notFound("Cette catégorie n’existe pas.")
 	}
-	var in []change
-	for _, ch := range r.feedChanges {
-		if slices.Contains(ch.in, slug) {
-			in = append(in, ch)
-		}
-	}
 	path := "/categories/" + slug
 	return r.atom(path+feedSuffix, path, r.snap.Catalog.Name+"\u00a0: "+label, "Les dernières modifications de la "+
-		"catégorie «\u00a0"+label+"\u00a0»", in)
+		"catégorie «\u00a0"+label+"\u00a0»", chronicle.InCategory(r.snap, slug))
 }
 
 // feedSuffix is the end of the path of the feed of a category or a tool.
 const feedSuffix = ".atom"
 
-// atom returns the feed at a path with the newest of some changes, which recordChanges
-// and eventChanges describe.
-func (v *view) atom(path, page, title, subtitle string, changes []change) (*response, error) {
+// atom returns the feed at a path with the last of what happened, given latest first.
+func (v *view) atom(path, page, title, subtitle string, entries []catalog.Entry) (*response, error) {
 	c := v.snap.Catalog
 	f := atomFeed{
 		Language: "fr", ID: c.URL + path, Title: title, Subtitle: subtitle,
@@ -97,19 +93,9 @@ func (v *view) atom(path, page, title, subtitle string, changes []change) (*resp
 	if name, at := c.Terms(); name != "" {
 		f.Rights += ". " + name + ", " + at
 	}
-	for i, ch := range changes[:min(len(changes), feedEntries)] {
-		e := atomEntry{
-			ID: ch.id, Title: ch.Title, Updated: ch.updated(), Since: min(ch.since, ch.updated()), Summary: ch.summary,
-			Link: atomLink{"alternate", "text/html", c.URL + ch.Path}, Category: atomCategory{strings.ToLower(ch.Kind)},
-			Authors: each(ch.authors, func(name string) atomPerson { return atomPerson{name} }),
-		}
-		if !strings.Contains(ch.id, ":") {
-			e.ID = c.URL + feedPath + "#" + ch.id
-		}
-		if i == 0 {
-			f.Updated = max(f.Updated, e.Updated)
-		}
-		f.Entries = append(f.Entries, e)
+	for i := range entries[:min(len(entries), feedEntries)] {
+		f.Entries = append(f.Entries, v.atomEntry(&entries[i]))
+		f.Updated = max(f.Updated, f.Entries[i].Updated)
 	}
 	body, err := xml.Marshal(f)
 	if err != nil {
@@ -118,8 +104,30 @@ func (v *view) atom(path, page, title, subtitle string, changes []change) (*resp
 	return newResponse(atomType, append([]byte(xml.Header), body...)), nil
 }
 
-// updated returns when a change happened, as far as it is known.
-func (ch *change) updated() string { return cmp.Or(ch.time, midnight(ch.Date)) }
+// atomEntry returns an entry of the feeds. Articles have their day and say what they are about.
+func (v *view) atomEntry(e *catalog.Entry) atomEntry {
+	about := chronicle.About(v.snap, e)
+	entry := atomEntry{
+		ID: v.snap.Catalog.URL + feedPath + "#" + e.ID(), Updated: chronicle.Time(e),
+		Title:    chronicle.Title(e, chronicle.French),
+		Link:     atomLink{"alternate", "text/html", v.snap.Catalog.URL + about.Path},
+		Category: atomCategory{strings.ToLower(chronicle.Label(e))},
+		Authors:  each(about.Authors, func(name string) atomPerson { return atomPerson{name} }),
+	}
+	if e.What == catalog.WhatScore {
+		entry.Summary = markdown.NoBreak(e.Note)
+	}
+	if a := v.snap.Catalog.Article(strings.TrimPrefix(about.Path, articlesPath+"/")); a != nil && e.Kind == "article" {
+		entry.Summary = v.articleRow(a).Text
+		if a.Sponsored {
+			entry.Summary = strings.TrimSpace(sponsoredSentence + " " + entry.Summary)
+		}
+		if e.Old == "" {
+			entry.Since = min(midnight(a.Date), entry.Updated)
+		}
+	}
+	return entry
+}
 
 // midnight returns the start of a day: records know no times.
 func midnight(day string) string { return day + "T00:00:00Z" }

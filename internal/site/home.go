@@ -43,7 +43,7 @@ func (s *Site) home(r *request) (*response, error) {
 		Introduction: r.html("", settings.Introduction, ""),
 		Stats:        r.stats,
 		Best:         r.rows(r.snap.Tools(snapshot.ToolQuery{}, firstItems(homeTools)).IDs()),
-		Changes:      r.changes[:min(len(r.changes), homeChanges)],
+		Changes:      r.lastChanges(homeChanges),
 		Articles:     r.articleRows(r.articles, homeArticles),
 	}
 	if latest := r.comparisonRows(r.snap.Comparisons("", firstItems(1+homeComparisons)).IDs()); len(latest) > 0 {

@@ -3,10 +3,8 @@ package site_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -307,89 +305,4 @@ type feedEntry struct {
 	Link struct {
 		Href string `xml:"href,attr"`
 	} `xml:"link"`
-}
-
-func TestTheFeedHasOneEntryPerEvent(t *testing.T) {
-	c := magazine()
-	c.Tools[0].PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-10-30", OldPricing: "payant", OldPrice: "9 €/mois", NewPricing: "payant", NewPrice: "10 €/mois"}}
-	v, _ := openMagazine(t, c)
-	object := func(s string) (m map[string]any) {
-		if err := json.Unmarshal([]byte(s), &m); err != nil {
-			t.Fatal(err)
-		}
-		return m
-	}
-	at := time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)
-	events := []catalog.Event{
-		{Type: catalog.PricingUpdated, Slug: "abeille", Changed: []string{"price"}, Previous: object(`{"price":"9 €/mois"}`), Object: object(`{"name":"Abeille","price":"10 €/mois","pricing":"payant"}`)},
-		{Type: catalog.ToolUpdated, Slug: "abeille", Changed: []string{"price", "updated_at"}, Previous: object(`{"price":"9 €/mois","updated_at":"2026-10-01"}`), Object: object(`{"name":"Abeille","price":"10 €/mois"}`)},
-		{Type: catalog.ToolUpdated, Slug: "abeille", Changed: []string{"score"}, Previous: object(`{"score":8}`), Object: object(`{"name":"Abeille","score":8.5}`)},
-		{Type: catalog.ToolUpdated, Slug: "abeille", Changed: []string{"score"}, Previous: object(`{"score":7}`), Object: object(`{"name":"Abeille","score":8}`)},
-		{Type: catalog.ToolRetired, Slug: "fantome-00", Object: object(`{"name":"Fantôme 0","reason":"mort","note":"Il n’est plus."}`)},
-		{Type: catalog.ToolRemoved, Slug: "disparu"},
-		{Type: catalog.ComparisonPublished, Slug: "abeille-vs-bourdon", Object: object(`{"title":"Abeille ou Bourdon ?","winner":"Abeille"}`)},
-		{Type: catalog.ToolCreated, Slug: "drosophile", Categories: []string{"code"}, Object: object(`{"name":"Drosophile","score":4,"tagline":"Une mouche"}`)},
-		// A typo, which the price history does not have any more.
-		{Type: catalog.PricingUpdated, Slug: "bourdon", Changed: []string{"price"}, Previous: object(`{"price":"1450 €/mois"}`), Object: object(`{"name":"Bourdon","price":"14,50 €/mois","pricing":"payant"}`)},
-		{Type: catalog.PricingUpdated, Slug: "bourdon", Changed: []string{"price"}, Previous: object(`{"price":"14,50 €/mois"}`), Object: object(`{"name":"Bourdon","price":"1450 €/mois","pricing":"payant"}`)},
-	}
-	for i := range events {
-		events[i].ID, events[i].At = fmt.Sprintf("evt_%d", i), at.Add(-time.Duration(i)*time.Minute)
-	}
-	home := v.get("/").ok().body
-	snap := snapshot.Build(c, 2, "2026-11-02")
-	snap.Events = events
-	v.show(snap)
-	var titles []string
-	ids := map[string]bool{}
-	for i, e := range feedOf(t, v.get("/flux.atom")) {
-		titles = append(titles, e.Category.Term+" | "+e.Title+" | "+e.Summary)
-		if ids[e.ID] {
-			t.Errorf("entry %d has the id %s", i, e.ID)
-		}
-		ids[e.ID] = true
-	}
-	for _, path := range []string{"/flux.atom", "/outils/abeille.atom", "/flux.atom?outils=abeille"} {
-		v.get(path).ok().says("flux.atom#prix-ancienne-abeille-2026-10-30</id>")
-	}
-	equal(t, "the entries", titles, []string{
-		"prix | Abeille\u00a0: prix, 9\u00a0€/mois → 10\u00a0€/mois | 9\u00a0€/mois → 10\u00a0€/mois",
-		"note | Abeille\u00a0: note 8,0 → 8,5 | note 8,0 → 8,5",
-		"note | Abeille\u00a0: note 7,0 → 8,0 | note 7,0 → 8,0",
-		"retiré | Fantôme 0\u00a0: retiré, mort | Il n’est plus.",
-		"retiré | disparu\u00a0: retiré | ",
-		"comparatif | Abeille ou Bourdon\u202f? | Nouveau comparatif. Vainqueur\u00a0: Abeille.",
-		"nouvel outil | Drosophile\u00a0: nouvel outil, 4,0/10 | Une mouche",
-	})
-	in := feedOf(t, v.get("/categories/code.atom").is("Content-Type", "application/atom+xml; charset=utf-8"))
-	if len(in) != 1 || in[0].Title != titles[6][len("nouvel outil | "):strings.LastIndex(titles[6], " | ")] {
-		t.Errorf("the category has %v", in)
-	}
-	equal(t, "the authors", feedOf(t, v.get("/flux.atom"))[0].Authors, []string{"Ada L.", "Alan T."})
-	v.get("/categories/inconnue.atom").answers(404)
-	if v.get("/").ok().body != home {
-		t.Error("the home page depends on the events, which an export does not have")
-	}
-}
-
-func TestTheFeedTellsComparisonsAndObsolescenceAsTheyWere(t *testing.T) {
-	c := magazine()
-	c.Comparisons[0].Aliases = []string{"bourdon-vs-abeille"}
-	four, nine := 4.0, 9.0
-	c.Tools[0].ScoreHistory = []catalog.ScoreChange{{ChangedAt: "2026-11-02", OldObsolescence: &four, NewObsolescence: &nine}}
-	v, _ := openMagazine(t, c)
-	renamed := time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)
-	snap := snapshot.Build(c, 2, "2026-11-02")
-	snap.Events = []catalog.Event{
-		{ID: "evt_4", At: renamed, Type: catalog.ToolUpdated, Slug: "abeille", Changed: []string{"updated_at"}, Object: map[string]any{"name": "Abeille"}},
-		{ID: "evt_3", At: renamed, Type: catalog.ComparisonUnpublished, Slug: "bourdon-vs-abeille"},
-		{ID: "evt_2", At: renamed, Type: catalog.ComparisonPublished, Slug: "abeille-vs-bourdon", Object: map[string]any{"winner": "Abeille"}},
-		{ID: "evt_1", At: renamed.Add(-time.Hour), Type: catalog.ComparisonPublished, Slug: "bourdon-vs-abeille", Object: map[string]any{"winner": "Bourdon"}},
-	}
-	v.show(snap)
-	var summaries []string
-	for _, e := range feedOf(t, v.get("/flux.atom")) {
-		summaries = append(summaries, e.Summary)
-	}
-	equal(t, "the summaries", summaries, []string{"obsolescence 4,0 → 9,0", "Nouveau comparatif. Vainqueur\u00a0: Bourdon."})
 }

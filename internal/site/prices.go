@@ -36,7 +36,7 @@ func (s *Site) listPrices(r *request) (*response, error) {
 		history := row.tool.PriceHistory
 		i := slices.IndexFunc(history, func(e catalog.PriceChange) bool { return !e.IsConversion() })
 		if i >= 0 {
-			p.Last = &lastChange{describePriceChange(row.tool, &history[i]), history[i].ChangedAt}
+			p.Last = &lastChange{priceWords(row.tool, &history[i]), history[i].ChangedAt}
 		}
 		data.Rows = append(data.Rows, p)
 	}

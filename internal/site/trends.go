@@ -141,7 +141,7 @@ func gone(reasons map[catalog.Reason]int) string {
 
 func newMovedPrice(m market.PriceMove) movedPrice {
 	one := movedPrice{
-		Slug: m.Tool.Slug, Name: m.Tool.Name, Words: describePriceChange(m.Tool, m.Change), Date: m.Change.ChangedAt,
+		Slug: m.Tool.Slug, Name: m.Tool.Name, Words: priceWords(m.Tool, m.Change), Date: m.Change.ChangedAt,
 	}
 	if m.Share != 0 {
 		one.Share = share(m.Share)

@@ -33,7 +33,7 @@ func moving() *catalog.Catalog {
 func TestTrendsSayTheirFigures(t *testing.T) {
 	page := open(t, moving()).trends()
 	page.says("<dt>hausses</dt><dd>6</dd>", "<dt>baisse</dt><dd>1</dd>", "<dt>dont devenu payant</dt><dd>0</dd>", "<dt>dont devenu gratuit</dt><dd>0</dd>", ">Outils avec un prix<", ">&#43;100\u00a0%</span>", ">−50\u00a0%</span>",
-		"10\u00a0€/mois → 20\u00a0€/mois", ">mars\u00a02026</th><td>1</td><td>1</td></tr>",
+		"10 → 20\u00a0€/mois", ">mars\u00a02026</th><td>1</td><td>1</td></tr>",
 		// The median of code: 10 to 15 and 100 € before, 20 to 25 and 100 € now.
 		">Développement</a></th><td>7</td><td>13\u00a0€</td><td>23\u00a0€</td></tr>",
 		"Développement\u00a0: prix médian de 13\u00a0€ il y a un an, 23\u00a0€ aujourd’hui.",

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 
 	"palmares/internal/cache"
 	"palmares/internal/catalog"
+	"palmares/internal/chronicle"
 	"palmares/internal/markdown"
 	"palmares/internal/market"
 	"palmares/internal/snapshot"
@@ -34,9 +36,6 @@ type view struct {
 	articlesOf  map[string][]*catalog.Article    // the same by slug of a tool, and by topic of a category
 	people      map[string]*catalog.Author       // authors with a page, by name
 	reasons     map[catalog.Reason]int           // number of retired tools
-	changes     []change                         // the latest, newest first, as the records tell
-	// the same as the events tell; as the records for a catalogue without events
-	feedChanges []change
 	pages       *cache.Cache[string, *response]
 	responses   *web.Responses // pages as they are sent
 
@@ -64,6 +63,9 @@ func (v *view) host() string {
 
 // Show replaces the version that the pages show. The snapshot must have its search index.
 func (s *Site) Show(snap *snapshot.Snapshot) { s.Prepare(snap)() }
+
+// Snapshot returns the version that the pages show.
+func (s *Site) Snapshot() *snapshot.Snapshot { return s.current.Load().snap }
 
 // Prepare builds all that the pages of a version need, and returns what shows it. The
 // snapshot needs its search index only then.
@@ -104,13 +106,7 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 		v.reasons[snap.Catalog.Retired[i].Reason]++
 	}
 	v.indexTexts()
-	v.changes = v.recordChanges()
-	v.feedChanges = v.changes
-	if snap.Events != nil {
-		v.feedChanges = v.eventChanges(snap.Events, nil)
-	}
 	v.announced = sync.OnceValue(v.allAnnounced)
-	v.feedChanges = v.withAnnounced(v.feedChanges)
 	v.ended = sync.OnceValue(v.endedPages)
 	v.works = sync.OnceValue(v.allWorks)
 	v.parts = sync.OnceValue(v.countParts)
@@ -162,6 +158,22 @@ func (v *view) comparison(slug string) *catalog.Comparison {
 		return nil
 	}
 	return v.snap.Published[i]
+}
+
+// HasRecord reports whether a path is that of a tool, also a retired one, a review, a comparison or an article, now or
+// formerly.
+func (s *Site) HasRecord(path string) (ok bool) {
+	v := s.current.Load()
+	kind, slug, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	switch kind {
+	case "outils", "avis", "cimetiere":
+		_, ok = chronicle.Find(v.snap, slug)
+	case "comparatifs":
+		ok = v.comparison(cmp.Or(v.snap.ComparisonAliases[slug], slug)) != nil
+	case "articles":
+		ok = v.snap.Catalog.Article(cmp.Or(v.snap.TextAliases["articles/"+slug], slug)) != nil
+	}
+	return ok && strings.HasPrefix(path, "/")
 }
 
 // label returns the label of a category, or its slug if it is not declared.

@@ -13,7 +13,6 @@ import (
 // publisher's own.
 type words struct {
 	figures   map[string]string      // by field
-	inText    map[string]string      // the same within a sentence
 	audiences map[catalog.ICP]string // nil if no page says who a tool is for
 	everybody string                 // the choice of tools that are for all
 	own       catalog.Labels
@@ -23,7 +22,6 @@ type words struct {
 func newWords(s *catalog.Settings) words {
 	w := words{
 		figures: map[string]string{"verifiability": "Vérifiabilité", "obsolescence": "Obsolescence"},
-		inText:  map[string]string{"verifiability": "vérifiabilité", "obsolescence": "obsolescence"},
 		audiences: map[catalog.ICP]string{
 			"vibe-coder": "Vibe coders", "agentic-engineer": "Agentic engineers", catalog.EveryICP: "Vibe coders et agentic engineers",
 		},
@@ -38,7 +36,7 @@ func newWords(s *catalog.Settings) words {
 		if own != "" {
 			own = markdown.NoBreak(own)
 			known = append(known, w.figures[field]+" ", w.figures[field]+" («\u00a0"+template.HTMLEscapeString(own)+"\u00a0» sur ce site) ")
-			w.figures[field], w.inText[field] = own, own
+			w.figures[field] = own
 		}
 	}
 	switch {
@@ -58,12 +56,6 @@ func newWords(s *catalog.Settings) words {
 
 // ownAudiences reports whether the publisher has names of her own for audiences.
 func (w *words) ownAudiences() bool { return w.own.VibeCoder+w.own.AgenticEngineer+w.own.Mixed != "" }
-
-// audience returns the name of the audience that an event gives as a value.
-func (w *words) audience(value any) any {
-	icp, _ := value.(string)
-	return cmp.Or(w.audiences[catalog.ICP(icp)], icp)
-}
 
 // audienceDifference says whom another tool is for, unless it is for the same.
 func (w *words) audienceDifference(mine, other catalog.ICP) string {

@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"palmares/internal/catalog"
 	"palmares/internal/record"
@@ -35,9 +36,11 @@ type Snapshot struct {
 	// that is empty. Set it before the snapshot is served.
 	PublishedAt string
 
-	// Events are the latest changes, of all and of each category, newest first, for feeds;
-	// nil for a catalogue that is not stored. Set them before the snapshot is served.
-	Events []catalog.Event
+	// Entries are the last ones of the chronicle that are stored, by position, the last first. Set them before the
+	// snapshot is served.
+	Entries []catalog.Entry
+	// Latest is what chronicle.Latest returns, once somebody has asked.
+	Latest atomic.Pointer[[]catalog.Entry]
 
 	// Index finds tools by words; nil before BuildIndex.
 	Index *search.Index

@@ -166,6 +166,7 @@ CREATE TABLE mails (
 	address    TEXT    NOT NULL,
 	kind       TEXT    NOT NULL,
 	about      TEXT    NOT NULL,
+	content    TEXT    NOT NULL, -- what it tells, if that is fixed when it is queued; '' otherwise
 	created_at TEXT    NOT NULL, -- when it was last requested
 	due_at     TEXT    NOT NULL, -- of a claimed mail: the end of the lease
 	lease      TEXT    NOT NULL, -- of the claim that has it; '' for none
@@ -309,21 +310,17 @@ CREATE TABLE follows (
 	topic      TEXT    NOT NULL, -- outils/plume, categories/texte, or "" for everything
 	pace       TEXT    NOT NULL, -- aussitot or semaine
 	created_at TEXT    NOT NULL,
-	told       BIGINT  NOT NULL, -- the sequence of the last event that a mail was queued for
-	told_from  BIGINT  NOT NULL, -- that of the mail before
+	began      BIGINT  NOT NULL, -- the last position of the chronicle when it began
+	cursor     BIGINT  NOT NULL, -- the last position that its mails have told; began before the first
 	period     TEXT    NOT NULL, -- the day, or the Monday of the week, of the last mail
-	mails      INTEGER NOT NULL, -- in that period; one more than it may have if another is due
-	mailed     TEXT    NOT NULL DEFAULT '', -- the day of the last mail, and the prices that were told on it:
-	-- plume=2026-11-17.1f2e3d4c, the day of the change and a checksum of its words; -plume: and taken back
+	mails      INTEGER NOT NULL, -- in that period
 	UNIQUE (reader, topic)
 );
-CREATE INDEX follows_topic ON follows (pace, topic, told);
 
--- How far the mails to readers are: up to which event, and which day or week is done.
+-- The day of the last mail about reports.
 CREATE TABLE reader_cursors (
-	name     TEXT   NOT NULL PRIMARY KEY,
-	sequence BIGINT NOT NULL,
-	period   TEXT   NOT NULL
+	name   TEXT NOT NULL PRIMARY KEY, -- reports
+	period TEXT NOT NULL
 );
 
 -- How often pages were read, and from which other sites readers came. Nothing is about anybody.

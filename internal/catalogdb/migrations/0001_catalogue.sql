@@ -7,7 +7,7 @@ CREATE TABLE catalogue (
 	url             TEXT    NOT NULL, -- of the site
 	version         BIGINT  NOT NULL,
 	sequence        BIGINT  NOT NULL, -- of the last event
-	pruned_sequence BIGINT  NOT NULL, -- of the events up to this one, only those of feeds and those sent again are kept
+	pruned_sequence BIGINT  NOT NULL, -- of the events up to this one, only those sent again are kept
 	published_at    TEXT    NOT NULL,
 	changed_on      TEXT    NOT NULL,
 	feed            TEXT    NOT NULL, -- random, of this database
@@ -15,6 +15,7 @@ CREATE TABLE catalogue (
 	feed_position   BIGINT  NOT NULL, -- the highest ever used
 	feed_state      TEXT    NOT NULL, -- of this version
 	tools_view      TEXT    NOT NULL, -- the query of the view of that name
+	chronicle       BIGINT  NOT NULL, -- the last position of the entries
 	due             TEXT    NOT NULL  -- when something happens by itself next: YYYY-MM-DDTHH:MM:SSZ, or ""
 );
 
@@ -93,4 +94,26 @@ CREATE TABLE events (
 );
 CREATE INDEX events_type ON events (type, sequence);
 
-INSERT INTO catalogue VALUES (1, '', 0, 0, 0, '', '', '', 0, 0, '', '', '');
+-- The chronicle: what happened, one row for each field of a record and day.
+CREATE TABLE entries (
+	id             TEXT    NOT NULL PRIMARY KEY, -- of kind, first slug, what, field and day
+	kind           TEXT    NOT NULL,
+	slug           TEXT    NOT NULL,
+	first_slug     TEXT    NOT NULL, -- the oldest one
+	name           TEXT    NOT NULL,
+	what           TEXT    NOT NULL,
+	field          TEXT    NOT NULL,
+	old_value      TEXT    NOT NULL,
+	new_value      TEXT    NOT NULL,
+	note           TEXT    NOT NULL,
+	day            TEXT    NOT NULL,
+	at             TEXT    NOT NULL, -- when it was last made, merged or withdrawn; the same for position and version
+	first_position BIGINT  NOT NULL,
+	position       BIGINT  NOT NULL UNIQUE,
+	withdrawn      BOOLEAN NOT NULL,
+	version        BIGINT  NOT NULL
+);
+CREATE INDEX entries_at ON entries (at);
+CREATE INDEX entries_version ON entries (version);
+
+INSERT INTO catalogue VALUES (1, '', 0, 0, 0, '', '', '', 0, 0, '', '', 0, '');

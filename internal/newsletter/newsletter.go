@@ -1,0 +1,183 @@
+// Package newsletter writes to readers who follow something by mail: at once, of what is urgent, or weekly. The entries
+// of the chronicle after the cursor of a reader are news to her. Those that she was told, and that have changed or were
+// taken back since, are corrections.
+//
+// What a mail tells is written when it is queued, in the transaction that moves the cursor. Nothing else remembers
+// what was told.
+package newsletter
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"palmares/internal/accountdb"
+	"palmares/internal/catalog"
+	"palmares/internal/chronicle"
+	"palmares/internal/mail"
+	"palmares/internal/markdown"
+	"palmares/internal/snapshot"
+	"palmares/internal/sqldb"
+)
+
+const (
+	// weeklyHour is when the mails of a week leave on Monday, UTC.
+	weeklyHour = 6 * time.Hour
+	// maxEntries is how many entries a mail tells.
+	maxEntries = 50
+)
+
+// A Newsletter queues and writes mails to readers. All fields are required.
+type Newsletter struct {
+	Follows  *accountdb.Follows // sealed
+	Links    *accountdb.Links   // sealed
+	Snapshot func() *snapshot.Snapshot
+	EndURL   func(token, all string) string // the address that ends what a reader follows: see accountdb.Follow
+	Now      func() time.Time
+
+	atOnce, weekly string // the rounds that are done
+}
+
+// Queue queues what is due. Every node may: what one has queued, the others find done. One goroutine of a node does.
+func (n *Newsletter) Queue(ctx context.Context) error {
+	now := n.Now().UTC()
+	err := n.tell(ctx, &n.atOnce, (*catalog.Entry).IsUrgent, accountdb.Round{
+		Pace: accountdb.FollowAtOnce, Period: now.Format(time.DateOnly), Most: accountdb.MailsADay, Now: now,
+	})
+	if err != nil {
+		return err
+	}
+	monday := now.Add(-weeklyHour).Truncate(24 * time.Hour)
+	monday = monday.AddDate(0, 0, -(int(monday.Weekday())+6)%7)
+	end := catalog.FormatTime(monday.Add(weeklyHour))
+	return n.tell(ctx, &n.weekly, func(e *catalog.Entry) bool { return e.At < end }, accountdb.Round{
+		Pace: accountdb.FollowWeekly, Period: monday.Format(time.DateOnly), Most: 1, Now: now,
+	})
+}
+
+// tell queues the mails of a round up to the last entry that is one for it, unless it is done.
+func (n *Newsletter) tell(ctx context.Context, done *string, isFor func(*catalog.Entry) bool, r accountdb.Round) error {
+	s := n.Snapshot()
+	last := slices.IndexFunc(s.Entries, func(e catalog.Entry) bool { return isFor(&e) })
+	if last < 0 {
+		return nil
+	}
+	r.UpTo = s.Entries[last].Position
+	round := fmt.Sprint(r.Period, " ", r.UpTo)
+	if round == *done {
+		return nil
+	}
+	told := news{s, map[string][]*catalog.Entry{}}
+	for i := last; i < len(s.Entries); i++ {
+		if e := &s.Entries[i]; r.Pace == accountdb.FollowWeekly || e.IsUrgent() {
+			for _, topic := range chronicle.Topics(s, e) {
+				told.entries[topic] = append(told.entries[topic], e)
+			}
+		}
+	}
+	r.Write = told.write
+	if err := n.Follows.Tell(ctx, r); err != nil {
+		return err
+	}
+	*done = round
+	return nil
+}
+
+// news is what a round tells.
+type news struct {
+	snap    *snapshot.Snapshot
+	entries map[string][]*catalog.Entry // by topic, the last position first
+}
+
+// A letter is the content of a mail.
+type letter struct {
+	Follows []string // ids
+	Topics  string   // their names
+	Entries []mail.Entry
+	More    int // entries that are left out
+}
+
+// write returns the letter about what a reader follows, as JSON; "" if there is nothing to tell.
+func (n news) write(follows []accountdb.Follow) string {
+	var l letter
+	var names []string
+	isCorrection := map[*catalog.Entry]bool{} // of all that is told
+	for i := range follows {
+		f, isNew := &follows[i], false
+		for _, e := range n.entries[chronicle.Topic(n.snap, f.Topic)] {
+			if e.Position <= f.Cursor {
+				break
+			}
+			wasTold := f.Began < e.FirstPosition && e.FirstPosition <= f.Cursor
+			if wasTold || !e.Withdrawn {
+				isCorrection[e], isNew = isCorrection[e] || wasTold, true
+			}
+		}
+		if isNew {
+			l.Follows, names = append(l.Follows, f.ID), append(names, TopicName(n.snap, f.Topic))
+		}
+	}
+	if len(isCorrection) == 0 {
+		return ""
+	}
+	told := slices.SortedFunc(maps.Keys(isCorrection), func(a, b *catalog.Entry) int {
+		return int(b.Position - a.Position)
+	})
+	l.Topics, l.More = strings.Join(names, "\u00a0», «\u00a0"), max(0, len(told)-maxEntries)
+	for _, e := range told[:len(told)-l.More] {
+		words := chronicle.Title
+		if isCorrection[e] {
+			words = chronicle.Correction
+		}
+		line := mail.Entry{Title: words(e, chronicle.French), Page: n.snap.Catalog.URL + chronicle.About(n.snap, e).Path}
+		if e.What == catalog.WhatScore && !e.Withdrawn {
+			line.Summary = markdown.NoBreak(e.Note)
+		}
+		l.Entries = append(l.Entries, line)
+	}
+	content, err := json.Marshal(l)
+	if err != nil {
+		panic(err) // texts and numbers are always valid
+	}
+	return string(content)
+}
+
+// Bulletin returns what somebody who follows something is told, or asked to confirm.
+func (n *Newsletter) Bulletin(ctx context.Context, r mail.Request) (b mail.Bulletin, _ error) {
+	if r.Kind == mail.ConfirmFollow {
+		asked, malformed := url.ParseQuery(r.About)
+		to, err := n.Links.Open(r.To)
+		b.To, b.Topics = to, TopicName(n.Snapshot(), asked.Get("quoi"))
+		b.IsWeekly = asked.Get("quand") == accountdb.FollowWeekly
+		return b, errors.Join(malformed, err)
+	}
+	var l letter
+	if err := json.Unmarshal([]byte(r.Content), &l); err != nil {
+		return b, err
+	}
+	b.Topics, b.Entries, b.More = l.Topics, l.Entries, l.More
+	for _, id := range l.Follows {
+		f, err := n.Follows.Find(ctx, id)
+		if errors.Is(err, sqldb.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return b, err
+		}
+		all := ""
+		if b.To != "" {
+			all = f.All
+		}
+		b.To, b.End = f.Address, n.EndURL(f.Token, all)
+	}
+	if b.To == "" {
+		return b, mail.ErrObsolete // she has ended it
+	}
+	return b, nil
+}
