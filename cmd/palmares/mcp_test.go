@@ -3,10 +3,7 @@ package main
 import (
 	"encoding/json"
 	"net/http"
-	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -96,34 +93,5 @@ func TestAssistantsAskOverHTTPAndStandardInput(t *testing.T) {
 	}
 	if _, body := p.get("/llms.txt"); !strings.Contains(body, p.url+"/mcp") {
 		t.Errorf("llms.txt does not mention /mcp: %s", body)
-	}
-}
-
-func TestThreeNodesGiveAnAssistantItsCalls(t *testing.T) {
-	t.Parallel()
-	const quota, calls = 50, 65
-	nodes := threeNodes(t, databases.Postgres(t), "--demo", "on", "--mcp-quota", strconv.Itoa(quota))
-	var answered, refused atomic.Int64
-	var all sync.WaitGroup
-	for i := range calls {
-		session := connect(t, &mcp.StreamableClientTransport{Endpoint: nodes[i%len(nodes)].url + "/mcp", DisableStandaloneSSE: true})
-		all.Go(func() {
-			result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "fetch", Arguments: map[string]string{"id": "calepin-bavard"}})
-			switch {
-			case err != nil:
-				t.Error(err)
-			case result.IsError:
-				refused.Add(1)
-			default:
-				answered.Add(1)
-			}
-		})
-	}
-	all.Wait()
-	if answered.Load() != quota || refused.Load() != calls-quota {
-		t.Errorf("%d calls were answered, %d refused; want %d and %d", answered.Load(), refused.Load(), quota, calls-quota)
-	}
-	if got := count(spread(t, nodes, 110, func(int) []string { return nil }), 200); got != 100 {
-		t.Errorf("after its calls, the network has %d requests to the API; want 100", got)
 	}
 }

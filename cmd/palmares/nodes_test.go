@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -232,37 +231,6 @@ func used(t *testing.T, database, email, day string) (sum int64) {
 	return sum
 }
 
-func TestEveryNodeServesWhatIsPublishedWithTheSameBytes(t *testing.T) {
-	t.Parallel()
-	database := databases.Postgres(t)
-	nodes := threeNodes(t, database, "--quota", "off")
-	for _, mark := range []string{"A", "B"} {
-		must(t, "publish", marked(t, mark, 250), "--database", database)
-		for _, n := range nodes {
-			n.until("/api/v1/tools?limit=1", func(_ *http.Response, body string) bool { return strings.Contains(body, `"tagline":"`+mark+`"`) })
-		}
-		for _, path := range []string{"/api/v1/tools?limit=200", "/api/v1/tools/t7", "/api/v1/categories", "/api/v1/stats", "/outils"} {
-			first, body := nodes[0].get(path)
-			if path == "/outils" {
-				first.Header.Del("ETag") // a page has links to its own host
-				body = ""
-			}
-			for _, n := range nodes[1:] {
-				resp, other := n.get(path)
-				if path == "/outils" {
-					if resp.StatusCode != first.StatusCode {
-						t.Errorf("%s: %s", path, resp.Status)
-					}
-					continue
-				}
-				if other != body || resp.Header.Get("ETag") != first.Header.Get("ETag") || first.Header.Get("ETag") == "" {
-					t.Errorf("%s is not the same on every node: %s and %s", path, first.Header.Get("ETag"), resp.Header.Get("ETag"))
-				}
-			}
-		}
-	}
-}
-
 // TestWhateverTheDatabaseDoesReadsGoOn breaks the connection to the database in every
 // way, one after the other on one node: known callers are answered, unknown ones get
 // 503, and once it is restored all is as before.
@@ -463,41 +431,4 @@ func TestPagesAndProgramsOfCustomersSayAtOnceThatTheDatabaseIsUnreachable(t *tes
 	}
 	proxy.Restore()
 	s.until("/webhooks/v1/endpoints", func(r *http.Response, _ string) bool { return r.StatusCode == 200 }, key)
-}
-
-func TestANodeThatWasStoppedAndContinuedGrantsNothingThatOthersGranted(t *testing.T) {
-	t.Parallel()
-	dsn := databases.Postgres(t)
-	key := customer(t, dsn, "ada@example.org", "developer", 1)
-	nodes := []*process{startProcess(t, "patient", "--database", dsn), startProcess(t, "patient", "--database", dsn)}
-	for _, n := range nodes {
-		n.serves().knows(key...)
-	}
-	signal := func(s syscall.Signal) {
-		t.Helper()
-		if err := nodes[1].cmd.Process.Signal(s); err != nil {
-			t.Fatal(err)
-		}
-	}
-	always := func(int) []string { return key }
-	answers := spread(t, nodes, 400, always)
-	meanwhile := make(chan []*http.Response, 1)
-	go func() { meanwhile <- spread(t, nodes[1:], 300, always) }()
-	signal(syscall.SIGSTOP) // in the middle of its requests
-	stopped := time.After(4 * time.Second)
-	answers = append(answers, spread(t, nodes[:1], 1000, always)...)
-	<-stopped
-	signal(syscall.SIGCONT)
-	answers = append(append(answers, <-meanwhile...), spread(t, nodes, 200, always)...)
-	if granted := count(answers, 200); granted != 1000 {
-		t.Errorf("%d requests were granted", granted)
-	}
-	seen := map[string]bool{}
-	for _, r := range answers {
-		if left := r.Header.Get("X-RateLimit-Remaining"); r.StatusCode == 200 && seen[left] {
-			t.Errorf("%s were left twice", left)
-		} else if r.StatusCode == 200 {
-			seen[left] = true
-		}
-	}
 }

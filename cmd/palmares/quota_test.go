@@ -65,31 +65,3 @@ func TestAnAnonymousCallerHasAHundredRequestsADayBehindAProxyAndAcrossARestart(t
 		}
 	})
 }
-
-func TestARevokedKeyIsRefusedByEveryRunningServer(t *testing.T) {
-	t.Parallel()
-	databases.EachDSN(t, func(t *testing.T, database string) {
-		keys := customer(t, database, "ada@example.org", "pro", 2)
-		nodes := []*process{serveProcess(t, "--database", database)}
-		if strings.HasPrefix(database, "postgres") {
-			nodes = append(nodes, serveProcess(t, "--database", database))
-		}
-		for _, n := range nodes {
-			n.knows(keys...)
-		}
-		id := firstID(t, "key", "list", "ada@example.org", "--database", database)
-		must(t, "key", "revoke", id, "--database", database)
-		for _, n := range nodes {
-			n.until("/api/v1/stats", func(r *http.Response, body string) bool {
-				return r.StatusCode == 401 && strings.Contains(body, "revoked_api_key")
-			}, keys[0])
-			if resp, _ := n.get("/api/v1/stats", keys[1]); resp.StatusCode != 200 {
-				t.Errorf("another key: %s", resp.Status)
-			}
-		}
-		must(t, "account", "delete", "ada@example.org", "--database", database) // and with it its keys
-		for _, n := range nodes {
-			n.until("/api/v1/stats", func(r *http.Response, _ string) bool { return r.StatusCode == 401 }, keys[1])
-		}
-	})
-}

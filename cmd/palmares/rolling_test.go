@@ -174,14 +174,6 @@ func TestANodeThatIsAskedToStopSaysItIsNotReadyAndStillAnswers(t *testing.T) {
 		t.Errorf("while it drains: %s, close %v; want an answer that ends its connection", resp.Status, resp.Close)
 	}
 	s.endDrain()
-}
-
-func TestASecondSignalEndsTheDrain(t *testing.T) {
-	t.Parallel()
-	s := serveProcess(t, "--database", databases.Postgres(t), "--drain", "5m")
-	s.signal()
-	s.logs("still answering requests")
-	s.endDrain()
 	if !s.log.Contains("asked to stop again") {
 		t.Errorf("the log does not say why it did not wait:\n%s", s.log)
 	}
