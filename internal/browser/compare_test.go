@@ -79,30 +79,6 @@ func TestToolsOfTwoPagesAreComparedAndTheAddressIsShared(t *testing.T) {
 	}
 }
 
-func TestToolsAreComparedWithoutScripts(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, phone)
-	b.withoutScripts()
-	b.goTo("/categories/agents")
-	b.do(chromedp.Click(box("mandibule")), chromedp.Click(box("escouade")))
-	b.follow("form[data-ticks] button")
-	b.at("/comparer?outils=mandibule,escouade", "Mandibule et Escouade")
-	b.leave(chromedp.SendKeys(chromedp.CSS("[id='page.outil-3']"), "Allô Standard"+kb.Enter))
-	b.at("/comparer?outils=mandibule,escouade,allo-standard", "Mandibule, Escouade et Allô Standard")
-	b.follow(".without")
-	b.at("/comparer?outils=escouade,allo-standard", "Escouade et Allô Standard")
-
-	b.goTo("/outils/babilune")
-	b.do(chromedp.Click(chromedp.CSS(".rivals .tick input")))
-	b.follow("form[data-ticks] button")
-	if got := b.texts(compared); len(got) != 2 || !slices.Contains(got, "Babilune") {
-		t.Errorf("from the page of Babilune, %q are compared", got)
-	}
-	b.goTo("/outils/babilune")
-	b.leave(chromedp.SendKeys(chromedp.CSS("[id='page.avec']"), "varlope"+kb.Enter))
-	b.at("/comparer?outils=babilune,varlope", "Babilune et Varlope")
-}
-
 func TestTheBoxOfAToolsOwnPageIsTickedAndCounts(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, desktop)

@@ -21,27 +21,6 @@ func field(name string) chromedp.CSS {
 	return chromedp.CSS(fmt.Sprintf("form[data-live] [name=%s]", name))
 }
 
-func TestSearchForgivesATypoAndAMissingAccent(t *testing.T) {
-	t.Parallel()
-	for _, scripts := range []bool{true, false} {
-		t.Run(fmt.Sprintf("scripts %v", scripts), func(t *testing.T) {
-			t.Parallel()
-			b := newTab(t, phone)
-			if !scripts {
-				b.withoutScripts()
-			}
-			b.goTo("/")
-			b.leave(chromedp.SendKeys(chromedp.CSS("main input[type=search]"), "etalonier"+kb.Enter))
-			b.at("/outils?q=etalonier", "Recherche")
-			if names := b.texts(results); len(names) == 0 || names[0] != "Étalonnier" {
-				t.Fatalf("etalonier finds %q", names)
-			}
-			b.follow(results + " a")
-			b.at("/outils/etalonnier", "Étalonnier")
-		})
-	}
-}
-
 func TestFiltersAreFoldedOnAPhoneOnly(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, phone)
@@ -203,49 +182,6 @@ func TestFiltersAcceptDecimalCommas(t *testing.T) {
 				t.Errorf("7,5 lists %q, 7.5 %q", names, want)
 			}
 		})
-	}
-}
-
-func TestFiltersWorkWithoutScripts(t *testing.T) {
-	t.Parallel()
-	b := openTab(t, wholeBrowser, desktop, kit.url)
-	b.withoutScripts()
-	b.goTo("/outils")
-	submit := chromedp.Click(chromedp.CSS("form[data-live] button"))
-
-	b.leave(chromedp.SetValue(field("category"), "code"), chromedp.SendKeys(field("score_min"), "7"), submit)
-	good := b.texts(results)
-	if said := b.text(tally); len(good) == 0 || said != fmt.Sprintf("%d outils", len(good)) {
-		t.Errorf("%q for %q", said, good)
-	}
-	if form := formValues(b); form != "q= category=code pricing= price_max= score_min=7 sort= usage= criterion= tested_since= icp= obsolescence_max=" {
-		t.Errorf("the form forgets what was chosen: %s", form)
-	}
-	b.leave(chromedp.SetValue(field("sort"), "name_desc"), submit)
-	if backwards := b.texts(results); slices.Equal(backwards, good) || !subset(backwards, good) {
-		t.Errorf("from Z to A: %q", backwards)
-	}
-	b.follow("a[data-clear]")
-	b.at("/outils", "Les outils")
-	b.follow("[data-pager] a[rel=next]")
-	b.at("/outils?page=2", "Les outils")
-	if second := b.texts(results); len(second) != 16 {
-		t.Errorf("page 2 is %q", second)
-	}
-	b.leave(chromedp.SendKeys(field("q"), "cordee"), submit)
-	if names := b.texts(results); len(names) == 0 || names[0] != "Cordée Libre" {
-		t.Errorf("cordee finds %q", names)
-	}
-	b.back()
-	b.at("/outils?page=2", "Les outils")
-
-	for _, list := range []string{"/comparatifs", "/prix", "/carte", "/cimetiere"} {
-		b.goTo(list)
-		before := b.text(tally)
-		b.leave(chromedp.SetValue(field("category"), "code"), submit)
-		if after := b.text(tally); after == before || strings.HasPrefix(after, "Aucun") {
-			t.Errorf("%s: %q, filtered %q", list, before, after)
-		}
 	}
 }
 
