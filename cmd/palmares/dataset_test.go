@@ -2,8 +2,11 @@ package main
 
 import (
 	"net/http"
+	"os"
 	"strings"
 	"testing"
+
+	"palmares/internal/testkit"
 )
 
 // feed returns the id of the feed of records.
@@ -45,4 +48,22 @@ func TestTheDemoHasAFeedOfItsOwn(t *testing.T) {
 	if resp, body := p.get("/data/v1/changes?after=1&feed=" + former); resp.StatusCode != 409 {
 		t.Errorf("%s %s", resp.Status, body)
 	}
+}
+
+func TestAServerWithoutAPlaceForExportsServesTheRest(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/file", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := serveProcess(t, "--database", "sqlite:"+dir+"/palmares.db", "--export-dir", dir+"/file/export", "--demo", "on", "--quota", "off")
+	if resp, body := p.get("/data/v1/export"); resp.StatusCode != 503 || !strings.Contains(body, "/data/v1/changes") {
+		t.Errorf("%s %s", resp.Status, body)
+	}
+	for _, path := range []string{"/donnees", "/data/v1/changes?limit=1", "/api/v1/stats"} {
+		if resp, body := p.get(path); resp.StatusCode != 200 {
+			t.Errorf("%s: %s %s", path, resp.Status, body)
+		}
+	}
+	testkit.Until(t, "the log", func() bool { return p.log.Contains("--export-dir") })
 }

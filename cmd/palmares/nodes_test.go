@@ -4,11 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"errors"
 	"flag"
 	"fmt"
 	"net/http"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -362,23 +360,6 @@ func (p *process) answersUnavailable() {
 	resp, body := p.get("/outils")
 	if resp.StatusCode != 503 || resp.Header.Get("Retry-After") == "" || !strings.Contains(body, `<html lang="fr">`) {
 		p.t.Errorf("a page: %s %v %s", resp.Status, resp.Header, body)
-	}
-}
-
-func TestANodeThatCannotEverStartDoesNotWait(t *testing.T) {
-	t.Parallel()
-	good := databases.Postgres(t)
-	host := good[strings.Index(good, "?"):]
-	for _, bad := range []struct{ database, says string }{
-		{"postgres://nobody:hunter2@/postgres" + host, "refuses this user or password"},
-		{"postgres://postgres@/nowhere" + host, "does not exist"},
-		{"postgres://postgres:hunter2%zz@localhost/x", "cannot be read"},
-	} {
-		out, err := palmares(t.Context(), "serve", "--listen", "127.0.0.1:0", "--database", bad.database).CombinedOutput()
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(string(out), bad.says) || strings.Contains(string(out), "hunter2") {
-			t.Errorf("%v: %s; want exit 1 and %q", err, out, bad.says)
-		}
 	}
 }
 

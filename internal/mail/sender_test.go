@@ -321,12 +321,6 @@ func TestAServerThatHangsBlocksNobodyBeyondTheEndOfTheContext(t *testing.T) {
 	}
 }
 
-func TestNobodyListeningIsTriedAgain(t *testing.T) {
-	box := startMailServer(t, plain)
-	box.close()
-	wantFailure(t, "closed", sender(t, "smtp://"+box.addr, box).Send(t.Context(), message()), "connect", false)
-}
-
 func TestAnAddressWithAccentsNeedsAServerThatTakesThem(t *testing.T) {
 	m := message()
 	m.To = "zoé@example.org"
