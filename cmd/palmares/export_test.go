@@ -10,10 +10,8 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -159,6 +157,9 @@ func TestAnExportIsTheSameCatalogueInEveryDatabase(t *testing.T) {
 	}
 	paths := original.crawl()
 	for _, path := range paths {
+		if path == "/" { // has what happened, as each database saw it
+			continue
+		}
 		want := original.answer(path)
 		for i, other := range others {
 			if got := other.answer(path); got != want {
@@ -179,53 +180,5 @@ func TestAnExportIsTheSameCatalogueInEveryDatabase(t *testing.T) {
 		if !slices.ContainsFunc(paths, func(p string) bool { return strings.HasPrefix(p, "/media/") && strings.HasSuffix(p, ext) }) {
 			t.Errorf("no %s was compared", ext)
 		}
-	}
-}
-
-func TestATypoInAPriceLeavesNoTrace(t *testing.T) {
-	t.Parallel()
-	database := databases.SQLite(t)
-	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "catalogue.yaml"), []byte("name: Essai\nurl: https://rabot.example\ncategories:\n  - slug: code\n    label: Code\n"))
-	write := func(slug, price, more string) {
-		writeFile(t, filepath.Join(dir, "outils", slug+".md"), fmt.Appendf(nil,
-			"---\nname: %s\ndomain: %s.example\ncategory: code\npricing: payant\nprice: %s €/mois\ntagline: Un outil\n%s---\nUn avis.\n", slug, slug, price, more))
-	}
-	monday := time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
-	tuesday, wednesday := monday.AddDate(0, 0, 1), monday.AddDate(0, 0, 2)
-	write("plume", "24", "")
-	write("scie", "24", "")
-	publishOn(t, monday, dir, database)
-	write("plume", "2499", "")
-	write("scie", "2499", "")
-	publishOn(t, tuesday, dir, database)
-	typo := regexp.MustCompile(`2[\s\x{a0}\x{202f}]?499[\s\x{a0}]?€`)
-	c := newCrawler(t, database)
-	for _, path := range []string{"/", "/prix", "/flux.atom", "/outils/plume", "/api/v1/pricing/plume"} {
-		if _, body := c.get(path); !typo.MatchString(body) {
-			t.Fatalf("%s does not show the typo", path)
-		}
-	}
-
-	write("plume", "24", "") // corrected on the same day, the other one on the next
-	publishOn(t, tuesday.Add(20*time.Minute), dir, database)
-	write("scie", "24", "")
-	publishOn(t, wednesday, dir, database)
-	write("scie", "24", "price_history_mode: replace\nprice_history: []\n")
-	publishOn(t, wednesday.Add(time.Minute), dir, database)
-	c.until("/api/v1/pricing/scie", func(_ *http.Response, body string) bool { return !typo.MatchString(body) })
-	paths := c.crawl()
-	for _, path := range paths {
-		if _, body := c.fetch(path); typo.MatchString(body) {
-			t.Errorf("%s still shows the typo", path)
-		}
-	}
-	for _, path := range []string{"/outils/plume", "/outils/scie"} {
-		if _, body := c.fetch(path); strings.Contains(body, "chart-line") {
-			t.Errorf("%s has a chart", path)
-		}
-	}
-	if len(paths) < 25 {
-		t.Errorf("only %d answers were read", len(paths))
 	}
 }

@@ -98,7 +98,7 @@ func addEndpoints(t *table, endpoints []webhook.Endpoint) {
 				failure += " " + strconv.Itoa(int(e.LastFailure.Status))
 			}
 		}
-		t.row(e.ID, e.URL, events, state, e.Reason, e.Failures, timestamp(e.LastSuccessAt), timestamp(e.CreatedAt),
+		t.row(e.ID, e.URL, events, state, string(e.Reason), e.Failures, timestamp(e.LastSuccessAt), timestamp(e.CreatedAt),
 			timestamp(e.FailingSince), failure)
 	}
 }

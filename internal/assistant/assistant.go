@@ -128,13 +128,6 @@ func newServer(title, advice, version string) *mcp.Server {
 	return server
 }
 
-// Serve returns a handler of what a server offers.
-func Serve(cfg Config, server *mcp.Server) *Handler {
-	h := &Handler{cfg: cfg}
-	h.init(func(*http.Request) *mcp.Server { return server })
-	return h
-}
-
 func (h *Handler) init(server func(*http.Request) *mcp.Server) {
 	h.mcp = mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true,

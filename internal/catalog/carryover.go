@@ -136,11 +136,11 @@ func (t *Tool) carryOver(before *PastTool, known bool, prior *Tool, today string
 	}
 }
 
-// keepFirst returns the first slug to record for a record, given the names that it had before and has now: "" if its
-// aliases say it.
+// keepFirst returns the first slug to record for a record, given the names that it had before and those that it has now:
+// "" if these say it.
 func keepFirst(slug, first string, aliases []string, now string, nowAliases []string) string {
 	first = firstOf(slug, first, aliases)
-	if first == firstOf(now, "", nowAliases) || first != now && !slices.Contains(nowAliases, first) {
+	if first == firstOf(now, "", nowAliases) {
 		return ""
 	}
 	return first
@@ -180,7 +180,7 @@ func (c *Catalog) Settle(prior *Tool, isExact bool, today string) *Tool {
 	}
 	// Only what carryOver sets: others look for slugs meanwhile.
 	written.UpdatedAt, written.PriceHistory, written.ScoreHistory = t.UpdatedAt, t.PriceHistory, t.ScoreHistory
-	written.CriteriaHistory, written.AddedAt = t.CriteriaHistory, t.AddedAt
+	written.CriteriaHistory, written.AddedAt, written.FirstSlug = t.CriteriaHistory, t.AddedAt, t.FirstSlug
 	return written
 }
 

@@ -10,30 +10,30 @@ import (
 // records. The two differ, because a draft or a review may change without any
 // public list showing it.
 type Diff struct {
-	Changes []Change // ends with catalog.updated unless empty
-	Entries []Entry  // of the chronicle: see Entry.Merge
+	Changes []Change `json:"-"` // ends with catalog.updated unless empty
+	Entries []Entry  `json:"-"` // of the chronicle: see Entry.Merge
 
-	Metadata    bool // the name, the URL, a setting or a category changed
-	Past        bool // what is kept of inactive tools changed
-	Pictures    bool // a picture was added, replaced or removed
-	Proofs      bool // something was seen of a price
-	Tools       RecordChanges
-	Comparisons RecordChanges
-	Retired     RecordChanges
-	Pages       RecordChanges
-	Articles    RecordChanges
-	Authors     RecordChanges
-	Scheduled   RecordChanges // see CompareScheduled
+	Metadata    bool          `json:"metadata,omitempty"` // the name, the URL, a setting or a category changed
+	Past        bool          `json:"-"`                  // what is kept of inactive tools changed
+	Pictures    bool          `json:"pictures,omitempty"` // a picture was added, replaced or removed
+	Proofs      bool          `json:"proofs,omitempty"`   // something was seen of a price
+	Tools       RecordChanges `json:"tools,omitzero"`
+	Comparisons RecordChanges `json:"comparisons,omitzero"`
+	Retired     RecordChanges `json:"retired,omitzero"`
+	Pages       RecordChanges `json:"pages,omitzero"`
+	Articles    RecordChanges `json:"articles,omitzero"`
+	Authors     RecordChanges `json:"authors,omitzero"`
+	Scheduled   RecordChanges `json:"scheduled,omitzero"` // see CompareScheduled
 
 	// Parts holds, by file without suffix (outils/plume), what changed in records and in SettingsFile. Of the records
 	// that were added only renamed tools have parts, the slug first.
-	Parts map[string][]Part
+	Parts map[string][]Part `json:"parts,omitempty"`
 
-	Drafts []string // the comparisons among these that the public neither saw nor sees, by slug
+	Drafts []string `json:"drafts,omitempty"` // the comparisons among these that the public neither saw nor sees, by slug
 
 	// Listed lists the tools whose histories are the same, but whose file now lists
 	// an entry that was automatic. That is stored without a new version.
-	Listed []string
+	Listed []string `json:"-"`
 }
 
 // RecordChanges lists, by slug, the records of one kind to be written or removed.

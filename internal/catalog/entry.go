@@ -188,12 +188,9 @@ func (d *Diff) chronicle(old, next *Catalog, today string) {
 		t := next.Tool(slug)
 		prior := old.prior(next, t)
 		if prior == nil {
-			d.tellNewcomer(old, next, t, today)
-			prior = &Tool{} // whatever is announced is news, and no plan is
-			prior.Plans = t.Plans
-		} else {
-			d.tellTool(prior, t, today)
+			prior = d.tellNewcomer(old, t, today)
 		}
+		d.tellTool(prior, t, today)
 		d.tellPlans(prior, t, today)
 		d.tellAnnounced(next, prior, t, today)
 	}
@@ -220,20 +217,29 @@ func (d *Diff) tell(e Entry, today string) {
 	d.Entries = append(d.Entries, e)
 }
 
-// tellNewcomer adds the appearance or the return of a tool.
-func (d *Diff) tellNewcomer(old, next *Catalog, t *Tool, today string) {
-	if old.retired(t.Slug) != nil && next.retired(t.Slug) == nil {
-		e := t.entry(WhatRestored)
-		e.New = e.Name
-		d.tell(e, today)
-		return
+// tellNewcomer adds the appearance or the return of a tool, and returns the tool as it was last known: what it had since
+// is no news, but for its announcements.
+func (d *Diff) tellNewcomer(old *Catalog, t *Tool, today string) *Tool {
+	prior := *t
+	prior.Announced = nil
+	past, isKnown := old.Past[t.Slug]
+	if !isKnown && old.retired(t.Slug) == nil {
+		e := t.entry(WhatNew)
+		e.Day, e.New = cmp.Or(t.AddedAt, today), newcomer
+		if t.TestedAt != "" {
+			e.What, e.Day = WhatTest, t.TestedAt
+		}
+		d.Entries = append(d.Entries, e)
+		return &prior
 	}
-	e := t.entry(WhatNew)
-	e.Day, e.New = cmp.Or(t.AddedAt, today), newcomer
-	if t.TestedAt != "" {
-		e.What, e.Day = WhatTest, t.TestedAt
+	e := t.entry(WhatRestored)
+	e.New = e.Name
+	d.tell(e, today)
+	if isKnown {
+		prior.Pricing, prior.Price, prior.PriceDisplay, prior.PriceHistory = past.Pricing, past.Price, past.PriceDisplay, past.PriceHistory
+		prior.Score, prior.ScoreHistory = past.Score, past.ScoreHistory
 	}
-	d.Entries = append(d.Entries, e)
+	return &prior
 }
 
 // tellTool adds the changes of a tool that was published before.
@@ -252,8 +258,12 @@ func (d *Diff) tellTool(prior, t *Tool, today string) {
 	score.Old, score.New, score.Note = figureText(prior.Score), figureText(t.Score), t.ScoreNote
 	d.tellHistory(before, after, score, today)
 	test := t.entry(WhatTest)
-	test.Old, test.New = prior.TestedAt, t.TestedAt
-	d.tellHistory(before, after, test, today)
+	if test.Day = t.TestedAt; t.TestedAt < prior.TestedAt {
+		test.Day, test.Withdrawn, test.IsAmended, test.IsDaily = prior.TestedAt, true, true, true
+	}
+	if t.TestedAt != prior.TestedAt {
+		d.Entries = append(d.Entries, test)
+	}
 	if t.Name != prior.Name {
 		e := t.entry(WhatRenamed)
 		e.Old, e.New = prior.Name, t.Name
@@ -273,7 +283,7 @@ func (d *Diff) tellChange(e Entry, today string) {
 	}
 }
 
-// tellHistory adds what changed in the entries that a tool tells of its price, its score or its test, before and after.
+// tellHistory adds what changed in the entries that a tool tells of its price or its score, before and after.
 // step is the change of the value itself, which histories need not tell: an undo leaves them as they were.
 func (d *Diff) tellHistory(before, after []Entry, step Entry, today string) {
 	isChanged, isTold := step.Old != step.New, false
@@ -284,12 +294,16 @@ func (d *Diff) tellHistory(before, after []Entry, step Entry, today string) {
 		}
 		return &list[i]
 	}
+	newest := &step
+	if i := slices.IndexFunc(after, func(e Entry) bool { return e.What == step.What }); i >= 0 {
+		newest = &after[i]
+	}
 	for _, e := range after {
 		was := find(before, &e)
 		if e.What != step.What || was != nil && was.Old == e.Old && was.New == e.New && was.Note == e.Note {
 			continue
 		}
-		isNow := isChanged && (e.New == step.New || e.What == WhatTest)
+		isNow := isChanged && e.New == step.New && !isTold && e == *newest
 		e.IsAmended = !isNow
 		if isNow || was != nil {
 			d.Entries = append(d.Entries, e)
@@ -303,7 +317,7 @@ func (d *Diff) tellHistory(before, after []Entry, step Entry, today string) {
 			isTold = isTold || e.Day == today
 		}
 	}
-	if isChanged && step.What != WhatTest {
+	if isChanged {
 		step.IsAmended = isTold
 		d.tell(step, today)
 	}
@@ -321,9 +335,8 @@ func (d *Diff) tellPlans(prior, t *Tool, today string) {
 	for _, p := range slices.Concat(prior.Plans, t.Plans) {
 		e := t.entry(WhatPlan)
 		e.Field, e.Old, e.New = p.Name, of(prior.Plans, p.Name), of(t.Plans, p.Name)
-		if e.Old == "" || e.New == "" {
-			d.tell(e, today)
-		}
+		e.IsAmended = e.Old != "" && e.New != "" // only the price of one that came on this day
+		d.tellChange(e, today)
 	}
 }
 
@@ -370,16 +383,11 @@ func (d *Diff) tellAnnounced(c *Catalog, prior, t *Tool, today string) {
 
 func (d *Diff) tellRetired(old, next *Catalog, today string) {
 	for _, slug := range slices.Concat(d.Retired.Added, d.Retired.Changed) {
-		prior := old.retired(slug)
-		for _, e := range next.retired(slug).Entries(next) {
-			if prior != nil && prior.RetiredAt != e.Day {
-				was := prior.Entries(old)[0]
-				was.Withdrawn, was.IsAmended = true, true
-				d.Entries = append(d.Entries, was)
-			}
-			e.IsAmended = prior != nil && prior.RetiredAt == e.Day
-			d.Entries = append(d.Entries, e)
+		e := next.retired(slug).Entries(next)[0]
+		if prior := old.retired(slug); prior != nil { // whose day may have been wrong
+			e.Day, e.IsAmended = prior.RetiredAt, true
 		}
+		d.Entries = append(d.Entries, e)
 	}
 	for _, slug := range d.Retired.Removed {
 		e := old.retired(slug).Entries(old)[0]
@@ -396,20 +404,20 @@ type text struct {
 	slug, first, title string
 	aliases            []string
 	day                string // on which it appeared; "" if the record does not say
-	sum                string // "" if the public does not see it
+	words              string // "" if the public does not see it
 	note               string
 }
 
 func (x *Comparison) text() text {
 	t := text{slug: x.Slug, title: x.Title, aliases: x.Aliases}
 	if x.Published {
-		t.sum = checksum(x.Body + " " + x.Winner + " " + x.WinnerNote)
+		t.words = x.Winner + " " + x.WinnerNote + " " + x.Body
 	}
 	return t
 }
 
 func (a *Article) text() text {
-	t := text{slug: a.Slug, first: a.FirstSlug, title: a.Title, aliases: a.Aliases, day: a.Date, sum: checksum(a.Title + " " + a.Body)}
+	t := text{slug: a.Slug, first: a.FirstSlug, title: a.Title, aliases: a.Aliases, day: a.Date, words: a.Title + " " + a.Body}
 	if a.Sponsored {
 		t.note = sponsored
 	}
@@ -417,7 +425,7 @@ func (a *Article) text() text {
 }
 
 func (p *Page) text() text {
-	return text{slug: p.Slug, title: p.Title, aliases: p.Aliases, sum: checksum(p.Title + " " + p.Body)}
+	return text{slug: p.Slug, title: p.Title, aliases: p.Aliases, words: p.Title + " " + p.Body}
 }
 
 // tellTexts adds the texts of a kind that came, were rewritten or went.
@@ -430,25 +438,28 @@ func tellTexts[T any](d *Diff, kind string, changed RecordChanges, old, next []T
 		}
 		return found
 	}
-	isFormer := func(slug string) bool {
-		return slices.ContainsFunc(next, func(x T) bool { return slices.Contains(of(&x).aliases, slug) })
+	former := map[string]bool{} // slugs of the texts of next
+	for i := range next {
+		for _, alias := range of(&next[i]).aliases {
+			former[alias] = len(changed.Removed) > 0
+		}
 	}
 	for _, slug := range slices.Concat(changed.Added, changed.Changed, changed.Removed) {
 		now := find(next, slug)
 		was := find(old, append([]string{slug}, now.aliases...)...)
-		if now.slug == "" && isFormer(slug) {
+		if now.slug == "" && former[slug] {
 			continue
 		}
 		known := cmp.Or(now.slug, was.slug)
 		e := Entry{Kind: kind, Slug: known, First: firstOf(known, now.first, now.aliases), Name: cmp.Or(now.title, was.title), What: WhatText}
-		e.Old, e.New, e.Note = was.sum, now.sum, now.note
+		e.Old, e.New, e.Note = checksum(was.words), checksum(now.words), now.note
 		switch {
-		case was.sum == "" && now.day != "":
+		case was.words == "" && now.day != "":
 			e.Day = now.day
 			d.Entries = append(d.Entries, e)
 			continue
-		case was.sum != "" && now.sum == "":
-			e.What, e.First = WhatRemoved, firstOf(known, was.first, was.aliases)
+		case was.words != "" && now.words == "":
+			e.What, e.First, e.Old = WhatRemoved, firstOf(known, was.first, was.aliases), e.Name
 		}
 		d.tellChange(e, today)
 	}
@@ -460,6 +471,11 @@ func (e Entry) Merge(stored *Entry, today string) (next Entry, isNews, isStored 
 	if stored == nil {
 		isNews = !e.IsAmended && (!e.IsStep || e.Old != e.New)
 		return e, isNews, isNews
+	}
+	isSame := stored.Old == e.Old && stored.New == e.New && !stored.Withdrawn && !e.Withdrawn
+	if isSame && !e.IsStep && !e.IsAmended && (e.What == WhatText || e.What == WhatRetired) && stored.At < today {
+		e.Day = today // it happened again, after it had been taken back
+		return e, true, true
 	}
 	next = *stored
 	switch {
@@ -481,13 +497,16 @@ func (e Entry) Merge(stored *Entry, today string) (next Entry, isNews, isStored 
 // Answers reports whether this entry only takes back another one of its record that was published on the same day. Both
 // are then nothing, but for a retirement, which stands.
 func (e *Entry) Answers(other *Entry) bool {
-	switch e.What {
-	case WhatRestored:
-		return other.What == WhatRetired
-	case WhatRetired:
-		return other.What == WhatRestored
-	case WhatRemoved:
-		return other.New == newcomer || other.What == WhatText && other.Old == ""
+	isSame := e.First == other.First || e.Slug == other.Slug
+	switch {
+	case e.What == WhatRestored:
+		return isSame && (other.What == WhatRetired || other.What == WhatRemoved && other.Kind == e.Kind)
+	case e.What == WhatRetired:
+		return isSame && other.What == WhatRestored
+	case e.Kind != other.Kind:
+		return false
+	case e.What == WhatRemoved:
+		return isSame && (other.New == newcomer || other.What == WhatText && other.Old == "" && other.Kind != "outil")
 	}
-	return e.New == newcomer && other.What == WhatRemoved
+	return isSame && other.What == WhatRemoved && (e.New == newcomer || e.What == WhatText && e.Old == "")
 }

@@ -188,7 +188,7 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 			revision, author, token, clean, records, due)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 		done.Version, at, p.old.sequence+1, done.Sequence, string(wire.AppendJSON(nil, counts)),
-		from.Revision, from.Author, from.Token, from.Clean, recordsOf(&p.diff, p.undoes(), from.Note), p.hour())
+		from.Revision, from.Author, from.Token, from.Clean, recordsOf(p.diff, p.undoes(), from.Note), p.hour())
 	if err != nil {
 		return err
 	}

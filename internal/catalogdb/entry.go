@@ -50,7 +50,7 @@ func (p *publication) writeEntries(ctx context.Context, version int64, at string
 	if err != nil {
 		return err
 	}
-	changed := map[string]bool{}
+	changed, taken := map[string]bool{}, map[[2]string]bool{} // the fields of records whose entries are withdrawn
 	store := func(e catalog.Entry, isNews bool) {
 		if isNews {
 			position++
@@ -69,8 +69,11 @@ func (p *publication) writeEntries(ctx context.Context, version int64, at string
 		if row := known[e.ID()]; row != nil {
 			stored = &row.Entry
 		}
+		field := [2]string{e.First, string(e.What)}
+		e.IsAmended = e.IsAmended || taken[field]
 		if next, isNews, isStored := e.Merge(stored, today); isStored {
 			store(next, isNews)
+			taken[field] = taken[field] || e.Withdrawn && isNews
 		}
 	}
 	if err := p.replaceEntries(ctx, known, changed); err != nil {
@@ -86,12 +89,21 @@ func (p *publication) takeBack(
 	if e.Withdrawn {
 		return false
 	}
-	for _, id := range p.bySlug[e.Slug] {
+	for _, id := range slices.Concat(p.ofRecord[e.First], p.ofRecord[e.Slug]) {
 		if other := known[id]; !other.Withdrawn && other.At >= today && e.Answers(&other.Entry) {
 			taken := other.Entry
 			taken.Withdrawn = true
 			store(taken, true)
 			isNothing = e.What != catalog.WhatRetired
+		}
+	}
+	if isNothing && e.What == catalog.WhatRemoved { // with all that happened to it
+		for _, id := range p.ofRecord[e.First] {
+			if other := known[id]; !other.Withdrawn && other.Kind == e.Kind {
+				taken := other.Entry
+				taken.Withdrawn = true
+				store(taken, true)
+			}
 		}
 	}
 	return isNothing
@@ -100,7 +112,7 @@ func (p *publication) takeBack(
 // knownEntries returns the stored entries that a version may change, by id: those of the day, and those that it tells again.
 func (p *publication) knownEntries(ctx context.Context, today string) (map[string]*storedEntry, error) {
 	known := map[string]*storedEntry{}
-	p.bySlug = map[string][]string{}
+	p.ofRecord = map[string][]string{}
 	add := func(where string, args ...any) error {
 		rows, err := sqldb.Rows(ctx, p.tx, `SELECT `+entryTable.List()+` FROM entries WHERE `+where, scanEntry, args...)
 		for i := range rows {
@@ -112,7 +124,10 @@ func (p *publication) knownEntries(ctx context.Context, today string) (map[strin
 		return nil, err
 	}
 	for id, e := range known {
-		p.bySlug[e.Slug] = append(p.bySlug[e.Slug], id)
+		p.ofRecord[e.First] = append(p.ofRecord[e.First], id)
+		if e.Slug != e.First {
+			p.ofRecord[e.Slug] = append(p.ofRecord[e.Slug], id)
+		}
 	}
 	for some := range slices.Chunk(p.diff.Entries, 500) {
 		var ids []string

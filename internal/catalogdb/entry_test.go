@@ -1,7 +1,6 @@
 package catalogdb
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -263,25 +262,41 @@ func TestAnnouncementsPlansAndTextsAreTold(t *testing.T) {
 	}
 }
 
-func TestTheEntriesOfAVersionAreThoseThatItToldLast(t *testing.T) {
+func TestWhatIsTakenBackIsItsOwnRecordAndWhatReturnsIsTold(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
-		f := newFolder(t, s, tool("a", "1 €/mois"), tool("b", "1 €/mois"))
+		f := newFolder(t, s, tool("a", "9 €/mois"), tool("b", "1 €/mois"))
 		f.publish(monday)
-		f.tools["a"].Price, f.tools["b"].Tagline = "2 €/mois", "Autre"
+		article := catalog.Article{Slug: "c", Title: "C", Authors: []string{"Ada"}, Date: "2026-11-17", Body: "Un."}
+		f.tools["c"], f.rest.Articles = tool("c", "2 €/mois"), []catalog.Article{article}
 		f.publish(day(1))
-		f.tools["a"].Price = "3 €/mois"
-		f.publish(day(1).Add(time.Minute))
-		for version, want := range map[int64]int{1: 0, 2: 0, 3: 1} {
-			if d, err := s.Catalogue.Changes(t.Context(), version); err != nil || len(d.Entries) != want {
-				t.Errorf("version %d: %v, %v", version, d.Entries, err)
-			}
-		}
-		d, err := s.Catalogue.Changes(t.Context(), 2)
-		if parts := d.Parts["outils/b"]; err != nil || len(parts) == 0 || parts[0] != (catalog.Part{Field: "tagline", Old: "Un outil", New: "Autre"}) {
-			t.Errorf("%v, %v", d.Parts, err)
-		}
-		if _, err := s.Catalogue.Changes(t.Context(), 9); !errors.Is(err, ErrNoVersion) {
-			t.Error(err)
-		}
+		f.rest.Articles = nil
+		f.publish(day(1).Add(time.Hour)) // only the article
+		f.rest.Articles = []catalog.Article{article}
+		f.publish(day(2))
+		f.rest.Articles = nil
+		delete(f.tools, "b")
+		f.publish(day(3))
+		f.rest.Articles = []catalog.Article{article}
+		f.tools["b"] = tool("b", "3 €/mois")
+		f.publish(day(4)) // both return, at another price
+		f.tools["a"].Price = "12 €/mois"
+		f.tools["a"].PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-11-18", OldPricing: "payant", OldPrice: "9 €/mois", NewPricing: "payant", NewPrice: "12 €/mois"}}
+		f.publish(day(5)) // version 7, dated by its editors
+		f.undo(7, day(5).Add(time.Hour))
+		f.rename("c", "z")
+		f.tools["a"].Price, f.tools["a"].PriceHistory = "9 €/mois", nil
+		f.publish(day(6))
+		f.tools["z"].Aliases, f.tools["z"].Price = nil, "4 €/mois" // whoever followed it still knows its first address
+		f.publish(day(7))
+		f.expect(`
+outil/c/new/2026-11-17: "" → "newcomer"
+article/c/text/2026-11-17: "" → "c5957f80b63f2011" merged
+outil/b/removed/2026-11-19: "B" → ""
+article/c/removed/2026-11-19: "C" → ""
+outil/b/restored/2026-11-20: "" → "B"
+outil/b/price/2026-11-20: "payant\t1 €/mois" → "payant\t3 €/mois"
+article/c/text/2026-11-20: "" → "c5957f80b63f2011"
+outil/a/price/2026-11-18: "payant\t9 €/mois" → "payant\t12 €/mois" merged withdrawn
+outil/c/price/2026-11-23: "payant\t2 €/mois" → "payant\t4 €/mois"`)
 	})
 }

@@ -107,9 +107,9 @@ type publication struct {
 	next    *catalog.Catalog
 	diff    catalog.Diff
 
-	bySlug map[string][]string  // the ids of the entries of the day
-	feed   *record.Step         // to the next version
-	stored map[rowKey]storedRow // but for public ones without anything private
+	ofRecord map[string][]string  // the ids of the entries of the day, by slugs
+	feed     *record.Step         // to the next version
+	stored   map[rowKey]storedRow // but for public ones without anything private
 }
 
 // changes reports whether there will be a new version.

@@ -125,7 +125,7 @@ func (s *Catalogue) Changes(ctx context.Context, version int64) (d catalog.Diff,
 		if err := json.Unmarshal([]byte(records), &r); err != nil {
 			return err
 		}
-		d = r.diff()
+		d = r.Diff
 		entries, err := sqldb.Rows(ctx, tx, `SELECT `+entryTable.List()+` FROM entries WHERE version = $1 AND NOT withdrawn ORDER BY position
 			LIMIT `+strconv.Itoa(maxRecorded), scanEntry, version)
 		for i := range entries {
@@ -138,46 +138,20 @@ func (s *Catalogue) Changes(ctx context.Context, version int64) (d catalog.Diff,
 
 // recordChanges are the records of a catalog.Diff.
 type recordChanges struct {
-	Undoes      int64                 `json:"undoes,omitempty"` // the version that was taken back
-	Note        string                `json:"note,omitempty"`   // of whoever published it
-	Metadata    bool                  `json:"metadata,omitempty"`
-	Pictures    bool                  `json:"pictures,omitempty"`
-	Proofs      bool                  `json:"proofs,omitempty"`
-	Tools       catalog.RecordChanges `json:"tools,omitzero"`
-	Comparisons catalog.RecordChanges `json:"comparisons,omitzero"`
-	Retired     catalog.RecordChanges `json:"retired,omitzero"`
-	Pages       catalog.RecordChanges `json:"pages,omitzero"`
-	Articles    catalog.RecordChanges `json:"articles,omitzero"`
-	Authors     catalog.RecordChanges `json:"authors,omitzero"`
-	Scheduled   catalog.RecordChanges `json:"scheduled,omitzero"`
-
-	Parts  map[string][]catalog.Part `json:"parts,omitempty"`
-	Drafts []string                  `json:"drafts,omitempty"`
+	Undoes int64  `json:"undoes,omitempty"` // the version that was taken back
+	Note   string `json:"note,omitempty"`   // of whoever published it
+	catalog.Diff
 }
 
 // maxRecorded is how many records of a list are kept in recordChanges.
 const maxRecorded = 1000
 
-func recordsOf(d *catalog.Diff, undoes int64, note string) string {
-	capped := func(r catalog.RecordChanges) catalog.RecordChanges {
-		return catalog.RecordChanges{
-			Added: r.Added[:min(len(r.Added), maxRecorded)], Changed: r.Changed[:min(len(r.Changed), maxRecorded)],
-			Removed: r.Removed[:min(len(r.Removed), maxRecorded)],
+func recordsOf(d catalog.Diff, undoes int64, note string) string {
+	for _, r := range []*catalog.RecordChanges{&d.Tools, &d.Comparisons, &d.Retired, &d.Pages, &d.Articles, &d.Authors, &d.Scheduled} {
+		for _, list := range []*[]string{&r.Added, &r.Changed, &r.Removed} {
+			*list = (*list)[:min(len(*list), maxRecorded)]
 		}
 	}
-	return string(wire.AppendJSON(nil, recordChanges{
-		Undoes: undoes, Note: note,
-		Metadata: d.Metadata, Pictures: d.Pictures, Proofs: d.Proofs, Tools: capped(d.Tools),
-		Comparisons: capped(d.Comparisons), Retired: capped(d.Retired),
-		Pages: capped(d.Pages), Articles: capped(d.Articles), Authors: capped(d.Authors), Scheduled: capped(d.Scheduled),
-		Parts: d.Parts, Drafts: d.Drafts[:min(len(d.Drafts), maxRecorded)],
-	}))
-}
-
-func (r *recordChanges) diff() catalog.Diff {
-	return catalog.Diff{
-		Metadata: r.Metadata, Pictures: r.Pictures, Proofs: r.Proofs, Tools: r.Tools, Comparisons: r.Comparisons, Retired: r.Retired,
-		Pages: r.Pages, Articles: r.Articles, Authors: r.Authors, Scheduled: r.Scheduled,
-		Parts: r.Parts, Drafts: r.Drafts,
-	}
+	d.Drafts = d.Drafts[:min(len(d.Drafts), maxRecorded)]
+	return string(wire.AppendJSON(nil, recordChanges{undoes, note, d}))
 }

@@ -38,6 +38,9 @@ func TestEachPublicationIsOnRecordWithItsSourceAndChanges(t *testing.T) {
 		if err != nil || !cmp.Equal(d.Pages.Added, []string{"equipe"}) || !cmp.Equal(d.Tools, want2) {
 			t.Fatalf("%+v, %v", d, err)
 		}
+		if _, err := s.Catalogue.Changes(t.Context(), 3); !errors.Is(err, ErrNoVersion) {
+			t.Errorf("version 3: %v", err)
+		}
 	})
 }
 

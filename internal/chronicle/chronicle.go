@@ -55,17 +55,22 @@ func list(
 ) (all []catalog.Entry) {
 	type key struct{ kind, first, what, field, day string } // the id, unwritten: there are many
 	keyOf := func(e *catalog.Entry) key { return key{e.Kind, e.First, string(e.What), e.Field, e.Day} }
+	// What a record tells once is not told again with another day.
+	onceOf := func(e *catalog.Entry) key { return key{e.Kind, e.First, string(e.What), "", ""} }
 	stored := make(map[key]bool, len(s.Entries))
 	for i := range s.Entries {
 		e := &s.Entries[i]
 		stored[keyOf(e)] = true
+		if e.What != catalog.WhatPrice && e.What != catalog.WhatScore && (e.What != catalog.WhatText || e.Old == "") {
+			stored[onceOf(e)] = true
+		}
 		if !e.Withdrawn && isWanted(e) {
 			all = append(all, *e)
 		}
 	}
 	add := func(past []catalog.Entry) {
 		for i := range past {
-			if e := &past[i]; e.Day <= s.UpdatedAt && !stored[keyOf(e)] && isWanted(e) {
+			if e := &past[i]; e.Day <= s.UpdatedAt && !stored[keyOf(e)] && !stored[onceOf(e)] && isWanted(e) {
 				all = append(all, *e)
 			}
 		}

@@ -132,7 +132,7 @@ func announcedWords(e *catalog.Entry, in Language) string {
 	if e.New == "" {
 		return in.either("annonce retirée\u00a0: "+what+" le ", "announcement withdrawn: "+what+" on ") + day
 	}
-	return in.either("annoncé pour le "+day+"\u00a0: ", "announced for "+day+": ") + what
+	return what + in.either(", annonce pour le ", ", announced for ") + day
 }
 
 // Announced returns what is announced, without the day: 26 → 29 €/mois.

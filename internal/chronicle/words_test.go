@@ -68,13 +68,13 @@ func TestEveryEntryHasItsWords(t *testing.T) {
 		},
 		{
 			of(tool(catalog.WhatAnnounced, "", paid("29 €/mois")), day, paid("26 €/mois")),
-			"Relectron~: annoncé pour le 1er~janvier 2027~: 26 → 29~€/mois|" +
-				"Relectron: announced for 2027-01-01: 26 → 29~€/mois|Annonce",
+			"Relectron~: 26 → 29~€/mois, annonce pour le 1er~janvier 2027|" +
+				"Relectron: 26 → 29~€/mois, announced for 2027-01-01|Annonce",
 		},
 		{
 			of(tool(catalog.WhatAnnounced, "", "mort"), day, "Plume"),
-			"Relectron~: annoncé pour le 1er~janvier 2027~: fin, fermé, remplacé par Plume|" +
-				"Relectron: announced for 2027-01-01: end, closed, replaced by Plume|Annonce",
+			"Relectron~: fin, fermé, remplacé par Plume, annonce pour le 1er~janvier 2027|" +
+				"Relectron: end, closed, replaced by Plume, announced for 2027-01-01|Annonce",
 		},
 		{
 			of(tool(catalog.WhatAnnounced, paid("29 €/mois"), ""), day, ""),

@@ -359,7 +359,7 @@ func (p place) record(folder, slug string, u *url.URL) (address, reason string) 
 	case x == nil:
 		return "", p.absent(folder, slug)
 	case x.isHidden:
-		return "", fmt.Sprintf("%s %q is not published", recordFolders[folder], x.slug)
+		return "", fmt.Sprintf("comparison %q is not published", x.slug)
 	}
 	address = withQuery(under+x.slug, u)
 	if u.Fragment == "" {

@@ -235,21 +235,6 @@ func TestWhatWasToldAndHasChangedIsCorrectedOnce(t *testing.T) {
 	})
 }
 
-func TestWhoWasToldThatAToolIsRetiredIsToldThatItIsNot(t *testing.T) {
-	each(t, func(t *testing.T, d *desk) {
-		d.follow("lea", "outils/plume", atOnce)
-		gone := catalog.Retired{Slug: "plume", Name: "Plume", Category: "code", Reason: "mort", RetiredAt: "2026-11-17"}
-		d.retired = []catalog.Retired{gone}
-		d.publish()
-		d.tells("lea: Plume : retiré, fermé")
-		d.retired = nil
-		d.publish(plume("12"))
-		d.tells("lea: Correction : « Plume : retiré, fermé » n’a pas eu lieu")
-		d.publish()
-		d.tells() // only those who are told weekly hear of a removal
-	})
-}
-
 // Ten mails a day are those of an address, whatever it follows, also something that it follows since then.
 func TestAnAddressGetsTenMailsADay(t *testing.T) {
 	each(t, func(t *testing.T, d *desk) {

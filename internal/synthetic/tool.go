@@ -31,6 +31,7 @@ func (m *generator) tool(earlier []*catalog.Tool) *catalog.Tool {
 		if m.chance(40) {
 			_, former := m.name(nil)
 			t.Aliases = append(t.Aliases, m.unique(former))
+			t.FirstSlug = slices.Max(t.Aliases)
 		}
 		slices.Sort(t.Aliases)
 	}
