@@ -47,6 +47,7 @@ type Store struct {
 	Reports       *Reports
 	Readership    *Readership
 	Follows       *Follows
+	Addresses     *Addresses
 }
 
 // New returns the tables of accounts in a database.
@@ -70,5 +71,6 @@ func New(db *sqldb.DB) *Store {
 		Reports:       &Reports{db: db, links: links},
 		Readership:    &Readership{db},
 		Follows:       &Follows{db: db},
+		Addresses:     &Addresses{db},
 	}
 }

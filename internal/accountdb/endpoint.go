@@ -14,6 +14,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/sqldb"
+	"palmares/internal/vault"
 	"palmares/internal/webhook"
 )
 
@@ -179,28 +180,18 @@ func (s *Endpoints) RotateSecret(
 	})
 }
 
-// ReplaceSecret replaces a sealed secret of an endpoint, or the sealed address of a reader, with the same secret sealed with
-// another key. If the endpoint no longer has oldSealed, nothing changes: another node was
-// faster.
-func (s *Endpoints) ReplaceSecret(ctx context.Context, endpointID, oldSealed, newSealed string) error {
-	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		args := []any{endpointID, oldSealed, newSealed}
-		return sqldb.ExecAll(ctx, tx,
-			sqldb.Do(`UPDATE endpoints SET
-				secret = CASE WHEN secret = $2 THEN $3 ELSE secret END,
-				old_secret = CASE WHEN old_secret = $2 THEN $3 ELSE old_secret END
-				WHERE id = $1 AND (secret = $2 OR old_secret = $2)`, args...),
-			sqldb.Do(`UPDATE follows SET sealed = $3 WHERE id = $1 AND sealed = $2`, args...),
-			sqldb.Do(`UPDATE reports SET sealed = $3 WHERE id = $1 AND sealed = $2`, args...))
-	})
+// ReplaceSecret implements vault.Store.
+func (s *Endpoints) ReplaceSecret(ctx context.Context, old vault.Sealed, replacement string) error {
+	return sqldb.WriteOnce(ctx, s.db, `UPDATE endpoints SET
+		secret = CASE WHEN secret = $2 THEN $3 ELSE secret END,
+		old_secret = CASE WHEN old_secret = $2 THEN $3 ELSE old_secret END
+		WHERE id = $1 AND (secret = $2 OR old_secret = $2)`, old.Owner, old.Text, replacement)
 }
 
-// SealedSecrets returns the sealed secrets of every endpoint and the sealed addresses of readers, to be sealed again with ReplaceSecret
-// when the key has changed.
-func (s *Endpoints) SealedSecrets(ctx context.Context) ([]webhook.SealedSecret, error) {
-	return sqldb.List(ctx, s.db, `SELECT id, secret, old_secret FROM endpoints
-			WHERE account_id <> $1 UNION ALL SELECT id, sealed, '' FROM follows UNION ALL SELECT id, sealed, '' FROM reports
-			WHERE sealed <> '' `, scanFields[webhook.SealedSecret], deletedID)
+// SealedSecrets returns the sealed secrets of all endpoints.
+func (s *Endpoints) SealedSecrets(ctx context.Context) ([]vault.Sealed, error) {
+	return sqldb.List(ctx, s.db, `SELECT id, secret FROM endpoints WHERE account_id <> $1
+		UNION ALL SELECT id, old_secret FROM endpoints WHERE old_secret <> '' `, scanFields[vault.Sealed], deletedID)
 }
 
 // changeEndpoint locks an endpoint, lets fn change it, and returns the result.

@@ -16,6 +16,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/sqldb"
 	"palmares/internal/testkit"
+	"palmares/internal/vault"
 	"palmares/internal/webhook"
 )
 
@@ -308,7 +309,7 @@ func TestARotatedSecretSignsForADayBesideItsSuccessor(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, change := range [][2]string{{"second", "second, anew"}, {"third", "third, anew"}, {"first for " + w.ID, "lost"}, {"", "lost"}} {
-			if err := s.Endpoints.ReplaceSecret(ctx, w.ID, change[0], change[1]); err != nil {
+			if err := s.Endpoints.ReplaceSecret(ctx, vault.Sealed{Owner: w.ID, Text: change[0]}, change[1]); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -316,7 +317,7 @@ func TestARotatedSecretSignsForADayBesideItsSuccessor(t *testing.T) {
 			t.Errorf("after replacing: %s", got)
 		}
 		all, err := s.Endpoints.SealedSecrets(ctx)
-		if diff := cmp.Diff([]webhook.SealedSecret{{EndpointID: w.ID, Secret: "third, anew", OldSecret: "second, anew"}}, all); err != nil || diff != "" {
+		if diff := cmp.Diff([]vault.Sealed{{Owner: w.ID, Text: "third, anew"}, {Owner: w.ID, Text: "second, anew"}}, all); err != nil || diff != "" {
 			t.Errorf("SealedSecrets (-want +got):\n%s%v", diff, err)
 		}
 	})

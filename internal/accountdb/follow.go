@@ -13,7 +13,7 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/mail"
 	"palmares/internal/sqldb"
-	"palmares/internal/webhook"
+	"palmares/internal/vault"
 )
 
 // How soon a reader is told.
@@ -52,11 +52,11 @@ const readerSeal = "reader"
 // Follows are what readers follow by mail.
 type Follows struct {
 	db     *sqldb.DB
-	sealer webhook.Sealer
+	sealer vault.Sealer
 }
 
 // Sealed returns the follows with what seals and opens the addresses of readers.
-func (s *Follows) Sealed(sealer webhook.Sealer) *Follows { return &Follows{s.db, sealer} }
+func (s *Follows) Sealed(sealer vault.Sealer) *Follows { return &Follows{s.db, sealer} }
 
 // Confirm spends a link, and has its address follow a topic from now on. Who follows it already gets
 // another pace. ErrLinkUsed, ErrLinkExpired, ErrNotFound; ErrTooMany: the address follows too much.

@@ -10,16 +10,16 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/mail"
 	"palmares/internal/sqldb"
-	"palmares/internal/webhook"
+	"palmares/internal/vault"
 )
 
-func sealerOf(t testing.TB, keys ...byte) webhook.Sealer {
+func sealerOf(t testing.TB, keys ...byte) vault.Sealer {
 	t.Helper()
 	var text string
 	for _, b := range keys {
-		text += "," + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{b}, webhook.KeySize))
+		text += "," + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{b}, vault.KeySize))
 	}
-	s, err := webhook.ParseKeys(text[1:])
+	s, err := vault.ParseKeys(text[1:])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestFollowsAreSealedBoundedAndEnd(t *testing.T) {
 		if len(first) != 2 || first[0].Content == first[1].Content || len(tell("a", 6)) != 0 {
 			t.Fatalf("got %+v", first)
 		}
-		if n, err := sealerOf(t, 2, 1).Reseal(ctx, s.Endpoints); n != 3 || err != nil {
+		if n, err := sealerOf(t, 2, 1).Reseal(ctx, vault.Secrets{s.Addresses}); n != 3 || err != nil {
 			t.Errorf("%d addresses were sealed again, %v", n, err)
 		}
 		follows := s.Follows.Sealed(sealerOf(t, 2)) // the old key is gone

@@ -11,7 +11,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/sqldb"
-	"palmares/internal/webhook"
+	"palmares/internal/vault"
 )
 
 // Why a link cannot be spent. ErrNotFound is one that never existed, or expired so long
@@ -26,11 +26,11 @@ type Links struct {
 	db      *sqldb.DB
 	mailing *sqldb.DB // for Create
 	ceiling account.MailLimit
-	sealer  webhook.Sealer // of addresses that are not confirmed
+	sealer  vault.Sealer // of addresses that are not confirmed
 }
 
 // Sealed returns the links with what seals and opens the addresses of readers who have not confirmed yet.
-func (s *Links) Sealed(sealer webhook.Sealer) *Links {
+func (s *Links) Sealed(sealer vault.Sealer) *Links {
 	return &Links{s.db, s.mailing, s.ceiling, sealer}
 }
 

@@ -10,7 +10,7 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/mail"
 	"palmares/internal/sqldb"
-	"palmares/internal/webhook"
+	"palmares/internal/vault"
 )
 
 // What became of a report.
@@ -42,11 +42,11 @@ type Report struct {
 type Reports struct {
 	db     *sqldb.DB
 	links  *Links
-	sealer webhook.Sealer
+	sealer vault.Sealer
 }
 
 // Sealed returns the reports with what seals and opens the addresses of readers.
-func (s *Reports) Sealed(sealer webhook.Sealer) *Reports { return &Reports{s.db, s.links, sealer} }
+func (s *Reports) Sealed(sealer vault.Sealer) *Reports { return &Reports{s.db, s.links, sealer} }
 
 // Add stores a report, unless the network or everybody together has sent too many, and reports
 // whether it did.
@@ -129,5 +129,24 @@ func (s *Reports) QueueDigest(ctx context.Context, contact string, now time.Time
 			return err
 		}
 		return queueMail(ctx, tx, mail.Request{To: contact, Kind: mail.Reports, About: since + " " + today}, now)
+	})
+}
+
+// Addresses are the sealed addresses of readers, as a vault.Store.
+type Addresses struct{ db *sqldb.DB }
+
+// SealedSecrets implements vault.Store.
+func (s *Addresses) SealedSecrets(ctx context.Context) ([]vault.Sealed, error) {
+	return sqldb.List(ctx, s.db, `SELECT id, sealed FROM follows
+		UNION ALL SELECT id, sealed FROM reports WHERE sealed <> '' `, scanFields[vault.Sealed])
+}
+
+// ReplaceSecret implements vault.Store.
+func (s *Addresses) ReplaceSecret(ctx context.Context, old vault.Sealed, replacement string) error {
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
+		args := []any{old.Owner, old.Text, replacement}
+		return sqldb.ExecAll(ctx, tx,
+			sqldb.Do(`UPDATE follows SET sealed = $3 WHERE id = $1 AND sealed = $2`, args...),
+			sqldb.Do(`UPDATE reports SET sealed = $3 WHERE id = $1 AND sealed = $2`, args...))
 	})
 }

@@ -31,8 +31,8 @@ import (
 	"palmares/internal/billing"
 	"palmares/internal/cache"
 	"palmares/internal/site"
+	"palmares/internal/vault"
 	"palmares/internal/web"
-	"palmares/internal/webhook"
 )
 
 // Config is what the pages need. All fields are required unless they say otherwise.
@@ -53,7 +53,7 @@ type Config struct {
 	// WakeWebhooks is called after a delivery was created. It must not block.
 	WakeWebhooks func()
 	// Sealer encrypts the secrets of endpoints.
-	Sealer webhook.Sealer
+	Sealer vault.Sealer
 	// Allow are private networks that endpoints may be in; none by default.
 	Allow []netip.Prefix
 	// Billing takes payments, if it is enabled.

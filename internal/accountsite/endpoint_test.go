@@ -68,7 +68,7 @@ func TestAnEndpointIsCreatedOnceAndItsSecretShownOnce(t *testing.T) {
 		if err != nil || len(sealed) != 1 {
 			t.Fatal(sealed, err)
 		}
-		if got, err := p.cfg.Sealer.Open(all[0].ID, sealed[0].Secret); got != secret || err != nil {
+		if got, err := p.cfg.Sealer.Open(all[0].ID, sealed[0].Text); got != secret || err != nil {
 			t.Errorf("the secret that signs is not the one that was shown: %v", err)
 		}
 

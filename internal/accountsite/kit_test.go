@@ -21,7 +21,7 @@ import (
 	"palmares/internal/snapshot"
 	"palmares/internal/testkit"
 	"palmares/internal/testkit/testdb"
-	"palmares/internal/webhook"
+	"palmares/internal/vault"
 )
 
 func TestMain(m *testing.M) { os.Exit(testkit.Run(m)) }
@@ -69,7 +69,7 @@ func newServer(t testing.TB, st *testdb.DB, base string) *server {
 		t.Fatal(err)
 	}
 	pages.Show(p.snap)
-	sealer, err := webhook.ParseKeys("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+	sealer, err := vault.ParseKeys("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"palmares/internal/webhook"
+	"palmares/internal/vault"
 
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
@@ -76,8 +76,8 @@ func each(t *testing.T, test func(t *testing.T, n *newsroom)) {
 	})
 }
 
-var sealer = func() webhook.Sealer {
-	s, err := webhook.ParseKeys(base64.StdEncoding.EncodeToString(make([]byte, webhook.KeySize)))
+var sealer = func() vault.Sealer {
+	s, err := vault.ParseKeys(base64.StdEncoding.EncodeToString(make([]byte, vault.KeySize)))
 	if err != nil {
 		panic(err)
 	}

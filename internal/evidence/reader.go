@@ -24,7 +24,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"palmares/internal/catalog"
-	"palmares/internal/webhook"
+	"palmares/internal/guard"
 )
 
 // The limits of reading.
@@ -94,7 +94,7 @@ type host struct {
 
 // NewReader returns a Reader.
 func NewReader(cfg ReaderConfig) *Reader {
-	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: webhook.NewGuard(cfg.Allow).Control}
+	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: guard.New(cfg.Allow).Control}
 	return &Reader{
 		cfg: cfg, places: semaphore.NewWeighted(maxPages), hosts: map[string]*host{},
 		client: &http.Client{
@@ -163,7 +163,7 @@ func (r *Reader) visit(ctx context.Context, last catalog.Proof, look func(contex
 // check parses an address and returns an error if it may not be asked for.
 func (r *Reader) check(address string) (*url.URL, error) {
 	address, _, _ = strings.Cut(address, "#")
-	clean, err := webhook.CheckURL(address, r.cfg.Allow)
+	clean, err := guard.CheckURL(address, r.cfg.Allow)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +230,7 @@ func reason(err error) error {
 		return err
 	case isName && missing.IsNotFound: // which a failing resolver does not say
 		return ErrNoHost
-	case errors.Is(err, webhook.ErrBlocked):
+	case errors.Is(err, guard.ErrBlocked):
 		return ErrAddress
 	}
 	return ErrNoAnswer

@@ -20,7 +20,7 @@ import (
 	"palmares/internal/sqldb"
 	"palmares/internal/testkit"
 	"palmares/internal/testkit/testdb"
-	"palmares/internal/webhook"
+	"palmares/internal/vault"
 )
 
 func TestMain(m *testing.M) { os.Exit(testkit.Run(m)) }
@@ -38,7 +38,7 @@ type desk struct {
 	t       *testing.T
 	db      *testdb.DB
 	letters *Newsletter
-	sealer  webhook.Sealer
+	sealer  vault.Sealer
 	snap    *snapshot.Snapshot
 	now     time.Time
 	retired []catalog.Retired
@@ -53,7 +53,7 @@ func each(t *testing.T, test func(t *testing.T, d *desk)) {
 func newDesk(t *testing.T, db *testdb.DB) *desk {
 	t.Helper()
 	d := &desk{t: t, db: db, now: time.Date(2026, 11, 17, 9, 30, 0, 0, time.UTC)}
-	sealer, err := webhook.ParseKeys("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+	sealer, err := vault.ParseKeys("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
 	if err != nil {
 		t.Fatal(err)
 	}

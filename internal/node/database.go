@@ -10,6 +10,7 @@ import (
 	"palmares/internal/accountdb"
 	"palmares/internal/catalogdb"
 	"palmares/internal/sqldb"
+	"palmares/internal/vault"
 )
 
 // A Database is everything that Palmarès persists. Open creates it, Close ends it, and any
@@ -53,6 +54,9 @@ func join(db *sqldb.DB, err error) (*Database, error) {
 
 // Close waits for running transactions and closes every connection.
 func (d *Database) Close() error { return d.SQL.Close() }
+
+// Secrets returns the sealed secrets in the database.
+func (d *Database) Secrets() vault.Secrets { return vault.Secrets{d.Endpoints, d.Addresses} }
 
 // State returns the counters by which a node notices that something it keeps in memory has
 // changed: the version of the catalogue, 0 if nothing has been published, and a number

@@ -15,6 +15,7 @@ import (
 	"palmares/internal/mail"
 	"palmares/internal/newsletter"
 	"palmares/internal/sqldb"
+	"palmares/internal/vault"
 	"palmares/internal/webhook"
 )
 
@@ -22,7 +23,7 @@ import (
 type mailContent struct {
 	*newsletter.Newsletter // the mails to readers
 	store                  *Database
-	sealer                 webhook.Sealer
+	sealer                 vault.Sealer
 	baseURL                string
 	now                    func() time.Time
 }

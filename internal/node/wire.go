@@ -19,6 +19,7 @@ import (
 	"palmares/internal/server"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
+	"palmares/internal/vault"
 	"palmares/internal/webhook"
 	"palmares/internal/webhookapi"
 )
@@ -29,7 +30,7 @@ const readerInterval = 5 * time.Second
 // dependencies is what everything else is built on. Opening it needs the database.
 type dependencies struct {
 	store  *Database
-	sealer webhook.Sealer
+	sealer vault.Sealer
 	live   *snapshot.Live
 	meter  *quota.Meter // nil without quotas
 	reads  *readership.Counter
@@ -48,8 +49,8 @@ func (n *node) open(ctx context.Context) (d dependencies, err error) {
 		return d, err
 	}
 	d.store = n.store
-	d.sealer, err = whenReachable(ctx, n.wait, func(ctx context.Context) (webhook.Sealer, error) {
-		return n.cfg.Webhooks.Keys.Open(ctx, n.store.Endpoints)
+	d.sealer, err = whenReachable(ctx, n.wait, func(ctx context.Context) (vault.Sealer, error) {
+		return n.cfg.Webhooks.Keys.Open(ctx, n.store.Secrets())
 	})
 	if err != nil {
 		return d, err
@@ -91,7 +92,7 @@ func (n *node) wire() error {
 	keys := keyring.New(st.Keys, now)
 	clock := &clockCheck{store: st, now: now, log: log}
 	dispatcher := webhook.NewDispatcher(webhook.Config{
-		Queue: queue{st.Deliveries, st.Events}, Secrets: st.Endpoints, Sealer: d.sealer, Allow: c.Webhooks.Allow,
+		Queue: queue{st.Deliveries, st.Events}, Secrets: st.Secrets(), Sealer: d.sealer, Allow: c.Webhooks.Allow,
 		Schedule: c.Webhooks.Schedule, Timeout: c.Webhooks.Timeout, Now: now, ClockWrong: clock.isWrong, Log: log,
 	})
 	transport := c.Mail

@@ -91,10 +91,10 @@ func TestASecretIsShownOnceAndStoredEncrypted(t *testing.T) {
 			}
 		}
 		sealed, err := s.store.Endpoints.SealedSecrets(t.Context())
-		if err != nil || len(sealed) != 1 {
+		if err != nil || len(sealed) != 2 {
 			t.Fatal(sealed, err)
 		}
-		for want, kept := range map[string]string{second: sealed[0].Secret, first: sealed[0].OldSecret} {
+		for want, kept := range map[string]string{second: sealed[0].Text, first: sealed[1].Text} {
 			if strings.Contains(kept, want[6:]) {
 				t.Errorf("%s is stored in clear", want)
 			}
