@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"palmares/internal/account"
+	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
 
@@ -52,12 +53,12 @@ func gone(t *testing.T, s *kit, deliveryID string, endpoints ...webhook.Endpoint
 	}
 	for _, w := range endpoints {
 		_, err := s.Endpoints.Find(ctx, account.AnyOwner(), w.ID)
-		fails(t, err, ErrNoEndpoint)
+		testkit.Fails(t, err, ErrNoEndpoint)
 		_, err = s.Deliveries.List(ctx, account.AnyOwner(), w.ID, DeliveryFilter{Limit: 10})
-		fails(t, err, ErrNoEndpoint)
+		testkit.Fails(t, err, ErrNoEndpoint)
 	}
 	_, err := s.Deliveries.Resend(ctx, account.AnyOwner(), deliveryID, monday)
-	fails(t, err, ErrNoDelivery)
+	testkit.Fails(t, err, ErrNoDelivery)
 	if claims := claim(t, s, day(1), 10); len(claims) != 0 {
 		t.Errorf("%d deliveries are sent", len(claims))
 	}
@@ -134,7 +135,7 @@ func TestAnEndpointWithALongLogIsGoneAtOnceAndOthersStay(t *testing.T) {
 		if err := s.Endpoints.Delete(t.Context(), a.Owner(), endpoints[0].ID); err != nil {
 			t.Fatal(err)
 		}
-		fails(t, s.Endpoints.Delete(t.Context(), a.Owner(), endpoints[0].ID), ErrNoEndpoint)
+		testkit.Fails(t, s.Endpoints.Delete(t.Context(), a.Owner(), endpoints[0].ID), ErrNoEndpoint)
 		sweep(t, s)
 		if n := count(t, s, "deliveries"); n != kept || kept == 0 {
 			t.Errorf("%d deliveries are left; want the %d of the other endpoint", n, kept)

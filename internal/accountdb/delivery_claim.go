@@ -104,7 +104,7 @@ func (s *Deliveries) Claim(
 		if err != nil || len(chosen) == 0 {
 			return nil, err
 		}
-		return lease(ctx, tx, chosen, now, length)
+		return s.lease(ctx, tx, chosen, now, length)
 	})
 }
 
@@ -180,7 +180,7 @@ func choosePings(
 
 // lease marks deliveries as claimed and returns what is needed to send them, in the order
 // in which they were chosen.
-func lease(
+func (s *Deliveries) lease(
 	ctx context.Context, tx *sql.Tx, chosen []string, now time.Time, length time.Duration,
 ) ([]webhook.Claim, error) {
 	end := now.Add(length).UTC().Truncate(time.Millisecond)
@@ -198,7 +198,7 @@ func lease(
 	found, err := sqldb.Rows(ctx, tx, `
 		SELECT d.id, d.endpoint_id, d.event_id, d.type, coalesce(e.body, d.body), w.url, w.secret,
 			CASE WHEN w.old_secret_until > $1 THEN w.old_secret ELSE '' END, d.attempts + 1
-		FROM deliveries d JOIN endpoints w ON w.id = d.endpoint_id LEFT JOIN events e ON e.sequence = d.sequence
+		FROM deliveries d JOIN endpoints w ON w.id = d.endpoint_id LEFT JOIN `+s.rooms.Events+` e ON e.sequence = d.sequence
 		WHERE d.id IN `+list, func(scan sqldb.Scanner, c *webhook.Claim) error {
 		var body string
 		err := scan(&c.DeliveryID, &c.EndpointID, &c.EventID, &c.Type, &body, &c.URL, &c.Secret, &c.OldSecret, &c.Attempt)
@@ -315,5 +315,5 @@ func (s *Deliveries) updateEndpoint(
 	if err != nil {
 		return err
 	}
-	return queueMail(ctx, tx, about, at)
+	return QueueMail(ctx, tx, about, at)
 }

@@ -54,6 +54,9 @@ func (s *Deliveries) Prune(ctx context.Context, before time.Time) error {
 	return nil
 }
 
+// SentAgain selects the sequences of the events that are sent again, which must not be deleted.
+const SentAgain = `SELECT sequence FROM deliveries WHERE origin <> 'event'`
+
 // Figures counts endpoints and returns how long the longest due delivery to a healthy
 // endpoint has waited. Deliveries that wait because their receiver fails are left out.
 func (s *Deliveries) Figures(ctx context.Context, now time.Time) (webhook.Figures, error) {

@@ -11,6 +11,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/catalogdb"
+	"palmares/internal/sqldb"
 	"palmares/internal/testkit"
 	"palmares/internal/vault"
 	"palmares/internal/webhook"
@@ -21,7 +22,7 @@ func pruneDeliveriesBefore(t *testing.T, s *kit, before time.Time) {
 	if err := s.Deliveries.Prune(t.Context(), before); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Events.Prune(t.Context(), before); err != nil {
+	if err := s.Events.Prune(t.Context(), before, SentAgain); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -134,7 +135,7 @@ func TestAnOldSecretIsDeletedWhenItNoLongerSigns(t *testing.T) {
 			t.Error(err)
 		}
 		_, err := s.Endpoints.RotateSecret(ctx, a.Owner(), w.ID, "fourth", new(time.Time{}), day(2))
-		fails(t, err, ErrChanged, w.ID)
+		testkit.Fails(t, err, sqldb.ErrChanged, w.ID)
 	})
 }
 

@@ -47,14 +47,14 @@ const selectTokens = `SELECT id, name, prefix, suffix, created_at, expires_at, r
 
 // List lists all tokens, revoked and expired ones too, oldest first.
 func (s *Tokens) List(ctx context.Context) ([]account.PublishToken, error) {
-	return sqldb.List(ctx, s.db, selectTokens+`ORDER BY id`, scanFields[account.PublishToken])
+	return sqldb.List(ctx, s.db, selectTokens+`ORDER BY id`, sqldb.ScanFields[account.PublishToken])
 }
 
 // Find returns the token with a hash, revoked and expired ones included. ErrNotFound and
 // account.ErrInvalidToken: no token has this hash.
 func (s *Tokens) Find(ctx context.Context, hash [sha256.Size]byte) (t account.PublishToken, err error) {
 	err = s.db.Lookup(ctx, func(pool *sql.DB) error {
-		t, err = sqldb.Row(ctx, pool, selectTokens+`WHERE hash = $1`, scanFields[account.PublishToken],
+		t, err = sqldb.Row(ctx, pool, selectTokens+`WHERE hash = $1`, sqldb.ScanFields[account.PublishToken],
 			hex.EncodeToString(hash[:]))
 		return err
 	})
@@ -79,6 +79,6 @@ func (s *Tokens) Revoke(ctx context.Context, id string, now time.Time) error {
 // MarkUsed stores when a token was last used. It does not wait long: somebody waits for
 // the publication.
 func (s *Tokens) MarkUsed(ctx context.Context, id string, now time.Time) error {
-	return sqldb.WriteOnce(ctx, sqldb.WithWriteWait(s.db, extendWait), `UPDATE publish_tokens SET last_used_at = $1
+	return sqldb.WriteOnce(ctx, s.db.Hasty(), `UPDATE publish_tokens SET last_used_at = $1
 			WHERE id = $2 AND last_used_at < $1`, sqldb.FormatTime(now), id)
 }

@@ -30,6 +30,8 @@ import (
 	"palmares/internal/accountdb"
 	"palmares/internal/billing"
 	"palmares/internal/cache"
+	"palmares/internal/deskdb"
+	"palmares/internal/readerdb"
 	"palmares/internal/site"
 	"palmares/internal/vault"
 	"palmares/internal/web"
@@ -37,7 +39,9 @@ import (
 
 // Config is what the pages need. All fields are required unless they say otherwise.
 type Config struct {
-	Store *accountdb.Store
+	Store   *accountdb.Store
+	Desk    *deskdb.Store
+	Readers *readerdb.Store
 	// Site shows the pages in its layout.
 	Site *site.Site
 	// BaseURL is the public URL of this server, without a trailing slash.

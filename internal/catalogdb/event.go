@@ -24,6 +24,16 @@ var eventTable = sqldb.Table{
 	Name: "events", Columns: []string{"sequence", "version", "id", "type", "slug", "created_at", "body"},
 }
 
+// SelectEvents is the table of events in the statements of whoever delivers them.
+const SelectEvents = `(SELECT sequence, id, type, created_at, body FROM events)`
+
+// EventsSince returns the sequence of the last event before the publications since a time, and of the last of all.
+func EventsSince(ctx context.Context, q sqldb.Queryer, since time.Time) (before, last int64, err error) {
+	err = q.QueryRowContext(ctx, `SELECT coalesce((SELECT min(first_sequence) - 1 FROM publications
+		WHERE published_at >= $1), sequence), sequence FROM catalogue`, sqldb.FormatTime(since)).Scan(&before, &last)
+	return before, last, err
+}
+
 // An EventPage is a part of the log: the events that Prune has not removed, without a
 // gap.
 type EventPage struct {

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
 	"palmares/internal/mail"
+	"palmares/internal/readerdb"
 	"palmares/internal/snapshot"
 	"palmares/internal/sqldb"
 	"palmares/internal/testkit"
@@ -29,8 +29,8 @@ var databases = testkit.Migrated[*testdb.DB]{Open: testdb.Open}
 
 // The paces.
 const (
-	atOnce = accountdb.FollowAtOnce
-	weekly = accountdb.FollowWeekly
+	atOnce = readerdb.FollowAtOnce
+	weekly = readerdb.FollowWeekly
 )
 
 // A desk publishes, and writes to readers.
@@ -247,7 +247,7 @@ func TestAnAddressGetsTenMailsADay(t *testing.T) {
 			d.publish(plume(fmt.Sprint(20 + i)))
 			mails += len(d.bulletins())
 		}
-		if mails != accountdb.MailsADay {
+		if mails != readerdb.MailsADay {
 			t.Errorf("%d mails on a day", mails)
 		}
 		d.now = d.now.AddDate(0, 0, 1)

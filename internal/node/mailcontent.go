@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/accountdb"
 	"palmares/internal/accountsite"
 	"palmares/internal/desk"
+	"palmares/internal/deskdb"
 	"palmares/internal/mail"
 	"palmares/internal/newsletter"
 	"palmares/internal/sqldb"
@@ -70,8 +70,8 @@ func (c *mailContent) Copy(ctx context.Context, r mail.Request) (mail.Copy, erro
 	}
 	return mail.Copy{
 		Record: desk.NameOf(found.Path, found.Data), Author: cmp.Or(author.Name, found.Author), Note: found.Note,
-		Waiting: found.State == accountdb.CopyForReview,
-		Ready:   found.State == accountdb.CopyReady,
+		Waiting: found.State == deskdb.CopyForReview,
+		Ready:   found.State == deskdb.CopyReady,
 	}, nil
 }
 

@@ -119,7 +119,7 @@ func (n *node) wire() error {
 		Live: d.live, Keys: keys, Log: log,
 	})
 	accounts := accountsite.New(accountsite.Config{
-		Store: st.accounts, Site: n.pages, BaseURL: base, Trusted: c.Trusted, MailLogged: c.Mail == nil, Now: now, Log: log,
+		Store: st.accounts, Desk: st.desks, Readers: st.readers, Site: n.pages, BaseURL: base, Trusted: c.Trusted, MailLogged: c.Mail == nil, Now: now, Log: log,
 		WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow,
 		Billing: payments, Quota: c.dailyQuota(), Outage: watch.Outage,
 	})
@@ -256,8 +256,10 @@ func (n *node) writeToReaders(ctx context.Context, live *snapshot.Live, letters 
 	})
 }
 
-// pruneSessions removes expired sign-in links and sessions once an hour.
+// pruneSessions removes expired links and sessions once an hour.
 func (n *node) pruneSessions(ctx context.Context) error {
-	prune := func(ctx context.Context) error { return n.store.Sessions.Prune(ctx, n.cfg.Now()) }
+	prune := func(ctx context.Context) error {
+		return errors.Join(n.store.Sessions.Prune(ctx, n.cfg.Now()), n.store.Shares.Prune(ctx, n.cfg.Now()))
+	}
 	return repeat(ctx, time.Hour, prune, func(err error) { n.log.Error("could not remove expired sessions", "error", err) })
 }

@@ -1,4 +1,4 @@
-package accountdb
+package readerdb
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/accountdb"
 	"palmares/internal/mail"
 	"palmares/internal/sqldb"
 	"palmares/internal/vault"
@@ -41,7 +42,7 @@ type Report struct {
 // Reports are what readers say is wrong.
 type Reports struct {
 	db     *sqldb.DB
-	links  *Links
+	links  *accountdb.Links
 	sealer vault.Sealer
 }
 
@@ -55,7 +56,7 @@ func (s *Reports) Add(ctx context.Context, r Report, network netip.Prefix, now t
 	if r.Address != "" {
 		sealed = s.sealer.Seal(id, r.Address)
 	}
-	return s.links.limited(ctx, "report", network, now, func(tx *sql.Tx) error {
+	return s.links.Limited(ctx, "report", network, now, func(tx *sql.Tx) error {
 		return sqldb.Exec(ctx, tx, `INSERT INTO reports (id, page, text, sealed, created_at, state, closed_by, closed_at)
 			VALUES ($1, $2, $3, $4, $5, '', '', '')`, id, r.Page, r.Text, sealed, sqldb.FormatTime(now))
 	})
@@ -128,7 +129,7 @@ func (s *Reports) QueueDigest(ctx context.Context, contact string, now time.Time
 		if _, invalid := account.NormalizeEmail(contact); err != nil || !some || invalid != nil {
 			return err
 		}
-		return queueMail(ctx, tx, mail.Request{To: contact, Kind: mail.Reports, About: since + " " + today}, now)
+		return accountdb.QueueMail(ctx, tx, mail.Request{To: contact, Kind: mail.Reports, About: since + " " + today}, now)
 	})
 }
 
@@ -138,7 +139,7 @@ type Addresses struct{ db *sqldb.DB }
 // SealedSecrets implements vault.Store.
 func (s *Addresses) SealedSecrets(ctx context.Context) ([]vault.Sealed, error) {
 	return sqldb.List(ctx, s.db, `SELECT id, sealed FROM follows
-		UNION ALL SELECT id, sealed FROM reports WHERE sealed <> '' `, scanFields[vault.Sealed])
+		UNION ALL SELECT id, sealed FROM reports WHERE sealed <> '' `, sqldb.ScanFields[vault.Sealed])
 }
 
 // ReplaceSecret implements vault.Store.
