@@ -68,7 +68,7 @@ func gone(t *testing.T, s *kit, deliveryID string, endpoints ...webhook.Endpoint
 	if f, err := s.Deliveries.Figures(ctx, day(1)); err != nil || len(f.Endpoints) != 0 || f.OldestDue != 0 {
 		t.Errorf("the figures are %+v, %v", f, err)
 	}
-	if secrets, err := s.Endpoints.SealedSecrets(ctx); err != nil || len(secrets) != 0 {
+	if secrets, err := s.Endpoints.Secrets().Sealed(ctx); err != nil || len(secrets) != 0 {
 		t.Errorf("%d secrets are left, %v", len(secrets), err)
 	}
 	if n := count(t, s, `endpoints WHERE url <> '' OR secret <> '' OR old_secret <> ''`); n != 0 {

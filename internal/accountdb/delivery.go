@@ -294,21 +294,9 @@ const selectDeliveries = `
 
 func scanDelivery(scan sqldb.Scanner, d *webhook.Delivery) error {
 	var last webhook.Attempt
-	err := scanAttempt(func(attempt ...any) error {
-		return scan(append([]any{
-			&d.ID, &d.EndpointID, &d.EventID, &d.Type, &d.Sequence, &d.Origin, (*string)(&d.State),
-			sqldb.Time(&d.CreatedAt), sqldb.Time(&d.NextAt), sqldb.Time(&d.LeaseEnd), &d.Count,
-		}, attempt...)...)
-	}, &last)
+	err := scan(append(sqldb.Fields(d)[:11], sqldb.Fields(&last)...)...) // those before Last
 	if last.Number > 0 {
 		d.Last = &last
 	}
-	return err
-}
-
-func scanAttempt(scan sqldb.Scanner, a *webhook.Attempt) error {
-	var micros int64
-	err := scan(&a.Number, sqldb.Time(&a.At), &micros, (*int)(&a.Status), (*string)(&a.Outcome), &a.Response)
-	a.Duration = time.Duration(micros) * time.Microsecond
 	return err
 }

@@ -122,7 +122,7 @@ func TestAnOldSecretIsDeletedWhenItNoLongerSigns(t *testing.T) {
 			if err := s.Deliveries.Prune(ctx, step.at.Add(-webhook.Keep)); err != nil {
 				t.Fatal(err)
 			}
-			kept, err := s.Endpoints.SealedSecrets(ctx)
+			kept, err := s.Endpoints.Secrets().Sealed(ctx)
 			if diff := cmp.Diff(step.want, kept); err != nil || diff != "" {
 				t.Errorf("at %s (-want +got):\n%s%v", step.at, diff, err)
 			}

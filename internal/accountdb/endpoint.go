@@ -178,19 +178,8 @@ func (s *Endpoints) RotateSecret(
 	})
 }
 
-// ReplaceSecret implements vault.Store.
-func (s *Endpoints) ReplaceSecret(ctx context.Context, old vault.Sealed, replacement string) error {
-	return sqldb.WriteOnce(ctx, s.db, `UPDATE endpoints SET
-		secret = CASE WHEN secret = $2 THEN $3 ELSE secret END,
-		old_secret = CASE WHEN old_secret = $2 THEN $3 ELSE old_secret END
-		WHERE id = $1 AND (secret = $2 OR old_secret = $2)`, old.Owner, old.Text, replacement)
-}
-
-// SealedSecrets returns the sealed secrets of all endpoints.
-func (s *Endpoints) SealedSecrets(ctx context.Context) ([]vault.Sealed, error) {
-	return sqldb.List(ctx, s.db, `SELECT id, secret FROM endpoints WHERE account_id <> $1
-		UNION ALL SELECT id, old_secret FROM endpoints WHERE old_secret <> '' `, sqldb.ScanFields[vault.Sealed], deletedID)
-}
+// Secrets are the secrets of all endpoints.
+func (s *Endpoints) Secrets() vault.Secrets { return s.db.Secrets("endpoints", "secret", "old_secret") }
 
 // changeEndpoint locks an endpoint, lets fn change it, and returns the result.
 func changeEndpoint(

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -38,7 +37,7 @@ func (s *Tokens) Create(
 	return text, t, sqldb.WriteOnce(ctx, s.db, `
 			INSERT INTO publish_tokens (id, hash, name, prefix, suffix, created_at, expires_at, revoked_at, last_used_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, '', '')`,
-		t.ID, hex.EncodeToString(hash[:]), t.Name, t.Prefix, t.Suffix, sqldb.FormatTime(t.CreatedAt),
+		t.ID, fmt.Sprintf("%x", hash), t.Name, t.Prefix, t.Suffix, sqldb.FormatTime(t.CreatedAt),
 		sqldb.FormatTime(t.ExpiresAt))
 }
 
@@ -55,7 +54,7 @@ func (s *Tokens) List(ctx context.Context) ([]account.PublishToken, error) {
 func (s *Tokens) Find(ctx context.Context, hash [sha256.Size]byte) (t account.PublishToken, err error) {
 	err = s.db.Lookup(ctx, func(pool *sql.DB) error {
 		t, err = sqldb.Row(ctx, pool, selectTokens+`WHERE hash = $1`, sqldb.ScanFields[account.PublishToken],
-			hex.EncodeToString(hash[:]))
+			fmt.Sprintf("%x", hash))
 		return err
 	})
 	return t, sqldb.OrMissing(err, sqldb.Problem(sqldb.ErrNotFound, account.ErrInvalidToken, "there is no such token"))

@@ -64,7 +64,7 @@ func TestAnEndpointIsCreatedOnceAndItsSecretShownOnce(t *testing.T) {
 			t.Fatalf("the endpoints are %+v, %v", all, err)
 		}
 		// The secret shown is the one that signs.
-		sealed, err := p.store.Endpoints.SealedSecrets(t.Context())
+		sealed, err := p.store.Endpoints.Secrets().Sealed(t.Context())
 		if err != nil || len(sealed) != 1 {
 			t.Fatal(sealed, err)
 		}

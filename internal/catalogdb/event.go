@@ -61,7 +61,7 @@ func (s *Events) List(ctx context.Context, after int64, eventType string, limit 
 		if eventType != "" {
 			query, args = listEventsOfType, append(args, eventType)
 		}
-		page.Events, err = sqldb.Rows(ctx, tx, query, scanEvent, args...)
+		page.Events, err = sqldb.Rows(ctx, tx, query, sqldb.ScanFields[Event], args...)
 		if err != nil {
 			return err
 		}
@@ -84,10 +84,3 @@ var (
 	listEventsOfType = `SELECT ` + eventTable.List() +
 		` FROM events WHERE (type, sequence) > ($3, $1) AND type <= $3 ORDER BY type, sequence LIMIT $2`
 )
-
-func scanEvent(scan sqldb.Scanner, e *Event) error {
-	var body string
-	err := scan(&e.Sequence, &e.Version, &e.ID, &e.Type, &e.Slug, sqldb.Time(&e.CreatedAt), &body)
-	e.Body = []byte(body)
-	return err
-}

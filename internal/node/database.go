@@ -65,7 +65,9 @@ func join(db *sqldb.DB, err error) (*Database, error) {
 func (d *Database) Close() error { return d.SQL.Close() }
 
 // Secrets returns the sealed secrets in the database.
-func (d *Database) Secrets() vault.Secrets { return vault.Secrets{d.Endpoints, d.Addresses} }
+func (d *Database) Secrets() vault.Secrets {
+	return append(d.Endpoints.Secrets(), d.Follows.Secrets()...)
+}
 
 // State returns the counters by which a node notices that something it keeps in memory has
 // changed: the version of the catalogue, 0 if nothing has been published, and a number

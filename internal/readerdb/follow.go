@@ -63,6 +63,11 @@ func (s *Follows) Sealed(sealer vault.Sealer) *Follows {
 	return &Follows{s.db, s.links.Sealed(sealer), sealer}
 }
 
+// Secrets are the addresses of all readers.
+func (s *Follows) Secrets() vault.Secrets {
+	return append(s.db.Secrets("follows", "sealed"), s.db.Secrets("reports", "sealed")...)
+}
+
 // Confirm spends a link, and has its address follow a topic from now on. Who follows it already gets
 // another pace. ErrLinkUsed, ErrLinkExpired, ErrNotFound; sqldb.ErrTooMany: the address follows too much.
 func (s *Follows) Confirm(ctx context.Context, token, topic, pace string, now time.Time) error {

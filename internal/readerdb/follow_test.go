@@ -81,7 +81,7 @@ func TestFollowsAreSealedBoundedAndEnd(t *testing.T) {
 		if len(first) != 2 || first[0].Content == first[1].Content || len(tell("a", 6)) != 0 {
 			t.Fatalf("got %+v", first)
 		}
-		if n, err := sealerOf(t, 2, 1).Reseal(ctx, vault.Secrets{s.Addresses}); n != 3 || err != nil {
+		if n, err := sealerOf(t, 2, 1).Reseal(ctx, s.Follows.Secrets()); n != 3 || err != nil {
 			t.Errorf("%d addresses were sealed again, %v", n, err)
 		}
 		follows := s.Follows.Sealed(sealerOf(t, 2)) // the old key is gone

@@ -19,10 +19,9 @@ type Store struct {
 	Reports    *Reports
 	Readership *Readership
 	Follows    *Follows
-	Addresses  *Addresses
 }
 
 // New returns the tables of readers in a database. Their requests are counted, and their links kept, by links.
 func New(db *sqldb.DB, links *accountdb.Links) *Store {
-	return &Store{&Reports{db: db, links: links}, &Readership{db}, &Follows{db: db, links: links}, &Addresses{db}}
+	return &Store{&Reports{db: db, links: links}, &Readership{db}, &Follows{db: db, links: links}}
 }

@@ -132,22 +132,3 @@ func (s *Reports) QueueDigest(ctx context.Context, contact string, now time.Time
 		return accountdb.QueueMail(ctx, tx, mail.Request{To: contact, Kind: mail.Reports, About: since + " " + today}, now)
 	})
 }
-
-// Addresses are the sealed addresses of readers, as a vault.Store.
-type Addresses struct{ db *sqldb.DB }
-
-// SealedSecrets implements vault.Store.
-func (s *Addresses) SealedSecrets(ctx context.Context) ([]vault.Sealed, error) {
-	return sqldb.List(ctx, s.db, `SELECT id, sealed FROM follows
-		UNION ALL SELECT id, sealed FROM reports WHERE sealed <> '' `, sqldb.ScanFields[vault.Sealed])
-}
-
-// ReplaceSecret implements vault.Store.
-func (s *Addresses) ReplaceSecret(ctx context.Context, old vault.Sealed, replacement string) error {
-	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		args := []any{old.Owner, old.Text, replacement}
-		return sqldb.ExecAll(ctx, tx,
-			sqldb.Do(`UPDATE follows SET sealed = $3 WHERE id = $1 AND sealed = $2`, args...),
-			sqldb.Do(`UPDATE reports SET sealed = $3 WHERE id = $1 AND sealed = $2`, args...))
-	})
-}

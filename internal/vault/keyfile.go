@@ -29,7 +29,8 @@ type Store interface {
 // Secrets are the stores of a database.
 type Secrets []Store
 
-func (all Secrets) sealed(ctx context.Context) (found []Sealed, err error) {
+// Sealed returns all sealed texts.
+func (all Secrets) Sealed(ctx context.Context) (found []Sealed, err error) {
 	for _, s := range all {
 		some, problem := s.SealedSecrets(ctx)
 		found, err = append(found, some...), errors.Join(err, problem)
@@ -66,7 +67,7 @@ func (k KeySource) Check() error {
 // on. A key file is created if there is none and nothing is sealed yet, in a folder that
 // must exist.
 func (k KeySource) Open(ctx context.Context, secrets Secrets) (Sealer, error) {
-	stored, err := secrets.sealed(ctx)
+	stored, err := secrets.Sealed(ctx)
 	if err != nil {
 		return Sealer{}, err
 	}
@@ -76,7 +77,7 @@ func (k KeySource) Open(ctx context.Context, secrets Secrets) (Sealer, error) {
 // Usable reports whether a database has secrets, and returns an error if the keys do not
 // open them all. It creates no key file.
 func (k KeySource) Usable(ctx context.Context, secrets Secrets) (bool, error) {
-	stored, err := secrets.sealed(ctx)
+	stored, err := secrets.Sealed(ctx)
 	if err != nil || len(stored) == 0 {
 		return false, err
 	}
@@ -240,16 +241,16 @@ func createKeyFile(file, keys string) (err error) {
 				"let the user that runs palmares write there, or pass --secret-key", err)
 		}
 	}()
-	draft, err := os.CreateTemp(filepath.Dir(file), ".palmares-key-*") // mode 0600
+	partial, err := os.CreateTemp(filepath.Dir(file), ".palmares-key-*") // mode 0600
 	if err != nil {
 		return err
 	}
-	defer os.Remove(draft.Name()) // its other name stays
-	_, err = draft.WriteString(keys + "\n")
-	if err := errors.Join(err, draft.Sync(), draft.Close()); err != nil {
+	defer os.Remove(partial.Name()) // its other name stays
+	_, err = partial.WriteString(keys + "\n")
+	if err := errors.Join(err, partial.Sync(), partial.Close()); err != nil {
 		return err
 	}
-	if err := os.Link(draft.Name(), file); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Link(partial.Name(), file); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	// What is sealed is useless without this key: it must survive a power failure as the

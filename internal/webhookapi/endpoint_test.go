@@ -90,7 +90,7 @@ func TestASecretIsShownOnceAndStoredEncrypted(t *testing.T) {
 				t.Errorf("%s: %s", r, r.Body)
 			}
 		}
-		sealed, err := s.store.Endpoints.SealedSecrets(t.Context())
+		sealed, err := s.store.Endpoints.Secrets().Sealed(t.Context())
 		if err != nil || len(sealed) != 2 {
 			t.Fatal(sealed, err)
 		}

@@ -138,7 +138,7 @@ CREATE TABLE attempts (
 	delivery_id TEXT    NOT NULL REFERENCES deliveries (id) ON DELETE CASCADE,
 	number      INTEGER NOT NULL,
 	at          TEXT    NOT NULL,
-	duration    BIGINT  NOT NULL, -- microseconds
+	duration    BIGINT  NOT NULL, -- nanoseconds
 	status      INTEGER NOT NULL,
 	outcome     TEXT    NOT NULL,
 	response    TEXT    NOT NULL,
