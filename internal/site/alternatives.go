@@ -49,10 +49,7 @@ func (s *Site) showAlternatives(r *request) (*response, error) {
 	data.Page = s.page(r, "Alternatives à "+t.Name, "Les outils qui peuvent remplacer "+t.Name+", classés par note, "+
 		"avec ce qui les distingue.", "/alternatives/"+t.Slug)
 	data.Page.Canonical = r.snap.Catalog.AlternativesURLOf(t)
-	rows := each(data.Alternatives, func(a alternative) toolRow { return a.Row })
-	if list := r.jsonldTools(rows, 1); list != nil {
-		data.Page.JSONLD = list
-	}
+	data.Page.JSONLD = r.jsonldTools(each(data.Alternatives, func(a alternative) toolRow { return a.Row }), 1)
 	return render(r, "alternatives", data.Page, data), nil
 }
 

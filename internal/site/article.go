@@ -309,12 +309,9 @@ func (s *Site) showAuthor(r *request) (*response, error) {
 		"/auteurs/"+a.Slug)
 	data.Page.Draft = r.mark(a.Draft, "auteurs/"+a.Slug)
 	data.Page.share(r.shared(a.Image))
-	person := r.authors([]string{a.Name})[0]
-	person.Context, person.Role, person.SameAs, person.Employer = schemaOrg, a.Role, a.Links, r.organization()
-	if image := r.shared(a.Image); image != nil {
-		person.Image = image.URL
-	}
-	data.Page.JSONLD = person
+	data.Page.JSONLD = append(inContext(r.authors([]string{a.Name})[0]), object{
+		{"jobTitle", a.Role}, {"image", r.sharedURL(a.Image)}, {"sameAs", a.Links}, {"worksFor", r.organization()},
+	}...)
 	return render(r, "author", data.Page, data), nil
 }
 

@@ -151,7 +151,7 @@ func (s *Site) showComparison(r *request) (*response, error) {
 	data.Page.Draft = r.mark(x.Draft, "comparatifs/"+x.Slug)
 	data.Page.Canonical, data.Page.Article = r.snap.Catalog.ComparisonURLOf(x.Slug), true
 	data.Page.share(cmp.Or(r.shared(x.Image), r.sharedCard("comparatifs", x.Slug)))
-	data.Page.JSONLD = r.jsonldComparison(x, []toolRow{a, b})
+	data.Page.JSONLD = r.jsonldComparison(x)
 	return render(r, "comparison", data.Page, data), nil
 }
 

@@ -56,10 +56,9 @@ func (s *Site) customPage(r *request, p *catalog.Page) (*response, error) {
 	data.Page.Draft = r.mark(p.Draft, "pages/"+p.Slug)
 	data.Page.Markdown = "/" + p.Slug + markdownSuffix
 	data.Page.share(r.shared(p.Image))
-	data.Page.JSONLD = &jsonldText{
-		Context: schemaOrg, Type: "WebPage", Name: p.Title, URL: data.Page.Canonical, Publisher: r.organization(),
-		Language: "fr",
-	}
+	data.Page.JSONLD = inContext(object{
+		{"@type", "WebPage"}, {"name", p.Title}, {"url", data.Page.Canonical}, {"publisher", r.organization()}, {"inLanguage", "fr"},
+	})
 	return render(r, "page", data.Page, data), nil
 }
 

@@ -123,55 +123,30 @@ func (v *view) datasetCommands(base string) []command {
 	}
 }
 
-// A jsonldDataset describes the catalogue as data, for search engines of datasets.
-type jsonldDataset struct {
-	Context       string           `json:"@context"`
-	Type          string           `json:"@type"`
-	Name          string           `json:"name"`
-	Description   string           `json:"description"`
-	URL           string           `json:"url"`
-	License       string           `json:"license"`
-	Creator       *jsonldAgent     `json:"creator"`
-	Credit        string           `json:"creditText"`
-	Version       string           `json:"version"`
-	Modified      string           `json:"dateModified,omitempty"`
-	Language      string           `json:"inLanguage"`
-	Free          bool             `json:"isAccessibleForFree"`
-	Distributions []jsonldDownload `json:"distribution"`
-}
-
-type jsonldDownload struct {
-	Type   string `json:"@type"`
-	Name   string `json:"name"`
-	URL    string `json:"contentUrl"`
-	Format string `json:"encodingFormat"`
-	Size   string `json:"contentSize,omitempty"`
-	SHA256 string `json:"sha256,omitempty"`
-}
-
-// jsonldDataset describes the files, or the manifest until they are written.
-func (v *view) jsonldDataset(p *datasetPage, x *dataset.Export) *jsonldDataset {
+// jsonldDataset describes the catalogue as data, for search engines of datasets: the files, or the manifest until they
+// are written.
+func (v *view) jsonldDataset(p *datasetPage, x *dataset.Export) object {
 	c := v.snap.Catalog
-	d := &jsonldDataset{
-		Context: schemaOrg, Type: "Dataset", Name: c.Name,
-		Description: cmp.Or(c.Settings.Description, "Un catalogue d’outils testés") + " Outils, notes, " +
-			"prix et leur historique, comparatifs et outils retirés, en JSON, CSV et SQLite.",
-		URL: p.Page.Canonical, Creator: v.organization(), Credit: p.Credit,
-		Version: strconv.FormatInt(p.Version, 10), Modified: p.Published, Language: "fr", Free: true,
-		Distributions: []jsonldDownload{
-			{Type: "DataDownload", Name: "manifeste", URL: p.Base + dataset.Path, Format: "application/json"},
-		},
-	}
-	_, d.License = c.Terms()
-	if x == nil {
-		return d
-	}
-	for i := range x.Files {
-		f := &x.Files[i]
-		if !dataset.NeedsKey(f.Name()) {
-			d.Distributions = append(d.Distributions,
-				jsonldDownload{"DataDownload", f.Name(), p.Base + f.Path, f.Type, strconv.FormatInt(f.Bytes, 10) + " B", f.SHA256})
+	_, licence := c.Terms()
+	files := []object{{
+		{"@type", "DataDownload"}, {"name", "manifeste"}, {"contentUrl", p.Base + dataset.Path}, {"encodingFormat", "application/json"},
+	}}
+	if x != nil {
+		for i := range x.Files {
+			if f := &x.Files[i]; !dataset.NeedsKey(f.Name()) {
+				files = append(files, object{
+					{"@type", "DataDownload"}, {"name", f.Name()}, {"contentUrl", p.Base + f.Path}, {"encodingFormat", f.Type},
+					{"contentSize", strconv.FormatInt(f.Bytes, 10) + " B"}, {"sha256", f.SHA256},
+				})
+			}
 		}
 	}
-	return d
+	return inContext(object{
+		{"@type", "Dataset"}, {"name", c.Name},
+		{"description", cmp.Or(c.Settings.Description, "Un catalogue d’outils testés") + " Outils, notes, prix et leur historique, " +
+			"comparatifs et outils retirés, en JSON, CSV et SQLite."},
+		{"url", p.Page.Canonical}, {"license", licence}, {"creator", v.organization()}, {"creditText", p.Credit},
+		{"version", strconv.FormatInt(p.Version, 10)}, {"dateModified", p.Published}, {"inLanguage", "fr"},
+		{"isAccessibleForFree", true}, {"distribution", files},
+	})
 }

@@ -44,7 +44,7 @@ func (s *Site) guide(r *request, name string, data guidePage) *response {
 	}
 	data.Page.MoreStyle = s.assets.paths["docs.css"]
 	var text strings.Builder
-	if err := markdownTemplates()[name].ExecuteTemplate(&text, "text", data); err != nil {
+	if err := textTemplates()[name+markdownSuffix].ExecuteTemplate(&text, "text", data); err != nil {
 		panic(err) // the template does not fit its data; tests render every page
 	}
 	for _, part := range markdown.HTML(text.String(), nil, "") {

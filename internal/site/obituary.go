@@ -61,7 +61,7 @@ func (s *Site) showRetired(r *request) (*response, error) {
 	data.Page = s.page(r, t.Name+"\u00a0: outil disparu", t.Name+" a quitté le catalogue le "+french.Date(t.RetiredAt)+
 		"\u00a0: ce qui s’est passé, et par quoi le remplacer.", retiredPath+t.Slug)
 	data.Page.Draft, data.Page.Article, data.Page.Feed = r.mark(t.Draft, "cimetiere/"+t.Slug), true, feedOf("/outils/"+t.Slug, t.Name)
-	data.Page.JSONLD = []any{
+	data.Page.JSONLD = []object{
 		r.jsonldObituary(t), r.crumbs(link{"/cimetiere", "Cimetière"}, t.Category, t.Name, data.Page.Canonical),
 	}
 	return render(r, "obituary", data.Page, data), nil

@@ -112,6 +112,14 @@ func (v *view) shared(path string) *sharedImage {
 	return &sharedImage{v.snap.Catalog.URL + markdown.MediaPath(one.Name, one.Ext), one.Width, one.Height, ""}
 }
 
+// sharedURL returns the address of a picture for previews; "" if there is none.
+func (v *view) sharedURL(path string) string {
+	if image := v.shared(path); image != nil {
+		return image.URL
+	}
+	return ""
+}
+
 // loadFirst lets browsers load the first picture of a page at once, and before others: it is often
 // the largest thing to see. Logos, which begin with their class, stay as they are.
 func loadFirst(page []byte) []byte {

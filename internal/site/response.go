@@ -145,7 +145,9 @@ func (s *Site) write(w http.ResponseWriter, r *request, a *response, cached *web
 // does not fit its data panics; tests render every page.
 func render(r *request, name string, p page, data any) *response {
 	if r.markdown {
-		return renderMarkdown(name, p, data)
+		a := newResponse(markdownType, textOf(name+markdownSuffix, data))
+		a.canonical = p.Canonical // the HTML page
+		return a
 	}
 	b := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(b)

@@ -72,10 +72,7 @@ func (s *Site) showReview(r *request) (*response, error) {
 	data.Page.Draft = r.mark(t.Draft, "outils/"+t.Slug)
 	data.Page.Canonical, data.Page.Article = r.snap.Catalog.ReviewURLOf(t), true
 	data.Page.share(cmp.Or(r.shared(t.Image), r.sharedCard("avis", t.Slug)))
-	if review := r.jsonldReview(t); review != nil {
-		review.Context, review.Item = schemaOrg, r.jsonldTool(t)
-		data.Page.JSONLD = review
-	}
+	data.Page.JSONLD = inContext(r.jsonldReview(t, r.jsonldTool(t)))
 	return render(r, "review", data.Page, data), nil
 }
 

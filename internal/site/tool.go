@@ -71,9 +71,7 @@ func (s *Site) showTool(r *request) (*response, error) {
 	data.Page.Canonical = r.snap.Catalog.CanonicalURLOf(t)
 	data.Page.Draft, data.Page.Feed = r.mark(t.Draft, "outils/"+t.Slug), feedOf("/outils/"+t.Slug, t.Name)
 	data.Page.share(cmp.Or(r.shared(t.Image), r.sharedCard("outils", t.Slug)))
-	tool := r.jsonldTool(t)
-	tool.Context, tool.Review = schemaOrg, r.jsonldReview(t)
-	data.Page.JSONLD = []any{tool, r.crumbs(link{"/outils", "Outils"}, t.Category, t.Name, data.Page.Canonical)}
+	data.Page.JSONLD = []object{append(inContext(r.jsonldTool(t)), property{"review", r.jsonldReview(t, nil)}), r.crumbs(link{"/outils", "Outils"}, t.Category, t.Name, data.Page.Canonical)}
 	return render(r, "tool", data.Page, data), nil
 }
 
