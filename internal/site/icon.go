@@ -63,8 +63,16 @@ func (s *Site) manifest(r *request) (*response, error) {
 	})
 	short, _ := splitName(c.Name)
 	return newResponse(manifestType, wire.AppendJSON(nil, object{
-		{"name", c.Name}, {"short_name", short}, {"description", c.Settings.Description}, {"lang", "fr"}, {"id", "/"},
-		{"start_url", "/"}, {"scope", "/"}, {"display", "browser"}, {"theme_color", colour}, {"background_color", paperColour},
+		{"name", c.Name},
+		{"short_name", short},
+		{"description", c.Settings.Description},
+		{"lang", "fr"},
+		{"id", "/"},
+		{"start_url", "/"},
+		{"scope", "/"},
+		{"display", "browser"},
+		{"theme_color", colour},
+		{"background_color", paperColour},
 		{"icons", icons},
 	})), nil
 }

@@ -80,7 +80,11 @@ func (v *view) rating(t *catalog.Tool) any {
 			mark, text = math.Round(x.Place(value)*100)/10, criterionValue(x, value)
 		}
 		list = append(list, object{
-			{"@type", "Rating"}, {"reviewAspect", x.Label}, {"ratingValue", mark}, {"bestRating", 10}, {"worstRating", 0},
+			{"@type", "Rating"},
+			{"reviewAspect", x.Label},
+			{"ratingValue", mark},
+			{"bestRating", 10},
+			{"worstRating", 0},
 			{"ratingExplanation", text},
 		})
 	}
@@ -95,7 +99,7 @@ func (v *view) crumbs(list link, category, name, url string) object {
 	base := v.snap.Catalog.URL
 	return inContext(itemList("BreadcrumbList", 1, []object{
 		{{"name", list.Text}, {"item", base + list.Href}},
-		{{"name", v.label(category)}, {"item", base + "/categories/" + category}},
+		{{"name", v.Label(category)}, {"item", base + "/categories/" + category}},
 		{{"name", name}, {"item", url}},
 	}))
 }
@@ -103,15 +107,19 @@ func (v *view) crumbs(list link, category, name, url string) object {
 // jsonldTools describes a list of tools whose first has the given rank.
 func (v *view) jsonldTools(rows []toolRow, first int) object {
 	return inContext(itemList("ItemList", first, each(rows, func(row toolRow) object {
-		return object{{"name", row.Name}, {"url", v.snap.Catalog.CanonicalURLOf(row.tool)}}
+		return object{{"name", row.Name}, {"url", v.snap.Catalog.CanonicalURLOf(row.Tool)}}
 	})))
 }
 
 func (v *view) jsonldTool(t *catalog.Tool) object {
 	return object{
-		{"@type", "SoftwareApplication"}, {"name", t.Name}, {"url", v.snap.Catalog.CanonicalURLOf(t)},
-		{"description", t.Tagline}, {"applicationCategory", v.label(t.Category)},
-		{"image", v.sharedURL(cmp.Or(t.Image, t.Logo))}, {"offers", jsonldOffer(t)},
+		{"@type", "SoftwareApplication"},
+		{"name", t.Name},
+		{"url", v.snap.Catalog.CanonicalURLOf(t)},
+		{"description", t.Tagline},
+		{"applicationCategory", v.Label(t.Category)},
+		{"image", v.sharedURL(cmp.Or(t.Image, t.Logo))},
+		{"offers", jsonldOffer(t)},
 	}
 }
 
@@ -146,10 +154,19 @@ func (v *view) jsonldReview(t *catalog.Tool, item object) object {
 		return nil
 	}
 	return object{
-		{"@type", "Review"}, {"name", "Avis sur " + t.Name}, {"url", v.snap.Catalog.ReviewURLOf(t)}, {"itemReviewed", item},
-		{"abstract", t.Summary}, {"reviewRating", v.rating(t)}, {"positiveNotes", jsonldNotes(t.Pros)},
-		{"negativeNotes", jsonldNotes(t.Cons)}, {"author", v.authors(t.Authors)}, {"publisher", v.organization()},
-		{"datePublished", t.TestedAt}, {"dateModified", t.UpdatedAt}, {"inLanguage", "fr"},
+		{"@type", "Review"},
+		{"name", "Avis sur " + t.Name},
+		{"url", v.snap.Catalog.ReviewURLOf(t)},
+		{"itemReviewed", item},
+		{"abstract", t.Summary},
+		{"reviewRating", v.rating(t)},
+		{"positiveNotes", jsonldNotes(t.Pros)},
+		{"negativeNotes", jsonldNotes(t.Cons)},
+		{"author", v.authors(t.Authors)},
+		{"publisher", v.organization()},
+		{"datePublished", t.TestedAt},
+		{"dateModified", t.UpdatedAt},
+		{"inLanguage", "fr"},
 	}
 }
 
@@ -178,7 +195,10 @@ func (v *view) jsonldText(x *catalog.Article, url string) object {
 func (v *view) jsonldObituary(t *catalog.Retired) object {
 	url := v.snap.Catalog.RetiredURLOf(t.Slug)
 	return v.jsonldArticle(t.Name+"\u00a0: outil disparu", url, "", nil, object{{"inLanguage", "fr"}, {"about", []object{{
-		{"@type", "SoftwareApplication"}, {"name", t.Name}, {"url", url}, {"applicationCategory", v.label(t.Category)},
+		{"@type", "SoftwareApplication"},
+		{"name", t.Name},
+		{"url", url},
+		{"applicationCategory", v.Label(t.Category)},
 		{"offers", object{{"@type", "Offer"}, {"availability", schemaOrg + "/Discontinued"}}},
 	}}}})
 }
@@ -186,8 +206,12 @@ func (v *view) jsonldObituary(t *catalog.Retired) object {
 // jsonldArticle describes a text with a headline.
 func (v *view) jsonldArticle(headline, url, image string, authors []string, more object) object {
 	return append(inContext(object{
-		{"@type", "Article"}, {"headline", headline}, {"url", url}, {"image", v.sharedURL(image)},
-		{"author", v.authors(authors)}, {"publisher", v.organization()},
+		{"@type", "Article"},
+		{"headline", headline},
+		{"url", url},
+		{"image", v.sharedURL(image)},
+		{"author", v.authors(authors)},
+		{"publisher", v.organization()},
 	}), more...)
 }
 
@@ -209,7 +233,9 @@ func (v *view) authors(names []string) []object {
 func (v *view) organization() object {
 	c := v.snap.Catalog
 	return object{
-		{"@type", "Organization"}, {"name", cmp.Or(c.Settings.Publisher, c.Name)}, {"url", c.URL},
+		{"@type", "Organization"},
+		{"name", cmp.Or(c.Settings.Publisher, c.Name)},
+		{"url", c.URL},
 		{"logo", v.sharedURL(c.Settings.Logo)},
 	}
 }
