@@ -16,7 +16,6 @@ const trendsPath = "/tendances"
 
 // trendsPage is what changed in twelve months.
 type trendsPage struct {
-	Page     page
 	Empty    bool // nothing was published
 	Trends   *market.Trends
 	Bars     *chart.Changes // of the changes of prices by month; nil for too few
@@ -103,10 +102,10 @@ func (s *Site) showTrends(r *request) (*response, error) {
 	data.Gone = gone(y.Retired.Reasons)
 	data.Retired = each(y.Retired.Tools, r.retiredTool)
 	data.MoreGone = y.Retired.Total - len(data.Retired)
-	data.Page = s.page(r, "Tendances", "Ce qui a changé en douze mois\u00a0: prix en hausse et en baisse, "+
+	p := s.page(r, "Tendances", "Ce qui a changé en douze mois\u00a0: prix en hausse et en baisse, "+
 		"prix médian de chaque catégorie, nouveaux outils, notes revues, outils disparus.", trendsPath)
-	data.Page.MoreStyle = s.assets.paths["market.css"]
-	return render(r, "trends", data.Page, data), nil
+	p.MoreStyle = s.assets.paths["market.css"]
+	return render(r, "trends", p, data), nil
 }
 
 // What became of a retired tool, and of several.
