@@ -112,9 +112,6 @@ func NewReader(cfg ReaderConfig) *Reader {
 	}
 }
 
-// Close closes the connections.
-func (r *Reader) Close() { r.client.CloseIdleConnections() }
-
 // Passages reads a page and returns the words around its amounts, nearest to a price first.
 func (r *Reader) Passages(ctx context.Context, address, price string) (list []Passage, err error) {
 	v, err := r.visit(ctx, catalog.Proof{URL: address}, func(ctx context.Context, p *page) { list = p.passages(ctx, price) })
@@ -164,10 +161,8 @@ func (r *Reader) visit(ctx context.Context, last catalog.Proof, look func(contex
 func (r *Reader) check(address string) (*url.URL, error) {
 	address, _, _ = strings.Cut(address, "#")
 	clean, err := guard.CheckURL(address, r.cfg.Allow)
-	if err != nil {
-		return nil, err
-	}
-	return url.Parse(clean)
+	checked, wrong := url.Parse(clean)
+	return checked, errors.Join(err, wrong)
 }
 
 // isElsewhere reports whether a redirect leads to another host or to the start page.
@@ -369,20 +364,14 @@ func allows(robots, agent, path string) bool {
 			}
 		}
 	}
-	weight, ok := best[agent]
-	if !ok {
-		weight = best["*"]
-	}
+	weight := cmp.Or(best[agent], best["*"])
 	return weight == 0 || weight%2 == 1
 }
 
 // isAbout reports whether a path is one of a rule, in which * is any text, and $ at its end the end of the path.
 func isAbout(rule, path string) bool {
 	rule, isWhole := strings.CutSuffix(rule, "$")
-	pattern := "(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(rule), `\*`, ".*")
-	if isWhole {
-		pattern += "$"
-	}
+	pattern := "(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(rule), `\*`, ".*") + map[bool]string{true: "$"}[isWhole]
 	ok, _ := regexp.MatchString(pattern, path) // not if it is no UTF-8
 	return ok
 }
