@@ -296,7 +296,7 @@ func (s *Site) showAuthor(r *request) (*response, error) {
 	p.Draft = r.mark(a.Draft, "auteurs/"+a.Slug)
 	p.share(r.shared(a.Image))
 	p.JSONLD = append(inContext(r.authors([]string{a.Name})[0]), object{
-		{"jobTitle", a.Role}, {"image", r.sharedURL(a.Image)}, {"sameAs", a.Links}, {"worksFor", r.organization()},
+		"jobTitle", a.Role, "image", r.sharedURL(a.Image), "sameAs", a.Links, "worksFor", r.organization(),
 	}...)
 	return render(r, "author", p, data), nil
 }

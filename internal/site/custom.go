@@ -38,7 +38,7 @@ func (s *Site) customPage(r *request, own *catalog.Page) (*response, error) {
 	p.Draft, p.Markdown = r.mark(own.Draft, "pages/"+own.Slug), "/"+own.Slug+markdownSuffix
 	p.share(r.shared(own.Image))
 	p.JSONLD = inContext(object{
-		{"@type", "WebPage"}, {"name", own.Title}, {"url", p.Canonical}, {"publisher", r.organization()}, {"inLanguage", "fr"},
+		"@type", "WebPage", "name", own.Title, "url", p.Canonical, "publisher", r.organization(), "inLanguage", "fr",
 	})
 	return render(r, "page", p, own), nil
 }

@@ -124,35 +124,25 @@ func (p *page) jsonldDataset(published string, x *dataset.Export) object {
 	c := p.Catalog
 	_, licence := c.Terms()
 	files := []object{{
-		{"@type", "DataDownload"}, {"name", "manifeste"}, {"contentUrl", p.Base + dataset.Path}, {"encodingFormat", "application/json"},
+		"@type", "DataDownload", "name", "manifeste", "contentUrl", p.Base + dataset.Path, "encodingFormat", "application/json",
 	}}
 	if x != nil {
 		for i := range x.Files {
 			if f := &x.Files[i]; !dataset.NeedsKey(f.Name()) {
 				files = append(files, object{
-					{"@type", "DataDownload"},
-					{"name", f.Name()},
-					{"contentUrl", p.Base + f.Path},
-					{"encodingFormat", f.Type},
-					{"contentSize", strconv.FormatInt(f.Bytes, 10) + " B"},
-					{"sha256", f.SHA256},
+					"@type", "DataDownload", "name", f.Name(), "contentUrl", p.Base + f.Path,
+					"encodingFormat", f.Type, "contentSize", strconv.FormatInt(f.Bytes, 10) + " B",
+					"sha256", f.SHA256,
 				})
 			}
 		}
 	}
 	return inContext(object{
-		{"@type", "Dataset"},
-		{"name", c.Name},
-		{"description", cmp.Or(c.Settings.Description, "Un catalogue d’outils testés") + " Outils, notes, prix et leur historique, " +
-			"comparatifs et outils retirés, en JSON, CSV et SQLite."},
-		{"url", p.Canonical},
-		{"license", licence},
-		{"creator", p.organization()},
-		{"creditText", c.CreditLine()},
-		{"version", strconv.FormatInt(p.snap.Version, 10)},
-		{"dateModified", published},
-		{"inLanguage", "fr"},
-		{"isAccessibleForFree", true},
-		{"distribution", files},
+		"@type", "Dataset", "name", c.Name,
+		"description", cmp.Or(c.Settings.Description, "Un catalogue d’outils testés") + " Outils, notes, prix et leur historique, " +
+			"comparatifs et outils retirés, en JSON, CSV et SQLite.",
+		"url", p.Canonical, "license", licence, "creator", p.organization(), "creditText", c.CreditLine(),
+		"version", strconv.FormatInt(p.snap.Version, 10), "dateModified", published, "inLanguage", "fr",
+		"isAccessibleForFree", true, "distribution", files,
 	})
 }

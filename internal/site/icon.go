@@ -59,20 +59,12 @@ func (s *Site) manifest(r *request) (*response, error) {
 	}
 	icons := each(manifestIcons, func(path string) object {
 		size := strconv.Itoa(iconSizes[path])
-		return object{{"src", path}, {"sizes", size + "x" + size}, {"type", pictureTypes["png"]}}
+		return object{"src", path, "sizes", size + "x" + size, "type", pictureTypes["png"]}
 	})
 	short, _ := splitName(c.Name)
 	return newResponse(manifestType, wire.AppendJSON(nil, object{
-		{"name", c.Name},
-		{"short_name", short},
-		{"description", c.Settings.Description},
-		{"lang", "fr"},
-		{"id", "/"},
-		{"start_url", "/"},
-		{"scope", "/"},
-		{"display", "browser"},
-		{"theme_color", colour},
-		{"background_color", paperColour},
-		{"icons", icons},
+		"name", c.Name, "short_name", short, "description", c.Settings.Description, "lang", "fr", "id", "/",
+		"start_url", "/", "scope", "/", "display", "browser", "theme_color", colour, "background_color", paperColour,
+		"icons", icons,
 	})), nil
 }

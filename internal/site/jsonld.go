@@ -13,26 +13,21 @@ import (
 // script element of type application/ld+json, where html/template encodes it so
 // that no text can close the element.
 
-// An object is a JSON object: its properties in their order. Texts and lists that are empty are left out.
-type object []property
-
-type property struct {
-	name  string
-	value any
-}
+// An object is a JSON object: names and values in turn. Texts and lists that are empty are left out.
+type object []any
 
 // MarshalJSON implements json.Marshaler.
 func (o object) MarshalJSON() ([]byte, error) {
 	b := []byte{'{'}
-	for _, p := range o {
-		value := wire.AppendJSON(nil, p.value)
+	for i := 0; i < len(o); i += 2 {
+		value := wire.AppendJSON(nil, o[i+1])
 		if text := string(value); text == `""` || text == "null" || text == "[]" || text == "{}" {
 			continue
 		}
 		if len(b) > 1 {
 			b = append(b, ',')
 		}
-		b = append(append(b, `"`+p.name+`":`...), value...)
+		b = append(append(wire.AppendJSON(b, o[i]), ':'), value...)
 	}
 	return append(b, '}'), nil
 }
@@ -44,28 +39,28 @@ func inContext(o object) object {
 	if len(o) == 0 {
 		return nil
 	}
-	return append(object{{"@context", schemaOrg}}, o...)
+	return append(object{"@context", schemaOrg}, o...)
 }
 
 // itemList returns a list of things with the properties of each, of which the first has a position.
 func itemList(kind string, first int, items []object) object {
 	for i, item := range items {
-		items[i] = append(object{{"@type", "ListItem"}, {"position", first + i}}, item...)
+		items[i] = append(object{"@type", "ListItem", "position", first + i}, item...)
 	}
 	if len(items) == 0 {
 		return nil
 	}
-	return object{{"@type", kind}, {"itemListElement", items}}
+	return object{"@type", kind, "itemListElement", items}
 }
 
 func jsonldNotes(lines []string) object {
-	return itemList("ItemList", 1, each(lines, func(line string) object { return object{{"name", line}} }))
+	return itemList("ItemList", 1, each(lines, func(line string) object { return object{"name", line} }))
 }
 
 // rating returns the score of a tool, with what its criteria say, if it has any: marks as they are,
 // measures where they stand on their scale, with the value in words.
 func (v *view) rating(t *catalog.Tool) any {
-	list := []object{{{"@type", "Rating"}, {"ratingValue", *t.Score}, {"bestRating", 10}, {"worstRating", 0}}}
+	list := []object{{"@type", "Rating", "ratingValue", *t.Score, "bestRating", 10, "worstRating", 0}}
 	c := v.category(t.Category)
 	for _, value := range t.Criteria {
 		x := (*catalog.Criterion)(nil)
@@ -80,12 +75,8 @@ func (v *view) rating(t *catalog.Tool) any {
 			mark, text = math.Round(x.Place(value)*100)/10, criterionValue(x, value)
 		}
 		list = append(list, object{
-			{"@type", "Rating"},
-			{"reviewAspect", x.Label},
-			{"ratingValue", mark},
-			{"bestRating", 10},
-			{"worstRating", 0},
-			{"ratingExplanation", text},
+			"@type", "Rating", "reviewAspect", x.Label, "ratingValue", mark, "bestRating", 10, "worstRating", 0,
+			"ratingExplanation", text,
 		})
 	}
 	if len(list) == 1 {
@@ -98,28 +89,24 @@ func (v *view) rating(t *catalog.Tool) any {
 func (v *view) crumbs(list link, category, name, url string) object {
 	base := v.snap.Catalog.URL
 	return inContext(itemList("BreadcrumbList", 1, []object{
-		{{"name", list.Text}, {"item", base + list.Href}},
-		{{"name", v.Label(category)}, {"item", base + "/categories/" + category}},
-		{{"name", name}, {"item", url}},
+		{"name", list.Text, "item", base + list.Href},
+		{"name", v.Label(category), "item", base + "/categories/" + category},
+		{"name", name, "item", url},
 	}))
 }
 
 // jsonldTools describes a list of tools whose first has the given rank.
 func (v *view) jsonldTools(rows []toolRow, first int) object {
 	return inContext(itemList("ItemList", first, each(rows, func(row toolRow) object {
-		return object{{"name", row.Name}, {"url", v.snap.Catalog.CanonicalURLOf(row.Tool)}}
+		return object{"name", row.Name, "url", v.snap.Catalog.CanonicalURLOf(row.Tool)}
 	})))
 }
 
 func (v *view) jsonldTool(t *catalog.Tool) object {
 	return object{
-		{"@type", "SoftwareApplication"},
-		{"name", t.Name},
-		{"url", v.snap.Catalog.CanonicalURLOf(t)},
-		{"description", t.Tagline},
-		{"applicationCategory", v.Label(t.Category)},
-		{"image", v.sharedURL(cmp.Or(t.Image, t.Logo))},
-		{"offers", jsonldOffer(t)},
+		"@type", "SoftwareApplication", "name", t.Name, "url", v.snap.Catalog.CanonicalURLOf(t),
+		"description", t.Tagline, "applicationCategory", v.Label(t.Category),
+		"image", v.sharedURL(cmp.Or(t.Image, t.Logo)), "offers", jsonldOffer(t),
 	}
 }
 
@@ -135,16 +122,16 @@ func jsonldOffer(t *catalog.Tool) object {
 	case !ok || !catalog.IsPublic(t.Pricing, t.Price):
 		return nil
 	case amount == 0:
-		return object{{"@type", "Offer"}, {"price", amount}, {"priceCurrency", code}}
+		return object{"@type", "Offer", "price", amount, "priceCurrency", code}
 	}
 	ofUnit := unitCodes[strings.ToLower(unit)] // of UN/CEFACT
 	u := object{
-		{"@type", "UnitPriceSpecification"}, {"price", amount}, {"priceCurrency", code}, {"unitText", unit}, {"unitCode", ofUnit},
+		"@type", "UnitPriceSpecification", "price", amount, "priceCurrency", code, "unitText", unit, "unitCode", ofUnit,
 	}
 	if _, isMonthly := catalog.Monthly(t.Pricing, t.Price); isMonthly && ofUnit != "" {
-		u = append(u, property{"billingDuration", 1}) // of a subscription
+		u = append(u, "billingDuration", 1) // of a subscription
 	}
-	return object{{"@type", "Offer"}, {"priceSpecification", u}}
+	return object{"@type", "Offer", "priceSpecification", u}
 }
 
 // jsonldReview describes the review of a tool, whose description is given if the page has it nowhere else. It returns
@@ -154,26 +141,17 @@ func (v *view) jsonldReview(t *catalog.Tool, item object) object {
 		return nil
 	}
 	return object{
-		{"@type", "Review"},
-		{"name", "Avis sur " + t.Name},
-		{"url", v.snap.Catalog.ReviewURLOf(t)},
-		{"itemReviewed", item},
-		{"abstract", t.Summary},
-		{"reviewRating", v.rating(t)},
-		{"positiveNotes", jsonldNotes(t.Pros)},
-		{"negativeNotes", jsonldNotes(t.Cons)},
-		{"author", v.authors(t.Authors)},
-		{"publisher", v.organization()},
-		{"datePublished", t.TestedAt},
-		{"dateModified", t.UpdatedAt},
-		{"inLanguage", "fr"},
+		"@type", "Review", "name", "Avis sur " + t.Name, "url", v.snap.Catalog.ReviewURLOf(t), "itemReviewed", item,
+		"abstract", t.Summary, "reviewRating", v.rating(t), "positiveNotes", jsonldNotes(t.Pros),
+		"negativeNotes", jsonldNotes(t.Cons), "author", v.authors(t.Authors), "publisher", v.organization(),
+		"datePublished", t.TestedAt, "dateModified", t.UpdatedAt, "inLanguage", "fr",
 	}
 }
 
 func (v *view) jsonldComparison(x *catalog.Comparison) object {
 	about := []object{v.jsonldTool(v.snap.Catalog.Tool(x.ToolA)), v.jsonldTool(v.snap.Catalog.Tool(x.ToolB))}
 	return v.jsonldArticle(x.Title, v.snap.Catalog.ComparisonURLOf(x.Slug), x.Image, x.Authors, object{
-		{"dateModified", x.UpdatedAt}, {"inLanguage", "fr"}, {"about", about},
+		"dateModified", x.UpdatedAt, "inLanguage", "fr", "about", about,
 	})
 }
 
@@ -188,30 +166,24 @@ func (v *view) jsonldText(x *catalog.Article, url string) object {
 		}
 	}
 	return v.jsonldArticle(x.Title, url, x.Image, x.Authors, object{
-		{"datePublished", x.Date}, {"genre", genre}, {"inLanguage", "fr"}, {"about", about},
+		"datePublished", x.Date, "genre", genre, "inLanguage", "fr", "about", about,
 	})
 }
 
 func (v *view) jsonldObituary(t *catalog.Retired) object {
 	url := v.snap.Catalog.RetiredURLOf(t.Slug)
-	return v.jsonldArticle(t.Name+"\u00a0: outil disparu", url, "", nil, object{{"inLanguage", "fr"}, {"about", []object{{
-		{"@type", "SoftwareApplication"},
-		{"name", t.Name},
-		{"url", url},
-		{"applicationCategory", v.Label(t.Category)},
-		{"offers", object{{"@type", "Offer"}, {"availability", schemaOrg + "/Discontinued"}}},
-	}}}})
+	return v.jsonldArticle(t.Name+"\u00a0: outil disparu", url, "", nil, object{"inLanguage", "fr", "about", []object{{
+		"@type", "SoftwareApplication", "name", t.Name, "url", url, "applicationCategory", v.Label(t.Category),
+		"offers",
+		object{"@type", "Offer", "availability", schemaOrg + "/Discontinued"},
+	}}})
 }
 
 // jsonldArticle describes a text with a headline.
 func (v *view) jsonldArticle(headline, url, image string, authors []string, more object) object {
 	return append(inContext(object{
-		{"@type", "Article"},
-		{"headline", headline},
-		{"url", url},
-		{"image", v.sharedURL(image)},
-		{"author", v.authors(authors)},
-		{"publisher", v.organization()},
+		"@type", "Article", "headline", headline, "url", url, "image", v.sharedURL(image),
+		"author", v.authors(authors), "publisher", v.organization(),
 	}), more...)
 }
 
@@ -225,7 +197,7 @@ func (v *view) authors(names []string) []object {
 		if a := v.people[name]; a != nil {
 			url = v.snap.Catalog.URL + "/auteurs/" + a.Slug
 		}
-		return object{{"@type", "Person"}, {"name", name}, {"url", url}}
+		return object{"@type", "Person", "name", name, "url", url}
 	})
 }
 
@@ -233,9 +205,7 @@ func (v *view) authors(names []string) []object {
 func (v *view) organization() object {
 	c := v.snap.Catalog
 	return object{
-		{"@type", "Organization"},
-		{"name", cmp.Or(c.Settings.Publisher, c.Name)},
-		{"url", c.URL},
-		{"logo", v.sharedURL(c.Settings.Logo)},
+		"@type", "Organization", "name", cmp.Or(c.Settings.Publisher, c.Name), "url", c.URL,
+		"logo", v.sharedURL(c.Settings.Logo),
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/french"
-	"palmares/internal/markdown"
 )
 
 //go:embed templates/*.html
@@ -23,7 +22,7 @@ var templates = ParseTemplates(templateFiles)
 // the site with others.
 func ParseTemplates(files fs.FS) func() map[string]*template.Template {
 	return sync.OnceValue(func() map[string]*template.Template {
-		shared := template.New("").Funcs(french.Functions()).Funcs(template.FuncMap{"breakable": breakable, "typeset": markdown.NoBreak, "minutes": minutes, "excerpt": excerpt, "prices": prices})
+		shared := template.New("").Funcs(french.Functions()).Funcs(pageFunctions)
 		shared = template.Must(template.Must(shared.ParseFS(templateFiles, "templates/_bars.html")).ParseFS(files, "templates/_*.html"))
 		pages := map[string]*template.Template{}
 		names, _ := fs.Glob(files, "templates/[a-z]*.html") // fails only for an invalid pattern

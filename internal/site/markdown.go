@@ -25,8 +25,8 @@ var textFiles embed.FS
 // textTemplates are the templates of Markdown and of XML by file name. Files named _*.md are shared by all. Nothing
 // is escaped automatically: templates must pass every text of a record to md or xml; bodies come from (*view).source.
 var textTemplates = sync.OnceValue(func() map[string]*template.Template {
-	functions := template.FuncMap{"md": markdown.Escape, "xml": escapeXML, "typeset": markdown.NoBreak, "minutes": minutes, "excerpt": excerpt, "prices": prices, "to": markdownPath}
-	shared := template.Must(template.New("").Funcs(french.Functions()).Funcs(functions).ParseFS(textFiles, "templates/_*.md"))
+	functions := template.FuncMap{"md": markdown.Escape, "xml": escapeXML, "to": markdownPath}
+	shared := template.Must(template.New("").Funcs(french.Functions()).Funcs(pageFunctions).Funcs(functions).ParseFS(textFiles, "templates/_*.md"))
 	pages := map[string]*template.Template{}
 	names, _ := fs.Glob(textFiles, "templates/[a-z]*") // fails only for an invalid pattern
 	for _, name := range names {

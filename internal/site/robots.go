@@ -38,6 +38,6 @@ func (s *Site) mining(r *request) (*response, error) {
 	if r.snap.Catalog.DeniesTraining() {
 		reserved, policy = 1, r.snap.Catalog.URL+"/licence"
 	}
-	said := object{{"location", "/"}, {"tdm-reservation", reserved}, {"tdm-policy", policy}}
+	said := object{"location", "/", "tdm-reservation", reserved, "tdm-policy", policy}
 	return newResponse(jsonType, wire.AppendJSON(nil, []object{said})), nil
 }

@@ -37,7 +37,7 @@ func (s *Site) showTool(r *request) (*response, error) {
 	p.Draft, p.Feed = row.Draft, feedOf("/outils/"+t.Slug, t.Name)
 	p.share(cmp.Or(r.shared(t.Image), r.sharedCard("outils", t.Slug)))
 	p.JSONLD = []object{
-		append(inContext(r.jsonldTool(t)), property{"review", r.jsonldReview(t, nil)}),
+		append(inContext(r.jsonldTool(t)), "review", r.jsonldReview(t, nil)),
 		r.crumbs(link{"/outils", "Outils"}, t.Category, t.Name, p.Canonical),
 	}
 	return render(r, "tool", p, &row), nil
