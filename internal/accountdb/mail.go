@@ -152,7 +152,6 @@ func (s *Mails) Finish(ctx context.Context, c mail.Claim, v mail.Verdict) error 
 }
 
 // Oldest returns when the mail that waits longest was queued; zero when none waits.
-func (s *Mails) Oldest(ctx context.Context) (oldest time.Time, err error) {
-	err = s.db.Reads().QueryRowContext(ctx, `SELECT coalesce(min(created_at), '') FROM mails`).Scan(sqldb.Time(&oldest))
-	return oldest, s.db.Explain(ctx, err)
+func (s *Mails) Oldest(ctx context.Context) (time.Time, error) {
+	return sqldb.Get[time.Time](ctx, s.db, `SELECT coalesce(min(created_at), '') FROM mails`)
 }

@@ -70,10 +70,8 @@ func (s *Subscriptions) EventSeen(ctx context.Context, id string) (bool, error) 
 }
 
 // LastEvent returns when an event of Stripe was last applied; the zero time for never.
-func (s *Subscriptions) LastEvent(ctx context.Context) (last time.Time, err error) {
-	err = s.db.Reads().QueryRowContext(ctx, `SELECT coalesce(max(received_at), '') FROM stripe_events`).
-		Scan(sqldb.Time(&last))
-	return last, s.db.Explain(ctx, err)
+func (s *Subscriptions) LastEvent(ctx context.Context) (time.Time, error) {
+	return sqldb.Get[time.Time](ctx, s.db, `SELECT coalesce(max(received_at), '') FROM stripe_events`)
 }
 
 // Apply stores what was read of an account's subscription and its effect: the plan, the

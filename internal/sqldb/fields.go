@@ -14,22 +14,26 @@ func ScanFields[T any](scan Scanner, to *T) error { return scan(Fields(to)...) }
 func Fields(to any) (all []any) {
 	v := reflect.ValueOf(to).Elem()
 	for i := range v.NumField() {
-		p := v.Field(i).Addr().Interface()
-		_, scans := p.(sql.Scanner)
-		switch to := p.(type) {
-		case *time.Time:
-			all = append(all, Time(to))
-		case *[]string:
-			all = append(all, (*texts)(to))
-		default:
-			if v.Field(i).Kind() == reflect.Struct && !scans {
-				all = append(all, Fields(to)...)
-			} else {
-				all = append(all, p)
-			}
+		p := column(v.Field(i).Addr().Interface())
+		if _, scans := p.(sql.Scanner); v.Field(i).Kind() == reflect.Struct && !scans {
+			all = append(all, Fields(p)...)
+		} else {
+			all = append(all, p)
 		}
 	}
 	return all
+}
+
+// column returns what Scan reads a value with.
+func column(to any) any {
+	switch to := to.(type) {
+	case *time.Time:
+		return Time(to)
+	case *[]string:
+		return (*texts)(to)
+	default:
+		return to
+	}
 }
 
 // A list of texts is stored in one column; an empty one is "".
