@@ -37,34 +37,57 @@ func (c *Catalog) MoveBack(now *Catalog) {
 		former.FirstSlug = keepFirst(first, "", nil, former.Slug, former.Aliases)
 		c.Tools[at] = &former
 	}
-	moveBack(now.Comparisons, c.Comparison, now.Comparison, func(x *Comparison) (string, *[]string) { return x.Slug, &x.Aliases })
-	moveBack(now.Categories, c.Category, now.Category, func(x *Category) (string, *[]string) { return x.Slug, &x.Aliases })
-	moveBack(now.Pages, c.Page, now.Page, func(x *Page) (string, *[]string) { return x.Slug, &x.Aliases })
+	names := func(of *Catalog) func(string) *[]string {
+		return func(slug string) *[]string {
+			if own := of.Category(slug); own != nil {
+				return &own.Aliases
+			}
+			return nil
+		}
+	}
+	for i := range now.Categories {
+		moveBack(now.Categories[i].Slug, now.Categories[i].Aliases, names(c), names(now))
+	}
 	firsts := make([]string, len(c.Articles))
 	for i, a := range c.Articles {
 		firsts[i] = firstOf(a.Slug, a.FirstSlug, a.Aliases)
 	}
-	moveBack(now.Articles, c.Article, now.Article, func(x *Article) (string, *[]string) { return x.Slug, &x.Aliases })
+	for _, k := range WrittenKinds {
+		if k != ToolKind && k.Has(Slugs) {
+			k.moveBack(c, now)
+		}
+	}
 	for i := range c.Articles {
 		a := &c.Articles[i]
 		a.FirstSlug = keepFirst(firsts[i], "", nil, a.Slug, a.Aliases)
 	}
 }
 
-// moveBack is MoveBack for one kind of record, given what finds one before and now, and its names.
-func moveBack[T any](list []T, before, now func(slug string) *T, names func(*T) (string, *[]string)) {
-	for i := range list {
-		slug, aliases := names(&list[i])
-		if before(slug) != nil {
-			continue
-		}
-		for _, alias := range *aliases {
-			former := before(alias)
-			if former != nil && now(alias) == nil {
-				_, kept := names(former)
-				*kept = withAlias(*kept, slug)
-				break
+// moveBack is MoveBack for a kind of records that may be changed.
+func (k *Kind) moveBack(c, now *Catalog) {
+	names := func(of *Catalog) func(string) *[]string {
+		return func(slug string) *[]string {
+			if record := k.find(of, slug); record != nil {
+				return ValueOf[[]string](k.Fields, Slugs, record)
 			}
+			return nil
+		}
+	}
+	for i := range k.Len(now) {
+		moveBack(k.Slug(k.At(now, i)), k.Aliases(k.At(now, i)), names(c), names(now))
+	}
+}
+
+// moveBack is MoveBack for a record by its present names, given the aliases of records by their slugs before and now,
+// nil for none.
+func moveBack(slug string, aliases []string, before, now func(slug string) *[]string) {
+	if before(slug) != nil {
+		return
+	}
+	for _, alias := range aliases {
+		if kept := before(alias); kept != nil && now(alias) == nil {
+			*kept = withAlias(*kept, slug)
+			return
 		}
 	}
 }

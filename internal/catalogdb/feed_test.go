@@ -127,24 +127,24 @@ func TestTheStateIsStoredAndTheHashesAreThoseOfTheRecords(t *testing.T) {
 func expectedState(t failer, c *catalog.Catalog) string {
 	t.Helper()
 	var all []record.Change
-	add := func(kind record.Kind, slug string) {
+	add := func(kind *catalog.Kind, slug string) {
 		if r, found := record.Find(c, kind, slug); found {
 			all = append(all, record.Change{Kind: kind, Slug: slug, Hash: record.Hash(r.Append(nil, r.Images(c)))})
 		}
 	}
 	for i := range c.Tools {
-		add(record.Tool, c.Tools[i].Slug)
+		add(catalog.ToolKind, c.Tools[i].Slug)
 	}
 	for i := range c.Comparisons {
-		add(record.Comparison, c.Comparisons[i].Slug)
+		add(catalog.ComparisonKind, c.Comparisons[i].Slug)
 	}
 	for i := range c.Retired {
-		add(record.Retired, c.Retired[i].Slug)
+		add(catalog.RetiredKind, c.Retired[i].Slug)
 	}
 	for i := range c.Pages {
-		add(record.Page, c.Pages[i].Slug)
+		add(catalog.PageKind, c.Pages[i].Slug)
 	}
-	add(record.Catalogue, "catalogue")
+	add(catalog.CatalogueKind, "catalogue")
 	return record.State(all)
 }
 

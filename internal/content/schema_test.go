@@ -23,10 +23,10 @@ const foreignValidator = "../../tools/schema/judge.mjs"
 func validRecord(t *testing.T, kind string) map[string]any {
 	t.Helper()
 	var record map[string]any
-	if err := json.Unmarshal([]byte(recordsOf(complete())[canonical.Kind(kind)][0]), &record); err != nil {
+	if err := json.Unmarshal([]byte(recordsOf(complete())[*catalog.Kind(kind)][0]), &record); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range canonical.Tables[canonical.Kind(kind)] {
+	for _, f := range canonical.Tables[*catalog.Kind(kind)] {
 		switch {
 		case f.Form == catalog.PublishAt:
 			record[f.Name] = "2026-12-01T09:00"

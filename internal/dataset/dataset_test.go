@@ -148,7 +148,7 @@ func TestTheFilesHaveTheRecordsThatTheStateProves(t *testing.T) {
 			t.Errorf("%s has %d rows, and %d lines: %v", name, rowsOf(x, name), len(slugs), slugs)
 		}
 	}
-	all = append(all, record.Change{Kind: record.Catalogue, Slug: "catalogue", Hash: record.Hash(read(t, x, "catalogue.json"))})
+	all = append(all, record.Change{Kind: catalog.CatalogueKind, Slug: "catalogue", Hash: record.Hash(read(t, x, "catalogue.json"))})
 	if got := record.State(all); got != x.State || got != s.Feed.State {
 		t.Errorf("the files have the state %s, the manifest %s, the feed %s", got, x.State, s.Feed.State)
 	}

@@ -12,9 +12,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"palmares/internal/catalog"
+
 	"palmares/internal/accountdb"
 	"palmares/internal/picture"
-	"palmares/internal/record"
 )
 
 // maxAlt is how many characters a description of a picture may have.
@@ -66,7 +67,7 @@ func (d *desk) addPicture(r *request, c *draft) (*response, error) {
 		return nil, err
 	}
 	text := "![" + bracketed.Replace(alt) + "](../" + place + ")"
-	if r.isScript() || c.doc == nil || c.doc.Kind() == record.Catalogue {
+	if r.isScript() || c.doc == nil || c.doc.Kind() == catalog.CatalogueKind {
 		return writeJSON(http.StatusOK, map[string]string{"markdown": text, "path": place}), nil
 	}
 	if err := c.doc.SetBody(strings.TrimLeft(c.doc.Body()+blankLine+text, "\n")); err != nil {

@@ -121,9 +121,9 @@ func (s *Site) shareCard(w http.ResponseWriter, r *request) {
 func (v *view) currentSlug(folder, former string) string {
 	switch folder {
 	case "comparatifs":
-		return v.snap.ComparisonAliases[former]
+		return v.snap.Aliases[catalog.ComparisonKind][former]
 	case "articles":
-		return v.snap.TextAliases["articles/"+former]
+		return v.snap.Aliases[catalog.ArticleKind][former]
 	}
-	return v.snap.Aliases[former]
+	return v.snap.Aliases[catalog.ToolKind][former]
 }
