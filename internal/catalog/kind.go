@@ -110,6 +110,9 @@ func (k *Kind) String() string {
 	return k.Name
 }
 
+// Equal reports whether two kinds are one: each name has one kind.
+func (k *Kind) Equal(o *Kind) bool { return k == o }
+
 // Slug returns the slug of a record of the kind.
 func (k *Kind) Slug(record any) string {
 	if k == CatalogueKind {

@@ -35,9 +35,9 @@ func asFolder(t *testing.T, records map[*catalog.Kind][]string, pictures map[str
 ) fstest.MapFS {
 	t.Helper()
 	files := fstest.MapFS{"catalogue.yaml": {Data: []byte(records[catalog.CatalogueKind][0])}}
-	for kind, folder := range schemaFolders {
-		if lines := records[*catalog.Kind(kind)]; len(lines) > 0 {
-			files[folder+".jsonl"] = &fstest.MapFile{Data: []byte(strings.Join(lines, "\n"))}
+	for _, kind := range catalog.WrittenKinds {
+		if lines := records[kind]; len(lines) > 0 {
+			files[kind.Folder+".jsonl"] = &fstest.MapFile{Data: []byte(strings.Join(lines, "\n"))}
 		}
 	}
 	if lines := records[catalog.ProofKind]; len(lines) > 0 {

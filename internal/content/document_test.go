@@ -21,7 +21,6 @@ import (
 	"palmares/demo"
 	"palmares/internal/catalog"
 	"palmares/internal/french"
-	canonical "palmares/internal/record"
 	"palmares/internal/synthetic"
 	"palmares/starter"
 )
@@ -474,13 +473,10 @@ func readBack(kind *catalog.Kind, name, text string) (record any, publishAt stri
 		c, _ := d.catalogue()
 		return &c, "", problems
 	}
-	i := slices.IndexFunc(catalog.WrittenKinds, func(k fileKind) bool { return k == kind })
-	r := decodeMarkdown(on, catalog.WrittenKinds[i], name, text, "")
+	r := decodeMarkdown(on, kind, name, text, "")
 	record = r.record.of
 	return record, r.record.publishAt, r.problems
 }
-
-type fileKind = kind
 
 // wantOneChange checks that only the lines of a field differ.
 func wantOneChange(before, after *Document, name string) error {
@@ -521,7 +517,7 @@ func TestAChangedFieldChangesItsOwnLinesOnly(t *testing.T) {
 		name := rapid.SampledFrom(slices.Sorted(maps.Keys(files))).Draw(t, "file")
 		d := opened(t, name, files[name])
 		for range 4 {
-			table := canonical.Tables[d.Kind()]
+			table := d.Kind().Fields
 			f := &table[rapid.IntRange(0, len(table)-1).Draw(t, "field")]
 			if f.Form == catalog.OwnSlug || f.Name == "price_source" || f.Name == "price_quote" { // those need each other
 				continue

@@ -74,7 +74,7 @@ func (r *reader) follow(t *testing.T, s *service, limit int) (requests int) {
 		}
 		var all []record.Change
 		for key, text := range r.records {
-			all = append(all, record.Change{Kind: *catalog.Kind(key[0]), Slug: key[1], Hash: record.Hash(text)})
+			all = append(all, record.Change{Kind: catalog.KindNamed(key[0]), Slug: key[1], Hash: record.Hash(text)})
 		}
 		if got := record.State(all); got != page.Meta.State {
 			t.Errorf("the copy has the state %s, the server %s", got, page.Meta.State)
@@ -218,7 +218,7 @@ func TestSchemasAndTheDocumentAreServed(t *testing.T) {
 	s := serve(t, small(), nil)
 	for _, kind := range catalog.Kinds {
 		want, err := content.RecordSchema(kind)
-		if r := s.get("/data/v1/schema/" + string(kind) + ".json").OK(); err != nil || r.Body != string(want) {
+		if r := s.get("/data/v1/schema/" + kind.Name + ".json").OK(); err != nil || r.Body != string(want) {
 			t.Errorf("%s: %s", r, r.Body)
 		}
 	}

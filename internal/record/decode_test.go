@@ -15,16 +15,10 @@ import (
 
 // empty returns an empty record of a kind.
 func empty(kind *catalog.Kind) any {
-	switch kind {
-	case catalog.ComparisonKind:
+	if kind == catalog.ComparisonKind {
 		return &catalog.Comparison{Published: true}
-	case catalog.ProofKind:
-		return &catalog.Proof{}
-	case catalog.CatalogueKind:
-		return &catalog.Catalog{}
-	default:
-		return record.New(kind)
 	}
+	return kind.New()
 }
 
 // encode returns a record in its canonical form.

@@ -40,7 +40,7 @@ func TestTheFirstFeedOfACatalogueHasAllThatIsPublic(t *testing.T) {
 		if c.Position != int64(i+1) || c.Version != 3 || c.At != "2026-11-16T09:30:00.250Z" || c.Deleted {
 			t.Errorf("%+v", c)
 		}
-		got = append(got, string(c.Kind)+" "+c.Slug)
+		got = append(got, c.Kind.Name+" "+c.Slug)
 	}
 	want := []string{"outil plume", "outil stylo", "comparatif plume-ou-stylo", "cimetiere gomme", "page methode", "catalogue catalogue"}
 	if !slices.Equal(got, want) || f.Last != 6 || f.ID != "x" || f.Format != record.Format {

@@ -113,7 +113,7 @@ func (v *view) datasetCommands(base string) []command {
 		{
 			"commande.interroger",
 			"La décompresser et l’interroger\u202f; avec DuckDB, les fichiers CSV et JSON se lisent tels quels\u00a0:",
-			"zstd -d palmares.sqlite.zst\nsqlite3 palmares.sqlite \"SELECT name, score, price FROM tools ORDER BY score DESC " +
+			"zstd -d palmares.sqlite.zst\nsqlite3 palmares.sqlite \"SELECT name, score, price FROM outils ORDER BY score DESC " +
 				"LIMIT 10\"",
 		},
 		{
