@@ -161,15 +161,14 @@ func (f *folder) checkStray(e fs.DirEntry) {
 			f.problem(name, 1, "this folder is not read; did you mean %s/?", near)
 		}
 	case ext == ".jsonl" || ext == ".ndjson":
-		f.problem(name, 1, "this file is not read; bulk records belong in outils.jsonl, comparatifs.jsonl, "+
-			"cimetiere.jsonl, pages.jsonl, articles.jsonl and auteurs.jsonl")
+		f.problem(name, 1, "this file is not read; bulk records belong in the file of their kind, such as outils.jsonl")
 	case near == "catalogue" && (ext == ".yaml" || ext == ".yml" || ext == ".json"):
 		f.problem(name, 1, "this file is not read; did you mean %s?", catalogueFile)
 	case near != "" && near != "catalogue" && (ext == ".yaml" || ext == ".yml" || ext == ".json"):
 		f.problem(name, 1, "this file is not read; did you mean %s.jsonl?", near)
 	case ext == ".md" || ext == ".markdown":
 		if e.Type().IsRegular() && f.hasFrontMatter(name) {
-			f.problem(name, 1, "this record is not read here; move it into outils/, comparatifs/, cimetiere/, pages/, articles/ or auteurs/")
+			f.problem(name, 1, "this record is not read here; move it into the folder of its kind, such as outils/")
 		}
 	}
 }

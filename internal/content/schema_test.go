@@ -288,7 +288,7 @@ func judgeBy(t *testing.T, schema []byte, records []map[string]any) (verdicts []
 }
 
 func TestASchemaOfAnUnknownKindIsRefused(t *testing.T) {
-	if _, err := Schema("avis", false); err == nil || !strings.Contains(err.Error(), "expected outil, comparatif, cimetiere, page, article, auteur, catalogue") {
+	if _, err := Schema("avis", false); err == nil || !strings.Contains(err.Error(), "expected outil, comparatif, cimetiere, page, article, auteur, preuve, catalogue") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package site
 
 import (
 	"cmp"
+	"maps"
 	"strconv"
 
 	"palmares/internal/catalog"
@@ -37,22 +38,15 @@ type datasetFile struct {
 	Rows, Size  string
 }
 
-// fileTexts say what the files are.
+// fileTexts say what the files are, beside those of kinds.
 var fileTexts = map[string]string{
-	"outils.ndjson.zst":      "les outils, un enregistrement JSON par ligne",
-	"comparatifs.ndjson.zst": "les comparatifs, de même",
-	"cimetiere.ndjson.zst":   "les outils retirés, de même",
-	"pages.ndjson.zst":       "les pages de l’éditeur, de même",
-	"articles.ndjson.zst":    "les articles, de même",
-	"auteurs.ndjson.zst":     "celles et ceux qui écrivent, de même",
-	"preuves.ndjson.zst":     "ce qui a été vu des prix, à leurs sources, de même",
-	"catalogue.json":         "le nom, l’adresse et les catégories du catalogue",
-	"chunks.ndjson.zst":      "les avis des premiers outils, découpés en segments pour la recherche augmentée",
-	"chunks.ndjson.gz":       "les mêmes segments, compressés par gzip, que lit la bibliothèque standard de Python",
-	"outils.csv":             "les outils en tableau, pour un tableur",
-	"prix.csv":               "les prix et leurs changements, en tableau",
-	"preuves.csv":            "ce qui a été vu des prix, en tableau",
-	"palmares.sqlite.zst":    "le tout en base SQLite, avec les historiques et un index plein texte",
+	"catalogue.json":      "le nom, l’adresse et les catégories du catalogue",
+	"chunks.ndjson.zst":   "les avis des premiers outils, découpés en segments pour la recherche augmentée",
+	"chunks.ndjson.gz":    "les mêmes segments, compressés par gzip, que lit la bibliothèque standard de Python",
+	"outils.csv":          "les outils en tableau, pour un tableur",
+	"prix.csv":            "les prix et leurs changements, en tableau",
+	"preuves.csv":         "ce qui a été vu des prix, en tableau",
+	"palmares.sqlite.zst": "le tout en base SQLite, avec les historiques et un index plein texte",
 }
 
 // dataset shows what is offered in bulk. Sizes are those of files that are written
@@ -75,15 +69,21 @@ func (s *Site) dataset(r *request) (*response, error) {
 	if len(r.snap.PublishedAt) >= len("2026-11-16") {
 		data.Published = r.snap.PublishedAt[:len("2026-11-16")]
 	}
+	about := maps.Clone(fileTexts)
+	for _, k := range catalog.Kinds {
+		if k.About != "" {
+			about[dataset.FileOf(k)] = k.About
+		}
+	}
 	for _, name := range dataset.Files {
-		f := datasetFile{Name: name, About: fileTexts[name], NeedsKey: dataset.NeedsKey(name)}
+		f := datasetFile{Name: name, About: about[name], NeedsKey: dataset.NeedsKey(name)}
 		if data.Heads && f.NeedsKey {
 			continue
 		}
 		if x != nil {
-			about := x.File(name)
-			data.Written, f.Path = true, about.Path
-			f.Rows, f.Size = french.Plural(int(about.Rows), "ligne", "lignes"), french.Bytes(about.Bytes)
+			file := x.File(name)
+			data.Written, f.Path = true, file.Path
+			f.Rows, f.Size = french.Plural(int(file.Rows), "ligne", "lignes"), french.Bytes(file.Bytes)
 		}
 		data.Files = append(data.Files, f)
 	}
