@@ -41,31 +41,9 @@ type Catalog struct {
 	// when it was read.
 	Ended []string
 
-	// Past holds, by slug, what is kept of tools that are no longer active, in case
-	// they return.
-	Past map[string]PastTool
-}
-
-// A PastTool is what is kept of a tool that is no longer active: its histories, of
-// which no entry is ever dropped, and its last name, price and figures.
-type PastTool struct {
-	Name             string        `json:"name,omitempty"`
-	Category         string        `json:"category,omitempty"`
-	Pricing          Pricing       `json:"pricing,omitempty"`
-	Price            string        `json:"price,omitempty"`
-	PriceDisplay     string        `json:"price_display,omitempty"`
-	DisplayBefore    string        `json:"display_before,omitempty"`
-	Score            *float64      `json:"score,omitempty"`
-	Verifiability    *float64      `json:"verifiability,omitempty"`
-	Obsolescence     *float64      `json:"obsolescence,omitempty"`
-	PriceHistory     []PriceChange `json:"price_history,omitempty"`
-	PriceHistoryMode HistoryMode   `json:"price_history_replaced,omitempty"`
-	ScoreHistory     []ScoreChange `json:"score_history,omitempty"`
-	ScoreHistoryMode HistoryMode   `json:"score_history_replaced,omitempty"`
-
-	Usages          []string         `json:"usages,omitempty"`
-	Criteria        Values           `json:"criteria,omitempty"`
-	CriteriaHistory []CriteriaChange `json:"criteria_history,omitempty"`
+	// Past holds, by slug, the fields that are Kept of tools that are no longer active, in case
+	// they return: their histories, of which no entry is ever dropped, and their last name, price and figures.
+	Past map[string]*Tool
 }
 
 // A Theme is the face of the site: colours as #7a1f3d, "" for the default.

@@ -93,7 +93,7 @@ func Compare(old, next *Catalog, today string, sections func(body string) []Sect
 	if d.Metadata {
 		d.compareParts(SettingsFile, 1, CatalogueFields, before, after)
 	}
-	d.Past = !maps.EqualFunc(old.Past, next.Past, PastTool.equal)
+	d.Past = !maps.EqualFunc(old.Past, next.Past, func(a, b *Tool) bool { return isSame(ToolFields, a, b) })
 	d.Pictures = !maps.EqualFunc(old.Pictures, next.Pictures, Picture.same)
 	d.compareTools(old, next)
 	for _, k := range WrittenKinds {

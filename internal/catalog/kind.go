@@ -18,7 +18,7 @@ type Kind struct {
 	Fields  []Field
 
 	List       string // the path of the page with all records; "" for none
-	About      string // what the file of the export is, in French; "" for a kind without
+	About      string // what the file of the export is, in French
 	Summary    string // the field that tells a record in a line; "" for none
 	IsFeminine bool   // the name, in French
 
@@ -57,7 +57,10 @@ var (
 		Name: "preuve", Folder: "preuves", Noun: "proof", Fields: ProofFields,
 		About: "ce qui a été vu des prix, à leurs sources, de même",
 	}, func(c *Catalog) *[]Proof { return &c.Proofs })
-	CatalogueKind = &Kind{Name: "catalogue", Noun: "catalogue", Fields: CatalogueFields, list: settings{}}
+	CatalogueKind = &Kind{
+		Name: "catalogue", Noun: "catalogue", Fields: CatalogueFields, list: settings{},
+		About: "le nom, l’adresse et les catégories du catalogue",
+	}
 )
 
 // Kinds are in the order in which records need each other: comparisons need their tools, and obituaries

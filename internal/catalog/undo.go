@@ -37,24 +37,18 @@ func (c *Catalog) MoveBack(now *Catalog) {
 		former.FirstSlug = keepFirst(first, "", nil, former.Slug, former.Aliases)
 		c.Tools[at] = &former
 	}
-	names := func(of *Catalog) func(string) *[]string {
-		return func(slug string) *[]string {
-			if own := of.Category(slug); own != nil {
-				return &own.Aliases
-			}
-			return nil
-		}
-	}
 	for i := range now.Categories {
-		moveBack(now.Categories[i].Slug, now.Categories[i].Aliases, names(c), names(now))
+		moveBack(c, now, now.Categories[i].Slug, now.Categories[i].Aliases, categoryAliases)
 	}
 	firsts := make([]string, len(c.Articles))
 	for i, a := range c.Articles {
 		firsts[i] = firstOf(a.Slug, a.FirstSlug, a.Aliases)
 	}
 	for _, k := range WrittenKinds {
-		if k != ToolKind && k.Has(Slugs) {
-			k.moveBack(c, now)
+		for i := range k.Len(now) {
+			if record := k.At(now, i); k != ToolKind {
+				moveBack(c, now, k.Slug(record), k.Aliases(record), k.aliasesOf)
+			}
 		}
 	}
 	for i := range c.Articles {
@@ -63,33 +57,31 @@ func (c *Catalog) MoveBack(now *Catalog) {
 	}
 }
 
-// moveBack is MoveBack for a kind of records that may be changed.
-func (k *Kind) moveBack(c, now *Catalog) {
-	names := func(of *Catalog) func(string) *[]string {
-		return func(slug string) *[]string {
-			if record := k.find(of, slug); record != nil {
-				return ValueOf[[]string](k.Fields, Slugs, record)
-			}
-			return nil
-		}
-	}
-	for i := range k.Len(now) {
-		moveBack(k.Slug(k.At(now, i)), k.Aliases(k.At(now, i)), names(c), names(now))
-	}
-}
-
-// moveBack is MoveBack for a record by its present names, given the aliases of records by their slugs before and now,
-// nil for none.
-func moveBack(slug string, aliases []string, before, now func(slug string) *[]string) {
-	if before(slug) != nil {
+// moveBack is MoveBack for a record that may be changed, by its present names. of finds the aliases of a record, nil for none.
+func moveBack(c, now *Catalog, slug string, aliases []string, of func(c *Catalog, slug string) *[]string) {
+	if of(c, slug) != nil {
 		return
 	}
 	for _, alias := range aliases {
-		if kept := before(alias); kept != nil && now(alias) == nil {
+		if kept := of(c, alias); kept != nil && of(now, alias) == nil {
 			*kept = withAlias(*kept, slug)
 			return
 		}
 	}
+}
+
+func categoryAliases(c *Catalog, slug string) *[]string {
+	if own := c.Category(slug); own != nil {
+		return &own.Aliases
+	}
+	return nil
+}
+
+func (k *Kind) aliasesOf(c *Catalog, slug string) *[]string {
+	if record := k.find(c, slug); record != nil {
+		return ValueOf[[]string](k.Fields, Slugs, record)
+	}
+	return nil
 }
 
 // withAlias returns a sorted list of slugs with one more.

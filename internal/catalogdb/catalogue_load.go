@@ -162,7 +162,7 @@ type rowDecoder struct {
 }
 
 func (d *rowDecoder) run(work <-chan []row) {
-	d.Past, d.Pictures = map[string]catalog.PastTool{}, map[string]catalog.Picture{}
+	d.Past, d.Pictures = map[string]*catalog.Tool{}, map[string]catalog.Picture{}
 	for some := range work {
 		for i := range some {
 			if d.err != nil {
@@ -206,21 +206,19 @@ func (d *rowDecoder) record(r *row, c *record.Change) (images []record.Image, er
 	case catalog.ToolKind:
 		t := &catalog.Tool{}
 		images, err = d.decoder.Decode(r.Kind, document, t)
-		t.Body, t.DisplayBefore = cmp.Or(t.Body, rest.Body), rest.Display
+		t.Body = cmp.Or(t.Body, rest.Body)
 		(&catalog.Catalog{URL: d.url}).DropDefaultURLs(t)
 		c.Slug = t.Slug
 		if err == nil {
-			err = rest.mark(t.Past())
+			err = rest.mark(t)
 		}
 		if err == nil && d.keep != nil {
 			t = d.keep(t)
 		}
 		d.Tools = append(d.Tools, t)
-	case catalog.CatalogueKind:
-		images, err = d.decoder.Decode(r.Kind, document, &d.Catalog)
 	case pastKind:
-		var t catalog.PastTool
-		err = json.Unmarshal(document, &t)
+		t := &catalog.Tool{}
+		_, err = d.decoder.Decode(catalog.ToolKind, document, t)
 		if err == nil {
 			err = rest.mark(t)
 		}

@@ -142,7 +142,8 @@ func (s *recordStep) writePrivate(ctx context.Context) error {
 	}
 	for _, slug := range slices.Sorted(maps.Keys(c.Past)) {
 		t := c.Past[slug]
-		if err := s.private(ctx, pastKind, slug, wire.AppendJSON(nil, t), marksOf(&t)); err != nil {
+		document := record.Of(c, t).AppendOnly(nil, nil, catalog.IsKept)
+		if err := s.private(ctx, pastKind, slug, document, privateOfTool(t)); err != nil {
 			return err
 		}
 	}

@@ -112,8 +112,7 @@ type private struct {
 // privateOf returns what the document of a public record of c does not say.
 func privateOf(c *catalog.Catalog, value any) (p private) {
 	if t, ok := value.(*catalog.Tool); ok {
-		p = marksOf(new(t.Past()))
-		p.Display = t.DisplayBefore
+		p = privateOfTool(t)
 	}
 	if c.Settings.Dataset == catalog.DatasetHead {
 		p.Body = catalog.KindOf(value).Body(value)
@@ -121,9 +120,10 @@ func privateOf(c *catalog.Catalog, value any) (p private) {
 	return p
 }
 
-// marksOf returns which entries of the histories of a tool are automatic.
-func marksOf(t *catalog.PastTool) private {
+// privateOfTool returns which entries of the histories of a tool are automatic, and what it was shown for.
+func privateOfTool(t *catalog.Tool) private {
 	return private{
+		Display:  t.DisplayBefore,
 		Prices:   marked(t.PriceHistory, priceMark),
 		Scores:   marked(t.ScoreHistory, scoreMark),
 		Criteria: marked(t.CriteriaHistory, criteriaMark),
@@ -157,7 +157,8 @@ func (p private) text() string {
 }
 
 // mark marks the automatic entries of the histories of a tool.
-func (p private) mark(t catalog.PastTool) error {
+func (p private) mark(t *catalog.Tool) error {
+	t.DisplayBefore = p.Display
 	return errors.Join(
 		markAll(p.Prices, t.PriceHistory, priceMark, "prices"),
 		markAll(p.Scores, t.ScoreHistory, scoreMark, "scores"),

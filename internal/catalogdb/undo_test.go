@@ -254,7 +254,7 @@ func recordsByName(c *catalog.Catalog) (records map[string]string, aliases map[s
 	}
 	add(record.Of(c, c), nil)
 	for slug, p := range c.Past {
-		records["past/"+slug] = string(wire.AppendJSON(nil, p))
+		records["past/"+slug] = string(record.Of(c, p).AppendOnly(nil, nil, catalog.IsKept))
 	}
 	return records, aliases
 }

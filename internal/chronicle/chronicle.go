@@ -229,8 +229,10 @@ func Find(s *snapshot.Snapshot, slug string) (Followed, bool) {
 	if t := s.RetiredTool(slug); t != nil {
 		return Followed{slug, t.Name, catalog.RetiredKind.Address + slug, t.Category, nil, t}, true
 	}
-	t, ok := s.Catalog.Past[slug]
-	return Followed{slug, cmp.Or(t.Name, slug), "/outils", t.Category, nil, nil}, ok
+	if t := s.Catalog.Past[slug]; t != nil {
+		return Followed{slug, cmp.Or(t.Name, slug), "/outils", t.Category, nil, nil}, true
+	}
+	return Followed{Slug: slug, Name: slug, Path: "/outils"}, false
 }
 
 // The beginnings of topics that readers follow by mail: outils/plume, categories/texte, or "" for everything.

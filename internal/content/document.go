@@ -89,13 +89,11 @@ func kindOf(path string) (*catalog.Kind, string, error) {
 	folder, name, _ := strings.Cut(path, "/")
 	slug, isMarkdown := strings.CutSuffix(name, ".md")
 	slug = strings.TrimSuffix(slug, nextSuffix)
-	for _, k := range catalog.WrittenKinds {
-		switch {
-		case path == k.Folder+".jsonl":
-			return nil, "", &EditError{Text: "records in a .jsonl file cannot be edited by form"}
-		case folder == k.Folder && isMarkdown && catalog.IsSlug(slug):
-			return k, slug, nil
-		}
+	if k := catalog.KindIn(folder); k != nil && isMarkdown && catalog.IsSlug(slug) {
+		return k, slug, nil
+	}
+	if catalog.KindIn(strings.TrimSuffix(path, ".jsonl")) != nil && strings.HasSuffix(path, ".jsonl") {
+		return nil, "", &EditError{Text: "records in a .jsonl file cannot be edited by form"}
 	}
 	return nil, "", &EditError{Text: "this is not the file of a record"}
 }

@@ -99,13 +99,9 @@ func (f *folder) read(ctx context.Context) error {
 
 // expected reports whether the format has a top-level entry of this name.
 func expected(name string) (mustBeFolder, known bool) {
-	for _, k := range catalog.WrittenKinds {
-		if name == k.Folder {
-			return true, true
-		}
-		if name == k.Folder+".jsonl" {
-			return false, true
-		}
+	stem, isLines := strings.CutSuffix(name, ".jsonl")
+	if catalog.KindIn(stem) != nil {
+		return !isLines, true
 	}
 	if name == imageFolder {
 		return true, true

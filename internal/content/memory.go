@@ -2,8 +2,8 @@ package content
 
 import (
 	"maps"
+	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"palmares/internal/catalog"
@@ -72,17 +72,17 @@ func (m *Memory) replace(on basis, batches []*batch) {
 // reports false if the whole folder must be read. r must have been read with a memory; one call at a time
 // may use it, and what came of it.
 func (r *Result) With(name, text string) (next *Result, of any, ok bool) {
-	i := slices.IndexFunc(catalog.WrittenKinds, func(k *catalog.Kind) bool { return strings.HasPrefix(name, k.Folder+"/") })
-	if r.folder == nil || i < 0 || slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.File != name }) {
+	k := catalog.KindIn(path.Dir(name))
+	if r.folder == nil || k == nil || slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.File != name }) {
 		return nil, nil, false
 	}
-	file := decodeMarkdown(r.folder.basis, catalog.WrittenKinds[i], name, text, "")
+	file := decodeMarkdown(r.folder.basis, k, name, text, "")
 	if !catalog.IsSlug(file.record.slug) {
 		return nil, nil, false
 	}
 	f := new(*r.folder)
 	f.only, f.problems, f.warnings = name, file.problems, file.warnings
-	own, was := f.replace(catalog.WrittenKinds[i], file.record.clone())
+	own, was := f.replace(k, file.record.clone())
 	f.assembleAt(f.now)
 	f.checkFuture(f.now)
 	next = &Result{Problems: finish(f.problems, ""), Pictures: &Pictures{}, folder: f}

@@ -119,11 +119,9 @@ func (s *Site) shareCard(w http.ResponseWriter, r *request) {
 
 // currentSlug returns the slug of a record that had another one, or "".
 func (v *view) currentSlug(folder, former string) string {
-	switch folder {
-	case "comparatifs":
-		return v.snap.Aliases[catalog.ComparisonKind][former]
-	case "articles":
-		return v.snap.Aliases[catalog.ArticleKind][former]
+	k := catalog.KindIn(folder)
+	if k == nil { // avis
+		k = catalog.ToolKind
 	}
-	return v.snap.Aliases[catalog.ToolKind][former]
+	return v.snap.Aliases[k][former]
 }

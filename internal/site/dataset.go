@@ -40,7 +40,6 @@ type datasetFile struct {
 
 // fileTexts say what the files are, beside those of kinds.
 var fileTexts = map[string]string{
-	"catalogue.json":      "le nom, l’adresse et les catégories du catalogue",
 	"chunks.ndjson.zst":   "les avis des premiers outils, découpés en segments pour la recherche augmentée",
 	"chunks.ndjson.gz":    "les mêmes segments, compressés par gzip, que lit la bibliothèque standard de Python",
 	"outils.csv":          "les outils en tableau, pour un tableur",
@@ -71,9 +70,7 @@ func (s *Site) dataset(r *request) (*response, error) {
 	}
 	about := maps.Clone(fileTexts)
 	for _, k := range catalog.Kinds {
-		if k.About != "" {
-			about[dataset.FileOf(k)] = k.About
-		}
+		about[dataset.FileOf(k)] = k.About
 	}
 	for _, name := range dataset.Files {
 		f := datasetFile{Name: name, About: about[name], NeedsKey: dataset.NeedsKey(name)}
