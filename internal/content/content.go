@@ -229,16 +229,16 @@ func sortByPlace[T Problem | Warning](found []T) {
 // rank returns the position of a file in the order of the format: top-level files
 // first, then, for each kind, the folder and the JSON lines.
 func rank(file string) int {
-	for i, k := range kinds {
+	for i, k := range catalog.WrittenKinds {
 		switch {
-		case strings.HasPrefix(file, k.folder+"/"):
+		case strings.HasPrefix(file, k.Folder+"/"):
 			return 2*i + 1
-		case file == k.folder+".jsonl":
+		case file == k.Folder+".jsonl":
 			return 2*i + 2
 		}
 	}
 	if strings.HasPrefix(file, imageFolder+"/") {
-		return 2*len(kinds) + 1
+		return 2*len(catalog.WrittenKinds) + 1
 	}
 	return 0
 }

@@ -5,14 +5,13 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
-	canonical "palmares/internal/record"
 )
 
 // A Document is the file of one record, or catalogue.yaml, that a form edits. What is not changed
 // keeps its bytes: a change rewrites the lines of its own field only.
 type Document struct {
 	path string
-	kind canonical.Kind
+	kind *catalog.Kind
 
 	mark       string   // the byte order mark, or ""
 	lines      []string // with their ends
@@ -64,16 +63,16 @@ func OpenDocument(path string, data []byte) (*Document, error) {
 }
 
 // NewDocument returns an empty record, with a line for each field that it must have.
-func NewDocument(kind canonical.Kind) *Document {
+func NewDocument(kind *catalog.Kind) *Document {
 	var b strings.Builder
-	for i := range canonical.Tables[kind] {
-		if f := &canonical.Tables[kind][i]; f.Use.Has(catalog.Required) && f.Form != catalog.OwnSlug {
+	for i := range kind.Fields {
+		if f := &kind.Fields[i]; f.Use.Has(catalog.Required) && f.Form != catalog.OwnSlug {
 			b.WriteString(f.Name + ":\n")
 		}
 	}
 	d := &Document{kind: kind, path: catalogueFile}
 	text := b.String()
-	if kind != canonical.Catalogue {
+	if kind != catalog.CatalogueKind {
 		d.path, text = "", "---\n"+text+"---\n"
 	}
 	if err := d.parse(text); err != nil {
@@ -83,22 +82,20 @@ func NewDocument(kind canonical.Kind) *Document {
 }
 
 // kindOf returns the kind and the slug of the record that a file has.
-func kindOf(path string) (canonical.Kind, string, error) {
+func kindOf(path string) (*catalog.Kind, string, error) {
 	if path == catalogueFile {
-		return canonical.Catalogue, string(canonical.Catalogue), nil
+		return catalog.CatalogueKind, catalog.CatalogueKind.Name, nil
 	}
 	folder, name, _ := strings.Cut(path, "/")
 	slug, isMarkdown := strings.CutSuffix(name, ".md")
 	slug = strings.TrimSuffix(slug, nextSuffix)
-	for _, k := range kinds {
-		switch {
-		case path == k.folder+".jsonl":
-			return "", "", &EditError{Text: "records in a .jsonl file cannot be edited by form"}
-		case folder == k.folder && isMarkdown && catalog.IsSlug(slug):
-			return k.of, slug, nil
-		}
+	if k := catalog.KindIn(folder); k != nil && isMarkdown && catalog.IsSlug(slug) {
+		return k, slug, nil
 	}
-	return "", "", &EditError{Text: "this is not the file of a record"}
+	if catalog.KindIn(strings.TrimSuffix(path, ".jsonl")) != nil && strings.HasSuffix(path, ".jsonl") {
+		return nil, "", &EditError{Text: "records in a .jsonl file cannot be edited by form"}
+	}
+	return nil, "", &EditError{Text: "this is not the file of a record"}
 }
 
 // parse makes the document that of a text, or returns an error and leaves it as it is.
@@ -108,7 +105,7 @@ func (d *Document) parse(text string) error {
 	if len(text) > maxFile {
 		return &EditError{Text: "the file is larger than 1 MiB; shorten it"}
 	}
-	if plain, ok := reader.utf8(text); ok && d.kind == canonical.Catalogue {
+	if plain, ok := reader.utf8(text); ok && d.kind == catalog.CatalogueKind {
 		var v value
 		v, _ = reader.settings(plain)
 		reader.fields = v.fields
@@ -128,7 +125,7 @@ func (d *Document) parse(text string) error {
 		next.newline = "\r\n"
 	}
 	next.end, next.text = len(next.lines), len(next.lines)
-	if d.kind != canonical.Catalogue {
+	if d.kind != catalog.CatalogueKind {
 		next.first = 1
 		next.end = 1 + slices.IndexFunc(next.lines[1:], func(line string) bool {
 			return strings.TrimRight(normalizeNewlines(line), " \t\n") == "---"
@@ -147,7 +144,7 @@ func (d *Document) parse(text string) error {
 func (d *Document) Bytes() []byte { return []byte(d.mark + strings.Join(d.lines, "")) }
 
 // Kind returns the kind of the record.
-func (d *Document) Kind() canonical.Kind { return d.kind }
+func (d *Document) Kind() *catalog.Kind { return d.kind }
 
 // Slug returns the slug of the record; "" if it has none yet.
 func (d *Document) Slug() string {
@@ -161,7 +158,7 @@ func (d *Document) FieldOf(p Problem) string {
 	if name := strings.TrimSuffix(p.Text, " is missing"); name != p.Text && d.field(name) != nil {
 		return name
 	}
-	if d.kind != canonical.Catalogue && p.Line > d.text {
+	if d.kind != catalog.CatalogueKind && p.Line > d.text {
 		return "body"
 	}
 	for i, s := range d.spans {
@@ -173,7 +170,7 @@ func (d *Document) FieldOf(p Problem) string {
 }
 
 func (d *Document) field(name string) *catalog.Field {
-	return fieldOf(canonical.Tables[d.kind], name)
+	return fieldOf(d.kind.Fields, name)
 }
 
 // fieldOf returns the field of a table by its name; nil if there is none.
@@ -215,7 +212,7 @@ func (d *Document) Body() string { return d.body }
 // SetBody replaces the Markdown below the fields. Blank lines around it stay.
 func (d *Document) SetBody(text string) error {
 	text, _ = trimBlankLines(cleanText(text))
-	if text == d.body || d.kind == canonical.Catalogue {
+	if text == d.body || d.kind == catalog.CatalogueKind {
 		return nil
 	}
 	isBlank := func(line string) bool { return strings.TrimSpace(line) == "" }

@@ -21,7 +21,6 @@ import (
 	"palmares/demo"
 	"palmares/internal/catalog"
 	"palmares/internal/french"
-	canonical "palmares/internal/record"
 	"palmares/internal/synthetic"
 	"palmares/starter"
 )
@@ -190,7 +189,7 @@ func oddFolder(t *testing.T) map[string]string {
 	for i := range oddFiles {
 		name := fmt.Sprintf("outils/odd-%d.md", i)
 		files[name] = oddTool(r)
-		decoded := decodeMarkdown(basis{zone: time.UTC}, kinds[0], name, files[name], "")
+		decoded := decodeMarkdown(basis{zone: time.UTC}, catalog.WrittenKinds[0], name, files[name], "")
 		for _, p := range decoded.problems {
 			t.Fatalf("%s in\n%s", p, files[name])
 		}
@@ -464,9 +463,9 @@ func wantRead(f *catalog.Field, given Value, read any) error {
 }
 
 // readBack decodes a file of a record, or catalogue.yaml.
-func readBack(kind canonical.Kind, name, text string) (record any, publishAt string, problems []Problem) {
+func readBack(kind *catalog.Kind, name, text string) (record any, publishAt string, problems []Problem) {
 	on := basis{zone: time.UTC}
-	if kind == canonical.Catalogue {
+	if kind == catalog.CatalogueKind {
 		d := decoder{file: name, line: 1, basis: on, problems: &problems, warnings: new([]Warning)}
 		plain, _ := d.utf8(text)
 		v, _ := d.settings(plain)
@@ -474,13 +473,10 @@ func readBack(kind canonical.Kind, name, text string) (record any, publishAt str
 		c, _ := d.catalogue()
 		return &c, "", problems
 	}
-	i := slices.IndexFunc(kinds, func(k fileKind) bool { return k.of == kind })
-	r := decodeMarkdown(on, kinds[i], name, text, "")
+	r := decodeMarkdown(on, kind, name, text, "")
 	record = r.record.of
 	return record, r.record.publishAt, r.problems
 }
-
-type fileKind = kind
 
 // wantOneChange checks that only the lines of a field differ.
 func wantOneChange(before, after *Document, name string) error {
@@ -521,12 +517,12 @@ func TestAChangedFieldChangesItsOwnLinesOnly(t *testing.T) {
 		name := rapid.SampledFrom(slices.Sorted(maps.Keys(files))).Draw(t, "file")
 		d := opened(t, name, files[name])
 		for range 4 {
-			table := canonical.Tables[d.Kind()]
+			table := d.Kind().Fields
 			f := &table[rapid.IntRange(0, len(table)-1).Draw(t, "field")]
 			if f.Form == catalog.OwnSlug || f.Name == "price_source" || f.Name == "price_quote" { // those need each other
 				continue
 			}
-			isSetting := d.Kind() == canonical.Catalogue && f.List != nil
+			isSetting := d.Kind() == catalog.CatalogueKind && f.List != nil
 			before := opened(t, name, string(d.Bytes()))
 			given := changed(t, before.Value(f.Name), valueFor(t, f))
 			text := before.Bytes()
@@ -559,7 +555,7 @@ func TestAChangedFieldChangesItsOwnLinesOnly(t *testing.T) {
 					fail(fmt.Errorf("%s: %s", g.Name, cmp.Diff(g.In(old), g.In(read))))
 				}
 			}
-			if !isSetting && f.Name != "announced" && f.Name != "body" && d.Kind() != canonical.Comparison && f.Name != "draft" && len(was) == 0 && len(problems) > 0 {
+			if !isSetting && f.Name != "announced" && f.Name != "body" && d.Kind() != catalog.ComparisonKind && f.Name != "draft" && len(was) == 0 && len(problems) > 0 {
 				fail(fmt.Errorf("problems: %v", problems))
 			}
 			again := string(d.Bytes())
@@ -698,7 +694,7 @@ Un avis.
 	}
 	d = opened(t, "outils/boreal.md", "---\nname: a\nscore: b\nplans:\n  - name: c\n---\n")
 	about := map[string]int{}
-	for _, p := range decodeMarkdown(basis{}, kinds[0], d.path, string(d.Bytes()), "").problems {
+	for _, p := range decodeMarkdown(basis{}, catalog.WrittenKinds[0], d.path, string(d.Bytes()), "").problems {
 		about[d.FieldOf(p)]++
 	}
 	if want := map[string]int{"domain": 1, "category": 1, "pricing": 1, "price": 1, "tagline": 1, "score": 1, "plans": 1}; !maps.Equal(about, want) {
@@ -815,15 +811,15 @@ func TestRowsOfAMappingNeedDifferentNames(t *testing.T) {
 }
 
 func TestANewRecordIsFilledInByItsForm(t *testing.T) {
-	for _, kind := range canonical.Kinds {
+	for _, kind := range catalog.Kinds {
 		d := NewDocument(kind)
-		for _, f := range canonical.Tables[kind] {
+		for _, f := range kind.Fields {
 			if isThere := strings.Contains("\n"+string(d.Bytes()), "\n"+f.Name+":\n"); isThere != (f.Use.Has(catalog.Required) && f.Form != catalog.OwnSlug) {
 				t.Errorf("%s: %s has a line: %v", kind, f.Name, isThere)
 			}
 		}
 	}
-	d, err := NewDocument(canonical.Tool).Rename("boreal")
+	d, err := NewDocument(catalog.ToolKind).Rename("boreal")
 	if err != nil || d.path != "outils/boreal.md" {
 		t.Fatal(d.path, err)
 	}
@@ -859,7 +855,7 @@ func TestARecordIsRenamedDuplicatedAndRetired(t *testing.T) {
 		}
 	}
 	next := opened(t, "outils/boreal.next.md", "---\n"+someFields+"---\n")
-	if d, err := next.Rename("nord"); err != nil || d.path != "outils/nord.next.md" || d.path != NextPath(PathOf(canonical.Tool, "nord")) {
+	if d, err := next.Rename("nord"); err != nil || d.path != "outils/nord.next.md" || d.path != NextPath(PathOf(catalog.ToolKind, "nord")) {
 		t.Error(d.path, err)
 	}
 	other := opened(t, "outils/scie.md", "---\n"+someFields+"announced:\n  - {from: 2030-01-01, retire: mort, successor: boreal} # sûr\n---\n")

@@ -2,8 +2,8 @@ package content
 
 import (
 	"maps"
+	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"palmares/internal/catalog"
@@ -72,17 +72,17 @@ func (m *Memory) replace(on basis, batches []*batch) {
 // reports false if the whole folder must be read. r must have been read with a memory; one call at a time
 // may use it, and what came of it.
 func (r *Result) With(name, text string) (next *Result, of any, ok bool) {
-	i := slices.IndexFunc(kinds, func(k kind) bool { return strings.HasPrefix(name, k.folder+"/") })
-	if r.folder == nil || i < 0 || slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.File != name }) {
+	k := catalog.KindIn(path.Dir(name))
+	if r.folder == nil || k == nil || slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.File != name }) {
 		return nil, nil, false
 	}
-	file := decodeMarkdown(r.folder.basis, kinds[i], name, text, "")
+	file := decodeMarkdown(r.folder.basis, k, name, text, "")
 	if !catalog.IsSlug(file.record.slug) {
 		return nil, nil, false
 	}
 	f := new(*r.folder)
 	f.only, f.problems, f.warnings = name, file.problems, file.warnings
-	own, was := f.replace(kinds[i], file.record.clone())
+	own, was := f.replace(k, file.record.clone())
 	f.assembleAt(f.now)
 	f.checkFuture(f.now)
 	next = &Result{Problems: finish(f.problems, ""), Pictures: &Pictures{}, folder: f}
@@ -119,7 +119,7 @@ func samePrice(a, b *catalog.Tool) bool {
 
 // replace puts a record in the place of that of the same file, which it returns, or after all others. The
 // folder that f is a copy of stays as it is.
-func (f *folder) replace(k kind, r record) (own *record, was record) {
+func (f *folder) replace(k *catalog.Kind, r record) (own *record, was record) {
 	f.batches = slices.Clone(f.batches)
 	for i, b := range f.batches {
 		if at := slices.IndexFunc(b.records, func(o record) bool { return o.file == r.file }); at >= 0 {

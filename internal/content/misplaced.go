@@ -10,11 +10,11 @@ import (
 // isMisplaced reports whether a record has the fields of another kind, as one that was moved from
 // its folder has. One problem then says what to keep, to delete and to add, instead of one for
 // each field.
-func (d *decoder) isMisplaced(k kind) bool {
+func (d *decoder) isMisplaced(k *catalog.Kind) bool {
 	has := func(fields []catalog.Field, name string) bool {
 		return slices.ContainsFunc(fields, func(f catalog.Field) bool { return f.Name == name })
 	}
-	own := lineFields(k.of)
+	own := lineFields(k)
 	var keep, remove, add []string
 	for _, f := range d.fields {
 		if has(own, f.name) {
@@ -23,16 +23,16 @@ func (d *decoder) isMisplaced(k kind) bool {
 			remove = append(remove, f.name)
 		}
 	}
-	isOther := func(k kind) bool {
+	isOther := func(k *catalog.Kind) bool {
 		n := 0
 		for _, name := range remove {
-			if has(lineFields(k.of), name) {
+			if has(lineFields(k), name) {
 				n++
 			}
 		}
 		return n > 1 // one may be a mistake
 	}
-	other := slices.IndexFunc(kinds, isOther)
+	other := slices.IndexFunc(catalog.WrittenKinds, isOther)
 	if other < 0 {
 		return false
 	}
@@ -54,9 +54,9 @@ func (d *decoder) isMisplaced(k kind) bool {
 	if len(add) > 0 {
 		advice += ", add " + strings.Join(add, ", ")
 	}
-	if k.folder == "cimetiere" {
+	if k.Folder == "cimetiere" {
 		advice += ", and say below them why the tool was retired, instead of the review"
 	}
-	d.report(d.line, "this has the fields of a record of %s/, and is in %s: %s", kinds[other].folder, d.file, advice)
+	d.report(d.line, "this has the fields of a record of %s/, and is in %s: %s", catalog.WrittenKinds[other].Folder, d.file, advice)
 	return true
 }

@@ -5,19 +5,16 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
-	canonical "palmares/internal/record"
 )
 
 // What makes one record of another.
 
 // PathOf returns the path of the file of a record.
-func PathOf(kind canonical.Kind, slug string) string {
-	for _, k := range kinds {
-		if k.of == kind {
-			return k.folder + "/" + slug + ".md"
-		}
+func PathOf(kind *catalog.Kind, slug string) string {
+	if kind == catalog.CatalogueKind {
+		return catalogueFile
 	}
-	return catalogueFile
+	return kind.Folder + "/" + slug + ".md"
 }
 
 // NextPath returns the path of the file that replaces another one at its hour.
@@ -41,7 +38,7 @@ func (d *Document) Rename(slug string) (*Document, error) {
 // ReplaceTool replaces the slug of a tool wherever the fields of a record name it, and reports whether
 // they do.
 func (d *Document) ReplaceTool(old, slug string) (isChanged bool, err error) {
-	table := canonical.Tables[d.kind]
+	table := d.kind.Fields
 	for i := 0; i < len(table) && err == nil; i++ {
 		f, v := &table[i], d.Value(table[i].Name)
 		isNamed := f.Form == catalog.ToolSlug && v.Text == old
@@ -90,8 +87,8 @@ func (d *Document) Duplicate(slug string) (*Document, error) {
 // Retire returns the obituary of a tool, with what belongs to it: its name, category, usages and
 // histories, its last score and price.
 func Retire(tool *Document, reason, day, successor, text string) (*Document, error) {
-	d := NewDocument(canonical.Retired)
-	d.path = PathOf(canonical.Retired, tool.Slug())
+	d := NewDocument(catalog.RetiredKind)
+	d.path = PathOf(catalog.RetiredKind, tool.Slug())
 	values := map[string]Value{
 		"reason": {Text: reason}, "retired_at": {Text: day}, "successor": {Text: successor}, "body": {Text: text},
 		"last_score": tool.Value("score"), "last_price": tool.Value("price"),

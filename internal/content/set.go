@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
-	canonical "palmares/internal/record"
 )
 
 // Set changes a field: only its own lines, of which those that say what they said before stay. A field
@@ -58,8 +57,8 @@ func (d *Document) place(name string) span {
 		return d.spans[i]
 	}
 	at, isPast := -1, false
-	for i := range canonical.Tables[d.kind] {
-		other := canonical.Tables[d.kind][i].Name
+	for i := range d.kind.Fields {
+		other := d.kind.Fields[i].Name
 		j := d.index(other)
 		isPast = isPast || other == name
 		switch {

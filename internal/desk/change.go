@@ -10,7 +10,6 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
-	"palmares/internal/record"
 	"palmares/internal/worktree"
 )
 
@@ -44,7 +43,7 @@ func (d *desk) changes(ctx context.Context, c *draft) ([]worktree.Change, error)
 	}
 	if !isRenamed {
 		for _, x := range compared(e.Catalog, old) {
-			list = append(list, d.withdrawal(content.PathOf(record.Comparison, x.Slug))...)
+			list = append(list, d.withdrawal(content.PathOf(catalog.ComparisonKind, x.Slug))...)
 		}
 		return list, nil
 	}
@@ -151,21 +150,21 @@ func compared(c *catalog.Catalog, slug string) (list []*catalog.Comparison) {
 // naming returns the files of the records that name a tool, and of those that another text is to replace.
 func naming(c *catalog.Catalog, slug string) (files []string) {
 	for _, x := range compared(c, slug) {
-		files = append(files, content.PathOf(record.Comparison, x.Slug))
+		files = append(files, content.PathOf(catalog.ComparisonKind, x.Slug))
 	}
 	for i := range c.Retired {
 		if x := &c.Retired[i]; x.Successor == slug {
-			files = append(files, content.PathOf(record.Retired, x.Slug))
+			files = append(files, content.PathOf(catalog.RetiredKind, x.Slug))
 		}
 	}
 	for _, t := range c.Tools {
 		if slices.ContainsFunc(t.Announced, func(a catalog.Announcement) bool { return a.Successor == slug }) {
-			files = append(files, content.PathOf(record.Tool, t.Slug))
+			files = append(files, content.PathOf(catalog.ToolKind, t.Slug))
 		}
 	}
 	for i := range c.Articles {
 		if a := &c.Articles[i]; slices.Contains(a.Tools, slug) {
-			files = append(files, content.PathOf(record.Article, a.Slug))
+			files = append(files, content.PathOf(catalog.ArticleKind, a.Slug))
 		}
 	}
 	for i := range c.Scheduled {

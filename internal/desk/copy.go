@@ -17,7 +17,6 @@ import (
 	"palmares/internal/content"
 	"palmares/internal/deskdb"
 	"palmares/internal/preview"
-	"palmares/internal/record"
 	"palmares/internal/sqldb"
 )
 
@@ -50,7 +49,7 @@ func (c *draft) address() string { return addressOf(c.Path) }
 // addressOf returns the address on the site of what a file is about.
 func addressOf(name string) string {
 	folder, file := path.Split(name)
-	if k := kindOf(strings.TrimSuffix(folder, "/")); k != nil {
+	if k := catalog.KindIn(strings.TrimSuffix(folder, "/")); k != nil {
 		return k.Address + strings.TrimSuffix(strings.TrimSuffix(file, ".md"), ".next")
 	}
 	return "/"
@@ -61,7 +60,7 @@ func name(doc *content.Document, file string) string {
 	if doc == nil {
 		return file
 	}
-	if doc.Kind() == record.Catalogue {
+	if doc.Kind() == catalog.CatalogueKind {
 		return "Réglages du site"
 	}
 	return cmp.Or(doc.Value("name").Text, doc.Value("title").Text, strings.TrimSuffix(path.Base(file), ".md"))
@@ -236,7 +235,7 @@ func (d *desk) copyRows(r *request, records []row) ([]copyRow, error) {
 // recordName returns the name of a file for people who do not know files.
 func recordName(file string) string {
 	folder, base := path.Split(file)
-	k := kindOf(strings.TrimSuffix(folder, "/"))
+	k := catalog.KindIn(strings.TrimSuffix(folder, "/"))
 	switch {
 	case file == settingsFile:
 		return "Réglages du site"

@@ -13,7 +13,6 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/french"
-	"palmares/internal/record"
 )
 
 type choice struct {
@@ -106,7 +105,7 @@ func newField(f content.FormField, key string, v content.Value) field {
 		}
 	}
 	switch {
-	case f.Of == record.Tool:
+	case f.Of == catalog.ToolKind:
 		shown.List = "page.outils"
 	case f.From == content.FromAuthors:
 		shown.List = "page.auteurs"
@@ -222,7 +221,7 @@ func parseField(form url.Values, key string, f content.FormField, known *catalog
 			}
 		}
 	}
-	if f.Of == record.Tool {
+	if f.Of == catalog.ToolKind {
 		v.Text = toolNamed(known, v.Text)
 		for i := range v.Items {
 			v.Items[i] = toolNamed(known, v.Items[i])
@@ -278,9 +277,9 @@ var namesInSentences = regexp.MustCompile(`[\pL\d_./-]+`)
 // inWords returns a sentence about a file with the words of its form in the place of the names that fields and
 // their values have in it.
 func inWords(file, sentence string) string {
-	kind := record.Catalogue
-	if k := kindOf(path.Dir(file)); k != nil {
-		kind = k.Kind
+	kind := catalog.CatalogueKind
+	if k := catalog.KindIn(path.Dir(file)); k != nil {
+		kind = k
 	}
 	sentence = strings.Replace(sentence, ", entre guillemets", "", 1) // which a form writes itself
 	words, found := map[string]string{}, namesInSentences.FindAllString(sentence, -1)

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"palmares/internal/catalog"
 	"palmares/internal/deskdb"
 	"palmares/internal/picture"
-	"palmares/internal/record"
 	"palmares/internal/sqldb"
 )
 
@@ -67,7 +67,7 @@ func (d *desk) addPicture(r *request, c *draft) (*response, error) {
 		return nil, err
 	}
 	text := "![" + bracketed.Replace(alt) + "](../" + place + ")"
-	if r.isScript() || c.doc == nil || c.doc.Kind() == record.Catalogue {
+	if r.isScript() || c.doc == nil || c.doc.Kind() == catalog.CatalogueKind {
 		return writeJSON(http.StatusOK, map[string]string{"markdown": text, "path": place}), nil
 	}
 	if err := c.doc.SetBody(strings.TrimLeft(c.doc.Body()+blankLine+text, "\n")); err != nil {

@@ -17,7 +17,6 @@ import (
 	"palmares/internal/content"
 	"palmares/internal/deskdb"
 	"palmares/internal/evidence"
-	"palmares/internal/record"
 	"palmares/internal/sqldb"
 )
 
@@ -100,7 +99,7 @@ type sourcePage struct {
 
 // showSource reads the page that the price of a tool was taken from, and proposes its words as the quotation.
 func (d *desk) showSource(r *request, c *draft) (_ *response, err error) {
-	if c.doc == nil || c.doc.Kind() != record.Tool {
+	if c.doc == nil || c.doc.Kind() != catalog.ToolKind {
 		return nil, noPage()
 	}
 	data := sourcePage{
@@ -142,7 +141,7 @@ func (p *sourcePage) explain(err error) {
 // mark records the words that somebody chose on a page, with their amount as the price if she wants, or else those that
 // she pasted.
 func (d *desk) mark(r *request, c *draft) (*response, error) {
-	if c.doc == nil || c.doc.Kind() != record.Tool {
+	if c.doc == nil || c.doc.Kind() != catalog.ToolKind {
 		return nil, noPage()
 	}
 	price, words, _ := strings.Cut(r.PostForm.Get("mots"), ": ")
@@ -161,7 +160,7 @@ func (d *desk) mark(r *request, c *draft) (*response, error) {
 	c.Revision = revision // that she read
 	published, missing := content.OpenDocument(c.file(), c.Original)
 	if missing != nil { // a new record
-		published = content.NewDocument(record.Tool)
+		published = content.NewDocument(catalog.ToolKind)
 	}
 	err = d.saveQuote(r, c.WorkingCopy, c.doc, quotation{words, price, catalog.Day(r.now), published})
 	return seeOther(c.path()+priceGroup, "citation"), err

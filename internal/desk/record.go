@@ -11,7 +11,6 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/deskdb"
-	"palmares/internal/record"
 	"palmares/internal/sqldb"
 	"palmares/internal/worktree"
 )
@@ -28,7 +27,7 @@ type recordPage struct {
 
 // reasons returns why a tool may be retired.
 func reasons() []content.Choice {
-	for _, g := range content.Form(record.Retired) {
+	for _, g := range content.Form(catalog.RetiredKind) {
 		for _, f := range g.Fields {
 			if f.Name == "reason" {
 				return f.Choices
@@ -61,7 +60,7 @@ func (d *desk) showRecord(r *request) (*response, error) {
 	data := recordPage{page: r.page(found.Name), Row: found, Reasons: reasons(), Today: catalog.Day(r.now)}
 	data.Copies, err = d.copiesOf(r, found)
 	data.Tools = proposals(c)
-	if found.Kind.Kind == record.Tool {
+	if found.Kind == catalog.ToolKind {
 		data.Compared = compared(c, found.Slug)
 	}
 	return render("record", data), err
@@ -160,39 +159,35 @@ func slugOf(s string) string {
 
 type newPage struct {
 	page
-	Kinds []kind
+	Kinds []*catalog.Kind
 	Tools []*catalog.Tool
 	A, B  string // the tools of a comparison
 }
 
 func (d *desk) newRecord(r *request) (*response, error) {
-	data := newPage{page: r.page("Nouvelle fiche"), Kinds: kinds, A: r.URL.Query().Get("a"), B: r.URL.Query().Get("b")}
+	data := newPage{page: r.page("Nouvelle fiche"), Kinds: catalog.WrittenKinds, A: r.URL.Query().Get("a"), B: r.URL.Query().Get("b")}
 	data.Tools = proposals(r.folder.Catalog)
 	return render("new", data), nil
 }
 
 // createRecord begins a record, or a comparison of two tools.
 func (d *desk) createRecord(r *request) (*response, error) {
-	k := kindOf(r.PostForm.Get("genre"))
+	k := catalog.KindIn(r.PostForm.Get("genre"))
 	if k == nil {
 		return nil, refused("Choisissez ce que vous voulez écrire\u00a0: un outil, un comparatif, un outil disparu, une page, un article ou la page de quelqu’un.")
 	}
 	title := strings.TrimSpace(r.PostForm.Get("nom"))
 	a, b := strings.TrimSpace(r.PostForm.Get("a")), strings.TrimSpace(r.PostForm.Get("b"))
-	if k.Kind == record.Comparison && a != "" && b != "" && title == "" {
+	if k == catalog.ComparisonKind && a != "" && b != "" && title == "" {
 		title = a + " ou " + b
 	}
 	file, err := d.free(r, k.Folder, cmp.Or(r.PostForm.Get("adresse"), title))
 	if err != nil {
 		return nil, err
 	}
-	doc := content.NewDocument(k.Kind)
-	field := "name"
-	if k.Kind != record.Tool && k.Kind != record.Retired && k.Kind != record.Author {
-		field = "title"
-	}
-	values := map[string]string{field: title}
-	if k.Kind == record.Comparison {
+	doc := content.NewDocument(k)
+	values := map[string]string{k.Title(): title}
+	if k == catalog.ComparisonKind {
 		values["tool_a"], values["tool_b"] = slugOf(toolNamed(r.folder.Catalog, a)), slugOf(toolNamed(r.folder.Catalog, b))
 	}
 	for name, text := range values {
@@ -248,7 +243,7 @@ func (d *desk) retire(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if found.Kind.Kind != record.Tool || found.Next {
+	if found.Kind != catalog.ToolKind || found.Next {
 		return nil, noPage()
 	}
 	reason, day := r.PostForm.Get("raison"), r.PostForm.Get("jour")
@@ -292,7 +287,7 @@ func (d *desk) showSettings(r *request) (*response, error) {
 		data.Name, data.URL, data.Categories = r.folder.Catalog.Name, r.folder.Catalog.URL, r.folder.Catalog.InOrder().Categories
 	}
 	for _, x := range d.rows(r.folder, r.now) {
-		if x.Kind.Kind == record.Page {
+		if x.Kind == catalog.PageKind {
 			data.Pages = append(data.Pages, x)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"palmares/internal/deskdb"
 	"palmares/internal/french"
 	"palmares/internal/preview"
-	"palmares/internal/record"
 	"palmares/internal/sqldb"
 	"palmares/internal/worktree"
 )
@@ -59,7 +58,7 @@ func (d *desk) chooseHour(r *request, c *draft) (*response, error) {
 
 // hasHour reports whether what it is about can appear at an hour.
 func (c *draft) hasHour() bool {
-	return c.doc != nil && c.doc.Kind() != record.Catalogue && c.doc.Kind() != record.Author
+	return c.doc != nil && c.doc.Kind() != catalog.CatalogueKind && c.doc.Kind() != catalog.AuthorKind
 }
 
 // placeOf returns the file that a scheduled working copy becomes: one beside the record, if that is public.

@@ -19,7 +19,6 @@ import (
 	"palmares/internal/deskdb"
 	"palmares/internal/french"
 	"palmares/internal/preview"
-	"palmares/internal/record"
 	"palmares/internal/sqldb"
 )
 
@@ -34,7 +33,7 @@ type sharesPage struct {
 func (d *desk) listShares(r *request, c *draft) (*response, error) { return d.showShares(r, c, "") }
 
 func (d *desk) showShares(r *request, c *draft, token string) (*response, error) {
-	if c.doc != nil && c.doc.Kind() == record.Catalogue {
+	if c.doc != nil && c.doc.Kind() == catalog.CatalogueKind {
 		return nil, refused("Les réglages n’ont pas de page à partager.")
 	}
 	data := sharesPage{page: r.page("Partager"), Copy: c.row()}

@@ -107,11 +107,11 @@ func (d *desk) sources(e *preview.Edition) ([]sourceList, error) {
 }
 
 func (d *desk) sourceRow(c *catalog.Catalog, l *evidence.Listed) sourceRow {
-	r := sourceRow{Listed: *l, Record: row{Kind: &kinds[2], Slug: l.Slug}, Name: l.Slug}
+	r := sourceRow{Listed: *l, Record: row{Kind: catalog.RetiredKind, Slug: l.Slug}, Name: l.Slug}
 	r.Found = oneLine(l.Found)
 	r.Change = passage{Old: oneLine(l.Quote), New: r.Found}
 	if t := c.Tool(l.Slug); t != nil {
-		r.Record.Kind, r.Name, r.Shown = &kinds[0], t.Name, cmp.Or(t.PriceDisplay, l.Price)
+		r.Record.Kind, r.Name, r.Shown = catalog.ToolKind, t.Name, cmp.Or(t.PriceDisplay, l.Price)
 		r.IsOpen = l.URL == t.PriceSource && l.Quote == t.PriceQuote && !d.isInBulk(&r.Record) // not an announced price
 	}
 	r.IsTaken = r.IsOpen && l.State == catalog.Changed && utf8.RuneCountInString(r.Found) <= catalog.MaxQuote

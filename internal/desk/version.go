@@ -114,7 +114,7 @@ func (d *desk) changesOf(r *request, v version, names map[string]string) (list [
 	isTold := map[string]bool{}
 	for i := range diff.Entries {
 		e := &diff.Entries[i]
-		isTold[kindOf(e.Kind).Folder+"/"+e.Slug] = true
+		isTold[catalog.KindNamed(e.Kind).Folder+"/"+e.Slug] = true
 		list = append(list, chronicle.Title(e, chronicle.French))
 	}
 	for _, c := range publication.Records(&diff) {
@@ -139,12 +139,12 @@ var changeNames = map[string]string{
 
 // labels returns the names of the fields that changed in a record, if they are few; "" otherwise.
 func labels(c *publication.RecordChange) string {
-	k := kindOf(path.Dir(c.Record))
+	k := catalog.KindIn(path.Dir(c.Record))
 	if k == nil || len(c.Parts) > maxNamed {
 		return ""
 	}
 	var list []string
-	for _, g := range content.Form(k.Kind) {
+	for _, g := range content.Form(k) {
 		for _, f := range g.Fields {
 			if slices.ContainsFunc(c.Parts, func(p catalog.Part) bool { return p.Field == f.Name }) {
 				list = append(list, strings.ToLower(f.Label))
@@ -243,7 +243,7 @@ func (d *desk) moveBack(changes []worktree.Change) error {
 // reverted returns what a change that takes something back does.
 func (d *desk) reverted(known *catalog.Catalog, c worktree.Change) revertedFile {
 	f := revertedFile{Name: recordName(c.Path), IsAdded: c.Base == "", IsGone: c.Data == nil}
-	if k := kindOf(path.Dir(c.Path)); k != nil {
+	if k := catalog.KindIn(path.Dir(c.Path)); k != nil {
 		f.Name = k.Label + "\u00a0: " + f.Name
 	}
 	if strings.HasPrefix(c.Path, "images/") {

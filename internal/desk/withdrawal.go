@@ -4,9 +4,10 @@ import (
 	"io/fs"
 	"slices"
 
+	"palmares/internal/catalog"
+
 	"palmares/internal/content"
 	"palmares/internal/preview"
-	"palmares/internal/record"
 	"palmares/internal/worktree"
 )
 
@@ -22,13 +23,13 @@ type withdrawalPage struct {
 
 // CanGo reports whether a record can be withdrawn. A tool that visitors know is retired instead.
 func (r row) CanGo() bool {
-	isKept := r.Kind.Kind == record.Retired || r.Kind.Kind == record.Tool && !r.Draft
+	isKept := r.Kind == catalog.RetiredKind || r.Kind == catalog.ToolKind && !r.Draft
 	return !isKept && r.Due == "" && !r.IsInBulk // what waits for its hour is unscheduled
 }
 
 // IsRemembered reports whether the site says of its address that there was a page.
 func (r row) IsRemembered() bool {
-	return !r.Draft && (r.Kind.Kind == record.Page || r.Kind.Kind == record.Article)
+	return !r.Draft && (r.Kind == catalog.PageKind || r.Kind == catalog.ArticleKind)
 }
 
 // goes returns the record that is to be withdrawn, and what takes it out of the folder.
@@ -64,7 +65,7 @@ func (d *desk) confirmWithdrawal(r *request) (*response, error) {
 	})}.Warnings()
 	data.Copies, err = d.copiesOf(r, found)
 	for _, x := range d.rows(r.folder, r.now) {
-		if found.Kind.Kind == record.Author && slices.Contains(x.Authors, found.Name) {
+		if found.Kind == catalog.AuthorKind && slices.Contains(x.Authors, found.Name) {
 			data.Signed++
 		}
 	}

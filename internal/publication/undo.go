@@ -138,7 +138,7 @@ func (s problemsOf) Findings(all []Finding) error {
 // report returns what an undo changed, what it left, and what is still to be done elsewhere.
 func (u *Undo) report(undo *catalogdb.Undo, done catalogdb.Publication) string {
 	r := newChangeReport(&done.Diff)
-	for _, slug := range done.Diff.Tools.Added {
+	for _, slug := range done.Diff.Of(catalog.ToolKind).Added {
 		if parts := done.Diff.Parts["outils/"+slug]; len(parts) > 0 && undo.Undid == 0 {
 			const advice = " leads there; list it in the file, or it ends with the next publication"
 			r.line("alias", "outils/"+slug, ": "+parts[0].Old+advice)
