@@ -1,14 +1,8 @@
 // Package accountsite is the account on the web, /compte and everything below it, and the forms of
 // readers without an account, /signaler and /suivre.
 //
-// A page is a function from a request to a response or an error. One adapter does
-// the rest for all of them: it identifies the visitor, limits the time a request
-// takes, sets the cookie, shows the page in the layout of the site and turns errors
-// into pages. GET changes nothing, with one exception: on return from Stripe the
-// subscription is fetched again. Changes are made by forms, accepted from our own
-// pages only, and end in a redirect to a page that can be reloaded. That page says
-// what was done, by a word in its address from a fixed list (see notice.go), so the
-// only cookie is that of the session.
+// Its shell is package forms. GET changes nothing, with one exception: on return from
+// Stripe the subscription is fetched again. The only cookie is that of the session.
 //
 // A key or a secret is shown once, in the response to the form that created it; it
 // never appears in an address or a cookie. Such a form carries what it was based on.
@@ -23,13 +17,13 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"time"
 
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
 	"palmares/internal/billing"
 	"palmares/internal/cache"
+	"palmares/internal/forms"
 	"palmares/internal/site"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
@@ -112,9 +106,13 @@ type Handler struct {
 // New returns the pages.
 func New(cfg Config) *Handler {
 	p := &pages{
-		Config: cfg, mux: http.NewServeMux(), local: isLocal(cfg.BaseURL), waiting: make(chan struct{}, maxWaiting),
+		Config: cfg, local: isLocal(cfg.BaseURL), waiting: make(chan struct{}, maxWaiting),
 		strangers: web.NewLimit(maxStrangers, strangerWait),
 		known:     cache.New(knownSize, func(hash [sha256.Size]byte, _ struct{}) int { return len(hash) }),
+		shell: forms.Shell{
+			Site: cfg.Site, BaseURL: cfg.BaseURL, Now: cfg.Now, Log: cfg.Log, Timeout: requestTimeout,
+			Failed: "an account page failed", Failures: failures,
+		},
 	}
 
 	// For everybody.
@@ -169,14 +167,7 @@ func New(cfg Config) *Handler {
 	p.owned("POST "+deletionPath+"/demande", p.requestDeletion)
 	p.open("/", p.notFound)
 
-	guard := http.NewCrossOriginProtection()
-	// Behind a proxy the Host header may differ from the origin that browsers see.
-	if u, err := url.Parse(cfg.BaseURL); err == nil && u.Host != "" {
-		if err := guard.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {
-			panic(err) // only without a scheme or host
-		}
-	}
-	guard.AddInsecureBypassPattern("POST " + endPath) // by the providers of mailboxes: its secret is all it needs
-	guard.SetDenyHandler(p.handle(func(*request) (*response, error) { return nil, crossOrigin() }))
-	return &Handler{guard.Handler(p.mux), p}
+	denied := p.handle(func(*request) (*response, error) { return nil, crossOrigin() })
+	// The providers of mailboxes send the last form: its secret is all it needs.
+	return &Handler{p.shell.Guarded(denied, "POST "+endPath), p}
 }

@@ -112,7 +112,7 @@ func (p *pages) listDeliveries(r *request) (*response, error) {
 	if cursor != "" {
 		data.Newest = pageBefore("")
 	}
-	data.Deliveries = deliveryRows(list, r.now)
+	data.Deliveries = deliveryRows(list, r.Now)
 	return render("deliveries", data), nil
 }
 
@@ -144,9 +144,9 @@ func (p *pages) showDelivery(r *request) (*response, error) {
 		return nil, err
 	}
 	data := deliveryPage{
-		page: r.page("Envoi " + d.Type), Delivery: d, Endpoint: e, Reason: originTexts[d.Origin], Sending: d.Sending(r.now),
+		page: r.page("Envoi " + d.Type), Delivery: d, Endpoint: e, Reason: originTexts[d.Origin], Sending: d.Sending(r.Now),
 	}
-	if d.NextAt.After(r.now) {
+	if d.NextAt.After(r.Now) {
 		data.NextAt = d.NextAt
 	}
 	for _, a := range slices.Backward(d.Attempts) {
@@ -187,7 +187,7 @@ func (p *pages) awaitResponse(r *request) (webhook.Delivery, error) {
 		return p.Store.Deliveries.Find(r.Context(), r.owner.Account.Owner(), r.PathValue("id"))
 	}
 	d, err := find()
-	if !r.isFirst() || r.now.Sub(d.CreatedAt) > responseWait {
+	if !r.isFirst() || r.Now.Sub(d.CreatedAt) > responseWait {
 		return d, err
 	}
 	select {
@@ -213,7 +213,7 @@ func (p *pages) awaitResponse(r *request) (webhook.Delivery, error) {
 }
 
 func (p *pages) resend(r *request) (*response, error) {
-	d, err := p.Store.Deliveries.Resend(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.now)
+	d, err := p.Store.Deliveries.Resend(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.Now)
 	if done := r.pingNotice(err); done != "" {
 		return seeOther(deliveriesPath+"/"+r.PathValue("id"), done), nil
 	}

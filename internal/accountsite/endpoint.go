@@ -50,9 +50,9 @@ func (p *pages) endpoints(r *request, rejected *endpointForm, notice string) (*r
 	a := render("endpoints", data)
 	switch {
 	case notice != "":
-		a.status = http.StatusConflict
+		a.Status = http.StatusConflict
 	case rejected != nil:
-		a.status = http.StatusBadRequest
+		a.Status = http.StatusBadRequest
 	}
 	return a, nil
 }
@@ -68,7 +68,7 @@ func (p *pages) createEndpoint(r *request) (*response, error) {
 	secret := webhook.NewSecret()
 	seal := func(id string) string { return p.Sealer.Seal(id, secret) }
 	e, err := p.Store.Endpoints.Create(r.Context(), r.owner.Account.ID, url, events, seal, new(r.PostForm.Get("dernier")),
-		r.now)
+		r.Now)
 
 	switch {
 	case errors.Is(err, accountdb.ErrChanged):
@@ -124,18 +124,18 @@ func (p *pages) endpoint(r *request, rejected *endpointForm, badDay string) (*re
 	}
 	data := endpointPage{
 		page: r.page("Point de réception"), Pro: r.owner.Account.Plan == account.Pro, Endpoint: e,
-		Now: r.now, Broken: e.State == webhook.Active && e.Failures >= webhook.BreakAfter,
-		Overlaps: r.now.Before(e.OldSecretUntil), Last: stamp(e.OldSecretUntil),
-		Form: rejected, Editing: rejected != nil, Deliveries: deliveryRows(recent, r.now),
+		Now: r.Now, Broken: e.State == webhook.Active && e.Failures >= webhook.BreakAfter,
+		Overlaps: r.Now.Before(e.OldSecretUntil), Last: stamp(e.OldSecretUntil),
+		Form: rejected, Editing: rejected != nil, Deliveries: deliveryRows(recent, r.Now),
 		Recoveries: recoveries[:min(len(recoveries), 10)],
-		Since:      recoveryForm{Value: day(r.now), Min: day(r.now.Add(-webhook.Keep)), Max: day(r.now), Problem: badDay},
+		Since:      recoveryForm{Value: day(r.Now), Min: day(r.Now.Add(-webhook.Keep)), Max: day(r.Now), Problem: badDay},
 	}
 	if rejected == nil {
 		data.Form = newEndpointForm(endpointsPath+"/"+id, e.URL, e.Events)
 	}
 	a := render("endpoint", data)
 	if rejected != nil || badDay != "" {
-		a.status = http.StatusBadRequest
+		a.Status = http.StatusBadRequest
 	}
 	return a, nil
 }
@@ -168,7 +168,7 @@ func (p *pages) changeState(r *request) (*response, error) {
 }
 
 func (p *pages) change(r *request, c webhook.Change) (webhook.Endpoint, error) {
-	e, err := p.Store.Endpoints.Change(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), c, r.now)
+	e, err := p.Store.Endpoints.Change(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), c, r.Now)
 	if err == nil {
 		p.WakeWebhooks() // deliveries may be waiting for it
 	}
@@ -177,7 +177,7 @@ func (p *pages) change(r *request, c webhook.Change) (webhook.Endpoint, error) {
 
 func (p *pages) ping(r *request) (*response, error) {
 	id := r.PathValue("id")
-	d, err := p.Store.Deliveries.Ping(r.Context(), r.owner.Account.Owner(), id, r.now)
+	d, err := p.Store.Deliveries.Ping(r.Context(), r.owner.Account.Owner(), id, r.Now)
 	if done := r.pingNotice(err); done != "" {
 		return seeOther(endpointsPath+"/"+id, done), nil
 	}

@@ -53,7 +53,7 @@ func (p *pages) followPage(r *request, title, problem string) (followPage, error
 	case "":
 	default:
 		return followPage{}, &failure{
-			status: http.StatusBadRequest, title: "Demande mal formée", text: "quand est aussitot ou semaine\u00a0: recommencez depuis la page Suivre.",
+			Status: http.StatusBadRequest, Title: "Demande mal formée", Text: "quand est aussitot ou semaine\u00a0: recommencez depuis la page Suivre.",
 		}
 	}
 	return data, nil
@@ -75,10 +75,10 @@ func (p *pages) follow(r *request) (*response, error) {
 		return seeOther(followPath, "suivre"), nil
 	}
 	about := url.Values{"quoi": {data.What}, "quand": {data.Pace}}.Encode()
-	queued, err := p.Store.Links.Sealed(p.Sealer).Request(r.Context(), strings.TrimSpace(data.Email), account.LinkFollow, about, p.network(r), r.now)
+	queued, err := p.Store.Links.Sealed(p.Sealer).Request(r.Context(), strings.TrimSpace(data.Email), account.LinkFollow, about, p.network(r), r.Now)
 	if errors.Is(err, sqldb.ErrInvalid) {
 		a := render("follow", data)
-		a.status = http.StatusBadRequest
+		a.Status = http.StatusBadRequest
 		return a, nil
 	}
 	if queued {
@@ -92,7 +92,7 @@ func (p *pages) follow(r *request) (*response, error) {
 func (p *pages) showConfirmation(r *request) (*response, error) {
 	data, err := p.followPage(r, "Confirmer", "")
 	if err == nil {
-		data.Email, err = p.Store.Links.Sealed(p.Sealer).Check(r.Context(), data.Token, account.LinkFollow, r.now)
+		data.Email, err = p.Store.Links.Sealed(p.Sealer).Check(r.Context(), data.Token, account.LinkFollow, r.Now)
 	}
 	if err != nil {
 		return nil, followFailure(err)
@@ -103,10 +103,10 @@ func (p *pages) showConfirmation(r *request) (*response, error) {
 func (p *pages) confirmFollow(r *request) (*response, error) {
 	data, err := p.followPage(r, "", "")
 	if err == nil {
-		_, err = p.Store.Links.Sealed(p.Sealer).Check(r.Context(), data.Token, account.LinkFollow, r.now)
+		_, err = p.Store.Links.Sealed(p.Sealer).Check(r.Context(), data.Token, account.LinkFollow, r.Now)
 	}
 	if err == nil {
-		err = p.Store.Follows.Sealed(p.Sealer).Confirm(r.Context(), data.Token, data.What, data.Pace, r.now)
+		err = p.Store.Follows.Sealed(p.Sealer).Confirm(r.Context(), data.Token, data.What, data.Pace, r.Now)
 	}
 	if err != nil {
 		return nil, followFailure(err)
@@ -127,7 +127,7 @@ func followFailure(err error) error {
 	case !errors.Is(err, sqldb.ErrNotFound):
 		return err
 	}
-	return &failure{status: http.StatusGone, title: "Ce lien ne sert pas", text: text}
+	return &failure{Status: http.StatusGone, Title: "Ce lien ne sert pas", Text: text}
 }
 
 // showEnd shows the button that ends what a link is about.
@@ -184,7 +184,7 @@ func endFailure(err error) error {
 		return err
 	}
 	return &failure{
-		status: http.StatusGone, title: "Ce lien n’arrête rien",
-		text: "Il n’est pas complet, ou ce qu’il arrêtait est déjà fini. Si nous vous écrivons encore, ouvrez en entier le lien qui est à la fin du courriel le plus récent.",
+		Status: http.StatusGone, Title: "Ce lien n’arrête rien",
+		Text: "Il n’est pas complet, ou ce qu’il arrêtait est déjà fini. Si nous vous écrivons encore, ouvrez en entier le lien qui est à la fin du courriel le plus récent.",
 	}
 }

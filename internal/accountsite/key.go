@@ -57,7 +57,7 @@ func (p *pages) keys(r *request, name, problem, notice string) (*response, error
 	newest := ""
 	for _, k := range keys {
 		newest = max(newest, k.ID)
-		row := keyRow{k, k.State(r.now)}
+		row := keyRow{k, k.State(r.Now)}
 		switch row.State {
 		case account.KeyActive, account.KeySuspended:
 			data.Counted++
@@ -68,7 +68,7 @@ func (p *pages) keys(r *request, name, problem, notice string) (*response, error
 		case account.KeyOverlap:
 			data.Live = append(data.Live, row)
 		default:
-			if r.now.Sub(endOf(k)) < endedFor {
+			if r.Now.Sub(endOf(k)) < endedFor {
 				data.Ended = append(data.Ended, row)
 			}
 		}
@@ -83,9 +83,9 @@ func (p *pages) keys(r *request, name, problem, notice string) (*response, error
 	resp := render("keys", data)
 	switch {
 	case notice != "":
-		resp.status = http.StatusConflict
+		resp.Status = http.StatusConflict
 	case problem != "":
-		resp.status = http.StatusBadRequest
+		resp.Status = http.StatusBadRequest
 	}
 	return resp, nil
 }
@@ -114,7 +114,7 @@ func nameProblem(name string) string {
 
 func (p *pages) createKey(r *request) (*response, error) {
 	name := r.PostForm.Get("nom")
-	text, key, err := p.Store.Keys.Create(r.Context(), r.owner.Account.Email, name, new(r.PostForm.Get("derniere")), r.now)
+	text, key, err := p.Store.Keys.Create(r.Context(), r.owner.Account.Email, name, new(r.PostForm.Get("derniere")), r.Now)
 	switch {
 	case errors.Is(err, sqldb.ErrInvalid):
 		return p.keys(r, name, nameProblem(name), "")
@@ -164,13 +164,13 @@ func (p *pages) key(r *request, typed *string) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := keyPage{page: r.page("Clé «\u00a0" + k.Name + "\u00a0»"), keyRow: keyRow{k, k.State(r.now)}, Typed: k.Name}
+	data := keyPage{page: r.page("Clé «\u00a0" + k.Name + "\u00a0»"), keyRow: keyRow{k, k.State(r.Now)}, Typed: k.Name}
 	if typed == nil {
 		return render("key", data), nil
 	}
 	data.Typed, data.Problem = *typed, nameProblem(*typed)
 	a := render("key", data)
-	a.status = http.StatusBadRequest
+	a.Status = http.StatusBadRequest
 	return a, nil
 }
 
@@ -185,7 +185,7 @@ func (p *pages) renameKey(r *request) (*response, error) {
 
 // rotateKey needs no check for a form that is sent twice: a key is replaced only once.
 func (p *pages) rotateKey(r *request) (*response, error) {
-	text, key, err := p.Store.Keys.Rotate(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.now)
+	text, key, err := p.Store.Keys.Rotate(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.Now)
 	switch {
 	case errors.Is(err, accountdb.ErrKeyEnded):
 		return seeOther(keysPath, "cle-deja-remplacee"), nil
@@ -196,7 +196,7 @@ func (p *pages) rotateKey(r *request) (*response, error) {
 	case err != nil:
 		return nil, err
 	}
-	return p.showNewKey(r, "La clé est remplacée", text, key, r.now.Add(account.Overlap).UTC()), nil
+	return p.showNewKey(r, "La clé est remplacée", text, key, r.Now.Add(account.Overlap).UTC()), nil
 }
 
 func (p *pages) confirmRevocation(r *request) (*response, error) {
@@ -204,10 +204,10 @@ func (p *pages) confirmRevocation(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return render("revocation", keyPage{page: r.page("Révoquer une clé"), keyRow: keyRow{k, k.State(r.now)}}), nil
+	return render("revocation", keyPage{page: r.page("Révoquer une clé"), keyRow: keyRow{k, k.State(r.Now)}}), nil
 }
 
 func (p *pages) revokeKey(r *request) (*response, error) {
-	err := p.Store.Keys.Revoke(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.now)
+	err := p.Store.Keys.Revoke(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.Now)
 	return seeOther(keysPath, "cle-revoquee"), err
 }

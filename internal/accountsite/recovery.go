@@ -24,7 +24,7 @@ func (p *pages) recoverEvents(r *request) (*response, error) {
 	}
 	since, err := time.Parse(time.DateOnly, r.PostForm.Get("depuis"))
 	if err == nil {
-		_, err = p.Store.Deliveries.Recover(r.Context(), r.owner.Account.Owner(), id, since, r.now)
+		_, err = p.Store.Deliveries.Recover(r.Context(), r.owner.Account.Owner(), id, since, r.Now)
 	} else {
 		err = sqldb.ErrInvalid
 	}

@@ -50,7 +50,7 @@ func (p *pages) showReport(r *request) (*response, error) {
 func (p *pages) report(r *request) (*response, error) {
 	refused := func(status int, problem string) (*response, error) {
 		a := r.reportPage(p.about(r), problem)
-		a.status = status
+		a.Status = status
 		return a, nil
 	}
 	text := strings.TrimSpace(strings.ReplaceAll(r.PostForm.Get("texte"), "\r\n", "\n"))
@@ -71,7 +71,7 @@ func (p *pages) report(r *request) (*response, error) {
 			return refused(http.StatusBadRequest, "Cette adresse n’en est pas une\u00a0: écrivez-la seule, comme ada@example.org, ou laissez le champ vide.")
 		}
 	}
-	stored, err := p.Store.Reports.Sealed(p.Sealer).Add(r.Context(), accountdb.Report{Page: p.about(r), Text: text, Address: email}, p.network(r), r.now)
+	stored, err := p.Store.Reports.Sealed(p.Sealer).Add(r.Context(), accountdb.Report{Page: p.about(r), Text: text, Address: email}, p.network(r), r.Now)
 	if err == nil && !stored {
 		return refused(http.StatusTooManyRequests, "Trop de signalements viennent d’arriver\u00a0: gardez votre texte, et réessayez dans une heure, demain au plus tard.")
 	}

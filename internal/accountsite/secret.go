@@ -42,7 +42,7 @@ func (p *pages) rotateSecret(r *request) (*response, error) {
 	secret := webhook.NewSecret()
 	e, err := p.Store.Endpoints.RotateSecret(r.Context(), r.owner.Account.Owner(), id, p.Sealer.Seal(id, secret), new(
 		last),
-		r.now)
+		r.Now)
 
 	if errors.Is(err, accountdb.ErrChanged) {
 		return seeOther(endpointsPath+"/"+id, "secret-deja-remplace"), nil

@@ -100,10 +100,10 @@ func (d *desk) settleConflict(r *request, c *draft) (*response, error) {
 	data, ok := found.settle(r)
 	if !ok || r.PostForm.Get("maintenant") != hash(found.theirs) {
 		a := found.show(r, true)
-		a.status = http.StatusUnprocessableEntity
+		a.Status = http.StatusUnprocessableEntity
 		return a, nil
 	}
-	_, err = d.Copies.Rebase(r.Context(), c.ID, revision, found.theirs, data, r.now)
+	_, err = d.Copies.Rebase(r.Context(), c.ID, revision, found.theirs, data, r.Now)
 	if errors.Is(err, accountdb.ErrChanged) {
 		return found.show(r, true), nil
 	}

@@ -100,10 +100,10 @@ func (d *desk) open(r *request, id string) (*draft, error) {
 
 // anew is the response to a form about an older revision of a working copy: its page as it is now.
 func anew(r *request, page func() (*response, error)) (*response, error) {
-	r.notice = "Ce texte a été enregistré de nouveau pendant que vous le lisiez\u00a0: rien n’a été fait. Relisez-le, puis recommencez."
+	r.Notice = "Ce texte a été enregistré de nouveau pendant que vous le lisiez\u00a0: rien n’a été fait. Relisez-le, puis recommencez."
 	a, err := page()
-	if err == nil && a.location == "" {
-		a.status = http.StatusConflict
+	if err == nil && a.Location == "" {
+		a.Status = http.StatusConflict
 	}
 	return a, err
 }
@@ -327,7 +327,7 @@ func (d *desk) form(r *request, c *draft, e *preview.Edition, messages ...string
 	if err != nil {
 		return nil, err
 	}
-	data.Tools, data.Authors = proposals(known), signatures(d.rows(r.folder, r.now))
+	data.Tools, data.Authors = proposals(known), signatures(d.rows(r.folder, r.Now))
 	data.Groups = newForm(c.doc, known, problems)
 	return render("copy", data), nil
 }
@@ -366,7 +366,7 @@ func (d *desk) keep(r *request, c *draft) (*response, error) {
 	if err != nil {
 		return nil, unreadableForm()
 	}
-	saved, err := d.Copies.Save(r.Context(), c.ID, revision, c.Data, r.now)
+	saved, err := d.Copies.Save(r.Context(), c.ID, revision, c.Data, r.Now)
 	if errors.Is(err, accountdb.ErrChanged) {
 		return d.outdated(r, c)
 	}
@@ -403,7 +403,7 @@ func (d *desk) outdated(r *request, c *draft) (*response, error) {
 	a, err := d.form(r, c, r.folder, "Cette copie a été enregistrée dans une autre fenêtre, ou par quelqu’un d’autre, "+
 		"pendant que vous écriviez. Voici votre texte\u00a0: «\u00a0Enregistrer\u00a0» le garde à la place de l’autre.")
 	if err == nil {
-		a.status = http.StatusConflict
+		a.Status = http.StatusConflict
 	}
 	return a, err
 }
@@ -425,7 +425,7 @@ func (d *desk) report(r *request, c *draft) (*response, error) {
 	}
 	problems, others := problemsOf(e.Problems, c.Path, c.doc)
 	a := saved{
-		Revision: c.Revision, Saved: r.now.In(zoneOf(r.folder)).Format("15:04"), Problems: problems, Others: len(others), IsShown: e.HasPages(),
+		Revision: c.Revision, Saved: r.Now.In(zoneOf(r.folder)).Format("15:04"), Problems: problems, Others: len(others), IsShown: e.HasPages(),
 	}
 	copies, err := d.copyRows(r, nil)
 	if err != nil {

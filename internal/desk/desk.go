@@ -5,10 +5,7 @@
 // when it is published. The forms are made from the tables of fields of package content, and a file
 // keeps every byte that a form did not change.
 //
-// As in package accountsite, a page is a function from a request to a response or an error, and one
-// adapter does the rest: it knows who asks, what she may do, and that a form came from a page of
-// ours. GET changes nothing. Everything works without a script, except what happens while somebody
-// types.
+// Its shell is package forms. Everything works without a script, except what happens while somebody types.
 package desk
 
 import (
@@ -16,7 +13,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
@@ -24,6 +20,7 @@ import (
 	"palmares/internal/accountdb"
 	"palmares/internal/catalogdb"
 	"palmares/internal/evidence"
+	"palmares/internal/forms"
 	"palmares/internal/preview"
 	"palmares/internal/site"
 	"palmares/internal/worktree"
@@ -159,29 +156,24 @@ func (d *desk) sharedRoutes() []route {
 
 // New returns the handler of /redaction and everything below it.
 func New(cfg Config) http.Handler {
-	d := &desk{Config: cfg, mux: http.NewServeMux()}
+	d := &desk{Config: cfg, shell: forms.Shell{
+		Site: cfg.Site, BaseURL: cfg.BaseURL, Now: cfg.Now, Log: cfg.Log, Timeout: requestTimeout, IsDesk: true,
+		Failed: "a page of the desk failed", Failures: failures,
+	}}
 	routes := d.routes()
 	if !d.isLocal() {
 		routes = append(routes, d.sharedRoutes()...)
 	}
 	for _, r := range routes {
-		d.mux.HandleFunc(r.pattern, d.handle(r.role, r.page))
+		d.shell.Handle(r.pattern, d.handle(r.role, r.page))
 	}
-	d.mux.HandleFunc("/", d.handle(account.Author, d.notFound))
-	guard := http.NewCrossOriginProtection()
-	// Behind a proxy the Host header may differ from the origin that browsers see.
-	if u, err := url.Parse(cfg.BaseURL); err == nil && u.Host != "" {
-		if err := guard.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {
-			panic(err) // only without a scheme or host
-		}
-	}
-	guard.SetDenyHandler(d.handle(account.Author, func(*request) (*response, error) { return nil, crossOrigin() }))
-	return guard.Handler(d.mux)
+	d.shell.Handle("/", d.handle(account.Author, d.notFound))
+	return d.shell.Guarded(d.handle(account.Author, func(*request) (*response, error) { return nil, crossOrigin() }))
 }
 
 type desk struct {
 	Config
-	mux         *http.ServeMux
+	shell       forms.Shell
 	reading     folderReading
 	sourcesRead sourceReading
 	pages       pageReading

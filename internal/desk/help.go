@@ -3,6 +3,8 @@ package desk
 import (
 	"embed"
 	"net/http"
+
+	"palmares/internal/forms"
 )
 
 //go:embed help/*.png
@@ -20,10 +22,5 @@ func (d *desk) showHelpPicture(r *request) (*response, error) {
 	if err != nil {
 		return nil, noPage()
 	}
-	return &response{write: func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "image/png")
-		w.Header().Set("Cache-Control", "private, max-age=3600")
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		_, _ = w.Write(picture) // fails only when the client is gone
-	}}, nil
+	return forms.File(http.StatusOK, "image/png", picture, "Cache-Control", "private, max-age=3600"), nil
 }

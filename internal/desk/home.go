@@ -30,7 +30,7 @@ type concern struct {
 }
 
 func (d *desk) home(r *request) (*response, error) {
-	records := d.rows(r.folder, r.now)
+	records := d.rows(r.folder, r.Now)
 	copies, err := d.copyRows(r, records)
 	if err != nil {
 		return nil, err

@@ -72,7 +72,7 @@ func (d *desk) addPicture(r *request, c *draft) (*response, error) {
 	if err := c.doc.SetBody(strings.TrimLeft(c.doc.Body()+blankLine+text, "\n")); err != nil {
 		return nil, refused(sentence(err))
 	}
-	if _, err := d.Copies.Save(r.Context(), c.ID, c.Revision, c.doc.Bytes(), r.now); err != nil {
+	if _, err := d.Copies.Save(r.Context(), c.ID, c.Revision, c.doc.Bytes(), r.Now); err != nil {
 		return nil, err
 	}
 	return seeOther(c.path(), "image"), nil
@@ -95,7 +95,7 @@ func (d *desk) removePicture(r *request, c *draft, place string) (*response, err
 		if err := c.doc.SetBody(strings.Join(slices.DeleteFunc(paragraphs(c.doc.Body()), isShown), blankLine)); err != nil {
 			return nil, refused(sentence(err))
 		}
-		if _, err := d.Copies.Save(r.Context(), c.ID, c.Revision, c.doc.Bytes(), r.now); err != nil {
+		if _, err := d.Copies.Save(r.Context(), c.ID, c.Revision, c.doc.Bytes(), r.Now); err != nil {
 			return nil, err
 		}
 	}
@@ -149,7 +149,7 @@ func (d *desk) listPictures(r *request) (*response, error) {
 	if r.folder.Catalog != nil {
 		data.Used = len(r.folder.Catalog.Pictures)
 	}
-	for _, x := range d.rows(r.folder, r.now) {
+	for _, x := range d.rows(r.folder, r.Now) {
 		if without[x.File()] {
 			data.Without = append(data.Without, x)
 		}

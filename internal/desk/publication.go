@@ -127,7 +127,7 @@ func (d *desk) done(r *request, c *draft) {
 		var now accountdb.WorkingCopy
 		now, err = d.Copies.Find(ctx, c.ID)
 		if err == nil {
-			_, err = d.Copies.Rebase(ctx, c.ID, now.Revision, c.Data, now.Data, r.now)
+			_, err = d.Copies.Rebase(ctx, c.ID, now.Revision, c.Data, now.Data, r.Now)
 		}
 	}
 	if err != nil {
@@ -224,6 +224,6 @@ func (d *desk) notPublished(r *request, copies []*draft, err error) (*response, 
 		data.Copies = append(data.Copies, c.row())
 	}
 	a := render("refusal", data)
-	a.status = http.StatusConflict
+	a.Status = http.StatusConflict
 	return a, nil
 }

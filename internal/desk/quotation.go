@@ -47,7 +47,7 @@ var (
 func (p *pageReading) begin(d *desk, r *request) (*evidence.Reader, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.begun = slices.DeleteFunc(p.begun, func(at time.Time) bool { return r.now.Sub(at) >= time.Minute })
+	p.begun = slices.DeleteFunc(p.begun, func(at time.Time) bool { return r.Now.Sub(at) >= time.Minute })
 	switch {
 	case p.busy[r.Email]:
 		return nil, errBusy
@@ -58,7 +58,7 @@ func (p *pageReading) begin(d *desk, r *request) (*evidence.Reader, error) {
 		cfg.Agent = evidence.Agent(cfg.Agent, c)
 		p.reader, p.busy = evidence.NewReader(cfg), map[string]bool{}
 	}
-	p.begun, p.busy[r.Email] = append(p.begun, r.now), true
+	p.begun, p.busy[r.Email] = append(p.begun, r.Now), true
 	return p.reader, nil
 }
 
@@ -162,7 +162,7 @@ func (d *desk) mark(r *request, c *draft) (*response, error) {
 	if missing != nil { // a new record
 		published = content.NewDocument(record.Tool)
 	}
-	err = d.saveQuote(r, c.WorkingCopy, c.doc, quotation{words, price, catalog.Day(r.now), published})
+	err = d.saveQuote(r, c.WorkingCopy, c.doc, quotation{words, price, catalog.Day(r.Now), published})
 	return seeOther(c.path()+priceGroup, "citation"), err
 }
 
@@ -177,7 +177,7 @@ func (d *desk) saveQuote(r *request, c accountdb.WorkingCopy, doc *content.Docum
 	if err := q.write(doc); err != nil {
 		return refused(sentence(err))
 	}
-	_, err := d.Copies.Save(r.Context(), c.ID, c.Revision, doc.Bytes(), r.now)
+	_, err := d.Copies.Save(r.Context(), c.ID, c.Revision, doc.Bytes(), r.Now)
 	if errors.Is(err, accountdb.ErrChanged) {
 		return refused("Cette fiche vient d’être enregistrée ailleurs\u00a0: rien n’a été fait. Revenez à la page précédente, et recommencez.")
 	}

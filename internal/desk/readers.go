@@ -11,6 +11,7 @@ import (
 	"palmares/internal/accountdb"
 	"palmares/internal/chart"
 	"palmares/internal/dataset"
+	"palmares/internal/forms"
 	"palmares/internal/readership"
 )
 
@@ -71,12 +72,5 @@ func (d *desk) sendReaders(r *request) (*response, error) {
 		}
 	}
 	out.Flush()
-	return &response{write: func(w http.ResponseWriter, _ *http.Request) {
-		h := w.Header()
-		h.Set("Content-Type", "text/csv; charset=utf-8")
-		h.Set("Content-Disposition", `attachment; filename="audience.csv"`)
-		h.Set("Cache-Control", "no-store")
-		h.Set("X-Content-Type-Options", "nosniff")
-		_, _ = w.Write(b.Bytes()) // fails only when the client is gone
-	}}, nil
+	return forms.File(http.StatusOK, "text/csv; charset=utf-8", b.Bytes(), "Content-Disposition", `attachment; filename="audience.csv"`), nil
 }

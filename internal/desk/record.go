@@ -40,7 +40,7 @@ func reasons() []content.Choice {
 // record finds the record that the path of a request names, and its file; nil if it has none.
 func (d *desk) record(r *request) (row, []byte, *catalog.Catalog, error) {
 	file := r.PathValue("folder") + "/" + r.PathValue("slug") + ".md"
-	all := d.rows(r.folder, r.now)
+	all := d.rows(r.folder, r.Now)
 	i := slices.IndexFunc(all, func(x row) bool { return x.File() == file })
 	if i < 0 {
 		return row{}, nil, nil, noPage()
@@ -57,7 +57,7 @@ func (d *desk) showRecord(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := recordPage{page: r.page(found.Name), Row: found, Reasons: reasons(), Today: catalog.Day(r.now)}
+	data := recordPage{page: r.page(found.Name), Row: found, Reasons: reasons(), Today: catalog.Day(r.Now)}
 	data.Copies, err = d.copiesOf(r, found)
 	data.Tools = proposals(c)
 	if found.Kind.Kind == record.Tool {
@@ -106,7 +106,7 @@ func (d *desk) copyOf(r *request, c accountdb.WorkingCopy) (accountdb.WorkingCop
 			return c, err
 		}
 	}
-	made, err := d.Copies.Create(r.Context(), c, r.now)
+	made, err := d.Copies.Create(r.Context(), c, r.Now)
 	d.reading.forget() // on somebody's own machine, it is in the folder
 	if errors.Is(err, accountdb.ErrTooMany) {
 		return made, refused("Il y a déjà 500\u00a0copies de travail, le plus possible\u00a0: publiez-en ou supprimez-en d’abord.")
@@ -126,7 +126,7 @@ func (d *desk) openRecord(r *request) (*response, error) {
 	}
 	a, err := d.create(r, accountdb.WorkingCopy{Path: found.File(), Original: data, Data: data})
 	if err == nil && r.PostForm.Get("vers") == "source" { // to mark the words that say its price
-		place, _, _ := strings.Cut(a.location, "?")
+		place, _, _ := strings.Cut(a.Location, "?")
 		a = seeOther(place+"/source", "")
 	}
 	return a, err
@@ -144,7 +144,7 @@ func (d *desk) free(r *request, folder, given string) (string, error) {
 		return "", err
 	}
 	if slices.ContainsFunc(copies, func(c accountdb.WorkingCopy) bool { return c.Path == file }) ||
-		slices.ContainsFunc(d.rows(r.folder, r.now), func(x row) bool { return x.File() == file }) {
+		slices.ContainsFunc(d.rows(r.folder, r.Now), func(x row) bool { return x.File() == file }) {
 		return "", refused("L’adresse «\u00a0" + slug + "\u00a0» est déjà prise. Choisissez-en une autre.")
 	}
 	return file, nil
@@ -290,7 +290,7 @@ func (d *desk) showSettings(r *request) (*response, error) {
 	if r.folder.Catalog != nil {
 		data.Name, data.URL, data.Categories = r.folder.Catalog.Name, r.folder.Catalog.URL, r.folder.Catalog.InOrder().Categories
 	}
-	for _, x := range d.rows(r.folder, r.now) {
+	for _, x := range d.rows(r.folder, r.Now) {
 		if x.Kind.Kind == record.Page {
 			data.Pages = append(data.Pages, x)
 		}
@@ -301,7 +301,7 @@ func (d *desk) showSettings(r *request) (*response, error) {
 func (d *desk) openSettings(r *request) (*response, error) {
 	data, err := d.Folder.Read(settingsFile)
 	if err != nil {
-		return nil, &failure{http.StatusNotFound, "Réglages introuvables", "Le dossier n’a pas de fichier catalogue.yaml."}
+		return nil, &failure{Status: http.StatusNotFound, Title: "Réglages introuvables", Text: "Le dossier n’a pas de fichier catalogue.yaml."}
 	}
 	return d.create(r, accountdb.WorkingCopy{Path: settingsFile, Original: data, Data: data})
 }

@@ -318,7 +318,7 @@ func signatures(records []row) (names []string) {
 }
 
 func (d *desk) listRecords(r *request) (*response, error) {
-	records := d.rows(r.folder, r.now)
+	records := d.rows(r.folder, r.Now)
 	copies, err := d.copyRows(r, records)
 	if err != nil {
 		return nil, err

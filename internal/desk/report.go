@@ -35,7 +35,7 @@ func (d *desk) closeReport(r *request) (*response, error) {
 	if state != accountdb.ReportFixed && state != accountdb.ReportNotSo {
 		return nil, refused("Un signalement est corrigé, ou sans objet\u00a0: choisissez l’un des deux.")
 	}
-	if err := d.Reports.Close(r.Context(), r.PathValue("id"), state, r.Name, r.now); err != nil {
+	if err := d.Reports.Close(r.Context(), r.PathValue("id"), state, r.Name, r.Now); err != nil {
 		return nil, err
 	}
 	return seeOther(reportsPath, "regle"), nil

@@ -92,7 +92,7 @@ func (d *desk) step(r *request, c *draft, state, done string, needsNote bool) (*
 	if needsNote && note == "" {
 		return nil, refused("Dites en quelques mots ce qui est à reprendre, puis rendez la fiche.")
 	}
-	err = d.Copies.SetState(r.Context(), c.ID, revision, accountdb.CopyStep{State: state, Note: note, By: r.Email}, r.now)
+	err = d.Copies.SetState(r.Context(), c.ID, revision, accountdb.CopyStep{State: state, Note: note, By: r.Email}, r.Now)
 	switch {
 	case errors.Is(err, accountdb.ErrChanged):
 		return nil, refused("Cette copie a été enregistrée pendant que vous la lisiez\u00a0: rien n’a été fait. Revenez à la page, relisez " +

@@ -52,7 +52,7 @@ func (d *desk) chooseHour(r *request, c *draft) (*response, error) {
 	zone := zoneOf(e)
 	return render("schedule", schedulePage{
 		page: r.page("Programmer"), Copy: c.row(), IsNext: place != c.Path, Zone: zone.String(), Problems: findings(e.Problems, c),
-		First: r.now.In(zone).Add(time.Minute).Format("2006-01-02T15:04"),
+		First: r.Now.In(zone).Add(time.Minute).Format("2006-01-02T15:04"),
 	}), nil
 }
 
@@ -73,7 +73,7 @@ func (d *desk) placeOf(r *request, c *draft) (string, error) {
 	case c.Base == "" || strings.HasSuffix(c.Path, nextSuffix):
 		return c.Path, nil
 	}
-	all := d.rows(r.folder, r.now)
+	all := d.rows(r.folder, r.Now)
 	i := slices.IndexFunc(all, func(x row) bool { return x.File() == c.Path })
 	if i >= 0 && (all[i].Draft || all[i].Due != "") {
 		return c.Path, nil
@@ -103,7 +103,7 @@ func (d *desk) schedule(r *request, c *draft) (*response, error) {
 		return nil, err
 	}
 	when := r.PostForm.Get("quand")
-	if err := checkHour(when, zoneOf(r.folder), r.now); err != nil {
+	if err := checkHour(when, zoneOf(r.folder), r.Now); err != nil {
 		return nil, err
 	}
 	if err := c.doc.Set("publish_at", content.Value{Text: when}); err != nil {
@@ -169,7 +169,7 @@ type scheduledPage struct {
 // listScheduled shows what appears by itself, the next first.
 func (d *desk) listScheduled(r *request) (*response, error) {
 	data := scheduledPage{page: r.page("Programmées")}
-	for _, x := range d.rows(r.folder, r.now) {
+	for _, x := range d.rows(r.folder, r.Now) {
 		if x.Due != "" {
 			data.Rows = append(data.Rows, x)
 		}
@@ -198,7 +198,7 @@ func (d *desk) unschedule(r *request) (*response, error) {
 			return nil, err
 		}
 	}
-	kept, err := d.Copies.Create(r.Context(), c, r.now)
+	kept, err := d.Copies.Create(r.Context(), c, r.Now)
 	if errors.Is(err, accountdb.ErrTooMany) {
 		return nil, refused("Il y a déjà 500\u00a0copies de travail, le plus possible\u00a0: publiez-en ou supprimez-en d’abord.")
 	}

@@ -39,7 +39,7 @@ func (d *desk) showShares(r *request, c *draft, token string) (*response, error)
 	}
 	data := sharesPage{page: r.page("Partager"), Copy: c.row()}
 	var err error
-	data.Shares, err = d.Shares.List(r.Context(), c.ID, r.now)
+	data.Shares, err = d.Shares.List(r.Context(), c.ID, r.Now)
 	for i := range data.Shares {
 		s := &data.Shares[i]
 		s.CreatedAt, s.ExpiresAt = s.CreatedAt.In(zoneOf(r.folder)), s.ExpiresAt.In(zoneOf(r.folder))
@@ -52,7 +52,7 @@ func (d *desk) showShares(r *request, c *draft, token string) (*response, error)
 
 // share makes a private link to the page of a working copy.
 func (d *desk) share(r *request, c *draft) (*response, error) {
-	token, _, err := d.Shares.Create(r.Context(), c.ID, r.now)
+	token, _, err := d.Shares.Create(r.Context(), c.ID, r.Now)
 	if errors.Is(err, accountdb.ErrTooMany) {
 		return nil, refused("Cette copie a déjà 20\u00a0liens, le plus possible\u00a0: révoquez-en d’abord.")
 	}
@@ -74,7 +74,7 @@ func (d *desk) revokeShare(r *request, c *draft) (*response, error) {
 func (d *desk) showShared(r *request) (*response, error) {
 	token, rest, _ := strings.Cut(r.PathValue("path"), "/")
 	r.URL = &url.URL{Path: sharedPath} // whatever fails, the token is not logged
-	s, err := d.Shares.Find(r.Context(), token, r.now)
+	s, err := d.Shares.Find(r.Context(), token, r.Now)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return sharedNotice(r, http.StatusNotFound, "Lien sans page",
 			"Ce lien ne mène à aucune page\u00a0: il est incomplet, il a expiré, ou la rédaction l’a révoqué. Demandez-en un "+
@@ -102,17 +102,17 @@ func (d *desk) showShared(r *request) (*response, error) {
 				d.Log.Warn("a view of a private link was not counted", "share", s.ID, "error", err)
 			}
 		}
-		return &response{write: shown.writePage(page, catalog.Day(s.ExpiresAt))}, nil
+		return &response{Write: shown.writePage(page, catalog.Day(s.ExpiresAt))}, nil
 	}
 	if shown.has(r, "/"+rest) {
-		return &response{write: shown.writeFile("/" + rest)}, nil
+		return &response{Write: shown.writeFile("/" + rest)}, nil
 	}
 	return sharedNotice(r, http.StatusNotFound, "Lien sans page", "Il n’y a pas de page à cette adresse."), nil
 }
 
 func sharedNotice(r *request, status int, title, text string) *response {
 	a := render("shared", failurePage{page: r.page(title), Text: text})
-	a.status = status
+	a.Status = status
 	return a
 }
 
@@ -171,7 +171,7 @@ func (s *sharedRecord) has(r *request, picture string) bool {
 		return false
 	}
 	for _, address := range s.pages {
-		page := s.serve(r.Request, address).body.Bytes()
+		page := s.serve(r.Request.Request, address).body.Bytes()
 		i := bytes.Index(page, []byte(picture))
 		if i >= 0 && bytes.ContainsAny(page[i+len(picture):i+len(picture)+1], `" `) {
 			return true

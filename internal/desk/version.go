@@ -79,7 +79,7 @@ func (d *desk) versions(r *request) ([]version, error) {
 // describe adds what versions changed.
 func (d *desk) describe(r *request, all []version) (err error) {
 	names := map[string]string{"images/": "Images", catalog.ProofFile: "Preuves des prix"} // by file without suffix
-	for _, x := range d.rows(r.folder, r.now) {
+	for _, x := range d.rows(r.folder, r.Now) {
 		names[x.Kind.Folder+"/"+x.Slug] = x.Name
 	}
 	for i := range all {
@@ -274,7 +274,7 @@ func notUndone(err error) (string, error) {
 	_, isRefused := errors.AsType[*worktree.RefusedError](err)
 	switch {
 	case isNothing:
-		return nothing.text, nil
+		return nothing.Text, nil
 	case isConflict:
 		var names []string
 		for _, file := range conflict.Paths {

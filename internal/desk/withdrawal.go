@@ -50,7 +50,7 @@ func (d *desk) confirmWithdrawal(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	revision := d.reading.at(r.now, d.Folder)
+	revision := d.reading.at(r.Now, d.Folder)
 	e, err := d.Drafts.Open(r.Context(), preview.Source{
 		Key: "without " + found.File(), Revision: revision, Folder: revision,
 		Files: func() (fs.FS, bool, error) { return d.Folder.With(changes), false, nil },
@@ -63,7 +63,7 @@ func (d *desk) confirmWithdrawal(r *request) (*response, error) {
 		return slices.Contains(r.folder.Warnings, w)
 	})}.Warnings()
 	data.Copies, err = d.copiesOf(r, found)
-	for _, x := range d.rows(r.folder, r.now) {
+	for _, x := range d.rows(r.folder, r.Now) {
 		if found.Kind.Kind == record.Author && slices.Contains(x.Authors, found.Name) {
 			data.Signed++
 		}
