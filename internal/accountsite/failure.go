@@ -51,7 +51,7 @@ func gone(text string) *failure {
 
 // failures are the pages of the store's errors, the most specific first.
 var failures = []forms.Known{
-	forms.On(accountdb.ErrLinkUsed, gone("Il a déjà servi, et un lien ne sert qu’une fois. Si c’était vous à " +
+	forms.On(accountdb.ErrLinkUsed, gone("Il a déjà servi, et un lien ne sert qu’une fois. Si c’était vous à "+
 		"l’instant, ouvrez simplement votre compte\u202f; sinon, demandez-en un autre.")),
 	forms.On(accountdb.ErrLinkExpired, gone("Il a plus de 15\u00a0minutes. Demandez-en un autre.")),
 	forms.On(sqldb.ErrNotFound, notFound("Ce que vous cherchez n’existe pas, ou plus.")),

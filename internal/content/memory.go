@@ -85,7 +85,7 @@ func (r *Result) With(name, text string) (next *Result, of any, ok bool) {
 	own, was := f.replace(kinds[i], file.record.clone())
 	f.assembleAt(f.now)
 	f.checkFuture(f.now)
-	next = &Result{Problems: finish(f.problems, ""), Pictures: &Pictures{}, folder: f}
+	next = &Result{Problems: finish(f.problems, ""), Pictures: &Pictures{}, Proofs: r.Proofs, folder: f}
 	next.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), func(w Warning) bool { return w.File == name })
 	next.Warnings = append(next.Warnings, slices.DeleteFunc(f.warnings, func(w Warning) bool { return w.File != name })...)
 	sortByPlace(next.Warnings)

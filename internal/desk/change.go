@@ -10,6 +10,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/edition"
 	"palmares/internal/record"
 	"palmares/internal/worktree"
 )
@@ -17,8 +18,8 @@ import (
 // changes returns what a working copy changes in the folder. A text that is to replace its record moves or goes
 // with that. Records that name a tool by the address that it had change with it; comparisons with a tool that is
 // retired, which no site can have, go with it.
-func (d *desk) changes(ctx context.Context, c *draft) ([]worktree.Change, error) {
-	list, err := d.foldIn(ctx, c)
+func (d *desk) changes(ctx context.Context, e *edition.Edition, c *draft) ([]worktree.Change, error) {
+	list, err := d.foldIn(ctx, e, c)
 	if err != nil || c.Replaces == "" {
 		return list, err
 	}
@@ -38,9 +39,8 @@ func (d *desk) changes(ctx context.Context, c *draft) ([]worktree.Change, error)
 			list = append(list, worktree.Change{Path: content.NextPath(c.Path), Data: doc.Bytes()})
 		}
 	}
-	e, err := d.folder(ctx)
-	if err != nil || e.Catalog == nil || path.Dir(c.Replaces) != "outils" {
-		return list, err
+	if e.Catalog == nil || path.Dir(c.Replaces) != "outils" {
+		return list, nil
 	}
 	if !isRenamed {
 		for _, x := range compared(e.Catalog, old) {
@@ -80,12 +80,12 @@ func (d *desk) withdrawal(file string) (list []worktree.Change) {
 
 // foldIn returns what a working copy changes by itself. If a text that was to replace its record has, its
 // file goes with the old one, unless she has not seen that text: then the two are a conflict.
-func (d *desk) foldIn(ctx context.Context, c *draft) ([]worktree.Change, error) {
+func (d *desk) foldIn(ctx context.Context, e *edition.Edition, c *draft) ([]worktree.Change, error) {
 	list, err := d.ownChanges(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	now, next, err := d.current(ctx, c.file())
+	now, next, err := d.current(e, c.file())
 	if err != nil || next == nil {
 		return list, ignoreMissing(err)
 	}
@@ -107,11 +107,7 @@ func (d *desk) foldIn(ctx context.Context, c *draft) ([]worktree.Change, error) 
 
 // current returns the file of a record as the site has it. If a text that was to replace it has, this is
 // that text, and next the change that takes its own file out of the folder.
-func (d *desk) current(ctx context.Context, file string) (data []byte, next *worktree.Change, err error) {
-	e, err := d.folder(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
+func (d *desk) current(e *edition.Edition, file string) (data []byte, next *worktree.Change, err error) {
 	data, err = d.Folder.Read(file)
 	place := content.NextPath(file)
 	text, missing := d.Folder.Read(place)

@@ -2,7 +2,6 @@ package desk
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -13,6 +12,7 @@ import (
 
 	"palmares/internal/accountdb"
 	"palmares/internal/content"
+	"palmares/internal/edition"
 )
 
 // A conflict is a working copy whose record changed since it was opened.
@@ -23,8 +23,8 @@ type conflict struct {
 }
 
 // conflict returns the conflict of a working copy; nil if there is none.
-func (d *desk) conflict(ctx context.Context, c *draft) (*conflict, error) {
-	theirs, _, err := d.current(ctx, c.file())
+func (d *desk) conflict(e *edition.Edition, c *draft) (*conflict, error) {
+	theirs, _, err := d.current(e, c.file())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		theirs = nil
@@ -64,7 +64,7 @@ type conflictPage struct {
 }
 
 func (d *desk) showConflict(r *request, c *draft) (*response, error) {
-	found, err := d.conflict(r.Context(), c)
+	found, err := d.conflict(r.folder, c)
 	if err != nil || found == nil {
 		return seeOther(c.path(), ""), err
 	}
@@ -89,7 +89,7 @@ func (c *conflict) show(r *request, isMissing bool) *response {
 
 // settleConflict makes one version of two, as she chose.
 func (d *desk) settleConflict(r *request, c *draft) (*response, error) {
-	found, err := d.conflict(r.Context(), c)
+	found, err := d.conflict(r.folder, c)
 	if err != nil || found == nil {
 		return seeOther(c.path(), ""), err
 	}

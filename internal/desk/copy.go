@@ -16,7 +16,7 @@ import (
 	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
 	"palmares/internal/content"
-	"palmares/internal/preview"
+	"palmares/internal/edition"
 	"palmares/internal/record"
 	"palmares/internal/sqldb"
 )
@@ -150,11 +150,11 @@ func (c *draft) summary() string {
 }
 
 // edition returns the folder with a working copy in it.
-func (d *desk) edition(ctx context.Context, c *draft, isPublic bool) (*preview.Edition, error) {
-	return d.Drafts.Open(ctx, preview.Source{
-		Key: c.ID, Revision: c.Revision, Folder: d.reading.at(d.Now(), d.Folder), IsPublic: isPublic, Path: c.Path, Data: c.Data,
-		Files: func() (fs.FS, bool, error) {
-			changes, err := d.changes(ctx, c)
+func (d *desk) edition(ctx context.Context, c *draft, isPublic bool) (*edition.Edition, error) {
+	return d.Editions.With(ctx, edition.Change{
+		Key: c.ID, Revision: c.Revision, IsPublic: isPublic, Path: c.Path, Data: c.Data,
+		Files: func(folder *edition.Edition) (fs.FS, bool, error) {
+			changes, err := d.changes(ctx, folder, c)
 			return d.Folder.With(changes), len(changes) == 1, err
 		},
 	})
@@ -290,7 +290,7 @@ func (d *desk) showCopy(r *request, c *draft) (*response, error) {
 }
 
 // form shows a working copy as a form, in an edition of the folder.
-func (d *desk) form(r *request, c *draft, e *preview.Edition, messages ...string) (*response, error) {
+func (d *desk) form(r *request, c *draft, e *edition.Edition, messages ...string) (*response, error) {
 	copies, err := d.copyRows(r, nil)
 	if err != nil {
 		return nil, err
@@ -307,7 +307,7 @@ func (d *desk) form(r *request, c *draft, e *preview.Edition, messages ...string
 			data.Colleagues = append(data.Colleagues, other)
 		}
 	}
-	found, err := d.conflict(r.Context(), c)
+	found, err := d.conflict(r.folder, c)
 	if err != nil {
 		return nil, err
 	}

@@ -19,9 +19,9 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
 	"palmares/internal/catalogdb"
+	"palmares/internal/edition"
 	"palmares/internal/evidence"
 	"palmares/internal/forms"
-	"palmares/internal/preview"
 	"palmares/internal/site"
 	"palmares/internal/worktree"
 )
@@ -38,7 +38,7 @@ type Config struct {
 	Reports    *accountdb.Reports // sealed
 	Catalogue  *catalogdb.Catalogue
 	Readership *accountdb.Readership
-	Drafts     *preview.Drafts
+	Editions   *edition.Editions
 	// Site shows the pages in its layout.
 	Site *site.Site
 	// Reader reads the pages that prices were taken from. Its Agent is only the program: the catalogue is added.
@@ -173,10 +173,8 @@ func New(cfg Config) http.Handler {
 
 type desk struct {
 	Config
-	shell       forms.Shell
-	reading     folderReading
-	sourcesRead sourceReading
-	pages       pageReading
+	shell forms.Shell
+	pages pageReading
 
 	inspecting sync.Mutex // held by whoever checks a picture
 }

@@ -58,7 +58,7 @@ func (d *desk) addPicture(r *request, c *draft) (*response, error) {
 		return nil, err
 	}
 	err = d.Copies.PutFile(r.Context(), c.ID, accountdb.CopyFile{Path: place, Data: data})
-	d.Drafts.Forget(c.ID)
+	d.Editions.Forget(c.ID)
 	if errors.Is(err, accountdb.ErrTooMany) {
 		return nil, refused("Cette copie a déjà 20\u00a0images, ou 64\u00a0Mo d’images, le plus qu’elle puisse en avoir.")
 	}
@@ -87,7 +87,7 @@ func (d *desk) removePicture(r *request, c *draft, place string) (*response, err
 	if err != nil {
 		return nil, err
 	}
-	d.Drafts.Forget(c.ID)
+	d.Editions.Forget(c.ID)
 	if c.doc != nil {
 		isShown := func(paragraph string) bool {
 			return strings.HasPrefix(paragraph, "![") && strings.HasSuffix(paragraph, "](../"+place+")")

@@ -39,7 +39,7 @@ type publicationPage struct {
 
 // confirmPublication shows what publishing a working copy changes.
 func (d *desk) confirmPublication(r *request, c *draft) (*response, error) {
-	if found, err := d.conflict(r.Context(), c); err != nil || found != nil {
+	if found, err := d.conflict(r.folder, c); err != nil || found != nil {
 		return seeOther(c.path()+"/conflit", ""), err
 	}
 	e, err := d.edition(r.Context(), c, false)
@@ -77,7 +77,7 @@ func (d *desk) publish(r *request) (*response, error) {
 			return anew(r, func() (*response, error) { return d.home(r) })
 		}
 		copies, titles = append(copies, c), append(titles, c.summary())
-		changes, err := d.changes(r.Context(), c)
+		changes, err := d.changes(r.Context(), r.folder, c)
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +111,7 @@ func (d *desk) send(r *request, copies []*draft, work worktree.Publication) (*re
 	}
 	work.Over, _ = strconv.ParseInt(r.PostForm.Get("sur"), 10, 64) // 0 without it
 	_, err = d.Folder.Publish(r.Context(), work)
-	d.reading.forget()
+	d.Editions.Forget("")
 	if err != nil {
 		return d.notPublished(r, copies, err)
 	}
@@ -201,7 +201,7 @@ func (d *desk) notPublished(r *request, copies []*draft, err error) (*response, 
 			d.Log.Warn("what is new could not be brought into the folder", "error", err)
 		}
 		for _, c := range copies {
-			if found, err := d.conflict(r.Context(), c); err != nil || found != nil {
+			if found, err := d.conflict(r.folder, c); err != nil || found != nil {
 				return seeOther(c.path()+"/conflit", ""), err
 			}
 		}

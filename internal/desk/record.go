@@ -45,7 +45,7 @@ func (d *desk) record(r *request) (row, []byte, *catalog.Catalog, error) {
 	if i < 0 {
 		return row{}, nil, nil, noPage()
 	}
-	data, _, err := d.current(r.Context(), file)
+	data, _, err := d.current(r.folder, file)
 	if errors.Is(err, fs.ErrNotExist) {
 		all[i].IsInBulk, err = true, nil
 	}
@@ -98,7 +98,7 @@ func (d *desk) create(r *request, c accountdb.WorkingCopy) (*response, error) {
 func (d *desk) copyOf(r *request, c accountdb.WorkingCopy) (accountdb.WorkingCopy, error) {
 	c.Author = r.Email
 	if d.isLocal() && c.Replaces != "" { // nothing else publishes what it changes elsewhere
-		changes, err := d.changes(r.Context(), &draft{WorkingCopy: c})
+		changes, err := d.changes(r.Context(), r.folder, &draft{WorkingCopy: c})
 		if err == nil {
 			_, err = d.Folder.Publish(r.Context(), worktree.Publication{Changes: changes})
 		}
@@ -107,7 +107,7 @@ func (d *desk) copyOf(r *request, c accountdb.WorkingCopy) (accountdb.WorkingCop
 		}
 	}
 	made, err := d.Copies.Create(r.Context(), c, r.Now)
-	d.reading.forget() // on somebody's own machine, it is in the folder
+	d.Editions.Forget("") // on somebody's own machine, it is in the folder
 	if errors.Is(err, accountdb.ErrTooMany) {
 		return made, refused("Il y a déjà 500\u00a0copies de travail, le plus possible\u00a0: publiez-en ou supprimez-en d’abord.")
 	}

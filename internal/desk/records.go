@@ -2,19 +2,17 @@ package desk
 
 import (
 	"cmp"
-	"context"
 	"io/fs"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/edition"
 	"palmares/internal/french"
-	"palmares/internal/preview"
 	"palmares/internal/record"
 )
 
@@ -46,45 +44,6 @@ func kindOf[T ~string](name T) *kind {
 // testAge is how old a test may be, in days.
 const testAge = 365
 
-// folderAge is how long the folder is taken to be as it was. What is published here is shown at once.
-const folderAge = 15 * time.Second
-
-// A folderReading says when the folder is read again: on another day, or if a file has changed.
-type folderReading struct {
-	mu       sync.Mutex
-	revision int64
-	until    time.Time
-	day      string
-	parts    []content.Part
-}
-
-func (f *folderReading) at(now time.Time, folder Folder) int64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if now.Before(f.until) {
-		return f.revision
-	}
-	parts, err := content.Parts(folder.With(nil))
-	if err != nil || f.day != catalog.Day(now) || !slices.Equal(parts, f.parts) {
-		f.revision++
-	}
-	f.until, f.day, f.parts = now.Add(folderAge), catalog.Day(now), parts
-	return f.revision
-}
-
-func (f *folderReading) forget() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.until = time.Time{}
-}
-
-func (d *desk) folder(ctx context.Context) (*preview.Edition, error) {
-	revision := d.reading.at(d.Now(), d.Folder)
-	return d.Drafts.Open(ctx, preview.Source{
-		Revision: revision, Folder: revision, Files: func() (fs.FS, bool, error) { return d.Folder.With(nil), false, nil },
-	})
-}
-
 type row struct {
 	Kind      *kind
 	Slug      string
@@ -115,7 +74,7 @@ func (r row) Warnings() (list []string) {
 }
 
 // warningsOf returns what is to be looked at in a working copy.
-func warningsOf(e *preview.Edition, c *draft) []string {
+func warningsOf(e *edition.Edition, c *draft) []string {
 	return row{warnings: slices.DeleteFunc(slices.Clone(e.Warnings), func(w content.Warning) bool { return w.File != c.Path })}.Warnings()
 }
 
@@ -133,7 +92,7 @@ func (r row) Path() string { return recordsPath + "/" + strings.TrimSuffix(r.Fil
 // Address returns the address of its page on the site.
 func (r row) Address() string { return r.Kind.Address + r.Slug }
 
-func (d *desk) rows(e *preview.Edition, now time.Time) []row {
+func (d *desk) rows(e *edition.Edition, now time.Time) []row {
 	c := e.Catalog
 	if c == nil {
 		return d.files()
@@ -177,7 +136,7 @@ func (d *desk) rows(e *preview.Edition, now time.Time) []row {
 }
 
 // complete adds what is scheduled, the labels of categories and the warnings.
-func (d *desk) complete(all []row, e *preview.Edition) []row {
+func (d *desk) complete(all []row, e *edition.Edition) []row {
 	at := make(map[string]int, len(all))
 	for i := range all {
 		at[all[i].File()] = i

@@ -12,9 +12,9 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
 	"palmares/internal/accountsite"
+	"palmares/internal/edition"
 	"palmares/internal/forms"
 	"palmares/internal/picture"
-	"palmares/internal/preview"
 	"palmares/internal/sqldb"
 )
 
@@ -52,7 +52,7 @@ type request struct {
 	*forms.Request
 	Visitor
 	isLocal bool
-	folder  *preview.Edition // as it is now
+	folder  *edition.Edition // as it is now
 }
 
 // isScript reports whether our script sent the request, which reads JSON.
@@ -102,10 +102,10 @@ func (d *desk) run(w http.ResponseWriter, r *request, role account.Role, page pa
 		}
 	}
 	if r.isLocal && r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, copiesPath) { // she may have saved
-		d.reading.forget()
+		d.Editions.Forget("")
 	}
 	if err == nil {
-		r.folder, err = d.folder(r.Context())
+		r.folder, err = d.Editions.Now(r.Context())
 	}
 	if err != nil {
 		return nil, err
@@ -140,21 +140,24 @@ func noPage() *failure {
 }
 
 func crossOrigin() *failure {
-	return &failure{Status: http.StatusForbidden, Title: "Demande refusée", Text: "Cette demande vient d’un autre site que le nôtre\u00a0: par prudence, rien n’a été fait. Si c’est bien ce " +
-		"que vous vouliez, ouvrez la rédaction ici et recommencez.",
+	return &failure{
+		Status: http.StatusForbidden, Title: "Demande refusée", Text: "Cette demande vient d’un autre site que le nôtre\u00a0: par prudence, rien n’a été fait. Si c’est bien ce " +
+			"que vous vouliez, ouvrez la rédaction ici et recommencez.",
 	}
 }
 
 func sessionEnded() *failure {
-	return &failure{Status: http.StatusForbidden, Title: "Session terminée", Text: "Votre session s’est terminée pendant que cette page était ouverte\u00a0: rien n’a été fait. Copiez " +
-		"d’abord ce que vous avez écrit, au besoin en revenant à la page précédente. Reconnectez-vous ensuite dans un autre " +
-		"onglet, puis rechargez celui-ci.",
+	return &failure{
+		Status: http.StatusForbidden, Title: "Session terminée", Text: "Votre session s’est terminée pendant que cette page était ouverte\u00a0: rien n’a été fait. Copiez " +
+			"d’abord ce que vous avez écrit, au besoin en revenant à la page précédente. Reconnectez-vous ensuite dans un autre " +
+			"onglet, puis rechargez celui-ci.",
 	}
 }
 
 func unreadableForm() *failure {
-	return &failure{Status: http.StatusBadRequest, Title: "Formulaire illisible", Text: "Le formulaire est trop grand ou abîmé\u00a0: rien n’a été fait. Un texte a au plus un mégaoctet, une image " +
-		"dix. Revenez à la page et recommencez.",
+	return &failure{
+		Status: http.StatusBadRequest, Title: "Formulaire illisible", Text: "Le formulaire est trop grand ou abîmé\u00a0: rien n’a été fait. Un texte a au plus un mégaoctet, une image " +
+			"dix. Revenez à la page et recommencez.",
 	}
 }
 

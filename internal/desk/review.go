@@ -38,7 +38,7 @@ func (d *desk) showReview(r *request, c *draft) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := d.conflict(r.Context(), c)
+	found, err := d.conflict(r.folder, c)
 	if err != nil {
 		return nil, err
 	}

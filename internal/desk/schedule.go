@@ -2,7 +2,6 @@ package desk
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io/fs"
 	"slices"
@@ -12,8 +11,8 @@ import (
 	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/edition"
 	"palmares/internal/french"
-	"palmares/internal/preview"
 	"palmares/internal/record"
 	"palmares/internal/worktree"
 )
@@ -29,7 +28,7 @@ type schedulePage struct {
 	Problems []finding
 }
 
-func zoneOf(e *preview.Edition) *time.Location {
+func zoneOf(e *edition.Edition) *time.Location {
 	if e.Catalog == nil {
 		return (&catalog.Catalog{}).Zone()
 	}
@@ -38,7 +37,7 @@ func zoneOf(e *preview.Edition) *time.Location {
 
 // chooseHour asks when a working copy is to appear.
 func (d *desk) chooseHour(r *request, c *draft) (*response, error) {
-	if found, err := d.conflict(r.Context(), c); err != nil || found != nil {
+	if found, err := d.conflict(r.folder, c); err != nil || found != nil {
 		return seeOther(c.path()+"/conflit", ""), err
 	}
 	e, err := d.edition(r.Context(), c, false)
@@ -79,7 +78,7 @@ func (d *desk) placeOf(r *request, c *draft) (string, error) {
 		return c.Path, nil
 	}
 	place := strings.TrimSuffix(c.Path, ".md") + nextSuffix
-	_, passed, err := d.current(r.Context(), c.Path)
+	_, passed, err := d.current(r.folder, c.Path)
 	if err != nil {
 		return "", err
 	}
@@ -95,7 +94,7 @@ func (d *desk) schedule(r *request, c *draft) (*response, error) {
 	if r.PostForm.Get("copie") != c.row().Seen() {
 		return anew(r, func() (*response, error) { return d.chooseHour(r, c) })
 	}
-	if found, err := d.conflict(r.Context(), c); err != nil || found != nil {
+	if found, err := d.conflict(r.folder, c); err != nil || found != nil {
 		return seeOther(c.path()+"/conflit", ""), err
 	}
 	place, err := d.placeOf(r, c)
@@ -118,7 +117,7 @@ func (d *desk) schedule(r *request, c *draft) (*response, error) {
 	work := worktree.Publication{Changes: changes, Message: name(c.doc, c.Path) + " paraîtra le " + french.Date(when[:10]) + " à " + when[11:]}
 	work.Changes[0].Path = place
 	if isBeside {
-		beside, err := d.besides(r.Context(), c)
+		beside, err := d.besides(r.folder, c)
 		if err != nil {
 			return nil, err
 		}
@@ -138,8 +137,8 @@ func (d *desk) schedule(r *request, c *draft) (*response, error) {
 
 // besides returns what there is in the place of a text that is to replace a record: a text that has replaced it
 // goes into the file of the record. The first change has the base of the new text.
-func (d *desk) besides(ctx context.Context, c *draft) ([]worktree.Change, error) {
-	now, passed, err := d.current(ctx, c.Path)
+func (d *desk) besides(e *edition.Edition, c *draft) ([]worktree.Change, error) {
+	now, passed, err := d.current(e, c.Path)
 	if err != nil || passed == nil {
 		return []worktree.Change{{}}, err
 	}

@@ -17,8 +17,8 @@ import (
 	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/edition"
 	"palmares/internal/french"
-	"palmares/internal/preview"
 	"palmares/internal/record"
 	"palmares/internal/sqldb"
 )
@@ -117,7 +117,7 @@ func sharedNotice(r *request, status int, title, text string) *response {
 }
 
 // sharedEdition returns the folder as readers see it with a working copy in it, as if that were published.
-func (d *desk) sharedEdition(ctx context.Context, id string) (*draft, *preview.Edition, error) {
+func (d *desk) sharedEdition(ctx context.Context, id string) (*draft, *edition.Edition, error) {
 	found, err := d.Copies.Find(ctx, id)
 	if err != nil {
 		return nil, nil, err

@@ -305,7 +305,7 @@ func (d *desk) undo(r *request) (*response, error) {
 			Undoes: v.Number, Changes: changes, AuthorName: r.Name, AuthorEmail: r.Email, AllowRemovals: true,
 			Message: fmt.Sprintf("Annule la version %d (%s)", v.Number, v.Summary()),
 		})
-		d.reading.forget()
+		d.Editions.Forget("")
 	}
 	text, err := notUndone(err)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"palmares/internal/content"
-	"palmares/internal/preview"
+	"palmares/internal/edition"
 	"palmares/internal/record"
 	"palmares/internal/worktree"
 )
@@ -50,10 +50,9 @@ func (d *desk) confirmWithdrawal(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	revision := d.reading.at(r.Now, d.Folder)
-	e, err := d.Drafts.Open(r.Context(), preview.Source{
-		Key: "without " + found.File(), Revision: revision, Folder: revision,
-		Files: func() (fs.FS, bool, error) { return d.Folder.With(changes), false, nil },
+	e, err := d.Editions.With(r.Context(), edition.Change{
+		Key:   "without " + found.File(),
+		Files: func(*edition.Edition) (fs.FS, bool, error) { return d.Folder.With(changes), false, nil },
 	})
 	if err != nil {
 		return nil, err
