@@ -25,7 +25,7 @@ type deletionPage struct {
 
 // showDeletion says what a deletion deletes: to an owner, before asking for the link,
 // and to whoever follows the link, before confirming.
-func (p *pages) showDeletion(r *request) (*response, error) {
+func (p *belongings) showDeletion(r *request) (*response, error) {
 	data := deletionPage{page: r.page("Supprimer le compte"), Token: r.URL.Query().Get("jeton"), InLog: p.inLog()}
 	switch {
 	case r.URL.Query().Has("jeton"):
@@ -51,7 +51,7 @@ func (p *pages) showDeletion(r *request) (*response, error) {
 }
 
 // requestDeletion mails the link: access to a browser must not be enough to delete.
-func (p *pages) requestDeletion(r *request) (*response, error) {
+func (p *belongings) requestDeletion(r *request) (*response, error) {
 	queued, err := p.Store.Links.Request(r.Context(), r.owner.Account.Email, account.LinkDeletion, "", p.network(r), r.Now)
 	if err := p.belowCeiling(err); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ const cancelTimeout = 5 * time.Second
 
 // deleteAccount uses the link; a second click leads where the first did. The subscription is
 // cancelled first: an account that may still be charged stays.
-func (p *pages) deleteAccount(r *request) (*response, error) {
+func (p *belongings) deleteAccount(r *request) (*response, error) {
 	token := r.PostForm.Get("jeton")
 	email, err := p.Store.Links.Check(r.Context(), token, account.LinkDeletion, r.Now)
 	if errors.Is(err, accountdb.ErrLinkUsed) {
@@ -139,6 +139,6 @@ func deletionFailure(err error) error {
 	return err
 }
 
-func (p *pages) goodbye(r *request) (*response, error) {
+func (p *belongings) goodbye(r *request) (*response, error) {
 	return render("goodbye", r.page("Compte supprimé")), nil
 }

@@ -71,7 +71,7 @@ var (
 	deliveryTypes = append(slices.Clone(webhook.Types), webhook.Ping)
 )
 
-func (p *pages) listDeliveries(r *request) (*response, error) {
+func (p *endpoints) listDeliveries(r *request) (*response, error) {
 	owner, id, query := r.owner.Account.Owner(), r.PathValue("id"), r.URL.Query()
 	e, err := p.Store.Endpoints.Find(r.Context(), owner, id)
 	if err != nil {
@@ -133,7 +133,7 @@ type attemptRow struct {
 	Duration string
 }
 
-func (p *pages) showDelivery(r *request) (*response, error) {
+func (p *endpoints) showDelivery(r *request) (*response, error) {
 	owner := r.owner.Account.Owner()
 	d, err := p.awaitResponse(r)
 	if err != nil {
@@ -182,7 +182,7 @@ const (
 
 // awaitResponse returns the delivery of a page. If it was just requested, it waits
 // for the response to it.
-func (p *pages) awaitResponse(r *request) (webhook.Delivery, error) {
+func (p *endpoints) awaitResponse(r *request) (webhook.Delivery, error) {
 	find := func() (webhook.Delivery, error) {
 		return p.Store.Deliveries.Find(r.Context(), r.owner.Account.Owner(), r.PathValue("id"))
 	}
@@ -212,7 +212,7 @@ func (p *pages) awaitResponse(r *request) (webhook.Delivery, error) {
 	return d, err
 }
 
-func (p *pages) resend(r *request) (*response, error) {
+func (p *endpoints) resend(r *request) (*response, error) {
 	d, err := p.Store.Deliveries.Resend(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.Now)
 	if done := r.pingNotice(err); done != "" {
 		return seeOther(deliveriesPath+"/"+r.PathValue("id"), done), nil

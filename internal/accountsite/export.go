@@ -16,7 +16,7 @@ type dataPage struct {
 	AtDesk bool // the owner writes at the desk
 }
 
-func (p *pages) showData(r *request) (*response, error) {
+func (p *belongings) showData(r *request) (*response, error) {
 	who, err := p.editor(r)
 	if err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (p *pages) showData(r *request) (*response, error) {
 
 // export returns everything known of an account as one file. Deliveries may be many:
 // they are written while they are read.
-func (p *pages) export(r *request) (*response, error) {
+func (p *belongings) export(r *request) (*response, error) {
 	known, err := p.collect(r)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (p *pages) export(r *request) (*response, error) {
 
 // streamed returns a file that is written while it is read. If reading fails, the connection is aborted,
 // so that a truncated file is not taken for a complete one.
-func (p *pages) streamed(write func(context.Context, io.Writer) error) *response {
+func (p *belongings) streamed(write func(context.Context, io.Writer) error) *response {
 	return &response{Write: func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Type", "application/json; charset=utf-8")
@@ -81,7 +81,7 @@ func (p *pages) streamed(write func(context.Context, io.Writer) error) *response
 }
 
 // collect reads what is exported, except the deliveries.
-func (p *pages) collect(r *request) (*exported, error) {
+func (p *belongings) collect(r *request) (*exported, error) {
 	ctx, a := r.Context(), r.owner.Account
 	known := &exported{ExportedAt: r.Now, Account: exportedAccount{Account: a}}
 	var err error
@@ -123,7 +123,7 @@ func (p *pages) collect(r *request) (*exported, error) {
 }
 
 // collectDesk reads what the owner is at the desk, and what she has begun there.
-func (p *pages) collectDesk(r *request, known *exported) error {
+func (p *belongings) collectDesk(r *request, known *exported) error {
 	var err error
 	known.Editor, err = p.editor(r)
 	if err != nil {

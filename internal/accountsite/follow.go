@@ -37,7 +37,7 @@ type followPage struct {
 }
 
 // followPage returns what a request asks for.
-func (p *pages) followPage(r *request, title, problem string) (followPage, error) {
+func (p *readers) followPage(r *request, title, problem string) (followPage, error) {
 	what := r.FormValue("quoi")
 	topics := newsletter.Topics(p.Site.Snapshot(), what)
 	if what != "" && len(topics) == 1 {
@@ -59,14 +59,14 @@ func (p *pages) followPage(r *request, title, problem string) (followPage, error
 	return data, nil
 }
 
-func (p *pages) showFollow(r *request) (*response, error) {
+func (p *readers) showFollow(r *request) (*response, error) {
 	data, err := p.followPage(r, "Suivre", "")
 	return render("follow", data), err
 }
 
 // follow mails a link. The response depends only on whether the address is valid: nobody learns who
 // follows what, and only the owner of the address can confirm.
-func (p *pages) follow(r *request) (*response, error) {
+func (p *readers) follow(r *request) (*response, error) {
 	data, err := p.followPage(r, "Suivre", "Cette adresse n’en est pas une\u00a0: écrivez-la seule, comme ada@example.org.")
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (p *pages) follow(r *request) (*response, error) {
 
 // showConfirmation shows the button that uses a link. Opening the link does not: mail scanners open links
 // too.
-func (p *pages) showConfirmation(r *request) (*response, error) {
+func (p *readers) showConfirmation(r *request) (*response, error) {
 	data, err := p.followPage(r, "Confirmer", "")
 	if err == nil {
 		data.Email, err = p.Store.Links.Sealed(p.Sealer).Check(r.Context(), data.Token, account.LinkFollow, r.Now)
@@ -100,7 +100,7 @@ func (p *pages) showConfirmation(r *request) (*response, error) {
 	return render("confirmfollow", data), nil
 }
 
-func (p *pages) confirmFollow(r *request) (*response, error) {
+func (p *readers) confirmFollow(r *request) (*response, error) {
 	data, err := p.followPage(r, "", "")
 	if err == nil {
 		_, err = p.Store.Links.Sealed(p.Sealer).Check(r.Context(), data.Token, account.LinkFollow, r.Now)
@@ -131,7 +131,7 @@ func followFailure(err error) error {
 }
 
 // showEnd shows the button that ends what a link is about.
-func (p *pages) showEnd(r *request) (*response, error) {
+func (p *readers) showEnd(r *request) (*response, error) {
 	all := r.FormValue("tout")
 	follows, err := p.Store.Follows.Sealed(p.Sealer).Meant(r.Context(), r.FormValue("jeton"), all)
 	if err != nil {
@@ -142,7 +142,7 @@ func (p *pages) showEnd(r *request) (*response, error) {
 
 // endFollow ends what a link is about, also by one click in a mailbox (RFC 8058), where nobody follows a
 // redirect, and which may click again.
-func (p *pages) endFollow(r *request) (*response, error) {
+func (p *readers) endFollow(r *request) (*response, error) {
 	const inMemory = 32 << 20 // more than the parts of maxForm bytes take: nothing is written to disk
 	err := r.ParseMultipartForm(inMemory)
 	if err != nil && !errors.Is(err, http.ErrNotMultipart) {
@@ -168,7 +168,7 @@ func (p *pages) endFollow(r *request) (*response, error) {
 }
 
 // endPage is about follows of one reader.
-func (p *pages) endPage(data followPage, follows []accountdb.Follow) *response {
+func (p *readers) endPage(data followPage, follows []accountdb.Follow) *response {
 	var names []string
 	for _, f := range follows {
 		names = append(names, newsletter.TopicName(p.Site.Snapshot(), f.Topic))

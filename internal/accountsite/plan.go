@@ -51,7 +51,7 @@ func newGraceNotice(plan account.Plan, s billing.Subscription, now time.Time) gr
 // showPlan shows the plan and the subscription. An owner who returns from Stripe may
 // arrive before the event that reports the payment, so the subscription is fetched,
 // at most once a minute.
-func (p *pages) showPlan(r *request) (*response, error) {
+func (p *plans) showPlan(r *request) (*response, error) {
 	data := planPage{page: r.page("Formule"), Enabled: p.Billing.Enabled()}
 	back := data.Enabled && r.URL.Query().Get("session_id") != ""
 	if back && p.stripeCalls.allow(r.owner.Account.ID, r.Now) {
@@ -111,19 +111,19 @@ func (l *limiter) allow(accountID string, now time.Time) bool {
 	return true
 }
 
-func (p *pages) subscribe(r *request) (*response, error) {
+func (p *plans) subscribe(r *request) (*response, error) {
 	if !r.offer {
 		return nil, noPage()
 	}
 	return p.toStripe(p.Billing.Checkout(r.Context(), r.owner.Account))
 }
 
-func (p *pages) manage(r *request) (*response, error) {
+func (p *plans) manage(r *request) (*response, error) {
 	return p.toStripe(p.Billing.Portal(r.Context(), r.owner.Account))
 }
 
 // toStripe redirects to a page of Stripe, or explains why there is none.
-func (p *pages) toStripe(url string, err error) (*response, error) {
+func (p *plans) toStripe(url string, err error) (*response, error) {
 	switch {
 	case err == nil:
 		return &response{Status: http.StatusSeeOther, Location: url}, nil

@@ -17,7 +17,7 @@ type recoveryForm struct {
 }
 
 // recoverEvents sends again what an endpoint missed since a day.
-func (p *pages) recoverEvents(r *request) (*response, error) {
+func (p *endpoints) recoverEvents(r *request) (*response, error) {
 	id := r.PathValue("id")
 	if r.owner.Account.Plan != account.Pro {
 		return nil, accountdb.ErrPlan

@@ -31,14 +31,14 @@ func (r *request) reportPage(about, problem string) *response {
 }
 
 // about returns the path of the page that a report is about; "" for the whole site, also if there is no such page.
-func (p *pages) about(r *request) string {
+func (p *readers) about(r *request) string {
 	if path := r.FormValue("page"); p.Site.HasRecord(path) {
 		return path
 	}
 	return ""
 }
 
-func (p *pages) showReport(r *request) (*response, error) {
+func (p *readers) showReport(r *request) (*response, error) {
 	about := p.about(r)
 	if about != r.FormValue("page") {
 		return nil, notFound("La page dont vous voulez parler n’existe pas, ou plus\u00a0: signalez l’erreur depuis celle d’un outil, d’un comparatif ou d’un article.")
@@ -47,7 +47,7 @@ func (p *pages) showReport(r *request) (*response, error) {
 }
 
 // report stores a report. Robots, which fill in every field, are thanked like everybody else.
-func (p *pages) report(r *request) (*response, error) {
+func (p *readers) report(r *request) (*response, error) {
 	refused := func(status int, problem string) (*response, error) {
 		a := r.reportPage(p.about(r), problem)
 		a.Status = status
@@ -78,7 +78,7 @@ func (p *pages) report(r *request) (*response, error) {
 	return seeOther(thanksPath, ""), err
 }
 
-func (p *pages) thanks(r *request) (*response, error) {
+func (p *readers) thanks(r *request) (*response, error) {
 	return r.message("Merci", "Votre signalement est arrivé. Personne d’autre que la rédaction ne le lira."), nil
 }
 

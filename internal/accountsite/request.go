@@ -16,17 +16,31 @@ import (
 	"palmares/internal/web"
 )
 
+// pages are what the pages share: who is signed in, and how people sign in.
 type pages struct {
 	Config
-	shell       forms.Shell
-	local       bool // visitors come from this machine, without TLS
-	stripeCalls limiter
-	waiting     chan struct{}                             // one element for each page that waits for a response
-	strangers   *web.Limit                                // of those who are not signed in
-	known       *cache.Cache[[sha256.Size]byte, struct{}] // sessions that were found, by the hash of their secret
+	shell     forms.Shell
+	local     bool                                      // visitors come from this machine, without TLS
+	strangers *web.Limit                                // of those who are not signed in
+	known     *cache.Cache[[sha256.Size]byte, struct{}] // sessions that were found, by the hash of their secret
 
 	ceilingLogged atomic.Int64 // when, in Unix seconds; see belowCeiling
 }
+
+// The pages by what they are about.
+type (
+	keys       struct{ *pages }
+	belongings struct{ *pages } // all that an account has, exported or deleted
+	readers    struct{ *pages } // of the site, who have no account
+	endpoints  struct {
+		*pages
+		waiting chan struct{} // one element for each page that waits for a response
+	}
+	plans struct {
+		*pages
+		stripeCalls limiter
+	}
+)
 
 // isLocal reports whether a URL is http on this machine, where browsers accept
 // cookies without TLS.

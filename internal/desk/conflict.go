@@ -63,7 +63,7 @@ type conflictPage struct {
 	Missing  bool // she has not chosen everything
 }
 
-func (d *desk) showConflict(r *request, c *draft) (*response, error) {
+func (d *copies) showConflict(r *request, c *draft) (*response, error) {
 	found, err := d.conflict(r.folder, c)
 	if err != nil || found == nil {
 		return seeOther(c.path(), ""), err
@@ -88,7 +88,7 @@ func (c *conflict) show(r *request, isMissing bool) *response {
 }
 
 // settleConflict makes one version of two, as she chose.
-func (d *desk) settleConflict(r *request, c *draft) (*response, error) {
+func (d *copies) settleConflict(r *request, c *draft) (*response, error) {
 	found, err := d.conflict(r.folder, c)
 	if err != nil || found == nil {
 		return seeOther(c.path(), ""), err

@@ -281,7 +281,7 @@ type copyPage struct {
 	Pictures   []string // that it adds
 }
 
-func (d *desk) showCopy(r *request, c *draft) (*response, error) {
+func (d *copies) showCopy(r *request, c *draft) (*response, error) {
 	e, err := d.edition(r.Context(), c, false)
 	if err != nil {
 		return nil, err
@@ -290,7 +290,7 @@ func (d *desk) showCopy(r *request, c *draft) (*response, error) {
 }
 
 // form shows a working copy as a form, in an edition of the folder.
-func (d *desk) form(r *request, c *draft, e *edition.Edition, messages ...string) (*response, error) {
+func (d *copies) form(r *request, c *draft, e *edition.Edition, messages ...string) (*response, error) {
 	copies, err := d.copyRows(r, nil)
 	if err != nil {
 		return nil, err
@@ -344,7 +344,7 @@ func (c *draft) pages() []choice {
 
 // saveCopy saves what somebody wrote. Our script sends the form again and again, and reads what is
 // wrong in it; without it, the response is the form.
-func (d *desk) saveCopy(r *request, c *draft) (*response, error) {
+func (d *copies) saveCopy(r *request, c *draft) (*response, error) {
 	if a, err := d.keep(r, c); a != nil || err != nil {
 		return a, err
 	}
@@ -358,7 +358,7 @@ func (d *desk) saveCopy(r *request, c *draft) (*response, error) {
 }
 
 // keep saves what a form says. The response is nil unless somebody saved another text since.
-func (d *desk) keep(r *request, c *draft) (*response, error) {
+func (d *copies) keep(r *request, c *draft) (*response, error) {
 	if err := c.read(r); err != nil {
 		return nil, refused(sentence(err))
 	}
@@ -393,7 +393,7 @@ func (c *draft) read(r *request) error {
 
 // outdated is the response to a form that was written on the basis of an older revision. Nothing that
 // she wrote is lost: the form has it, and saving it again keeps it.
-func (d *desk) outdated(r *request, c *draft) (*response, error) {
+func (d *copies) outdated(r *request, c *draft) (*response, error) {
 	if r.isScript() {
 		return writeJSON(http.StatusConflict, map[string]string{
 			"error": "Cette copie a été enregistrée dans une autre fenêtre, ou par quelqu’un d’autre. Copiez ce que vous " +
@@ -418,7 +418,7 @@ type saved struct {
 	IsShown  bool                `json:"shown"`    // its pages can be seen
 }
 
-func (d *desk) report(r *request, c *draft) (*response, error) {
+func (d *copies) report(r *request, c *draft) (*response, error) {
 	e, err := d.edition(r.Context(), c, false)
 	if err != nil {
 		return nil, err
@@ -445,13 +445,13 @@ type removalPage struct {
 	IsAdded bool // the record is not in the folder yet
 }
 
-func (d *desk) confirmRemoval(r *request, c *draft) (*response, error) {
+func (d *copies) confirmRemoval(r *request, c *draft) (*response, error) {
 	data := removalPage{page: r.page("Supprimer la copie de travail"), IsAdded: c.Base == ""}
 	data.Copy = c.row()
 	return render("removal", data), nil
 }
 
-func (d *desk) removeCopy(r *request, c *draft) (*response, error) {
+func (d *copies) removeCopy(r *request, c *draft) (*response, error) {
 	if r.PostForm.Get("copie") != c.row().Seen() {
 		return anew(r, func() (*response, error) { return d.confirmRemoval(r, c) })
 	}

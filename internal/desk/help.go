@@ -13,11 +13,11 @@ var helpPictures embed.FS
 type helpPage struct{ page }
 
 // showHelp explains the desk to somebody who writes.
-func (d *desk) showHelp(r *request) (*response, error) {
+func (d *records) showHelp(r *request) (*response, error) {
 	return render("help", helpPage{r.page("Aide")}), nil
 }
 
-func (d *desk) showHelpPicture(r *request) (*response, error) {
+func (d *records) showHelpPicture(r *request) (*response, error) {
 	picture, err := helpPictures.ReadFile("help/" + r.PathValue("picture"))
 	if err != nil {
 		return nil, noPage()

@@ -40,7 +40,7 @@ func (d *desk) home(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	data.Sources = d.sources(r.folder, r.Now)
+	data.Sources = listSources(r.folder, r.Now)
 	if !d.isLocal() {
 		data.Reports, err = d.Reports.Open(r.Context())
 		if err != nil {

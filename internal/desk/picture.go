@@ -22,7 +22,7 @@ const maxAlt = 300
 
 // addPicture adds a picture to a working copy. Our script puts it where she writes; without it, it is
 // added to the end of the text, which came with it and is saved whatever becomes of the picture.
-func (d *desk) addPicture(r *request, c *draft) (*response, error) {
+func (d *copies) addPicture(r *request, c *draft) (*response, error) {
 	if r.PostForm.Has("revision") {
 		if a, err := d.keep(r, c); a != nil || err != nil {
 			return a, err
@@ -79,7 +79,7 @@ func (d *desk) addPicture(r *request, c *draft) (*response, error) {
 }
 
 // removePicture takes a picture out of a working copy, and out of its text where it stands alone.
-func (d *desk) removePicture(r *request, c *draft, place string) (*response, error) {
+func (d *copies) removePicture(r *request, c *draft, place string) (*response, error) {
 	all, err := d.Copies.Paths(r.Context(), c.ID)
 	if err == nil && slices.Contains(all, place) {
 		err = d.Copies.RemoveFile(r.Context(), c.ID, place)
@@ -105,7 +105,7 @@ func (d *desk) removePicture(r *request, c *draft, place string) (*response, err
 var bracketed = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`)
 
 // freePicture returns a path under images/ that neither the folder nor the copy has.
-func (d *desk) freePicture(ctx context.Context, c *draft, stem, ext string) (string, error) {
+func (d *copies) freePicture(ctx context.Context, c *draft, stem, ext string) (string, error) {
 	if stem == "" {
 		stem = "image"
 	}
@@ -135,7 +135,7 @@ type picturesPage struct {
 }
 
 // listPictures shows what to tidy among the pictures.
-func (d *desk) listPictures(r *request) (*response, error) {
+func (d *records) listPictures(r *request) (*response, error) {
 	data := picturesPage{page: r.page("Images")}
 	without := map[string]bool{}
 	for _, w := range r.folder.Warnings {

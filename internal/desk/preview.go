@@ -9,7 +9,7 @@ import (
 )
 
 // showPreview shows the site with a working copy in it, below an address of the desk.
-func (d *desk) showPreview(r *request, c *draft) (*response, error) {
+func (d *copies) showPreview(r *request, c *draft) (*response, error) {
 	e, err := d.edition(r.Context(), c, false)
 	if err != nil {
 		return nil, err

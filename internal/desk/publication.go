@@ -38,7 +38,7 @@ type publicationPage struct {
 }
 
 // confirmPublication shows what publishing a working copy changes.
-func (d *desk) confirmPublication(r *request, c *draft) (*response, error) {
+func (d *publications) confirmPublication(r *request, c *draft) (*response, error) {
 	if found, err := d.conflict(r.folder, c); err != nil || found != nil {
 		return seeOther(c.path()+"/conflit", ""), err
 	}
@@ -55,7 +55,7 @@ func (d *desk) confirmPublication(r *request, c *draft) (*response, error) {
 }
 
 // publish publishes the working copies of a form, all of them or none.
-func (d *desk) publish(r *request) (*response, error) {
+func (d *publications) publish(r *request) (*response, error) {
 	forms := r.PostForm["copie"]
 	if len(forms) == 0 || len(forms) > maxAtOnce {
 		return nil, refused("Choisissez ce qu’il faut publier, au plus 50\u00a0copies à la fois.")
@@ -120,7 +120,7 @@ func (d *desk) send(r *request, copies []*draft, work worktree.Publication) (*re
 
 // done deletes a working copy that was published. If it was saved meanwhile, it stays, on the basis of
 // what was published. The publication is done in any case.
-func (d *desk) done(r *request, c *draft) {
+func (d *publications) done(r *request, c *draft) {
 	ctx := context.WithoutCancel(r.Context())
 	err := d.Copies.Delete(ctx, c.ID, c.Revision)
 	if errors.Is(err, accountdb.ErrChanged) {

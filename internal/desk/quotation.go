@@ -44,7 +44,7 @@ var (
 )
 
 // begin returns the reader, unless somebody waits for a page already or too many were read. Whoever has it ends the reading.
-func (p *pageReading) begin(d *desk, r *request) (*evidence.Reader, error) {
+func (p *pageReading) begin(d *sources, r *request) (*evidence.Reader, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.begun = slices.DeleteFunc(p.begun, func(at time.Time) bool { return r.Now.Sub(at) >= time.Minute })
@@ -69,7 +69,7 @@ func (p *pageReading) end(r *request) {
 }
 
 // readSource returns the passages of a page with amounts, nearest to a price first.
-func (d *desk) readSource(r *request, address, price string) ([]evidence.Passage, error) {
+func (d *sources) readSource(r *request, address, price string) ([]evidence.Passage, error) {
 	reader, err := d.pages.begin(d, r)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ type sourcePage struct {
 }
 
 // showSource reads the page that the price of a tool was taken from, and proposes its words as the quotation.
-func (d *desk) showSource(r *request, c *draft) (_ *response, err error) {
+func (d *sources) showSource(r *request, c *draft) (_ *response, err error) {
 	if c.doc == nil || c.doc.Kind() != record.Tool {
 		return nil, noPage()
 	}
@@ -140,7 +140,7 @@ func (p *sourcePage) explain(err error) {
 
 // mark records the words that somebody chose on a page, with their amount as the price if she wants, or else those that
 // she pasted.
-func (d *desk) mark(r *request, c *draft) (*response, error) {
+func (d *sources) mark(r *request, c *draft) (*response, error) {
 	if c.doc == nil || c.doc.Kind() != record.Tool {
 		return nil, noPage()
 	}
@@ -173,7 +173,7 @@ type quotation struct {
 }
 
 // saveQuote writes a quotation into a working copy.
-func (d *desk) saveQuote(r *request, c accountdb.WorkingCopy, doc *content.Document, q quotation) error {
+func (d *sources) saveQuote(r *request, c accountdb.WorkingCopy, doc *content.Document, q quotation) error {
 	if err := q.write(doc); err != nil {
 		return refused(sentence(err))
 	}

@@ -25,7 +25,7 @@ type readersPage struct {
 }
 
 // showReaders shows how often pages were read in 30 days.
-func (d *desk) showReaders(r *request) (*response, error) {
+func (d *records) showReaders(r *request) (*response, error) {
 	const most = 20 // of each
 	data := readersPage{page: r.page("Audience"), Path: r.URL.Query().Get("page"), IsOff: !d.Site.CountsReaders()}
 	now := d.Now().UTC()
@@ -47,7 +47,7 @@ func (d *desk) showReaders(r *request) (*response, error) {
 func monthBefore(now time.Time) string { return now.UTC().AddDate(0, 0, -29).Format(time.DateOnly) }
 
 // sendReaders sends the views of every page, and from every host, day by day, since one that may be chosen.
-func (d *desk) sendReaders(r *request) (*response, error) {
+func (d *records) sendReaders(r *request) (*response, error) {
 	since := cmp.Or(r.URL.Query().Get("depuis"), monthBefore(d.Now()))
 	if _, err := time.Parse(time.DateOnly, since); err != nil {
 		return nil, refused("depuis n’est pas un jour\u00a0: écrivez-le comme 2026-11-01.")

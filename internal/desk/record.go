@@ -52,7 +52,7 @@ func (d *desk) record(r *request) (row, []byte, *catalog.Catalog, error) {
 	return all[i], data, r.folder.Catalog, err
 }
 
-func (d *desk) showRecord(r *request) (*response, error) {
+func (d *records) showRecord(r *request) (*response, error) {
 	found, _, c, err := d.record(r)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (d *desk) showRecord(r *request) (*response, error) {
 }
 
 // copiesOf returns the working copies of a record.
-func (d *desk) copiesOf(r *request, of row) ([]copyRow, error) {
+func (d *records) copiesOf(r *request, of row) ([]copyRow, error) {
 	all, err := d.copyRows(r, []row{of})
 	return slices.DeleteFunc(all, func(c copyRow) bool { return c.File != of.File() }), err
 }
@@ -115,7 +115,7 @@ func (d *desk) copyOf(r *request, c accountdb.WorkingCopy) (accountdb.WorkingCop
 }
 
 // openRecord opens a working copy of a record, or the one that she has, as a form or where its price is quoted.
-func (d *desk) openRecord(r *request) (*response, error) {
+func (d *records) openRecord(r *request) (*response, error) {
 	found, data, _, err := d.record(r)
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (d *desk) openRecord(r *request) (*response, error) {
 }
 
 // free returns the path of a new record, if nothing has it yet.
-func (d *desk) free(r *request, folder, given string) (string, error) {
+func (d *records) free(r *request, folder, given string) (string, error) {
 	slug := slugOf(given)
 	file := folder + "/" + slug + ".md"
 	if slug == "" {
@@ -164,14 +164,14 @@ type newPage struct {
 	A, B  string // the tools of a comparison
 }
 
-func (d *desk) newRecord(r *request) (*response, error) {
+func (d *records) newRecord(r *request) (*response, error) {
 	data := newPage{page: r.page("Nouvelle fiche"), Kinds: kinds, A: r.URL.Query().Get("a"), B: r.URL.Query().Get("b")}
 	data.Tools = proposals(r.folder.Catalog)
 	return render("new", data), nil
 }
 
 // createRecord begins a record, or a comparison of two tools.
-func (d *desk) createRecord(r *request) (*response, error) {
+func (d *records) createRecord(r *request) (*response, error) {
 	k := kindOf(r.PostForm.Get("genre"))
 	if k == nil {
 		return nil, refused("Choisissez ce que vous voulez écrire\u00a0: un outil, un comparatif, un outil disparu, une page, un article ou la page de quelqu’un.")
@@ -205,7 +205,7 @@ func (d *desk) createRecord(r *request) (*response, error) {
 }
 
 // duplicate begins a record that is like another one.
-func (d *desk) duplicate(r *request) (*response, error) {
+func (d *records) duplicate(r *request) (*response, error) {
 	found, doc, _, err := d.editable(r)
 	if err != nil {
 		return nil, err
@@ -222,7 +222,7 @@ func (d *desk) duplicate(r *request) (*response, error) {
 }
 
 // rename gives a record another address. The old one keeps leading to it.
-func (d *desk) rename(r *request) (*response, error) {
+func (d *records) rename(r *request) (*response, error) {
 	found, doc, data, err := d.editable(r)
 	if err != nil {
 		return nil, err
@@ -242,7 +242,7 @@ func (d *desk) rename(r *request) (*response, error) {
 }
 
 // retire makes an obituary of a tool.
-func (d *desk) retire(r *request) (*response, error) {
+func (d *records) retire(r *request) (*response, error) {
 	found, doc, data, err := d.editable(r)
 	if err != nil {
 		return nil, err
@@ -276,7 +276,7 @@ type settingsPage struct {
 	Copies     []copyRow
 }
 
-func (d *desk) showSettings(r *request) (*response, error) {
+func (d *records) showSettings(r *request) (*response, error) {
 	copies, err := d.copyRows(r, nil)
 	if err != nil {
 		return nil, err
@@ -298,7 +298,7 @@ func (d *desk) showSettings(r *request) (*response, error) {
 	return render("settings", data), nil
 }
 
-func (d *desk) openSettings(r *request) (*response, error) {
+func (d *records) openSettings(r *request) (*response, error) {
 	data, err := d.Folder.Read(settingsFile)
 	if err != nil {
 		return nil, &failure{Status: http.StatusNotFound, Title: "Réglages introuvables", Text: "Le dossier n’a pas de fichier catalogue.yaml."}

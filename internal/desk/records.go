@@ -276,7 +276,7 @@ func signatures(records []row) (names []string) {
 	return slices.Compact(names)
 }
 
-func (d *desk) listRecords(r *request) (*response, error) {
+func (d *records) listRecords(r *request) (*response, error) {
 	records := d.rows(r.folder, r.Now)
 	copies, err := d.copyRows(r, records)
 	if err != nil {

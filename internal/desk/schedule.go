@@ -36,7 +36,7 @@ func zoneOf(e *edition.Edition) *time.Location {
 }
 
 // chooseHour asks when a working copy is to appear.
-func (d *desk) chooseHour(r *request, c *draft) (*response, error) {
+func (d *publications) chooseHour(r *request, c *draft) (*response, error) {
 	if found, err := d.conflict(r.folder, c); err != nil || found != nil {
 		return seeOther(c.path()+"/conflit", ""), err
 	}
@@ -61,7 +61,7 @@ func (c *draft) hasHour() bool {
 }
 
 // placeOf returns the file that a scheduled working copy becomes: one beside the record, if that is public.
-func (d *desk) placeOf(r *request, c *draft) (string, error) {
+func (d *publications) placeOf(r *request, c *draft) (string, error) {
 	switch {
 	case !c.hasHour():
 		return "", refused("Les réglages, les auteurs et les fichiers à réparer ne se programment pas\u00a0: publiez-les quand il le faut.")
@@ -90,7 +90,7 @@ func (d *desk) placeOf(r *request, c *draft) (string, error) {
 }
 
 // schedule publishes a working copy so that it appears by itself at its hour.
-func (d *desk) schedule(r *request, c *draft) (*response, error) {
+func (d *publications) schedule(r *request, c *draft) (*response, error) {
 	if r.PostForm.Get("copie") != c.row().Seen() {
 		return anew(r, func() (*response, error) { return d.chooseHour(r, c) })
 	}
@@ -137,7 +137,7 @@ func (d *desk) schedule(r *request, c *draft) (*response, error) {
 
 // besides returns what there is in the place of a text that is to replace a record: a text that has replaced it
 // goes into the file of the record. The first change has the base of the new text.
-func (d *desk) besides(e *edition.Edition, c *draft) ([]worktree.Change, error) {
+func (d *publications) besides(e *edition.Edition, c *draft) ([]worktree.Change, error) {
 	now, passed, err := d.current(e, c.Path)
 	if err != nil || passed == nil {
 		return []worktree.Change{{}}, err
@@ -166,7 +166,7 @@ type scheduledPage struct {
 }
 
 // listScheduled shows what appears by itself, the next first.
-func (d *desk) listScheduled(r *request) (*response, error) {
+func (d *publications) listScheduled(r *request) (*response, error) {
 	data := scheduledPage{page: r.page("Programmées")}
 	for _, x := range d.rows(r.folder, r.Now) {
 		if x.Due != "" {
@@ -178,7 +178,7 @@ func (d *desk) listScheduled(r *request) (*response, error) {
 }
 
 // unschedule takes what was to appear out of the folder. Its text becomes a working copy of whoever does so.
-func (d *desk) unschedule(r *request) (*response, error) {
+func (d *publications) unschedule(r *request) (*response, error) {
 	found, doc, data, err := d.editable(r)
 	if err != nil {
 		return nil, err

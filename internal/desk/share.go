@@ -31,9 +31,9 @@ type sharesPage struct {
 	Until  string // the day on which it ends
 }
 
-func (d *desk) listShares(r *request, c *draft) (*response, error) { return d.showShares(r, c, "") }
+func (d *copies) listShares(r *request, c *draft) (*response, error) { return d.showShares(r, c, "") }
 
-func (d *desk) showShares(r *request, c *draft, token string) (*response, error) {
+func (d *copies) showShares(r *request, c *draft, token string) (*response, error) {
 	if c.doc != nil && c.doc.Kind() == record.Catalogue {
 		return nil, refused("Les réglages n’ont pas de page à partager.")
 	}
@@ -51,7 +51,7 @@ func (d *desk) showShares(r *request, c *draft, token string) (*response, error)
 }
 
 // share makes a private link to the page of a working copy.
-func (d *desk) share(r *request, c *draft) (*response, error) {
+func (d *copies) share(r *request, c *draft) (*response, error) {
 	token, _, err := d.Shares.Create(r.Context(), c.ID, r.Now)
 	if errors.Is(err, accountdb.ErrTooMany) {
 		return nil, refused("Cette copie a déjà 20\u00a0liens, le plus possible\u00a0: révoquez-en d’abord.")
@@ -62,7 +62,7 @@ func (d *desk) share(r *request, c *draft) (*response, error) {
 	return d.showShares(r, c, token)
 }
 
-func (d *desk) revokeShare(r *request, c *draft) (*response, error) {
+func (d *copies) revokeShare(r *request, c *draft) (*response, error) {
 	if err := d.Shares.Revoke(r.Context(), c.ID, r.PathValue("share")); err != nil && !errors.Is(err, sqldb.ErrNotFound) {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (d *desk) revokeShare(r *request, c *draft) (*response, error) {
 
 // showShared shows what a private link leads to: the page of one record as it would be on the site, its
 // review, and the pictures of the two. It knows nobody, and no other draft.
-func (d *desk) showShared(r *request) (*response, error) {
+func (d *copies) showShared(r *request) (*response, error) {
 	token, rest, _ := strings.Cut(r.PathValue("path"), "/")
 	r.URL = &url.URL{Path: sharedPath} // whatever fails, the token is not logged
 	s, err := d.Shares.Find(r.Context(), token, r.Now)
@@ -117,7 +117,7 @@ func sharedNotice(r *request, status int, title, text string) *response {
 }
 
 // sharedEdition returns the folder as readers see it with a working copy in it, as if that were published.
-func (d *desk) sharedEdition(ctx context.Context, id string) (*draft, *edition.Edition, error) {
+func (d *copies) sharedEdition(ctx context.Context, id string) (*draft, *edition.Edition, error) {
 	found, err := d.Copies.Find(ctx, id)
 	if err != nil {
 		return nil, nil, err

@@ -59,8 +59,8 @@ type sourceRow struct {
 // oneLine returns a text with single spaces and no line breaks.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// sources returns the lists of sources that are not empty. A folder with problems has none.
-func (d *desk) sources(e *edition.Edition, now time.Time) []sourceList {
+// listSources returns the lists of sources that are not empty. A folder with problems has none.
+func listSources(e *edition.Edition, now time.Time) []sourceList {
 	if e.Catalog == nil {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (d *desk) sources(e *edition.Edition, now time.Time) []sourceList {
 	return slices.DeleteFunc(lists, func(x sourceList) bool { return x.Found == 0 })
 }
 
-func (d *desk) sourceRow(c *catalog.Catalog, l *evidence.Listed) sourceRow {
+func (d *sources) sourceRow(c *catalog.Catalog, l *evidence.Listed) sourceRow {
 	r := sourceRow{Listed: *l, Record: row{Kind: &kinds[2], Slug: l.Slug}, Name: l.Slug}
 	r.Found = oneLine(l.Found)
 	r.Change = passage{Old: oneLine(l.Quote), New: r.Found}
@@ -100,7 +100,7 @@ type sourcesPage struct {
 	Lists    []sourceList
 }
 
-func (d *desk) listSources(r *request) (*response, error) {
+func (d *sources) show(r *request) (*response, error) {
 	copies, err := d.copyRows(r, nil)
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (d *desk) listSources(r *request) (*response, error) {
 	if data.State == "" {
 		most = shownSources
 	}
-	for _, list := range d.sources(r.folder, r.Now) {
+	for _, list := range listSources(r.folder, r.Now) {
 		if data.State != "" && data.State != list.State {
 			continue
 		}
@@ -126,7 +126,7 @@ func (d *desk) listSources(r *request) (*response, error) {
 
 // takeOver records the words that were found at the source of a tool, and their price, in her working copy. On her own
 // machine that is the file itself.
-func (d *desk) takeOver(r *request) (*response, error) {
+func (d *sources) takeOver(r *request) (*response, error) {
 	found, published, data, err := d.editable(r)
 	if err != nil {
 		return nil, err
@@ -162,8 +162,8 @@ func (d *desk) takeOver(r *request) (*response, error) {
 
 // offered returns the source whose words a form takes over, if the list of sources proposes them for that record; nil if
 // not.
-func (d *desk) offered(r *request, file string) *sourceRow {
-	for _, list := range d.sources(r.folder, r.Now) {
+func (d *sources) offered(r *request, file string) *sourceRow {
+	for _, list := range listSources(r.folder, r.Now) {
 		for i := range list.listed {
 			if list.listed[i].URL != r.PostForm.Get("source") {
 				continue

@@ -32,7 +32,7 @@ func (r row) IsRemembered() bool {
 }
 
 // goes returns the record that is to be withdrawn, and what takes it out of the folder.
-func (d *desk) goes(r *request) (row, []worktree.Change, error) {
+func (d *records) goes(r *request) (row, []worktree.Change, error) {
 	found, _, _, err := d.record(r)
 	if err != nil {
 		return found, nil, err
@@ -45,7 +45,7 @@ func (d *desk) goes(r *request) (row, []worktree.Change, error) {
 }
 
 // confirmWithdrawal shows what there will not be any more, and what is wrong without it.
-func (d *desk) confirmWithdrawal(r *request) (*response, error) {
+func (d *records) confirmWithdrawal(r *request) (*response, error) {
 	found, changes, err := d.goes(r)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (d *desk) confirmWithdrawal(r *request) (*response, error) {
 }
 
 // withdraw takes a record out of the folder and off the site.
-func (d *desk) withdraw(r *request) (*response, error) {
+func (d *records) withdraw(r *request) (*response, error) {
 	found, changes, err := d.goes(r)
 	if err != nil {
 		return nil, err
