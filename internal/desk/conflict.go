@@ -24,13 +24,11 @@ type conflict struct {
 
 // conflict returns the conflict of a working copy; nil if there is none.
 func (d *desk) conflict(e *edition.Edition, c *draft) (*conflict, error) {
-	theirs, _, err := d.current(e, c.file())
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		theirs = nil
-	case err != nil:
+	s, err := d.scheduledFor(e, c.file())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	theirs := s.now()
 	if hash(theirs) == c.Base || bytes.Equal(theirs, c.Data) {
 		return nil, nil
 	}

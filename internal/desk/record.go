@@ -45,11 +45,11 @@ func (d *desk) record(r *request) (row, []byte, *catalog.Catalog, error) {
 	if i < 0 {
 		return row{}, nil, nil, noPage()
 	}
-	data, _, err := d.current(r.folder, file)
+	s, err := d.scheduledFor(r.folder, file)
 	if errors.Is(err, fs.ErrNotExist) {
 		all[i].IsInBulk, err = true, nil
 	}
-	return all[i], data, r.folder.Catalog, err
+	return all[i], s.now(), r.folder.Catalog, err
 }
 
 func (d *records) showRecord(r *request) (*response, error) {

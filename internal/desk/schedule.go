@@ -3,7 +3,6 @@ package desk
 import (
 	"bytes"
 	"errors"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -77,16 +76,15 @@ func (d *publications) placeOf(r *request, c *draft) (string, error) {
 	if i >= 0 && (all[i].Draft || all[i].Due != "") {
 		return c.Path, nil
 	}
-	place := strings.TrimSuffix(c.Path, ".md") + nextSuffix
-	_, passed, err := d.current(r.folder, c.Path)
+	s, err := d.scheduledFor(r.folder, c.Path)
 	if err != nil {
 		return "", err
 	}
-	if _, err := d.Folder.Read(place); passed == nil && !errors.Is(err, fs.ErrNotExist) {
+	if s.next != nil && !s.isDue {
 		return "", refused("Une prochaine version de cette fiche est déjà programmée\u00a0: annulez-la d’abord, ou modifiez-la, dans " +
 			"«\u00a0Programmées\u00a0».")
 	}
-	return place, nil
+	return content.NextPath(c.Path), nil
 }
 
 // schedule publishes a working copy so that it appears by itself at its hour.
@@ -117,12 +115,12 @@ func (d *publications) schedule(r *request, c *draft) (*response, error) {
 	work := worktree.Publication{Changes: changes, Message: name(c.doc, c.Path) + " paraîtra le " + french.Date(when[:10]) + " à " + when[11:]}
 	work.Changes[0].Path = place
 	if isBeside {
-		beside, err := d.besides(r.folder, c)
+		s, err := d.scheduledFor(r.folder, c.Path)
 		if err != nil {
 			return nil, err
 		}
-		work.Changes[0].Base = beside[0].Base
-		work.Changes = append(work.Changes, beside[1:]...)
+		work.Changes[0].Base = ""
+		work.Changes = s.fold(work.Changes)
 	}
 	if a, err := d.send(r, []*draft{c}, work); a != nil || err != nil {
 		return a, err
@@ -133,17 +131,6 @@ func (d *publications) schedule(r *request, c *draft) (*response, error) {
 		d.Log.Error("a working copy that was scheduled could not be deleted", "copy", c.ID, "error", err)
 	}
 	return seeOther(schedulePath, "programmee"), nil
-}
-
-// besides returns what there is in the place of a text that is to replace a record: a text that has replaced it
-// goes into the file of the record. The first change has the base of the new text.
-func (d *publications) besides(e *edition.Edition, c *draft) ([]worktree.Change, error) {
-	now, passed, err := d.current(e, c.Path)
-	if err != nil || passed == nil {
-		return []worktree.Change{{}}, err
-	}
-	old, err := d.Folder.Read(c.Path)
-	return []worktree.Change{*passed, {Path: c.Path, Data: now, Base: hash(old)}}, err
 }
 
 // checkHour says what is wrong with an hour that somebody chose.
