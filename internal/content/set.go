@@ -9,7 +9,7 @@ import (
 	canonical "palmares/internal/record"
 )
 
-// Set changes a field: only its own lines, of which those that say what they said before stay. A field
+// Set changes a field: only its own lines, which are written anew. A field
 // that was absent is added where the table of fields has it; the lines of an optional one without a
 // value are removed. A value that is the present one, or stands for it, changes nothing. The error is
 // an EditError, and nothing is changed then.
@@ -44,11 +44,7 @@ func (d *Document) Set(name string, v Value) error {
 		return d.replace(f, &want, at, nil)
 	}
 	head := keyEnd(d.lines[at.from], f.Name)
-	err := d.replace(f, &want, at, e.entry(at, head, old, &want))
-	if err != nil { // the lines are too odd to be edited
-		return d.replace(f, &want, at, newEditor(d).rewrite(at, head, &want))
-	}
-	return nil
+	return d.replace(f, &want, at, e.rewrite(at, head, &want))
 }
 
 // place returns the lines of a field, or where those of one that is absent belong: after the last field
