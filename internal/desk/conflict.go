@@ -122,12 +122,11 @@ func (c *conflict) settle(r *request) ([]byte, bool) {
 		}
 		return nil, false
 	}
+	hers := map[string]content.Value{}
 	for _, f := range differences(nil, c.doc, c.draft.doc) {
 		switch r.PostForm.Get("c." + f.Name) {
 		case "mien":
-			if c.doc.Set(f.Name, c.draft.doc.Value(f.Name)) != nil {
-				return nil, false
-			}
+			hers[f.Name] = c.draft.doc.Value(f.Name)
 		case "leur":
 		default:
 			return nil, false
@@ -151,6 +150,7 @@ func (c *conflict) settle(r *request) ([]byte, bool) {
 			body = append(body, text)
 		}
 	}
-	err := c.doc.SetBody(strings.Join(body, blankLine))
+	hers["body"] = content.Value{Text: strings.Join(body, blankLine)}
+	err := c.doc.SetAll(hers)
 	return c.doc.Bytes(), err == nil
 }

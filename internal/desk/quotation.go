@@ -187,9 +187,9 @@ func (d *sources) saveQuote(r *request, c accountdb.WorkingCopy, doc *content.Do
 // write changes a document as somebody would who read a page: the quotation, the day, and another price with an
 // entry of the history that begins with what is published.
 func (q *quotation) write(doc *content.Document) error {
-	err := errors.Join(doc.Set("price_quote", content.Value{Text: q.words}), doc.Set("price_checked_at", content.Value{Text: q.day}))
-	if err != nil || q.price == "" || q.price == doc.Value("price").Text {
-		return err
+	values := map[string]content.Value{"price_quote": {Text: q.words}, "price_checked_at": {Text: q.day}}
+	if q.price == "" || q.price == doc.Value("price").Text {
+		return doc.SetAll(values)
 	}
 	old, pricing, history := q.published.Value("price").Text, q.published.Value("pricing").Text, doc.Value("price_history")
 	if history.Text != "" {
@@ -206,5 +206,6 @@ func (q *quotation) write(doc *content.Document) error {
 			"new_pricing": doc.Value("pricing"), "new_price": {Text: q.price},
 		})
 	}
-	return errors.Join(doc.Set("price", content.Value{Text: q.price}), doc.Set("price_history", content.Value{Rows: rows}))
+	values["price"], values["price_history"] = content.Value{Text: q.price}, content.Value{Rows: rows}
+	return doc.SetAll(values)
 }

@@ -190,16 +190,14 @@ func (d *records) createRecord(r *request) (*response, error) {
 	if k.Kind != record.Tool && k.Kind != record.Retired && k.Kind != record.Author {
 		field = "title"
 	}
-	values := map[string]string{field: title}
+	values := map[string]content.Value{field: {Text: title}}
 	if k.Kind == record.Comparison {
-		values["tool_a"], values["tool_b"] = slugOf(toolNamed(r.folder.Catalog, a)), slugOf(toolNamed(r.folder.Catalog, b))
-	}
-	for name, text := range values {
-		if text != "" {
-			if err := doc.Set(name, content.Value{Text: text}); err != nil {
-				return nil, refused(sentence(err))
-			}
+		for name, typed := range map[string]string{"tool_a": a, "tool_b": b} {
+			values[name] = content.Value{Text: slugOf(toolNamed(r.folder.Catalog, typed))}
 		}
+	}
+	if err := doc.SetAll(values); err != nil {
+		return nil, refused(sentence(err))
 	}
 	return d.create(r, accountdb.WorkingCopy{Path: file, Data: doc.Bytes()})
 }

@@ -125,13 +125,12 @@ func (d *copies) sharedEdition(ctx context.Context, id string) (*draft, *edition
 	c := &draft{WorkingCopy: found}
 	c.doc, err = content.OpenDocument(c.Path, c.Data)
 	if err == nil {
-		for _, field := range []string{"draft", "publish_at"} {
-			if c.doc.Value(field).Text == "" {
-				continue // authors have no hour
-			}
-			if err := c.doc.Set(field, content.Value{}); err != nil {
-				return nil, nil, err
-			}
+		public := map[string]content.Value{"draft": {}}
+		if c.hasHour() {
+			public["publish_at"] = content.Value{}
+		}
+		if err := c.doc.SetAll(public); err != nil {
+			return nil, nil, err
 		}
 		c.Data = c.doc.Bytes()
 	}
