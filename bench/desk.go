@@ -20,8 +20,10 @@ const (
 )
 
 // desk measures what a desk of 5,000 tools takes: processor time for each time that the form of a tool saves itself,
-// and memory beside the catalogue that is served.
+// and live memory beside the catalogue that is served, both after a collection of garbage.
 func (b *bench) desk() error {
+	b.env = append(b.env, "GODEBUG=gctrace=1")
+	defer func() { b.env = b.env[:len(b.env)-1] }()
 	folder, database := filepath.Join(b.dir, "desk"), "sqlite:"+filepath.Join(b.dir, "desk.db")
 	_, _, err := b.palmares(b.binary, "generate", folder, "--tools", strconv.Itoa(deskTools), "--seed", "1", "--markdown")
 	if err == nil {
@@ -37,7 +39,7 @@ func (b *bench) desk() error {
 	if _, _, err := b.palmares(b.binary, "editor", "add", "ada@example.org", "--name", "Ada", "--role", "editor", "--database", database); err != nil {
 		return err
 	}
-	var memory [3]int64
+	var memory [3]int // in MiB
 	var took time.Duration
 	for i, options := range [][]string{{few}, {database}, {database, "--desk", folder}} {
 		p, err := b.serve(b.binary, options[0], append([]string{"--quota", "off"}, options[1:]...)...)
@@ -55,7 +57,11 @@ func (b *bench) desk() error {
 				return err
 			}
 		}
-		memory[i], err = p.memory("VmRSS")
+		live, err := p.inLog(liveInLog)
+		if err != nil {
+			return err
+		}
+		memory[i], err = strconv.Atoi(live)
 		if err != nil {
 			return err
 		}
@@ -65,12 +71,13 @@ func (b *bench) desk() error {
 	}
 	fmt.Printf("A desk of %d tools: processor time of a save by itself %.1f ms (at most 50); memory %d MiB beside the "+
 		"%d MiB of the catalogue, ratio %.2f (at most 1.50)\n", deskTools, took.Seconds()*1000/autosaves,
-		(memory[2]-memory[1])>>20, (memory[1]-memory[0])>>20, float64(memory[2]-memory[1])/float64(memory[1]-memory[0]))
+		memory[2]-memory[1], memory[1]-memory[0], float64(memory[2]-memory[1])/float64(memory[1]-memory[0]))
 	return nil
 }
 
 var (
 	linkInLog = regexp.MustCompile(`/compte/connexion\?jeton=([A-Za-z0-9_-]+)`)
+	liveInLog = regexp.MustCompile(`(?m)^gc .*->(\d+) MB, `) // after a collection
 	tokenIn   = regexp.MustCompile(`name="jeton" value="([^"]+)"`)
 )
 
@@ -106,7 +113,7 @@ func (b *bench) autosave(p *process, folder string) (time.Duration, error) {
 	if _, _, err := send("POST", "/compte", url.Values{"email": {"ada@example.org"}, "vers": {"redaction"}}); err != nil {
 		return 0, err
 	}
-	token, err := b.inLogs(linkInLog)
+	token, err := p.inLog(linkInLog)
 	if err != nil {
 		return 0, err
 	}
@@ -149,25 +156,19 @@ func (b *bench) autosave(p *process, folder string) (time.Duration, error) {
 	return after - before, err
 }
 
-// inLogs waits until a server has logged a text, and returns its first group.
-func (b *bench) inLogs(text *regexp.Regexp) (string, error) {
+// inLog waits until a server has logged a text, and returns the last group of the last one.
+func (p *process) inLog(text *regexp.Regexp) (string, error) {
 	for {
-		logs, err := filepath.Glob(filepath.Join(b.dir, "log-*"))
+		log, err := os.ReadFile(p.log)
 		if err != nil {
 			return "", err
 		}
-		for _, name := range logs {
-			log, err := os.ReadFile(name)
-			if err != nil {
-				return "", err
-			}
-			if found := text.FindSubmatch(log); found != nil {
-				return string(found[1]), nil
-			}
+		if all := text.FindAllSubmatch(log, -1); all != nil {
+			return string(all[len(all)-1][1]), nil
 		}
 		select {
-		case <-b.ctx.Done():
-			return "", b.ctx.Err()
+		case <-p.done:
+			return "", p.err
 		case <-time.After(5 * time.Millisecond):
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"maps"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -287,6 +288,7 @@ func (d *Editions) read(ctx context.Context, v *view, files fs.FS, isPublic bool
 	if err != nil {
 		return nil, err
 	}
+	debug.FreeOSMemory() // the garbage of reading
 	e := d.made(v, read, catalog.Day(now))
 	d.revision++
 	e.revision = d.revision
