@@ -56,7 +56,7 @@ func (p *progress) show(stage string, n, total int) {
 		line = fmt.Sprintf("%s: %.1f of %.1f MB (%d %%)", stage, float64(n)/1e6, float64(total)/1e6,
 			100*n/max(total, 1))
 	case total > 0:
-		line = fmt.Sprintf("%s: %d of %d records (%d %%)", stage, n, total, 100*n/total)
+		line = fmt.Sprintf("%s: %d of %d (%d %%)", stage, n, total, 100*n/total)
 	}
 	line = p.say(line)
 	if p.terminal {

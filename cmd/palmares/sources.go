@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,12 +60,12 @@ func (c *sourcesCheckCommand) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	defer reader.Close()
-	bar, counts, saved := newProgress(inv), map[string]int{}, time.Now()
+	bar, counts, whys, saved := newProgress(inv), map[string]int{}, map[string]int{}, time.Now()
 	check := &evidence.Check{
 		Reader: reader, Now: inv.now, Limit: c.Limit, OnlyChanges: c.OnlyChanges,
 		Each: func(done, total int, p *catalog.Proof, all func() []catalog.Proof) {
 			counts[p.Result]++
+			whys[p.Why]++
 			bar.show("sources", done, total)
 			if time.Since(saved) >= saveEvery {
 				err, saved = content.SaveProofs(c.Dir, all()), time.Now()
@@ -84,6 +85,12 @@ func (c *sourcesCheckCommand) Run(inv *invocation) error {
 	}
 	if err := inv.printf("%s\n", inv.say(fmt.Sprintf("%s: looked at %d of %d sources: %s", c.Dir, done, total, strings.Join(parts, ", ")))); err != nil {
 		return err
+	}
+	delete(whys, "") // of pages that were read
+	for _, why := range slices.Sorted(maps.Keys(whys)) {
+		if err := inv.printf("%s\n", inv.say(fmt.Sprintf("%d not read: %s", whys[why], why))); err != nil {
+			return err
+		}
 	}
 	if done < total {
 		return errors.New("some sources were not looked at; run the command again to go on with them")
@@ -185,8 +192,11 @@ func sourceSentence(l *evidence.Listed, say func(string) string) string {
 		parts = append(parts, say(fmt.Sprintf("found « %s »", strings.Join(strings.Fields(l.Found), " "))))
 	}
 	place := fmt.Sprintf("read on %s at %s", l.Day(), l.URL)
-	if l.CheckedAt == "" {
+	switch {
+	case l.CheckedAt == "":
 		place = "not read yet: " + l.URL
+	case l.Why != "":
+		parts, place = append(parts, say(l.Why)), fmt.Sprintf("looked at on %s at %s", l.Day(), l.URL)
 	}
 	if l.FinalURL != "" && l.FinalURL != l.URL {
 		place += ", which leads to " + l.FinalURL
@@ -218,7 +228,6 @@ func (c *sourcesQuoteCommand) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	defer reader.Close()
 	price := catalog.WrittenPrice(t.Pricing, t.Price)
 	if t.IsConverted() {
 		price = t.PriceDisplay

@@ -118,7 +118,7 @@ func (p *keys) createKey(r *request) (*response, error) {
 	switch {
 	case errors.Is(err, sqldb.ErrInvalid):
 		return p.list(r, name, nameProblem(name), "")
-	case errors.Is(err, accountdb.ErrChanged):
+	case errors.Is(err, sqldb.ErrChanged):
 		keys, err := p.Store.Keys.List(r.Context(), r.owner.Account.Email)
 		if err != nil {
 			return nil, err

@@ -172,7 +172,7 @@ func (d *decoder) checked(form catalog.Form, at label, v *value) string {
 		return ""
 	}
 	if r, bad := controlCharacter(s, ""); bad {
-		d.report(v.line, "%s must be one line of text without control characters, but contains %U", at, r)
+		d.report(v.line, "%s must be one line of text without control characters, but contains %U; write a space in its place", at, r)
 		return ""
 	}
 	if !d.isVisible(at, v, s) {
@@ -188,8 +188,15 @@ func (d *decoder) checked(form catalog.Form, at label, v *value) string {
 			at, catalog.MinQuote, n)
 		return ""
 	}
+	if form == catalog.Quote && !quoteForm.MatchString(s) {
+		d.report(v.line, "%s has no letter and no digit; quote the words of the page that say the price", at)
+		return ""
+	}
 	return s
 }
+
+// quoteForm matches quotations: words or numbers, whatever stands around them.
+var quoteForm = regexp.MustCompile(`[\p{L}\p{N}]`)
 
 // isVisible reports whether a text has no hidden characters, or reports the first one.
 func (d *decoder) isVisible(at label, v *value, s string) bool {

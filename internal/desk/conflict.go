@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"palmares/internal/accountdb"
 	"palmares/internal/content"
 	"palmares/internal/edition"
+	"palmares/internal/sqldb"
 )
 
 // A conflict is a working copy whose record changed since it was opened.
@@ -102,7 +102,7 @@ func (d *copies) settleConflict(r *request, c *draft) (*response, error) {
 		return a, nil
 	}
 	_, err = d.Copies.Rebase(r.Context(), c.ID, revision, found.theirs, data, r.Now)
-	if errors.Is(err, accountdb.ErrChanged) {
+	if errors.Is(err, sqldb.ErrChanged) {
 		return found.show(r, true), nil
 	}
 	if err != nil {

@@ -17,11 +17,12 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/accountdb"
 	"palmares/internal/catalogdb"
+	"palmares/internal/deskdb"
 	"palmares/internal/edition"
 	"palmares/internal/evidence"
 	"palmares/internal/forms"
+	"palmares/internal/readerdb"
 	"palmares/internal/site"
 	"palmares/internal/worktree"
 )
@@ -31,13 +32,13 @@ type Config struct {
 	Folder Folder
 	Copies Copies
 	// Editors are the people at the desk; nil on somebody's own machine.
-	Editors *accountdb.Editors
+	Editors *deskdb.Editors
 	// Shares, Reports, Catalogue and Readership, the private links, what readers report, what is published
 	// and how often it is read, are nil with Editors.
-	Shares     *accountdb.Shares
-	Reports    *accountdb.Reports // sealed
+	Shares     *deskdb.Shares
+	Reports    *readerdb.Reports // sealed
 	Catalogue  *catalogdb.Catalogue
-	Readership *accountdb.Readership
+	Readership *readerdb.Readership
 	Editions   *edition.Editions
 	// Site shows the pages in its layout.
 	Site *site.Site

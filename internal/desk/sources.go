@@ -7,9 +7,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/deskdb"
 	"palmares/internal/edition"
 	"palmares/internal/evidence"
 )
@@ -137,7 +137,7 @@ func (d *sources) takeOver(r *request) (*response, error) {
 		s.New != "" && published.Value("price").Text != r.PostForm.Get("note") {
 		return nil, changed
 	}
-	c, err := d.copyOf(r, accountdb.WorkingCopy{Path: found.File(), Original: data, Data: data})
+	c, err := d.copyOf(r, deskdb.WorkingCopy{Path: found.File(), Original: data, Data: data})
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,7 @@ import "encoding/binary"
 
 // turned is the warning for formats other than JPEG. Browsers do not agree on whether
 // they rotate those, so the picture is kept as it is stored. EXIF data is removed from
-// every format by not being copied; see jpegCopy and its like.
+// every format by not being copied; see jpegCleaner and its like.
 const turned = "this picture has an EXIF rotation, which is removed; check that it is upright, " +
 	"or rotate it in an image editor"
 
