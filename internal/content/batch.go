@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"hash/maphash"
 	"io"
 	"io/fs"
 	"runtime"
@@ -269,7 +270,7 @@ func (b *batch) readMarkdown(f *folder, name string) {
 
 // decodeMarkdown decodes a file that has the text, or that could not be read.
 func decodeMarkdown(on basis, k *catalog.Kind, name, text, failure string) *decoded {
-	file := &decoded{name: name, text: text}
+	file := &decoded{name: name, sum: maphash.String(textSeed, text)}
 	d := decoder{file: name, line: 1, basis: on, problems: &file.problems, warnings: &file.warnings, isMarkdown: true}
 	d.slug, d.isNext = strings.CutSuffix(strings.TrimSuffix(name[strings.IndexByte(name, '/')+1:], ".md"), nextSuffix)
 	if failure != "" {

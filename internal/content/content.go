@@ -109,6 +109,7 @@ type Result struct {
 	Warnings []Warning // by file and line
 	// Pictures holds the bytes of the new pictures of Catalog. Close it.
 	Pictures *Pictures
+	Proofs   []catalog.Proof          // all that the folder has, also of announced prices
 	lines    map[string][]recordLines // by folder
 	folder   *folder                  // for With; nil without a memory
 }
@@ -182,7 +183,7 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 	if len(f.problems) > 0 {
 		return r, r.Close()
 	}
-	r.Catalog, r.lines = c, f.lines()
+	r.Catalog, r.lines, r.Proofs = c, f.lines(), f.proofs
 	return r, nil
 }
 

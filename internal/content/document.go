@@ -227,12 +227,11 @@ func (d *Document) SetBody(text string) error {
 	for line := range strings.Lines(text) {
 		lines = append(lines, strings.TrimSuffix(line, "\n")+d.newline)
 	}
-	return d.parse(d.mark + strings.Join(d.splice(at, lines), ""))
+	return d.parse(d.mark + strings.Join(d.ended(slices.Concat(d.lines[:at.from], lines, d.lines[at.to:])), ""))
 }
 
-// splice returns the lines with others instead of a span. A file keeps or lacks the end of its last line.
-func (d *Document) splice(old span, lines []string) []string {
-	all := slices.Concat(d.lines[:old.from], lines, d.lines[old.to:])
+// ended returns lines that each have their end. A file keeps or lacks that of its last line.
+func (d *Document) ended(all []string) []string {
 	lacksEnd := len(d.lines) > 0 && !strings.HasSuffix(d.lines[len(d.lines)-1], "\n")
 	for i := range all {
 		if i == len(all)-1 && lacksEnd {

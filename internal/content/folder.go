@@ -48,7 +48,8 @@ type folder struct {
 	catalogue catalog.Catalog
 	batches   []*batch // in reading order
 	images    map[string]*image
-	hasProofs bool   // there is a file of what was seen of prices
+	hasProofs bool // there is a file of what was seen of prices
+	proofs    []catalog.Proof
 	settings  record // the links and pictures of catalogue.yaml
 
 	obituaries map[string]*record // by slug, those with an hour

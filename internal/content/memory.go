@@ -1,6 +1,7 @@
 package content
 
 import (
+	"hash/maphash"
 	"maps"
 	"path"
 	"slices"
@@ -35,11 +36,15 @@ func (b basis) equal(o basis) bool {
 
 // A decoded is what became of a Markdown file.
 type decoded struct {
-	name, text string
-	record     record
-	problems   []Problem
-	warnings   []Warning
+	name     string
+	sum      uint64 // of its text, which is not kept
+	record   record
+	problems []Problem
+	warnings []Warning
 }
+
+// textSeed is of the sums of texts: 64 bits do not meet by accident, and nobody can make them.
+var textSeed = maphash.MakeSeed()
 
 // recall returns what the file name became when it was decoded before, or nil if that
 // was with another text or on another basis.
@@ -47,7 +52,7 @@ func (m *Memory) recall(on basis, name, text string) *decoded {
 	if m == nil || !m.basis.equal(on) {
 		return nil
 	}
-	if d := m.files[name]; d != nil && d.text == text {
+	if d := m.files[name]; d != nil && d.sum == maphash.String(textSeed, text) {
 		return d
 	}
 	return nil
@@ -85,7 +90,7 @@ func (r *Result) With(name, text string) (next *Result, of any, ok bool) {
 	own, was := f.replace(k, file.record.clone())
 	f.assembleAt(f.now)
 	f.checkFuture(f.now)
-	next = &Result{Problems: finish(f.problems, ""), Pictures: &Pictures{}, folder: f}
+	next = &Result{Problems: finish(f.problems, ""), Pictures: &Pictures{}, Proofs: r.Proofs, folder: f}
 	next.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), func(w Warning) bool { return w.File == name })
 	next.Warnings = append(next.Warnings, slices.DeleteFunc(f.warnings, func(w Warning) bool { return w.File != name })...)
 	sortByPlace(next.Warnings)

@@ -38,8 +38,8 @@ func (d *Document) Rename(slug string) (*Document, error) {
 // ReplaceTool replaces the slug of a tool wherever the fields of a record name it, and reports whether
 // they do.
 func (d *Document) ReplaceTool(old, slug string) (isChanged bool, err error) {
-	table := d.kind.Fields
-	for i := 0; i < len(table) && err == nil; i++ {
+	table, changed := d.kind.Fields, map[string]Value{}
+	for i := range table {
 		f, v := &table[i], d.Value(table[i].Name)
 		isNamed := f.Form == catalog.ToolSlug && v.Text == old
 		if isNamed {
@@ -58,10 +58,10 @@ func (d *Document) ReplaceTool(old, slug string) (isChanged bool, err error) {
 			}
 		}
 		if isNamed {
-			isChanged, err = true, d.Set(f.Name, v)
+			changed[f.Name] = v
 		}
 	}
-	return isChanged, err
+	return len(changed) > 0, d.SetAll(changed)
 }
 
 // ownFields are those that a copy of a record does not have: they say what happened to this one.
@@ -74,14 +74,14 @@ var ownFields = []string{
 func (d *Document) Duplicate(slug string) (*Document, error) {
 	next := *d
 	next.path = PathOf(d.kind, slug)
+	none := map[string]Value{}
 	for _, name := range ownFields {
 		if next.index(name) >= 0 && next.field(name) != nil {
-			if err := next.Set(name, Value{}); err != nil {
-				return nil, err
-			}
+			none[name] = Value{}
 		}
 	}
-	return &next, nil
+	err := next.SetAll(none)
+	return &next, err
 }
 
 // Retire returns the obituary of a tool, with what belongs to it: its name, category, usages and
@@ -96,12 +96,6 @@ func Retire(tool *Document, reason, day, successor, text string) (*Document, err
 	for _, name := range []string{"name", "category", "usages", "price_history", "score_history"} {
 		values[name] = tool.Value(name)
 	}
-	for i := range catalog.RetiredFields {
-		if name := catalog.RetiredFields[i].Name; name != "slug" {
-			if err := d.Set(name, values[name]); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return d, nil
+	err := d.SetAll(values)
+	return d, err
 }

@@ -171,6 +171,7 @@ func proposals(c *catalog.Catalog) []*catalog.Tool {
 // parse reads the fields of a form into a document. Fields that the form does not have are left alone,
 // and so is what did not change. The catalogue has the tools that may be named; it may be nil.
 func parse(form url.Values, doc *content.Document, known *catalog.Catalog) error {
+	values := map[string]content.Value{}
 	for _, g := range content.Form(doc.Kind()) {
 		for _, f := range g.Fields {
 			key := fieldKey + f.Name
@@ -183,12 +184,10 @@ func parse(form url.Values, doc *content.Document, known *catalog.Catalog) error
 			case f.From == content.FromUsages: // boxes have another order than the file
 				v.Items = inOrderOf(doc.Value(f.Name).Items, v.Items)
 			}
-			if err := doc.Set(f.Name, v); err != nil {
-				return err
-			}
+			values[f.Name] = v
 		}
 	}
-	return nil
+	return doc.SetAll(values)
 }
 
 // inOrderOf returns items, those that there were before first and in their order.

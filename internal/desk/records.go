@@ -2,62 +2,21 @@ package desk
 
 import (
 	"cmp"
-	"context"
 	"io/fs"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/edition"
 	"palmares/internal/french"
-	"palmares/internal/preview"
 )
 
 // testAge is how old a test may be, in days.
 const testAge = 365
-
-// folderAge is how long the folder is taken to be as it was. What is published here is shown at once.
-const folderAge = 15 * time.Second
-
-// A folderReading says when the folder is read again: on another day, or if a file has changed.
-type folderReading struct {
-	mu       sync.Mutex
-	revision int64
-	until    time.Time
-	day      string
-	parts    []content.Part
-}
-
-func (f *folderReading) at(now time.Time, folder Folder) int64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if now.Before(f.until) {
-		return f.revision
-	}
-	parts, err := content.Parts(folder.With(nil))
-	if err != nil || f.day != catalog.Day(now) || !slices.Equal(parts, f.parts) {
-		f.revision++
-	}
-	f.until, f.day, f.parts = now.Add(folderAge), catalog.Day(now), parts
-	return f.revision
-}
-
-func (f *folderReading) forget() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.until = time.Time{}
-}
-
-func (d *desk) folder(ctx context.Context) (*preview.Edition, error) {
-	revision := d.reading.at(d.Now(), d.Folder)
-	return d.Drafts.Open(ctx, preview.Source{
-		Revision: revision, Folder: revision, Files: func() (fs.FS, bool, error) { return d.Folder.With(nil), false, nil },
-	})
-}
 
 type row struct {
 	Kind      *catalog.Kind
@@ -89,7 +48,7 @@ func (r row) Warnings() (list []string) {
 }
 
 // warningsOf returns what is to be looked at in a working copy.
-func warningsOf(e *preview.Edition, c *draft) []string {
+func warningsOf(e *edition.Edition, c *draft) []string {
 	return row{warnings: slices.DeleteFunc(slices.Clone(e.Warnings), func(w content.Warning) bool { return w.File != c.Path })}.Warnings()
 }
 
@@ -135,7 +94,7 @@ func newRow(k *catalog.Kind, record any) row {
 	return r
 }
 
-func (d *desk) rows(e *preview.Edition, now time.Time) []row {
+func (d *desk) rows(e *edition.Edition, now time.Time) []row {
 	c := e.Catalog
 	if c == nil {
 		return d.files()
@@ -160,7 +119,7 @@ func (d *desk) rows(e *preview.Edition, now time.Time) []row {
 }
 
 // complete adds what is scheduled, the labels of categories and the warnings.
-func (d *desk) complete(all []row, e *preview.Edition) []row {
+func (d *desk) complete(all []row, e *edition.Edition) []row {
 	at := make(map[string]int, len(all))
 	for i := range all {
 		at[all[i].File()] = i
@@ -300,8 +259,8 @@ func signatures(records []row) (names []string) {
 	return slices.Compact(names)
 }
 
-func (d *desk) listRecords(r *request) (*response, error) {
-	records := d.rows(r.folder, r.now)
+func (d *records) listRecords(r *request) (*response, error) {
+	records := d.rows(r.folder, r.Now)
 	copies, err := d.copyRows(r, records)
 	if err != nil {
 		return nil, err
