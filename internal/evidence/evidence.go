@@ -133,9 +133,7 @@ func (c *Check) Run(ctx context.Context, sources []Listed) (proofs []catalog.Pro
 		list = append(list, &sources[i])
 	}
 	slices.SortStableFunc(list, func(a, b *Listed) int { return strings.Compare(a.CheckedAt, b.CheckedAt) })
-	if c.Limit > 0 {
-		list = list[:min(c.Limit, len(list))]
-	}
+	list = list[:min(cmp.Or(c.Limit, len(list)), len(list))]
 	byHost, order := map[string][]*Listed{}, []string{}
 	for _, s := range list {
 		host := strings.Join(strings.SplitN(s.URL, "/", 4)[:min(3, strings.Count(s.URL, "/")+1)], "/")
