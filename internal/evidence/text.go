@@ -17,9 +17,9 @@ import (
 
 // The limits of a page. A page about prices reaches none of them.
 const (
-	maxDepth      = 512     // elements inside each other, as in browsers
-	maxStyles     = 10_000  // of its style sheets
-	maxAttributes = 1000    // of a long tag
+	maxDepth      = 512    // elements inside each other, as in browsers
+	maxStyles     = 10_000 // of its style sheets
+	maxAttributes = 1000   // of a long tag
 	longTag       = 64 << 10
 	maxWord       = 1 << 18 // bytes that are read of it
 )
