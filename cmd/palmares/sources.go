@@ -15,7 +15,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/evidence"
-	"palmares/internal/publication"
+	"palmares/internal/problem"
 )
 
 type sourcesCommand struct {
@@ -77,16 +77,16 @@ func (c *sourcesCheckCommand) Run(inv *invocation) error {
 		return err
 	}
 	done := 0
-	var parts []string
+	var looked []any
 	for _, result := range catalog.ProofResults {
 		done += counts[result]
-		parts = append(parts, fmt.Sprintf("%d %s", counts[result], result))
+		looked = append(looked, counts[result])
 	}
-	if err := inv.printf("%s\n", inv.say(fmt.Sprintf("%s: looked at %d of %d sources: %s", c.Dir, done, total, strings.Join(parts, ", ")))); err != nil {
+	if err := inv.printf("%s\n", inv.say("looked-at", append([]any{c.Dir, done, total}, looked...)...)); err != nil {
 		return err
 	}
 	if done < total {
-		return errors.New("some sources were not looked at; run the command again to go on with them")
+		return problem.New("sources-left")
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func readSources(inv *invocation, dir string, language languageOption) (*catalog
 	today := catalog.Day(inv.now())
 	proofs, err := content.LoadProofs(os.DirFS(dir), today)
 	if wrong, ok := errors.AsType[*content.ProofError](err); ok {
-		err = fmt.Errorf("%s:%d: %s", filepath.Join(fromHere(dir), catalog.ProofFile), wrong.Line, inv.say(wrong.Text))
+		err = fmt.Errorf("%s:%d: %s", filepath.Join(fromHere(dir), catalog.ProofFile), wrong.Line, wrong.Text.In(inv.language))
 	}
 	return read, evidence.List(read, proofs, today), err
 }
@@ -167,31 +167,31 @@ func (c *sourcesListCommand) Run(inv *invocation) error {
 		return err
 	}
 	if listed > 0 && c.Strict {
-		return fmt.Errorf("%s should be looked at", publication.Plural(listed, "source"))
+		return problem.New("to-look-at", listed)
 	}
 	return nil
 }
 
 // sourceSentence returns what people read of a source: price and words as recorded, and the words that were found.
-func sourceSentence(l *evidence.Listed, say func(string) string) string {
-	parts := []string{say(l.State)}
+func sourceSentence(l *evidence.Listed, say func(code string, args ...any) string) string {
+	parts := []string{say("state-" + l.State)}
 	if l.Price != "" {
-		parts = append(parts, say("recorded "+l.Price))
+		parts = append(parts, say("recorded", l.Price))
 	}
 	if l.Quote != "" {
-		parts = append(parts, say(fmt.Sprintf("quoted « %s »", l.Quote)))
+		parts = append(parts, say("quoted-words", l.Quote))
 	}
 	if l.Found != "" && l.Result != catalog.Confirmed {
-		parts = append(parts, say(fmt.Sprintf("found « %s »", strings.Join(strings.Fields(l.Found), " "))))
+		parts = append(parts, say("found", strings.Join(strings.Fields(l.Found), " ")))
 	}
-	place := fmt.Sprintf("read on %s at %s", l.Day(), l.URL)
+	place, end := say("read-at", l.Day(), l.URL), ""
 	if l.CheckedAt == "" {
-		place = "not read yet: " + l.URL
+		place = say("not-read-yet", l.URL)
 	}
 	if l.FinalURL != "" && l.FinalURL != l.URL {
-		place += ", which leads to " + l.FinalURL
+		end = say("leads-to", l.FinalURL)
 	}
-	return l.Slug + ": " + strings.Join(append(parts, say(place)), ", ")
+	return l.Slug + ": " + strings.Join(append(parts, place), ", ") + end
 }
 
 type sourcesQuoteCommand struct {
@@ -210,9 +210,9 @@ func (c *sourcesQuoteCommand) Run(inv *invocation) error {
 	t := read.Tool(c.Slug)
 	switch {
 	case t == nil:
-		return fmt.Errorf("there is no tool %q in the folder", c.Slug)
+		return problem.New("no-such-tool", c.Slug)
 	case t.PriceSource == "":
-		return fmt.Errorf("the tool %q has no price_source; write the address of the page that says its price into its record", c.Slug)
+		return problem.New("tool-without-source", c.Slug)
 	}
 	reader, err := c.reader(read)
 	if err != nil {
@@ -226,17 +226,17 @@ func (c *sourcesQuoteCommand) Run(inv *invocation) error {
 	list, err := reader.Passages(inv.ctx, t.PriceSource, price)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s cannot be read: %s", t.PriceSource, err)
+		return problem.New("source-unreadable", t.PriceSource, err)
 	case c.Take > 0:
 		return c.take(inv, list)
 	case len(list) == 0:
-		return fmt.Errorf("%s has no amounts; copy the words that say the price into price_quote", t.PriceSource)
+		return problem.New("no-amounts", t.PriceSource)
 	}
 	return inv.printf("%s", passageTable(list, price, inv.say))
 }
 
 // passageTable returns the passages as people read them, the recorded price marked.
-func passageTable(list []evidence.Passage, price string, say func(string) string) string {
+func passageTable(list []evidence.Passage, price string, say func(code string, args ...any) string) string {
 	var b strings.Builder
 	own := 0
 	for i, p := range list {
@@ -248,11 +248,11 @@ func passageTable(list []evidence.Passage, price string, say func(string) string
 	}
 	switch own {
 	case 0:
-		fmt.Fprintln(&b, say("none has the recorded price, "+price))
+		fmt.Fprintln(&b, say("none-recorded-price", price))
 	case 1:
-		fmt.Fprintln(&b, say(fmt.Sprintf("only the first one has the recorded price, %s; --take 1 quotes it", price)))
+		fmt.Fprintln(&b, say("first-recorded-price", price))
 	default:
-		fmt.Fprintln(&b, say(fmt.Sprintf("%d of them, marked *, have the recorded price, %s; --take N quotes one", own, price)))
+		fmt.Fprintln(&b, say("marked-recorded-price", own, price))
 	}
 	return b.String()
 }
@@ -260,13 +260,13 @@ func passageTable(list []evidence.Passage, price string, say func(string) string
 // take writes a passage into the record.
 func (c *sourcesQuoteCommand) take(inv *invocation, list []evidence.Passage) error {
 	if c.Take > len(list) {
-		return fmt.Errorf("there is no passage %d on the page, which has %d now", c.Take, len(list))
+		return problem.New("no-such-passage", c.Take, len(list))
 	}
 	name := "outils/" + c.Slug + ".md"
 	file := filepath.Join(c.Dir, filepath.FromSlash(name))
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the record of %q is a line of outils.jsonl, which is not written here; copy the words into its price_quote", c.Slug)
+		return problem.New("record-in-bulk", c.Slug)
 	}
 	if err != nil {
 		return err
@@ -279,5 +279,5 @@ func (c *sourcesQuoteCommand) take(inv *invocation, list []evidence.Passage) err
 	if err == nil {
 		err = os.WriteFile(file, doc.Bytes(), 0o644)
 	}
-	return inv.result(err, "%s\n", inv.say(fmt.Sprintf("%s quotes « %s », read on %s", file, quote, today)))
+	return inv.result(err, "%s\n", inv.say("quotes-read", file, quote, today))
 }

@@ -76,7 +76,7 @@ func (r *Result) With(name, text string) (next *Result, of any, ok bool) {
 	if r.folder == nil || i < 0 || slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.File != name }) {
 		return nil, nil, false
 	}
-	file := decodeMarkdown(r.folder.basis, kinds[i], name, text, "")
+	file := decodeMarkdown(r.folder.basis, kinds[i], name, text, nil)
 	if !catalog.IsSlug(file.record.slug) {
 		return nil, nil, false
 	}
@@ -85,7 +85,7 @@ func (r *Result) With(name, text string) (next *Result, of any, ok bool) {
 	own, was := f.replace(kinds[i], file.record.clone())
 	f.assembleAt(f.now)
 	f.checkFuture(f.now)
-	next = &Result{Problems: finish(f.problems, ""), Pictures: &Pictures{}, folder: f}
+	next = &Result{Problems: finish(f.problems, "full-of-problems"), Pictures: &Pictures{}, folder: f}
 	next.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), func(w Warning) bool { return w.File == name })
 	next.Warnings = append(next.Warnings, slices.DeleteFunc(f.warnings, func(w Warning) bool { return w.File != name })...)
 	sortByPlace(next.Warnings)

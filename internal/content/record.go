@@ -7,6 +7,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
+	"palmares/internal/problem"
 	canonical "palmares/internal/record"
 )
 
@@ -70,9 +71,9 @@ type references struct {
 	refs    []reference // aliases of a tool, sides of a comparison, successor of a retired tool, tools of an article, pages of catalogue.yaml
 	aliases []reference // of other records
 
-	links, pictures []mention   // of the body
-	fieldPictures   []reference // of fields
-	affiliateLine   int         // of affiliate_url; 0 for none
+	links, pictures []mention // of the body
+	fieldPictures   []fieldPicture
+	affiliateLine   int // of affiliate_url; 0 for none
 }
 
 // noReferences are those of all records that have none.
@@ -82,12 +83,18 @@ func (r *references) isEmpty() bool {
 	return len(r.refs)+len(r.aliases)+len(r.links)+len(r.pictures)+len(r.fieldPictures)+r.affiliateLine == 0
 }
 
-// A reference is a slug of another record, a former slug of this one, or the path of a
-// picture.
+// A reference is a slug of another record, or a former slug of this one.
 type reference struct {
 	field string
 	slug  string
 	line  int
+}
+
+// A fieldPicture is a picture of a field.
+type fieldPicture struct {
+	at   problem.Text // the label of the field
+	path string
+	line int
 }
 
 // The rules of each kind of record, beside those of its fields.
@@ -114,10 +121,10 @@ func (d *decoder) comparison() record {
 		x.Draft = true // unpublished and incomplete
 	}
 	if x.ToolA != "" && x.ToolA == x.ToolB {
-		d.report(d.lineOf("tool_b"), "tool_a and tool_b are both %q; compare two different tools", x.ToolA)
+		d.report(d.lineOf("tool_b"), "same-sides", x.ToolA)
 	}
 	if x.Winner != "" && x.ToolA != "" && x.ToolB != "" && x.Winner != x.ToolA && x.Winner != x.ToolB {
-		d.report(d.lineOf("winner"), "winner must be tool_a or tool_b, that is %q or %q, not %q", x.ToolA, x.ToolB, x.Winner)
+		d.report(d.lineOf("winner"), "winner-elsewhere", x.ToolA, x.ToolB, x.Winner)
 	}
 	refs := slices.Concat(d.reference("tool_a", x.ToolA), d.reference("tool_b", x.ToolB))
 	return d.newRecord(record{slug: x.Slug, of: x, references: &references{refs: refs, aliases: d.former}})
@@ -128,7 +135,7 @@ func (d *decoder) retired() record {
 	d.readRecord(catalog.RetiredFields, o)
 	o.Note = markdown.Plain(o.Body)
 	if o.Note == "" && !d.isDraft {
-		d.inBody(1, "the note is empty; say why the tool was retired")
+		d.inBody(1, problem.New("note-empty"))
 	}
 	d.checkUsages(d.declared[o.Category], o.Usages)
 	refs := d.reference("successor", o.Successor)
@@ -140,11 +147,11 @@ func (d *decoder) customPage() record {
 	p := &catalog.Page{}
 	d.readRecord(catalog.PageFields, p)
 	if catalog.IsReservedPage(p.Slug) {
-		d.report(d.line, "the slug %q is used by the site itself; rename the page", p.Slug)
+		d.report(d.line, "slug-reserved", p.Slug)
 	}
 	for _, alias := range d.former {
 		if catalog.IsReservedPage(alias.slug) {
-			d.report(alias.line, "alias %q is used by the site itself; remove it", alias.slug)
+			d.report(alias.line, "alias-reserved", alias.slug)
 		}
 	}
 	d.checkEnd(p.PublishAt, p.UnpublishAt)
@@ -157,10 +164,10 @@ func (d *decoder) article() record {
 	d.readRecord(catalog.ArticleFields, a)
 	d.checkEnd(a.PublishAt, a.UnpublishAt)
 	if a.Body == "" && !d.isDraft {
-		d.inBody(1, "the article has no text; write it below the fields, or make it a draft")
+		d.inBody(1, problem.New("article-no-text"))
 	}
 	if d.isDraft && (a.PublishAt != "" || a.UnpublishAt != "") {
-		d.warn(d.lineOf("draft"), "draft is true, so publish_at and unpublish_at do nothing; delete draft when the article is ready")
+		d.warn(d.lineOf("draft"), "draft-with-hours")
 	}
 	refs := &references{refs: d.tools, aliases: d.former}
 	return d.newRecord(record{slug: a.Slug, of: a, references: refs})
@@ -175,7 +182,7 @@ func (d *decoder) author() record {
 
 func (d *decoder) checkEnd(publishAt, unpublishAt string) {
 	if unpublishAt != "" && unpublishAt <= publishAt {
-		d.report(d.lineOf("unpublish_at"), "unpublish_at must be after publish_at")
+		d.report(d.lineOf("unpublish_at"), "ends-before-begin")
 	}
 }
 
@@ -215,8 +222,7 @@ func (d *decoder) catalogue() (catalog.Catalog, categories) {
 	d.ignored = ignoredBy(&c)
 	for _, kind := range d.ignored {
 		if !slices.Contains(WarningKinds, kind) {
-			d.warn(d.lineOf("warnings"), "ignore in warnings names %s, which is no kind of warning; write some of %q",
-				quoted(kind), strings.Join(WarningKinds, ", "))
+			d.warn(d.lineOf("warnings"), "unknown-warning", quoted(kind), strings.Join(WarningKinds, ", "))
 		}
 	}
 	d.checkRights(&c.Settings)
@@ -227,9 +233,9 @@ func (d *decoder) catalogue() (catalog.Catalog, categories) {
 	for _, alias := range d.former {
 		switch {
 		case d.ownCategories[alias.slug] != nil:
-			d.report(alias.line, "alias %q is taken: it is a category", alias.slug)
+			d.report(alias.line, "alias-is-category", alias.slug)
 		case taken[alias.slug]:
-			d.report(alias.line, "alias %q is given twice", alias.slug)
+			d.report(alias.line, "category-alias-twice", alias.slug)
 		}
 		taken[alias.slug] = true
 	}
@@ -248,7 +254,7 @@ var ownKind = catalog.Field{
 // declare keeps a category that was read by entry, and what it mentions.
 func (d *decoder) declare(c *catalog.Category, entry *decoder) {
 	if c.Slug != "" && d.ownCategories[c.Slug] != nil {
-		entry.report(entry.lineOf("slug"), "category %q is declared twice", c.Slug)
+		entry.report(entry.lineOf("slug"), "category-twice", c.Slug)
 	}
 	d.ownCategories[c.Slug] = new(*c) // the catalogue sorts its own
 	entry.checkLists(c)

@@ -1,11 +1,11 @@
 package content
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 	canonical "palmares/internal/record"
 )
 
@@ -17,7 +17,7 @@ func (d *Document) Set(name string, v Value) error {
 	f := d.field(name)
 	switch {
 	case f == nil || f.Form == catalog.OwnSlug && v.Text != d.Slug():
-		return &EditError{Text: fmt.Sprintf("the field %q cannot be set here", name)}
+		return &EditError{Text: problem.New("field-fixed", name)}
 	case f.Form == catalog.Body:
 		return d.SetBody(v.Text)
 	}
@@ -90,7 +90,7 @@ func (d *Document) replace(f *catalog.Field, want *value, old span, lines []stri
 		own = next.fields[i].value
 	}
 	if next.body != d.body || !sameValue(others(d), others(&next)) || !sameValue(&own, want) {
-		return &EditError{Text: fmt.Sprintf("the value of %s cannot be written to this file; simplify it, or edit the file as text", f.Name)}
+		return &EditError{Text: problem.New("value-unwritten", f.Name)}
 	}
 	*d = next
 	return nil
@@ -134,14 +134,14 @@ func (d *Document) setRaw(f *catalog.Field, text string) error {
 	}
 	text = first + "\n" + shift(slices.Collect(strings.Lines(text)), d.indent+2)
 	var problems []EditError
-	parsed, _ := parseYAML(f.Name+":"+text, 0, func(line int, format string, args ...any) {
+	parsed, _ := parseYAML(f.Name+":"+text, 0, func(line int, what problem.Text) {
 		if first == "" {
 			line = max(line-1, 1)
 		}
-		problems = append(problems, EditError{line, fmt.Sprintf(format, args...)})
+		problems = append(problems, EditError{line, what})
 	})
 	if len(problems) == 0 && len(parsed.fields) != 1 {
-		problems = append(problems, EditError{1, "the text is not the YAML of one field; indent it, or delete what is too much"})
+		problems = append(problems, EditError{1, problem.New("yaml-not-one-field")})
 	}
 	if len(problems) > 0 {
 		return &problems[0]

@@ -13,7 +13,6 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
-	"palmares/internal/french"
 	"palmares/internal/preview"
 	"palmares/internal/record"
 )
@@ -109,7 +108,7 @@ type row struct {
 // Warnings returns what is to be looked at in it.
 func (r row) Warnings() (list []string) {
 	for _, w := range r.warnings {
-		list = append(list, inWords(w.File, french.Sentence(w.Text)))
+		list = append(list, inWords(w.File, w.Text.French))
 	}
 	return list
 }

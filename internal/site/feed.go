@@ -8,6 +8,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/chronicle"
 	"palmares/internal/markdown"
+	"palmares/internal/problem"
 )
 
 // atomFeed is the feed of changes (Atom, RFC 4287).
@@ -109,7 +110,7 @@ func (v *view) atomEntry(e *catalog.Entry) atomEntry {
 	about := chronicle.About(v.snap, e)
 	entry := atomEntry{
 		ID: v.snap.Catalog.URL + feedPath + "#" + e.ID(), Updated: chronicle.Time(e),
-		Title:    chronicle.Title(e, chronicle.French),
+		Title:    chronicle.Title(e, problem.French),
 		Link:     atomLink{"alternate", "text/html", v.snap.Catalog.URL + about.Path},
 		Category: atomCategory{strings.ToLower(chronicle.Label(e))},
 		Authors:  each(about.Authors, func(name string) atomPerson { return atomPerson{name} }),
