@@ -80,11 +80,7 @@ func (p *printer) Progress(stage string, done, total int) { p.progress.show(stag
 // Report prints the result.
 func (p *printer) Report(lines ...problem.Text) error {
 	p.progress.done()
-	var text strings.Builder
-	for _, line := range lines {
-		text.WriteString(line.In(p.language) + "\n")
-	}
-	_, err := io.WriteString(p.report, text.String())
+	_, err := fmt.Fprintln(p.report, problem.Join("\n", lines...).In(p.language))
 	return err
 }
 

@@ -37,10 +37,7 @@ func (d *decoder) time(at label, v *value) string {
 	}
 	t, err := catalog.ParseTime(s, d.zone)
 	if clock, ok := errors.AsType[*catalog.ClockError](err); ok {
-		code := "time-skipped"
-		if clock.IsTwice {
-			code = "time-twice"
-		}
+		code := map[bool]string{false: "time-skipped", true: "time-twice"}[clock.IsTwice]
 		d.report(v.line, code, at, d.zone, clock.Either[0], clock.Either[1], quoted(s))
 		return ""
 	}

@@ -78,8 +78,8 @@ func (f *folder) problem(file string, line int, code string, args ...any) {
 	f.tell(file, line, problem.New(code, args...))
 }
 
-func (f *folder) tell(file string, line int, what error) {
-	keep(&f.problems, Problem{file, line, problem.Of(what)})
+func (f *folder) tell(file string, line int, e error) {
+	keep(&f.problems, Problem{file, line, problem.Of(e)})
 }
 
 func (f *folder) warn(file string, line int, code string, args ...any) {

@@ -155,9 +155,7 @@ var (
 		catalog.Digest:     {isDigest, problem.New("want-digest")},
 		catalog.Links:      {isURL, problem.New("want-url")},
 		catalog.Link:       {isPageURL, problem.New("want-page-url")},
-		catalog.Site: {
-			isSiteURL, problem.New("want-site-url"),
-		},
+		catalog.Site:       {isSiteURL, problem.New("want-site-url")},
 	}
 )
 

@@ -1,6 +1,7 @@
 package content
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,9 +11,7 @@ import (
 
 // WarningKinds are the kinds of warnings that catalogue.yaml can silence. What has no other kind is
 // other.
-var WarningKinds = []string{
-	"amount", "calendar", "duplicate", "future", "incomplete", "jump", "link", "old", "picture", "price", "protocol", "undated", "winner", "other",
-}
+var WarningKinds = append(slices.Sorted(maps.Keys(kindCodes)), "other")
 
 // kindCodes are the codes of the warnings of a kind.
 var kindCodes = map[string][]string{
@@ -26,7 +25,7 @@ var kindCodes = map[string][]string{
 	"incomplete": {"score-without-summary", "score-without-access", "score-without-day"},
 	"jump":       {"price-jump", "score-jump", "many-changes"},
 	"link":       {"link-leads-nowhere"},
-	"old":        {"too-old"},
+	"old":        {"test-too-old", "price-too-old"},
 	"picture":    {"picture-without-alt", "caption-hidden"},
 	"price": {
 		"free-but-priced", "announced-free-priced", "display-contradicts", "display-changed-alone", "history-ends-elsewhere",

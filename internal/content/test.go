@@ -91,9 +91,7 @@ func (d *decoder) checkTest(t *catalog.Tool) {
 	}
 	d.checkUsages(c, t.Usages)
 	for _, v := range t.Criteria {
-		if what, ok := misfit(c, v); ok {
-			d.tell(d.lineIn("criteria", v.Name), what)
-		}
+		d.checkValue(c, v)
 	}
 }
 
@@ -106,22 +104,20 @@ func (d *decoder) checkUsages(c *catalog.Category, usages []string) {
 	}
 }
 
-// misfit says what is wrong with the value of a criterion, if anything is.
-func misfit(c *catalog.Category, v catalog.Value) (what problem.Text, ok bool) {
-	x := c.Criterion(v.Name)
-	if x == nil {
-		return problem.New("undeclared-criterion", v.Name, c.Slug, criteriaOf(c)), true
-	}
+// checkValue checks the value of a criterion against the category.
+func (d *decoder) checkValue(c *catalog.Category, v catalog.Value) {
+	x, line := c.Criterion(v.Name), d.lineIn("criteria", v.Name)
 	at := label{name: v.Name, within: problem.New("in", "criteria")}
-	switch is := x.Is(); {
-	case is == catalog.KindYesNo && !v.IsFlag:
-		return problem.New("not-flag", at, v), true
-	case is != catalog.KindYesNo && v.IsFlag:
-		return problem.New("not-number", at, v), true
-	case is == catalog.KindMark && (v.Number < 0 || v.Number > 10):
-		return problem.New("not-mark", at, v, catalogueFile), true
+	switch {
+	case x == nil:
+		d.report(line, "undeclared-criterion", v.Name, c.Slug, criteriaOf(c))
+	case x.Is() == catalog.KindYesNo && !v.IsFlag:
+		d.report(line, "not-flag", at, v)
+	case x.Is() != catalog.KindYesNo && v.IsFlag:
+		d.report(line, "not-number", at, v)
+	case x.Is() == catalog.KindMark && (v.Number < 0 || v.Number > 10):
+		d.report(line, "not-mark", at, v, catalogueFile)
 	}
-	return what, false
 }
 
 // lineIn returns the line of a member of a mapping.

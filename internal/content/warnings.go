@@ -114,8 +114,8 @@ func (d *decoder) warnTool(t *catalog.Tool) {
 	d.warnFuture("updated_at", t.UpdatedAt)
 	d.warnFuture("tested_at", t.TestedAt)
 	d.warnFuture("price_checked_at", t.PriceCheckedAt)
-	d.warnOld("tested_at", t.TestedAt, d.days.oldestTest, problem.New("the-test"), problem.New("test-tool-again"))
-	d.warnOld("price_checked_at", t.PriceCheckedAt, d.days.oldest, problem.New("price-check"), problem.New("check-price-again"))
+	d.warnOld("tested_at", t.TestedAt, d.days.oldestTest, "test-too-old")
+	d.warnOld("price_checked_at", t.PriceCheckedAt, d.days.oldest, "price-too-old")
 	if t.Price != "" && t.Pricing == "gratuit" && !catalog.IsFree(t.Price) {
 		d.warn(d.lineOf("price"), "free-but-priced", quoted(t.Price))
 	}
@@ -147,12 +147,10 @@ func (d *decoder) warnFuture(name, day string) {
 }
 
 // warnOld warns about something that was done before the oldest day.
-func (d *decoder) warnOld(name, day, oldest string, what, advice problem.Text) {
-	if day == "" || day >= oldest {
-		return
+func (d *decoder) warnOld(name, day, oldest, code string) {
+	if day != "" && day < oldest {
+		d.warn(d.lineOf(name), code, day, cmp.Or(d.days.maxAge, testAge), name)
 	}
-	age := problem.New("days", cmp.Or(d.days.maxAge, testAge))
-	d.warn(d.lineOf(name), "too-old", what, day, age, advice, name)
 }
 
 func (d *decoder) warnHistory(name string) {

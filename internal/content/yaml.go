@@ -68,11 +68,9 @@ var rejectedYAML = map[token.Type]string{
 	token.MergeKeyType:       "merge-keys",
 	token.MappingKeyType:     "complex-keys",
 	token.DirectiveType:      "directives",
-	token.DocumentHeaderType: furtherDocuments,
-	token.DocumentEndType:    furtherDocuments,
+	token.DocumentHeaderType: "further-documents",
+	token.DocumentEndType:    "further-documents",
 }
-
-const furtherDocuments = "further-documents"
 
 // isSimpleYAML rejects, before parsing, what a content folder has no use for and
 // what can make the parser slow or crash.
