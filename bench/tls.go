@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"palmares/internal/node"
-	"palmares/internal/webhook"
+	"palmares/internal/vault"
 )
 
 // domain is served over TLS, on loopback.
@@ -104,8 +104,8 @@ func (b *bench) secureSide(pair *keyPair) (side, error) {
 	if err != nil {
 		return side{}, err
 	}
-	secret := base64.StdEncoding.EncodeToString(make([]byte, webhook.KeySize))
-	sealer, err := webhook.ParseKeys(secret)
+	secret := base64.StdEncoding.EncodeToString(make([]byte, vault.KeySize))
+	sealer, err := vault.ParseKeys(secret)
 	if err != nil {
 		return side{}, err
 	}

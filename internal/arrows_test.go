@@ -77,23 +77,57 @@ func TestTheDomainImportsOnlyTheStandardLibrary(t *testing.T) {
 func TestOnlyTheChronicleTurnsChangesIntoWords(t *testing.T) {
 	announced := regexp.MustCompile(`\bcatalog\.(Change|StoredObject)\b`)
 	told := regexp.MustCompile(`\bcatalog\.(ParsePrice|What[A-Z]\w+)\b`)
-	err := fs.WalkDir(os.DirFS("."), ".", func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
-			return err
-		}
-		source, err := os.ReadFile(file)
-		dir := path.Dir(file)
-		if announced.Match(source) && !slices.Contains([]string{"catalogdb", "webhook", "accountdb"}, dir) {
+	for file, source := range sources(t, ".go") {
+		dir := path.Base(path.Dir(file))
+		if announced.MatchString(source) && !slices.Contains([]string{"catalogdb", "webhook", "accountdb"}, dir) {
 			t.Errorf("%s reads what webhooks announce; tell entries instead", file)
 		}
-		if told.Match(source) && !slices.Contains([]string{"catalogdb", "chronicle", "newsletter", "site"}, dir) {
+		if told.MatchString(source) && !slices.Contains([]string{"catalogdb", "chronicle", "newsletter", "site"}, dir) {
 			t.Errorf("%s tells entries; let package chronicle do it", file)
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
+}
+
+// A table belongs to the package whose migration creates it. Others use the functions and queries of that package.
+func TestNoStatementNamesATableOfAnotherPackage(t *testing.T) {
+	created := regexp.MustCompile(`(?m)^CREATE TABLE (\w+)`)
+	named := regexp.MustCompile(`\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\s+(\w+)`)
+	owners := map[string]string{}
+	for file, text := range sources(t, ".sql") {
+		for _, found := range created.FindAllStringSubmatch(text, -1) {
+			owners[found[1]] = path.Dir(path.Dir(file)) // without migrations/
+		}
+	}
+	if len(owners) < 20 {
+		t.Fatalf("only %d tables", len(owners))
+	}
+	for file, text := range sources(t, ".go") {
+		for _, found := range named.FindAllStringSubmatch(text, -1) {
+			if owner := owners[found[1]]; owner != "" && owner != path.Dir(file) {
+				t.Errorf("%s names %s, a table of %s: use a function of that package", file, found[1], owner)
+			}
+		}
+	}
+}
+
+// sources returns the files of the product, tests aside, whose names end in ext.
+func sources(t *testing.T, ext string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, dir := range []string{"../cmd", "../internal"} {
+		err := fs.WalkDir(os.DirFS(dir), ".", func(file string, d fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(file, ext) || strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "testkit") {
+				return err
+			}
+			text, err := os.ReadFile(path.Join(dir, file))
+			all[path.Join(dir, file)] = string(text)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
 }
 
 // readTable returns the last column of the table, by package directory, and the directories in

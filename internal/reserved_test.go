@@ -17,7 +17,7 @@ import (
 func TestEveryAddressOfTheProductIsRefusedForAPage(t *testing.T) {
 	replaceable := []string{"licence", "confidentialite", "tarifs"}
 	segments := map[string]bool{}
-	for _, route := range routes(t, "site/site.go", "server/prefix.go") {
+	for _, route := range routes(t, "site/routes.go", "server/prefix.go") {
 		first, _, _ := strings.Cut(route[1:], "/")
 		first, _, _ = strings.Cut(first, ".")
 		segments[first] = true
@@ -41,7 +41,7 @@ func TestEveryAddressOfTheProductIsRefusedForAPage(t *testing.T) {
 // for one record.
 func TestEveryAddressOfTheProductCanBeLinkedTo(t *testing.T) {
 	resolver := (&markdown.Addresses{Catalog: &catalog.Catalog{}}).In("")
-	for _, route := range routes(t, "site/site.go", "api/api.go") {
+	for _, route := range routes(t, "site/routes.go", "api/api.go") {
 		if strings.Contains(route, "{") {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 
 	"palmares/internal/accountdb"
 	"palmares/internal/catalogdb"
+	"palmares/internal/deskdb"
 	"palmares/internal/problem"
 	"palmares/internal/sqldb"
 	"palmares/internal/webhook"
@@ -43,7 +44,7 @@ func advice(of *sqldb.Error) string {
 			int(webhook.Keep.Hours())/24)
 	case is(accountdb.ErrNoToken):
 		return ": see `palmares token list`"
-	case is(accountdb.ErrNoEditor):
+	case is(deskdb.ErrNoEditor):
 		return ": see `palmares editor list`"
 	case is(catalogdb.ErrNoVersion):
 		return ": see `palmares log`"

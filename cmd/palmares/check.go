@@ -125,7 +125,7 @@ func (c *checkCommand) settings(inv *invocation, options []*kong.Flag) sqldb.Fin
 func (c *checkCommand) secrets(inv *invocation) sqldb.Finding {
 	var text string
 	err := inv.withStore(func(st *node.Database) error {
-		some, err := c.Webhooks.keySource(inv.database).Usable(inv.ctx, st.Endpoints)
+		some, err := c.Webhooks.keySource(inv.database).Usable(inv.ctx, st.Secrets())
 		text = "it opens the secrets of all webhooks"
 		if !some {
 			text = "there are no webhooks whose secrets it could open"

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"palmares/internal/node"
-	"palmares/internal/webhook"
+	"palmares/internal/vault"
 )
 
 type copyCommand struct {
@@ -33,8 +33,8 @@ func (c *copyCommand) Run(inv *invocation) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	keys := webhook.KeySource{Given: c.SecretKey, File: keyFile(c.From)}
-	secrets, err := keys.Usable(inv.ctx, from.Endpoints)
+	keys := vault.KeySource{Given: c.SecretKey, File: keyFile(c.From)}
+	secrets, err := keys.Usable(inv.ctx, from.Secrets())
 	if err != nil {
 		return err
 	}

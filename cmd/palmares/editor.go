@@ -2,7 +2,7 @@ package main
 
 import (
 	"palmares/internal/account"
-	"palmares/internal/accountdb"
+	"palmares/internal/deskdb"
 	"palmares/internal/node"
 )
 
@@ -27,7 +27,7 @@ func (r *role) UnmarshalText(b []byte) error {
 
 func (c *editorAdd) Run(inv *invocation) error {
 	return inv.withStore(func(st *node.Database) error {
-		e, err := st.Editors.Add(inv.ctx, accountdb.Editor{Email: c.Email, Name: c.Name, Role: account.Role(c.Role)}, inv.now())
+		e, err := st.Editors.Add(inv.ctx, deskdb.Editor{Email: c.Email, Name: c.Name, Role: account.Role(c.Role)}, inv.now())
 		return inv.result(err, "%s  %s  %s\n", e.Email, e.Name, e.Role)
 	})
 }

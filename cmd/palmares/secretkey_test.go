@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/vault"
 	"palmares/internal/webhook"
 )
 
 func secretKey(b byte) string {
-	return base64.StdEncoding.EncodeToString([]byte(strings.Repeat(string(b), webhook.KeySize)))
+	return base64.StdEncoding.EncodeToString([]byte(strings.Repeat(string(b), vault.KeySize)))
 }
 
 // TestTheSecretKeyIsChangedInThreeSteps follows docs/operating.md:

@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/accountdb"
+	"palmares/internal/deskdb"
 )
 
 // make chaos has many more.
@@ -115,7 +115,7 @@ func (l *leakTest) signIn() {
 	}
 	l.secrets["a session"] = cookies[0].Value
 	l.texts["cookie"] = cookies[0].Name
-	draft, err := st.Copies.Create(l.t.Context(), accountdb.WorkingCopy{Path: "outils/t1.md", Author: "ada@example.org"}, time.Now())
+	draft, err := st.Copies.Create(l.t.Context(), deskdb.WorkingCopy{Path: "outils/t1.md", Author: "ada@example.org"}, time.Now())
 	if err != nil {
 		l.t.Fatal(err)
 	}

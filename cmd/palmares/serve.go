@@ -19,6 +19,7 @@ import (
 	"palmares/internal/node"
 	"palmares/internal/problem"
 	"palmares/internal/systemd"
+	"palmares/internal/vault"
 	"palmares/internal/webhook"
 )
 
@@ -76,8 +77,8 @@ type webhookOptions struct {
 }
 
 // keySource returns where the keys of webhook secrets are for a database.
-func (o *webhookOptions) keySource(database string) webhook.KeySource {
-	return webhook.KeySource{Given: o.SecretKey, File: keyFile(database)}
+func (o *webhookOptions) keySource(database string) vault.KeySource {
+	return vault.KeySource{Given: o.SecretKey, File: keyFile(database)}
 }
 
 // deliveryOptions are for tests.

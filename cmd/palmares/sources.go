@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,12 +60,12 @@ func (c *sourcesCheckCommand) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	defer reader.Close()
-	bar, counts, saved := newProgress(inv), map[string]int{}, time.Now()
+	bar, counts, whys, saved := newProgress(inv), map[string]int{}, map[string]int{}, time.Now()
 	check := &evidence.Check{
 		Reader: reader, Now: inv.now, Limit: c.Limit, OnlyChanges: c.OnlyChanges,
 		Each: func(done, total int, p *catalog.Proof, all func() []catalog.Proof) {
 			counts[p.Result]++
+			whys[p.Why]++
 			bar.show("sources", done, total)
 			if time.Since(saved) >= saveEvery {
 				err, saved = content.SaveProofs(c.Dir, all()), time.Now()
@@ -84,6 +85,12 @@ func (c *sourcesCheckCommand) Run(inv *invocation) error {
 	}
 	if err := inv.printf("%s\n", inv.say("looked-at", append([]any{c.Dir, done, total}, looked...)...)); err != nil {
 		return err
+	}
+	delete(whys, "") // of pages that were read
+	for _, why := range slices.Sorted(maps.Keys(whys)) {
+		if err := inv.printf("%s\n", inv.say("pages-not-read", whys[why], problem.Foreign(why))); err != nil {
+			return err
+		}
 	}
 	if done < total {
 		return problem.New("sources-left")
@@ -158,9 +165,9 @@ func (c *sourcesListCommand) Run(inv *invocation) error {
 			_ = encoder.Encode(l) // a buffer never fails
 		case "github":
 			fmt.Fprintf(&out, "::warning file=%s,line=%d::%s\n", annotationProperty.Replace(filepath.Join(fromHere(c.Dir), catalog.ProofFile)), l.Line,
-				annotationText.Replace(sourceSentence(l, inv.say)))
+				annotationText.Replace(sourceSentence(l, inv)))
 		default:
-			fmt.Fprintln(&out, sourceSentence(l, inv.say))
+			fmt.Fprintln(&out, sourceSentence(l, inv))
 		}
 	}
 	if _, err := out.WriteTo(inv.stdout); err != nil {
@@ -173,23 +180,27 @@ func (c *sourcesListCommand) Run(inv *invocation) error {
 }
 
 // sourceSentence returns what people read of a source: price and words as recorded, and the words that were found.
-func sourceSentence(l *evidence.Listed, say func(code string, args ...any) string) string {
-	parts := []string{say("state-" + l.State)}
+func sourceSentence(l *evidence.Listed, inv *invocation) string {
+	parts := []string{inv.say("state-" + l.State)}
 	if l.Price != "" {
-		parts = append(parts, say("recorded", l.Price))
+		parts = append(parts, inv.say("recorded", l.Price))
 	}
 	if l.Quote != "" {
-		parts = append(parts, say("quoted-words", l.Quote))
+		parts = append(parts, inv.say("quoted-words", l.Quote))
 	}
 	if l.Found != "" && l.Result != catalog.Confirmed {
-		parts = append(parts, say("found", strings.Join(strings.Fields(l.Found), " ")))
+		parts = append(parts, inv.say("found", strings.Join(strings.Fields(l.Found), " ")))
 	}
-	place, end := say("read-at", l.Day(), l.URL), ""
-	if l.CheckedAt == "" {
-		place = say("not-read-yet", l.URL)
+	place, end := inv.say("read-at", l.Day(), l.URL), ""
+	switch {
+	case l.CheckedAt == "":
+		place = inv.say("not-read-yet", l.URL)
+	case l.Why != "":
+		parts = append(parts, problem.Foreign(l.Why).In(inv.language))
+		place = inv.say("looked-at-page", l.Day(), l.URL)
 	}
 	if l.FinalURL != "" && l.FinalURL != l.URL {
-		end = say("leads-to", l.FinalURL)
+		end = inv.say("leads-to", l.FinalURL)
 	}
 	return l.Slug + ": " + strings.Join(append(parts, place), ", ") + end
 }
@@ -218,7 +229,6 @@ func (c *sourcesQuoteCommand) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	defer reader.Close()
 	price := catalog.WrittenPrice(t.Pricing, t.Price)
 	if t.IsConverted() {
 		price = t.PriceDisplay

@@ -95,9 +95,15 @@ func TestAPriceThatChangedOnItsPageIsListed(t *testing.T) {
 	f.says(1, strings.Replace(quoteHere, "plume", "gomme", 1)+" --lang fr", "il n’y a pas d’outil «\u00a0gomme\u00a0» dans le dossier")
 	f.write("outils/plume.md", fmt.Sprintf(sourceTool, "price_source: "+server.URL+"/rien\n"))
 	f.says(1, quoteHere, server.URL+"/rien cannot be read: the page answers with status 404")
+	f.write("outils/plume.md", fmt.Sprintf(sourceTool, "price_source: "+server.URL+"/rien\nprice_quote: Pro 19 €/mois\n"))
+	f.says(0, checkHere, "1 gone, 0 unreadable\n1 not read: the page answers with status 404\n")
+	f.says(0, "sources list DIR --lang fr", "la page répond par le statut 404, essayé le ", " à l’adresse "+server.URL)
 	before := fmt.Sprintf(sourceTool, "price_source: "+server.URL+"/tarifs # là\n")
 	f.write("outils/plume.md", before)
 	f.says(0, checkHere, "looked at 0 of 0 sources")
+	if text := f.read("preuves.jsonl"); text != "" {
+		t.Errorf("without sources the file has %s", text)
+	}
 	f.says(0, quoteHere, "  1 * Pro 19 €/mois\n  2   Solo 9 €/mois\nonly the first one has the recorded price, 19 €/mois; --take 1 quotes it\n")
 	f.says(1, quoteHere+" --take 3", "there is no passage 3 on the page, which has 2 now")
 	f.says(0, quoteHere+" --take 1 --lang fr", "plume.md cite «\u00a0Pro 19 €/mois\u00a0», lu le ")

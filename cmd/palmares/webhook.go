@@ -7,6 +7,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
+	"palmares/internal/guard"
 	"palmares/internal/node"
 	"palmares/internal/webhook"
 )
@@ -31,12 +32,12 @@ type webhookAdd struct {
 // Run adds an endpoint. It prints only the secret on stdout, so that a script can store
 // it, and the ID on stderr.
 func (c *webhookAdd) Run(inv *invocation) error {
-	url, err := webhook.CheckURL(c.URL, c.Options.Allow)
+	url, err := guard.CheckURL(c.URL, c.Options.Allow)
 	if err != nil {
 		return err
 	}
 	return inv.withExisting(func(st *node.Database) error {
-		sealer, err := c.Options.keySource(inv.database).Open(inv.ctx, st.Endpoints)
+		sealer, err := c.Options.keySource(inv.database).Open(inv.ctx, st.Secrets())
 		if err != nil {
 			return err
 		}

@@ -62,6 +62,9 @@ func hasTokenForm(size int, s string) bool {
 // for 128 random bits and more, as it is for a key.
 func HashToken(s string) [sha256.Size]byte { return sha256.Sum256([]byte(s)) }
 
+// TokenHash is HashToken in hexadecimal.
+func TokenHash(s string) string { return fmt.Sprintf("%x", HashToken(s)) }
+
 // A MailLimit limits mails in sliding windows of time.
 type MailLimit []struct {
 	Most   int

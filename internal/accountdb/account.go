@@ -14,6 +14,9 @@ import (
 // ErrAccountExists: the address has an account already.
 var ErrAccountExists = errors.New("the account exists")
 
+// CountAccounts is a query for the number of accounts.
+const CountAccounts = `SELECT count(*) FROM accounts`
+
 // Accounts are customers, identified by an address.
 type Accounts struct{ db *sqldb.DB }
 
@@ -41,7 +44,7 @@ func (s *Accounts) Create(
 // List lists every account, oldest first.
 func (s *Accounts) List(ctx context.Context) ([]account.Account, error) {
 	return sqldb.List(ctx, s.db, `SELECT id, email, plan, created_at FROM accounts WHERE id <> $1 ORDER BY id`,
-		scanFields[account.Account], deletedID)
+		sqldb.ScanFields[account.Account], deletedID)
 }
 
 // Find finds the account of an address. ErrNotFound: it has none.

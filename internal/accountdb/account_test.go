@@ -1,7 +1,6 @@
 package accountdb
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -9,6 +8,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/sqldb"
+	"palmares/internal/testkit"
 )
 
 // raised reports whether fn raised the revision by which nodes notice changes.
@@ -24,20 +24,6 @@ func raised(t *testing.T, s *kit, fn func()) bool {
 		t.Fatal(err)
 	}
 	return after > before
-}
-
-// fails checks that an error is of a kind and mentions what it should.
-func fails(t *testing.T, err, kind error, says ...string) {
-	t.Helper()
-	if !errors.Is(err, kind) {
-		t.Errorf("error %v; want %v", err, kind)
-		return
-	}
-	for _, part := range says {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error %q does not say %q", err, part)
-		}
-	}
 }
 
 func create(t testing.TB, s *kit, email string, plan account.Plan) account.Account {
@@ -75,9 +61,9 @@ func TestAnAddressHasOneAccount(t *testing.T) {
 		create(t, s, "ada@example.org", account.Developer)
 		if raised(t, s, func() {
 			_, err := s.Accounts.Create(t.Context(), "Ada@Example.org", account.Pro, monday)
-			fails(t, err, ErrAccountExists, "ada@example.org")
+			testkit.Fails(t, err, ErrAccountExists, "ada@example.org")
 			_, err = s.Accounts.Create(t.Context(), "ada", account.Pro, monday)
-			fails(t, err, sqldb.ErrInvalid, "not an e-mail address")
+			testkit.Fails(t, err, sqldb.ErrInvalid, "not an e-mail address")
 		}) {
 			t.Error("a refused account raised the revision")
 		}
@@ -121,7 +107,7 @@ func TestDeletingAnAccountDeletesItsKeysAndSessions(t *testing.T) {
 			t.Error("no node would hear of it")
 		}
 		_, err = s.Keys.ByHash(t.Context(), account.HashKey(gone))
-		fails(t, err, sqldb.ErrNotFound)
+		testkit.Fails(t, err, sqldb.ErrNotFound)
 		if _, err := s.Keys.ByHash(t.Context(), account.HashKey(kept)); err != nil {
 			t.Errorf("the key of another account: %v", err)
 		}
@@ -139,7 +125,7 @@ func TestAnUnknownAccountIsNamed(t *testing.T) {
 			_, errKeys := s.Keys.List(ctx, email)
 			_, _, errKey := s.Keys.Create(ctx, email, "a", nil, monday)
 			for _, err := range []error{errAccount, errKeys, errKey, s.Accounts.SetPlan(ctx, email, account.Pro, monday), s.Accounts.Delete(ctx, email)} {
-				fails(t, err, ErrNoAccount, email)
+				testkit.Fails(t, err, ErrNoAccount, email)
 			}
 		}
 		if _, keys, err := s.State(ctx); err != nil || keys != 0 {

@@ -1,16 +1,15 @@
 // Package accountdb keeps accounts and what belongs to them: keys, usage, webhook endpoints
 // and their deliveries, mails, subscriptions, sign-in links and sessions; the tokens for
-// publishing; the site's certificates; the people of the desk with their working copies;
-// and what readers report and follow.
+// publishing; and the site's certificates.
 //
 // A Store has one field per noun (Keys, Deliveries, …), each a small type in files of its name.
-//
-// Deliveries send events, which package catalogdb keeps: statements join its table events,
-// and read from publications and catalogue how far the sequence of events is.
 package accountdb
 
 import (
+	"context"
+	"database/sql"
 	"embed"
+	"time"
 
 	"palmares/internal/account"
 	"palmares/internal/sqldb"
@@ -41,34 +40,31 @@ type Store struct {
 	Sessions      *Sessions
 	Tokens        *Tokens
 	Certificates  *Certificates
-	Editors       *Editors
-	Copies        *Copies
-	Shares        *Shares
-	Reports       *Reports
-	Readership    *Readership
-	Follows       *Follows
+}
+
+// Rooms are functions of the packages whose tables the transactions of this one need.
+type Rooms struct {
+	Events      string // selects the events that deliveries send: sequence, id, type, created_at, body
+	EventsSince func(ctx context.Context, q sqldb.Queryer, since time.Time) (before, last int64, err error)
+	SiteURL     func(ctx context.Context, q sqldb.Queryer) (string, error)
+	IsEditor    func(ctx context.Context, q sqldb.Queryer, email string) (bool, error)
+	// EndFollows ends all that the reader of a follow follows.
+	EndFollows func(ctx context.Context, tx *sql.Tx, id string) error
 }
 
 // New returns the tables of accounts in a database.
-func New(db *sqldb.DB) *Store {
-	links := &Links{db: db, mailing: db.Sending(), ceiling: account.TotalLimit()}
+func New(db *sqldb.DB, rooms Rooms) *Store {
 	return &Store{
 		Accounts:      &Accounts{db},
 		Keys:          &Keys{db},
 		Usage:         &Usage{db},
 		Endpoints:     &Endpoints{db},
-		Deliveries:    &Deliveries{db.Sending(), sweepStep},
-		Mails:         &Mails{db.Sending()},
+		Deliveries:    &Deliveries{db.Sending(), rooms, sweepStep},
+		Mails:         &Mails{db.Sending(), rooms},
 		Subscriptions: &Subscriptions{db},
-		Links:         links,
+		Links:         &Links{db: db, mailing: db.Sending(), ceiling: account.TotalLimit(), rooms: rooms},
 		Sessions:      &Sessions{db},
 		Tokens:        &Tokens{db},
 		Certificates:  &Certificates{db: db},
-		Editors:       &Editors{db},
-		Copies:        &Copies{db},
-		Shares:        &Shares{db},
-		Reports:       &Reports{db: db, links: links},
-		Readership:    &Readership{db},
-		Follows:       &Follows{db: db},
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/sqldb"
+	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
 
@@ -17,7 +19,7 @@ func TestRotatingASuccessorAgainAndAgainGivesFewLiveKeys(t *testing.T) {
 		for range 50 {
 			_, next, err := s.Keys.Rotate(t.Context(), ada.Owner(), id, monday)
 			if err != nil {
-				fails(t, err, ErrKeyOverlaps)
+				testkit.Fails(t, err, ErrKeyOverlaps)
 				continue
 			}
 			id, rotated = next.ID, rotated+1
@@ -48,7 +50,7 @@ func TestResendsAreLimitedAndOnlyForPro(t *testing.T) {
 			}
 		}
 		_, err := s.Deliveries.Resend(t.Context(), a.Owner(), sent.DeliveryID, monday.Add(30*time.Second))
-		fails(t, err, ErrTooMany)
+		testkit.Fails(t, err, sqldb.ErrTooMany)
 		if _, err := s.Deliveries.Resend(t.Context(), a.Owner(), sent.DeliveryID, monday.Add(2*time.Minute)); err != nil {
 			t.Error(err)
 		}
@@ -56,7 +58,7 @@ func TestResendsAreLimitedAndOnlyForPro(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = s.Deliveries.Resend(t.Context(), a.Owner(), sent.DeliveryID, monday.Add(time.Hour))
-		fails(t, err, ErrPlan)
+		testkit.Fails(t, err, ErrPlan)
 		if _, err := s.Deliveries.Resend(t.Context(), account.AnyOwner(), sent.DeliveryID, monday.Add(time.Hour)); err != nil {
 			t.Errorf("the operator: %v", err)
 		}

@@ -11,18 +11,18 @@ import (
 
 	"palmares/internal/certificate"
 	"palmares/internal/sqldb"
-	"palmares/internal/webhook"
+	"palmares/internal/vault"
 )
 
 // Certificates are the certificates of the site's domains and what belongs to their orders, sealed: see
 // certificate.Store.
 type Certificates struct {
 	db     *sqldb.DB
-	sealer webhook.Sealer
+	sealer vault.Sealer
 }
 
 // Sealed returns the certificates that a key seals.
-func (s *Certificates) Sealed(sealer webhook.Sealer) *Certificates {
+func (s *Certificates) Sealed(sealer vault.Sealer) *Certificates {
 	return &Certificates{s.db, sealer}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"palmares/internal/account"
+	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
 
@@ -52,12 +53,12 @@ func gone(t *testing.T, s *kit, deliveryID string, endpoints ...webhook.Endpoint
 	}
 	for _, w := range endpoints {
 		_, err := s.Endpoints.Find(ctx, account.AnyOwner(), w.ID)
-		fails(t, err, ErrNoEndpoint)
+		testkit.Fails(t, err, ErrNoEndpoint)
 		_, err = s.Deliveries.List(ctx, account.AnyOwner(), w.ID, DeliveryFilter{Limit: 10})
-		fails(t, err, ErrNoEndpoint)
+		testkit.Fails(t, err, ErrNoEndpoint)
 	}
 	_, err := s.Deliveries.Resend(ctx, account.AnyOwner(), deliveryID, monday)
-	fails(t, err, ErrNoDelivery)
+	testkit.Fails(t, err, ErrNoDelivery)
 	if claims := claim(t, s, day(1), 10); len(claims) != 0 {
 		t.Errorf("%d deliveries are sent", len(claims))
 	}
@@ -67,7 +68,7 @@ func gone(t *testing.T, s *kit, deliveryID string, endpoints ...webhook.Endpoint
 	if f, err := s.Deliveries.Figures(ctx, day(1)); err != nil || len(f.Endpoints) != 0 || f.OldestDue != 0 {
 		t.Errorf("the figures are %+v, %v", f, err)
 	}
-	if secrets, err := s.Endpoints.SealedSecrets(ctx); err != nil || len(secrets) != 0 {
+	if secrets, err := s.Endpoints.Secrets().Sealed(ctx); err != nil || len(secrets) != 0 {
 		t.Errorf("%d secrets are left, %v", len(secrets), err)
 	}
 	if n := count(t, s, `endpoints WHERE url <> '' OR secret <> '' OR old_secret <> ''`); n != 0 {
@@ -134,7 +135,7 @@ func TestAnEndpointWithALongLogIsGoneAtOnceAndOthersStay(t *testing.T) {
 		if err := s.Endpoints.Delete(t.Context(), a.Owner(), endpoints[0].ID); err != nil {
 			t.Fatal(err)
 		}
-		fails(t, s.Endpoints.Delete(t.Context(), a.Owner(), endpoints[0].ID), ErrNoEndpoint)
+		testkit.Fails(t, s.Endpoints.Delete(t.Context(), a.Owner(), endpoints[0].ID), ErrNoEndpoint)
 		sweep(t, s)
 		if n := count(t, s, "deliveries"); n != kept || kept == 0 {
 			t.Errorf("%d deliveries are left; want the %d of the other endpoint", n, kept)

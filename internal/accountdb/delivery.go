@@ -18,6 +18,7 @@ import (
 // Deliveries are the deliveries of events to endpoints.
 type Deliveries struct {
 	db        *sqldb.DB
+	rooms     Rooms
 	sweepStep int // see the constant
 }
 
@@ -59,7 +60,7 @@ func (s *Deliveries) Deliver(
 			prefix = deliveryPrefix(now)
 		}
 		made[prefix] = true
-		if _, err := deliverEvents(ctx, tx, w, prefix, webhook.OfEvent, after, last, "", now); err != nil {
+		if _, err := s.deliverEvents(ctx, tx, w, prefix, webhook.OfEvent, after, last, "", now); err != nil {
 			return err
 		}
 	}
@@ -80,7 +81,7 @@ func deliveryPrefix(now time.Time) string {
 // delivery's id is the prefix and the end of the event's id: the events of a publication
 // have consecutive ids, so an endpoint's deliveries sort like them, and no id needs to be
 // sent to the database.
-func deliverEvents(
+func (s *Deliveries) deliverEvents(
 	ctx context.Context, tx *sql.Tx, w webhook.Endpoint, prefix, origin string, after, last int64, since string,
 	now time.Time,
 ) (int64, error) {
@@ -97,7 +98,7 @@ func deliverEvents(
 	return sqldb.ExecRows(ctx, tx, `
 		INSERT INTO deliveries (`+deliveryTable.List()+`)
 		SELECT CAST($1 AS TEXT) || substr(e.id, 21), CAST($2 AS TEXT), e.sequence, e.id, e.type, CAST($3 AS TEXT), 'pending', CAST($4 AS TEXT), CAST($4 AS TEXT), '', 0, ''
-		FROM events e
+		FROM `+s.rooms.Events+` e
 		WHERE e.sequence > $5 AND e.sequence <= $6 AND e.created_at >= $7 `+wanted, args...)
 }
 
@@ -156,7 +157,7 @@ func (s *Deliveries) List(
 // ErrNotFound: there is none, or it is another account's.
 func (s *Deliveries) Find(ctx context.Context, owner account.Owner, id string) (webhook.Delivery, error) {
 	return sqldb.Read(ctx, s.db, func(tx *sql.Tx) (webhook.Delivery, error) {
-		d, err := findDelivery(ctx, tx, owner, id)
+		d, err := s.findDelivery(ctx, tx, owner, id)
 		if err != nil {
 			return d, err
 		}
@@ -168,13 +169,13 @@ func (s *Deliveries) Find(ctx context.Context, owner account.Owner, id string) (
 
 // Resend creates a new delivery of the same event, with its id and bytes. It is due at
 // once, and waits if its endpoint is not active. ErrNotFound: no such delivery. ErrPlan:
-// the owner is no longer Pro. ErrTooMany: there were webhook.ResendsAMinute to the endpoint
+// the owner is no longer Pro. sqldb.ErrTooMany: there were webhook.ResendsAMinute to the endpoint
 // in the last minute. Sending a ping again counts as a ping: see Ping.
 func (s *Deliveries) Resend(
 	ctx context.Context, owner account.Owner, deliveryID string, now time.Time,
 ) (webhook.Delivery, error) {
 	return sqldb.Write(ctx, s.db, func(tx *sql.Tx) (d webhook.Delivery, err error) {
-		old, err := findDelivery(ctx, tx, owner, deliveryID)
+		old, err := s.findDelivery(ctx, tx, owner, deliveryID)
 		if err != nil {
 			return d, err
 		}
@@ -206,7 +207,7 @@ func (s *Deliveries) Resend(
 
 // Ping creates a delivery of an event that only this endpoint gets, whatever events it
 // takes. It is due at once. ErrNotFound; ErrInactive: nothing would be sent now, and
-// whoever pings waits for the result; ErrTooMany: there were webhook.PingsAMinute in the
+// whoever pings waits for the result; sqldb.ErrTooMany: there were webhook.PingsAMinute in the
 // last minute.
 func (s *Deliveries) Ping(
 	ctx context.Context, owner account.Owner, endpointID string, now time.Time,
@@ -217,7 +218,7 @@ func (s *Deliveries) Ping(
 		if err := checkPing(ctx, tx, w, now); err != nil {
 			return err
 		}
-		url, err := sqldb.Value[string](ctx, tx, `SELECT url FROM catalogue`)
+		url, err := s.rooms.SiteURL(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -236,7 +237,7 @@ func checkResend(ctx context.Context, tx *sql.Tx, owner account.Owner, w webhook
 		`SELECT count(*) FROM deliveries WHERE endpoint_id = $1 AND created_at > $2 AND origin = $3`,
 		w.ID, sqldb.FormatTime(now.Add(-time.Minute)), webhook.OfResend)
 	if err == nil && recent >= webhook.ResendsAMinute {
-		err = sqldb.Problem(ErrTooMany, nil, "%d deliveries to the endpoint %s were sent again in the last minute: "+
+		err = sqldb.Problem(sqldb.ErrTooMany, nil, "%d deliveries to the endpoint %s were sent again in the last minute: "+
 			"wait a minute, or recover all since a date", recent, w.ID)
 	}
 	return err
@@ -252,7 +253,7 @@ func checkPing(ctx context.Context, tx *sql.Tx, w webhook.Endpoint, now time.Tim
 		`SELECT count(*) FROM deliveries WHERE sequence = 0 AND endpoint_id = $1 AND created_at > $2 AND origin <> 'event'`,
 		w.ID, sqldb.FormatTime(now.Add(-time.Minute)))
 	if err == nil && recent >= webhook.PingsAMinute {
-		err = sqldb.Problem(ErrTooMany, nil, "the endpoint %s had %d pings in the last minute: wait a minute", w.ID, recent)
+		err = sqldb.Problem(sqldb.ErrTooMany, nil, "the endpoint %s had %d pings in the last minute: wait a minute", w.ID, recent)
 	}
 	return err
 }
@@ -271,13 +272,13 @@ func insertDelivery(ctx context.Context, tx *sql.Tx, d webhook.Delivery, body st
 }
 
 // findDelivery returns a delivery with its body.
-func findDelivery(ctx context.Context, tx *sql.Tx, owner account.Owner, id string) (webhook.Delivery, error) {
+func (s *Deliveries) findDelivery(ctx context.Context, tx *sql.Tx, owner account.Owner, id string) (webhook.Delivery, error) {
 	d, err := sqldb.Row(ctx, tx, selectDeliveries+`
 		WHERE d.id = $1 AND ($2 OR w.account_id = $3) AND w.account_id <> '`+deletedID+`'`, scanDelivery,
 		id, owner.Any(), owner.AccountID())
 	if err == nil {
 		d.Body, err = sqldb.Value[string](ctx, tx, `SELECT coalesce(e.body, d.body)
-			FROM deliveries d LEFT JOIN events e ON e.sequence = d.sequence WHERE d.id = $1`, id)
+			FROM deliveries d LEFT JOIN `+s.rooms.Events+` e ON e.sequence = d.sequence WHERE d.id = $1`, id)
 	}
 	return d, sqldb.OrMissing(err, sqldb.ProblemWith(id, ErrNoDelivery, "there is no delivery %q", id))
 }
@@ -293,21 +294,9 @@ const selectDeliveries = `
 
 func scanDelivery(scan sqldb.Scanner, d *webhook.Delivery) error {
 	var last webhook.Attempt
-	err := scanAttempt(func(attempt ...any) error {
-		return scan(append([]any{
-			&d.ID, &d.EndpointID, &d.EventID, &d.Type, &d.Sequence, &d.Origin, (*string)(&d.State),
-			sqldb.Time(&d.CreatedAt), sqldb.Time(&d.NextAt), sqldb.Time(&d.LeaseEnd), &d.Count,
-		}, attempt...)...)
-	}, &last)
+	err := scan(append(sqldb.Fields(d)[:11], sqldb.Fields(&last)...)...) // those before Last
 	if last.Number > 0 {
 		d.Last = &last
 	}
-	return err
-}
-
-func scanAttempt(scan sqldb.Scanner, a *webhook.Attempt) error {
-	var micros int64
-	err := scan(&a.Number, sqldb.Time(&a.At), &micros, (*int)(&a.Status), (*string)(&a.Outcome), &a.Response)
-	a.Duration = time.Duration(micros) * time.Microsecond
 	return err
 }

@@ -104,7 +104,7 @@ func (s *Deliveries) Claim(
 		if err != nil || len(chosen) == 0 {
 			return nil, err
 		}
-		return lease(ctx, tx, chosen, now, length)
+		return s.lease(ctx, tx, chosen, now, length)
 	})
 }
 
@@ -180,11 +180,10 @@ func choosePings(
 
 // lease marks deliveries as claimed and returns what is needed to send them, in the order
 // in which they were chosen.
-func lease(
+func (s *Deliveries) lease(
 	ctx context.Context, tx *sql.Tx, chosen []string, now time.Time, length time.Duration,
 ) ([]webhook.Claim, error) {
-	end := now.Add(length).UTC().Truncate(time.Millisecond)
-	args, list := sqldb.InAfter([]any{sqldb.FormatTime(end), sqldb.FormatTime(now)}, chosen)
+	args, list := sqldb.InAfter([]any{sqldb.FormatTime(now.Add(length)), sqldb.FormatTime(now)}, chosen)
 	// The condition is repeated although the endpoints are locked: a delivery that is
 	// claimed twice is sent twice, and this alone makes that impossible.
 	leased, err := sqldb.Rows(ctx, tx, `
@@ -197,14 +196,9 @@ func lease(
 	args, list = sqldb.InAfter([]any{sqldb.FormatTime(now)}, leased)
 	found, err := sqldb.Rows(ctx, tx, `
 		SELECT d.id, d.endpoint_id, d.event_id, d.type, coalesce(e.body, d.body), w.url, w.secret,
-			CASE WHEN w.old_secret_until > $1 THEN w.old_secret ELSE '' END, d.attempts + 1
-		FROM deliveries d JOIN endpoints w ON w.id = d.endpoint_id LEFT JOIN events e ON e.sequence = d.sequence
-		WHERE d.id IN `+list, func(scan sqldb.Scanner, c *webhook.Claim) error {
-		var body string
-		err := scan(&c.DeliveryID, &c.EndpointID, &c.EventID, &c.Type, &body, &c.URL, &c.Secret, &c.OldSecret, &c.Attempt)
-		c.Body, c.LeaseEnd = []byte(body), end
-		return err
-	}, args...)
+			CASE WHEN w.old_secret_until > $1 THEN w.old_secret ELSE '' END, d.attempts + 1, d.lease_until
+		FROM deliveries d JOIN endpoints w ON w.id = d.endpoint_id LEFT JOIN `+s.rooms.Events+` e ON e.sequence = d.sequence
+		WHERE d.id IN `+list, sqldb.ScanFields[webhook.Claim], args...)
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +258,7 @@ func (s *Deliveries) Finish(ctx context.Context, c webhook.Claim, v webhook.Verd
 		err = sqldb.ExecAll(ctx, tx,
 			sqldb.Do(`INSERT INTO attempts (delivery_id, number, at, duration, status, outcome, response)
 				VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-				c.DeliveryID, attempts+1, sqldb.FormatTime(a.At), a.Duration.Microseconds(), a.Status, string(a.Outcome), response),
+				c.DeliveryID, attempts+1, sqldb.FormatTime(a.At), a.Duration, a.Status, string(a.Outcome), response),
 			sqldb.Do(`UPDATE deliveries SET state = $1, next_at = $2, lease_until = $3, attempts = $4 WHERE id = $5`,
 				string(v.State), next, lease, attempts+1, c.DeliveryID))
 		if err != nil {
@@ -315,5 +309,5 @@ func (s *Deliveries) updateEndpoint(
 	if err != nil {
 		return err
 	}
-	return queueMail(ctx, tx, about, at)
+	return QueueMail(ctx, tx, about, at)
 }

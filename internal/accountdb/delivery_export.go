@@ -51,17 +51,15 @@ func addAttempts(ctx context.Context, tx *sql.Tx, list []webhook.Delivery) error
 		ids[i], places[d.ID] = d.ID, i
 	}
 	type owned struct {
-		delivery string
+		Delivery string
 		webhook.Attempt
 	}
 	args, chosen := sqldb.InAfter(nil, ids)
 	all, err := sqldb.Rows(ctx, tx, `SELECT delivery_id, number, at, duration, status, outcome, response FROM attempts
 		WHERE delivery_id IN `+chosen+` ORDER BY number`,
-		func(scan sqldb.Scanner, a *owned) error {
-			return scanAttempt(func(into ...any) error { return scan(append([]any{&a.delivery}, into...)...) }, &a.Attempt)
-		}, args...)
+		sqldb.ScanFields[owned], args...)
 	for _, a := range all {
-		at := places[a.delivery]
+		at := places[a.Delivery]
 		list[at].Attempts = append(list[at].Attempts, a.Attempt)
 	}
 	return err

@@ -11,7 +11,9 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/catalogdb"
+	"palmares/internal/sqldb"
 	"palmares/internal/testkit"
+	"palmares/internal/vault"
 	"palmares/internal/webhook"
 )
 
@@ -20,7 +22,7 @@ func pruneDeliveriesBefore(t *testing.T, s *kit, before time.Time) {
 	if err := s.Deliveries.Prune(t.Context(), before); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Events.Prune(t.Context(), before); err != nil {
+	if err := s.Events.Prune(t.Context(), before, SentAgain); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -112,19 +114,19 @@ func TestAnOldSecretIsDeletedWhenItNoLongerSigns(t *testing.T) {
 		}
 		for _, step := range []struct {
 			at   time.Time
-			want webhook.SealedSecret
+			want []vault.Sealed
 		}{
-			{day(1).Add(-time.Millisecond), webhook.SealedSecret{EndpointID: w.ID, Secret: "second", OldSecret: "first for " + w.ID}},
-			{day(1), webhook.SealedSecret{EndpointID: w.ID, Secret: "second", OldSecret: ""}},
+			{day(1).Add(-time.Millisecond), []vault.Sealed{{Owner: w.ID, Text: "second"}, {Owner: w.ID, Text: "first for " + w.ID}}},
+			{day(1), []vault.Sealed{{Owner: w.ID, Text: "second"}}},
 		} {
 			if err := s.Deliveries.Prune(ctx, step.at.Add(-webhook.Keep)); err != nil {
 				t.Fatal(err)
 			}
-			kept, err := s.Endpoints.SealedSecrets(ctx)
-			if diff := cmp.Diff([]webhook.SealedSecret{step.want}, kept); err != nil || diff != "" {
+			kept, err := s.Endpoints.Secrets().Sealed(ctx)
+			if diff := cmp.Diff(step.want, kept); err != nil || diff != "" {
 				t.Errorf("at %s (-want +got):\n%s%v", step.at, diff, err)
 			}
-			if got := endpointNow(t, s, w.ID); got.OldSecretUntil.IsZero() != (step.want.OldSecret == "") {
+			if got := endpointNow(t, s, w.ID); got.OldSecretUntil.IsZero() != (len(step.want) == 1) {
 				t.Errorf("at %s: %+v", step.at, got)
 			}
 		}
@@ -133,7 +135,7 @@ func TestAnOldSecretIsDeletedWhenItNoLongerSigns(t *testing.T) {
 			t.Error(err)
 		}
 		_, err := s.Endpoints.RotateSecret(ctx, a.Owner(), w.ID, "fourth", new(time.Time{}), day(2))
-		fails(t, err, ErrChanged, w.ID)
+		testkit.Fails(t, err, sqldb.ErrChanged, w.ID)
 	})
 }
 

@@ -20,7 +20,7 @@ const recoveryID = "rcv_"
 // although part of it was pruned: people enter days.
 //
 // ErrNotFound; ErrInvalid: since is in the future or longer ago than events are kept;
-// ErrTooMany: the endpoint has a recovery that is not done.
+// sqldb.ErrTooMany: the endpoint has a recovery that is not done.
 func (s *Deliveries) Recover(
 	ctx context.Context, owner account.Owner, endpointID string, since, now time.Time,
 ) (webhook.Recovery, error) {
@@ -45,16 +45,19 @@ func (s *Deliveries) Recover(
 			return err
 		}
 		if open > 0 {
-			return sqldb.Problem(ErrTooMany, nil, "a recovery of the endpoint %s is under way: wait until it is done",
+			return sqldb.Problem(sqldb.ErrTooMany, nil, "a recovery of the endpoint %s is under way: wait until it is done",
 				endpointID)
 		}
 		// Sequences rise with time, but a clock may be set back: since is checked again for
 		// every event.
+		after, last, err := s.rooms.EventsSince(ctx, tx, since)
+		if err != nil {
+			return err
+		}
 		return sqldb.Exec(ctx, tx, `
 			INSERT INTO recoveries (id, endpoint_id, since, created_at, done_at, deliveries, after_sequence, last_sequence)
-			SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), '', 0,
-				coalesce((SELECT min(first_sequence) - 1 FROM publications WHERE published_at >= $3), sequence), sequence FROM catalogue`,
-			r.ID, endpointID, sqldb.FormatTime(since), sqldb.FormatTime(r.CreatedAt))
+			VALUES ($1, $2, $3, $4, '', 0, $5, $6)`,
+			r.ID, endpointID, sqldb.FormatTime(since), sqldb.FormatTime(r.CreatedAt), after, last)
 	})
 	return r, err
 }
@@ -69,7 +72,7 @@ func (s *Deliveries) Recoveries(
 		}
 		return sqldb.Rows(ctx, tx, `
 			SELECT id, endpoint_id, since, created_at, done_at, deliveries FROM recoveries WHERE endpoint_id = $1 ORDER BY created_at DESC, id DESC`,
-			scanFields[webhook.Recovery], endpointID)
+			sqldb.ScanFields[webhook.Recovery], endpointID)
 	})
 }
 
@@ -108,7 +111,7 @@ func (s *Deliveries) recoverStep(ctx context.Context, tx *sql.Tx, now time.Time,
 		return false, err
 	}
 	upTo := min(after+int64(limit), last)
-	made, err := deliverEvents(ctx, tx, w, deliveryPrefix(now), webhook.OfRecovery, after, upTo, since, now)
+	made, err := s.deliverEvents(ctx, tx, w, deliveryPrefix(now), webhook.OfRecovery, after, upTo, since, now)
 	if err != nil {
 		return false, err
 	}

@@ -12,6 +12,7 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/catalog"
 	"palmares/internal/sqldb"
+	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
 
@@ -119,14 +120,14 @@ func TestRecoveriesOnManyNodesSendEachEventOnce(t *testing.T) {
 		for i := range 12 {
 			all.Go(func() {
 				_, err := nodes[i%3].Deliveries.Recover(t.Context(), a.Owner(), endpoints[i%2], monday, day(1))
-				if err != nil && !errors.Is(err, ErrTooMany) {
+				if err != nil && !errors.Is(err, sqldb.ErrTooMany) {
 					t.Error(err)
 				}
 			})
 		}
 		all.Wait()
 		_, err := nodes[0].Deliveries.Recover(t.Context(), a.Owner(), endpoints[0], monday, day(1))
-		fails(t, err, ErrTooMany, endpoints[0], "wait until it is done")
+		testkit.Fails(t, err, sqldb.ErrTooMany, endpoints[0], "wait until it is done")
 		for i := range 9 {
 			all.Go(func() {
 				for range 100 {
@@ -163,7 +164,7 @@ func TestARecoveryReachesBackThirtyDays(t *testing.T) {
 		w := endpoint(t, s, a.ID)
 		for _, since := range []time.Time{day(-31).Add(-time.Millisecond), monday.Add(time.Millisecond)} {
 			_, err := s.Deliveries.Recover(t.Context(), a.Owner(), w.ID, since, monday)
-			fails(t, err, sqldb.ErrInvalid, "30 days", sqldb.FormatTime(since))
+			testkit.Fails(t, err, sqldb.ErrInvalid, "30 days", sqldb.FormatTime(since))
 		}
 		recoverSince(t, s, w.ID, day(-30), monday) // nothing was ever published
 		if !runRecovery(t, s, monday, 10) || runRecovery(t, s, monday, 10) {

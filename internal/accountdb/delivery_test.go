@@ -161,7 +161,7 @@ func TestDeliveriesArePagedNewestFirstAndFiltered(t *testing.T) {
 		foreign := deliveries(t, s, other.ID, DeliveryFilter{Limit: 1})[0].ID
 		for _, before := range []string{foreign, "dlv_nothing"} {
 			_, err := s.Deliveries.List(t.Context(), account.AnyOwner(), w.ID, DeliveryFilter{Before: before})
-			fails(t, err, sqldb.ErrInvalid, before, "newest")
+			testkit.Fails(t, err, sqldb.ErrInvalid, before, "newest")
 		}
 	})
 }
@@ -192,7 +192,7 @@ func TestAResentDeliveryHasTheSameIDAndBytes(t *testing.T) {
 			finish(t, s, again[0], success(day(1)))
 		}
 		_, err := s.Deliveries.Resend(ctx, a.Owner(), "dlv_nothing", monday)
-		fails(t, err, ErrNoDelivery, "dlv_nothing")
+		testkit.Fails(t, err, ErrNoDelivery, "dlv_nothing")
 	})
 }
 
@@ -213,9 +213,9 @@ func TestAPingThatIsResentIsAPingAndAnEndpointThatIsNotActiveGetsNone(t *testing
 			t.Fatal(err)
 		}
 		_, err = s.Deliveries.Resend(ctx, a.Owner(), ping.ID, monday)
-		fails(t, err, ErrTooMany, w.ID, "5 pings")
+		testkit.Fails(t, err, sqldb.ErrTooMany, w.ID, "5 pings")
 		_, err = s.Deliveries.Ping(ctx, a.Owner(), w.ID, monday)
-		fails(t, err, ErrTooMany, w.ID, "5 pings")
+		testkit.Fails(t, err, sqldb.ErrTooMany, w.ID, "5 pings")
 		if _, err = s.Deliveries.Resend(ctx, a.Owner(), event.ID, monday); err != nil {
 			t.Errorf("an event that is sent again is no ping: %v", err)
 		}
@@ -232,11 +232,11 @@ func TestAPingThatIsResentIsAPingAndAnEndpointThatIsNotActiveGetsNone(t *testing
 				t.Fatal(err)
 			}
 			_, err = s.Deliveries.Ping(ctx, a.Owner(), w.ID, day(1))
-			fails(t, err, ErrInactive, w.ID, state, "make it active first")
+			testkit.Fails(t, err, ErrInactive, w.ID, state, "make it active first")
 			_, err = s.Deliveries.Resend(ctx, a.Owner(), ping.ID, day(1))
-			fails(t, err, ErrInactive, w.ID, state)
+			testkit.Fails(t, err, ErrInactive, w.ID, state)
 			if _, err = s.Deliveries.Resend(ctx, a.Owner(), event.ID, day(1)); state == "suspended" {
-				fails(t, err, ErrPlan, w.ID)
+				testkit.Fails(t, err, ErrPlan, w.ID)
 			} else if err != nil {
 				t.Errorf("%s: %v", state, err)
 			}
@@ -261,7 +261,7 @@ func TestFivePingsAMinuteUnderConcurrency(t *testing.T) {
 					_, err := nodes[i%2].Deliveries.Ping(t.Context(), a.Owner(), w.ID, at)
 					if err == nil {
 						made.Add(1)
-					} else if !errors.Is(err, ErrTooMany) {
+					} else if !errors.Is(err, sqldb.ErrTooMany) {
 						t.Error(err)
 					}
 				})
@@ -278,7 +278,7 @@ func TestFivePingsAMinuteUnderConcurrency(t *testing.T) {
 			}
 		}
 		_, err := nodes[0].Deliveries.Ping(t.Context(), a.Owner(), w.ID, monday.Add(time.Minute))
-		fails(t, err, ErrTooMany, w.ID, "5 pings", "wait a minute")
+		testkit.Fails(t, err, sqldb.ErrTooMany, w.ID, "5 pings", "wait a minute")
 
 		c := claim(t, nodes[0], monday, 1)[0]
 		var body struct {

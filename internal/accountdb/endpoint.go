@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/sqldb"
+	"palmares/internal/vault"
 	"palmares/internal/webhook"
 )
 
@@ -22,7 +22,6 @@ import (
 var (
 	ErrPlan          = errors.New("the account's plan has no webhooks")
 	ErrEndpointLimit = errors.New("the account has reached its endpoint limit")
-	ErrTooMany       = errors.New("rate limit exceeded")
 	ErrInactive      = errors.New("the endpoint is not active")
 	ErrNoEndpoint    = fmt.Errorf("endpoint %w", sqldb.ErrNotFound)
 )
@@ -41,7 +40,7 @@ type Endpoints struct{ db *sqldb.DB }
 //
 // ErrNotFound: no such account; ErrPlan: it is not Pro; ErrEndpointLimit: it has
 // webhook.MaxEndpoints, which holds under concurrency too; ErrInvalid: an event;
-// ErrChanged: there is a newer endpoint than newest.
+// sqldb.ErrChanged: there is a newer endpoint than newest.
 func (s *Endpoints) Create(
 	ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, newest *string,
 	now time.Time,
@@ -80,7 +79,7 @@ func (s *Endpoints) Create(
 			INSERT INTO endpoints (id, account_id, url, events, state, reason, created_at, secret, old_secret, old_secret_until,
 				failures, failing_since, last_success_at, disabled_at, not_before, turn)
 			VALUES ($1, $2, $3, $4, $5, '', $6, $7, '', '', 0, '', '', '', '', (SELECT coalesce(max(turn), 0) FROM endpoints))`,
-			w.ID, accountID, url, joinList(events), string(w.State), sqldb.FormatTime(w.CreatedAt), sealed)
+			w.ID, accountID, url, sqldb.FormatTexts(events), string(w.State), sqldb.FormatTime(w.CreatedAt), sealed)
 	})
 	return w, err
 }
@@ -136,7 +135,7 @@ func (s *Endpoints) Change(
 		}
 		err := sqldb.Exec(ctx, tx,
 			`UPDATE endpoints SET url = $1, events = $2, state = $3, reason = $4, disabled_at = $5, resumed_at = $6 WHERE id = $7`,
-			w.URL, joinList(w.Events), string(w.State), string(w.Reason), sqldb.FormatTime(w.DisabledAt),
+			w.URL, sqldb.FormatTexts(w.Events), string(w.State), string(w.Reason), sqldb.FormatTime(w.DisabledAt),
 			sqldb.FormatTime(w.ResumedAt), id)
 		if err != nil || restart == "" {
 			return err
@@ -164,14 +163,14 @@ func (s *Endpoints) Delete(ctx context.Context, owner account.Owner, id string) 
 // RotateSecret replaces the secret of an endpoint; the previous one signs as well for
 // webhook.Overlap, the one before that no longer. last is for a form that may be submitted
 // twice: OldSecretUntil when the form was rendered; otherwise nil. ErrNotFound;
-// ErrChanged: it is another one by now. All past times are equal, since they are deleted
+// sqldb.ErrChanged: it is another one by now. All past times are equal, since they are deleted
 // sooner or later.
 func (s *Endpoints) RotateSecret(
 	ctx context.Context, owner account.Owner, id, sealed string, last *time.Time, now time.Time,
 ) (webhook.Endpoint, error) {
 	return changeEndpoint(ctx, s.db, owner, id, func(tx *sql.Tx, w webhook.Endpoint) error {
 		if last != nil && !w.OldSecretUntil.Equal(*last) && (now.Before(w.OldSecretUntil) || now.Before(*last)) {
-			return sqldb.Problem(ErrChanged, nil, "the secret of the endpoint %s was rotated meanwhile: look at it again", id)
+			return sqldb.Problem(sqldb.ErrChanged, nil, "the secret of the endpoint %s was rotated meanwhile: look at it again", id)
 		}
 		return sqldb.Exec(ctx, tx, `UPDATE endpoints SET old_secret = secret, secret = $1, old_secret_until = $2
 			WHERE id = $3`,
@@ -179,29 +178,8 @@ func (s *Endpoints) RotateSecret(
 	})
 }
 
-// ReplaceSecret replaces a sealed secret of an endpoint, or the sealed address of a reader, with the same secret sealed with
-// another key. If the endpoint no longer has oldSealed, nothing changes: another node was
-// faster.
-func (s *Endpoints) ReplaceSecret(ctx context.Context, endpointID, oldSealed, newSealed string) error {
-	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		args := []any{endpointID, oldSealed, newSealed}
-		return sqldb.ExecAll(ctx, tx,
-			sqldb.Do(`UPDATE endpoints SET
-				secret = CASE WHEN secret = $2 THEN $3 ELSE secret END,
-				old_secret = CASE WHEN old_secret = $2 THEN $3 ELSE old_secret END
-				WHERE id = $1 AND (secret = $2 OR old_secret = $2)`, args...),
-			sqldb.Do(`UPDATE follows SET sealed = $3 WHERE id = $1 AND sealed = $2`, args...),
-			sqldb.Do(`UPDATE reports SET sealed = $3 WHERE id = $1 AND sealed = $2`, args...))
-	})
-}
-
-// SealedSecrets returns the sealed secrets of every endpoint and the sealed addresses of readers, to be sealed again with ReplaceSecret
-// when the key has changed.
-func (s *Endpoints) SealedSecrets(ctx context.Context) ([]webhook.SealedSecret, error) {
-	return sqldb.List(ctx, s.db, `SELECT id, secret, old_secret FROM endpoints
-			WHERE account_id <> $1 UNION ALL SELECT id, sealed, '' FROM follows UNION ALL SELECT id, sealed, '' FROM reports
-			WHERE sealed <> '' `, scanFields[webhook.SealedSecret], deletedID)
-}
+// Secrets are the secrets of all endpoints.
+func (s *Endpoints) Secrets() vault.Secrets { return s.db.Secrets("endpoints", "secret", "old_secret") }
 
 // changeEndpoint locks an endpoint, lets fn change it, and returns the result.
 func changeEndpoint(
@@ -243,7 +221,7 @@ const selectEndpoints = `
 
 func scanEndpoint(scan sqldb.Scanner, w *webhook.Endpoint) error {
 	var plan account.Plan
-	err := scan(append(columnsOf(w), &plan)...)
+	err := scan(append(sqldb.Fields(w), &plan)...)
 	// A paused or disabled endpoint keeps its state: Pro would make no difference.
 	if w.State == webhook.Active && plan != account.Pro {
 		w.State = webhook.Suspended
@@ -280,23 +258,4 @@ func makeDue(ctx context.Context, tx *sql.Tx, endpointID string, now time.Time) 
 		UPDATE deliveries SET next_at = created_at WHERE id IN (
 			SELECT id FROM deliveries WHERE endpoint_id = $1 AND state = 'pending' AND next_at > $2 AND lease_until <= $2
 			ORDER BY next_at LIMIT $3)`, endpointID, sqldb.FormatTime(now), maxMadeDue)
-}
-
-// A list is stored in one column; an empty one is "".
-type list []string
-
-func joinList(all list) string {
-	if len(all) == 0 {
-		return ""
-	}
-	text, _ := json.Marshal(all) // strings
-	return string(text)
-}
-
-// Scan implements sql.Scanner.
-func (l *list) Scan(column any) (err error) {
-	if text, _ := column.(string); text != "" {
-		err = json.Unmarshal([]byte(text), l)
-	}
-	return err
 }

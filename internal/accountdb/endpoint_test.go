@@ -16,6 +16,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/sqldb"
 	"palmares/internal/testkit"
+	"palmares/internal/vault"
 	"palmares/internal/webhook"
 )
 
@@ -87,7 +88,7 @@ func TestAnEndpointIsStoredAsItsOwnerSetIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = s.Endpoints.Find(t.Context(), a.Owner(), some.ID)
-		fails(t, err, ErrNoEndpoint, some.ID)
+		testkit.Fails(t, err, ErrNoEndpoint, some.ID)
 		if list, err := s.Endpoints.List(t.Context(), account.AnyOwner()); err != nil || len(list) != 1 || list[0].ID != all.ID {
 			t.Errorf("left: %+v, %v", list, err)
 		}
@@ -113,17 +114,17 @@ func TestAnEndpointTakesOnlyKnownEventsAndStates(t *testing.T) {
 		a := create(t, s, "ada@example.org", account.Pro)
 		_, err := s.Endpoints.Create(t.Context(), a.ID, "https://hooks.example/", []string{"tool.exploded"}, sealedAs("x"),
 			nil, monday)
-		fails(t, err, sqldb.ErrInvalid, "tool.exploded", "tool.created")
+		testkit.Fails(t, err, sqldb.ErrInvalid, "tool.exploded", "tool.created")
 		_, err = s.Endpoints.Create(t.Context(), a.ID, "https://hooks.example/", []string{}, sealedAs("x"), nil, monday)
-		fails(t, err, sqldb.ErrInvalid, "pause", "tool.created")
+		testkit.Fails(t, err, sqldb.ErrInvalid, "pause", "tool.created")
 		w := endpoint(t, s, a.ID)
 		for _, state := range []webhook.State{webhook.Disabled, webhook.Suspended, "off"} {
 			_, err = s.Endpoints.Change(t.Context(), a.Owner(), w.ID, webhook.Change{State: &state}, monday)
-			fails(t, err, sqldb.ErrInvalid, string(state), "active or paused")
+			testkit.Fails(t, err, sqldb.ErrInvalid, string(state), "active or paused")
 		}
 		ping := []string{webhook.Ping}
 		_, err = s.Endpoints.Change(t.Context(), a.Owner(), w.ID, webhook.Change{Events: &ping}, monday)
-		fails(t, err, sqldb.ErrInvalid, webhook.Ping)
+		testkit.Fails(t, err, sqldb.ErrInvalid, webhook.Ping)
 		if got := endpointNow(t, s, w.ID); !cmp.Equal(got, w) {
 			t.Errorf("what was refused changed it: %+v", got)
 		}
@@ -154,12 +155,12 @@ func TestAnAccountHasTenEndpointsUnderConcurrency(t *testing.T) {
 			t.Errorf("%d were made, %d are there, %v", made.Load(), len(list), err)
 		}
 		_, err := nodes[0].Endpoints.Create(t.Context(), a.ID, "https://hooks.example/", nil, sealedAs("x"), nil, monday)
-		fails(t, err, ErrEndpointLimit, "ada@example.org", "10", "delete one")
+		testkit.Fails(t, err, ErrEndpointLimit, "ada@example.org", "10", "delete one")
 		_, err = nodes[0].Endpoints.Create(t.Context(), poor.ID, "https://hooks.example/", nil, sealedAs("x"), nil, monday)
-		fails(t, err, ErrPlan, "developer", "bob@example.org")
+		testkit.Fails(t, err, ErrPlan, "developer", "bob@example.org")
 		_, err = nodes[0].Endpoints.Create(t.Context(), "acc_nobody", "https://hooks.example/", nil, sealedAs("x"),
 			nil, monday)
-		fails(t, err, ErrNoAccount, "acc_nobody")
+		testkit.Fails(t, err, ErrNoAccount, "acc_nobody")
 	})
 }
 
@@ -307,16 +308,18 @@ func TestARotatedSecretSignsForADayBesideItsSuccessor(t *testing.T) {
 		if _, err := s.Endpoints.RotateSecret(ctx, a.Owner(), w.ID, "third", nil, day(3)); err != nil {
 			t.Fatal(err)
 		}
-		for _, change := range [][2]string{{"second", "second, anew"}, {"third", "third, anew"}, {"first for " + w.ID, "lost"}, {"", "lost"}} {
-			if err := s.Endpoints.ReplaceSecret(ctx, w.ID, change[0], change[1]); err != nil {
-				t.Fatal(err)
+		for _, change := range [][2]string{{"second", "second, anew"}, {"third", "third, anew"}, {"first for " + w.ID, "lost"}} {
+			for _, column := range s.Endpoints.Secrets() {
+				if err := column.ReplaceSecret(ctx, vault.Sealed{Owner: w.ID, Text: change[0]}, change[1]); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 		if got := secrets(day(3)); got != "third, anew, second, anew" {
 			t.Errorf("after replacing: %s", got)
 		}
-		all, err := s.Endpoints.SealedSecrets(ctx)
-		if diff := cmp.Diff([]webhook.SealedSecret{{EndpointID: w.ID, Secret: "third, anew", OldSecret: "second, anew"}}, all); err != nil || diff != "" {
+		all, err := s.Endpoints.Secrets().Sealed(ctx)
+		if diff := cmp.Diff([]vault.Sealed{{Owner: w.ID, Text: "third, anew"}, {Owner: w.ID, Text: "second, anew"}}, all); err != nil || diff != "" {
 			t.Errorf("SealedSecrets (-want +got):\n%s%v", diff, err)
 		}
 	})

@@ -40,7 +40,7 @@ func TestAFormSubmittedManyTimesAtOnceTakesEffectOnce(t *testing.T) {
 					err := send(nodes[i%2])
 					if err == nil {
 						made.Add(1)
-					} else if !errors.Is(err, ErrChanged) {
+					} else if !errors.Is(err, sqldb.ErrChanged) {
 						t.Errorf("%s: %v", what, err)
 					}
 				})
@@ -65,11 +65,11 @@ func TestAnotherAccountsKeysAreNotFound(t *testing.T) {
 		a, eve := create(t, s, "ada@example.org", account.Developer), create(t, s, "eve@example.org", account.Developer)
 		text, k := createKey(t, s, a.Email, "mine")
 		_, _, err := s.Keys.Rotate(t.Context(), eve.Owner(), k.ID, day(1))
-		fails(t, err, sqldb.ErrNotFound, k.ID)
-		fails(t, s.Keys.Revoke(t.Context(), eve.Owner(), k.ID, day(1)), sqldb.ErrNotFound, k.ID)
-		fails(t, s.Keys.Rename(t.Context(), eve.Owner(), k.ID, "hers"), sqldb.ErrNotFound, k.ID)
+		testkit.Fails(t, err, sqldb.ErrNotFound, k.ID)
+		testkit.Fails(t, s.Keys.Revoke(t.Context(), eve.Owner(), k.ID, day(1)), sqldb.ErrNotFound, k.ID)
+		testkit.Fails(t, s.Keys.Rename(t.Context(), eve.Owner(), k.ID, "hers"), sqldb.ErrNotFound, k.ID)
 		_, err = s.Keys.Find(t.Context(), eve.Owner(), k.ID)
-		fails(t, err, sqldb.ErrNotFound, k.ID)
+		testkit.Fails(t, err, sqldb.ErrNotFound, k.ID)
 		if got, err := s.Keys.ByHash(t.Context(), account.HashKey(text)); err != nil || got != k {
 			t.Errorf("what was refused changed %+v into %+v, %v", k, got, err)
 		}
@@ -112,6 +112,6 @@ func TestDeliveriesAreExportedInPartsOldestFirst(t *testing.T) {
 		}) || len(got) <= 2*exportStep {
 			t.Errorf("%d deliveries, %+v instead of %+v", len(got), got, want)
 		}
-		fails(t, s.Deliveries.Each(t.Context(), eve.Owner(), w.ID, add), sqldb.ErrNotFound, w.ID)
+		testkit.Fails(t, s.Deliveries.Each(t.Context(), eve.Owner(), w.ID, add), sqldb.ErrNotFound, w.ID)
 	})
 }

@@ -34,7 +34,7 @@ type Keys struct{ db *sqldb.DB }
 // stored, so it cannot be retrieved later. newest is for a form that may be submitted
 // twice: the id of the newest key when the form was rendered, "" for none; otherwise nil.
 // ErrNotFound: no such account; ErrKeyLimit: it has reached the key limit of its plan; ErrKeyRate;
-// ErrInvalid: the name; ErrChanged: there is a newer key than newest.
+// ErrInvalid: the name; sqldb.ErrChanged: there is a newer key than newest.
 func (s *Keys) Create(
 	ctx context.Context, email, name string, newest *string, now time.Time,
 ) (string, account.Key, error) {
@@ -293,7 +293,7 @@ func scanKey(scan sqldb.Scanner, k *account.Key) error {
 
 func scanHashed(scan sqldb.Scanner, k *account.Key) (hash [sha256.Size]byte, err error) {
 	var text string
-	err = scan(append([]any{&text}, columnsOf(k)...)...)
+	err = scan(append([]any{&text}, sqldb.Fields(k)...)...)
 	if err != nil {
 		return hash, err
 	}

@@ -12,6 +12,7 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/keyring"
 	"palmares/internal/sqldb"
+	"palmares/internal/testkit"
 )
 
 func TestARotatedKeyWorksForADayBesideItsSuccessor(t *testing.T) {
@@ -74,7 +75,7 @@ func TestAKeyThatHasEndedIsNotRotated(t *testing.T) {
 			{"key_nothing", day(2), ErrNoKey, []string{"key_nothing"}},
 		} {
 			text, k, err := s.Keys.Rotate(t.Context(), account.AnyOwner(), test.id, test.at)
-			fails(t, err, test.kind, test.says...)
+			testkit.Fails(t, err, test.kind, test.says...)
 			if text != "" || k != (account.Key{}) {
 				t.Errorf("a key was given with the error: %+v", k)
 			}
@@ -167,7 +168,7 @@ func TestAKeyIsRenamed(t *testing.T) {
 		if keys, err := s.Keys.List(t.Context(), "ada@example.org"); err != nil || len(keys) != 2 || keys[0] != other && keys[1] != other {
 			t.Errorf("Keys = %+v, %v; the other key was to stay", keys, err)
 		}
-		fails(t, s.Keys.Rename(t.Context(), account.AnyOwner(), k.ID, " "), sqldb.ErrInvalid, "name")
-		fails(t, s.Keys.Rename(t.Context(), account.AnyOwner(), "key_nothing", "a"), ErrNoKey, "key_nothing")
+		testkit.Fails(t, s.Keys.Rename(t.Context(), account.AnyOwner(), k.ID, " "), sqldb.ErrInvalid, "name")
+		testkit.Fails(t, s.Keys.Rename(t.Context(), account.AnyOwner(), "key_nothing", "a"), ErrNoKey, "key_nothing")
 	})
 }

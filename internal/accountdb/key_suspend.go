@@ -18,9 +18,9 @@ const countedKeys = `revoked_at = '' AND expires_at = '' AND suspended_at = ''`
 
 // SuspensionDue returns when the keys in excess of an account's plan are suspended; zero
 // when none will be.
-func (s *Keys) SuspensionDue(ctx context.Context, accountID string) (due time.Time, err error) {
-	err = s.db.Reads().QueryRowContext(ctx, `SELECT keys_due_at FROM accounts WHERE id = $1`, accountID).Scan(sqldb.Time(&due))
-	return due, s.db.Explain(ctx, sqldb.OrMissing(err, noAccountID(accountID)))
+func (s *Keys) SuspensionDue(ctx context.Context, accountID string) (time.Time, error) {
+	due, err := sqldb.Get[time.Time](ctx, s.db, `SELECT keys_due_at FROM accounts WHERE id = $1`, accountID)
+	return due, sqldb.OrMissing(err, noAccountID(accountID))
 }
 
 // SuspendExcess starts account.KeyGrace for every account that has more keys than its

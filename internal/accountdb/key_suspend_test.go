@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/testkit"
 )
 
 // overfull creates an account that was Pro with six keys and is Developer now. Its keys
@@ -115,9 +116,9 @@ func TestKeysInExcessOfThePlanAreSuspendedAfterAWeek(t *testing.T) {
 		}
 
 		_, _, err = s.Keys.Create(t.Context(), "ada@example.org", "7", nil, day(8))
-		fails(t, err, ErrKeyLimit)
+		testkit.Fails(t, err, ErrKeyLimit)
 		_, _, err = s.Keys.Rotate(t.Context(), account.AnyOwner(), ids[1], day(8))
-		fails(t, err, ErrKeySuspended, ids[1], "revoke another")
+		testkit.Fails(t, err, ErrKeySuspended, ids[1], "revoke another")
 		// One of the three is rotated: its successor takes its place.
 		next, _ := rotate(t, s, ids[3], day(8))
 		if got := suspended(t, s, append(texts, next)); got != "1 2 5" {

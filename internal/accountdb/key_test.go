@@ -10,6 +10,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/sqldb"
+	"palmares/internal/testkit"
 )
 
 func createKey(t *testing.T, s *kit, email, name string) (string, account.Key) {
@@ -46,7 +47,7 @@ func TestAKeyIsFoundByItsHashAndNowhereInClear(t *testing.T) {
 			t.Error("the key is stored in clear")
 		}
 		_, err := s.Keys.ByHash(t.Context(), account.HashKey(text+"x"))
-		fails(t, err, sqldb.ErrNotFound)
+		testkit.Fails(t, err, sqldb.ErrNotFound)
 	})
 }
 
@@ -54,7 +55,7 @@ func TestAKeyNeedsAName(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		create(t, s, "ada@example.org", account.Pro)
 		_, _, err := s.Keys.Create(t.Context(), "ada@example.org", "\n", nil, monday)
-		fails(t, err, sqldb.ErrInvalid, "name")
+		testkit.Fails(t, err, sqldb.ErrInvalid, "name")
 	})
 }
 
@@ -74,7 +75,7 @@ func TestTheLimitCountsLiveKeysOnly(t *testing.T) {
 		_, second := createKey(t, s, "ada@example.org", "2")
 		createKey(t, s, "ada@example.org", "3")
 		_, _, err := s.Keys.Create(t.Context(), "ada@example.org", "4", nil, monday)
-		fails(t, err, ErrKeyLimit, "3 live keys", "developer")
+		testkit.Fails(t, err, ErrKeyLimit, "3 live keys", "developer")
 
 		if err := s.Keys.Revoke(t.Context(), account.AnyOwner(), first.ID, monday); err != nil {
 			t.Fatal(err)
@@ -83,7 +84,7 @@ func TestTheLimitCountsLiveKeysOnly(t *testing.T) {
 		// In its rotation overlap a key does not count, but its successor does.
 		rotate(t, s, second.ID, monday)
 		_, _, err = s.Keys.Create(t.Context(), "ada@example.org", "5", nil, monday)
-		fails(t, err, ErrKeyLimit, "3 live keys")
+		testkit.Fails(t, err, ErrKeyLimit, "3 live keys")
 
 		if err := s.Accounts.SetPlan(t.Context(), "ada@example.org", account.Pro, monday); err != nil {
 			t.Fatal(err)
@@ -115,7 +116,7 @@ func TestARevokedKeyIsKnownAsSuch(t *testing.T) {
 		if err != nil || len(found) != 2 || !found[hashes[0]].RevokedAt.Equal(day(1)) || !found[hashes[2]].RevokedAt.IsZero() {
 			t.Errorf("Keys.ByHashes = %+v, %v; want both keys, the first revoked on %s", found, err, day(1))
 		}
-		fails(t, s.Keys.Revoke(t.Context(), account.AnyOwner(), "key_nothing", day(1)), ErrNoKey, "key_nothing")
+		testkit.Fails(t, s.Keys.Revoke(t.Context(), account.AnyOwner(), "key_nothing", day(1)), ErrNoKey, "key_nothing")
 	})
 }
 

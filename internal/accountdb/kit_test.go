@@ -45,9 +45,15 @@ func openWith(ctx context.Context, dsn string, cfg sqldb.Config) (*kit, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := New(db)
+	s := New(db, Rooms{
+		Events: catalogdb.SelectEvents, EventsSince: catalogdb.EventsSince, SiteURL: catalogdb.SiteURL,
+		IsEditor: func(_ context.Context, _ sqldb.Queryer, email string) (bool, error) { return email == editor, nil },
+	})
 	return &kit{db, s, catalogdb.New(db, s.Deliveries.Deliver, s.Mails.QueueStuck)}, nil
 }
+
+// editor is the address of the only person at the desk.
+const editor = "eve@example.org"
 
 // Close closes the database.
 func (s *kit) Close() error { return s.SQL.Close() }

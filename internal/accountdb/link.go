@@ -1,17 +1,18 @@
 package accountdb
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"strings"
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/mail"
 	"palmares/internal/sqldb"
-	"palmares/internal/webhook"
+	"palmares/internal/vault"
 )
 
 // Why a link cannot be spent. ErrNotFound is one that never existed, or expired so long
@@ -26,12 +27,15 @@ type Links struct {
 	db      *sqldb.DB
 	mailing *sqldb.DB // for Create
 	ceiling account.MailLimit
-	sealer  webhook.Sealer // of addresses that are not confirmed
+	rooms   Rooms
+	sealer  vault.Sealer // of addresses that are not confirmed
 }
 
 // Sealed returns the links with what seals and opens the addresses of readers who have not confirmed yet.
-func (s *Links) Sealed(sealer webhook.Sealer) *Links {
-	return &Links{s.db, s.mailing, s.ceiling, sealer}
+func (s *Links) Sealed(sealer vault.Sealer) *Links {
+	sealed := *s
+	sealed.sealer = sealer
+	return &sealed
 }
 
 // pendingSeal is what such an address is sealed for.
@@ -61,7 +65,7 @@ func (s *Links) Create(ctx context.Context, email string, purpose account.LinkPu
 	token := account.NewToken(rand.Reader)
 	return token, sqldb.WriteOnce(ctx, s.mailing, `INSERT INTO links (hash, email, purpose, created_at, expires_at, used_at)
 			VALUES ($1, $2, $3, $4, $5, '')`,
-		tokenHash(token), s.stored(email, purpose), string(purpose), sqldb.FormatTime(now), sqldb.FormatTime(now.Add(purpose.Life())))
+		account.TokenHash(token), s.stored(email, purpose), string(purpose), sqldb.FormatTime(now), sqldb.FormatTime(now.Add(purpose.Life())))
 }
 
 // Check reports whether a link can be spent, and returns its address. It changes
@@ -106,16 +110,35 @@ func (s *Links) SignIn(ctx context.Context, token, browser, replaced string, now
 			return err
 		}
 		if replaced != "" {
-			if err := sqldb.Exec(ctx, tx, `DELETE FROM sessions WHERE hash = $1`, tokenHash(replaced)); err != nil {
+			if err := sqldb.Exec(ctx, tx, `DELETE FROM sessions WHERE hash = $1`, account.TokenHash(replaced)); err != nil {
 				return err
 			}
 		}
 		return sqldb.Exec(ctx, tx, `
 			INSERT INTO sessions (hash, id, account_id, browser, created_at, seen_on, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-			tokenHash(secret), account.NewID(account.SessionID, now, rand.Reader), owner.ID, browser,
+			account.TokenHash(secret), account.NewID(account.SessionID, now, rand.Reader), owner.ID, browser,
 			sqldb.FormatTime(now), now.UTC().Format(time.DateOnly), sqldb.FormatTime(now.Add(account.SessionLife)))
 	})
 	return secret, err
+}
+
+// SpendFollow spends a link of a reader in a transaction of hers, and returns her address, which it erases.
+// ErrLinkUsed, ErrLinkExpired, ErrNotFound.
+func (s *Links) SpendFollow(ctx context.Context, tx *sql.Tx, token string, now time.Time) (string, error) {
+	pending, err := spendLink(ctx, tx, token, account.LinkFollow, now)
+	if err != nil {
+		return "", err
+	}
+	email, err := s.Open(pending)
+	return email, cmp.Or(err, sqldb.Exec(ctx, tx, `UPDATE links SET email = '' WHERE hash = $1`, account.TokenHash(token)))
+}
+
+// Forget deletes whatever waits to be confirmed by a reader.
+func (s *Links) Forget(ctx context.Context, tx *sql.Tx, email string) error {
+	name := s.sealer.Hash(email)
+	return sqldb.ExecAll(ctx, tx,
+		sqldb.Do(`DELETE FROM links WHERE substr(email, 1, 32) = $1 AND purpose = $2`, name, string(account.LinkFollow)),
+		sqldb.Do(`DELETE FROM mails WHERE substr(address, 1, 32) = $1 AND kind = $2`, name, string(mail.ConfirmFollow)))
 }
 
 // DeleteAccount spends a link that confirms a deletion, and deletes the account with
@@ -136,7 +159,7 @@ func (s *Links) DeleteAccount(ctx context.Context, token string, now time.Time) 
 		}
 		// The link stays until it expires, without its address, so that a second click
 		// shows that the account was deleted.
-		if err := sqldb.Exec(ctx, tx, `UPDATE links SET email = '' WHERE hash = $1`, tokenHash(token)); err != nil {
+		if err := sqldb.Exec(ctx, tx, `UPDATE links SET email = '' WHERE hash = $1`, account.TokenHash(token)); err != nil {
 			return err
 		}
 		return deleteAccount(ctx, tx, owner)
@@ -150,7 +173,7 @@ func spendLink(
 ) (string, error) {
 	email, err := sqldb.Value[string](ctx, tx, `
 		UPDATE links SET used_at = $1 WHERE hash = $2 AND purpose = $3 AND used_at = '' AND expires_at > $1 RETURNING email`,
-		sqldb.FormatTime(now), tokenHash(token), string(purpose))
+		sqldb.FormatTime(now), account.TokenHash(token), string(purpose))
 	if !errors.Is(err, sql.ErrNoRows) {
 		return email, err
 	}
@@ -165,7 +188,7 @@ func findLink(
 ) (string, error) {
 	var email, expires, used string
 	err := q.QueryRowContext(ctx, `SELECT email, expires_at, used_at FROM links WHERE hash = $1 AND purpose = $2`,
-		tokenHash(token), string(purpose)).Scan(&email, &expires, &used)
+		account.TokenHash(token), string(purpose)).Scan(&email, &expires, &used)
 	switch {
 	case err != nil:
 		return "", sqldb.OrMissing(err, noLink())
@@ -180,9 +203,4 @@ func findLink(
 // noLink does not repeat the token: errors are logged.
 func noLink() error {
 	return sqldb.Problem(sqldb.ErrNotFound, nil, "there is no such link: request a new one")
-}
-
-func tokenHash(token string) string {
-	hash := account.HashToken(token)
-	return hex.EncodeToString(hash[:])
 }

@@ -48,10 +48,13 @@ func (s *Links) Request(
 	if err != nil {
 		return false, err
 	}
-	isOwner, err := sqldb.Get[bool](ctx, s.db, `SELECT EXISTS (SELECT 1 FROM accounts WHERE email = $1)
-		OR EXISTS (SELECT 1 FROM editors WHERE email = $1)`, email)
+	isOwner, err := sqldb.Get[bool](ctx, s.db, `SELECT EXISTS (SELECT 1 FROM accounts WHERE email = $1)`, email)
 	if err != nil {
 		return false, err
+	}
+	isEditor, err := s.rooms.IsEditor(ctx, s.db.Reads(), email)
+	if err != nil {
+		return false, s.db.Explain(ctx, err)
 	}
 	// Mails to owners and editors, to readers who want to follow something, and to others have a ceiling each,
 	// so that made-up addresses do not keep owners out.
@@ -59,7 +62,7 @@ func (s *Links) Request(
 	switch {
 	case purpose == account.LinkFollow:
 		everybody = "readers"
-	case isOwner:
+	case isOwner || isEditor:
 		everybody = "owners"
 	}
 	address := newCounter(keys, account.AddressLimit(), "address", []byte(email))
@@ -74,13 +77,13 @@ func (s *Links) Request(
 		}
 		return nil
 	}, now, func(tx *sql.Tx) error {
-		return insertMail(ctx, tx, mail.Request{To: s.stored(email, purpose), Kind: linkMails[purpose], About: destination}, now)
+		return InsertMail(ctx, tx, mail.Request{To: s.stored(email, purpose), Kind: linkMails[purpose], About: destination}, now)
 	})
 }
 
-// limited writes what a visitor without an account sends in, unless her network or everybody together
+// Limited writes what a visitor without an account sends in, unless her network or everybody together
 // has reached the limit of what it is, and reports whether it did.
-func (s *Links) limited(
+func (s *Links) Limited(
 	ctx context.Context, what string, network netip.Prefix, now time.Time, write func(*sql.Tx) error,
 ) (bool, error) {
 	keys, err := s.keys(ctx, now)
@@ -237,7 +240,7 @@ func (c *counter) save(ctx context.Context, tx *sql.Tx, now time.Time) error {
 // keys returns the key of the day, which is created on first use, and the key of the day
 // before if there is one: without a key there are no counts.
 func (s *Links) keys(ctx context.Context, now time.Time) ([]pseudonym.Key, error) {
-	today, err := keyOf(ctx, s.db.Retried(), forLinks, catalog.Day(now), pseudonym.NewKey())
+	today, err := KeyOf(ctx, s.db.Retried(), forLinks, catalog.Day(now), pseudonym.NewKey())
 	if err != nil {
 		return nil, err
 	}

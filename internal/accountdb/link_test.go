@@ -15,6 +15,7 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/mail"
 	"palmares/internal/sqldb"
+	"palmares/internal/testkit"
 )
 
 // home is the network that requests links.
@@ -61,8 +62,8 @@ func TestALinkIsSpentOnceForItsPurposeWithinFifteenMinutes(t *testing.T) {
 			t.Error("asking and looking made an account")
 		}
 		_, err := s.Links.Check(ctx, token, account.LinkDeletion, late)
-		fails(t, err, sqldb.ErrNotFound)
-		fails(t, s.Links.DeleteAccount(ctx, token, late), sqldb.ErrNotFound)
+		testkit.Fails(t, err, sqldb.ErrNotFound)
+		testkit.Fails(t, s.Links.DeleteAccount(ctx, token, late), sqldb.ErrNotFound)
 		secret, err := s.Links.SignIn(ctx, token, "Chrome sur Windows", "", late)
 		if err != nil {
 			t.Fatal(err)
@@ -72,21 +73,21 @@ func TestALinkIsSpentOnceForItsPurposeWithinFifteenMinutes(t *testing.T) {
 			t.Errorf("the session is %+v of %+v, %v", session, owner, err)
 		}
 		_, err = s.Links.SignIn(ctx, token, "", "", late)
-		fails(t, err, ErrLinkUsed)
+		testkit.Fails(t, err, ErrLinkUsed)
 		_, err = s.Links.Check(ctx, token, account.LinkSignIn, late)
-		fails(t, err, ErrLinkUsed)
+		testkit.Fails(t, err, ErrLinkUsed)
 
 		expired := link(t, s, "ada@example.org", account.LinkSignIn, monday)
 		_, err = s.Links.SignIn(ctx, expired, "", "", monday.Add(15*time.Minute))
-		fails(t, err, ErrLinkExpired)
+		testkit.Fails(t, err, ErrLinkExpired)
 		for _, made := range []string{"", "x", account.NewToken(strings.NewReader(strings.Repeat("x", 32)))} {
 			_, err = s.Links.SignIn(ctx, made, "", "", monday)
-			fails(t, err, sqldb.ErrNotFound)
+			testkit.Fails(t, err, sqldb.ErrNotFound)
 			_, err = s.Links.Check(ctx, made, account.LinkSignIn, monday)
-			fails(t, err, sqldb.ErrNotFound)
+			testkit.Fails(t, err, sqldb.ErrNotFound)
 		}
 		_, err = s.Links.Create(ctx, "ada@example.org\r\nBcc: eve@example.org", account.LinkSignIn, monday)
-		fails(t, err, sqldb.ErrInvalid)
+		testkit.Fails(t, err, sqldb.ErrInvalid)
 	})
 }
 
@@ -103,7 +104,7 @@ func TestAThousandUsesOfOneLinkCreateOneSession(t *testing.T) {
 				case err == nil:
 					sessions.Add(1)
 				default:
-					fails(t, err, ErrLinkUsed)
+					testkit.Fails(t, err, ErrLinkUsed)
 					used.Add(1)
 				}
 			})
@@ -160,11 +161,11 @@ func TestAnAccountIsDeletedByItsLink(t *testing.T) {
 			t.Error("no node hears of it")
 		}
 		_, _, err := s.Sessions.Find(ctx, secret, monday)
-		fails(t, err, sqldb.ErrNotFound)
+		testkit.Fails(t, err, sqldb.ErrNotFound)
 		_, err = s.Links.SignIn(ctx, other, "", "", monday)
-		fails(t, err, sqldb.ErrNotFound)
+		testkit.Fails(t, err, sqldb.ErrNotFound)
 		// A second click gets ErrLinkUsed, from a link that no longer has an address.
-		fails(t, s.Links.DeleteAccount(ctx, token, monday), ErrLinkUsed)
+		testkit.Fails(t, s.Links.DeleteAccount(ctx, token, monday), ErrLinkUsed)
 		var left, named int
 		if err := s.SQL.Reads().QueryRowContext(ctx, `SELECT count(*), count(CASE WHEN email <> '' THEN 1 END) FROM links WHERE purpose = 'delete_account' OR email = 'ada@example.org'`).Scan(&left, &named); err != nil || left != 1 || named != 0 {
 			t.Errorf("%d links are left, %d with an address, %v", left, named, err)
@@ -174,7 +175,7 @@ func TestAnAccountIsDeletedByItsLink(t *testing.T) {
 		}
 		// A link without an account is not spent: nothing was done.
 		orphan := link(t, s, "eve@example.org", account.LinkDeletion, monday)
-		fails(t, s.Links.DeleteAccount(ctx, orphan, monday), sqldb.ErrNotFound)
+		testkit.Fails(t, s.Links.DeleteAccount(ctx, orphan, monday), sqldb.ErrNotFound)
 		if _, err := s.Links.Check(ctx, orphan, account.LinkDeletion, monday); err != nil {
 			t.Error(err)
 		}
@@ -283,42 +284,9 @@ func TestALinkOfEachPurposeIsMailed(t *testing.T) {
 		}
 		for _, bad := range []string{"", "ada", "ada@example.org\nBcc: eve@example.org", "ada@example.org, eve@example.org"} {
 			_, err := s.Links.Request(t.Context(), bad, account.LinkSignIn, "", home, monday)
-			fails(t, err, sqldb.ErrInvalid)
+			testkit.Fails(t, err, sqldb.ErrInvalid)
 		}
 	})
-}
-
-// wholeDatabase is atRest, which on PostgreSQL reads every table.
-func wholeDatabase(t *testing.T, s *kit) []byte {
-	t.Helper()
-	if !s.SQL.Shared() {
-		return atRest(t, s)
-	}
-	names, err := s.SQL.Reads().QueryContext(t.Context(), `SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer names.Close()
-	var tables []string
-	for names.Next() {
-		var name string
-		if err := names.Scan(&name); err != nil {
-			t.Fatal(err)
-		}
-		tables = append(tables, name)
-	}
-	if err := names.Err(); err != nil {
-		t.Fatal(err)
-	}
-	var all []byte
-	for _, name := range tables {
-		var text string
-		if err := s.SQL.Reads().QueryRowContext(t.Context(), `SELECT coalesce(string_agg(x::text, E'\n'), '') FROM `+name+` x`).Scan(&text); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, text...)
-	}
-	return all
 }
 
 func TestNoLinkSessionOrNetworkIsStoredInClear(t *testing.T) {
@@ -362,7 +330,7 @@ func TestNoLinkSessionOrNetworkIsStoredInClear(t *testing.T) {
 		if err := s.SQL.Reads().QueryRowContext(ctx, `SELECT key FROM pseudonym_keys`).Scan(&key); err != nil {
 			t.Fatal(err)
 		}
-		before := wholeDatabase(t, s)
+		before := testkit.AtRest(t, s.SQL.Reads())
 		for _, there := range []string{"owner0@example.org", key} {
 			if !bytes.Contains(before, []byte(there)) {
 				t.Fatalf("the scan does not see %q, which is there", there)
@@ -372,7 +340,7 @@ func TestNoLinkSessionOrNetworkIsStoredInClear(t *testing.T) {
 			t.Fatal(err)
 		}
 		secrets["an address without an account"], secrets["the key of a day that is over"] = stranger, key
-		after := wholeDatabase(t, s)
+		after := testkit.AtRest(t, s.SQL.Reads())
 		for what, secret := range secrets {
 			if bytes.Contains(after, []byte(secret)) || !strings.Contains(what, "without") && !strings.Contains(what, "over") && bytes.Contains(before, []byte(secret)) {
 				t.Errorf("%s is at rest", what)

@@ -19,7 +19,10 @@ import (
 const mailID = "mal_"
 
 // Mails is the queue of outgoing mail.
-type Mails struct{ db *sqldb.DB }
+type Mails struct {
+	db    *sqldb.DB
+	rooms Rooms
+}
 
 // Check returns mail.ErrObsolete when a mail about payments or the plan is no longer
 // true of its reader.
@@ -47,7 +50,7 @@ func (s *Mails) Check(ctx context.Context, r mail.Request) error {
 
 // Queue queues a mail. ErrInvalid: the address or the kind.
 func (s *Mails) Queue(ctx context.Context, r mail.Request, now time.Time) error {
-	return s.db.Write(ctx, func(tx *sql.Tx) error { return queueMail(ctx, tx, r, now) })
+	return s.db.Write(ctx, func(tx *sql.Tx) error { return QueueMail(ctx, tx, r, now) })
 }
 
 // QueueStuck queues a mail about a record that cannot be published at its hour, in the transaction that
@@ -56,17 +59,17 @@ func (s *Mails) QueueStuck(ctx context.Context, tx *sql.Tx, contact string, r *c
 	if _, err := account.NormalizeEmail(contact); err != nil {
 		return nil // the address of a page, or none
 	}
-	return queueMail(ctx, tx, mail.Request{To: contact, Kind: mail.ScheduleStuck, About: r.Name() + " " + r.Due}, now)
+	return QueueMail(ctx, tx, mail.Request{To: contact, Kind: mail.ScheduleStuck, About: r.Name() + " " + r.Due}, now)
 }
 
-// queueMail is Queue inside the transaction of what the mail is about, so that neither
+// QueueMail is Queue inside the transaction of what the mail is about, so that neither
 // is written without the other.
 //
 // A mail that waits already and says the same is not queued twice. It is due at once and
 // its attempts start again, since somebody is waiting for it, unless it is being sent
 // right now. Limits are not enforced here, where a mail that was sent leaves no trace:
 // see Links.Request.
-func queueMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) error {
+func QueueMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) error {
 	to, err := account.NormalizeEmail(r.To)
 	if err != nil {
 		return sqldb.Problem(sqldb.ErrInvalid, err, "%v", err)
@@ -75,11 +78,11 @@ func queueMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) e
 		return sqldb.Problem(sqldb.ErrInvalid, nil, "there is no mail of the kind %q: see the kinds of package mail", r.Kind)
 	}
 	r.To = to
-	return insertMail(ctx, tx, r, now)
+	return InsertMail(ctx, tx, r, now)
 }
 
-// insertMail is queueMail for a recipient that is an address, a sealed one, or the id of a follow.
-func insertMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) error {
+// InsertMail is QueueMail for a recipient that is an address, a sealed one, or the id of a follow.
+func InsertMail(ctx context.Context, tx *sql.Tx, r mail.Request, now time.Time) error {
 	return sqldb.Exec(ctx, tx, `
 		INSERT INTO mails (id, address, kind, about, content, created_at, due_at, lease, attempts, last_error)
 		VALUES ($1, $2, $3, $4, $5, $6, $6, '', 0, '')
@@ -138,7 +141,7 @@ func (s *Mails) Finish(ctx context.Context, c mail.Claim, v mail.Verdict) error 
 		return s.db.Write(ctx, func(tx *sql.Tx) error {
 			n, err := sqldb.ExecRows(ctx, tx, `DELETE FROM mails WHERE id = $1 AND lease = $2`, c.ID, c.Lease)
 			if err == nil && n > 0 && c.Kind == mail.News && v.Bounced {
-				err = sqldb.Exec(ctx, tx, `DELETE FROM follows WHERE reader = (SELECT reader FROM follows WHERE id = $1)`, c.To)
+				err = s.rooms.EndFollows(ctx, tx, c.To)
 			}
 			return err
 		})
@@ -149,7 +152,6 @@ func (s *Mails) Finish(ctx context.Context, c mail.Claim, v mail.Verdict) error 
 }
 
 // Oldest returns when the mail that waits longest was queued; zero when none waits.
-func (s *Mails) Oldest(ctx context.Context) (oldest time.Time, err error) {
-	err = s.db.Reads().QueryRowContext(ctx, `SELECT coalesce(min(created_at), '') FROM mails`).Scan(sqldb.Time(&oldest))
-	return oldest, s.db.Explain(ctx, err)
+func (s *Mails) Oldest(ctx context.Context) (time.Time, error) {
+	return sqldb.Get[time.Time](ctx, s.db, `SELECT coalesce(min(created_at), '') FROM mails`)
 }

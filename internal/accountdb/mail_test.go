@@ -173,7 +173,7 @@ func TestAMailIsQueuedWithWhatItIsAboutOrNotAtAll(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		failed := errors.New("no")
 		err := s.SQL.Write(t.Context(), func(tx *sql.Tx) error {
-			return errors.Join(queueMail(t.Context(), tx, signInMail, monday), failed)
+			return errors.Join(QueueMail(t.Context(), tx, signInMail, monday), failed)
 		})
 		if !errors.Is(err, failed) || mailsWaiting(t, s) != 0 {
 			t.Errorf("%v, and %d mails wait of a transaction that was undone", err, mailsWaiting(t, s))

@@ -52,13 +52,13 @@ func findAccount(ctx context.Context, q sqldb.Queryer, email string) (account.Ac
 		return account.Account{}, noAccount(email)
 	}
 	a, err := sqldb.Row(ctx, q, `SELECT id, email, plan, created_at FROM accounts WHERE email = $1`,
-		scanFields[account.Account], normal)
+		sqldb.ScanFields[account.Account], normal)
 	return a, sqldb.OrMissing(err, noAccount(email))
 }
 
 func findAccountByID(ctx context.Context, q sqldb.Queryer, id string) (account.Account, error) {
 	a, err := sqldb.Row(ctx, q, `SELECT id, email, plan, created_at FROM accounts WHERE id = $1 AND id <> $2`,
-		scanFields[account.Account], id, deletedID)
+		sqldb.ScanFields[account.Account], id, deletedID)
 	return a, sqldb.OrMissing(err, noAccountID(id))
 }
 

@@ -14,15 +14,17 @@ import (
 const (
 	forUsage    = "usage"    // a key for each day
 	forLinks    = "links"    // a key for each day
-	forSearches = "searches" // a key for each week, by its first day
+	ForSearches = "searches" // a key for each week, by its first day
 )
 
-// destroyKeys deletes the keys for $1 from before the day $2. See Usage.Prune for what is left of a key
-// on a disk.
-const destroyKeys = `DELETE FROM pseudonym_keys WHERE purpose = $1 AND day < $2`
+// DestroyKeys deletes the keys for a purpose from before a day, and returns how many. See Usage.Prune for
+// what is left of a key on a disk.
+func DestroyKeys(ctx context.Context, tx *sql.Tx, purpose, day string) (int64, error) {
+	return sqldb.ExecRows(ctx, tx, `DELETE FROM pseudonym_keys WHERE purpose = $1 AND day < $2`, purpose, day)
+}
 
-// keyOf stores candidate as the key of a day that has none yet, and returns the key that it has.
-func keyOf(ctx context.Context, db *sqldb.DB, purpose, day string, candidate pseudonym.Key) (pseudonym.Key, error) {
+// KeyOf stores candidate as the key of a day that has none yet, and returns the key that it has.
+func KeyOf(ctx context.Context, db *sqldb.DB, purpose, day string, candidate pseudonym.Key) (pseudonym.Key, error) {
 	// Mostly there is one, and then a starting process need not wait for a publication.
 	key, err := sqldb.Row(ctx, db.Reads(), `SELECT key FROM pseudonym_keys WHERE purpose = $1 AND day = $2`, scanKeyOf,
 		purpose, day)

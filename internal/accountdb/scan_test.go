@@ -7,32 +7,14 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
-	"os"
 	"testing"
 	"time"
 
 	"palmares/internal/account"
 	"palmares/internal/keyring"
 	"palmares/internal/quota"
+	"palmares/internal/testkit"
 )
-
-// atRest returns everything that the database stores: on SQLite every byte of its files,
-// on PostgreSQL, whose files belong to the server, every row.
-func atRest(t *testing.T, s *kit) []byte {
-	t.Helper()
-	if s.SQL.Shared() {
-		return []byte(dump(t, s))
-	}
-	var all []byte
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		b, err := os.ReadFile(s.SQL.Name() + suffix)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, b...)
-	}
-	return all
-}
 
 // secrets are byte strings that must not be stored, by what they are.
 type secrets map[string][]byte
@@ -116,7 +98,7 @@ func TestNoKeyOrAddressIsStoredInClearAndNoDeletedDayKeyRemains(t *testing.T) {
 		}
 		countRequests(t, meter, hidden, owners[0].ID)
 		yesterday := dayKey(t, s, "2026-11-15")
-		before := atRest(t, s)
+		before := testkit.AtRest(t, s.SQL.Reads())
 		for _, there := range []string{owners[0].Email, hex.EncodeToString(yesterday[:])} {
 			if !bytes.Contains(before, []byte(there)) {
 				t.Fatalf("the scan does not see %q, which is there", there)
@@ -127,7 +109,7 @@ func TestNoKeyOrAddressIsStoredInClearAndNoDeletedDayKeyRemains(t *testing.T) {
 		countRequests(t, meter, hidden, owners[0].ID)
 		prune(t, s, "2026-11-16", "2025-10-16")
 		hidden.add("the key of a day that is over", yesterday[:])
-		after := atRest(t, s)
+		after := testkit.AtRest(t, s.SQL.Reads())
 		for what, secret := range hidden {
 			if bytes.Contains(after, secret) {
 				t.Errorf("%s is stored", what)

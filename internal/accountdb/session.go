@@ -23,17 +23,13 @@ func (s *Sessions) Find(ctx context.Context, secret string, now time.Time) (acco
 	var owner account.Account
 	err := s.db.Reads().QueryRowContext(ctx, `
 		SELECT s.id, s.account_id, s.browser, s.created_at, s.seen_on, s.expires_at, a.id, a.email, a.plan, a.created_at
-		FROM sessions s JOIN accounts a ON a.id = s.account_id WHERE s.hash = $1`, tokenHash(secret)).
-		Scan(append(columnsOf(&session), columnsOf(&owner)...)...)
+		FROM sessions s JOIN accounts a ON a.id = s.account_id WHERE s.hash = $1`, account.TokenHash(secret)).
+		Scan(append(sqldb.Fields(&session), sqldb.Fields(&owner)...)...)
 	if err == nil && !now.Before(session.ExpiresAt) {
 		err = noSession()
 	}
 	return session, owner, s.db.Explain(ctx, sqldb.OrMissing(err, noSession()))
 }
-
-// extendWait is short: somebody waits for a page, and the next one extends the session
-// as well.
-const extendWait = 300 * time.Millisecond
 
 // Extend records that a session is used and extends it from now, once a day. It reports
 // whether it did.
@@ -42,7 +38,7 @@ func (s *Sessions) Extend(ctx context.Context, session account.Session, now time
 	if session.SeenOn >= today {
 		return false, nil
 	}
-	n, err := sqldb.Write(ctx, sqldb.WithWriteWait(s.db, extendWait), func(tx *sql.Tx) (int64, error) {
+	n, err := sqldb.Write(ctx, s.db.Hasty(), func(tx *sql.Tx) (int64, error) {
 		return sqldb.ExecRows(ctx, tx, `UPDATE sessions SET seen_on = $1, expires_at = $2 WHERE id = $3 AND seen_on < $1`,
 			today, sqldb.FormatTime(now.Add(account.SessionLife)), session.ID)
 	})
@@ -53,7 +49,7 @@ func (s *Sessions) Extend(ctx context.Context, session account.Session, now time
 func (s *Sessions) List(ctx context.Context, accountID string, now time.Time) ([]account.Session, error) {
 	return sqldb.List(ctx, s.db, `SELECT s.id, s.account_id, s.browser, s.created_at, s.seen_on, s.expires_at
 		FROM sessions s WHERE s.account_id = $1 AND s.expires_at > $2 ORDER BY s.id DESC`,
-		scanFields[account.Session], accountID, sqldb.FormatTime(now))
+		sqldb.ScanFields[account.Session], accountID, sqldb.FormatTime(now))
 }
 
 // End ends a session of an account. ErrNotFound: it has none of that id.
@@ -74,17 +70,15 @@ func noSession() error {
 // that it has expired.
 const linkMemory = time.Hour
 
-// Prune deletes what has expired: sessions, links, private links to working copies, the times
-// of mails sent and the keys of their pseudonyms.
+// Prune deletes what has expired: sessions, links, the times of mails sent and the keys of their pseudonyms.
 func (s *Sessions) Prune(ctx context.Context, now time.Time) error {
 	// Yesterday's is kept: a limit reaches back a day.
 	destroyed, err := sqldb.Write(ctx, s.db.Retried(), func(tx *sql.Tx) (int64, error) {
-		return sqldb.ExecRows(ctx, tx, destroyKeys, forLinks, catalog.Day(now.UTC().AddDate(0, 0, -1)))
+		return DestroyKeys(ctx, tx, forLinks, catalog.Day(now.UTC().AddDate(0, 0, -1)))
 	})
 	if err != nil {
 		return err
 	}
-	lock := s.db.LockClause("FOR UPDATE SKIP LOCKED") // rows in use are left for the next call
 	for _, t := range []struct {
 		table, key string
 		before     time.Time
@@ -92,11 +86,8 @@ func (s *Sessions) Prune(ctx context.Context, now time.Time) error {
 		{"link_requests", "subject", now},
 		{"links", "hash", now.Add(-linkMemory)},
 		{"sessions", "hash", now},
-		{"shares", "hash", now},
 	} {
-		err := sqldb.DeleteRows(ctx, s.db, `DELETE FROM `+t.table+` WHERE `+t.key+` IN (
-			SELECT `+t.key+` FROM `+t.table+` WHERE expires_at <= $1 LIMIT $2`+lock+`)`, sqldb.FormatTime(t.before))
-		if err != nil {
+		if err := sqldb.DeleteExpired(ctx, s.db, t.table, t.key, t.before); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/sqldb"
+	"palmares/internal/testkit"
 )
 
 func session(t testing.TB, s *kit, secret string, now time.Time) (account.Session, account.Account) {
@@ -37,7 +38,7 @@ func TestASessionIsExtendedOnceADayAndEndsAfterThirtyDaysWithoutAVisit(t *testin
 		}
 		session(t, s, secret, day(59).Add(-time.Millisecond))
 		_, _, err := s.Sessions.Find(t.Context(), secret, day(59))
-		fails(t, err, sqldb.ErrNotFound, "sign in again")
+		testkit.Fails(t, err, sqldb.ErrNotFound, "sign in again")
 	})
 }
 
@@ -87,14 +88,14 @@ func TestOwnersEndTheirOwnSessionsOnly(t *testing.T) {
 		if got, want := list(), []string{"2026-11-19", "2026-11-18", "2026-11-17", "2026-11-16"}; !slices.Equal(got, want) {
 			t.Errorf("the sessions are of %v, want %v", got, want)
 		}
-		fails(t, s.Sessions.End(ctx, ada.ID, theirs.ID), sqldb.ErrNotFound)
-		fails(t, s.Sessions.End(ctx, eve.ID, first.ID), sqldb.ErrNotFound)
+		testkit.Fails(t, s.Sessions.End(ctx, ada.ID, theirs.ID), sqldb.ErrNotFound)
+		testkit.Fails(t, s.Sessions.End(ctx, eve.ID, first.ID), sqldb.ErrNotFound)
 		if err := s.Sessions.End(ctx, ada.ID, first.ID); err != nil {
 			t.Fatal(err)
 		}
-		fails(t, s.Sessions.End(ctx, ada.ID, first.ID), sqldb.ErrNotFound)
+		testkit.Fails(t, s.Sessions.End(ctx, ada.ID, first.ID), sqldb.ErrNotFound)
 		_, _, err := s.Sessions.Find(ctx, secrets[0], now)
-		fails(t, err, sqldb.ErrNotFound)
+		testkit.Fails(t, err, sqldb.ErrNotFound)
 		kept, _ := session(t, s, secrets[2], now)
 		if err := s.Sessions.EndOthers(ctx, ada.ID, kept.ID); err != nil {
 			t.Fatal(err)
@@ -115,10 +116,10 @@ func TestASignInEndsTheBrowsersPreviousSession(t *testing.T) {
 		}
 		session(t, s, secret, monday)
 		_, _, err = s.Sessions.Find(t.Context(), old, monday)
-		fails(t, err, sqldb.ErrNotFound)
+		testkit.Fails(t, err, sqldb.ErrNotFound)
 		// A link that cannot be spent ends nothing.
 		_, err = s.Links.SignIn(t.Context(), link(t, s, "ada@example.org", account.LinkSignIn, monday), "", secret, day(1))
-		fails(t, err, ErrLinkExpired)
+		testkit.Fails(t, err, ErrLinkExpired)
 		session(t, s, secret, monday)
 	})
 }

@@ -32,14 +32,14 @@ func (s *Subscriptions) ByCustomer(ctx context.Context, customerID string) (bill
 }
 
 func findSubscription(ctx context.Context, q sqldb.Queryer, where, id string) (billing.Subscription, error) {
-	found, err := sqldb.Row(ctx, q, selectSubscriptions+where, scanFields[billing.Subscription], id)
+	found, err := sqldb.Row(ctx, q, selectSubscriptions+where, sqldb.ScanFields[billing.Subscription], id)
 	return found, sqldb.OrMissing(err, nil)
 }
 
 // List returns the subscription of every account that ever went to pay, oldest account
 // first.
 func (s *Subscriptions) List(ctx context.Context) ([]billing.Subscription, error) {
-	return sqldb.List(ctx, s.db, selectSubscriptions+`ORDER BY account_id`, scanFields[billing.Subscription])
+	return sqldb.List(ctx, s.db, selectSubscriptions+`ORDER BY account_id`, sqldb.ScanFields[billing.Subscription])
 }
 
 // SetCustomer stores which customer of Stripe an account is, in place of old, "" for
@@ -70,10 +70,8 @@ func (s *Subscriptions) EventSeen(ctx context.Context, id string) (bool, error) 
 }
 
 // LastEvent returns when an event of Stripe was last applied; the zero time for never.
-func (s *Subscriptions) LastEvent(ctx context.Context) (last time.Time, err error) {
-	err = s.db.Reads().QueryRowContext(ctx, `SELECT coalesce(max(received_at), '') FROM stripe_events`).
-		Scan(sqldb.Time(&last))
-	return last, s.db.Explain(ctx, err)
+func (s *Subscriptions) LastEvent(ctx context.Context) (time.Time, error) {
+	return sqldb.Get[time.Time](ctx, s.db, `SELECT coalesce(max(received_at), '') FROM stripe_events`)
 }
 
 // Apply stores what was read of an account's subscription and its effect: the plan, the
@@ -90,7 +88,7 @@ func (s *Subscriptions) Apply(ctx context.Context, f billing.Finding) (bool, err
 		if err != nil {
 			return err
 		}
-		old, err := sqldb.Row(ctx, tx, selectSubscriptions+`WHERE account_id = $1`, scanFields[billing.Subscription], a.ID)
+		old, err := sqldb.Row(ctx, tx, selectSubscriptions+`WHERE account_id = $1`, sqldb.ScanFields[billing.Subscription], a.ID)
 		if err != nil {
 			return err
 		}
@@ -128,12 +126,12 @@ func (s *Subscriptions) applyEffect(
 		return err
 	}
 	if e.PaymentFailed {
-		if err := queueMail(ctx, tx, mail.PaymentFailedTo(a.Email, next.GraceUntil), now); err != nil {
+		if err := QueueMail(ctx, tx, mail.PaymentFailedTo(a.Email, next.GraceUntil), now); err != nil {
 			return err
 		}
 	}
 	if e.PlanEnded {
-		if err := queueMail(ctx, tx, mail.PlanEndedTo(a.Email, e.KeysDue), now); err != nil {
+		if err := QueueMail(ctx, tx, mail.PlanEndedTo(a.Email, e.KeysDue), now); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/mail"
 	"palmares/internal/sqldb"
+	"palmares/internal/testkit"
 )
 
 func customer(t *testing.T, s *kit, email, id string) billing.Subscription {
@@ -41,7 +42,7 @@ func TestTheFirstCustomerOfAnAccountStays(t *testing.T) {
 			}
 		}
 		_, err = s.Subscriptions.SetCustomer(t.Context(), "acc_none", "", "cus_3")
-		fails(t, err, sqldb.ErrNotFound, "acc_none")
+		testkit.Fails(t, err, sqldb.ErrNotFound, "acc_none")
 	})
 }
 

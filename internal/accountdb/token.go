@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -38,7 +37,7 @@ func (s *Tokens) Create(
 	return text, t, sqldb.WriteOnce(ctx, s.db, `
 			INSERT INTO publish_tokens (id, hash, name, prefix, suffix, created_at, expires_at, revoked_at, last_used_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, '', '')`,
-		t.ID, hex.EncodeToString(hash[:]), t.Name, t.Prefix, t.Suffix, sqldb.FormatTime(t.CreatedAt),
+		t.ID, fmt.Sprintf("%x", hash), t.Name, t.Prefix, t.Suffix, sqldb.FormatTime(t.CreatedAt),
 		sqldb.FormatTime(t.ExpiresAt))
 }
 
@@ -47,15 +46,15 @@ const selectTokens = `SELECT id, name, prefix, suffix, created_at, expires_at, r
 
 // List lists all tokens, revoked and expired ones too, oldest first.
 func (s *Tokens) List(ctx context.Context) ([]account.PublishToken, error) {
-	return sqldb.List(ctx, s.db, selectTokens+`ORDER BY id`, scanFields[account.PublishToken])
+	return sqldb.List(ctx, s.db, selectTokens+`ORDER BY id`, sqldb.ScanFields[account.PublishToken])
 }
 
 // Find returns the token with a hash, revoked and expired ones included. ErrNotFound and
 // account.ErrInvalidToken: no token has this hash.
 func (s *Tokens) Find(ctx context.Context, hash [sha256.Size]byte) (t account.PublishToken, err error) {
 	err = s.db.Lookup(ctx, func(pool *sql.DB) error {
-		t, err = sqldb.Row(ctx, pool, selectTokens+`WHERE hash = $1`, scanFields[account.PublishToken],
-			hex.EncodeToString(hash[:]))
+		t, err = sqldb.Row(ctx, pool, selectTokens+`WHERE hash = $1`, sqldb.ScanFields[account.PublishToken],
+			fmt.Sprintf("%x", hash))
 		return err
 	})
 	return t, sqldb.OrMissing(err, sqldb.Problem(sqldb.ErrNotFound, account.ErrInvalidToken, "there is no such token"))
@@ -79,6 +78,6 @@ func (s *Tokens) Revoke(ctx context.Context, id string, now time.Time) error {
 // MarkUsed stores when a token was last used. It does not wait long: somebody waits for
 // the publication.
 func (s *Tokens) MarkUsed(ctx context.Context, id string, now time.Time) error {
-	return sqldb.WriteOnce(ctx, sqldb.WithWriteWait(s.db, extendWait), `UPDATE publish_tokens SET last_used_at = $1
+	return sqldb.WriteOnce(ctx, s.db.Hasty(), `UPDATE publish_tokens SET last_used_at = $1
 			WHERE id = $2 AND last_used_at < $1`, sqldb.FormatTime(now), id)
 }

@@ -9,6 +9,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/sqldb"
+	"palmares/internal/testkit"
 )
 
 func TestATokenIsFoundByItsHashAndNowhereInClear(t *testing.T) {
@@ -34,10 +35,10 @@ func TestATokenIsFoundByItsHashAndNowhereInClear(t *testing.T) {
 			t.Error("the token is stored in clear")
 		}
 		_, err = s.Tokens.Find(t.Context(), account.HashKey(text+"x"))
-		fails(t, err, sqldb.ErrNotFound)
-		fails(t, err, account.ErrInvalidToken)
+		testkit.Fails(t, err, sqldb.ErrNotFound)
+		testkit.Fails(t, err, account.ErrInvalidToken)
 		_, _, err = s.Tokens.Create(t.Context(), "\n", time.Time{}, monday)
-		fails(t, err, sqldb.ErrInvalid, "token has no name")
+		testkit.Fails(t, err, sqldb.ErrInvalid, "token has no name")
 	})
 }
 
@@ -62,6 +63,6 @@ func TestARevokedTokenKeepsItsTimeAndItsUses(t *testing.T) {
 		if got, err := s.Tokens.List(t.Context()); err != nil || cmp.Diff([]account.PublishToken{want}, got) != "" {
 			t.Errorf("List = %+v, %v; want %+v", got, err, want)
 		}
-		fails(t, s.Tokens.Revoke(t.Context(), "tok_none", monday), ErrNoToken, "tok_none")
+		testkit.Fails(t, s.Tokens.Revoke(t.Context(), "tok_none", monday), ErrNoToken, "tok_none")
 	})
 }

@@ -31,14 +31,14 @@ var (
 // DayKey stores candidate as the key of a day that has none yet, and returns the key of
 // the day, candidate or an earlier one.
 func (s *Usage) DayKey(ctx context.Context, day string, candidate pseudonym.Key) (pseudonym.Key, error) {
-	return keyOf(ctx, s.db, forUsage, day, candidate)
+	return KeyOf(ctx, s.db, forUsage, day, candidate)
 }
 
 // Load returns what was saved of a day, each account and network once.
 func (s *Usage) Load(ctx context.Context, day string) (quota.Usage, error) {
 	return sqldb.Read(ctx, s.db, func(tx *sql.Tx) (u quota.Usage, err error) {
 		u.Accounts, err = sqldb.Rows(ctx, tx, `SELECT account_id, requests FROM usage
-			WHERE day = $1`, scanFields[quota.AccountCount], day)
+			WHERE day = $1`, sqldb.ScanFields[quota.AccountCount], day)
 		if err != nil {
 			return u, err
 		}
@@ -117,12 +117,8 @@ func (s *Usage) lockAccounts(ctx context.Context, tx *sql.Tx, counts []quota.Acc
 	return existing, err
 }
 
-// laterDays is how many days with counts must have followed before old ones are deleted. A clock
-// that is a year ahead by mistake has none, and what is deleted is gone.
-const laterDays = 7
-
 // Prune deletes the keys and the networks' counts of the days before networks, and the
-// accounts' counts of the days before accounts if laterDays have followed. The keys go
+// accounts' counts of the days before accounts: see sqldb.DeleteDays. The keys go
 // first: without them the counts identify nobody. What is left after an error, the next
 // call deletes.
 //
@@ -132,10 +128,8 @@ const laterDays = 7
 // kept.
 func (s *Usage) Prune(ctx context.Context, networks, accounts string) error {
 	err := s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
-		return sqldb.ExecAll(ctx, tx,
-			sqldb.Do(destroyKeys, forUsage, networks),
-			sqldb.Do(`DELETE FROM usage WHERE day < $1 AND $2 <= (
-				SELECT count(*) FROM (SELECT DISTINCT day FROM usage WHERE day >= $1 LIMIT $2) AS later)`, accounts, laterDays))
+		_, err := DestroyKeys(ctx, tx, forUsage, networks)
+		return cmp.Or(err, sqldb.DeleteDays("usage", accounts)(ctx, tx))
 	})
 	if err != nil {
 		return err
@@ -163,7 +157,7 @@ type DayUsage struct {
 func (s *Usage) ForAccount(ctx context.Context, accountID, fromDay, toDay string) ([]DayUsage, error) {
 	return sqldb.List(ctx, s.db, `SELECT day, requests FROM usage
 		WHERE account_id = $1 AND day >= $2 AND day <= $3 ORDER BY day`,
-		scanFields[DayUsage], accountID, fromDay, toDay)
+		sqldb.ScanFields[DayUsage], accountID, fromDay, toDay)
 }
 
 // A Consumer is an account or a network, and how many requests it sent on a day.
@@ -180,5 +174,5 @@ func (s *Usage) Top(ctx context.Context, day string, limit int) ([]Consumer, err
 	return sqldb.List(ctx, s.db, `SELECT a.id AS account, a.email, a.plan, '' AS network, u.requests
 			FROM usage u JOIN accounts a ON a.id = u.account_id WHERE u.day = $1
 		UNION ALL SELECT '', '', '', network, requests FROM network_usage WHERE day = $1
-		ORDER BY requests DESC, network, account LIMIT $2`, scanFields[Consumer], day, limit)
+		ORDER BY requests DESC, network, account LIMIT $2`, sqldb.ScanFields[Consumer], day, limit)
 }

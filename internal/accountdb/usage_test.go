@@ -20,6 +20,7 @@ import (
 	"palmares/internal/pseudonym"
 	"palmares/internal/quota"
 	"palmares/internal/sqldb"
+	"palmares/internal/testkit"
 )
 
 func save(t testing.TB, s *kit, day string, u quota.Usage) {
@@ -275,9 +276,9 @@ func TestASaveDuringAPublicationIsRefusedOrCompleteNeverPartial(t *testing.T) {
 			if s.SQL.Shared() {
 				save(t, s, "2026-11-16", u)
 			} else {
-				fails(t, impatient.Usage.Save(t.Context(), "2026-11-16", u), sqldb.ErrBusy, "busy", "nothing was changed")
+				testkit.Fails(t, impatient.Usage.Save(t.Context(), "2026-11-16", u), sqldb.ErrBusy, "busy", "nothing was changed")
 				saved(t, s, "2026-11-16", quota.Usage{}) // reading goes on
-				fails(t, impatient.Usage.Prune(t.Context(), "2026-11-17", "2025-11-17"), sqldb.ErrBusy)
+				testkit.Fails(t, impatient.Usage.Prune(t.Context(), "2026-11-17", "2025-11-17"), sqldb.ErrBusy)
 			}
 			if dayKey(t, s, "2026-11-16") != key {
 				t.Error("the key of the day cannot be read")

@@ -30,14 +30,18 @@ import (
 	"palmares/internal/accountdb"
 	"palmares/internal/billing"
 	"palmares/internal/cache"
+	"palmares/internal/deskdb"
+	"palmares/internal/readerdb"
 	"palmares/internal/site"
+	"palmares/internal/vault"
 	"palmares/internal/web"
-	"palmares/internal/webhook"
 )
 
 // Config is what the pages need. All fields are required unless they say otherwise.
 type Config struct {
-	Store *accountdb.Store
+	Store   *accountdb.Store
+	Desk    *deskdb.Store
+	Readers *readerdb.Store
 	// Site shows the pages in its layout.
 	Site *site.Site
 	// BaseURL is the public URL of this server, without a trailing slash.
@@ -53,7 +57,7 @@ type Config struct {
 	// WakeWebhooks is called after a delivery was created. It must not block.
 	WakeWebhooks func()
 	// Sealer encrypts the secrets of endpoints.
-	Sealer webhook.Sealer
+	Sealer vault.Sealer
 	// Allow are private networks that endpoints may be in; none by default.
 	Allow []netip.Prefix
 	// Billing takes payments, if it is enabled.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"palmares/internal/account"
-	"palmares/internal/accountdb"
+	"palmares/internal/deskdb"
 	"palmares/internal/sqldb"
 )
 
@@ -57,8 +57,8 @@ func (r *request) destination() string {
 }
 
 // editor returns what the owner is at the desk, nil for nothing.
-func (p *pages) editor(r *request) (*accountdb.Editor, error) {
-	e, err := p.Store.Editors.Find(r.Context(), r.owner.Account.Email)
+func (p *pages) editor(r *request) (*deskdb.Editor, error) {
+	e, err := p.Desk.Editors.Find(r.Context(), r.owner.Account.Email)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return nil, nil
 	}

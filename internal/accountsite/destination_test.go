@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"palmares/internal/account"
-	"palmares/internal/accountdb"
 	"palmares/internal/accountsite"
+	"palmares/internal/deskdb"
 	"palmares/internal/mail"
 )
 
@@ -78,11 +78,11 @@ func TestWhoWritesAtTheDeskIsToldWhatIsKnown(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		const desk, stays, listed = `href="/redaction"`, "Ce qui reste", "votre rôle à la rédaction"
 		ada, eve := p.signedIn("ada@example.org"), p.signedIn("eve@example.org")
-		if _, err := p.store.Editors.Add(t.Context(), accountdb.Editor{Email: "ada@example.org", Name: "Ada Lovelace", Role: account.Author}, p.now); err != nil {
+		if _, err := p.store.Editors.Add(t.Context(), deskdb.Editor{Email: "ada@example.org", Name: "Ada Lovelace", Role: account.Author}, p.now); err != nil {
 			t.Fatal(err)
 		}
 		for _, author := range []string{"ada@example.org", "bob@example.org"} {
-			c := accountdb.WorkingCopy{Path: "outils/" + author + ".md", Author: author}
+			c := deskdb.WorkingCopy{Path: "outils/" + author + ".md", Author: author}
 			if _, err := p.store.Copies.Create(t.Context(), c, p.now); err != nil {
 				t.Fatal(err)
 			}

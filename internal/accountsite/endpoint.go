@@ -8,6 +8,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
+	"palmares/internal/sqldb"
 	"palmares/internal/webhook"
 )
 
@@ -71,7 +72,7 @@ func (p *pages) createEndpoint(r *request) (*response, error) {
 		r.now)
 
 	switch {
-	case errors.Is(err, accountdb.ErrChanged):
+	case errors.Is(err, sqldb.ErrChanged):
 		all, err := p.Store.Endpoints.List(r.Context(), r.owner.Account.Owner())
 		if err != nil {
 			return nil, err
@@ -192,7 +193,7 @@ func (p *pages) ping(r *request) (*response, error) {
 // any other error.
 func (r *request) pingNotice(err error) string {
 	switch {
-	case errors.Is(err, accountdb.ErrTooMany):
+	case errors.Is(err, sqldb.ErrTooMany):
 		return "trop-d-essais"
 	case errors.Is(err, accountdb.ErrPlan):
 		return "point-sans-pro"

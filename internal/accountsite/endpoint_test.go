@@ -64,11 +64,11 @@ func TestAnEndpointIsCreatedOnceAndItsSecretShownOnce(t *testing.T) {
 			t.Fatalf("the endpoints are %+v, %v", all, err)
 		}
 		// The secret shown is the one that signs.
-		sealed, err := p.store.Endpoints.SealedSecrets(t.Context())
+		sealed, err := p.store.Endpoints.Secrets().Sealed(t.Context())
 		if err != nil || len(sealed) != 1 {
 			t.Fatal(sealed, err)
 		}
-		if got, err := p.cfg.Sealer.Open(all[0].ID, sealed[0].Secret); got != secret || err != nil {
+		if got, err := p.cfg.Sealer.Open(all[0].ID, sealed[0].Text); got != secret || err != nil {
 			t.Errorf("the secret that signs is not the one that was shown: %v", err)
 		}
 

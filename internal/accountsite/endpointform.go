@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"palmares/internal/guard"
 	"palmares/internal/webhook"
 )
 
@@ -59,8 +60,8 @@ func (p *pages) readEndpoint(r *request, action string) (url string, events []st
 		events = append([]string{}, r.PostForm["type"]...)
 	}
 	f := newEndpointForm(action, r.PostForm.Get("url"), events)
-	url, err := webhook.CheckURL(f.URL, p.Allow)
-	var invalid *webhook.URLError
+	url, err := guard.CheckURL(f.URL, p.Allow)
+	var invalid *guard.URLError
 	if errors.As(err, &invalid) {
 		f.URLProblem = invalid.French
 	}

@@ -129,7 +129,7 @@ func (p *pages) collectDesk(r *request, known *exported) error {
 	if err != nil {
 		return err
 	}
-	copies, err := p.Store.Copies.List(r.Context())
+	copies, err := p.Desk.Copies.List(r.Context())
 	if err != nil {
 		return err
 	}

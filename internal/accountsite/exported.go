@@ -6,6 +6,7 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
 	"palmares/internal/billing"
+	"palmares/internal/deskdb"
 	"palmares/internal/webhook"
 )
 
@@ -13,15 +14,15 @@ import (
 // the exported file. Credentials (keys, secrets, session cookies and their hashes)
 // are left out: the file must not grant access to what it describes.
 type exported struct {
-	ExportedAt   time.Time               `json:"exported_at"`
-	Account      exportedAccount         `json:"account"`
-	Subscription *billing.Subscription   `json:"subscription"`
-	Keys         []account.Key           `json:"keys"`
-	Usage        []accountdb.DayUsage    `json:"usage"`
-	Sessions     []account.Session       `json:"sessions"`
-	Endpoints    []exportedEndpoint      `json:"endpoints"`
-	Editor       *accountdb.Editor       `json:"editor"` // null for who does not write at the desk
-	Copies       []accountdb.WorkingCopy `json:"working_copies"`
+	ExportedAt   time.Time             `json:"exported_at"`
+	Account      exportedAccount       `json:"account"`
+	Subscription *billing.Subscription `json:"subscription"`
+	Keys         []account.Key         `json:"keys"`
+	Usage        []accountdb.DayUsage  `json:"usage"`
+	Sessions     []account.Session     `json:"sessions"`
+	Endpoints    []exportedEndpoint    `json:"endpoints"`
+	Editor       *deskdb.Editor        `json:"editor"` // null for who does not write at the desk
+	Copies       []deskdb.WorkingCopy  `json:"working_copies"`
 }
 
 type exportedAccount struct {

@@ -9,10 +9,11 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
 	"palmares/internal/newsletter"
+	"palmares/internal/readerdb"
 	"palmares/internal/sqldb"
 )
 
-// EndURL returns the address that ends what a reader follows, or all of it: see accountdb.Follow. The token
+// EndURL returns the address that ends what a reader follows, or all of it: see readerdb.Follow. The token
 // in it is a secret.
 func EndURL(base, token, all string) string {
 	if all != "" {
@@ -44,11 +45,11 @@ func (p *pages) followPage(r *request, title, problem string) (followPage, error
 		return followPage{}, notFound("Ce que vous voulez suivre n’existe pas, ou plus\u00a0: choisissez depuis la page d’un outil ou d’une catégorie.")
 	}
 	data := followPage{
-		page: r.page(title), Topics: topics, Topic: topics[0].Text, What: topics[0].Value, Pace: accountdb.FollowAtOnce,
+		page: r.page(title), Topics: topics, Topic: topics[0].Text, What: topics[0].Value, Pace: readerdb.FollowAtOnce,
 		Email: r.PostForm.Get("email"), Token: r.FormValue("jeton"), Problem: problem,
 	}
 	switch pace := r.FormValue("quand"); pace {
-	case accountdb.FollowAtOnce, accountdb.FollowWeekly:
+	case readerdb.FollowAtOnce, readerdb.FollowWeekly:
 		data.Pace = pace
 	case "":
 	default:
@@ -106,7 +107,7 @@ func (p *pages) confirmFollow(r *request) (*response, error) {
 		_, err = p.Store.Links.Sealed(p.Sealer).Check(r.Context(), data.Token, account.LinkFollow, r.now)
 	}
 	if err == nil {
-		err = p.Store.Follows.Sealed(p.Sealer).Confirm(r.Context(), data.Token, data.What, data.Pace, r.now)
+		err = p.Readers.Follows.Sealed(p.Sealer).Confirm(r.Context(), data.Token, data.What, data.Pace, r.now)
 	}
 	if err != nil {
 		return nil, followFailure(err)
@@ -122,7 +123,7 @@ func followFailure(err error) error {
 		text = "Il a déjà servi. Pour suivre autre chose, ou de nouveau, recommencez depuis la page Suivre."
 	case errors.Is(err, accountdb.ErrLinkExpired):
 		text = "Il a plus de 24\u00a0heures. Recommencez depuis la page Suivre."
-	case errors.Is(err, accountdb.ErrTooMany):
+	case errors.Is(err, sqldb.ErrTooMany):
 		text = "Cette adresse suit déjà cinquante choses\u00a0: arrêtez-en une d’abord, ou suivez une catégorie."
 	case !errors.Is(err, sqldb.ErrNotFound):
 		return err
@@ -133,7 +134,7 @@ func followFailure(err error) error {
 // showEnd shows the button that ends what a link is about.
 func (p *pages) showEnd(r *request) (*response, error) {
 	all := r.FormValue("tout")
-	follows, err := p.Store.Follows.Sealed(p.Sealer).Meant(r.Context(), r.FormValue("jeton"), all)
+	follows, err := p.Readers.Follows.Sealed(p.Sealer).Meant(r.Context(), r.FormValue("jeton"), all)
 	if err != nil {
 		return nil, endFailure(err)
 	}
@@ -155,7 +156,7 @@ func (p *pages) endFollow(r *request) (*response, error) {
 	if !r.PostForm.Has("jeton") && !isClick {
 		return p.showEnd(r)
 	}
-	left, err := p.Store.Follows.Sealed(p.Sealer).End(r.Context(), token, r.FormValue("tout"))
+	left, err := p.Readers.Follows.Sealed(p.Sealer).End(r.Context(), token, r.FormValue("tout"))
 	switch {
 	case isClick && errors.Is(err, sqldb.ErrNotFound):
 		return r.message("C’est fini", "Ce lien n’a plus rien à arrêter."), nil
@@ -168,7 +169,7 @@ func (p *pages) endFollow(r *request) (*response, error) {
 }
 
 // endPage is about follows of one reader.
-func (p *pages) endPage(data followPage, follows []accountdb.Follow) *response {
+func (p *pages) endPage(data followPage, follows []readerdb.Follow) *response {
 	var names []string
 	for _, f := range follows {
 		names = append(names, newsletter.TopicName(p.Site.Snapshot(), f.Topic))

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"palmares/internal/account"
-	"palmares/internal/accountdb"
 	"palmares/internal/accountsite"
 	"palmares/internal/catalog"
 	"palmares/internal/mail"
+	"palmares/internal/readerdb"
 	"palmares/internal/snapshot"
 	"palmares/internal/sqldb"
 )
@@ -34,7 +34,7 @@ func (p *server) showPlume() {
 }
 
 // follow has an address follow a topic by the form and the link of the mail that it gets.
-func (p *server) follow(email, topic string) (f accountdb.Follow) {
+func (p *server) follow(email, topic string) (f readerdb.Follow) {
 	p.t.Helper()
 	b, ctx := p.browser(), p.t.Context()
 	b.post("/suivre", "email", email, "quoi", topic, "quand", "semaine").RedirectsTo(303, "/suivre?fait=suivre")
@@ -89,7 +89,7 @@ func TestOneClickEndsAllThatAMailWasAbout(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		p.showPlume()
 		b := p.browser()
-		var f accountdb.Follow
+		var f readerdb.Follow
 		for _, topic := range []string{"outils/plume", "categories/code", ""} {
 			f = p.follow("lea@example.org", topic)
 		}

@@ -118,7 +118,7 @@ func (p *pages) createKey(r *request) (*response, error) {
 	switch {
 	case errors.Is(err, sqldb.ErrInvalid):
 		return p.keys(r, name, nameProblem(name), "")
-	case errors.Is(err, accountdb.ErrChanged):
+	case errors.Is(err, sqldb.ErrChanged):
 		keys, err := p.Store.Keys.List(r.Context(), r.owner.Account.Email)
 		if err != nil {
 			return nil, err

@@ -21,7 +21,7 @@ import (
 	"palmares/internal/snapshot"
 	"palmares/internal/testkit"
 	"palmares/internal/testkit/testdb"
-	"palmares/internal/webhook"
+	"palmares/internal/vault"
 )
 
 func TestMain(m *testing.M) { os.Exit(testkit.Run(m)) }
@@ -69,12 +69,12 @@ func newServer(t testing.TB, st *testdb.DB, base string) *server {
 		t.Fatal(err)
 	}
 	pages.Show(p.snap)
-	sealer, err := webhook.ParseKeys("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+	sealer, err := vault.ParseKeys("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.cfg = accountsite.Config{
-		Store: st.AccountDB, Site: pages, BaseURL: base, Trusted: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, MailLogged: true,
+		Store: st.AccountDB, Desk: st.DeskDB, Readers: st.ReaderDB, Site: pages, BaseURL: base, Trusted: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, MailLogged: true,
 		Now: func() time.Time { return p.now }, Log: slog.New(slog.NewTextHandler(&p.log, nil)), WakeMail: func() { p.woken.Add(1) },
 		WakeWebhooks: func() { p.wokenHooks.Add(1) }, Sealer: sealer, Quota: 1000, Billing: p.billing(billing.Config{}),
 	}

@@ -31,7 +31,7 @@ func (p *pages) recoverEvents(r *request) (*response, error) {
 	switch {
 	case errors.Is(err, sqldb.ErrInvalid):
 		return p.endpoint(r, nil, "Choisissez un jour des 30 derniers, aujourd’hui compris.")
-	case errors.Is(err, accountdb.ErrTooMany):
+	case errors.Is(err, sqldb.ErrTooMany):
 		return seeOther(endpointsPath+"/"+id, "reprise-en-cours"), nil
 	case err != nil:
 		return nil, err

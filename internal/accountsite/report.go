@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"palmares/internal/account"
-	"palmares/internal/accountdb"
+	"palmares/internal/readerdb"
 )
 
 // maxReport is how many characters a report has.
@@ -71,7 +71,7 @@ func (p *pages) report(r *request) (*response, error) {
 			return refused(http.StatusBadRequest, "Cette adresse n’en est pas une\u00a0: écrivez-la seule, comme ada@example.org, ou laissez le champ vide.")
 		}
 	}
-	stored, err := p.Store.Reports.Sealed(p.Sealer).Add(r.Context(), accountdb.Report{Page: p.about(r), Text: text, Address: email}, p.network(r), r.now)
+	stored, err := p.Readers.Reports.Sealed(p.Sealer).Add(r.Context(), readerdb.Report{Page: p.about(r), Text: text, Address: email}, p.network(r), r.now)
 	if err == nil && !stored {
 		return refused(http.StatusTooManyRequests, "Trop de signalements viennent d’arriver\u00a0: gardez votre texte, et réessayez dans une heure, demain au plus tard.")
 	}

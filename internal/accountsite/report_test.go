@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
 	"palmares/internal/mail"
+	"palmares/internal/readerdb"
 	"palmares/internal/snapshot"
 )
 
@@ -48,7 +48,7 @@ func TestAReportIsStoredOnceAndMailedOnceADay(t *testing.T) {
 		b.post("/signaler", "page", "//evil.example/a", "texte", strings.Repeat("é", 2000)).RedirectsTo(303, "/signaler/merci")
 		b.get("/signaler/merci").Is(200).Contains("Merci").Lacks("plume")
 		list, err := reports.List(ctx, 0)
-		if err != nil || len(list) != 2 || list[0].Page == list[1].Page || slices.IndexFunc(list, func(r accountdb.Report) bool { return r.Page == "/outils/plume" && r.Address == "lea@example.org" }) < 0 {
+		if err != nil || len(list) != 2 || list[0].Page == list[1].Page || slices.IndexFunc(list, func(r readerdb.Report) bool { return r.Page == "/outils/plume" && r.Address == "lea@example.org" }) < 0 {
 			t.Fatalf("%+v, %v", list, err)
 		}
 		if !p.store.SQL.Shared() {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"palmares/internal/accountdb"
+	"palmares/internal/sqldb"
 	"palmares/internal/webhook"
 )
 
@@ -44,7 +44,7 @@ func (p *pages) rotateSecret(r *request) (*response, error) {
 		last),
 		r.now)
 
-	if errors.Is(err, accountdb.ErrChanged) {
+	if errors.Is(err, sqldb.ErrChanged) {
 		return seeOther(endpointsPath+"/"+id, "secret-deja-remplace"), nil
 	}
 	if err != nil {

@@ -276,6 +276,11 @@ type Tool struct {
 	PublishAt        string // as FormatTime returns it; "" in a catalogue, whose Scheduled has the hours
 }
 
+// HasPlanNotes reports whether one of the plans has a note.
+func (t *Tool) HasPlanNotes() bool {
+	return slices.ContainsFunc(t.Plans, func(p PlanRow) bool { return p.Note != "" })
+}
+
 // A PlanRow is one line of the table of plans of a tool. Price is free text.
 type PlanRow struct {
 	Name  string `json:"name"`

@@ -81,7 +81,8 @@ func (t *Tool) EurosPerMonth() *float64 {
 	return &euros
 }
 
-const currencyCodes = `\b(?:USD|GBP|CHF|CAD|AUD|JPY|CNY|INR|SEK|NOK|DKK|PLN|BRL)\b`
+// CurrencyCodes match the codes of the currencies besides euros that are known.
+const CurrencyCodes = `(?:USD|GBP|CHF|CAD|AUD|JPY|CNY|INR|SEK|NOK|DKK|PLN|BRL)`
 
 // IsForeign reports whether the site shows the price of a tool in another currency than euros.
 func (t *Tool) IsForeign() bool { return isForeign(t.PriceDisplay) }
@@ -101,12 +102,17 @@ func (t *Tool) Asked() (amount float64, period, code string, ok bool) {
 	price, code := t.Price, "EUR"
 	if t.IsConverted() && !IsFree(t.Price) {
 		price, _, _ = strings.Cut(t.PriceDisplay, ", ") // what follows is the amount in euros, or a remark
-		sign := currency.FindString(price)
-		code = cmp.Or(map[string]string{"$": "USD", "£": "GBP"}[sign], sign)
-		price = plainDisplay(strings.Replace(price, sign, "", 1))
+		code = Currency(price)
+		price = plainDisplay(strings.Replace(price, currency.FindString(price), "", 1))
 	}
 	amount, period, _ = Amount(price)
 	return amount, period, code, code != "" && code[0] <= 'Z' && IsPrice(price)
+}
+
+// Currency returns the first currency of a text besides euros, by its code or a rare sign; "" for none.
+func Currency(text string) string {
+	sign := currency.FindString(text)
+	return cmp.Or(map[string]string{"$": "USD", "£": "GBP"}[sign], sign)
 }
 
 // plainDisplay returns a price without its currency, however it is written, as one of the catalogue: 10.50 par mois as
@@ -138,8 +144,8 @@ func (e *PriceChange) Asked() (before, after float64, ok bool) {
 }
 
 var (
-	currency = regexp.MustCompile(`[^\P{Sc}€]|` + currencyCodes)
-	foreign  = regexp.MustCompile(`\p{Sc}|` + currencyCodes + `|(?i:\bdollars?\b|\blivres?\b|\bfrancs?\b|\byens?\b)`)
+	currency = regexp.MustCompile(`[^\P{Sc}€]|\b` + CurrencyCodes + `\b`)
+	foreign  = regexp.MustCompile(`\p{Sc}|\b` + CurrencyCodes + `\b|(?i:\bdollars?\b|\blivres?\b|\bfrancs?\b|\byens?\b)`)
 	inEuros  = regexp.MustCompile(`€|\bEUR\b|(?i:\beuros?\b)`)
 )
 

@@ -15,11 +15,12 @@ type Proof struct {
 	Slug        string `json:"slug"` // of the tool, or of the obituary
 	URL         string `json:"url"`  // of the source
 	FinalURL    string `json:"final_url"`
-	CheckedAt   string `json:"checked_at"` // as FormatTime returns it
-	Status      int    `json:"status"`     // of HTTP; 0 if there was no response
-	Result      string `json:"result"`     // one of ProofResults
-	Quote       string `json:"quote"`      // the words that were looked for
-	Found       string `json:"found"`      // the words that stood there instead; the same ones, if they are in several blocks
+	CheckedAt   string `json:"checked_at"`    // as FormatTime returns it
+	Status      int    `json:"status"`        // of HTTP; 0 if there was no response
+	Why         string `json:"why,omitempty"` // the page was not read; "" if it was
+	Result      string `json:"result"`        // one of ProofResults
+	Quote       string `json:"quote"`         // the words that were looked for
+	Found       string `json:"found"`         // the words that stood there instead; the same ones, if they are in several blocks
 	TextHash    string `json:"text_hash"`
 	ConfirmedAt string `json:"confirmed_at,omitempty"` // the last time that the words stood there; "" for never
 	ETag        string `json:"etag,omitempty"`         // of a page that confirmed them
@@ -59,7 +60,7 @@ const (
 
 // IsSound reports whether a proof is one that a look may have made.
 func (p *Proof) IsSound() bool {
-	isBroken := strings.ContainsFunc(p.Found, func(r rune) bool { return unicode.IsControl(r) && r != '\n' })
+	isBroken := strings.ContainsFunc(p.Found+p.Why, func(r rune) bool { return unicode.IsControl(r) && r != '\n' })
 	return IsSlug(p.Slug) && p.URL != "" && IsTime(p.CheckedAt) && slices.Contains(ProofResults, p.Result) && !isBroken &&
 		(p.ConfirmedAt == "" && p.Result != Confirmed || IsTime(p.ConfirmedAt) && p.ConfirmedAt <= p.CheckedAt)
 }

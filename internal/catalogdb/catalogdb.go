@@ -29,6 +29,16 @@ import (
 // published.
 const VersionQuery = `SELECT version FROM catalogue`
 
+// SiteURL returns the address of the site, "" if nothing has been published.
+func SiteURL(ctx context.Context, q sqldb.Queryer) (string, error) {
+	return sqldb.Value[string](ctx, q, `SELECT url FROM catalogue`)
+}
+
+// LastEntry returns the position of the last entry of the chronicle.
+func LastEntry(ctx context.Context, q sqldb.Queryer) (int64, error) {
+	return sqldb.Value[int64](ctx, q, `SELECT chronicle FROM catalogue`)
+}
+
 // A Store is the tables of the catalogue.
 type Store struct {
 	Catalogue *Catalogue

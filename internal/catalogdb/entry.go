@@ -46,7 +46,7 @@ func (p *publication) writeEntries(ctx context.Context, version int64, at string
 	if err != nil {
 		return err
 	}
-	position, err := sqldb.Value[int64](ctx, p.tx, `SELECT chronicle FROM catalogue`)
+	position, err := LastEntry(ctx, p.tx)
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,16 @@ var eventTable = sqldb.Table{
 	Name: "events", Columns: []string{"sequence", "version", "id", "type", "slug", "created_at", "body"},
 }
 
+// SelectEvents is the table of events in the statements of whoever delivers them.
+const SelectEvents = `(SELECT sequence, id, type, created_at, body FROM events)`
+
+// EventsSince returns the sequence of the last event before the publications since a time, and of the last of all.
+func EventsSince(ctx context.Context, q sqldb.Queryer, since time.Time) (before, last int64, err error) {
+	err = q.QueryRowContext(ctx, `SELECT coalesce((SELECT min(first_sequence) - 1 FROM publications
+		WHERE published_at >= $1), sequence), sequence FROM catalogue`, sqldb.FormatTime(since)).Scan(&before, &last)
+	return before, last, err
+}
+
 // An EventPage is a part of the log: the events that Prune has not removed, without a
 // gap.
 type EventPage struct {
@@ -51,7 +61,7 @@ func (s *Events) List(ctx context.Context, after int64, eventType string, limit 
 		if eventType != "" {
 			query, args = listEventsOfType, append(args, eventType)
 		}
-		page.Events, err = sqldb.Rows(ctx, tx, query, scanEvent, args...)
+		page.Events, err = sqldb.Rows(ctx, tx, query, sqldb.ScanFields[Event], args...)
 		if err != nil {
 			return err
 		}
@@ -74,10 +84,3 @@ var (
 	listEventsOfType = `SELECT ` + eventTable.List() +
 		` FROM events WHERE (type, sequence) > ($3, $1) AND type <= $3 ORDER BY type, sequence LIMIT $2`
 )
-
-func scanEvent(scan sqldb.Scanner, e *Event) error {
-	var body string
-	err := scan(&e.Sequence, &e.Version, &e.ID, &e.Type, &e.Slug, sqldb.Time(&e.CreatedAt), &body)
-	e.Body = []byte(body)
-	return err
-}

@@ -17,16 +17,12 @@ const eventsLinger = time.Hour
 const pruneStep = 500
 
 // Prune deletes events that are an hour older than before, when their deliveries have been
-// deleted. Events that a younger delivery sends again are kept, outside the log. The sequence
+// deleted. Those whose sequence the query needed selects are kept, outside the log. The sequence
 // continues as if nothing had been removed, and publications stay on record. What is left after an
 // error, the next call deletes.
-func (s *Events) Prune(ctx context.Context, before time.Time) error {
-	// The last event of the publications before the first one that is kept.
-	var last, pruned int64
-	err := s.db.Reads().QueryRowContext(ctx, `
-		SELECT coalesce((SELECT min(first_sequence) - 1 FROM publications WHERE published_at >= $1), sequence), pruned_sequence
-		FROM catalogue`, sqldb.FormatTime(before.Add(-eventsLinger))).Scan(&last, &pruned)
-	if err == nil && last > pruned { // before the first gap
+func (s *Events) Prune(ctx context.Context, before time.Time, needed string) error {
+	last, _, err := EventsSince(ctx, s.db.Reads(), before.Add(-eventsLinger))
+	if err == nil { // before the first gap
 		err = sqldb.WriteOnce(ctx, s.db.Retried(),
 			`UPDATE catalogue SET pruned_sequence = $1 WHERE pruned_sequence < $1`, last)
 	}
@@ -35,7 +31,7 @@ func (s *Events) Prune(ctx context.Context, before time.Time) error {
 	}
 	return sqldb.InBatches(ctx, s.db, pruneStep, func(tx *sql.Tx) (int64, error) {
 		return sqldb.ExecRows(ctx, tx, `DELETE FROM events WHERE sequence IN (SELECT e.sequence FROM events e WHERE e.sequence <= $1
-			AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.sequence = e.sequence AND d.origin <> 'event')
+			AND NOT EXISTS (SELECT 1 FROM (`+needed+`) AS n WHERE n.sequence = e.sequence)
 			ORDER BY e.sequence LIMIT $2)`, last, pruneStep)
 	})
 }

@@ -51,7 +51,7 @@ func openWith(ctx context.Context, dsn string, cfg sqldb.Config) (*kit, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := accountdb.New(db)
+	a := accountdb.New(db, accountdb.Rooms{Events: SelectEvents, EventsSince: EventsSince, SiteURL: SiteURL})
 	return &kit{db, a, New(db, a.Deliveries.Deliver, a.Mails.QueueStuck)}, nil
 }
 

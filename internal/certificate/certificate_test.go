@@ -22,12 +22,12 @@ import (
 	"palmares/internal/certificate"
 	"palmares/internal/testkit"
 	"palmares/internal/testkit/testdb"
-	"palmares/internal/webhook"
+	"palmares/internal/vault"
 )
 
-func newSealer(t *testing.T, keys string) webhook.Sealer {
+func newSealer(t *testing.T, keys string) vault.Sealer {
 	t.Helper()
-	sealer, err := webhook.ParseKeys(keys)
+	sealer, err := vault.ParseKeys(keys)
 	if err != nil {
 		t.Fatal(err)
 	}

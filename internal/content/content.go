@@ -149,7 +149,7 @@ func Read(ctx context.Context, dir string, opts Options) (*Result, error) {
 // leave it.
 func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 	f := &folder{fsys: fsys, progress: opts.Progress, maxRecords: maxRecords, memory: opts.Memory}
-	f.days = newCalendar(opts.Today, opts.MaxAge)
+	f.days = newDates(opts.Today, opts.MaxAge)
 	f.zone = f.catalogue.Zone()
 	if !opts.Now.IsZero() {
 		f.now = catalog.FormatTime(opts.Now.Add(-settled))

@@ -21,7 +21,7 @@ type Memory struct {
 // A basis is what decoding a file depends on, apart from its name and text.
 type basis struct {
 	declared categories
-	days     calendar
+	days     dates
 	zone     *time.Location
 	site     string // the address of the catalogue
 

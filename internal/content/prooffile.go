@@ -76,7 +76,7 @@ func LoadProofs(folder fs.FS, today string) (list []catalog.Proof, err error) {
 	return list, nil
 }
 
-// SaveProofs replaces the proofs of a folder, all at once.
+// SaveProofs replaces the proofs of a folder, all at once. Without any there is no file.
 func SaveProofs(dir string, list []catalog.Proof) error {
 	slices.SortFunc(list, catalog.CompareProofs)
 	var b bytes.Buffer
@@ -84,8 +84,12 @@ func SaveProofs(dir string, list []catalog.Proof) error {
 		b.Write(proofLine(&list[i]))
 	}
 	name := filepath.Join(dir, catalog.ProofFile)
-	if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, b.Bytes()) {
+	old, err := os.ReadFile(name)
+	switch {
+	case len(list) == 0 && errors.Is(err, fs.ErrNotExist), err == nil && bytes.Equal(old, b.Bytes()):
 		return nil
+	case len(list) == 0:
+		return os.Remove(name)
 	}
 	next, err := os.CreateTemp(dir, "."+catalog.ProofFile+".*")
 	if err != nil {

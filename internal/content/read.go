@@ -184,8 +184,15 @@ func (d *decoder) checked(form catalog.Form, at label, v *value) string {
 		d.report(v.line, "too-short", at, catalog.MinQuote, n)
 		return ""
 	}
+	if form == catalog.Quote && !quoteForm.MatchString(s) {
+		d.report(v.line, "wordless", at)
+		return ""
+	}
 	return s
 }
+
+// quoteForm matches quotations: words or numbers, whatever stands around them.
+var quoteForm = regexp.MustCompile(`[\p{L}\p{N}]`)
 
 // isVisible reports whether a text has no hidden characters, or reports the first one.
 func (d *decoder) isVisible(at label, v *value, s string) bool {

@@ -266,6 +266,7 @@ func lineForm(form catalog.Form) *schemaNode {
 	n.MaxLength = mostOf(form)
 	if form == catalog.Quote {
 		n.MinLength = new(catalog.MinQuote)
+		n.AllOf = append(n.AllOf, &schemaNode{Pattern: quoteForm.String()})
 	}
 	return n
 }

@@ -16,8 +16,8 @@ import (
 // has the lines of its fields; those that compare records, once all have been read.
 // Drafts are unfinished by definition, and give none; see article for the one exception.
 
-// A calendar says which dates deserve a warning. Its zero value accepts them all.
-type calendar struct {
+// dates say which days deserve a warning. Its zero value accepts them all.
+type dates struct {
 	today  string // days after it are in the future
 	oldest string // price checks before it are too old; "" for none
 	maxAge int    // days from oldest to today
@@ -28,8 +28,8 @@ type calendar struct {
 // testAge is how many days old a test may be, if nothing else is said.
 const testAge = 365
 
-func newCalendar(today string, maxAge int) calendar {
-	c := calendar{today: today, maxAge: maxAge}
+func newDates(today string, maxAge int) dates {
+	c := dates{today: today, maxAge: maxAge}
 	t, err := time.Parse(time.DateOnly, today)
 	if err != nil {
 		return c
@@ -41,7 +41,7 @@ func newCalendar(today string, maxAge int) calendar {
 	return c
 }
 
-func (c calendar) isFuture(day string) bool { return c.today != "" && day > c.today }
+func (c dates) isFuture(day string) bool { return c.today != "" && day > c.today }
 
 // warnAbout adds the warnings of a record, and keeps the lines that further warnings
 // need.

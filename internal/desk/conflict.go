@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"palmares/internal/accountdb"
 	"palmares/internal/content"
+	"palmares/internal/sqldb"
 )
 
 // A conflict is a working copy whose record changed since it was opened.
@@ -104,7 +104,7 @@ func (d *desk) settleConflict(r *request, c *draft) (*response, error) {
 		return a, nil
 	}
 	_, err = d.Copies.Rebase(r.Context(), c.ID, revision, found.theirs, data, r.now)
-	if errors.Is(err, accountdb.ErrChanged) {
+	if errors.Is(err, sqldb.ErrChanged) {
 		return found.show(r, true), nil
 	}
 	if err != nil {

@@ -13,32 +13,32 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/deskdb"
 	"palmares/internal/preview"
 	"palmares/internal/record"
 	"palmares/internal/sqldb"
 )
 
-// Copies keeps working copies, as accountdb.Copies does.
+// Copies keeps working copies, as deskdb.Copies does.
 type Copies interface {
-	Create(ctx context.Context, c accountdb.WorkingCopy, now time.Time) (accountdb.WorkingCopy, error)
-	Find(ctx context.Context, id string) (accountdb.WorkingCopy, error)
-	List(ctx context.Context) ([]accountdb.WorkingCopy, error)
+	Create(ctx context.Context, c deskdb.WorkingCopy, now time.Time) (deskdb.WorkingCopy, error)
+	Find(ctx context.Context, id string) (deskdb.WorkingCopy, error)
+	List(ctx context.Context) ([]deskdb.WorkingCopy, error)
 	Save(ctx context.Context, id string, revision int64, data []byte, now time.Time) (int64, error)
 	Rebase(ctx context.Context, id string, revision int64, original, data []byte, now time.Time) (int64, error)
-	SetState(ctx context.Context, id string, revision int64, step accountdb.CopyStep, now time.Time) error
+	SetState(ctx context.Context, id string, revision int64, step deskdb.CopyStep, now time.Time) error
 	Delete(ctx context.Context, id string, revision int64) error
-	PutFile(ctx context.Context, id string, f accountdb.CopyFile) error
+	PutFile(ctx context.Context, id string, f deskdb.CopyFile) error
 	RemoveFile(ctx context.Context, id, path string) error
-	Files(ctx context.Context, id string) ([]accountdb.CopyFile, error)
+	Files(ctx context.Context, id string) ([]deskdb.CopyFile, error)
 	Paths(ctx context.Context, id string) ([]string, error)
 }
 
 // A draft is a working copy with what it says.
 type draft struct {
-	accountdb.WorkingCopy
+	deskdb.WorkingCopy
 	doc   *content.Document // nil if the file is in no form that a form can show
 	known *catalog.Catalog  // what it may refer to; nil if the folder has problems
 }
@@ -162,7 +162,7 @@ func (d *desk) edition(ctx context.Context, c *draft, isPublic bool) (*preview.E
 
 // A copyRow is a working copy in a list.
 type copyRow struct {
-	accountdb.WorkingCopy
+	deskdb.WorkingCopy
 	File      string
 	Name      string
 	Who       string
@@ -192,9 +192,9 @@ func (c copyRow) IsAuthor() bool { return strings.HasPrefix(c.Path, "auteurs/") 
 // StateText returns the French name of its state.
 func (c copyRow) StateText() string {
 	switch c.State {
-	case accountdb.CopyForReview:
+	case deskdb.CopyForReview:
 		return "À relire"
-	case accountdb.CopyReady:
+	case deskdb.CopyReady:
 		return "Prête"
 	}
 	return "En cours"
@@ -367,7 +367,7 @@ func (d *desk) keep(r *request, c *draft) (*response, error) {
 		return nil, unreadableForm()
 	}
 	saved, err := d.Copies.Save(r.Context(), c.ID, revision, c.Data, r.now)
-	if errors.Is(err, accountdb.ErrChanged) {
+	if errors.Is(err, sqldb.ErrChanged) {
 		return d.outdated(r, c)
 	}
 	if err == nil {

@@ -21,10 +21,11 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/accountdb"
 	"palmares/internal/catalogdb"
+	"palmares/internal/deskdb"
 	"palmares/internal/evidence"
 	"palmares/internal/preview"
+	"palmares/internal/readerdb"
 	"palmares/internal/site"
 	"palmares/internal/worktree"
 )
@@ -34,13 +35,13 @@ type Config struct {
 	Folder Folder
 	Copies Copies
 	// Editors are the people at the desk; nil on somebody's own machine.
-	Editors *accountdb.Editors
+	Editors *deskdb.Editors
 	// Shares, Reports, Catalogue and Readership, the private links, what readers report, what is published
 	// and how often it is read, are nil with Editors.
-	Shares     *accountdb.Shares
-	Reports    *accountdb.Reports // sealed
+	Shares     *deskdb.Shares
+	Reports    *readerdb.Reports // sealed
 	Catalogue  *catalogdb.Catalogue
-	Readership *accountdb.Readership
+	Readership *readerdb.Readership
 	Drafts     *preview.Drafts
 	// Site shows the pages in its layout.
 	Site *site.Site

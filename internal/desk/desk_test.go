@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"palmares/demo"
-	"palmares/internal/accountdb"
 	"palmares/internal/desk"
+	"palmares/internal/deskdb"
 )
 
 // tried is what each route is tried with: a path, and the fields of a form. COPY is a working copy of
@@ -349,7 +349,7 @@ func TestNothingIsDoneWithATextThatNobodySaw(t *testing.T) {
 	if n.read("outils/plume.md") != plume || !strings.Contains(n.copyOf(copied), "Jamais relu") {
 		t.Error("a text that nobody saw was published, or is gone")
 	}
-	if err := n.db.Copies.SetState(t.Context(), filepath.Base(copied), n.find(copied).Revision, accountdb.CopyStep{State: accountdb.CopyReady, By: "ada@example.org"}, n.now); err != nil {
+	if err := n.db.Copies.SetState(t.Context(), filepath.Base(copied), n.find(copied).Revision, deskdb.CopyStep{State: deskdb.CopyReady, By: "ada@example.org"}, n.now); err != nil {
 		t.Fatal(err)
 	}
 	ada.get("/redaction").OK().Contains(`name="copie" value="` + n.seen(copied) + `"`)

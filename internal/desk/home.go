@@ -1,8 +1,6 @@
 package desk
 
-import (
-	"palmares/internal/accountdb"
-)
+import "palmares/internal/deskdb"
 
 // maxWarnings is how many records the home page shows of each kind of warning.
 const maxWarnings = 5
@@ -52,8 +50,8 @@ func (d *desk) home(r *request) (*response, error) {
 	}
 	for _, c := range copies {
 		switch {
-		case data.IsEditor && (c.State == accountdb.CopyForReview || c.State == accountdb.CopyReady):
-			c.IsOffered = c.State == accountdb.CopyReady
+		case data.IsEditor && (c.State == deskdb.CopyForReview || c.State == deskdb.CopyReady):
+			c.IsOffered = c.State == deskdb.CopyReady
 			data.Waiting, data.IsReady = append(data.Waiting, c), data.IsReady || c.IsOffered
 		case c.IsMine:
 			c.IsOffered = data.IsEditor

@@ -19,10 +19,11 @@ import (
 	"testing"
 	"time"
 
-	"palmares/internal/webhook"
+	"palmares/internal/deskdb"
+	"palmares/internal/readerdb"
+	"palmares/internal/vault"
 
 	"palmares/internal/account"
-	"palmares/internal/accountdb"
 	"palmares/internal/api"
 	"palmares/internal/desk"
 	"palmares/internal/evidence"
@@ -76,8 +77,8 @@ func each(t *testing.T, test func(t *testing.T, n *newsroom)) {
 	})
 }
 
-var sealer = func() webhook.Sealer {
-	s, err := webhook.ParseKeys(base64.StdEncoding.EncodeToString(make([]byte, webhook.KeySize)))
+var sealer = func() vault.Sealer {
+	s, err := vault.ParseKeys(base64.StdEncoding.EncodeToString(make([]byte, vault.KeySize)))
 	if err != nil {
 		panic(err)
 	}
@@ -91,7 +92,7 @@ var reader = evidence.ReaderConfig{Agent: "Palmares/essai", Allow: []netip.Prefi
 func (n *newsroom) reported() string {
 	n.t.Helper()
 	n.now = n.now.Add(25 * time.Hour) // not too many a day
-	report := accountdb.Report{Page: "/outils/plume", Text: "Le prix est <faux>.", Address: "lea@example.org"}
+	report := readerdb.Report{Page: "/outils/plume", Text: "Le prix est <faux>.", Address: "lea@example.org"}
 	stored, err := n.db.Reports.Sealed(sealer).Add(n.t.Context(), report, netip.MustParsePrefix("203.0.113.9/32"), n.now)
 	if err != nil || !stored {
 		n.t.Fatal(stored, err)
@@ -353,7 +354,7 @@ func (p person) save(path string, changes ...string) *testkit.Reply {
 func (n *newsroom) join(name string) {
 	n.t.Helper()
 	who := n.people[name]
-	if _, err := n.db.Editors.Add(n.t.Context(), accountdb.Editor{Email: who.Email, Name: who.Name, Role: who.Role}, n.now); err != nil {
+	if _, err := n.db.Editors.Add(n.t.Context(), deskdb.Editor{Email: who.Email, Name: who.Name, Role: who.Role}, n.now); err != nil {
 		n.t.Fatal(err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/accountdb"
+	"palmares/internal/deskdb"
 	"palmares/internal/sqldb"
 	"palmares/internal/worktree"
 )
@@ -59,7 +59,7 @@ func (l *Local) Publish(_ context.Context, p worktree.Publication) (done worktre
 }
 
 // Create implements Copies: a new record is written at once.
-func (l *Local) Create(ctx context.Context, c accountdb.WorkingCopy, _ time.Time) (accountdb.WorkingCopy, error) {
+func (l *Local) Create(ctx context.Context, c deskdb.WorkingCopy, _ time.Time) (deskdb.WorkingCopy, error) {
 	if hash(c.Original) == "" {
 		if err := l.write(c.Path, c.Data); err != nil {
 			return c, err
@@ -69,7 +69,7 @@ func (l *Local) Create(ctx context.Context, c accountdb.WorkingCopy, _ time.Time
 }
 
 // Find implements Copies. The revision of a file is when it was written.
-func (l *Local) Find(_ context.Context, id string) (c accountdb.WorkingCopy, err error) {
+func (l *Local) Find(_ context.Context, id string) (c deskdb.WorkingCopy, err error) {
 	file, err := base64.RawURLEncoding.DecodeString(id)
 	if err != nil {
 		return c, sqldb.ErrNotFound
@@ -79,16 +79,16 @@ func (l *Local) Find(_ context.Context, id string) (c accountdb.WorkingCopy, err
 	if err != nil || missing != nil {
 		return c, sqldb.ErrNotFound
 	}
-	return accountdb.WorkingCopy{
-		ID: id, Path: string(file), Base: hash(data), Original: data, Data: data, State: accountdb.CopyInProgress,
+	return deskdb.WorkingCopy{
+		ID: id, Path: string(file), Base: hash(data), Original: data, Data: data, State: deskdb.CopyInProgress,
 		Revision: info.ModTime().UnixMicro(), SavedAt: info.ModTime().UTC(),
 	}, nil
 }
 
 // List, Files and Paths implement Copies: everything is in the folder.
-func (l *Local) List(context.Context) ([]accountdb.WorkingCopy, error)       { return nil, nil }
-func (l *Local) Files(context.Context, string) ([]accountdb.CopyFile, error) { return nil, nil }
-func (l *Local) Paths(context.Context, string) ([]string, error)             { return nil, nil }
+func (l *Local) List(context.Context) ([]deskdb.WorkingCopy, error)       { return nil, nil }
+func (l *Local) Files(context.Context, string) ([]deskdb.CopyFile, error) { return nil, nil }
+func (l *Local) Paths(context.Context, string) ([]string, error)          { return nil, nil }
 
 // Save implements Copies.
 func (l *Local) Save(ctx context.Context, id string, revision int64, data []byte, _ time.Time) (int64, error) {
@@ -97,7 +97,7 @@ func (l *Local) Save(ctx context.Context, id string, revision int64, data []byte
 		return c.Revision, err
 	}
 	if c.Revision != revision {
-		return 0, accountdb.ErrChanged
+		return 0, sqldb.ErrChanged
 	}
 	if err := l.write(c.Path, data); err != nil {
 		return 0, err
@@ -107,7 +107,7 @@ func (l *Local) Save(ctx context.Context, id string, revision int64, data []byte
 }
 
 // PutFile implements Copies.
-func (l *Local) PutFile(_ context.Context, _ string, f accountdb.CopyFile) error {
+func (l *Local) PutFile(_ context.Context, _ string, f deskdb.CopyFile) error {
 	return l.write(f.Path, f.Data)
 }
 

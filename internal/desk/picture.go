@@ -12,9 +12,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"palmares/internal/accountdb"
+	"palmares/internal/deskdb"
 	"palmares/internal/picture"
 	"palmares/internal/record"
+	"palmares/internal/sqldb"
 )
 
 // maxAlt is how many characters a description of a picture may have.
@@ -57,9 +58,9 @@ func (d *desk) addPicture(r *request, c *draft) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = d.Copies.PutFile(r.Context(), c.ID, accountdb.CopyFile{Path: place, Data: data})
+	err = d.Copies.PutFile(r.Context(), c.ID, deskdb.CopyFile{Path: place, Data: data})
 	d.Drafts.Forget(c.ID)
-	if errors.Is(err, accountdb.ErrTooMany) {
+	if errors.Is(err, sqldb.ErrTooMany) {
 		return nil, refused("Cette copie a déjà 20\u00a0images, ou 64\u00a0Mo d’images, le plus qu’elle puisse en avoir.")
 	}
 	if err != nil {

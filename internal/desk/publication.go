@@ -13,9 +13,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/deskdb"
 	"palmares/internal/sqldb"
 	"palmares/internal/worktree"
 )
@@ -123,8 +123,8 @@ func (d *desk) send(r *request, copies []*draft, work worktree.Publication) (*re
 func (d *desk) done(r *request, c *draft) {
 	ctx := context.WithoutCancel(r.Context())
 	err := d.Copies.Delete(ctx, c.ID, c.Revision)
-	if errors.Is(err, accountdb.ErrChanged) {
-		var now accountdb.WorkingCopy
+	if errors.Is(err, sqldb.ErrChanged) {
+		var now deskdb.WorkingCopy
 		now, err = d.Copies.Find(ctx, c.ID)
 		if err == nil {
 			_, err = d.Copies.Rebase(ctx, c.ID, now.Revision, c.Data, now.Data, r.now)
@@ -143,7 +143,7 @@ func EndPublished(ctx context.Context, folder Folder, copies Copies) error {
 		if findErr == nil && isPublished(folder, &c) {
 			findErr = copies.Delete(ctx, c.ID, c.Revision)
 		}
-		if !errors.Is(findErr, sqldb.ErrNotFound) && !errors.Is(findErr, accountdb.ErrChanged) {
+		if !errors.Is(findErr, sqldb.ErrNotFound) && !errors.Is(findErr, sqldb.ErrChanged) {
 			err = errors.Join(err, findErr)
 		}
 	}
@@ -151,7 +151,7 @@ func EndPublished(ctx context.Context, folder Folder, copies Copies) error {
 }
 
 // isPublished reports whether the folder has what a working copy changes, perhaps to appear at its hour.
-func isPublished(folder Folder, c *accountdb.WorkingCopy) bool {
+func isPublished(folder Folder, c *deskdb.WorkingCopy) bool {
 	if c.Replaces == "" && hash(c.Data) == c.Base {
 		return false // she has only opened it
 	}

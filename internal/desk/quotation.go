@@ -13,11 +13,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/deskdb"
 	"palmares/internal/evidence"
 	"palmares/internal/record"
+	"palmares/internal/sqldb"
 )
 
 // The limits of reading pages for people at the desk.
@@ -173,12 +174,12 @@ type quotation struct {
 }
 
 // saveQuote writes a quotation into a working copy.
-func (d *desk) saveQuote(r *request, c accountdb.WorkingCopy, doc *content.Document, q quotation) error {
+func (d *desk) saveQuote(r *request, c deskdb.WorkingCopy, doc *content.Document, q quotation) error {
 	if err := q.write(doc); err != nil {
 		return refused(sentence(err))
 	}
 	_, err := d.Copies.Save(r.Context(), c.ID, c.Revision, doc.Bytes(), r.now)
-	if errors.Is(err, accountdb.ErrChanged) {
+	if errors.Is(err, sqldb.ErrChanged) {
 		return refused("Cette fiche vient d’être enregistrée ailleurs\u00a0: rien n’a été fait. Revenez à la page précédente, et recommencez.")
 	}
 	return err

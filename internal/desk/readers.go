@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"palmares/internal/accountdb"
 	"palmares/internal/chart"
 	"palmares/internal/dataset"
+	"palmares/internal/readerdb"
 	"palmares/internal/readership"
 )
 
@@ -20,7 +20,7 @@ type readersPage struct {
 	IsOff bool   // nobody counts any more
 	Chart *chart.Chart
 
-	Pages, Hosts, Missed []accountdb.Views
+	Pages, Hosts, Missed []readerdb.Views
 }
 
 // showReaders shows how often pages were read in 30 days.

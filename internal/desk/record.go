@@ -8,10 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/deskdb"
 	"palmares/internal/record"
+	"palmares/internal/sqldb"
 	"palmares/internal/worktree"
 )
 
@@ -89,13 +90,13 @@ func (d *desk) editable(r *request) (row, *content.Document, []byte, error) {
 }
 
 // create opens a new working copy and leads to it.
-func (d *desk) create(r *request, c accountdb.WorkingCopy) (*response, error) {
+func (d *desk) create(r *request, c deskdb.WorkingCopy) (*response, error) {
 	made, err := d.copyOf(r, c)
 	return seeOther(copiesPath+"/"+made.ID, "ouverte"), err
 }
 
 // copyOf returns a new working copy, or the one that she has of the file.
-func (d *desk) copyOf(r *request, c accountdb.WorkingCopy) (accountdb.WorkingCopy, error) {
+func (d *desk) copyOf(r *request, c deskdb.WorkingCopy) (deskdb.WorkingCopy, error) {
 	c.Author = r.Email
 	if d.isLocal() && c.Replaces != "" { // nothing else publishes what it changes elsewhere
 		changes, err := d.changes(r.Context(), &draft{WorkingCopy: c})
@@ -108,7 +109,7 @@ func (d *desk) copyOf(r *request, c accountdb.WorkingCopy) (accountdb.WorkingCop
 	}
 	made, err := d.Copies.Create(r.Context(), c, r.now)
 	d.reading.forget() // on somebody's own machine, it is in the folder
-	if errors.Is(err, accountdb.ErrTooMany) {
+	if errors.Is(err, sqldb.ErrTooMany) {
 		return made, refused("Il y a déjà 500\u00a0copies de travail, le plus possible\u00a0: publiez-en ou supprimez-en d’abord.")
 	}
 	return made, err
@@ -124,7 +125,7 @@ func (d *desk) openRecord(r *request) (*response, error) {
 		_, _, _, err := d.editable(r)
 		return nil, err
 	}
-	a, err := d.create(r, accountdb.WorkingCopy{Path: found.File(), Original: data, Data: data})
+	a, err := d.create(r, deskdb.WorkingCopy{Path: found.File(), Original: data, Data: data})
 	if err == nil && r.PostForm.Get("vers") == "source" { // to mark the words that say its price
 		place, _, _ := strings.Cut(a.location, "?")
 		a = seeOther(place+"/source", "")
@@ -143,7 +144,7 @@ func (d *desk) free(r *request, folder, given string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if slices.ContainsFunc(copies, func(c accountdb.WorkingCopy) bool { return c.Path == file }) ||
+	if slices.ContainsFunc(copies, func(c deskdb.WorkingCopy) bool { return c.Path == file }) ||
 		slices.ContainsFunc(d.rows(r.folder, r.now), func(x row) bool { return x.File() == file }) {
 		return "", refused("L’adresse «\u00a0" + slug + "\u00a0» est déjà prise. Choisissez-en une autre.")
 	}
@@ -201,7 +202,7 @@ func (d *desk) createRecord(r *request) (*response, error) {
 			}
 		}
 	}
-	return d.create(r, accountdb.WorkingCopy{Path: file, Data: doc.Bytes()})
+	return d.create(r, deskdb.WorkingCopy{Path: file, Data: doc.Bytes()})
 }
 
 // duplicate begins a record that is like another one.
@@ -218,7 +219,7 @@ func (d *desk) duplicate(r *request) (*response, error) {
 	if err != nil {
 		return nil, refused(sentence(err))
 	}
-	return d.create(r, accountdb.WorkingCopy{Path: file, Data: twin.Bytes()})
+	return d.create(r, deskdb.WorkingCopy{Path: file, Data: twin.Bytes()})
 }
 
 // rename gives a record another address. The old one keeps leading to it.
@@ -238,7 +239,7 @@ func (d *desk) rename(r *request) (*response, error) {
 	if err != nil {
 		return nil, refused(sentence(err))
 	}
-	return d.create(r, accountdb.WorkingCopy{Path: file, Replaces: found.File(), Original: data, Data: renamed.Bytes()})
+	return d.create(r, deskdb.WorkingCopy{Path: file, Replaces: found.File(), Original: data, Data: renamed.Bytes()})
 }
 
 // retire makes an obituary of a tool.
@@ -263,7 +264,7 @@ func (d *desk) retire(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.create(r, accountdb.WorkingCopy{Path: file, Replaces: found.File(), Original: data, Data: obituary.Bytes()})
+	return d.create(r, deskdb.WorkingCopy{Path: file, Replaces: found.File(), Original: data, Data: obituary.Bytes()})
 }
 
 const settingsFile = "catalogue.yaml"
@@ -303,5 +304,5 @@ func (d *desk) openSettings(r *request) (*response, error) {
 	if err != nil {
 		return nil, &failure{http.StatusNotFound, "Réglages introuvables", "Le dossier n’a pas de fichier catalogue.yaml."}
 	}
-	return d.create(r, accountdb.WorkingCopy{Path: settingsFile, Original: data, Data: data})
+	return d.create(r, deskdb.WorkingCopy{Path: settingsFile, Original: data, Data: data})
 }

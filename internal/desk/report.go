@@ -3,20 +3,20 @@ package desk
 import (
 	"strconv"
 
-	"palmares/internal/accountdb"
+	"palmares/internal/readerdb"
 )
 
 // reportsPage is what readers say is wrong.
 type reportsPage struct {
 	page
-	Reports []accountdb.Report
+	Reports []readerdb.Report
 	Next    int // the page after; 0 for none
 }
 
 func (d *desk) listReports(r *request) (*response, error) {
 	n, _ := strconv.Atoi(r.FormValue("page"))
 	n = min(max(n, 1), 10_000)
-	list, err := d.Reports.List(r.Context(), (n-1)*accountdb.MaxReports)
+	list, err := d.Reports.List(r.Context(), (n-1)*readerdb.MaxReports)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +24,7 @@ func (d *desk) listReports(r *request) (*response, error) {
 		list[i].CreatedAt = list[i].CreatedAt.In(zoneOf(r.folder))
 	}
 	data := reportsPage{page: r.page("Signalements"), Reports: list}
-	if len(list) == accountdb.MaxReports {
+	if len(list) == readerdb.MaxReports {
 		data.Next = n + 1
 	}
 	return render("reports", data), nil
@@ -32,7 +32,7 @@ func (d *desk) listReports(r *request) (*response, error) {
 
 func (d *desk) closeReport(r *request) (*response, error) {
 	state := r.PostForm.Get("etat")
-	if state != accountdb.ReportFixed && state != accountdb.ReportNotSo {
+	if state != readerdb.ReportFixed && state != readerdb.ReportNotSo {
 		return nil, refused("Un signalement est corrigé, ou sans objet\u00a0: choisissez l’un des deux.")
 	}
 	if err := d.Reports.Close(r.Context(), r.PathValue("id"), state, r.Name, r.now); err != nil {

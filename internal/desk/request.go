@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/accountdb"
 	"palmares/internal/accountsite"
+	"palmares/internal/deskdb"
 	"palmares/internal/picture"
 	"palmares/internal/preview"
 	"palmares/internal/site"
@@ -25,7 +25,7 @@ import (
 var ErrStranger = errors.New("nobody is signed in")
 
 // Guests returns Config.Visitor for people with an account and a role.
-func Guests(accounts *accountsite.Handler, editors *accountdb.Editors) func(http.ResponseWriter, *http.Request) (Visitor, error) {
+func Guests(accounts *accountsite.Handler, editors *deskdb.Editors) func(http.ResponseWriter, *http.Request) (Visitor, error) {
 	return func(w http.ResponseWriter, r *http.Request) (Visitor, error) {
 		guest, err := accounts.Guest(w, r)
 		if err != nil {

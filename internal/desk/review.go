@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"palmares/internal/account"
-	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/deskdb"
 	"palmares/internal/sqldb"
 )
 
@@ -48,7 +48,7 @@ func (d *desk) showReview(r *request, c *draft) (*response, error) {
 	}
 	data := reviewPage{
 		page: r.page(title), Copy: c.row(), Compared: c.withdrawn(), Who: names[c.Author], IsNew: c.Base == "", Problems: findings(e.Problems, c),
-		IsAsked: c.State == accountdb.CopyForReview, IsReady: c.State == accountdb.CopyReady, IsChanged: found != nil,
+		IsAsked: c.State == deskdb.CopyForReview, IsReady: c.State == deskdb.CopyReady, IsChanged: found != nil,
 	}
 	data.Copy.IsMine = c.Author == r.Email
 	if e.HasPages() {
@@ -71,15 +71,15 @@ func (c *draft) changed() ([]difference, []passage) {
 }
 
 func (d *desk) askReview(r *request, c *draft) (*response, error) {
-	return d.step(r, c, accountdb.CopyForReview, "demande", false)
+	return d.step(r, c, deskdb.CopyForReview, "demande", false)
 }
 
 func (d *desk) approve(r *request, c *draft) (*response, error) {
-	return d.step(r, c, accountdb.CopyReady, "accord", false)
+	return d.step(r, c, deskdb.CopyReady, "accord", false)
 }
 
 func (d *desk) giveBack(r *request, c *draft) (*response, error) {
-	return d.step(r, c, accountdb.CopyInProgress, "retour", true)
+	return d.step(r, c, deskdb.CopyInProgress, "retour", true)
 }
 
 // step changes the state of the revision of a working copy that somebody has read.
@@ -92,9 +92,9 @@ func (d *desk) step(r *request, c *draft, state, done string, needsNote bool) (*
 	if needsNote && note == "" {
 		return nil, refused("Dites en quelques mots ce qui est à reprendre, puis rendez la fiche.")
 	}
-	err = d.Copies.SetState(r.Context(), c.ID, revision, accountdb.CopyStep{State: state, Note: note, By: r.Email}, r.now)
+	err = d.Copies.SetState(r.Context(), c.ID, revision, deskdb.CopyStep{State: state, Note: note, By: r.Email}, r.now)
 	switch {
-	case errors.Is(err, accountdb.ErrChanged):
+	case errors.Is(err, sqldb.ErrChanged):
 		return nil, refused("Cette copie a été enregistrée pendant que vous la lisiez\u00a0: rien n’a été fait. Revenez à la page, relisez " +
 			"ce qui a changé, puis recommencez.")
 	case errors.Is(err, sqldb.ErrInvalid):

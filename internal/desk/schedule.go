@@ -9,12 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/deskdb"
 	"palmares/internal/french"
 	"palmares/internal/preview"
 	"palmares/internal/record"
+	"palmares/internal/sqldb"
 	"palmares/internal/worktree"
 )
 
@@ -130,7 +131,7 @@ func (d *desk) schedule(r *request, c *draft) (*response, error) {
 	}
 	if !isBeside {
 		d.done(r, c)
-	} else if err := d.Copies.Delete(r.Context(), c.ID, c.Revision); err != nil && !errors.Is(err, accountdb.ErrChanged) {
+	} else if err := d.Copies.Delete(r.Context(), c.ID, c.Revision); err != nil && !errors.Is(err, sqldb.ErrChanged) {
 		d.Log.Error("a working copy that was scheduled could not be deleted", "copy", c.ID, "error", err)
 	}
 	return seeOther(schedulePath, "programmee"), nil
@@ -190,7 +191,7 @@ func (d *desk) unschedule(r *request) (*response, error) {
 	if err := doc.Set("publish_at", content.Value{}); err != nil {
 		return nil, refused(sentence(err))
 	}
-	c := accountdb.WorkingCopy{Path: found.File(), Data: doc.Bytes(), Author: r.Email}
+	c := deskdb.WorkingCopy{Path: found.File(), Data: doc.Bytes(), Author: r.Email}
 	if found.Next {
 		c.Path = strings.TrimSuffix(c.Path, nextSuffix) + ".md"
 		c.Original, err = d.Folder.Read(c.Path)
@@ -199,7 +200,7 @@ func (d *desk) unschedule(r *request) (*response, error) {
 		}
 	}
 	kept, err := d.Copies.Create(r.Context(), c, r.now)
-	if errors.Is(err, accountdb.ErrTooMany) {
+	if errors.Is(err, sqldb.ErrTooMany) {
 		return nil, refused("Il y a déjà 500\u00a0copies de travail, le plus possible\u00a0: publiez-en ou supprimez-en d’abord.")
 	}
 	if err != nil {

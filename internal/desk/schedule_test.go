@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"palmares/internal/accountdb"
+	"palmares/internal/deskdb"
 	"palmares/internal/testkit/testdb"
 )
 
 func (n *newsroom) copyOf(path string) string { return string(n.find(path).Data) }
 
-func (n *newsroom) find(path string) accountdb.WorkingCopy {
+func (n *newsroom) find(path string) deskdb.WorkingCopy {
 	n.t.Helper()
 	c, err := n.db.Copies.Find(n.t.Context(), filepath.Base(path))
 	if err != nil {

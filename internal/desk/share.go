@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/deskdb"
 	"palmares/internal/french"
 	"palmares/internal/preview"
 	"palmares/internal/record"
@@ -26,7 +26,7 @@ import (
 type sharesPage struct {
 	page
 	Copy   copyRow
-	Shares []accountdb.Share
+	Shares []deskdb.Share
 	Made   string // the address of a link that was just made, which is shown once
 	Until  string // the day on which it ends
 }
@@ -53,7 +53,7 @@ func (d *desk) showShares(r *request, c *draft, token string) (*response, error)
 // share makes a private link to the page of a working copy.
 func (d *desk) share(r *request, c *draft) (*response, error) {
 	token, _, err := d.Shares.Create(r.Context(), c.ID, r.now)
-	if errors.Is(err, accountdb.ErrTooMany) {
+	if errors.Is(err, sqldb.ErrTooMany) {
 		return nil, refused("Cette copie a déjà 20\u00a0liens, le plus possible\u00a0: révoquez-en d’abord.")
 	}
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/deskdb"
 	"palmares/internal/evidence"
 	"palmares/internal/preview"
 )
@@ -166,7 +166,7 @@ func (d *desk) takeOver(r *request) (*response, error) {
 		s.New != "" && published.Value("price").Text != r.PostForm.Get("note") {
 		return nil, changed
 	}
-	c, err := d.copyOf(r, accountdb.WorkingCopy{Path: found.File(), Original: data, Data: data})
+	c, err := d.copyOf(r, deskdb.WorkingCopy{Path: found.File(), Original: data, Data: data})
 	if err != nil {
 		return nil, err
 	}

@@ -85,8 +85,8 @@ func List(c *catalog.Catalog, proofs []catalog.Proof, today string) (list []List
 func (l *Listed) Day() string { return l.CheckedAt[:min(len(l.CheckedAt), len(time.DateOnly))] }
 
 // NewPrice returns the price that the found words say, in the form of the recorded one; "" if only a person can tell:
-// the number of the recorded price is not in the quotation, or more than once, or the record shows other words than its
-// price, or somebody read it since.
+// the number of the recorded price is not in the quotation, or more than once, or another currency than euros is, or the
+// record shows other words than its price, or somebody read it since.
 func (l *Listed) NewPrice() (price string) {
 	if l.State != catalog.Changed || l.tool == nil || l.tool.PriceDisplay != "" || l.tool.Pricing == "gratuit" ||
 		l.tool.PriceCheckedAt > l.Day() {
@@ -100,7 +100,7 @@ func (l *Listed) NewPrice() (price string) {
 		if price != "" {
 			return ""
 		}
-		price = priceWith(l.Price, found[i], "€")
+		price = priceWith(l.Price, found[i], l.Found)
 	}
 	return price
 }
@@ -112,7 +112,7 @@ type Check struct {
 	Limit  int // of sources; 0 for all
 	// OnlyChanges leaves proofs as they are of which only the times would change.
 	OnlyChanges bool
-	// Each is called with each proof, one at a time, and with a function that returns all proofs so far.
+	// Each must be set. It is called with each proof, one at a time, and a function that returns all proofs so far.
 	Each func(done, total int, p *catalog.Proof, all func() []catalog.Proof)
 }
 
@@ -175,7 +175,7 @@ func (c *Check) Run(ctx context.Context, sources []Listed) (proofs []catalog.Pro
 // look looks at one source again.
 func (c *Check) look(ctx context.Context, last catalog.Proof) (catalog.Proof, error) {
 	p := last
-	p.Result, p.Found, p.TextHash, p.ETag = catalog.Unreadable, "", "", ""
+	p.Result, p.Why, p.Found, p.TextHash, p.ETag = catalog.Unreadable, "", "", "", ""
 	v, err := c.Reader.visit(ctx, last, func(ctx context.Context, page *page) {
 		if p.Quote != "" {
 			p.Result, p.Found = page.compare(ctx, p.Quote)
@@ -187,6 +187,9 @@ func (c *Check) look(ctx context.Context, last catalog.Proof) (catalog.Proof, er
 		return last, err
 	}
 	p.FinalURL, p.CheckedAt, p.Status = v.final, catalog.FormatTime(c.Now()), v.status
+	if v.why != nil {
+		p.Why = v.why.Error()
+	}
 	switch {
 	case v.isSame:
 		p.Result, p.Found, p.TextHash, p.Status, v.tag = last.Result, last.Found, last.TextHash, last.Status, last.ETag

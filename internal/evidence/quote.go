@@ -178,11 +178,11 @@ func nearest(text, quotation string) string {
 			from, end, needed = first, at, shared+1
 		}
 	}
-	if end == 0 {
-		return ""
-	}
 	start, to := blockAt(text, from, end)
 	passage := text[max(start, from-maxNear/4):min(to, end+maxNear/4)]
+	if end == 0 || strings.Contains(passage, "^") {
+		return ""
+	}
 	return strings.TrimSpace(strings.ToValidUTF8(passage, ""))
 }
 
@@ -197,10 +197,11 @@ func blockAt(text string, from, to int) (start, end int) {
 
 // A Passage is words of a page around an amount, proposed as a quotation.
 type Passage struct {
-	Quote  string // one line
-	Amount string // the number, as the page writes it
-	Price  string // the recorded price with that number; "" if it has no such form
-	IsOwn  bool   // it is the recorded one
+	Quote  string  // one line
+	Amount string  // the number, as the page writes it
+	Price  string  // the recorded price with that number; "" if it has no such form
+	IsOwn  bool    // it is the recorded one
+	far    float64 // from the recorded one
 }
 
 const (
@@ -208,12 +209,12 @@ const (
 	maxAmounts  = 4000 // of a page that are looked at
 	farHeading  = 160  // bytes before an amount at which the heading may begin that names its plan
 	shortBlock  = 40   // bytes of a block behind an amount that is read with it, as a period is
-	currency    = `(?:\p{Sc}|AUD|CAD|CHF|EUR|GBP|JPY|USD)`
+	currency    = `(?:\p{Sc}|EUR|` + catalog.CurrencyCodes + `)`
 )
 
 var (
 	currencyBefore = regexp.MustCompile(currency + `\s*$`)
-	currencyBehind = regexp.MustCompile(`^(?:\^\d+)?\s*` + currency)
+	currencyBehind = regexp.MustCompile(`^\s*` + currency)
 	otherAmount    = regexp.MustCompile(`\p{Nd}[\p{Nd}.,'\s]*` + currency + `|` + currency + `\s*\p{Nd}[\p{Nd}.,' ]*`)
 	noDigits       = regexp.MustCompile(`\D`)
 	isGrouped      = regexp.MustCompile(`^\d{1,3}(?: \d{3})*(?:[.,]\d+)?$`)
@@ -223,8 +224,8 @@ var (
 // of them, taken as a quotation. An amount is the number beside a currency, or the recorded one.
 func (p *page) passages(ctx context.Context, price string) (list []Passage) {
 	known, own, count, last := map[string]bool{}, -1.0, 0, 0 // the end of the amount before
-	if recorded := catalog.PriceNumber(price); recorded != "" {
-		own = amount(recorded)
+	if number := catalog.PriceNumber(price); number != "" {
+		own = amount(number)
 	}
 	for s := (scan{text: p.text}); count < maxAmounts && s.next(); {
 		if s.last != aNumber || s.from < last {
@@ -248,17 +249,19 @@ func (p *page) passages(ctx context.Context, price string) (list []Passage) {
 		}
 		count, last = count+1, s.end+len(behind)
 		quote := p.around(s.from-len(before), last)
-		if n := utf8.RuneCountInString(quote); n >= catalog.MinQuote && n <= catalog.MaxQuote && !known[quote] {
+		if n := utf8.RuneCountInString(quote); n >= catalog.MinQuote && n <= catalog.MaxQuote && !known[quote] && !strings.Contains(quote, "^") {
 			near := page{text: p.text[max(0, s.from-8*catalog.MaxQuote):min(len(p.text), s.end+8*catalog.MaxQuote)]}
 			if result, _ := near.compare(ctx, quote); result == catalog.Confirmed {
-				list = append(list, Passage{quote, number, priceWith(price, number, strings.Trim(before+behind, " \n^0123456789")), amount(number) == own})
+				far := math.Abs(amount(number) - own)
+				if before+behind != "" && catalog.Currency(before+behind) != catalog.Currency(price) {
+					far++
+				}
+				list = append(list, Passage{quote, number, priceWith(price, number, before+behind), far == 0, far})
 			}
 		}
 		known[quote] = true
 	}
-	slices.SortStableFunc(list, func(a, b Passage) int {
-		return cmp.Compare(math.Abs(amount(a.Amount)-own), math.Abs(amount(b.Amount)-own))
-	})
+	slices.SortStableFunc(list, func(a, b Passage) int { return cmp.Compare(a.far, b.far) })
 	return list[:min(len(list), maxPassages)]
 }
 
@@ -277,7 +280,7 @@ func (p *page) around(at, end int) string {
 	from = max(from, left)
 	if _, next := blockAt(p.text, at, min(to+1, len(p.text))); to > right {
 		to = end + cmp.Or(max(0, strings.LastIndexAny(p.text[end:right], ",;.|(")), right-end)
-	} else if next <= min(to+shortBlock, right) && !strings.ContainsFunc(p.text[end:to], unicode.IsLetter) {
+	} else if !slices.Contains(p.heads, to+1) && next <= min(to+shortBlock, right) && !strings.ContainsFunc(p.text[end:to], unicode.IsLetter) {
 		to = next
 	}
 	isNamed := strings.ContainsFunc(p.text[from:at], unicode.IsLetter)
@@ -306,15 +309,15 @@ func amount(number string) float64 {
 	return x // 0 for digits of other scripts
 }
 
-// priceWith returns a recorded price with another number, given the sign beside it; "" if either is not in euros, or free.
-func priceWith(price, number, sign string) string {
+// priceWith returns a recorded price with another number, given its currency; "" if either is not in euros, or free.
+func priceWith(price, number, currency string) string {
 	_, period, _ := strings.Cut(price, " €/")
 	whole, cents, _ := strings.Cut(strconv.FormatFloat(amount(number), 'f', 2, 64), ".")
 	for i := len(whole) - 3; i > 0; i -= 3 {
 		whole = whole[:i] + " " + whole[i:]
 	}
 	next := strings.TrimSuffix(whole+","+cents, ",00") + " €/" + period
-	if sign != "€" || catalog.IsFree(price) || amount(number) == 0 || !catalog.IsPrice(next) {
+	if currency == "" || catalog.Currency(currency) != "" || catalog.IsFree(price) || amount(number) == 0 || !catalog.IsPrice(next) {
 		return ""
 	}
 	return next

@@ -23,8 +23,8 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"palmares/internal/catalog"
+	"palmares/internal/guard"
 	"palmares/internal/problem"
-	"palmares/internal/webhook"
 )
 
 // The limits of reading.
@@ -97,7 +97,7 @@ type host struct {
 
 // NewReader returns a Reader.
 func NewReader(cfg ReaderConfig) *Reader {
-	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: webhook.NewGuard(cfg.Allow).Control}
+	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: guard.New(cfg.Allow).Control}
 	return &Reader{
 		cfg: cfg, places: semaphore.NewWeighted(maxPages), hosts: map[string]*host{},
 		client: &http.Client{
@@ -114,9 +114,6 @@ func NewReader(cfg ReaderConfig) *Reader {
 		},
 	}
 }
-
-// Close closes the connections.
-func (r *Reader) Close() { r.client.CloseIdleConnections() }
 
 // Passages reads a page and returns the words around its amounts, nearest to a price first.
 func (r *Reader) Passages(ctx context.Context, address, price string) (list []Passage, err error) {
@@ -166,11 +163,9 @@ func (r *Reader) visit(ctx context.Context, last catalog.Proof, look func(contex
 // check parses an address and returns an error if it may not be asked for.
 func (r *Reader) check(address string) (*url.URL, error) {
 	address, _, _ = strings.Cut(address, "#")
-	clean, err := webhook.CheckURL(address, r.cfg.Allow)
-	if err != nil {
-		return nil, err
-	}
-	return url.Parse(clean)
+	clean, err := guard.CheckURL(address, r.cfg.Allow)
+	checked, wrong := url.Parse(clean)
+	return checked, errors.Join(err, wrong)
 }
 
 // isElsewhere reports whether a redirect leads to another host or to the start page.
@@ -233,7 +228,7 @@ func reason(err error) error {
 		return err
 	case isName && missing.IsNotFound: // which a failing resolver does not say
 		return ErrNoHost
-	case errors.Is(err, webhook.ErrBlocked):
+	case errors.Is(err, guard.ErrBlocked):
 		return ErrAddress
 	}
 	return ErrNoAnswer
@@ -372,20 +367,14 @@ func allows(robots, agent, path string) bool {
 			}
 		}
 	}
-	weight, ok := best[agent]
-	if !ok {
-		weight = best["*"]
-	}
+	weight := cmp.Or(best[agent], best["*"])
 	return weight == 0 || weight%2 == 1
 }
 
 // isAbout reports whether a path is one of a rule, in which * is any text, and $ at its end the end of the path.
 func isAbout(rule, path string) bool {
 	rule, isWhole := strings.CutSuffix(rule, "$")
-	pattern := "(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(rule), `\*`, ".*")
-	if isWhole {
-		pattern += "$"
-	}
+	pattern := "(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(rule), `\*`, ".*") + map[bool]string{true: "$"}[isWhole]
 	ok, _ := regexp.MatchString(pattern, path) // not if it is no UTF-8
 	return ok
 }

@@ -38,63 +38,48 @@ var (
 	plainRule   = regexp.MustCompile(`(?i)^@(?:layer\b.*|media\b(.*))`)
 )
 
-// read reads rules, each a selector with a block. Blocks that hold only under a condition, or inside those of rules, are
-// passed over.
-func (s sheet) read(css []byte) {
-	css = blank(css)
-	var selector []byte // of the present rule
-	passed := 0         // blocks that are passed over, each inside the one before
-	for i := bytes.IndexAny(css, "{}"); i >= 0; i = bytes.IndexAny(css, "{}") {
-		part, isOpen := css[:i], css[i] == '{'
+// read reads rules, each a selector with a block; the end of the sheet closes all blocks. Those that hold only under a
+// condition, or stand inside other rules, are passed over. The present rule is one of the selectors; "" for none.
+func (s sheet) read(css []byte, selectors string) {
+	ends := bytes.Repeat([]byte("}"), 1+bytes.Count(css, []byte("{")))
+	css = append(cssNoise.ReplaceAll(css, []byte(" ")), ends...)
+	found, passed := sheet{}, 0 // in the rule; blocks that are passed over, each inside the one before
+	for i := bytes.IndexAny(css, "{;}"); i >= 0; i = bytes.IndexAny(css, "{;}") {
+		part, end := bytes.TrimSpace(css[:i]), css[i]
 		css = css[i+1:]
-		name := bytes.TrimSpace(part[bytes.LastIndexByte(part, ';')+1:])
-		rule := plainRule.FindSubmatch(name)
+		rule := plainRule.FindSubmatch(part)
+		isInside := passed > 0 || selectors != ""
 		switch {
-		case isOpen && passed == 0 && rule != nil && everyScreen.Match(rule[1]):
-		case isOpen && (passed > 0 || selector != nil || bytes.HasPrefix(name, []byte("@"))):
+		case end == '{' && !isInside && rule != nil && everyScreen.Match(rule[1]):
+		case end == '{' && (isInside || bytes.HasPrefix(part, []byte("@"))):
 			passed++
-		case isOpen:
-			selector = name
-		case passed > 0:
+		case end == '{':
+			selectors, found = string(part), sheet{}
+		case passed > 0 && end == '}':
 			passed--
-		default:
-			list := declared(part)
-			for one := range bytes.SplitSeq(selector, []byte(",")) {
-				one = bytes.TrimSpace(one)
-				for name, now := range list {
-					if oneSelector.Match(one) && len(s) <= maxStyles {
-						s.set(strings.ReplaceAll(string(one), `\`, "")+name, now)
-					}
-				}
+		case passed == 0:
+			if parts := declaration.FindSubmatch(part); parts != nil {
+				found.set(" "+strings.ToLower(string(parts[1])), style{isOff.Match(part), parts[2] != nil})
 			}
-			selector = nil
+			if end == '}' {
+				s.give(selectors, found)
+				selectors = ""
+			}
 		}
 	}
 }
 
-// blank puts spaces in the place of comments, strings and addresses, which have characters of rules.
-func blank(css []byte) []byte {
-	for rest := css; ; {
-		noise := cssNoise.FindIndex(rest)
-		if noise == nil {
-			return css
+// give gives styles to each selector of a list, which commas separate outside parentheses.
+func (s sheet) give(selectors string, styles sheet) {
+	depth := 0
+	for one := range strings.SplitSeq(selectors, ",") {
+		for name, now := range styles {
+			if depth == 0 && len(s) <= maxStyles && oneSelector.MatchString(strings.TrimSpace(one)) {
+				s.set(strings.ReplaceAll(strings.TrimSpace(one), `\`, "")+name, now)
+			}
 		}
-		for i := noise[0]; i < noise[1]; i++ {
-			rest[i] = ' '
-		}
-		rest = rest[noise[1]:]
+		depth += strings.Count(one, "(") - strings.Count(one, ")")
 	}
-}
-
-// declared returns the styles of a block, without a selector.
-func declared(block []byte) sheet {
-	list := sheet{}
-	for one := range bytes.SplitSeq(block, []byte(";")) {
-		if parts := declaration.FindSubmatch(one); parts != nil {
-			list.set(" "+strings.ToLower(string(parts[1])), style{isOff.Match(one), parts[2] != nil})
-		}
-	}
-	return list
 }
 
 // attribute returns whether an attribute hides an element, and whether it strikes it through.
@@ -103,7 +88,9 @@ func (s sheet) attribute(key string, value []byte) (isHidden, isStruck bool) {
 	case key == "hidden", key == "aria-hidden" && strings.EqualFold(string(bytes.TrimSpace(value)), "true"):
 		return true, false
 	case key == "style":
-		return declared(blank(value)).of("")
+		own := sheet{}
+		own.read(value, ".own")
+		return own.of(".own")
 	case key == "id", key == "class":
 		for one := range bytes.FieldsSeq(value) {
 			hides, strikes := s.of(map[string]string{"id": "#", "class": "."}[key] + string(one))

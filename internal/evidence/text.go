@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -95,14 +94,13 @@ func (b *builder) read(ctx context.Context, document []byte) error {
 			if b.unseen == 0 {
 				b.write(f.z.Text())
 			} else if b.stack[len(b.stack)-1].isSheet {
-				b.sheet.read(f.z.Text())
+				b.sheet.read(f.z.Text(), "")
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
 			b.start(f.z, kind == html.SelfClosingTagToken)
 		case html.EndTagToken:
-			if name, _ := f.z.TagName(); string(name) != "body" && string(name) != "html" { // which end later
-				b.end(rankOf(string(name)), func(e *open) bool { return e.name == string(name) })
-			}
+			name, _ := f.z.TagName()
+			b.close(string(name))
 		}
 		isLate := n%256 == 0 && ctx.Err() != nil
 		if len(b.text) > maxText || len(b.stack) > maxDepth || len(b.sheet) > maxStyles || isLate {
@@ -162,8 +160,9 @@ func (b *builder) start(z *html.Tokenizer, isClosed bool) {
 	case e.name == "sup" && unicode.IsDigit(last):
 		e.raised = len(b.text)
 	}
-	// Only elements that are not of HTML end where they begin, as those of drawings do.
-	if isIn(void, e.name) || isClosed && (atom.Lookup(name) == 0 || e.name == "svg") {
+	isDrawing := func(o open) bool { return isIn(" svg math ", o.name) } // in which elements may end where they begin
+	if isIn(void, e.name) || isClosed && (isDrawing(e) || slices.ContainsFunc(b.stack, isDrawing)) {
+		z.NextIsNotRawText()
 		return
 	}
 	b.stack = append(b.stack, e)
@@ -172,15 +171,35 @@ func (b *builder) start(z *html.Tokenizer, isClosed bool) {
 	}
 }
 
-// end ends the innermost element that is wanted, with those inside it, unless one of them has a higher rank.
+// close ends an element at its end tag.
+func (b *builder) close(name string) {
+	rank := rankOf(name)
+	switch {
+	case name == "body", name == "html": // which end later
+		return
+	case isIn(formatting, name): // which may go on in blocks that began inside it
+		rank = rankOf("div")
+	case b.unseen == 0 && (name == "p" || name == "br"): // also without a start
+		b.separate('\n')
+	}
+	b.end(rank, func(o *open) bool { return o.name == name })
+}
+
+// end ends the innermost element that is wanted, with those inside it, unless one of them has a higher rank. Browsers
+// open a formatting element again that had no end in its block, and leave those open that began inside it.
 func (b *builder) end(rank int, isWanted func(*open) bool) {
 	i := len(b.stack) - 1
 	for i > 0 && !isWanted(&b.stack[i]) && b.stack[i].rank <= rank {
 		i--
 	}
-	for isEnd := isWanted(&b.stack[i]); isEnd && len(b.stack) > i; b.stack = b.stack[:len(b.stack)-1] {
-		e := b.stack[len(b.stack)-1]
-		b.isHead = b.isHead && !isIn(headings, e.name)
+	wanted, isEnd := b.stack[i], isWanted(&b.stack[i])
+	for n := len(b.stack) - 1; isEnd && n >= i; n-- {
+		e := b.stack[n]
+		if n > i && (isIn(formatting, wanted.name) || e.isUnseen && isIn(formatting, e.name)) {
+			continue
+		}
+		b.stack = slices.Delete(b.stack, n, n+1)
+		b.isHead = e.name == "tr" || b.isHead && !isIn(headings, e.name) // what follows a row is none of it
 		switch {
 		case e.isUnseen:
 			b.unseen--
@@ -195,11 +214,10 @@ func (b *builder) end(rank int, isWanted func(*open) bool) {
 
 // raise parts the text of a <sup> from the number before it: two digits are its decimals, others do not belong to it.
 func (b *builder) raise(at int) {
-	switch before := bytes.TrimSuffix(b.text[:at], []byte(" ")); {
-	case !startsNumber.Match(b.text[at:]):
-	case isCents.Match(b.text[at:]) && !hasCents.Match(before[max(0, len(before)-4):]):
+	before := bytes.TrimSuffix(b.text[:at], []byte(" "))
+	if isCents.Match(b.text[at:]) && !hasCents.Match(before[max(0, len(before)-4):]) {
 		b.text = slices.Replace(b.text, len(before), at, ',')
-	default:
+	} else if startsNumber.Match(b.text[at:]) {
 		b.text = slices.Insert(b.text, at, '^')
 	}
 }
@@ -237,9 +255,10 @@ func (b *builder) separate(by byte) {
 const (
 	noText = " script style template noscript noembed noframes title svg option textarea iframe object audio video " +
 		"canvas datalist rp "
-	struck   = " s del strike "
-	headings = " h1 h2 h3 h4 h5 h6 th dt tr "
-	void     = " area base br col embed hr img input link meta param source track wbr "
+	struck     = " s del strike "
+	headings   = " h1 h2 h3 h4 h5 h6 th dt tr "
+	void       = " area base br col embed hr img input link meta param source track wbr "
+	formatting = " a b big code em font i nobr s small strike strong tt u "
 )
 
 func isIn(names, name string) bool { return strings.Contains(names, " "+name+" ") }
@@ -256,7 +275,7 @@ var (
 		" p ", " li ", " dt dd ", " address article aside blockquote body button center details dialog dir div dl fieldset " +
 			"figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html legend listing main menu " +
 			"nav ol optgroup option plaintext pre search section select summary ul xmp ",
-		" td th caption ", " tr ", " thead tbody tfoot ", " table template ",
+		" td th caption ", " tr ", " thead tbody tfoot ", " table template object ",
 	}
 )
 

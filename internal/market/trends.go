@@ -90,6 +90,9 @@ type NewTools struct {
 	Unclear bool
 }
 
+// More returns how many are not in Tools.
+func (n *NewTools) More() int { return n.Total - len(n.Tools) }
+
 // A NewTool is a tool with the oldest day that its record tells.
 type NewTool struct {
 	Tool *catalog.Tool
@@ -111,12 +114,18 @@ type ScoreMove struct {
 	Change *catalog.ScoreChange
 }
 
+// Up reports whether the score rose.
+func (m ScoreMove) Up() bool { return *m.Change.NewScore > *m.Change.OldScore }
+
 // Retirements are the tools that were retired.
 type Retirements struct {
 	Total   int
 	Reasons map[catalog.Reason]int
 	Tools   []*catalog.Retired // newest first
 }
+
+// More returns how many are not in Tools.
+func (r *Retirements) More() int { return r.Total - len(r.Tools) }
 
 // A trendsBuilder is the state of NewTrends.
 type trendsBuilder struct {

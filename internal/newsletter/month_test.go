@@ -242,7 +242,7 @@ func (m *month) log() (titles []string) {
 	m.t.Helper()
 	for version := int64(3); version <= m.version; version++ {
 		var out bytes.Buffer
-		if err := (publication.Log{Version: version, JSON: true}).Write(m.t.Context(), m.db.Catalogue, &out); err != nil {
+		if err := (publication.Log{Version: version, JSON: true, Language: problem.French}).Write(m.t.Context(), m.db.Catalogue, &out); err != nil {
 			m.t.Fatal(err)
 		}
 		for lines := bufio.NewScanner(&out); lines.Scan(); {

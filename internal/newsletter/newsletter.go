@@ -23,6 +23,7 @@ import (
 	"palmares/internal/mail"
 	"palmares/internal/markdown"
 	"palmares/internal/problem"
+	"palmares/internal/readerdb"
 	"palmares/internal/snapshot"
 	"palmares/internal/sqldb"
 )
@@ -36,10 +37,10 @@ const (
 
 // A Newsletter queues and writes mails to readers. All fields are required.
 type Newsletter struct {
-	Follows  *accountdb.Follows // sealed
-	Links    *accountdb.Links   // sealed
+	Follows  *readerdb.Follows // sealed
+	Links    *accountdb.Links  // sealed
 	Snapshot func() *snapshot.Snapshot
-	EndURL   func(token, all string) string // the address that ends what a reader follows: see accountdb.Follow
+	EndURL   func(token, all string) string // the address that ends what a reader follows: see readerdb.Follow
 	Now      func() time.Time
 
 	atOnce, weekly string // the rounds that are done
@@ -48,8 +49,8 @@ type Newsletter struct {
 // Queue queues what is due. Every node may: what one has queued, the others find done. One goroutine of a node does.
 func (n *Newsletter) Queue(ctx context.Context) error {
 	now := n.Now().UTC()
-	err := n.tell(ctx, &n.atOnce, (*catalog.Entry).IsUrgent, accountdb.Round{
-		Pace: accountdb.FollowAtOnce, Period: now.Format(time.DateOnly), Most: accountdb.MailsADay, Now: now,
+	err := n.tell(ctx, &n.atOnce, (*catalog.Entry).IsUrgent, readerdb.Round{
+		Pace: readerdb.FollowAtOnce, Period: now.Format(time.DateOnly), Most: readerdb.MailsADay, Now: now,
 	})
 	if err != nil {
 		return err
@@ -57,13 +58,13 @@ func (n *Newsletter) Queue(ctx context.Context) error {
 	monday := now.Add(-weeklyHour).Truncate(24 * time.Hour)
 	monday = monday.AddDate(0, 0, -(int(monday.Weekday())+6)%7)
 	end := catalog.FormatTime(monday.Add(weeklyHour))
-	return n.tell(ctx, &n.weekly, func(e *catalog.Entry) bool { return e.At < end }, accountdb.Round{
-		Pace: accountdb.FollowWeekly, Period: monday.Format(time.DateOnly), Most: 1, Now: now,
+	return n.tell(ctx, &n.weekly, func(e *catalog.Entry) bool { return e.At < end }, readerdb.Round{
+		Pace: readerdb.FollowWeekly, Period: monday.Format(time.DateOnly), Most: 1, Now: now,
 	})
 }
 
 // tell queues the mails of a round up to the last entry that is one for it, unless it is done.
-func (n *Newsletter) tell(ctx context.Context, done *string, isFor func(*catalog.Entry) bool, r accountdb.Round) error {
+func (n *Newsletter) tell(ctx context.Context, done *string, isFor func(*catalog.Entry) bool, r readerdb.Round) error {
 	s := n.Snapshot()
 	last := slices.IndexFunc(s.Entries, func(e catalog.Entry) bool { return isFor(&e) })
 	if last < 0 {
@@ -76,7 +77,7 @@ func (n *Newsletter) tell(ctx context.Context, done *string, isFor func(*catalog
 	}
 	told := news{s, map[string][]*catalog.Entry{}}
 	for i := last; i < len(s.Entries); i++ {
-		if e := &s.Entries[i]; r.Pace == accountdb.FollowWeekly || e.IsUrgent() {
+		if e := &s.Entries[i]; r.Pace == readerdb.FollowWeekly || e.IsUrgent() {
 			for _, topic := range chronicle.Topics(s, e) {
 				told.entries[topic] = append(told.entries[topic], e)
 			}
@@ -105,7 +106,7 @@ type letter struct {
 }
 
 // write returns the letter about what a reader follows, as JSON; "" if there is nothing to tell.
-func (n news) write(follows []accountdb.Follow) string {
+func (n news) write(follows []readerdb.Follow) string {
 	var l letter
 	var names []string
 	isCorrection := map[*catalog.Entry]bool{} // of all that is told
@@ -155,7 +156,7 @@ func (n *Newsletter) Bulletin(ctx context.Context, r mail.Request) (b mail.Bulle
 		asked, malformed := url.ParseQuery(r.About)
 		to, err := n.Links.Open(r.To)
 		b.To, b.Topics = to, TopicName(n.Snapshot(), asked.Get("quoi"))
-		b.IsWeekly = asked.Get("quand") == accountdb.FollowWeekly
+		b.IsWeekly = asked.Get("quand") == readerdb.FollowWeekly
 		return b, errors.Join(malformed, err)
 	}
 	var l letter

@@ -12,15 +12,15 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/accountdb"
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
 	"palmares/internal/mail"
+	"palmares/internal/readerdb"
 	"palmares/internal/snapshot"
 	"palmares/internal/sqldb"
 	"palmares/internal/testkit"
 	"palmares/internal/testkit/testdb"
-	"palmares/internal/webhook"
+	"palmares/internal/vault"
 )
 
 func TestMain(m *testing.M) { os.Exit(testkit.Run(m)) }
@@ -29,8 +29,8 @@ var databases = testkit.Migrated[*testdb.DB]{Open: testdb.Open}
 
 // The paces.
 const (
-	atOnce = accountdb.FollowAtOnce
-	weekly = accountdb.FollowWeekly
+	atOnce = readerdb.FollowAtOnce
+	weekly = readerdb.FollowWeekly
 )
 
 // A desk publishes, and writes to readers.
@@ -38,7 +38,7 @@ type desk struct {
 	t       *testing.T
 	db      *testdb.DB
 	letters *Newsletter
-	sealer  webhook.Sealer
+	sealer  vault.Sealer
 	snap    *snapshot.Snapshot
 	now     time.Time
 	retired []catalog.Retired
@@ -53,7 +53,7 @@ func each(t *testing.T, test func(t *testing.T, d *desk)) {
 func newDesk(t *testing.T, db *testdb.DB) *desk {
 	t.Helper()
 	d := &desk{t: t, db: db, now: time.Date(2026, 11, 17, 9, 30, 0, 0, time.UTC)}
-	sealer, err := webhook.ParseKeys("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+	sealer, err := vault.ParseKeys("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestAnAddressGetsTenMailsADay(t *testing.T) {
 			d.publish(plume(fmt.Sprint(20 + i)))
 			mails += len(d.bulletins())
 		}
-		if mails != accountdb.MailsADay {
+		if mails != readerdb.MailsADay {
 			t.Errorf("%d mails on a day", mails)
 		}
 		d.now = d.now.AddDate(0, 0, 1)

@@ -11,6 +11,7 @@ import (
 	"palmares/internal/mail"
 	"palmares/internal/quota"
 	"palmares/internal/systemd"
+	"palmares/internal/vault"
 	"palmares/internal/webhook"
 )
 
@@ -62,10 +63,10 @@ type Config struct {
 
 // Webhooks says how webhooks are sent.
 type Webhooks struct {
-	Keys     webhook.KeySource // of their secrets
-	Allow    []netip.Prefix    // networks that are not public and may be sent to; nil for none
-	Schedule webhook.Schedule  // of attempts; nil for the documented one
-	Timeout  time.Duration     // of an attempt; 0 for the documented one
+	Keys     vault.KeySource  // of their secrets
+	Allow    []netip.Prefix   // networks that are not public and may be sent to; nil for none
+	Schedule webhook.Schedule // of attempts; nil for the documented one
+	Timeout  time.Duration    // of an attempt; 0 for the documented one
 }
 
 // dailyQuota returns how many requests a day the Developer plan has, 0 without quotas.

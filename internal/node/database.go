@@ -9,7 +9,10 @@ import (
 
 	"palmares/internal/accountdb"
 	"palmares/internal/catalogdb"
+	"palmares/internal/deskdb"
+	"palmares/internal/readerdb"
 	"palmares/internal/sqldb"
+	"palmares/internal/vault"
 )
 
 // A Database is everything that Palmarès persists. Open creates it, Close ends it, and any
@@ -18,17 +21,21 @@ type Database struct {
 	SQL *sqldb.DB
 	*accounts
 	*catalogue
+	*desks
+	*readers
 }
 
 // The names of what a Database embeds.
 type (
 	accounts  = accountdb.Store
 	catalogue = catalogdb.Store
+	desks     = deskdb.Store
+	readers   = readerdb.Store
 )
 
 // tables returns what a database is opened with.
 func tables() sqldb.Config {
-	return sqldb.Config{Parts: []sqldb.Part{catalogdb.Part(), accountdb.Part()}, Counting: accountdb.CountStatement}
+	return sqldb.Config{Parts: []sqldb.Part{catalogdb.Part(), accountdb.Part(), deskdb.Part(), readerdb.Part()}, Counting: accountdb.CountStatement}
 }
 
 // Open opens a database: see sqldb.Open.
@@ -47,12 +54,20 @@ func join(db *sqldb.DB, err error) (*Database, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := accountdb.New(db)
-	return &Database{db, a, catalogdb.New(db, a.Deliveries.Deliver, a.Mails.QueueStuck)}, nil
+	a := accountdb.New(db, accountdb.Rooms{
+		Events: catalogdb.SelectEvents, EventsSince: catalogdb.EventsSince, SiteURL: catalogdb.SiteURL,
+		IsEditor: deskdb.IsEditor, EndFollows: readerdb.EndFollows,
+	})
+	return &Database{db, a, catalogdb.New(db, a.Deliveries.Deliver, a.Mails.QueueStuck), deskdb.New(db), readerdb.New(db, a.Links)}, nil
 }
 
 // Close waits for running transactions and closes every connection.
 func (d *Database) Close() error { return d.SQL.Close() }
+
+// Secrets returns the sealed secrets in the database.
+func (d *Database) Secrets() vault.Secrets {
+	return append(d.Endpoints.Secrets(), d.Follows.Secrets()...)
+}
 
 // State returns the counters by which a node notices that something it keeps in memory has
 // changed: the version of the catalogue, 0 if nothing has been published, and a number
@@ -73,7 +88,7 @@ func (q queue) Prune(ctx context.Context, before time.Time) error {
 	if err := q.Deliveries.Prune(ctx, before); err != nil {
 		return err
 	}
-	return q.events.Prune(ctx, before)
+	return q.events.Prune(ctx, before, accountdb.SentAgain)
 }
 
 // Backup writes a copy of a SQLite database to a new file (see sqldb.Backup), and returns its
@@ -121,7 +136,7 @@ func Copy(
 	}
 	err = to.SQL.Read(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `
-			SELECT (`+catalogdb.VersionQuery+`), (`+catalogdb.CountTools+`), (SELECT count(*) FROM accounts)`).
+			SELECT (`+catalogdb.VersionQuery+`), (`+catalogdb.CountTools+`), (`+accountdb.CountAccounts+`)`).
 			Scan(&c.Version, &c.Tools, &c.Accounts)
 	})
 	return c, err

@@ -10,12 +10,12 @@ import (
 	"palmares/internal/desk"
 	"palmares/internal/evidence"
 	"palmares/internal/preview"
-	"palmares/internal/webhook"
+	"palmares/internal/vault"
 	"palmares/internal/worktree"
 )
 
 // openDesk returns the pages of the desk, nil without one. Its folder is closed after the server.
-func (n *node) openDesk(accounts *accountsite.Handler, sealer webhook.Sealer) (http.Handler, error) {
+func (n *node) openDesk(accounts *accountsite.Handler, sealer vault.Sealer) (http.Handler, error) {
 	if n.cfg.Desk == "" {
 		return nil, nil
 	}

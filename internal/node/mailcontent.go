@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/accountdb"
 	"palmares/internal/accountsite"
 	"palmares/internal/desk"
+	"palmares/internal/deskdb"
 	"palmares/internal/mail"
 	"palmares/internal/newsletter"
 	"palmares/internal/sqldb"
+	"palmares/internal/vault"
 	"palmares/internal/webhook"
 )
 
@@ -22,7 +23,7 @@ import (
 type mailContent struct {
 	*newsletter.Newsletter // the mails to readers
 	store                  *Database
-	sealer                 webhook.Sealer
+	sealer                 vault.Sealer
 	baseURL                string
 	now                    func() time.Time
 }
@@ -69,8 +70,8 @@ func (c *mailContent) Copy(ctx context.Context, r mail.Request) (mail.Copy, erro
 	}
 	return mail.Copy{
 		Record: desk.NameOf(found.Path, found.Data), Author: cmp.Or(author.Name, found.Author), Note: found.Note,
-		Waiting: found.State == accountdb.CopyForReview,
-		Ready:   found.State == accountdb.CopyReady,
+		Waiting: found.State == deskdb.CopyForReview,
+		Ready:   found.State == deskdb.CopyReady,
 	}, nil
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/accountdb"
+	"palmares/internal/deskdb"
 	"palmares/internal/mail"
 	"palmares/internal/testkit"
 )
@@ -20,15 +20,15 @@ func TestMailsAboutAReviewAreForPeopleOfTheDesk(t *testing.T) {
 	now := time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
 	content := &mailContent{store: st, baseURL: "https://palmares.example", now: func() time.Time { return now }}
 	for email, name := range map[string]string{"ada@example.org": "Ada Lovelace", "zoe@example.org": "Zoé Martin"} {
-		if _, err := st.Editors.Add(t.Context(), accountdb.Editor{Email: email, Name: name, Role: account.Editor}, now); err != nil {
+		if _, err := st.Editors.Add(t.Context(), deskdb.Editor{Email: email, Name: name, Role: account.Editor}, now); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c, err := st.Copies.Create(t.Context(), accountdb.WorkingCopy{Path: "outils/plume.md", Author: "zoe@example.org", Data: []byte("---\nname: Plume\n---\n")}, now)
+	c, err := st.Copies.Create(t.Context(), deskdb.WorkingCopy{Path: "outils/plume.md", Author: "zoe@example.org", Data: []byte("---\nname: Plume\n---\n")}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	step := accountdb.CopyStep{State: accountdb.CopyForReview, Note: "Bonne lecture", By: "zoe@example.org"}
+	step := deskdb.CopyStep{State: deskdb.CopyForReview, Note: "Bonne lecture", By: "zoe@example.org"}
 	if err := st.Copies.SetState(t.Context(), c.ID, c.Revision, step, now); err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"palmares/internal/server"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
+	"palmares/internal/vault"
 	"palmares/internal/webhook"
 	"palmares/internal/webhookapi"
 )
@@ -29,7 +30,7 @@ const readerInterval = 5 * time.Second
 // dependencies is what everything else is built on. Opening it needs the database.
 type dependencies struct {
 	store  *Database
-	sealer webhook.Sealer
+	sealer vault.Sealer
 	live   *snapshot.Live
 	meter  *quota.Meter // nil without quotas
 	reads  *readership.Counter
@@ -48,8 +49,8 @@ func (n *node) open(ctx context.Context) (d dependencies, err error) {
 		return d, err
 	}
 	d.store = n.store
-	d.sealer, err = whenReachable(ctx, n.wait, func(ctx context.Context) (webhook.Sealer, error) {
-		return n.cfg.Webhooks.Keys.Open(ctx, n.store.Endpoints)
+	d.sealer, err = whenReachable(ctx, n.wait, func(ctx context.Context) (vault.Sealer, error) {
+		return n.cfg.Webhooks.Keys.Open(ctx, n.store.Secrets())
 	})
 	if err != nil {
 		return d, err
@@ -91,7 +92,7 @@ func (n *node) wire() error {
 	keys := keyring.New(st.Keys, now)
 	clock := &clockCheck{store: st, now: now, log: log}
 	dispatcher := webhook.NewDispatcher(webhook.Config{
-		Queue: queue{st.Deliveries, st.Events}, Secrets: st.Endpoints, Sealer: d.sealer, Allow: c.Webhooks.Allow,
+		Queue: queue{st.Deliveries, st.Events}, Secrets: st.Secrets(), Sealer: d.sealer, Allow: c.Webhooks.Allow,
 		Schedule: c.Webhooks.Schedule, Timeout: c.Webhooks.Timeout, Now: now, ClockWrong: clock.isWrong, Log: log,
 	})
 	transport := c.Mail
@@ -118,7 +119,7 @@ func (n *node) wire() error {
 		Live: d.live, Keys: keys, Log: log,
 	})
 	accounts := accountsite.New(accountsite.Config{
-		Store: st.accounts, Site: n.pages, BaseURL: base, Trusted: c.Trusted, MailLogged: c.Mail == nil, Now: now, Log: log,
+		Store: st.accounts, Desk: st.desks, Readers: st.readers, Site: n.pages, BaseURL: base, Trusted: c.Trusted, MailLogged: c.Mail == nil, Now: now, Log: log,
 		WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow,
 		Billing: payments, Quota: c.dailyQuota(), Outage: watch.Outage,
 	})
@@ -255,8 +256,10 @@ func (n *node) writeToReaders(ctx context.Context, live *snapshot.Live, letters 
 	})
 }
 
-// pruneSessions removes expired sign-in links and sessions once an hour.
+// pruneSessions removes expired links and sessions once an hour.
 func (n *node) pruneSessions(ctx context.Context) error {
-	prune := func(ctx context.Context) error { return n.store.Sessions.Prune(ctx, n.cfg.Now()) }
+	prune := func(ctx context.Context) error {
+		return errors.Join(n.store.Sessions.Prune(ctx, n.cfg.Now()), n.store.Shares.Prune(ctx, n.cfg.Now()))
+	}
 	return repeat(ctx, time.Hour, prune, func(err error) { n.log.Error("could not remove expired sessions", "error", err) })
 }

@@ -43,8 +43,8 @@ const (
 
 func decodeJPEG(file []byte) (image.Image, error) { return jpeg.Decode(bytes.NewReader(file)) }
 
-// jpegCopy walks the segments of a JPEG and copies the ones that matter.
-type jpegCopy struct {
+// jpegCleaner walks the segments of a JPEG and copies the ones that matter.
+type jpegCleaner struct {
 	parsed
 	lim         limits
 	rest        []byte // not yet read
@@ -56,7 +56,7 @@ type jpegCopy struct {
 }
 
 func parseJPEG(file []byte, lim limits) (*parsed, error) {
-	c := &jpegCopy{lim: lim, rest: file[2:], profile: map[byte][]byte{}}
+	c := &jpegCleaner{lim: lim, rest: file[2:], profile: map[byte][]byte{}}
 	c.bytes = append(make([]byte, 0, len(file)), 0xff, markerSOI)
 	for {
 		marker, body, ok := c.next()
@@ -86,7 +86,7 @@ func parseJPEG(file []byte, lim limits) (*parsed, error) {
 }
 
 // next returns the next segment. Like other decoders it skips what is between segments.
-func (c *jpegCopy) next() (marker byte, body []byte, ok bool) {
+func (c *jpegCleaner) next() (marker byte, body []byte, ok bool) {
 	for {
 		i := bytes.IndexByte(c.rest, 0xff)
 		if i < 0 {
@@ -125,7 +125,7 @@ func skipFill(b []byte) []byte {
 
 func isRestart(marker byte) bool { return marker >= markerRST0 && marker <= markerRST7 }
 
-func (c *jpegCopy) segment(marker byte, body []byte) error {
+func (c *jpegCleaner) segment(marker byte, body []byte) error {
 	switch {
 	case marker == markerDHT || marker == markerDQT || marker == markerDRI:
 		c.write(marker, body)
@@ -142,13 +142,13 @@ func (c *jpegCopy) segment(marker byte, body []byte) error {
 	return nil
 }
 
-func (c *jpegCopy) write(marker byte, body []byte) {
+func (c *jpegCleaner) write(marker byte, body []byte) {
 	c.bytes = append(c.bytes, 0xff, marker)
 	c.bytes = binary.BigEndian.AppendUint16(c.bytes, uint16(len(body)+2))
 	c.bytes = append(c.bytes, body...)
 }
 
-func (c *jpegCopy) frame(marker byte, body []byte) error {
+func (c *jpegCleaner) frame(marker byte, body []byte) error {
 	if marker > markerSOF2 {
 		return problem.New("jpeg-kind")
 	}
@@ -171,7 +171,7 @@ func (c *jpegCopy) frame(marker byte, body []byte) error {
 
 // scan copies a scan header and the compressed data after it, which ends at the next
 // marker that is neither a stuffed 0xff nor a restart.
-func (c *jpegCopy) scan(header []byte) error {
+func (c *jpegCleaner) scan(header []byte) error {
 	c.scans++
 	if c.scans > maxScans || c.scans > maxSequentialScans && !c.progressive {
 		return damaged(problem.New("jpeg-scans"))
@@ -200,7 +200,7 @@ func (c *jpegCopy) scan(header []byte) error {
 
 // application keeps what says how the numbers become colours: JFIF and Adobe headers,
 // cut to their fixed length so that no thumbnail stays, and the ICC profile.
-func (c *jpegCopy) application(marker byte, body []byte) {
+func (c *jpegCleaner) application(marker byte, body []byte) {
 	starts := func(prefix string, length int) bool {
 		return len(body) >= length && strings.HasPrefix(string(body[:length]), prefix)
 	}
@@ -244,7 +244,7 @@ func encodeJPEG(img image.Image, quality int, profile []byte) ([]byte, error) {
 	if parts == 0 || parts > 255 {
 		return encoded, nil
 	}
-	c := &jpegCopy{}
+	c := &jpegCleaner{}
 	c.bytes = append(make([]byte, 0, len(encoded)+len(profile)+parts*18), 0xff, markerSOI)
 	for i := range parts {
 		part := profile[i*maxProfileInSegment : min((i+1)*maxProfileInSegment, len(profile))]

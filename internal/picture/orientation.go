@@ -4,7 +4,7 @@ import "encoding/binary"
 
 // turned is the code of the warning for formats other than JPEG. Browsers do not agree on whether
 // they rotate those, so the picture is kept as it is stored. EXIF data is removed from
-// every format by not being copied; see jpegCopy and its like.
+// every format by not being copied; see jpegCleaner and its like.
 const turned = "picture-turned"
 
 // orientationOf returns the orientation in EXIF data, 1 to 8, or 1 if there is

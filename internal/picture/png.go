@@ -31,8 +31,8 @@ const (
 
 func decodePNG(file []byte) (image.Image, error) { return png.Decode(bytes.NewReader(file)) }
 
-// pngCopy walks the chunks of a PNG and copies the ones that matter.
-type pngCopy struct {
+// pngCleaner walks the chunks of a PNG and copies the ones that matter.
+type pngCleaner struct {
 	parsed
 	lim      limits
 	seen     map[string]bool
@@ -42,7 +42,7 @@ type pngCopy struct {
 }
 
 func parsePNG(file []byte, lim limits) (*parsed, error) {
-	c := &pngCopy{lim: lim, seen: map[string]bool{}}
+	c := &pngCleaner{lim: lim, seen: map[string]bool{}}
 	c.bytes = append(make([]byte, 0, len(file)), pngSignature...)
 	for rest := file[len(pngSignature):]; !c.seen["IEND"]; {
 		if len(rest) < 12 {
@@ -65,7 +65,7 @@ func parsePNG(file []byte, lim limits) (*parsed, error) {
 	return &c.parsed, nil
 }
 
-func (c *pngCopy) chunk(kind string, body, whole []byte) error {
+func (c *pngCleaner) chunk(kind string, body, whole []byte) error {
 	if kind != "IHDR" && !c.seen["IHDR"] {
 		return damaged(problem.New("png-without-header"))
 	}
@@ -107,7 +107,7 @@ func (c *pngCopy) chunk(kind string, body, whole []byte) error {
 	return nil
 }
 
-func (c *pngCopy) header(body []byte, repeated bool) error {
+func (c *pngCleaner) header(body []byte, repeated bool) error {
 	if len(body) != 13 || repeated {
 		return damaged(problem.New("wrong-header", "PNG"))
 	}
@@ -134,7 +134,7 @@ func (c *pngCopy) header(body []byte, repeated bool) error {
 
 // readProfile reports whether the profile can be decompressed, and keeps it for JPEG
 // variants. A browser would ignore one that cannot.
-func (c *pngCopy) readProfile(body []byte) bool {
+func (c *pngCleaner) readProfile(body []byte) bool {
 	name, compressed, found := bytes.Cut(body, []byte{0})
 	if found && len(name) < 80 && len(compressed) > 1 {
 		z, err := zlib.NewReader(bytes.NewReader(compressed[1:]))

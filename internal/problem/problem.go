@@ -5,7 +5,7 @@
 // The verbs of both are those of package fmt; %q is quoted as the language does, and (a|b) is chosen by the first
 // number: a where there is one, in French also where there is none, otherwise b. An argument that is itself such a
 // sentence, or can be said in a language, is said in that of the sentence around it. Entries without a code are
-// messages of other programs, which Foreign recognises: there, %s is any text.
+// messages of other programs. Foreign recognises them, and the sentences about pages, which a file keeps in English.
 package problem
 
 import (
@@ -77,25 +77,25 @@ type entry struct{ english, french string }
 var typography = strings.NewReplacer(" ;", french.Narrow+";", " ?", french.Narrow+"?", " :", french.Space+":",
 	"« ", "«"+french.Space, " »", french.Space+"»")
 
-// load returns the table by code, and the messages of other programs.
+// load returns the table by code, and what Foreign recognises.
 var load = sync.OnceValues(func() (byCode map[string]entry, foreign []entry) {
 	byCode = map[string]entry{}
 	lines := strings.Split(strings.TrimSuffix(source, "\n"), "\n")
 	for i := 0; i+1 < len(lines); i += 2 {
 		code, english, _ := strings.Cut(lines[i], ": ")
 		e := entry{english, typography.Replace(strings.TrimPrefix(lines[i+1], "\t"))}
-		if byCode[code] = e; code == "" {
+		if byCode[code] = e; code == "" || strings.HasPrefix(code, "page-") {
 			foreign = append(foreign, e)
 		}
 	}
 	return byCode, foreign
 })
 
-// patterns returns what the messages of other programs match, in the order of load.
+// patterns returns what the messages that Foreign recognises match, in the order of load.
 var patterns = sync.OnceValue(func() (all []*regexp.Regexp) {
 	_, foreign := load()
 	for _, e := range foreign {
-		pattern := strings.ReplaceAll(regexp.QuoteMeta(e.english), "%s", "(.*?)")
+		pattern := verb.ReplaceAllLiteralString(regexp.QuoteMeta(e.english), "(.*?)")
 		all = append(all, regexp.MustCompile("(?s)^"+pattern+"$"))
 	}
 	return all
@@ -122,7 +122,7 @@ func Named(prefix, name string) Text {
 	return New(prefix + name)
 }
 
-// Foreign returns a message of another program, in French if the table has it.
+// Foreign returns a message of another program, or one that a file keeps, with its French if the table has it.
 func Foreign(message string) Text {
 	_, foreign := load()
 	for i, pattern := range patterns() {
@@ -131,7 +131,7 @@ func Foreign(message string) Text {
 			for _, arg := range found[1:] {
 				args = append(args, arg)
 			}
-			return Text{"", message, fill(foreign[i].french, French, args)}
+			return Text{"", message, fill(strings.ReplaceAll(foreign[i].french, "%d", "%s"), French, args)}
 		}
 	}
 	return Words(message)

@@ -144,6 +144,7 @@ func TestSentencesAreSaidInTheLanguageOfTheSentenceAroundThem(t *testing.T) {
 			Foreign("invalid character 'x' after object key"), "invalid character 'x' after object key",
 			"caractère 'x' inattendu après le nom d’un champ",
 		},
+		{Foreign("the page answers with status 404"), "the page answers with status 404", "la page répond par le statut 404"},
 		{Foreign("what nobody has said"), "what nobody has said", "what nobody has said"},
 		{Named("stage-", "picture files"), "picture files", "images"},
 		{Named("stage-", "events"), "events", "events"},

@@ -8,7 +8,7 @@ import (
 // A Meter counts requests. New creates it with the saved counts of the day; any number of
 // goroutines call Take and Look while one runs Run, which saves the counts.
 type Meter struct {
-	calendar
+	dayClock
 	shared *sharedCounts // nil on one node
 
 	// Used only by Run.
@@ -23,9 +23,9 @@ func New(ctx context.Context, cfg Config) (*Meter, error) {
 	if cfg.Counters == nil || cfg.Now == nil || cfg.Log == nil {
 		panic("quota: a required field of Config is not set")
 	}
-	m := &Meter{calendar: calendar{cfg: cfg}}
+	m := &Meter{dayClock: dayClock{cfg: cfg}}
 	if cfg.Shared {
-		m.shared = &sharedCounts{calendar: &m.calendar, turn: make(chan struct{}, 1)}
+		m.shared = &sharedCounts{dayClock: &m.dayClock, turn: make(chan struct{}, 1)}
 	}
 	if err := m.open(ctx); err != nil {
 		return nil, fmt.Errorf("could not load the requests counted today: %w", err)

@@ -21,7 +21,7 @@
 // from a count to an address any more.
 //
 // A request goes through the files from top to bottom: Meter.Take in meter.go, the query
-// that counts it in shared.go, its day in calendar.go, the day's counters in day.go and
+// that counts it in shared.go, its day in clock.go, the day's counters in day.go and
 // table.go. Run, in run.go, does the rest in the background.
 package quota
 

@@ -21,7 +21,7 @@ const minCountTime = 60 * time.Millisecond
 // If the store does not respond, every request is counted here until Run finds that it
 // responds again.
 type sharedCounts struct {
-	calendar    *calendar
+	dayClock    *dayClock
 	unreachable atomic.Bool
 	turn        chan struct{} // holds one element while the query of a group runs
 
@@ -164,7 +164,7 @@ func (c *sharedCounts) send(ctx context.Context, g *group) {
 	}
 	g.tally, g.err = c.count(ctx, g.day.name, asked)
 	if g.err != nil && c.unreachable.CompareAndSwap(false, true) {
-		c.calendar.cfg.Log.Error("the database does not respond: this node counts requests alone, "+
+		c.dayClock.cfg.Log.Error("the database does not respond: this node counts requests alone, "+
 			"with the same limits, until it does", "error", g.err)
 	}
 	for id, n := range g.tally.Accounts {
@@ -177,12 +177,12 @@ func (c *sharedCounts) send(ctx context.Context, g *group) {
 
 // count counts in the store and reads its clock.
 func (c *sharedCounts) count(ctx context.Context, day string, asked Usage) (Tally, error) {
-	begin := c.calendar.cfg.Now()
-	tally, err := c.calendar.cfg.Counters.Count(ctx, day, asked)
+	begin := c.dayClock.cfg.Now()
+	tally, err := c.dayClock.cfg.Counters.Count(ctx, day, asked)
 	if err != nil {
 		return Tally{}, err
 	}
-	c.calendar.setClock(begin, tally.Now)
+	c.dayClock.setClock(begin, tally.Now)
 	return tally, nil
 }
 

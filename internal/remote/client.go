@@ -266,16 +266,16 @@ func checkHere(ctx context.Context, job *publication.Job, why error) error {
 	return errors.Join(problem.Wrap(why, "part-not-published", why), read.Close())
 }
 
-// inLanguage asks for the language of the client.
-func (c *Client) inLanguage(q url.Values) {
-	if c.Language == problem.French {
+// setLanguage asks for a language other than English.
+func setLanguage(q url.Values, l problem.Language) {
+	if l == problem.French {
 		q.Set(paramLang, "fr")
 	}
 }
 
 func (c *Client) query(job *publication.Job, expect *int64, unchanged bool) url.Values {
 	q := url.Values{paramName: {"the folder"}}
-	c.inLanguage(q)
+	setLanguage(q, c.Language)
 	for name, value := range map[string]string{
 		paramName: job.Name, paramRevision: job.Source.Revision, paramAuthor: job.Source.Author,
 	} {

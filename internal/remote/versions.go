@@ -136,7 +136,7 @@ func (c *Client) WriteChanges(ctx context.Context, w io.Writer, log publication.
 	if !log.JSON {
 		q.Set(paramFormat, "text")
 	}
-	c.inLanguage(q)
+	setLanguage(q, log.Language)
 	path := versionsPath + "/" + strconv.FormatInt(log.Version, 10)
 	resp, err := c.send(ctx, http.MethodGet, path+"?"+q.Encode(), http.Header{}, http.NoBody)
 	if err != nil {
@@ -154,7 +154,7 @@ func (c *Client) WriteChanges(ctx context.Context, w io.Writer, log publication.
 // Force, DryRun and Sink.
 func (c *Client) Revert(ctx context.Context, undo *publication.Undo) error {
 	q := url.Values{paramVersion: {strconv.FormatInt(undo.Version, 10)}}
-	c.inLanguage(q)
+	setLanguage(q, c.Language)
 	for name, isSet := range map[string]bool{paramForce: undo.Force, paramDryRun: undo.DryRun} {
 		if isSet {
 			q.Set(name, "true")

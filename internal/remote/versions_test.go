@@ -65,7 +65,7 @@ func TestVersionsAreListedAndUndoneFromElsewhere(t *testing.T) {
 		if want := (catalog.Planned{Due: "2099-01-04T08:00:00Z", Name: "pages/salon", What: "published"}); err != nil || len(planned) != 1 || planned[0] != want {
 			t.Errorf("planned: %+v, %v", planned, err)
 		}
-		for _, log := range []publication.Log{{}, {Language: problem.English}, {JSON: true}} {
+		for _, log := range []publication.Log{{}, {Language: problem.French}, {JSON: true}} {
 			log.Version = 3
 			var here, there bytes.Buffer
 			if err := log.Write(t.Context(), st.Catalogue, &here); err != nil {

@@ -20,11 +20,6 @@ type AccountPage struct {
 	Desk bool
 }
 
-type embeddedPage struct {
-	Page    page
-	Content template.HTML
-}
-
 // OffersPro reports whether pages may mention the Pro plan: the publisher decides.
 func (s *Site) OffersPro() bool { return s.current.Load().pro() }
 
@@ -51,7 +46,7 @@ func (s *Site) ServeAccountPage(w http.ResponseWriter, r *http.Request, account 
 		p.Preview = nil // nobody who writes wants to see her page reload
 		p.DeskStyle, p.MoreScript = s.assets.paths["desk.css"], s.assets.paths["desk.js"]
 	}
-	a := render(req, "embedded", p, embeddedPage{Page: p, Content: account.Content})
+	a := render(req, "embedded", p, account.Content)
 	h := w.Header()
 	for name, value := range s.headers {
 		h[name] = value

@@ -12,7 +12,6 @@ import (
 )
 
 type alternativesPage struct {
-	Page         page
 	Tool         toolRow
 	Alternatives []alternative
 	Rank         int  // of the tool in its category; 0 without a score
@@ -46,14 +45,17 @@ func (s *Site) showAlternatives(r *request) (*response, error) {
 		data.Tied = atLeast(*t.Score) > data.Rank
 	}
 	data.Count = r.snap.Tools(snapshot.ToolQuery{Category: t.Category}, firstItems(1)).Total
-	data.Page = s.page(r, "Alternatives à "+t.Name, "Les outils qui peuvent remplacer "+t.Name+", classés par note, "+
+	p := s.page(r, "Alternatives à "+t.Name, "Les outils qui peuvent remplacer "+t.Name+", classés par note, "+
 		"avec ce qui les distingue.", "/alternatives/"+t.Slug)
-	data.Page.Canonical = r.snap.Catalog.AlternativesURLOf(t)
-	rows := each(data.Alternatives, func(a alternative) toolRow { return a.Row })
-	if list := r.jsonldTools(rows, 1); list != nil {
-		data.Page.JSONLD = list
-	}
-	return render(r, "alternatives", data.Page, data), nil
+	p.Canonical = r.snap.Catalog.AlternativesURLOf(t)
+	p.JSONLD = r.jsonldTools(each(data.Alternatives, func(a alternative) toolRow { return a.Row }), 1)
+	return render(r, "alternatives", p, data), nil
+}
+
+// Alternatives returns the best other tools of the same category, at most so many.
+func (t *toolRow) Alternatives(most int) []alternative {
+	list, _ := t.view.alternatives(t.Tool, most)
+	return list
 }
 
 // alternatives returns the best other tools of the same category, limit at most,

@@ -2,7 +2,6 @@ package site
 
 import (
 	"cmp"
-	"html/template"
 	"slices"
 	"strings"
 
@@ -22,19 +21,18 @@ const (
 
 // An articleRow is an article in a list.
 type articleRow struct {
-	Slug, Title, Date string
-	Text              string // what it is about
-	Byline            signature
-	Sponsored         bool
-	Draft             string // see view.mark
-	Link              link
-	Image             *img // nil for none
+	Record      *catalog.Article
+	Title, Text string // Text says what it is about
+	Byline      signature
+	Draft       string // see view.mark
+	Image       *img   // nil for none
+	view        *view
 }
 
 func (v *view) articleRow(a *catalog.Article) articleRow {
 	return articleRow{
-		Slug: a.Slug, Title: markdown.NoBreak(a.Title), Date: a.Date, Byline: v.signature(a.Authors), Sponsored: a.Sponsored,
-		Draft: v.mark(a.Draft, "articles/"+a.Slug), Link: articleLink(a), Image: v.hero(a.Image, featureSizes), Text: markdown.NoBreak(cmp.Or(a.Description, beginning(markdown.Excerpt(a.Body)))),
+		Record: a, Title: markdown.NoBreak(a.Title), Byline: v.Byline(a.Authors), view: v,
+		Draft: v.mark(a.Draft, "articles/"+a.Slug), Image: v.Picture(a.Image, "feature"), Text: markdown.NoBreak(cmp.Or(a.Description, beginning(markdown.Excerpt(a.Body)))),
 	}
 }
 
@@ -72,7 +70,6 @@ func (v *view) indexTexts() {
 const maxArticles = 200
 
 type articlesPage struct {
-	Page  page
 	Years []articleYear
 	Other []link // pages of single years, if not all articles are here
 }
@@ -109,21 +106,9 @@ func (s *Site) listArticles(r *request) (*response, error) {
 	if shown == len(r.articles) {
 		data.Other = nil
 	}
-	data.Page = s.page(r, "Articles", "Tous les articles, les plus récents d’abord.", articlesPath)
-	data.Page.NoIndex = data.Page.NoIndex || asked != ""
-	return render(r, "articles", data.Page, data), nil
-}
-
-type articlePage struct {
-	Page    page
-	Article articleRow
-	In      *link // its category; nil for none
-	Image   *img  // nil for none
-	HTML    template.HTML
-	Body    string // the same in Markdown
-	Minutes int
-	Tools   []toolRow
-	Gone    []link // retired tools that it is about
+	p := s.page(r, "Articles", "Tous les articles, les plus récents d’abord.", articlesPath)
+	p.NoIndex = p.NoIndex || asked != ""
+	return render(r, "articles", p, data), nil
 }
 
 func (s *Site) showArticle(r *request) (*response, error) {
@@ -138,31 +123,38 @@ func (s *Site) showArticle(r *request) (*response, error) {
 		}
 		return nil, notFound("Cet article n’existe pas, ou plus.")
 	}
-	data := articlePage{
-		Article: r.articleRow(a), Image: r.hero(a.Image, pageSizes), HTML: r.html("articles", a.Body, ""),
-		Body: r.bodyOf("articles", a.Body), Minutes: minutes(a.Body),
-	}
-	for _, slug := range a.Tools {
-		if t := r.snap.Catalog.Tool(slug); t != nil {
-			data.Tools = append(data.Tools, r.row(t))
-		} else if gone := r.snap.RetiredTool(slug); gone != nil {
-			data.Gone = append(data.Gone, link{retiredPath + slug, gone.Name})
-		}
-	}
-	if a.Category != "" {
-		data.In = &link{"/categories/" + a.Category, r.label(a.Category)}
-	}
-	title, description := data.Article.Title, cmp.Or(data.Article.Text, data.Article.Title)
+	row := r.articleRow(a)
+	title, description := row.Title, cmp.Or(row.Text, row.Title)
 	image := cmp.Or(r.shared(a.Image), r.sharedCard("articles", a.Slug))
 	if a.Sponsored { // whoever sees only the link must see it, too
 		title, description = sponsoredName+"\u00a0: "+title, sponsoredSentence+" "+description
-		image.Alt = sponsoredName + "\u00a0: " + cmp.Or(image.Alt, data.Article.Title)
+		image.Alt = sponsoredName + "\u00a0: " + cmp.Or(image.Alt, row.Title)
 	}
-	data.Page = s.page(r, title, description, articlesPath+"/"+a.Slug)
-	data.Page.Draft, data.Page.Article = data.Article.Draft, true
-	data.Page.share(image)
-	data.Page.JSONLD = r.jsonldText(a, data.Page.Canonical)
-	return render(r, "article", data.Page, data), nil
+	p := s.page(r, title, description, articlesPath+"/"+a.Slug)
+	p.Draft, p.Article = row.Draft, true
+	p.share(image)
+	p.JSONLD = r.jsonldText(a, p.Canonical)
+	return render(r, "article", p, row), nil
+}
+
+// Tools returns the tools that the article is about.
+func (a articleRow) Tools() (rows []toolRow) {
+	for _, slug := range a.Record.Tools {
+		if t := a.view.snap.Catalog.Tool(slug); t != nil {
+			rows = append(rows, a.view.row(t))
+		}
+	}
+	return rows
+}
+
+// Gone returns the retired tools that it is about.
+func (a articleRow) Gone() (links []link) {
+	for _, slug := range a.Record.Tools {
+		if t := a.view.snap.RetiredTool(slug); t != nil && a.view.snap.Catalog.Tool(slug) == nil {
+			links = append(links, link{retiredPath + slug, t.Name})
+		}
+	}
+	return links
 }
 
 // A signature is the authors of a text.
@@ -171,8 +163,8 @@ type signature []person
 // A person is an author, with what stands before the name.
 type person struct{ Before, Name, Href string }
 
-// signature returns the authors with the addresses of their pages, "" for those who have none.
-func (v *view) signature(names []string) (list signature) {
+// Byline returns the authors with the addresses of their pages, "" for those who have none.
+func (v *view) Byline(names []string) (list signature) {
 	for i, name := range names {
 		p := person{Name: name}
 		switch {
@@ -200,13 +192,8 @@ func (s signature) String() string {
 }
 
 type authorPage struct {
-	Page   page
 	Author *catalog.Author
-	Role   string
-	Image  *img
 	Links  []source
-	HTML   template.HTML
-	Body   string // the same in Markdown
 	Works  []group
 }
 
@@ -292,8 +279,8 @@ func (s *Site) listAuthors(r *request) (*response, error) {
 		people.Links = append(people.Links, link{authorsPath + "/" + a.Slug, strings.TrimSuffix(a.Name+", "+inside(markdown.NoBreak(a.Role)), ", ")})
 	}
 	data := authorPage{Author: &catalog.Author{Name: "Auteurs"}, Works: []group{people}}
-	data.Page = s.page(r, data.Author.Name, "Les personnes qui écrivent ici.", authorsPath)
-	return render(r, "author", data.Page, data), nil
+	p := s.page(r, data.Author.Name, "Les personnes qui écrivent ici.", authorsPath)
+	return render(r, "author", p, data), nil
 }
 
 func (s *Site) showAuthor(r *request) (*response, error) {
@@ -302,20 +289,16 @@ func (s *Site) showAuthor(r *request) (*response, error) {
 		return nil, notFound("Personne de ce nom n’écrit ici, ou plus.")
 	}
 	data := authorPage{
-		Author: a, Role: markdown.NoBreak(a.Role), Image: r.hero(a.Image, pageSizes), Links: each(a.Links, newSource),
-		HTML: r.html("auteurs", a.Body, ""), Body: r.bodyOf("auteurs", a.Body), Works: workGroups(r.works()[a.Name]),
+		Author: a, Links: each(a.Links, newSource), Works: workGroups(r.works()[a.Name]),
 	}
-	data.Page = s.page(r, a.Name, cmp.Or(data.Role, beginning(markdown.Excerpt(a.Body)), "Ce que "+a.Name+" a écrit ici."),
+	p := s.page(r, a.Name, cmp.Or(markdown.NoBreak(a.Role), beginning(markdown.Excerpt(a.Body)), "Ce que "+a.Name+" a écrit ici."),
 		"/auteurs/"+a.Slug)
-	data.Page.Draft = r.mark(a.Draft, "auteurs/"+a.Slug)
-	data.Page.share(r.shared(a.Image))
-	person := r.authors([]string{a.Name})[0]
-	person.Context, person.Role, person.SameAs, person.Employer = schemaOrg, a.Role, a.Links, r.organization()
-	if image := r.shared(a.Image); image != nil {
-		person.Image = image.URL
-	}
-	data.Page.JSONLD = person
-	return render(r, "author", data.Page, data), nil
+	p.Draft = r.mark(a.Draft, "auteurs/"+a.Slug)
+	p.share(r.shared(a.Image))
+	p.JSONLD = append(inContext(r.authors([]string{a.Name})[0]), object{
+		"jobTitle", a.Role, "image", r.sharedURL(a.Image), "sameAs", a.Links, "worksFor", r.organization(),
+	}...)
+	return render(r, "author", p, data), nil
 }
 
 // inText shows links to tools and comparisons that are alone in their paragraph as cards with what is true today.

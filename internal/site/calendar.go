@@ -35,12 +35,13 @@ type announcement struct {
 
 // upcomingPage is the list of announced changes.
 type upcomingPage struct {
-	Page  page
 	All   []announcement
 	Total int
 }
 
-// announcements describes what is announced for a tool, by day.
+// Announced describes the announced changes of a tool, by day.
+func (row *toolRow) Announced() []announcement { return row.view.announcements(row.Tool) }
+
 func (v *view) announcements(t *catalog.Tool) (list []announcement) {
 	for i, e := range t.Announces(v.snap.Catalog) {
 		a := &t.Announced[i]
@@ -76,10 +77,10 @@ func (v *view) allAnnounced() (list []announcement) {
 func (s *Site) upcoming(r *request) (*response, error) {
 	all := r.announced()
 	data := upcomingPage{All: all[:min(len(all), maxUpcoming)], Total: len(all)}
-	data.Page = s.page(r, "À venir", "Les changements de prix et les fermetures que les éditeurs ont annoncés, par date.",
+	p := s.page(r, "À venir", "Les changements de prix et les fermetures que les éditeurs ont annoncés, par date.",
 		upcomingPath)
-	data.Page.Markdown = upcomingPath + markdownSuffix
-	return render(r, "upcoming", data.Page, data), nil
+	p.Markdown = upcomingPath + markdownSuffix
+	return render(r, "upcoming", p, data), nil
 }
 
 // icalendar serves what is announced as a calendar (RFC 5545), one day for each. The identifiers do not
@@ -139,7 +140,7 @@ func (v *view) endedPages() map[string]bool {
 
 func pageGone() *failure {
 	return &failure{
-		status: http.StatusGone, title: "Page retirée", cache: cacheNotFound,
+		Status: http.StatusGone, title: "Page retirée", cache: cacheNotFound,
 		text: "Cette page a été en ligne et ne l’est plus\u00a0: la rédaction l’a retirée.",
 	}
 }

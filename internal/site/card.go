@@ -53,7 +53,7 @@ func (v *view) card(folder, slug string) *sharecard.Card {
 		if t == nil || folder == "avis" && t.Body == "" {
 			return nil
 		}
-		card.Title, card.Text, card.Kicker = t.Name, markdown.NoBreak(t.Tagline), v.label(t.Category)
+		card.Title, card.Text, card.Kicker = t.Name, markdown.NoBreak(t.Tagline), v.Label(t.Category)
 		if folder == "avis" {
 			card.Kicker = "Notre avis"
 		}

@@ -13,13 +13,11 @@ import (
 )
 
 type categoryPage struct {
-	Page        page
 	Category    catalog.CategoryItem
 	Problems    []string       // with the parameters
 	Weighing    *weighing      // nil without criteria
 	Table       *criteriaTable // nil if nothing was measured
 	Text        template.HTML  // its description
-	Body        string         // the same in Markdown
 	Rows        []toolRow
 	More        bool // tools than Rows
 	Comparisons []comparisonRow
@@ -110,16 +108,16 @@ func (s *Site) renderCategory(r *request, c *catalog.Category, w *wishes) *respo
 	data.More = data.Category.ToolCount > categoryTools
 	description := "Les outils de la catégorie «\u00a0" + data.Category.Label + "\u00a0», classés par note\u00a0: " +
 		french.Plural(data.Category.ToolCount, "outil", "outils") + "."
-	data.Page = s.page(r, data.Category.Label, description, "/categories/"+c.Slug)
-	data.Page.MoreStyle = s.assets.paths["market.css"]
-	data.Page.Feed = feedOf("/categories/"+c.Slug, data.Category.Label)
-	data.Page.NoIndex = data.Page.NoIndex || w.weights != nil || w.sort != "" || len(w.problems) > 0
-	data.Page.Markdown = markdownPath(w.address(c, w.sort)) // without parameters that are not read: the page is kept
+	p := s.page(r, data.Category.Label, description, "/categories/"+c.Slug)
+	p.MoreStyle = s.assets.paths["market.css"]
+	p.Feed = feedOf("/categories/"+c.Slug, data.Category.Label)
+	p.NoIndex = p.NoIndex || w.weights != nil || w.sort != "" || len(w.problems) > 0
+	p.Markdown = markdownPath(w.address(c, w.sort)) // without parameters that are not read: the page is kept
 	if w.weights == nil {
 		data.fill(r, c)
-		data.Page.JSONLD = r.jsonldTools(data.Rows, 1)
+		p.JSONLD = r.jsonldTools(data.Rows, 1)
 	}
-	return render(r, "category", data.Page, data)
+	return render(r, "category", p, data)
 }
 
 // fill sets what a category shows to all readers.
@@ -138,6 +136,6 @@ func (p *categoryPage) fill(r *request, c *catalog.Category) {
 	p.Comparisons = r.comparisonRows(r.snap.Comparisons(c.Slug, firstItems(categoryComparisons)).IDs())
 	p.Articles = r.articleRows(r.articlesOf[chronicle.CategoryTopic+c.Slug], toolArticles)
 	retired := r.snap.Retired(c.Slug, "", firstItems(categoryRetired))
+	p.Text = r.Text("", c.Description, "")
 	p.Retired, p.RetiredAll = r.retiredTools(retired.IDs()), retired.Total
-	p.Text, p.Body = r.html("", c.Description, ""), r.bodyOf("", c.Description)
 }

@@ -4,6 +4,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/chart"
 	"palmares/internal/chronicle"
+	"palmares/internal/markdown"
 	"palmares/internal/problem"
 )
 
@@ -26,6 +27,12 @@ func (v *view) lastChanges(most int) (list []change) {
 		}
 	}
 	return list
+}
+
+// pageFunctions are what templates call beside french.Functions.
+var pageFunctions = map[string]any{
+	"breakable": breakable, "typeset": markdown.NoBreak, "minutes": minutes, "excerpt": excerpt, "share": share,
+	"change": priceWords, "prices": prices,
 }
 
 // prices is chart.PricesOf for templates.

@@ -25,7 +25,6 @@ const (
 
 // comparePage shows tools that a visitor chose side by side, or the form to choose them.
 type comparePage struct {
-	Page      page
 	Heading   string
 	Tools     []comparedTool // none if the choice cannot be shown
 	Contrasts []string       // how each two of them differ, in a sentence
@@ -91,13 +90,13 @@ func (s *Site) compare(r *request) (*response, error) {
 	if len(data.Tools) > 0 {
 		title += "\u00a0: comparaison"
 	}
-	data.Page = s.page(r, title, "Deux à quatre outils côte à côte\u00a0: notes, prix, points forts et verdicts.",
+	p := s.page(r, title, "Deux à quatre outils côte à côte\u00a0: notes, prix, points forts et verdicts.",
 		path)
-	data.Page.Section, data.Page.NoIndex, data.Page.MoreStyle = "/comparatifs", true, s.assets.paths["market.css"]
+	p.Section, p.NoIndex, p.MoreStyle = "/comparatifs", true, s.assets.paths["market.css"]
 	if len(chosen.problems) > 0 {
-		data.Page.Canonical = ""
+		p.Canonical = ""
 	}
-	a := render(r, "compare", data.Page, data)
+	a := render(r, "compare", p, data)
 	if len(chosen.problems) > 0 {
 		a.status, a.cache = chosen.status, noStore
 	}
@@ -210,7 +209,7 @@ func (v *view) verdicts(tools []*catalog.Tool) []comparisonRow {
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b comparisonRow) int { return strings.Compare(b.UpdatedAt, a.UpdatedAt) })
+	slices.SortStableFunc(list, func(a, b comparisonRow) int { return strings.Compare(b.Record.UpdatedAt, a.Record.UpdatedAt) })
 	return list
 }
 

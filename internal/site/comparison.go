@@ -12,7 +12,6 @@ import (
 )
 
 type comparisonsPage struct {
-	Page        page
 	Filters     *filters
 	Comparisons []comparisonRow
 	Total       int
@@ -20,13 +19,13 @@ type comparisonsPage struct {
 }
 
 type comparisonRow struct {
-	Slug, Title string
-	UpdatedAt   string
-	Sides       [2]side
-	Winner      string // its name; "" in a draft that has none yet
-	Note        string // on the winner
-	Byline      signature
-	Draft       string // see view.mark
+	Record *catalog.Comparison
+	Title  string
+	Sides  [2]side
+	Winner string // its name; "" in a draft that has none yet
+	Note   string // on the winner
+	Draft  string // see view.mark
+	view   *view
 }
 
 type side struct {
@@ -37,8 +36,7 @@ type side struct {
 func (v *view) comparisonRow(x *catalog.Comparison) comparisonRow {
 	c := v.snap.Catalog
 	row := comparisonRow{
-		Slug: x.Slug, Title: markdown.NoBreak(x.Title), UpdatedAt: x.UpdatedAt, Note: markdown.NoBreak(x.WinnerNote),
-		Byline: v.signature(x.Authors), Draft: v.mark(x.Draft, "comparatifs/"+x.Slug),
+		Record: x, Title: markdown.NoBreak(x.Title), Note: markdown.NoBreak(x.WinnerNote), view: v, Draft: v.mark(x.Draft, "comparatifs/"+x.Slug),
 		Sides: [2]side{{v.row(c.Tool(x.ToolA)), x.Winner == x.ToolA}, {v.row(c.Tool(x.ToolB)), x.Winner == x.ToolB}},
 	}
 	if winner := c.Tool(x.Winner); winner != nil {
@@ -51,9 +49,9 @@ func (v *view) comparisonRows(ids []int32) []comparisonRow {
 	return each(ids, func(i int32) comparisonRow { return v.comparisonRow(v.snap.Published[i]) })
 }
 
-// comparisonsWith returns the comparisons of a tool with others, newest first.
-func (v *view) comparisonsWith(t *catalog.Tool) []comparisonRow {
-	return each(v.comparisons[t.Slug], v.comparisonRow)
+// Comparisons returns those of a tool with others, newest first.
+func (t *toolRow) Comparisons() []comparisonRow {
+	return each(t.view.comparisons[t.Tool.Slug], t.view.comparisonRow)
 }
 
 func (s *Site) listComparisons(r *request) (*response, error) {
@@ -63,20 +61,10 @@ func (s *Site) listComparisons(r *request) (*response, error) {
 	data := comparisonsPage{
 		Filters: f, Comparisons: r.comparisonRows(list.IDs()), Total: list.Total, Pager: f.pager(at, list.Total),
 	}
-	data.Page = s.page(r, "Comparatifs", "Deux outils face à face, un vainqueur\u00a0: tous les comparatifs.",
+	p := s.page(r, "Comparatifs", "Deux outils face à face, un vainqueur\u00a0: tous les comparatifs.",
 		"/comparatifs")
-	f.describe(&data.Page, data.Pager, r.snap.Catalog)
-	return f.response(r, "comparisons", data.Page, data), nil
-}
-
-type comparisonPage struct {
-	Page       page
-	Comparison comparisonRow
-	Lines      comparisonLines
-	Image      *img      // nil for none
-	Sections   []section // the text
-	Body       string    // the text in Markdown
-	Others     []comparisonRow
+	f.describe(&p, data.Pager, r.snap.Catalog)
+	return f.response(r, "comparisons", p, data), nil
 }
 
 // A comparisonLine is one line of the table, with a cell for each tool: measures with bars,
@@ -124,7 +112,7 @@ func (s *Site) showComparison(r *request) (*response, error) {
 	}
 	if x == nil {
 		f := notFound("Aucun comparatif publié ne porte ce nom.")
-		f.link = &link{"/comparatifs", "Tous les comparatifs"}
+		f.Link = &link{"/comparatifs", "Tous les comparatifs"}
 		f.suggestNear(slugOf(slug), func(yield func(string, link) bool) {
 			for _, x := range r.snap.Published {
 				if !yield(x.Slug, link{"/comparatifs/" + x.Slug, markdown.NoBreak(x.Title)}) {
@@ -134,25 +122,32 @@ func (s *Site) showComparison(r *request) (*response, error) {
 		})
 		return nil, f
 	}
-	data := comparisonPage{
-		Comparison: r.comparisonRow(x), Image: r.hero(x.Image, heroSizes), Sections: r.sections("comparatifs", x.Body),
-		Body: r.bodyOf("comparatifs", x.Body),
-	}
-	a, b := data.Comparison.Sides[0].Row, data.Comparison.Sides[1].Row
-	data.Lines = r.comparisonLines([]*catalog.Tool{a.tool, b.tool})
-	shown := map[string]bool{x.Slug: true}
-	for _, other := range append(r.comparisonsWith(a.tool), r.comparisonsWith(b.tool)...) {
-		if !shown[other.Slug] {
-			shown[other.Slug] = true
-			data.Others = append(data.Others, other)
+	row := r.comparisonRow(x)
+	p := s.page(r, row.Title, row.Note, "/comparatifs/"+x.Slug)
+	p.Draft, p.Canonical, p.Article = row.Draft, r.snap.Catalog.ComparisonURLOf(x.Slug), true
+	p.share(cmp.Or(r.shared(x.Image), r.sharedCard("comparatifs", x.Slug)))
+	p.JSONLD = r.jsonldComparison(x)
+	return render(r, "comparison", p, row), nil
+}
+
+// Lines returns the lines of the table.
+func (c comparisonRow) Lines() comparisonLines {
+	return c.view.comparisonLines([]*catalog.Tool{c.Sides[0].Row.Tool, c.Sides[1].Row.Tool})
+}
+
+// Sections returns the text.
+func (c comparisonRow) Sections() []section { return c.view.sections("comparatifs", c.Record.Body) }
+
+// Others returns the other comparisons of either tool.
+func (c comparisonRow) Others() (rows []comparisonRow) {
+	shown := map[string]bool{c.Record.Slug: true}
+	for _, other := range append(c.Sides[0].Row.Comparisons(), c.Sides[1].Row.Comparisons()...) {
+		if !shown[other.Record.Slug] {
+			shown[other.Record.Slug] = true
+			rows = append(rows, other)
 		}
 	}
-	data.Page = s.page(r, markdown.NoBreak(x.Title), markdown.NoBreak(x.WinnerNote), "/comparatifs/"+x.Slug)
-	data.Page.Draft = r.mark(x.Draft, "comparatifs/"+x.Slug)
-	data.Page.Canonical, data.Page.Article = r.snap.Catalog.ComparisonURLOf(x.Slug), true
-	data.Page.share(cmp.Or(r.shared(x.Image), r.sharedCard("comparatifs", x.Slug)))
-	data.Page.JSONLD = r.jsonldComparison(x, []toolRow{a, b})
-	return render(r, "comparison", data.Page, data), nil
+	return rows
 }
 
 // shareCategory reports whether tools were tested on one bench: they have one category. Otherwise
@@ -201,7 +196,7 @@ func (v *view) comparisonLines(tools []*catalog.Tool) []comparisonLine {
 	if v.snap.HasProfiles && v.words.audiences != nil && slices.ContainsFunc(tools, func(t *catalog.Tool) bool { return t.ICP != "" }) {
 		words("Pour qui", func(t *catalog.Tool) string { return cmp.Or(v.words.audiences[t.ICP], "—") })
 	}
-	words("Catégorie", func(t *catalog.Tool) string { return v.label(t.Category) })
+	words("Catégorie", func(t *catalog.Tool) string { return v.Label(t.Category) })
 	if slices.ContainsFunc(tools, func(t *catalog.Tool) bool { return t.TestedAt != "" }) {
 		words("Testé le", func(t *catalog.Tool) string {
 			if t.TestedAt == "" {

@@ -2,25 +2,12 @@ package site
 
 import (
 	"cmp"
-	"html/template"
 	"strings"
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
 )
-
-// customPage is a page that the publisher wrote.
-type customPage struct {
-	Page    page
-	Byline  signature
-	Date    string // "" for none
-	Image   *img   // nil for none
-	HTML    template.HTML
-	Body    string // the same in Markdown
-	Licence bool   // the page shows the line that reuse requires
-	Credit  string
-}
 
 // showPage serves the paths of one segment that no other page has: the publisher's
 // pages and the parts of the sitemap, since the mux cannot match part of a segment.
@@ -44,23 +31,16 @@ func (s *Site) showPage(r *request) (*response, error) {
 	return s.notFound(r)
 }
 
-func (s *Site) customPage(r *request, p *catalog.Page) (*response, error) {
-	c := r.snap.Catalog
-	data := customPage{
-		Image: r.hero(p.Image, pageSizes), HTML: r.html("pages", p.Body, ""), Body: r.bodyOf("pages", p.Body),
-		Byline: r.signature(p.Authors), Date: p.Date, Licence: p.Slug == "licence", Credit: c.CreditLine(),
-	}
-	description := markdown.NoBreak(cmp.Or(p.Description, beginning(markdown.Excerpt(p.Body)), c.Settings.Description,
-		p.Title))
-	data.Page = s.page(r, markdown.NoBreak(p.Title), description, "/"+p.Slug)
-	data.Page.Draft = r.mark(p.Draft, "pages/"+p.Slug)
-	data.Page.Markdown = "/" + p.Slug + markdownSuffix
-	data.Page.share(r.shared(p.Image))
-	data.Page.JSONLD = &jsonldText{
-		Context: schemaOrg, Type: "WebPage", Name: p.Title, URL: data.Page.Canonical, Publisher: r.organization(),
-		Language: "fr",
-	}
-	return render(r, "page", data.Page, data), nil
+func (s *Site) customPage(r *request, own *catalog.Page) (*response, error) {
+	description := markdown.NoBreak(cmp.Or(own.Description, beginning(markdown.Excerpt(own.Body)),
+		r.snap.Catalog.Settings.Description, own.Title))
+	p := s.page(r, markdown.NoBreak(own.Title), description, "/"+own.Slug)
+	p.Draft, p.Markdown = r.mark(own.Draft, "pages/"+own.Slug), "/"+own.Slug+markdownSuffix
+	p.share(r.shared(own.Image))
+	p.JSONLD = inContext(object{
+		"@type", "WebPage", "name", own.Title, "url", p.Canonical, "publisher", r.organization(), "inLanguage", "fr",
+	})
+	return render(r, "page", p, own), nil
 }
 
 // beginning returns the first words of a text, as many as search engines show.

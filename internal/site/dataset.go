@@ -13,10 +13,6 @@ const datasetPath = "/donnees"
 
 // datasetPage is /donnees: what can be downloaded, and how to begin.
 type datasetPage struct {
-	Page      page
-	Base      string // where the files are
-	Credit    string
-	Training  bool // models may be trained
 	Version   int64
 	Published string // day
 	Heads     bool   // the publisher keeps the texts
@@ -63,15 +59,13 @@ func (s *Site) dataset(r *request) (*response, error) {
 	}
 	c := r.snap.Catalog
 	data := datasetPage{
-		Page: s.page(r, "Données", "Tout le catalogue en fichiers, JSON, CSV et SQLite, et le flux de ses changements.", datasetPath),
-		Base: s.baseURL(r), Credit: c.CreditLine(), Training: !c.DeniesTraining(), Version: r.snap.Version, Heads: c.Settings.Dataset == catalog.DatasetHead,
+		Version: r.snap.Version, Heads: c.Settings.Dataset == catalog.DatasetHead, Confirmed: r.confirmed(), Day: r.snap.UpdatedAt,
+		Commands: r.datasetCommands(s.baseURL(r)),
 	}
 	var x *dataset.Export
 	if s.cfg.Exports != nil && r.snap.Feed != nil {
 		x = s.cfg.Exports.Written(r.snap)
 	}
-	data.Commands = r.datasetCommands(data.Base)
-	data.Confirmed, data.Day = r.confirmed(), r.snap.UpdatedAt
 	if len(r.snap.PublishedAt) >= len("2026-11-16") {
 		data.Published = r.snap.PublishedAt[:len("2026-11-16")]
 	}
@@ -87,8 +81,9 @@ func (s *Site) dataset(r *request) (*response, error) {
 		}
 		data.Files = append(data.Files, f)
 	}
-	data.Page.JSONLD = r.jsonldDataset(&data, x)
-	a := render(r, "dataset", data.Page, data)
+	p := s.page(r, "Données", "Tout le catalogue en fichiers, JSON, CSV et SQLite, et le flux de ses changements.", datasetPath)
+	p.JSONLD = p.jsonldDataset(data.Published, x)
+	a := render(r, "dataset", p, data)
 	a.passing = x == nil
 	return a, nil
 }
@@ -123,55 +118,31 @@ func (v *view) datasetCommands(base string) []command {
 	}
 }
 
-// A jsonldDataset describes the catalogue as data, for search engines of datasets.
-type jsonldDataset struct {
-	Context       string           `json:"@context"`
-	Type          string           `json:"@type"`
-	Name          string           `json:"name"`
-	Description   string           `json:"description"`
-	URL           string           `json:"url"`
-	License       string           `json:"license"`
-	Creator       *jsonldAgent     `json:"creator"`
-	Credit        string           `json:"creditText"`
-	Version       string           `json:"version"`
-	Modified      string           `json:"dateModified,omitempty"`
-	Language      string           `json:"inLanguage"`
-	Free          bool             `json:"isAccessibleForFree"`
-	Distributions []jsonldDownload `json:"distribution"`
-}
-
-type jsonldDownload struct {
-	Type   string `json:"@type"`
-	Name   string `json:"name"`
-	URL    string `json:"contentUrl"`
-	Format string `json:"encodingFormat"`
-	Size   string `json:"contentSize,omitempty"`
-	SHA256 string `json:"sha256,omitempty"`
-}
-
-// jsonldDataset describes the files, or the manifest until they are written.
-func (v *view) jsonldDataset(p *datasetPage, x *dataset.Export) *jsonldDataset {
-	c := v.snap.Catalog
-	d := &jsonldDataset{
-		Context: schemaOrg, Type: "Dataset", Name: c.Name,
-		Description: cmp.Or(c.Settings.Description, "Un catalogue d’outils testés") + " Outils, notes, " +
-			"prix et leur historique, comparatifs et outils retirés, en JSON, CSV et SQLite.",
-		URL: p.Page.Canonical, Creator: v.organization(), Credit: p.Credit,
-		Version: strconv.FormatInt(p.Version, 10), Modified: p.Published, Language: "fr", Free: true,
-		Distributions: []jsonldDownload{
-			{Type: "DataDownload", Name: "manifeste", URL: p.Base + dataset.Path, Format: "application/json"},
-		},
-	}
-	_, d.License = c.Terms()
-	if x == nil {
-		return d
-	}
-	for i := range x.Files {
-		f := &x.Files[i]
-		if !dataset.NeedsKey(f.Name()) {
-			d.Distributions = append(d.Distributions,
-				jsonldDownload{"DataDownload", f.Name(), p.Base + f.Path, f.Type, strconv.FormatInt(f.Bytes, 10) + " B", f.SHA256})
+// jsonldDataset describes the catalogue as data, for search engines of datasets: the files, or the manifest until they
+// are written.
+func (p *page) jsonldDataset(published string, x *dataset.Export) object {
+	c := p.Catalog
+	_, licence := c.Terms()
+	files := []object{{
+		"@type", "DataDownload", "name", "manifeste", "contentUrl", p.Base + dataset.Path, "encodingFormat", "application/json",
+	}}
+	if x != nil {
+		for i := range x.Files {
+			if f := &x.Files[i]; !dataset.NeedsKey(f.Name()) {
+				files = append(files, object{
+					"@type", "DataDownload", "name", f.Name(), "contentUrl", p.Base + f.Path,
+					"encodingFormat", f.Type, "contentSize", strconv.FormatInt(f.Bytes, 10) + " B",
+					"sha256", f.SHA256,
+				})
+			}
 		}
 	}
-	return d
+	return inContext(object{
+		"@type", "Dataset", "name", c.Name,
+		"description", cmp.Or(c.Settings.Description, "Un catalogue d’outils testés") + " Outils, notes, prix et leur historique, " +
+			"comparatifs et outils retirés, en JSON, CSV et SQLite.",
+		"url", p.Canonical, "license", licence, "creator", p.organization(), "creditText", c.CreditLine(),
+		"version", strconv.FormatInt(p.snap.Version, 10), "dateModified", published, "inLanguage", "fr",
+		"isAccessibleForFree", true, "distribution", files,
+	})
 }

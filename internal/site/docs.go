@@ -7,12 +7,6 @@ import (
 	"palmares/internal/reference"
 )
 
-type docsPage struct {
-	Page     page
-	Content  template.HTML
-	Markdown string
-}
-
 // docs shows a page of the API reference.
 func (s *Site) docs(r *request) (*response, error) {
 	ref := s.reference
@@ -29,15 +23,14 @@ func (s *Site) docs(r *request) (*response, error) {
 			about = p
 		}
 	}
-	data := docsPage{Page: s.page(r, about.Title, about.About, about.Path)}
-	data.Page.Markdown = about.Path + markdownSuffix
-	data.Page.MoreStyle, data.Page.MoreScript = s.assets.paths["docs.css"], s.assets.paths["docs.js"]
+	p := s.page(r, about.Title, about.About, about.Path)
+	p.Markdown = about.Path + markdownSuffix
+	p.MoreStyle, p.MoreScript = s.assets.paths["docs.css"], s.assets.paths["docs.js"]
 	if r.markdown {
-		data.Markdown = r.words.inDocs.Replace(ref.Markdown(about.Path, r.snap, s.baseURL(r)))
-		return render(r, "docs", data.Page, data), nil
+		return render(r, "docs", p, r.words.inDocs.Replace(ref.Markdown(about.Path, r.snap, s.baseURL(r)))), nil
 	}
-	data.Content = template.HTML(r.words.inDocs.Replace(string(ref.HTML(about.Path, r.snap, s.baseURL(r)))))
-	return render(r, "embedded", data.Page, data), nil
+	text := r.words.inDocs.Replace(string(ref.HTML(about.Path, r.snap, s.baseURL(r))))
+	return render(r, "embedded", p, template.HTML(text)), nil //nolint:gosec // package reference made it
 }
 
 // baseURL is where callers find the API.

@@ -9,22 +9,21 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
-	"palmares/internal/markdown"
 )
 
 // A failure is an error page: what is wrong and what to do about it.
 type failure struct {
-	status int
+	Status int
 	title  string
 	text   string
 	cache  string
-	link   *link // to a related page; may be nil
+	Link   *link // to a related page; may be nil
 }
 
 func (f *failure) Error() string { return f.text }
 
 func notFound(text string) *failure {
-	return &failure{status: http.StatusNotFound, title: "Page introuvable", text: text, cache: cacheNotFound}
+	return &failure{Status: http.StatusNotFound, title: "Page introuvable", text: text, cache: cacheNotFound}
 }
 
 // notFound responds to an address without a page, and names the place of data to whoever asks for a file.
@@ -37,7 +36,7 @@ func (r *request) notFound(text string) *failure {
 
 // suggest names the page that was probably meant.
 func (f *failure) suggest(to link) {
-	f.link, f.text = &to, f.text+" Vouliez-vous dire «\u00a0"+to.Text+"\u00a0»\u202f?"
+	f.Link, f.text = &to, f.text+" Vouliez-vous dire «\u00a0"+to.Text+"\u00a0»\u202f?"
 }
 
 // suggestNear suggests the page whose slug is nearest to a given one, if one is near.
@@ -60,20 +59,13 @@ const maxTypos = 3
 
 func methodNotAllowed() *failure {
 	return &failure{
-		status: http.StatusMethodNotAllowed, title: "Méthode refusée", cache: noStore,
+		Status: http.StatusMethodNotAllowed, title: "Méthode refusée", cache: noStore,
 		text: "Cette page se lit seulement\u00a0: demandez-la avec GET ou HEAD.",
 	}
 }
 
 func unavailable(title, text string) *failure {
-	return &failure{status: http.StatusServiceUnavailable, title: title, cache: noStore, text: text}
-}
-
-type failurePage struct {
-	Page   page
-	Status int
-	Text   string
-	Link   *link
+	return &failure{Status: http.StatusServiceUnavailable, title: title, cache: noStore, text: text}
 }
 
 // failure returns an error page. Any other error panics, for the server to log and
@@ -89,24 +81,11 @@ func (s *Site) failure(r *request, err error) *response {
 	if !slices.ContainsFunc(p.Menus.Header, func(l link) bool { return l.Href == p.Section }) {
 		p.Section = ""
 	}
-	key := fmt.Sprint(f.status, r.markdown, p.Section, f.text, f.link) // not a path, which begins with a slash
+	key := fmt.Sprint(f.Status, r.markdown, p.Section, f.text, f.Link) // not a path, which begins with a slash
 	a, _ := r.cachedPage(key, func() (*response, error) {              // which does not fail
-		var a *response
-		if r.markdown {
-			a = f.markdown()
-		} else {
-			a = render(r, "failure", p, failurePage{Page: p, Status: f.status, Text: f.text, Link: f.link})
-		}
-		a.status, a.cache = f.status, f.cache
+		a := render(r, "failure", p, f)
+		a.status, a.cache = f.Status, f.cache
 		return a, nil
 	})
 	return a
-}
-
-func (f *failure) markdown() *response {
-	text := "# " + markdown.Escape(f.title) + "\n\n" + markdown.Escape(f.text) + "\n"
-	if f.link != nil {
-		text += "\n- [" + markdown.Escape(f.link.Text) + "](" + markdownPath(f.link.Href) + ")\n"
-	}
-	return newResponse(markdownType, []byte(text))
 }

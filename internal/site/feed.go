@@ -2,7 +2,6 @@ package site
 
 import (
 	"cmp"
-	"encoding/xml"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -11,43 +10,20 @@ import (
 	"palmares/internal/problem"
 )
 
-// atomFeed is the feed of changes (Atom, RFC 4287).
-type atomFeed struct {
-	XMLName  xml.Name    `xml:"http://www.w3.org/2005/Atom feed"`
-	Language string      `xml:"xml:lang,attr"`
-	ID       string      `xml:"id"`
-	Title    string      `xml:"title"`
-	Subtitle string      `xml:"subtitle"`
-	Updated  string      `xml:"updated"`
-	Author   string      `xml:"author>name"`
-	Rights   string      `xml:"rights"`
-	Links    []atomLink  `xml:"link"`
-	Entries  []atomEntry `xml:"entry"`
+// A feed has the last of what happened (Atom, RFC 4287): at its path, beside a page.
+type feed struct {
+	Catalog               *catalog.Catalog
+	Path, Page            string
+	Title, Subtitle       string
+	Updated, Author, More string // More follows the credit
+	Entries               []feedEntry
 }
 
-type atomLink struct {
-	Rel  string `xml:"rel,attr"`
-	Type string `xml:"type,attr"`
-	Href string `xml:"href,attr"`
-}
-
-type atomEntry struct {
-	ID       string       `xml:"id"`
-	Title    string       `xml:"title"`
-	Updated  string       `xml:"updated"`
-	Since    string       `xml:"published,omitempty"`
-	Authors  []atomPerson `xml:"author"`
-	Link     atomLink     `xml:"link"`
-	Category atomCategory `xml:"category"`
-	Summary  string       `xml:"summary,omitempty"`
-}
-
-type atomPerson struct {
-	Name string `xml:"name"`
-}
-
-type atomCategory struct {
-	Term string `xml:"term,attr"`
+// A feedEntry is an entry with the page that it is about. Articles have their day and say what they are about.
+type feedEntry struct {
+	*catalog.Entry
+	About                   chronicle.Subject
+	Updated, Since, Summary string
 }
 
 // feedEntries is how many entries a feed has: enough for a reader that polls once a
@@ -86,39 +62,26 @@ const feedSuffix = ".atom"
 // atom returns the feed at a path with the last of what happened, given latest first.
 func (v *view) atom(path, page, title, subtitle string, entries []catalog.Entry) (*response, error) {
 	c := v.snap.Catalog
-	f := atomFeed{
-		Language: "fr", ID: c.URL + path, Title: title, Subtitle: subtitle,
-		Updated: midnight(v.snap.UpdatedAt), Author: cmp.Or(c.Settings.Publisher, c.Name), Rights: c.CreditLine(),
-		Links: []atomLink{{"self", "application/atom+xml", c.URL + path}, {"alternate", "text/html", c.URL + page}},
+	f := feed{
+		Catalog: c, Path: path, Page: page, Title: title, Subtitle: subtitle, Updated: midnight(v.snap.UpdatedAt),
+		Author: cmp.Or(c.Settings.Publisher, c.Name),
 	}
 	if name, at := c.Terms(); name != "" {
-		f.Rights += ". " + name + ", " + at
+		f.More = ". " + name + ", " + at
 	}
 	for i := range entries[:min(len(entries), feedEntries)] {
-		f.Entries = append(f.Entries, v.atomEntry(&entries[i]))
+		f.Entries = append(f.Entries, v.feedEntry(&entries[i]))
 		f.Updated = max(f.Updated, f.Entries[i].Updated)
 	}
-	body, err := xml.Marshal(f)
-	if err != nil {
-		return nil, err
-	}
-	return newResponse(atomType, append([]byte(xml.Header), body...)), nil
+	return newResponse(atomType, textOf("feed.xml", f)), nil
 }
 
-// atomEntry returns an entry of the feeds. Articles have their day and say what they are about.
-func (v *view) atomEntry(e *catalog.Entry) atomEntry {
-	about := chronicle.About(v.snap, e)
-	entry := atomEntry{
-		ID: v.snap.Catalog.URL + feedPath + "#" + e.ID(), Updated: chronicle.Time(e),
-		Title:    chronicle.Title(e, problem.French),
-		Link:     atomLink{"alternate", "text/html", v.snap.Catalog.URL + about.Path},
-		Category: atomCategory{strings.ToLower(chronicle.Label(e))},
-		Authors:  each(about.Authors, func(name string) atomPerson { return atomPerson{name} }),
-	}
+func (v *view) feedEntry(e *catalog.Entry) feedEntry {
+	entry := feedEntry{Entry: e, About: chronicle.About(v.snap, e), Updated: chronicle.Time(e)}
 	if e.What == catalog.WhatScore {
 		entry.Summary = markdown.NoBreak(e.Note)
 	}
-	if a := v.snap.Catalog.Article(strings.TrimPrefix(about.Path, articlesPath+"/")); a != nil && e.Kind == "article" {
+	if a := v.snap.Catalog.Article(strings.TrimPrefix(entry.About.Path, articlesPath+"/")); a != nil && e.Kind == "article" {
 		entry.Summary = v.articleRow(a).Text
 		if a.Sponsored {
 			entry.Summary = strings.TrimSpace(sponsoredSentence + " " + entry.Summary)
@@ -129,6 +92,12 @@ func (v *view) atomEntry(e *catalog.Entry) atomEntry {
 	}
 	return entry
 }
+
+// Title returns the title of the entry.
+func (e feedEntry) Title() string { return chronicle.Title(e.Entry, problem.French) }
+
+// Category returns the kind of the entry in a word.
+func (e feedEntry) Category() string { return strings.ToLower(chronicle.Label(e.Entry)) }
 
 // midnight returns the start of a day: records know no times.
 func midnight(day string) string { return day + "T00:00:00Z" }

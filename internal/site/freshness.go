@@ -16,9 +16,10 @@ type freshness struct {
 	Place *source // where they stood; nil without them
 }
 
-// freshness returns how the price of a tool is known; nil if nothing is. What is long ago is by the
+// Freshness returns how the price of a tool is known; nil if nothing is. What is long ago is by the
 // day of the catalogue, as on all pages of a version.
-func (v *view) freshness(t *catalog.Tool) *freshness {
+func (row *toolRow) Freshness() *freshness {
+	v, t := row.view, row.Tool
 	known := v.snap.Catalog.FreshnessOf(t, v.snap.UpdatedAt)
 	f, p := &freshness{Words: "confirmé le", Day: known.Day}, known.Proof
 	switch {

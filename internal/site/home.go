@@ -2,7 +2,6 @@ package site
 
 import (
 	"cmp"
-	"html/template"
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
@@ -10,17 +9,12 @@ import (
 )
 
 type homePage struct {
-	Page         page
-	Headline     string
-	Introduction template.HTML // "" for ours
-	Stats        catalog.Stats
-	Best         []toolRow
-	Changes      []change
-	Categories   []categoryCard  // that have tools
-	Feature      *comparisonRow  // the newest comparison; nil for none
-	Image        *img            // of Feature; nil for none
-	Comparisons  []comparisonRow // the next ones
-	Articles     []articleRow    // the newest
+	Best        []toolRow
+	Changes     []change
+	Categories  []categoryCard  // that have tools
+	Feature     *comparisonRow  // the newest comparison; nil for none
+	Comparisons []comparisonRow // the next ones
+	Articles    []articleRow    // the newest
 }
 
 type categoryCard struct {
@@ -37,18 +31,13 @@ const (
 )
 
 func (s *Site) home(r *request) (*response, error) {
-	settings := &r.snap.Catalog.Settings
 	data := homePage{
-		Headline:     cmp.Or(markdown.NoBreak(settings.Headline), "Les outils, notés et comparés"),
-		Introduction: r.html("", settings.Introduction, ""),
-		Stats:        r.stats,
-		Best:         r.rows(r.snap.Tools(snapshot.ToolQuery{}, firstItems(homeTools)).IDs()),
-		Changes:      r.lastChanges(homeChanges),
-		Articles:     r.articleRows(r.articles, homeArticles),
+		Best:     r.rows(r.snap.Tools(snapshot.ToolQuery{}, firstItems(homeTools)).IDs()),
+		Changes:  r.lastChanges(homeChanges),
+		Articles: r.articleRows(r.articles, homeArticles),
 	}
 	if latest := r.comparisonRows(r.snap.Comparisons("", firstItems(1+homeComparisons)).IDs()); len(latest) > 0 {
 		data.Feature, data.Comparisons = &latest[0], latest[1:]
-		data.Image = r.hero(r.comparison(latest[0].Slug).Image, featureSizes)
 	}
 	for _, c := range r.categories {
 		if c.ToolCount == 0 {
@@ -62,8 +51,8 @@ func (s *Site) home(r *request) (*response, error) {
 		}
 		data.Categories = append(data.Categories, card)
 	}
-	data.Page = s.page(r, "", cmp.Or(markdown.NoBreak(r.snap.Catalog.Settings.Description), "Un catalogue "+
+	p := s.page(r, "", cmp.Or(markdown.NoBreak(r.snap.Catalog.Settings.Description), "Un catalogue "+
 		"d’outils\u00a0: notes, avis, comparatifs, prix en euros et leur histoire, outils disparus."), "/")
-	data.Page.JSONLD = r.jsonldTools(data.Best, 1)
-	return render(r, "home", data.Page, data), nil
+	p.JSONLD = r.jsonldTools(data.Best, 1)
+	return render(r, "home", p, data), nil
 }

@@ -48,44 +48,23 @@ func (s *Site) icon(w http.ResponseWriter, r *request) {
 	s.writePicture(w, r, picture{hash: hash, ext: ext, control: cachePage, read: draw, cache: s.cards})
 }
 
-// A webManifest describes the site to browsers that keep it beside applications
-// (w3.org/TR/appmanifest).
-type webManifest struct {
-	Name            string         `json:"name"`
-	ShortName       string         `json:"short_name"`
-	Description     string         `json:"description,omitempty"`
-	Language        string         `json:"lang"`
-	ID              string         `json:"id"`
-	StartURL        string         `json:"start_url"`
-	Scope           string         `json:"scope"`
-	Display         string         `json:"display"`
-	ThemeColor      string         `json:"theme_color"`
-	BackgroundColor string         `json:"background_color"`
-	Icons           []manifestIcon `json:"icons"`
-}
-
-type manifestIcon struct {
-	Source string `json:"src"`
-	Sizes  string `json:"sizes"`
-	Type   string `json:"type"`
-}
-
 // paperColour is the background of the pages in the light theme.
 const paperColour = "#fbfaf6"
 
+// manifest describes the site to browsers that keep it beside applications (w3.org/TR/appmanifest).
 func (s *Site) manifest(r *request) (*response, error) {
-	c := r.snap.Catalog
-	short, _ := splitName(c.Name)
-	m := webManifest{
-		Name: c.Name, ShortName: short, Description: c.Settings.Description, Language: "fr", ID: "/", StartURL: "/",
-		Scope: "/", Display: "browser", ThemeColor: paperColour, BackgroundColor: paperColour,
-	}
+	c, colour := r.snap.Catalog, paperColour
 	if r.theme != nil {
-		m.ThemeColor = r.theme.Accent.String()
+		colour = r.theme.Accent.String()
 	}
-	for _, path := range manifestIcons {
+	icons := each(manifestIcons, func(path string) object {
 		size := strconv.Itoa(iconSizes[path])
-		m.Icons = append(m.Icons, manifestIcon{path, size + "x" + size, pictureTypes["png"]})
-	}
-	return newResponse(manifestType, wire.AppendJSON(nil, m)), nil
+		return object{"src", path, "sizes", size + "x" + size, "type", pictureTypes["png"]}
+	})
+	short, _ := splitName(c.Name)
+	return newResponse(manifestType, wire.AppendJSON(nil, object{
+		"name", c.Name, "short_name", short, "description", c.Settings.Description, "lang", "fr", "id", "/",
+		"start_url", "/", "scope", "/", "display", "browser", "theme_color", colour, "background_color", paperColour,
+		"icons", icons,
+	})), nil
 }

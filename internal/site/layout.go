@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"palmares/internal/catalog"
 	"palmares/internal/french"
-	"palmares/internal/markdown"
 )
 
 //go:embed templates/*.html
@@ -22,7 +22,7 @@ var templates = ParseTemplates(templateFiles)
 // the site with others.
 func ParseTemplates(files fs.FS) func() map[string]*template.Template {
 	return sync.OnceValue(func() map[string]*template.Template {
-		shared := template.New("").Funcs(french.Functions()).Funcs(template.FuncMap{"breakable": breakable, "prices": prices})
+		shared := template.New("").Funcs(french.Functions()).Funcs(pageFunctions)
 		shared = template.Must(template.Must(shared.ParseFS(templateFiles, "templates/_bars.html")).ParseFS(files, "templates/_*.html"))
 		pages := map[string]*template.Template{}
 		names, _ := fs.Glob(files, "templates/[a-z]*.html") // fails only for an invalid pattern
@@ -38,8 +38,12 @@ type link struct {
 	Href, Text string
 }
 
-// page is what the layout needs; the data of each page has it as its field Page.
+// A page is what templates read: the layout, and what the page is about.
 type page struct {
+	*request
+	Catalog     *catalog.Catalog
+	Base        string // where callers find the API
+	Of          any    // a record, a list, or a struct with several
 	Service     string // name of the catalogue
 	Edition     string // the part of the name in brackets, such as "démonstration"
 	Title       string // without the name of the catalogue
@@ -60,15 +64,12 @@ type page struct {
 	MoreStyle   string // of this page only; "" for none
 	MoreScript  string
 	DeskStyle   string // beside MoreStyle; "" for none
-	Credit      string // the line that reuse requires
 	Markdown    string // path of the Markdown form; "" for none
 	Icon        icon
 	Logo        *img         // of the catalogue; nil for none
 	Image       *sharedImage // for previews on other sites; nil for none
 	LargeImage  bool         // Image is about this page, not a logo
-	About       string       // what the publisher says of the catalogue
-	Publisher   string
-	Contact     *link // nil for none
+	Contact     *link        // nil for none
 	Menus       menus
 	Feed        *link // of this page alone; nil for none
 	JSONLD      any   // nil for none
@@ -103,14 +104,13 @@ func (s *Site) page(r *request, title, description, path string) page {
 		section = "articles"
 	}
 	p := page{
-		Service: name, Edition: edition, Title: title, Description: description,
+		request: r, Catalog: c, Base: s.baseURL(r), Service: name, Edition: edition, Title: title, Description: description,
 		Canonical: c.URL + path, Section: "/" + section, Path: r.URL.Path,
 		NoIndex: r.demo, Demo: r.demo, UpdatedAt: r.updatedAt,
 		Style: s.assets.paths["site.css"], PrintStyle: s.assets.paths["print.css"], Script: s.assets.paths["site.js"],
 		Icon: icon{s.assets.paths["icon.svg"], "image/svg+xml"}, Theme: r.theme,
-		Menus: r.menus, Credit: c.CreditLine(), Markdown: s.alternateMarkdown(r),
+		Menus: r.menus, Markdown: s.alternateMarkdown(r),
 		Logo: r.brand(c.Settings.Logo), Image: r.shared(c.Settings.Logo), Contact: contact(c.Settings.Contact),
-		About: markdown.NoBreak(c.Settings.Description), Publisher: c.Settings.Publisher,
 	}
 	p.share(r.shared(c.Settings.ShareImage))
 	if r.theme != nil {

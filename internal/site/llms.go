@@ -30,8 +30,8 @@ type llmsFile struct {
 
 func (s *Site) llms(r *request) (*response, error) {
 	c := r.snap.Catalog
-	return newResponse(textType, markdownText("llms", llmsFile{
-		Catalog: c, Base: s.baseURL(r), Stats: r.stats, UpdatedAt: r.updatedAt, About: markdown.NoBreak(c.Settings.Description),
+	return newResponse(textType, textOf("llms.md", llmsFile{
+		Catalog: c, Base: s.baseURL(r), Stats: r.Stats, UpdatedAt: r.updatedAt, About: markdown.NoBreak(c.Settings.Description),
 		Demo: r.demo, Licence: r.menus.Licence, Categories: r.categories, References: s.reference.Pages(),
 		Best:     r.rows(r.snap.Tools(snapshot.ToolQuery{}, firstItems(llmsTools)).IDs()),
 		Articles: r.articleRows(r.articles, llmsTools), Authors: c.Authors[:min(len(c.Authors), llmsTools)],

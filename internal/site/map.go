@@ -15,7 +15,6 @@ const mapPath = "/carte"
 
 // mapPage is the map of all tools, or of some.
 type mapPage struct {
-	Page      page
 	Filters   *filters
 	Total     int         // tools that were chosen
 	Plot      *chart.Plot // nil without tools on the map
@@ -148,17 +147,17 @@ func (s *Site) renderMap(r *request, f *filters, m *market.Map, first string) *r
 		}
 	}
 	if first != "" {
-		data.Begins = r.label(first)
+		data.Begins = r.Label(first)
 		f.selectCategory(first)
 	} else if f.given.Get("category") == everything {
 		f.selectCategory(everything)
 	}
-	data.Page = s.page(r, "Carte", "Ce que vaut chaque outil et ce qu’il coûte par mois, sur une carte\u00a0: "+
+	p := s.page(r, "Carte", "Ce que vaut chaque outil et ce qu’il coûte par mois, sur une carte\u00a0: "+
 		"les outils qu’aucun autre ne bat en note et en prix.", mapPath)
-	data.Page.MoreStyle = s.assets.paths["market.css"]
-	data.Page.NoIndex = data.Page.NoIndex || f.Active() || len(f.Problems) > 0
-	data.Page.Markdown = f.at(mapPath + markdownSuffix) // without parameters that are not read: the page is kept
-	return f.response(r, "map", data.Page, data)
+	p.MoreStyle = s.assets.paths["market.css"]
+	p.NoIndex = p.NoIndex || f.Active() || len(f.Problems) > 0
+	p.Markdown = f.at(mapPath + markdownSuffix) // without parameters that are not read: the page is kept
+	return f.response(r, "map", p, data)
 }
 
 // at returns another address with the filters of the list.

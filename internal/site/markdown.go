@@ -19,30 +19,21 @@ import (
 // suffix hides no page.
 const markdownSuffix = ".md"
 
-//go:embed templates/*.md
-var markdownFiles embed.FS
+//go:embed templates/*.md templates/*.xml
+var textFiles embed.FS
 
-// markdownTemplates are the Markdown templates by page name. Files named _*.md are
-// shared by all.
-var markdownTemplates = sync.OnceValue(func() map[string]*template.Template {
-	shared := template.Must(template.New("").Funcs(french.Functions()).Funcs(markdownFunctions).ParseFS(markdownFiles,
-		"templates/_*.md"))
+// textTemplates are the templates of Markdown and of XML by file name. Files named _*.md are shared by all. Nothing
+// is escaped automatically: templates must pass every text of a record to md or xml; bodies come from (*view).source.
+var textTemplates = sync.OnceValue(func() map[string]*template.Template {
+	functions := template.FuncMap{"md": markdown.Escape, "xml": escapeXML, "to": markdownPath}
+	shared := template.Must(template.New("").Funcs(french.Functions()).Funcs(pageFunctions).Funcs(functions).ParseFS(textFiles, "templates/_*.md"))
 	pages := map[string]*template.Template{}
-	names, _ := fs.Glob(markdownFiles, "templates/[a-z]*.md") // fails only for an invalid pattern
+	names, _ := fs.Glob(textFiles, "templates/[a-z]*") // fails only for an invalid pattern
 	for _, name := range names {
-		t := template.Must(template.Must(shared.Clone()).ParseFS(markdownFiles, name))
-		pages[strings.TrimSuffix(path.Base(name), markdownSuffix)] = t.Lookup(path.Base(name))
+		pages[path.Base(name)] = template.Must(template.Must(shared.Clone()).ParseFS(textFiles, name)).Lookup(path.Base(name))
 	}
 	return pages
 })
-
-// markdownFunctions escape the text of records. Nothing is escaped automatically:
-// templates must pass every text of a record to md; bodies come from (*view).source.
-var markdownFunctions = template.FuncMap{
-	"md":     markdown.Escape,
-	"prices": prices,
-	"to":     markdownPath,
-}
 
 // markdownPath returns the path of the Markdown form of a page; the query and the
 // fragment stay.
@@ -72,17 +63,10 @@ func (s *Site) alternateMarkdown(r *request) string {
 	return to.String()
 }
 
-// renderMarkdown executes the Markdown template of a page. The HTML page is its
-// canonical form.
-func renderMarkdown(name string, p page, data any) *response {
-	a := newResponse(markdownType, markdownText(name, data))
-	a.canonical = p.Canonical
-	return a
-}
-
-func markdownText(name string, data any) []byte {
+// textOf executes a template of Markdown or XML.
+func textOf(file string, data any) []byte {
 	var b bytes.Buffer
-	if err := markdownTemplates()[name].Execute(&b, data); err != nil {
+	if err := textTemplates()[file].Execute(&b, data); err != nil {
 		panic(err) // the template does not fit its data; tests render every page
 	}
 	return b.Bytes()

@@ -15,7 +15,6 @@ const retiredPath = "/cimetiere/"
 
 // obituaryPage is the page of one retired tool. Each part is there only if it is known.
 type obituaryPage struct {
-	Page         page
 	Tool         retiredTool
 	Why          string // what its reason means
 	Score        string // the last one
@@ -50,7 +49,7 @@ func (s *Site) showRetired(r *request) (*response, error) {
 		Tool: r.retiredTool(t), Why: reasonTexts[t.Reason], Leaving: markdown.NoBreak(t.Leaving),
 		Price: shownPrice(was), History: history(t, was), Sources: each(t.Sources, newSource),
 	}
-	data.Tool.Note, data.Tool.Body = r.html("cimetiere", t.Body, ""), r.bodyOf("cimetiere", t.Body)
+	data.Tool.Note = r.Text("cimetiere", t.Body, "")
 	if t.LastScore != nil {
 		data.Score, data.Rank = french.Figure(*t.LastScore), gradeOf(*t.LastScore).class
 	}
@@ -58,13 +57,13 @@ func (s *Site) showRetired(r *request) (*response, error) {
 	if r.snap.Catalog.HasDataset() {
 		data.Data = "/data/v1/records/cimetiere?slug=" + t.Slug
 	}
-	data.Page = s.page(r, t.Name+"\u00a0: outil disparu", t.Name+" a quitté le catalogue le "+french.Date(t.RetiredAt)+
+	p := s.page(r, t.Name+"\u00a0: outil disparu", t.Name+" a quitté le catalogue le "+french.Date(t.RetiredAt)+
 		"\u00a0: ce qui s’est passé, et par quoi le remplacer.", retiredPath+t.Slug)
-	data.Page.Draft, data.Page.Article, data.Page.Feed = r.mark(t.Draft, "cimetiere/"+t.Slug), true, feedOf("/outils/"+t.Slug, t.Name)
-	data.Page.JSONLD = []any{
-		r.jsonldObituary(t), r.crumbs(link{"/cimetiere", "Cimetière"}, t.Category, t.Name, data.Page.Canonical),
+	p.Draft, p.Article, p.Feed = r.mark(t.Draft, "cimetiere/"+t.Slug), true, feedOf("/outils/"+t.Slug, t.Name)
+	p.JSONLD = []object{
+		r.jsonldObituary(t), r.crumbs(link{"/cimetiere", "Cimetière"}, t.Category, t.Name, p.Canonical),
 	}
-	return render(r, "obituary", data.Page, data), nil
+	return render(r, "obituary", p, data), nil
 }
 
 // addAlternatives adds what can take the place of a tool, besides the successor, which the page

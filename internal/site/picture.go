@@ -18,27 +18,27 @@ type img struct {
 	Width, Height int
 }
 
-// Widths of pictures on a page: that of the window less its margins on small screens.
-const (
-	heroSizes    = "(min-width: 79rem) 74rem, 94vw" // across the page
-	pageSizes    = "(min-width: 46rem) 42rem, 94vw" // as wide as the text
-	columnSizes  = "(min-width: 79rem) 46rem, (min-width: 60rem) 58vw, 94vw"
-	featureSizes = "(min-width: 79rem) 28rem, (min-width: 60rem) 36vw, 94vw"
-)
+// widths are those of pictures on a page: that of the window less its margins on small screens.
+var widths = map[string]string{
+	"whole":   "(min-width: 79rem) 74rem, 94vw", // across the page
+	"page":    "(min-width: 46rem) 42rem, 94vw", // as wide as the text
+	"column":  "(min-width: 79rem) 46rem, (min-width: 60rem) 58vw, 94vw",
+	"feature": "(min-width: 79rem) 28rem, (min-width: 60rem) 36vw, 94vw",
+}
 
 // logoWidth is the width of a logo in a list, in CSS pixels.
 const logoWidth = 48
 
-// hero returns the picture of a page or a record, which has no description of its own,
+// Picture returns the picture of a page or a record, which has no description of its own, in one of widths,
 // or nil if there is none.
-func (v *view) hero(path, sizes string) *img {
+func (v *view) Picture(path, width string) *img {
 	p, ok := v.snap.Catalog.Pictures[path]
 	if !ok {
 		return nil
 	}
 	i := &img{Src: markdown.MediaPath(p.Hash, p.Ext), Width: p.Width, Height: p.Height}
 	if len(p.Variants) > 0 {
-		i.Sizes = sizes
+		i.Sizes = widths[width]
 		i.Srcset = srcset(p, func(w int) string { return strconv.Itoa(w) + "w" })
 	}
 	return i
@@ -110,6 +110,14 @@ func (v *view) shared(path string) *sharedImage {
 	}
 	one := atLeast(p, sharedWidth)
 	return &sharedImage{v.snap.Catalog.URL + markdown.MediaPath(one.Name, one.Ext), one.Width, one.Height, ""}
+}
+
+// sharedURL returns the address of a picture for previews; "" if there is none.
+func (v *view) sharedURL(path string) string {
+	if image := v.shared(path); image != nil {
+		return image.URL
+	}
+	return ""
 }
 
 // loadFirst lets browsers load the first picture of a page at once, and before others: it is often

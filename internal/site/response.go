@@ -141,16 +141,19 @@ func (s *Site) write(w http.ResponseWriter, r *request, a *response, cached *web
 	_, _ = w.Write(body) // fails only when the client is gone
 }
 
-// render executes the template of a page, in the requested form. A template that
+// render executes the template of a page about something, in the requested form. A template that
 // does not fit its data panics; tests render every page.
-func render(r *request, name string, p page, data any) *response {
+func render(r *request, name string, p page, of any) *response {
+	p.Of = of
 	if r.markdown {
-		return renderMarkdown(name, p, data)
+		a := newResponse(markdownType, textOf(name+markdownSuffix, &p))
+		a.canonical = p.Canonical // the HTML page
+		return a
 	}
 	b := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(b)
 	b.Reset()
-	if err := templates()[name].ExecuteTemplate(b, "layout", data); err != nil {
+	if err := templates()[name].ExecuteTemplate(b, "layout", &p); err != nil {
 		panic(err)
 	}
 	return newResponse(htmlType, loadFirst(bytes.Clone(b.Bytes())))

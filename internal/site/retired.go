@@ -5,12 +5,10 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/french"
-	"palmares/internal/markdown"
 )
 
 // retiredPage is the list of retired tools, "Cimetière" to visitors.
 type retiredPage struct {
-	Page    page
 	Filters *filters
 	Reasons []reason
 	Retired []retiredTool
@@ -33,8 +31,7 @@ type retiredTool struct {
 	CategorySlug string
 	Reason       string
 	Note         template.HTML
-	Body         string // the note in Markdown
-	Successor    *link  // nil for none
+	Successor    *link // nil for none
 	Href         string
 }
 
@@ -64,9 +61,9 @@ func (s *Site) listRetired(r *request) (*response, error) {
 	category, at := f.category(r.view), f.paging()
 	list := r.snap.Retired(category, chosen, at)
 	data.Retired, data.Total, data.Pager = r.retiredTools(list.IDs()), list.Total, f.pager(at, list.Total)
-	data.Page = s.page(r, "Cimetière", "Les outils qui ont quitté le catalogue\u00a0: pourquoi, et quand.", "/cimetiere")
-	f.describe(&data.Page, data.Pager, r.snap.Catalog)
-	return f.response(r, "retired", data.Page, data), nil
+	p := s.page(r, "Cimetière", "Les outils qui ont quitté le catalogue\u00a0: pourquoi, et quand.", "/cimetiere")
+	f.describe(&p, data.Pager, r.snap.Catalog)
+	return f.response(r, "retired", p, data), nil
 }
 
 func (r *request) retiredTools(ids []int32) []retiredTool {
@@ -77,14 +74,9 @@ func (r *request) retiredTools(ids []int32) []retiredTool {
 func (r *request) retiredTool(t *catalog.Retired) retiredTool {
 	one := retiredTool{
 		Slug: t.Slug, Name: t.Name, Draft: r.mark(t.Draft, "cimetiere/"+t.Slug), Date: t.RetiredAt,
-		Category: r.label(t.Category), CategorySlug: t.Category,
+		Category: r.Label(t.Category), CategorySlug: t.Category,
 		Reason: reasonNames[t.Reason],
-		Href:   retiredPath + t.Slug,
-	}
-	if r.markdown {
-		one.Body = r.source("cimetiere", markdown.Below(t.Body, t.Slug))
-	} else {
-		one.Note = r.html("cimetiere", t.Body, t.Slug+".")
+		Href:   retiredPath + t.Slug, Note: r.Text("cimetiere", t.Body, t.Slug+"."),
 	}
 	if next := r.snap.Catalog.Tool(t.Successor); next != nil {
 		one.Successor = &link{"/outils/" + next.Slug, next.Name}

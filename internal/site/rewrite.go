@@ -28,14 +28,6 @@ func (m inMarkdown) Link(destination string) (address string, reason error) {
 	return m.view.inMarkdown(address), nil
 }
 
-// bodyOf returns the same if the page is requested in Markdown, and "" otherwise.
-func (r *request) bodyOf(folder, body string) string {
-	if !r.markdown {
-		return ""
-	}
-	return r.source(folder, body)
-}
-
 // markdownForms are the pages that exist in Markdown, by the first part of their path.
 var markdownForms = map[string]bool{
 	"outils": true, "avis": true, "alternatives": true, "categories": true, "comparatifs": true,

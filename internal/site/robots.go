@@ -32,17 +32,12 @@ func (s *Site) robots(r *request) (*response, error) {
 
 const miningPath = "/.well-known/tdmrep.json"
 
-// A reservation says in the form of the TDM Reservation Protocol of the W3C whether texts may be mined.
-type reservation struct {
-	Location string `json:"location"`
-	Reserved int    `json:"tdm-reservation"`
-	Policy   string `json:"tdm-policy,omitempty"`
-}
-
+// mining says in the form of the TDM Reservation Protocol of the W3C whether texts may be mined.
 func (s *Site) mining(r *request) (*response, error) {
-	said := reservation{Location: "/"}
+	reserved, policy := 0, ""
 	if r.snap.Catalog.DeniesTraining() {
-		said.Reserved, said.Policy = 1, r.snap.Catalog.URL+"/licence"
+		reserved, policy = 1, r.snap.Catalog.URL+"/licence"
 	}
-	return newResponse(jsonType, wire.AppendJSON(nil, []reservation{said})), nil
+	said := object{"location", "/", "tdm-reservation", reserved, "tdm-policy", policy}
+	return newResponse(jsonType, wire.AppendJSON(nil, []object{said})), nil
 }

@@ -22,13 +22,13 @@ type scoreRow struct {
 	Note  string
 }
 
-// scoreHistory returns the history of a tool's figures, or nil if they never
-// changed.
-func (w *words) scoreHistory(t *catalog.Tool, until string) *scoreHistory {
+// Scores returns the history of a tool's figures, or nil if they never changed.
+func (row *toolRow) Scores() *scoreHistory {
+	w, t := &row.view.words, row.Tool
 	if len(t.ScoreHistory) == 0 {
 		return nil
 	}
-	h := &scoreHistory{Chart: chart.OfScore(t, until), Rows: make([]scoreRow, len(t.ScoreHistory))}
+	h := &scoreHistory{Chart: chart.OfScore(t, row.view.snap.UpdatedAt), Rows: make([]scoreRow, len(t.ScoreHistory))}
 	for i := range t.ScoreHistory {
 		c := &t.ScoreHistory[i]
 		h.Rows[i] = scoreRow{Date: c.ChangedAt, Note: markdown.NoBreak(c.Note)}

@@ -1,29 +1,13 @@
 package site
 
-// termsPage is a page about the service itself, in our words. The publisher may
-// replace it with a page of the same address.
-type termsPage struct {
-	Page   page
-	Credit string // the line that reuse requires
-	Pro    bool   // the Pro plan may be mentioned
-	Counts bool   // views of pages are counted
-
-	Terms    string // address of the publisher's own terms, if they are elsewhere
-	Reserved bool   // all rights
-	Training bool   // models may be trained
-}
-
+// terms shows a page about the service itself, in our words. The publisher may replace it with a page of the same
+// address.
 func (s *Site) terms(r *request, name, title, description, slug string) (*response, error) {
-	if p := r.snap.Catalog.Page(slug); p != nil {
-		return s.customPage(r, p)
+	if own := r.snap.Catalog.Page(slug); own != nil {
+		return s.customPage(r, own)
 	}
-	c := r.snap.Catalog
-	data := termsPage{
-		Page: s.page(r, title, description, "/"+slug), Credit: c.CreditLine(), Pro: r.pro(),
-		Reserved: c.IsReserved(), Training: !c.DeniesTraining(), Counts: c.CountsReaders(),
-	}
-	_, data.Terms = c.Terms()
-	return render(r, name, data.Page, data), nil
+	_, elsewhere := r.snap.Catalog.Terms()
+	return render(r, name, s.page(r, title, description, "/"+slug), elsewhere), nil
 }
 
 func (s *Site) plans(r *request) (*response, error) {

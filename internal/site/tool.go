@@ -6,34 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"palmares/internal/catalog"
 	"palmares/internal/chart"
 	"palmares/internal/markdown"
 )
-
-type toolPage struct {
-	Page         page
-	Row          toolRow
-	Tool         *catalog.Tool
-	Byline       signature
-	Articles     []articleRow // about it
-	Image        *img         // nil for none
-	Audience     string       // "" if the catalogue makes no difference
-	Figures      []bar
-	Sources      []source
-	Excerpt      string // the first paragraph of the review
-	Minutes      int    // to read the review
-	Plans        []catalog.PlanRow
-	PlanNotes    bool // some plan has a note
-	History      []catalog.PriceChange
-	Chart        *chart.Chart
-	Scores       *scoreHistory // nil if they never changed
-	Alternatives []alternative
-	Comparisons  []comparisonRow
-	Verdict      verdict
-	Announced    []announcement
-	Freshness    *freshness // nil if nothing is known
-}
 
 // A source is where a fact comes from. Href is "" unless it is a valid URL.
 type source struct {
@@ -55,32 +30,33 @@ func (s *Site) showTool(r *request) (*response, error) {
 	if t == nil {
 		return redirect, err
 	}
-	data := toolPage{
-		Row: r.row(t), Tool: t, Byline: r.signature(t.Authors), Image: r.hero(t.Image, columnSizes), Audience: r.audience(t),
-		Figures: r.words.bars(t), Sources: sourcesOf(t),
-		Excerpt: markdown.NoBreak(markdown.Excerpt(t.Body)), Minutes: minutes(t.Body),
-		History: t.PriceHistory, Chart: chart.OfPrice(t, r.snap.UpdatedAt, chart.Large),
-		Plans: plans(t), PlanNotes: slices.ContainsFunc(t.Plans, func(p catalog.PlanRow) bool { return p.Note != "" }),
-		Scores: r.words.scoreHistory(t, r.snap.UpdatedAt), Comparisons: r.comparisonsWith(t),
-		Verdict: r.verdict(t), Announced: r.announcements(t), Freshness: r.freshness(t),
-	}
-	data.Alternatives, _ = r.alternatives(t, toolAlternatives)
-	data.Articles = r.articleRows(r.articlesOf[t.Slug], toolArticles)
-	data.Page = s.page(r, markdown.NoBreak(cmp.Or(t.TitleTag, t.Name+" : note, prix et fiche")),
+	row := r.row(t)
+	p := s.page(r, markdown.NoBreak(cmp.Or(t.TitleTag, t.Name+" : note, prix et fiche")),
 		markdown.NoBreak(cmp.Or(t.Description, t.Name+" : "+t.Tagline)), "/outils/"+t.Slug)
-	data.Page.Canonical = r.snap.Catalog.CanonicalURLOf(t)
-	data.Page.Draft, data.Page.Feed = r.mark(t.Draft, "outils/"+t.Slug), feedOf("/outils/"+t.Slug, t.Name)
-	data.Page.share(cmp.Or(r.shared(t.Image), r.sharedCard("outils", t.Slug)))
-	tool := r.jsonldTool(t)
-	tool.Context, tool.Review = schemaOrg, r.jsonldReview(t)
-	data.Page.JSONLD = []any{tool, r.crumbs(link{"/outils", "Outils"}, t.Category, t.Name, data.Page.Canonical)}
-	return render(r, "tool", data.Page, data), nil
+	p.Canonical = r.snap.Catalog.CanonicalURLOf(t)
+	p.Draft, p.Feed = row.Draft, feedOf("/outils/"+t.Slug, t.Name)
+	p.share(cmp.Or(r.shared(t.Image), r.sharedCard("outils", t.Slug)))
+	p.JSONLD = []object{
+		append(inContext(r.jsonldTool(t)), "review", r.jsonldReview(t, nil)),
+		r.crumbs(link{"/outils", "Outils"}, t.Category, t.Name, p.Canonical),
+	}
+	return render(r, "tool", p, &row), nil
 }
 
-// bars returns the three measures of a tool.
-func (w *words) bars(t *catalog.Tool) []bar {
-	hint := "sur 10"
-	if t.TestedAt != "" {
+// Articles returns those about the tool.
+func (t *toolRow) Articles() []articleRow {
+	return t.view.articleRows(t.view.articlesOf[t.Tool.Slug], toolArticles)
+}
+
+// Chart returns the history of the price; nil if it never changed.
+func (t *toolRow) Chart() *chart.Chart {
+	return chart.OfPrice(t.Tool, t.view.snap.UpdatedAt, chart.Large)
+}
+
+// Figures returns the three measures of a tool.
+func (t *toolRow) Figures() []bar {
+	w, hint := &t.view.words, "sur 10"
+	if t.Tool.TestedAt != "" {
 		hint = "sur 10, après essai"
 	}
 	verifiability, obsolescence := "ce que l’éditeur affirme se contrôle-t-il\u202f?", "le risque d’être dépassé\u202f; "+lessIsBetter
@@ -91,22 +67,15 @@ func (w *words) bars(t *catalog.Tool) []bar {
 		obsolescence = lessIsBetter
 	}
 	list := []bar{
-		newBar("Note", t.Score, hint),
-		newBar(w.figures["verifiability"], t.Verifiability, verifiability),
-		newBar(w.figures["obsolescence"], t.Obsolescence, obsolescence),
+		newBar("Note", t.Tool.Score, hint),
+		newBar(w.figures["verifiability"], t.Tool.Verifiability, verifiability),
+		newBar(w.figures["obsolescence"], t.Tool.Obsolescence, obsolescence),
 	}
 	list[2].Risk = true
 	return list
 }
 
 const lessIsBetter = "moins, c’est mieux"
-
-// plans returns the plans of a tool with French typography.
-func plans(t *catalog.Tool) []catalog.PlanRow {
-	return each(t.Plans, func(p catalog.PlanRow) catalog.PlanRow {
-		return catalog.PlanRow{Name: markdown.NoBreak(p.Name), Price: markdown.NoBreak(p.Price), Note: markdown.NoBreak(p.Note)}
-	})
-}
 
 // byline names several: "A, B et C".
 func byline(names []string) string {
@@ -117,19 +86,19 @@ func byline(names []string) string {
 	return strings.Join(names[:n-1], ", ") + " et " + names[n-1]
 }
 
-// audience says who a tool is for; "" if the catalogue makes no difference.
-func (v *view) audience(t *catalog.Tool) string {
-	if !v.snap.HasProfiles {
+// Audience says who a tool is for; "" if the catalogue makes no difference.
+func (t *toolRow) Audience() string {
+	if !t.view.snap.HasProfiles {
 		return ""
 	}
-	return v.words.audiences[t.ICP]
+	return t.view.words.audiences[t.Tool.ICP]
 }
 
-// sourcesOf returns the sources of a tool, and that of its price if it is not among them.
-func sourcesOf(t *catalog.Tool) []source {
-	list := each(t.Sources, newSource)
-	if t.PriceSource != "" && !slices.Contains(t.Sources, t.PriceSource) {
-		list = append(list, newSource(t.PriceSource))
+// Sources returns the sources of a tool, and that of its price if it is not among them.
+func (t *toolRow) Sources() []source {
+	list := each(t.Tool.Sources, newSource)
+	if price := t.Tool.PriceSource; price != "" && !slices.Contains(t.Tool.Sources, price) {
+		list = append(list, newSource(price))
 	}
 	return list
 }
@@ -140,6 +109,9 @@ func newSource(raw string) source {
 	}
 	return source{Text: raw}
 }
+
+// excerpt returns the first paragraph of a review.
+func excerpt(body string) string { return markdown.NoBreak(markdown.Excerpt(body)) }
 
 // minutes returns how long a text takes to read at 230 words a minute, rounded up.
 func minutes(body string) int {

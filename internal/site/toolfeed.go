@@ -41,7 +41,7 @@ func (r *request) toolFeed(slug string) (*response, error) {
 // chosenFeed is the feed of the tools that the parameter names. A set has one address.
 func (r *request) chosenFeed() (*response, error) {
 	refused := func(status int, text string) (*response, error) {
-		return nil, &failure{status: status, title: "Flux introuvable", text: text, cache: cacheNotFound}
+		return nil, &failure{Status: status, title: "Flux introuvable", text: text, cache: cacheNotFound}
 	}
 	parameters, err := url.ParseQuery(r.query)
 	given := strings.FieldsFunc(strings.Join(parameters[chosenParameter], ","), func(c rune) bool { return c == ',' })

@@ -29,7 +29,8 @@ type toolRow struct {
 	Initial  string   // shown instead of a logo; "" if no tool has one
 	Draft    string   // see view.mark
 	Passage  *passage // of its review that answers a search; nil for none
-	tool     *catalog.Tool
+	Tool     *catalog.Tool
+	view     *view
 }
 
 // A passage is a part of a section of a review.
@@ -37,9 +38,9 @@ type passage struct{ Section, Heading, Snippet string }
 
 func (v *view) row(t *catalog.Tool) toolRow {
 	row := toolRow{
-		Slug: t.Slug, Name: t.Name, Tagline: markdown.NoBreak(t.Tagline), Category: t.Category, Label: v.label(t.Category),
+		Slug: t.Slug, Name: t.Name, Tagline: markdown.NoBreak(t.Tagline), Category: t.Category, Label: v.Label(t.Category),
 		Price: shownPrice(t), Pricing: string(t.Pricing), Reviewed: t.Body != "", Logo: v.logo(t.Logo), Draft: v.mark(t.Draft, "outils/"+t.Slug),
-		tool: t,
+		Tool: t, view: v,
 	}
 	if v.snap.HasLogos {
 		_, size := utf8.DecodeRuneInString(t.Name)
@@ -63,6 +64,12 @@ func shownPrice(t *catalog.Tool) string {
 	}
 	return markdown.NoBreak(t.PriceDisplay)
 }
+
+// Byline returns the authors.
+func (t *toolRow) Byline() signature { return t.view.Byline(t.Tool.Authors) }
+
+// Row returns the row of a tool, for templates.
+func (v *view) Row(t *catalog.Tool) toolRow { return v.row(t) }
 
 func (v *view) rows(ids []int32) []toolRow {
 	return each(ids, func(i int32) toolRow { return v.row(v.snap.Catalog.Tools[i]) })

@@ -9,7 +9,6 @@ import (
 )
 
 type toolsPage struct {
-	Page    page
 	Filters *filters
 	Query   string
 	Rows    []toolRow
@@ -81,12 +80,12 @@ func (s *Site) listTools(r *request) (*response, error) {
 	case text != "":
 		title = "Recherche\u00a0: " + text
 	case q.Category != "":
-		title = "Outils\u00a0: " + r.label(q.Category)
+		title = "Outils\u00a0: " + r.Label(q.Category)
 	}
-	data.Page = s.page(r, title, description, "/outils")
-	f.describe(&data.Page, data.Pager, r.snap.Catalog)
-	data.Page.JSONLD = r.jsonldTools(data.Rows, int(data.First))
-	return f.response(r, "tools", data.Page, data), nil
+	p := s.page(r, title, description, "/outils")
+	f.describe(&p, data.Pager, r.snap.Catalog)
+	p.JSONLD = r.jsonldTools(data.Rows, int(data.First))
+	return f.response(r, "tools", p, data), nil
 }
 
 // sort reads the order of the list. Empty means relevance for a search and the score

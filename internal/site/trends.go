@@ -8,7 +8,6 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/chart"
 	"palmares/internal/french"
-	"palmares/internal/markdown"
 	"palmares/internal/market"
 )
 
@@ -16,30 +15,15 @@ const trendsPath = "/tendances"
 
 // trendsPage is what changed in twelve months.
 type trendsPage struct {
-	Page     page
-	Empty    bool // nothing was published
-	Trends   *market.Trends
-	Bars     *chart.Changes // of the changes of prices by month; nil for too few
-	Rises    []movedPrice
-	Falls    []movedPrice
-	Became   []movedPrice // free, or no longer so
-	Medians  []medianRow
-	Charts   []medianChart
-	Few      bool // some categories have too little for a line
-	New      []newTool
-	MoreNew  int // than New
-	Scores   []movedScore
-	Gone     string // what became of the retired tools, in a sentence
-	Retired  []retiredTool
-	MoreGone int // than Retired
-}
-
-// A movedPrice is a change of a price.
-type movedPrice struct {
-	Slug, Name string
-	Share      string // +50 %; "" from or to free
-	Words      string
-	Date       string
+	Empty   bool // nothing was published
+	Trends  *market.Trends
+	Bars    *chart.Changes     // of the changes of prices by month; nil for too few
+	Became  []market.PriceMove // free, or no longer so
+	Medians []medianRow
+	Charts  []medianChart
+	Few     bool   // some categories have too little for a line
+	Gone    string // what became of the retired tools, in a sentence
+	Retired []retiredTool
 }
 
 // A medianRow is the median price of a category in a table.
@@ -58,19 +42,6 @@ type medianChart struct {
 	Chart *chart.Chart
 }
 
-type newTool struct {
-	Row  toolRow
-	Date string
-}
-
-// A movedScore is a change of a score.
-type movedScore struct {
-	Slug, Name    string
-	Before, After string
-	Up            bool
-	Note, Date    string
-}
-
 // minBars is how many changes of prices are worth a picture.
 const minBars = 3
 
@@ -79,34 +50,21 @@ const maxCharts = 8
 
 func (s *Site) showTrends(r *request) (*response, error) {
 	y := r.trends()
-	data := trendsPage{
-		Trends: y, Empty: r.updatedAt == "", Rises: each(y.Prices.Rises, newMovedPrice), Falls: each(y.Prices.Falls, newMovedPrice),
-	}
+	data := trendsPage{Trends: y, Empty: r.updatedAt == ""}
 	became := slices.Concat(y.Prices.Paid, y.Prices.Free)
 	slices.SortStableFunc(became,
 		func(a, b market.PriceMove) int { return cmp.Compare(b.Change.ChangedAt, a.Change.ChangedAt) })
-	data.Became = each(became[:min(len(became), market.ListSize)], newMovedPrice)
+	data.Became = became[:min(len(became), market.ListSize)]
 	if y.Prices.Up+y.Prices.Down >= minBars {
 		data.Bars = chart.OfMonths(y.Prices.Months)
 	}
 	data.addMedians(r.view, y.Medians)
-	if !y.New.Unclear {
-		data.New = each(y.New.Tools, func(n market.NewTool) newTool { return newTool{r.row(n.Tool), n.Day} })
-		data.MoreNew = y.New.Total - len(data.New)
-	}
-	data.Scores = each(y.Scores.Largest, func(m market.ScoreMove) movedScore {
-		return movedScore{
-			m.Tool.Slug, m.Tool.Name, french.Figure(*m.Change.OldScore), french.Figure(*m.Change.NewScore),
-			*m.Change.NewScore > *m.Change.OldScore, markdown.NoBreak(m.Change.Note), m.Change.ChangedAt,
-		}
-	})
 	data.Gone = gone(y.Retired.Reasons)
 	data.Retired = each(y.Retired.Tools, r.retiredTool)
-	data.MoreGone = y.Retired.Total - len(data.Retired)
-	data.Page = s.page(r, "Tendances", "Ce qui a changé en douze mois\u00a0: prix en hausse et en baisse, "+
+	p := s.page(r, "Tendances", "Ce qui a changé en douze mois\u00a0: prix en hausse et en baisse, "+
 		"prix médian de chaque catégorie, nouveaux outils, notes revues, outils disparus.", trendsPath)
-	data.Page.MoreStyle = s.assets.paths["market.css"]
-	return render(r, "trends", data.Page, data), nil
+	p.MoreStyle = s.assets.paths["market.css"]
+	return render(r, "trends", p, data), nil
 }
 
 // What became of a retired tool, and of several.
@@ -139,18 +97,11 @@ func gone(reasons map[catalog.Reason]int) string {
 	return byline(parts) + "."
 }
 
-func newMovedPrice(m market.PriceMove) movedPrice {
-	one := movedPrice{
-		Slug: m.Tool.Slug, Name: m.Tool.Name, Words: priceWords(m.Tool, m.Change), Date: m.Change.ChangedAt,
-	}
-	if m.Share != 0 {
-		one.Share = share(m.Share)
-	}
-	return one
-}
-
-// share formats a change as a share: +50 %, −7,5 %.
+// share formats a change as a share: +50 %, −7,5 %; "" from free.
 func share(x float64) string {
+	if x == 0 {
+		return "" // from free
+	}
 	sign := "+"
 	if x < 0 {
 		sign = "−"

@@ -40,7 +40,9 @@ type criterionRow struct {
 	Better             bool // than the one it is compared with
 }
 
-func (v *view) verdict(t *catalog.Tool) verdict {
+// Verdict returns the verdict on a tool.
+func (row *toolRow) Verdict() verdict {
+	v, t := row.view, row.Tool
 	d := verdict{
 		Summary: markdown.NoBreak(t.Summary), Movement: movement(t), Tested: v.tested(t),
 		Interests: markdown.NoBreak(t.Interests), Pros: each(t.Pros, markdown.NoBreak), Cons: each(t.Cons, markdown.NoBreak),

@@ -24,7 +24,7 @@ type view struct {
 	snap        *snapshot.Snapshot
 	demo        bool
 	updatedAt   string // "" before the first publication
-	stats       catalog.Stats
+	Stats       catalog.Stats
 	categories  []catalog.CategoryItem // in the order of the publisher
 	labels      map[string]string      // of categories, by slug
 	words       words
@@ -92,7 +92,7 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	}
 	// The figures come from the API's own responses, so that the two cannot disagree.
 	var list struct{ Data []catalog.CategoryItem }
-	decode(snap.Stats(), &v.stats)
+	decode(snap.Stats(), &v.Stats)
 	decode(snap.Categories().Body(), &list)
 	v.setCategories(list.Data)
 	v.menus = newMenus(snap.Catalog)
@@ -176,8 +176,8 @@ func (s *Site) HasRecord(path string) (ok bool) {
 	return ok && strings.HasPrefix(path, "/")
 }
 
-// label returns the label of a category, or its slug if it is not declared.
-func (v *view) label(category string) string {
+// Label returns the label of a category, or its slug if it is not declared.
+func (v *view) Label(category string) string {
 	if l, ok := v.labels[category]; ok {
 		return l
 	}

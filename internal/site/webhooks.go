@@ -46,10 +46,9 @@ func (s *Site) webhooks(r *request) (*response, error) {
 	if !r.pro() {
 		return nil, notFound("Ce catalogue n’envoie pas de webhooks ; son flux Atom annonce ses changements.")
 	}
-	return s.guide(r, "webhooks", guidePage{
-		Page: s.page(r, "Webhooks", "Recevoir ce que le catalogue publie : événements, signatures, "+
-			"récepteurs à copier, nouvelles tentatives.", webhooksPath),
+	return s.guide(r, "webhooks", s.page(r, "Webhooks", "Recevoir ce que le catalogue publie\u00a0: événements, signatures, "+
+		"récepteurs à copier, nouvelles tentatives.", webhooksPath), guide{
 		Deck:     "Chaque publication du catalogue, annoncée à votre serveur par des requêtes signées.",
 		Examples: eventExamples(), Receivers: receivers(),
-	}), nil
+	})
 }

@@ -1,44 +1,13 @@
 package site
 
 import (
-	"encoding/xml"
 	"net/url"
 	"strings"
 	"time"
 	"unicode/utf8"
 )
 
-const (
-	openSearchPath = "/opensearch.xml"
-	securityPath   = "/.well-known/security.txt"
-)
-
-// An openSearch tells browsers how to search the site from their address bar
-// (github.com/dewitt/opensearch).
-type openSearch struct {
-	XMLName     xml.Name        `xml:"http://a9.com/-/spec/opensearch/1.1/ OpenSearchDescription"`
-	ShortName   string          `xml:"ShortName"`
-	LongName    string          `xml:"LongName"`
-	Description string          `xml:"Description"`
-	URLs        []openSearchURL `xml:"Url"`
-	Image       openSearchImage `xml:"Image"`
-	Language    string          `xml:"Language"`
-	Input       string          `xml:"InputEncoding"`
-	Output      string          `xml:"OutputEncoding"`
-}
-
-type openSearchURL struct {
-	Type     string `xml:"type,attr"`
-	Rel      string `xml:"rel,attr"`
-	Template string `xml:"template,attr"`
-}
-
-type openSearchImage struct {
-	Width  int    `xml:"width,attr"`
-	Height int    `xml:"height,attr"`
-	Type   string `xml:"type,attr"`
-	URL    string `xml:",chardata"`
-}
+const securityPath = "/.well-known/security.txt"
 
 // What the format allows in names, in characters.
 const (
@@ -46,23 +15,13 @@ const (
 	maxLongName  = 48
 )
 
+// openSearch tells browsers how to search the site from their address bar (github.com/dewitt/opensearch).
 func (s *Site) openSearch(r *request) (*response, error) {
-	base, name := s.baseURL(r), r.snap.Catalog.Name
+	name := r.snap.Catalog.Name
 	short, _ := splitName(name)
-	body, err := xml.Marshal(openSearch{
-		ShortName: firstWords(short, maxShortName), LongName: firstWords(name, maxLongName),
-		Description: "Chercher un outil dans le catalogue.",
-		URLs: []openSearchURL{
-			{"text/html", "results", base + "/outils?q={searchTerms}"},
-			{openSearchType, "self", base + openSearchPath},
-		},
-		Image:    openSearchImage{16, 16, pictureTypes["ico"], base + faviconPath},
-		Language: "fr", Input: "UTF-8", Output: "UTF-8",
-	})
-	if err != nil {
-		return nil, err
-	}
-	return newResponse(openSearchType, append([]byte(xml.Header), body...)), nil
+	return newResponse(openSearchType, textOf("opensearch.xml", struct{ Base, Short, Long string }{
+		s.baseURL(r), firstWords(short, maxShortName), firstWords(name, maxLongName),
+	})), nil
 }
 
 // firstWords returns the words at the beginning of a name that have at most so many characters

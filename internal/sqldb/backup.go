@@ -35,21 +35,21 @@ func Backup(ctx context.Context, d *DB, file string, also func(Queryer) error) (
 	if err := osfile.RemoveLeftovers(beside); err != nil {
 		return 0, fmt.Errorf("what a backup that was killed has left in %s cannot be removed: %w", beside, err)
 	}
-	draft := filepath.Join(dir, "draft.db")
-	if err := os.WriteFile(draft, nil, 0o600); err != nil { // whatever the umask is
+	partial := filepath.Join(dir, "partial.db")
+	if err := os.WriteFile(partial, nil, 0o600); err != nil { // whatever the umask is
 		return 0, err
 	}
-	if _, err := d.writes.ExecContext(ctx, "VACUUM INTO $1", draft); err != nil {
+	if _, err := d.writes.ExecContext(ctx, "VACUUM INTO $1", partial); err != nil {
 		if ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
 		return 0, fmt.Errorf("the backup cannot be written to %s: %w", beside, err)
 	}
-	size, err = verifyBackup(ctx, draft, also)
+	size, err = verifyBackup(ctx, partial, also)
 	if err != nil {
 		return 0, err
 	}
-	if err := os.Link(draft, file); err != nil { // unlike a rename, it replaces nothing
+	if err := os.Link(partial, file); err != nil { // unlike a rename, it replaces nothing
 		return 0, err
 	}
 	return size, syncFile(file)

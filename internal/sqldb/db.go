@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -77,10 +78,12 @@ func (d *DB) Sending() *DB {
 const retryWait = 5 * time.Second
 
 // Retried returns a DB for such writes.
-func (d *DB) Retried() *DB { return WithWriteWait(d, retryWait) }
+func (d *DB) Retried() *DB { return d.waiting(retryWait) }
 
-// WithWriteWait returns a DB whose writes wait at most wait for another writer.
-func WithWriteWait(d *DB, wait time.Duration) *DB {
+// Hasty returns a DB for writes that are not worth the time of whoever waits for a page.
+func (d *DB) Hasty() *DB { return d.waiting(300 * time.Millisecond) }
+
+func (d *DB) waiting(wait time.Duration) *DB {
 	s := *d
 	s.writeWait = min(d.writeWait, wait)
 	return &s
@@ -233,6 +236,20 @@ func LockRows(ctx context.Context, d *DB, tx *sql.Tx, query, clause string, args
 	return Exec(ctx, tx, query+" "+clause, args...)
 }
 
+// InTurn has transactions that call it run one after the other, so that what they count is exact.
+func (d *DB) InTurn(ctx context.Context, tx *sql.Tx) error {
+	return LockRows(ctx, d, tx, `SELECT version FROM palmares_schema`, "FOR UPDATE")
+}
+
+// AtMost returns ErrTooMany if a transaction leaves more than so many rows.
+func AtMost(ctx context.Context, tx *sql.Tx, most int, what, from string, args ...any) error {
+	n, err := Value[int](ctx, tx, `SELECT count(*) FROM `+from, args...)
+	if err == nil && n > most {
+		err = Problem(ErrTooMany, nil, "there are %d %s", most, what)
+	}
+	return err
+}
+
 // Claim makes this process the only server of a database that is not Shared, until Close
 // or the end of the process. Other commands may use it meanwhile. ErrServed: another
 // process is its server. On PostgreSQL it does nothing.
@@ -276,6 +293,13 @@ func (d *DB) translate(ctx context.Context, err error) error {
 // pruneRows is how many rows DeleteRows deletes in one transaction: a day may have counts
 // of a million networks, and other writers must not wait for all of them.
 const pruneRows = 5000
+
+// DeleteExpired deletes the rows of a table that ended before a time, but for those in use, which it leaves for the
+// next call.
+func DeleteExpired(ctx context.Context, d *DB, table, key string, before time.Time) error {
+	return DeleteRows(ctx, d, fmt.Sprintf(`DELETE FROM %[1]s WHERE %[2]s IN (SELECT %[2]s FROM %[1]s
+		WHERE expires_at <= $1 LIMIT $2%[3]s)`, table, key, d.LockClause("FOR UPDATE SKIP LOCKED")), FormatTime(before))
+}
 
 // DeleteRows runs a DELETE of the rows before $1, at most $2 of them, until none is left.
 func DeleteRows(ctx context.Context, d *DB, query, before string) error {

@@ -11,6 +11,10 @@ import (
 var (
 	ErrNotFound = errors.New("not found")
 	ErrInvalid  = errors.New("invalid value")
+	ErrTooMany  = errors.New("rate limit exceeded")
+	// ErrChanged: what a form was rendered from has changed. It was submitted before, or somebody
+	// else did the same meanwhile.
+	ErrChanged = errors.New("it has changed meanwhile")
 
 	ErrBusy         = errors.New("the database is busy")
 	ErrFull         = errors.New("no space left")

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"fmt"
 )
 
 // Exec runs a statement in a transaction.
@@ -35,6 +36,16 @@ type Statement func(context.Context, *sql.Tx) error
 // Do returns a statement for ExecAll.
 func Do(statement string, args ...any) Statement {
 	return func(ctx context.Context, tx *sql.Tx) error { return Exec(ctx, tx, statement, args...) }
+}
+
+// laterDays is how many days with counts must have followed before old ones are deleted. A clock
+// that is a year ahead by mistake has none, and what is deleted is gone.
+const laterDays = 7
+
+// DeleteDays returns a statement that deletes the rows of a table of the days before one if laterDays have followed.
+func DeleteDays(table, before string) Statement {
+	return Do(fmt.Sprintf(`DELETE FROM %[1]s WHERE day < $1 AND $2 <= (
+		SELECT count(*) FROM (SELECT DISTINCT day FROM %[1]s WHERE day >= $1 LIMIT $2) AS later)`, table), before, laterDays)
 }
 
 // ExecAll runs statements in a transaction, until one fails.

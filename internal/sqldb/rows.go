@@ -52,7 +52,7 @@ func Row[T any](
 
 // Value is Row for a query of one column.
 func Value[T any](ctx context.Context, q Queryer, query string, args ...any) (value T, err error) {
-	err = q.QueryRowContext(ctx, query, args...).Scan(&value)
+	err = q.QueryRowContext(ctx, query, args...).Scan(column(&value))
 	return value, err
 }
 

@@ -33,6 +33,10 @@ type storedTime struct{ to *time.Time }
 
 // Scan implements sql.Scanner.
 func (t storedTime) Scan(column any) (err error) {
+	if at, is := column.(time.Time); is { // of a server's clock
+		*t.to = at
+		return nil
+	}
 	text, ok := column.(string)
 	if !ok {
 		return fmt.Errorf("a column has %T where a time belongs", column)

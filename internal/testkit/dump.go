@@ -2,7 +2,9 @@ package testkit
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +15,7 @@ func Dump(t testing.TB, db *sql.DB, tables ...string) string {
 	t.Helper()
 	if len(tables) == 0 {
 		query := `SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`
-		if !strings.Contains(fmt.Sprintf("%T", db.Driver()), "sqlite") {
+		if !isSQLite(db) {
 			query = `SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename`
 		}
 		for _, row := range dumpRows(t, db, query) {
@@ -55,4 +57,38 @@ func dumpRows(t testing.TB, db *sql.DB, query string) (all [][]any) {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// AtRest returns every byte that a database stores: on SQLite those of its files, deleted ones included, on PostgreSQL
+// those of all rows.
+func AtRest(t testing.TB, db *sql.DB) (all []byte) {
+	t.Helper()
+	if !isSQLite(db) {
+		return []byte(Dump(t, db))
+	}
+	file := dumpRows(t, db, `SELECT file FROM pragma_database_list WHERE name = 'main'`)[0][0].(string)
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		b, err := os.ReadFile(file + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, b...)
+	}
+	return all
+}
+
+func isSQLite(db *sql.DB) bool { return strings.Contains(fmt.Sprintf("%T", db.Driver()), "sqlite") }
+
+// Fails checks that an error is of a kind, and what it says.
+func Fails(t testing.TB, err, kind error, says ...string) {
+	t.Helper()
+	if !errors.Is(err, kind) {
+		t.Errorf("error %v; want %v", err, kind)
+		return
+	}
+	for _, part := range says {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error %q does not say %q", err, part)
+		}
+	}
 }

@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"palmares/internal/vault"
 )
 
 const (
@@ -60,8 +62,8 @@ type Queue interface {
 // otherwise.
 type Config struct {
 	Queue   Queue
-	Secrets Secrets // resealed with the first key of Sealer
-	Sealer  Sealer  // the keys of --secret-key
+	Secrets vault.Secrets // of the database; sealed again with the first key of Sealer
+	Sealer  vault.Sealer  // the keys of --secret-key
 
 	Allow    []netip.Prefix // private networks that --webhook-allow allows, nil for none
 	Schedule Schedule       // nil for DefaultSchedule
@@ -90,7 +92,7 @@ type Dispatcher struct {
 // NewDispatcher returns a dispatcher that does nothing before Run. It panics if a
 // required field of cfg is not set.
 func NewDispatcher(cfg Config) *Dispatcher {
-	if cfg.Queue == nil || cfg.Secrets == nil || len(cfg.Sealer.keys) == 0 || cfg.Now == nil || cfg.Log == nil {
+	if cfg.Queue == nil || cfg.Now == nil || cfg.Log == nil {
 		panic("webhook: a required field of Config is not set")
 	}
 	if cfg.Schedule == nil {
@@ -309,7 +311,7 @@ func (d *Dispatcher) maintain(ctx context.Context) {
 func (d *Dispatcher) reseal(ctx context.Context) error {
 	resealed, err := d.cfg.Sealer.Reseal(ctx, d.cfg.Secrets)
 	if resealed > 0 {
-		d.cfg.Log.Info("webhook secrets were resealed with the first key of --secret-key", "resealed", resealed)
+		d.cfg.Log.Info("secrets were resealed with the first key of --secret-key", "resealed", resealed)
 	}
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
+	"palmares/internal/vault"
 	"palmares/internal/webhook"
 )
 
@@ -329,7 +330,7 @@ func TestMaintenanceRunsWhenDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := &upkeepQueue{recoverySteps: 50}
 		var reseals atomic.Int32
-		d := dispatcher(t, webhook.Config{Queue: q, Secrets: countedSecrets{&reseals}})
+		d := dispatcher(t, webhook.Config{Queue: q, Secrets: vault.Secrets{countedSecrets{&reseals}}})
 		start := time.Now()
 		stop := run(t, d)
 		synctest.Wait()
@@ -393,12 +394,12 @@ func (failingQueue) Figures(context.Context, time.Time) (webhook.Figures, error)
 // countedSecrets counts how often secrets are to be resealed.
 type countedSecrets struct{ reads *atomic.Int32 }
 
-func (s countedSecrets) SealedSecrets(context.Context) ([]webhook.SealedSecret, error) {
+func (s countedSecrets) SealedSecrets(context.Context) ([]vault.Sealed, error) {
 	s.reads.Add(1)
 	return nil, nil
 }
 
-func (countedSecrets) ReplaceSecret(context.Context, string, string, string) error { return nil }
+func (countedSecrets) ReplaceSecret(context.Context, vault.Sealed, string) error { return nil }
 
 func TestAnUnreachableStoreIsLoggedOnceAndAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"palmares/internal/vault"
 	"palmares/internal/webhook"
 )
 
@@ -25,15 +26,17 @@ const (
 var testSecret = "whsec_" + base64.StdEncoding.EncodeToString([]byte("twenty-four random bytes"))
 
 // sealer has one key.
-var sealer = mustKeys(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, webhook.KeySize)))
+var sealer = sealerOf(1)
 
-func mustKeys(text string) webhook.Sealer {
-	s, err := webhook.ParseKeys(text)
+func sealerOf(b byte) vault.Sealer {
+	s, err := vault.ParseKeys(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{b}, vault.KeySize)))
 	if err != nil {
 		panic(err)
 	}
 	return s
 }
+
+var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 
 // dispatcher returns one with what cfg leaves out: keys, a clock, a log that shows in
 // failures, an empty queue and no secrets.
@@ -46,9 +49,6 @@ func dispatcher(t testing.TB, cfg webhook.Config) *webhook.Dispatcher {
 	}
 	if cfg.Queue == nil {
 		cfg.Queue = &queue{}
-	}
-	if cfg.Secrets == nil {
-		cfg.Secrets = &secrets{}
 	}
 	return webhook.NewDispatcher(cfg)
 }

@@ -14,6 +14,9 @@ import (
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
+
+	"palmares/internal/guard"
+	"palmares/internal/vault"
 )
 
 const (
@@ -34,15 +37,15 @@ const UserAgent = "Palmares-Webhooks/1"
 // where the guard cannot see it, and no redirect is followed.
 type sender struct {
 	allow     []netip.Prefix
-	sealer    Sealer
+	sealer    vault.Sealer
 	timeout   time.Duration
 	now       func() time.Time
 	dialer    *net.Dialer
 	transport *http.Transport
 }
 
-func newSender(allow []netip.Prefix, sealer Sealer, timeout time.Duration, now func() time.Time) *sender {
-	dialer := &net.Dialer{Timeout: connectTimeout, Control: NewGuard(allow).Control}
+func newSender(allow []netip.Prefix, sealer vault.Sealer, timeout time.Duration, now func() time.Time) *sender {
+	dialer := &net.Dialer{Timeout: connectTimeout, Control: guard.New(allow).Control}
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	return &sender{
@@ -73,7 +76,7 @@ func (s *sender) send(ctx context.Context, c Claim) Result {
 
 func (s *sender) try(ctx context.Context, c Claim, r *Result) {
 	// The URL was valid when it was stored; --webhook-allow may have changed since.
-	target, err := CheckURL(c.URL, s.allow)
+	target, err := guard.CheckURL(c.URL, s.allow)
 	if err != nil {
 		r.Outcome = Blocked
 		return
@@ -150,7 +153,7 @@ func outcomeOf(err error, inHandshake bool) Outcome {
 	var dns *net.DNSError
 	var network net.Error
 	switch {
-	case errors.Is(err, ErrBlocked):
+	case errors.Is(err, guard.ErrBlocked):
 		return Blocked
 	case errors.As(err, &dns):
 		return Resolve

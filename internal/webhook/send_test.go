@@ -188,7 +188,7 @@ func TestWhatGoesWrongHasAName(t *testing.T) {
 	expect("a name without an address", nameless, claim("http://nobody.test/"), webhook.Resolve)
 
 	foreign := claim(serve(t, answering(200)).URL)
-	foreign.Secret = mustKeys(key(9)).Seal(testEndpoint, testSecret)
+	foreign.Secret = sealerOf(9).Seal(testEndpoint, testSecret)
 	expect("a secret under another key", d, foreign, webhook.Secret)
 }
 

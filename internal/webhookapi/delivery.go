@@ -55,7 +55,7 @@ func (h *Handler) getDelivery(r *request) (web.Response, error) {
 
 func (h *Handler) resendDelivery(r *request) (web.Response, error) {
 	d, err := h.cfg.Store.Deliveries.Resend(r.Context(), r.owner, r.id, h.cfg.Now())
-	if errors.Is(err, accountdb.ErrTooMany) {
+	if errors.Is(err, sqldb.ErrTooMany) {
 		return web.Response{}, tooManyResends()
 	}
 	return h.queued(d, err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"palmares/internal/guard"
 	"palmares/internal/sqldb"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
@@ -146,8 +147,8 @@ func (h *Handler) url(b body) (url string, given bool, err error) {
 	if err != nil || !given {
 		return "", false, err
 	}
-	url, err = webhook.CheckURL(raw, h.cfg.Allow)
-	if refused, ok := errors.AsType[*webhook.URLError](err); ok {
+	url, err = guard.CheckURL(raw, h.cfg.Allow)
+	if refused, ok := errors.AsType[*guard.URLError](err); ok {
 		return "", false, web.Invalid("url", refused.French)
 	}
 	return url, true, err

@@ -90,11 +90,11 @@ func TestASecretIsShownOnceAndStoredEncrypted(t *testing.T) {
 				t.Errorf("%s: %s", r, r.Body)
 			}
 		}
-		sealed, err := s.store.Endpoints.SealedSecrets(t.Context())
-		if err != nil || len(sealed) != 1 {
+		sealed, err := s.store.Endpoints.Secrets().Sealed(t.Context())
+		if err != nil || len(sealed) != 2 {
 			t.Fatal(sealed, err)
 		}
-		for want, kept := range map[string]string{second: sealed[0].Secret, first: sealed[0].OldSecret} {
+		for want, kept := range map[string]string{second: sealed[0].Text, first: sealed[1].Text} {
 			if strings.Contains(kept, want[6:]) {
 				t.Errorf("%s is stored in clear", want)
 			}

@@ -64,7 +64,7 @@ func (h *Handler) asError(ctx context.Context, pattern string, err error) error 
 		return web.NewError(web.CodeEndpointLimit,
 			"Le compte a déjà "+strconv.Itoa(webhook.MaxEndpoints)+" points de réception, le plus qu’il puisse avoir : "+
 				"supprimez-en un d’abord.")
-	case errors.Is(err, accountdb.ErrTooMany):
+	case errors.Is(err, sqldb.ErrTooMany):
 		return tooManyPings()
 	case errors.Is(err, accountdb.ErrInactive):
 		// Suspended endpoints need not be mentioned: their owner has no Pro key to ask with.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"palmares/internal/accountdb"
 	"palmares/internal/webhook"
 )
 
@@ -143,7 +144,7 @@ func TestTheEventLogSaysWhichEventIsTheOldest(t *testing.T) {
 		}
 		s.advance(webhook.Keep)
 		s.publish("a", "3 €/mois", "b", "1 €/mois")
-		if err := s.store.Events.Prune(t.Context(), s.clock().Add(-time.Hour)); err != nil {
+		if err := s.store.Events.Prune(t.Context(), s.clock().Add(-time.Hour), accountdb.SentAgain); err != nil {
 			t.Fatal(err)
 		}
 		if page, _ := s.events(events); page.Meta.Oldest == nil || *page.Meta.Oldest != 7 || !strings.HasPrefix(page.names(t), "7 ") {

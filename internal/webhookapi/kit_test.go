@@ -26,6 +26,7 @@ import (
 	"palmares/internal/testkit"
 	"palmares/internal/testkit/keyringtest"
 	"palmares/internal/testkit/testdb"
+	"palmares/internal/vault"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
 	"palmares/internal/webhookapi"
@@ -46,7 +47,7 @@ type service struct {
 	t           testing.TB
 	url         string
 	store       *testdb.DB
-	sealer      webhook.Sealer
+	sealer      vault.Sealer
 	key         string       // Ada's, on the Pro plan
 	otherKey    string       // Bob's, on the Pro plan
 	now         atomic.Int64 // milliseconds
@@ -68,7 +69,7 @@ func serve(t testing.TB, st *testdb.DB, allow ...string) *service {
 	s := &service{t: t, store: st, log: &testkit.Log{}}
 	s.now.Store(startTime.UnixMilli())
 	var err error
-	if s.sealer, err = webhook.ParseKeys(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, webhook.KeySize))); err != nil {
+	if s.sealer, err = vault.ParseKeys(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, vault.KeySize))); err != nil {
 		t.Fatal(err)
 	}
 	s.keys = keyring.New(keyringtest.Store{Find: func(ctx context.Context, hash [sha256.Size]byte) (account.Key, error) {

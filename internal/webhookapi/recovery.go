@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"time"
 
-	"palmares/internal/accountdb"
 	"palmares/internal/sqldb"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
@@ -22,7 +21,7 @@ func (h *Handler) recover(r *request) (web.Response, error) {
 	switch {
 	case errors.Is(err, sqldb.ErrInvalid):
 		return web.Response{}, badSince(text, now)
-	case errors.Is(err, accountdb.ErrTooMany):
+	case errors.Is(err, sqldb.ErrTooMany):
 		return web.Response{}, web.NewError(web.CodeRecoveryRunning,
 			"Une récupération de ce point de réception est en cours : attendez qu’elle soit achevée (voir "+endpointsPath+"/"+r.id+"/recoveries).")
 	case err != nil:

@@ -28,6 +28,7 @@ import (
 	"palmares/internal/openapi"
 	"palmares/internal/snapshot"
 	"palmares/internal/sqldb"
+	"palmares/internal/vault"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
 )
@@ -39,7 +40,7 @@ type Config struct {
 	Events *catalogdb.Events
 	Keys   *keyring.Keyring
 	// Sealer encrypts secrets before they are stored.
-	Sealer webhook.Sealer
+	Sealer vault.Sealer
 	// Allow are private networks that endpoints may be in; none by default.
 	Allow []netip.Prefix
 	Now   func() time.Time

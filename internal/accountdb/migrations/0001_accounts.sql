@@ -1,4 +1,4 @@
--- The tables of accounts, of the desk and of readers. One text for SQLite and PostgreSQL: portable types only, dates and
+-- The tables of accounts. One text for SQLite and PostgreSQL: portable types only, dates and
 -- times as fixed-width UTC text, "" for what is not given.
 
 -- Tokens for publishing from elsewhere. They are kept as SHA-256 only.
@@ -138,7 +138,7 @@ CREATE TABLE attempts (
 	delivery_id TEXT    NOT NULL REFERENCES deliveries (id) ON DELETE CASCADE,
 	number      INTEGER NOT NULL,
 	at          TEXT    NOT NULL,
-	duration    BIGINT  NOT NULL, -- microseconds
+	duration    BIGINT  NOT NULL, -- nanoseconds
 	status      INTEGER NOT NULL,
 	outcome     TEXT    NOT NULL,
 	response    TEXT    NOT NULL,
@@ -241,115 +241,4 @@ CREATE TABLE certificates (
 	sealed   TEXT    NOT NULL DEFAULT '', -- with the secret key; "" while there is none
 	next_at  TEXT    NOT NULL DEFAULT '', -- of a domain: no node orders before
 	failures INTEGER NOT NULL DEFAULT 0   -- of a domain: orders since the last success
-);
-
--- The people of the desk. They belong to the operator: an account that is deleted leaves them.
-CREATE TABLE editors (
-	email    TEXT NOT NULL PRIMARY KEY, -- the account of this address has the role
-	name     TEXT NOT NULL, -- what is published is signed with it
-	role     TEXT NOT NULL, -- author or editor
-	added_at TEXT NOT NULL
-);
-
--- What somebody writes and has not published.
-CREATE TABLE working_copies (
-	id         TEXT   NOT NULL PRIMARY KEY,
-	path       TEXT   NOT NULL, -- in the content folder
-	replaces   TEXT   NOT NULL, -- the path of a file that the publication removes; "" for none
-	author     TEXT   NOT NULL, -- an address, perhaps of a former editor
-	base       TEXT   NOT NULL, -- SHA-256 of original, hex; "" for a new record
-	original   BYTEA  NOT NULL, -- the file it started from
-	data       BYTEA  NOT NULL, -- as it is now
-	state      TEXT   NOT NULL, -- en-cours, a-relire or prete
-	note       TEXT   NOT NULL, -- to the reviewer, or back to the author
-	revision   BIGINT NOT NULL, -- rises with every change
-	created_at TEXT   NOT NULL,
-	saved_at   TEXT   NOT NULL,
-	UNIQUE (path, author)
-);
-
--- The pictures of a working copy.
-CREATE TABLE copy_files (
-	copy_id TEXT  NOT NULL REFERENCES working_copies (id) ON DELETE CASCADE,
-	path    TEXT  NOT NULL, -- in the content folder
-	bytes   BYTEA NOT NULL,
-	PRIMARY KEY (copy_id, path)
-);
-
--- Private links to one page of a working copy. They are kept as SHA-256 only.
-CREATE TABLE shares (
-	hash       TEXT   NOT NULL PRIMARY KEY, -- hex
-	id         TEXT   NOT NULL UNIQUE,
-	copy_id    TEXT   NOT NULL REFERENCES working_copies (id) ON DELETE CASCADE,
-	created_at TEXT   NOT NULL,
-	expires_at TEXT   NOT NULL,
-	views      BIGINT NOT NULL
-);
-CREATE INDEX shares_copy ON shares (copy_id);
-CREATE INDEX shares_expires ON shares (expires_at);
-
--- What readers say is wrong. Addresses are sealed with the secret key, and erased when a report is closed.
-CREATE TABLE reports (
-	id         TEXT NOT NULL PRIMARY KEY,
-	page       TEXT NOT NULL, -- the path of a page; "" for the whole site
-	text       TEXT NOT NULL,
-	sealed     TEXT NOT NULL, -- the address of who wrote it; "" for none
-	created_at TEXT NOT NULL,
-	state      TEXT NOT NULL, -- "", corrige or sans-objet
-	closed_by  TEXT NOT NULL, -- a name at the desk
-	closed_at  TEXT NOT NULL
-);
-CREATE INDEX reports_created ON reports (created_at);
-
--- What readers follow by mail. Addresses are sealed with the secret key, and found by a hash with that key.
-CREATE TABLE follows (
-	id         TEXT    NOT NULL PRIMARY KEY,
-	reader     TEXT    NOT NULL, -- keyed hash of the address
-	sealed     TEXT    NOT NULL, -- the secret by which it ends, and the address
-	hash       TEXT    NOT NULL UNIQUE, -- SHA-256 of that secret, hex
-	topic      TEXT    NOT NULL, -- outils/plume, categories/texte, or "" for everything
-	pace       TEXT    NOT NULL, -- aussitot or semaine
-	created_at TEXT    NOT NULL,
-	began      BIGINT  NOT NULL, -- the last position of the chronicle when it began
-	cursor     BIGINT  NOT NULL, -- the last position that its mails have told; began before the first
-	period     TEXT    NOT NULL, -- the day, or the Monday of the week, of the last mail
-	mails      INTEGER NOT NULL, -- in that period
-	UNIQUE (reader, topic)
-);
-
--- The day of the last mail about reports.
-CREATE TABLE reader_cursors (
-	name   TEXT NOT NULL PRIMARY KEY, -- reports
-	period TEXT NOT NULL
-);
-
--- How often pages were read, and from which other sites readers came. Nothing is about anybody.
-CREATE TABLE readership (
-	day   TEXT   NOT NULL,
-	kind  TEXT   NOT NULL, -- page or host
-	name  TEXT   NOT NULL, -- its path or name; autres for all beyond the limits of a day
-	views BIGINT NOT NULL,
-	PRIMARY KEY (day, kind, name)
-);
-
--- The last batch of views that each process saved, so that none is added twice.
-CREATE TABLE readership_writers (
-	writer TEXT   NOT NULL PRIMARY KEY,
-	batch  BIGINT NOT NULL
-);
-
--- Searches that found nothing, as HMACs with the key of their week, which is destroyed with them.
-CREATE TABLE missed_searches (
-	week    TEXT NOT NULL,
-	words   TEXT NOT NULL, -- HMAC of the words, hex
-	network TEXT NOT NULL, -- HMAC of the words and the network, hex
-	PRIMARY KEY (week, words, network)
-);
-
--- Those that enough networks made.
-CREATE TABLE missed_words (
-	week     TEXT   NOT NULL,
-	words    TEXT   NOT NULL,
-	networks BIGINT NOT NULL,
-	PRIMARY KEY (week, words)
 );

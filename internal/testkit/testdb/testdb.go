@@ -6,6 +6,8 @@ import (
 
 	"palmares/internal/accountdb"
 	"palmares/internal/catalogdb"
+	"palmares/internal/deskdb"
+	"palmares/internal/readerdb"
 	"palmares/internal/sqldb"
 )
 
@@ -14,12 +16,16 @@ type DB struct {
 	SQL *sqldb.DB
 	*AccountDB
 	*CatalogDB
+	*DeskDB
+	*ReaderDB
 }
 
 // The names of what a DB embeds.
 type (
 	AccountDB = accountdb.Store
 	CatalogDB = catalogdb.Store
+	DeskDB    = deskdb.Store
+	ReaderDB  = readerdb.Store
 )
 
 func init() { sqldb.Patience = 20 } // on a machine of any speed
@@ -27,13 +33,16 @@ func init() { sqldb.Patience = 20 } // on a machine of any speed
 // Open opens a database and creates its tables.
 func Open(ctx context.Context, dsn string) (*DB, error) {
 	db, err := sqldb.Open(ctx, dsn, sqldb.Config{
-		Parts: []sqldb.Part{catalogdb.Part(), accountdb.Part()}, Counting: accountdb.CountStatement,
+		Parts: []sqldb.Part{catalogdb.Part(), accountdb.Part(), deskdb.Part(), readerdb.Part()}, Counting: accountdb.CountStatement,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a := accountdb.New(db)
-	return &DB{db, a, catalogdb.New(db, a.Deliveries.Deliver, a.Mails.QueueStuck)}, nil
+	a := accountdb.New(db, accountdb.Rooms{
+		Events: catalogdb.SelectEvents, EventsSince: catalogdb.EventsSince, SiteURL: catalogdb.SiteURL,
+		IsEditor: deskdb.IsEditor, EndFollows: readerdb.EndFollows,
+	})
+	return &DB{db, a, catalogdb.New(db, a.Deliveries.Deliver, a.Mails.QueueStuck), deskdb.New(db), readerdb.New(db, a.Links)}, nil
 }
 
 // Close closes the database.

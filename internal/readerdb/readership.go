@@ -1,10 +1,11 @@
-package accountdb
+package readerdb
 
 import (
 	"cmp"
 	"context"
 	"database/sql"
 
+	"palmares/internal/accountdb"
 	"palmares/internal/pseudonym"
 	"palmares/internal/readership"
 	"palmares/internal/sqldb"
@@ -17,33 +18,33 @@ var readershipTable = sqldb.Table{
 	Name: "readership", Key: "day, kind, name", Adds: true, Columns: []string{"day", "kind", "name", "views"},
 }
 
-// Begin deletes the views of the days before oldest if laterDays have followed, and the keys of the
+// Begin deletes the views of the days before oldest (see sqldb.DeleteDays), and the keys of the
 // weeks before week with what is kept under them, and returns the key of week.
 func (s *Readership) Begin(
 	ctx context.Context, oldest, week string, candidate pseudonym.Key,
 ) (pseudonym.Key, error) {
 	err := s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
-		return cmp.Or(
-			sqldb.Exec(ctx, tx, destroyKeys, forSearches, week),
-			sqldb.Exec(ctx, tx, `DELETE FROM missed_searches WHERE week < $1`, week),
-			sqldb.Exec(ctx, tx, `DELETE FROM missed_words WHERE week < $1`, oldest),
-			sqldb.Exec(ctx, tx, `DELETE FROM readership_writers WHERE writer < $1`, oldest), // which begins with a day
-			sqldb.Exec(ctx, tx, `DELETE FROM readership WHERE day < $1 AND $2 <= (
-				SELECT count(*) FROM (SELECT DISTINCT day FROM readership WHERE day >= $1 LIMIT $2) AS later)`, oldest, laterDays),
-		)
+		if _, err := accountdb.DestroyKeys(ctx, tx, accountdb.ForSearches, week); err != nil {
+			return err
+		}
+		return sqldb.ExecAll(ctx, tx,
+			sqldb.Do(`DELETE FROM missed_searches WHERE week < $1`, week),
+			sqldb.Do(`DELETE FROM missed_words WHERE week < $1`, oldest),
+			sqldb.Do(`DELETE FROM readership_writers WHERE writer < $1`, oldest), // which begins with a day
+			sqldb.DeleteDays("readership", oldest))
 	})
 	err = cmp.Or(err, s.db.Purge(ctx))
 	if err != nil {
 		return candidate, err
 	}
-	return keyOf(ctx, s.db, forSearches, week, candidate)
+	return accountdb.KeyOf(ctx, s.db, accountdb.ForSearches, week, candidate)
 }
 
 // Save adds a batch to what is stored, in one transaction, unless it was saved before.
 func (s *Readership) Save(ctx context.Context, b *readership.Batch) error {
 	return s.db.Retried().Write(ctx, func(tx *sql.Tx) error {
 		// One after the other, so that a day never has too many pages.
-		if err := sqldb.LockRows(ctx, s.db, tx, `SELECT id FROM account_state`, "FOR UPDATE"); err != nil {
+		if err := s.db.InTurn(ctx, tx); err != nil {
 			return err
 		}
 		n, err := sqldb.ExecRows(ctx, tx, `INSERT INTO readership_writers (writer, batch) VALUES ($1, $2)
@@ -70,7 +71,7 @@ func (s *Readership) Save(ctx context.Context, b *readership.Batch) error {
 func limit(ctx context.Context, tx *sql.Tx, day, kind string) error {
 	least, err := sqldb.Rows(ctx, tx, `SELECT day, name, views FROM readership WHERE day = $1 AND kind = $2 AND name <> $3
 		ORDER BY views DESC LIMIT 1000000 OFFSET $4`,
-		scanFields[Views], day, kind, readership.Others, readership.Most[kind])
+		sqldb.ScanFields[Views], day, kind, readership.Others, readership.Most[kind])
 	for _, v := range least {
 		err = cmp.Or(err, sqldb.Exec(ctx, tx, readershipTable.Insert(1), day, kind, readership.Others, v.Views),
 			sqldb.Exec(ctx, tx, `DELETE FROM readership WHERE day = $1 AND kind = $2 AND name = $3`, day, kind, v.Name))
@@ -107,19 +108,19 @@ type Views struct {
 func (s *Readership) Top(ctx context.Context, kind, from, to string, limit int) ([]Views, error) {
 	return sqldb.List(ctx, s.db, `SELECT min(day), name, CAST(sum(views) AS BIGINT) FROM readership
 		WHERE kind = $1 AND day >= $2 AND day <= $3 GROUP BY name ORDER BY 3 DESC LIMIT $4`,
-		scanFields[Views], kind, from, to, limit)
+		sqldb.ScanFields[Views], kind, from, to, limit)
 }
 
 // Daily returns the views of a page, or of all pages for "", on each day since one that has any.
 func (s *Readership) Daily(ctx context.Context, path, since string) ([]Views, error) {
 	return sqldb.List(ctx, s.db, `SELECT day, min(kind), CAST(sum(views) AS BIGINT) FROM readership
 		WHERE kind = $1 AND day >= $2 AND ($3 = '' OR name = $3) GROUP BY day ORDER BY day`,
-		scanFields[Views], readership.Pages, since, path)
+		sqldb.ScanFields[Views], readership.Pages, since, path)
 }
 
 // Missed returns the searches that found nothing in the weeks since a day, up to limit of the newest.
 func (s *Readership) Missed(ctx context.Context, since string, limit int) ([]Views, error) {
 	return sqldb.List(ctx, s.db, `SELECT week, words, networks FROM missed_words WHERE week >= $1
 		ORDER BY week DESC, networks DESC LIMIT $2`,
-		scanFields[Views], since, limit)
+		sqldb.ScanFields[Views], since, limit)
 }

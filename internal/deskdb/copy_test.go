@@ -1,7 +1,8 @@
-package accountdb
+package deskdb_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,17 +14,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"palmares/internal/account"
+	"palmares/internal/deskdb"
 	"palmares/internal/mail"
 	"palmares/internal/sqldb"
+	"palmares/internal/testkit"
 )
 
 // plume is a file of a content folder.
 const plume = "---\nname: Plume\n---\n\nUn outil.\r\n"
 
 // workingCopy has somebody begin to write.
-func workingCopy(t testing.TB, s *kit, author, path string) WorkingCopy {
+func workingCopy(t testing.TB, s *kit, author, path string) deskdb.WorkingCopy {
 	t.Helper()
-	c, err := s.Copies.Create(t.Context(), WorkingCopy{Path: path, Author: author, Original: []byte(plume), Data: []byte(plume)}, monday)
+	c, err := s.Copies.Create(t.Context(), deskdb.WorkingCopy{Path: path, Author: author, Original: []byte(plume), Data: []byte(plume)}, monday)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +34,7 @@ func workingCopy(t testing.TB, s *kit, author, path string) WorkingCopy {
 }
 
 // saveCopy saves a working copy.
-func saveCopy(t testing.TB, s *kit, c WorkingCopy, data string, now time.Time) WorkingCopy {
+func saveCopy(t testing.TB, s *kit, c deskdb.WorkingCopy, data string, now time.Time) deskdb.WorkingCopy {
 	t.Helper()
 	if _, err := s.Copies.Save(t.Context(), c.ID, c.Revision, []byte(data), now); err != nil {
 		t.Fatal(err)
@@ -39,7 +42,7 @@ func saveCopy(t testing.TB, s *kit, c WorkingCopy, data string, now time.Time) W
 	return findWorkingCopy(t, s, c.ID)
 }
 
-func findWorkingCopy(t testing.TB, s *kit, id string) WorkingCopy {
+func findWorkingCopy(t testing.TB, s *kit, id string) deskdb.WorkingCopy {
 	t.Helper()
 	c, err := s.Copies.Find(t.Context(), id)
 	if err != nil {
@@ -52,9 +55,9 @@ func TestAWorkingCopyKeepsEveryByteAndWhereItBegan(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		ctx := t.Context()
 		c := workingCopy(t, s, "Ada@example.org", "outils/plume.md")
-		want := WorkingCopy{
-			ID: c.ID, Path: "outils/plume.md", Author: "ada@example.org", Base: baseOf([]byte(plume)),
-			Original: []byte(plume), Data: []byte(plume), State: CopyInProgress, Revision: 1, CreatedAt: monday, SavedAt: monday,
+		want := deskdb.WorkingCopy{
+			ID: c.ID, Path: "outils/plume.md", Author: "ada@example.org", Base: fmt.Sprintf("%x", sha256.Sum256([]byte(plume))),
+			Original: []byte(plume), Data: []byte(plume), State: deskdb.CopyInProgress, Revision: 1, CreatedAt: monday, SavedAt: monday,
 		}
 		if diff := cmp.Diff(want, c); diff != "" || !account.IsID(account.CopyID, c.ID) {
 			t.Errorf("created: %s", diff)
@@ -72,7 +75,7 @@ func TestAWorkingCopyKeepsEveryByteAndWhereItBegan(t *testing.T) {
 		if again := workingCopy(t, s, "ada@example.org", "outils/plume.md"); again.ID != c.ID || string(again.Data) != plume+"plus" {
 			t.Errorf("a second copy of the same record: %+v", again)
 		}
-		created, err := s.Copies.Create(ctx, WorkingCopy{Path: "necrologies/plume.md", Replaces: "outils/plume.md", Author: "bob@example.org"}, day(1))
+		created, err := s.Copies.Create(ctx, deskdb.WorkingCopy{Path: "necrologies/plume.md", Replaces: "outils/plume.md", Author: "bob@example.org"}, day(1))
 		if err != nil || created.Base != "" || created.Original != nil || len(created.Data) != 0 {
 			t.Errorf("a new record begins as %+v, %v", created, err)
 		}
@@ -105,7 +108,7 @@ func TestOfSavesOnOneRevisionOneSucceedsAndMayBeRepeated(t *testing.T) {
 				case err == nil:
 					t.Errorf("a save made revision %d", revision)
 				default:
-					fails(t, err, ErrChanged, c.ID, "load it again")
+					testkit.Fails(t, err, sqldb.ErrChanged, c.ID, "load it again")
 				}
 			})
 		}
@@ -118,8 +121,8 @@ func TestOfSavesOnOneRevisionOneSucceedsAndMayBeRepeated(t *testing.T) {
 		if revision, err := s.Copies.Save(t.Context(), c.ID, c.Revision, now.Data, day(1)); revision != 2 || err != nil {
 			t.Errorf("the same again is revision %d, %v", revision, err)
 		}
-		fails(t, s.Copies.Delete(t.Context(), c.ID, 1), ErrChanged)
-		fails(t, s.Copies.SetState(t.Context(), c.ID, 1, CopyStep{State: CopyReady, By: "ada@example.org"}, monday), ErrChanged)
+		testkit.Fails(t, s.Copies.Delete(t.Context(), c.ID, 1), sqldb.ErrChanged)
+		testkit.Fails(t, s.Copies.SetState(t.Context(), c.ID, 1, deskdb.CopyStep{State: deskdb.CopyReady, By: "ada@example.org"}, monday), sqldb.ErrChanged)
 		if got := findWorkingCopy(t, s, c.ID); !cmp.Equal(got, now) {
 			t.Errorf("what was refused changed %+v to %+v", now, got)
 		}
@@ -130,9 +133,9 @@ func TestWhatWasApprovedIsInProgressAgainWhenItChanges(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		c := workingCopy(t, s, "ada@example.org", "outils/plume.md")
 		for state, want := range map[string]string{
-			CopyInProgress: CopyInProgress, CopyForReview: CopyForReview, CopyReady: CopyInProgress,
+			deskdb.CopyInProgress: deskdb.CopyInProgress, deskdb.CopyForReview: deskdb.CopyForReview, deskdb.CopyReady: deskdb.CopyInProgress,
 		} {
-			step := CopyStep{State: state, Note: "Le prix a changé.", By: "ada@example.org"}
+			step := deskdb.CopyStep{State: state, Note: "Le prix a changé.", By: "ada@example.org"}
 			if err := s.Copies.SetState(t.Context(), c.ID, c.Revision, step, monday); err != nil {
 				t.Fatal(err)
 			}
@@ -146,20 +149,20 @@ func TestWhatWasApprovedIsInProgressAgainWhenItChanges(t *testing.T) {
 		}
 		revision, err := s.Copies.Rebase(t.Context(), c.ID, c.Revision, []byte("the file now"), c.Data, day(2))
 		rebased := findWorkingCopy(t, s, c.ID)
-		if err != nil || revision != c.Revision+1 || rebased.Revision != revision || rebased.Base != baseOf([]byte("the file now")) ||
+		if err != nil || revision != c.Revision+1 || rebased.Revision != revision || rebased.Base != fmt.Sprintf("%x", sha256.Sum256([]byte("the file now"))) ||
 			string(rebased.Original) != "the file now" || !bytes.Equal(rebased.Data, c.Data) {
 			t.Errorf("on another base it is %+v, %v", rebased, err)
 		}
 		_, err = s.Copies.Rebase(t.Context(), c.ID, c.Revision, nil, nil, day(2))
-		fails(t, err, ErrChanged)
+		testkit.Fails(t, err, sqldb.ErrChanged)
 	})
 }
 
 func TestWorkingCopiesAreBounded(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		ctx := t.Context()
-		long, large := strings.Repeat("a", 251), make([]byte, MaxCopyBytes+1)
-		for _, c := range []WorkingCopy{
+		long, large := strings.Repeat("a", 251), make([]byte, deskdb.MaxCopyBytes+1)
+		for _, c := range []deskdb.WorkingCopy{
 			{Path: "", Author: "a@example.org"},
 			{Path: "../x.md", Author: "a@example.org"},
 			{Path: "/etc/x", Author: "a@example.org"},
@@ -172,38 +175,38 @@ func TestWorkingCopiesAreBounded(t *testing.T) {
 			{Path: "a.md", Author: "a@example.org", Original: large},
 		} {
 			_, err := s.Copies.Create(ctx, c, monday)
-			fails(t, err, sqldb.ErrInvalid)
+			testkit.Fails(t, err, sqldb.ErrInvalid)
 		}
 		first := workingCopy(t, s, "ada@example.org", "outils/0.md")
 		_, err := s.Copies.Save(ctx, first.ID, 1, large, monday)
-		fails(t, err, sqldb.ErrInvalid, "1048577 bytes")
-		for _, step := range []CopyStep{
+		testkit.Fails(t, err, sqldb.ErrInvalid, "1048577 bytes")
+		for _, step := range []deskdb.CopyStep{
 			{State: "publiee"},
-			{State: CopyReady, Note: "\x00"},
-			{State: CopyReady, Note: strings.Repeat("é", MaxCopyNote+1)},
+			{State: deskdb.CopyReady, Note: "\x00"},
+			{State: deskdb.CopyReady, Note: strings.Repeat("é", deskdb.MaxCopyNote+1)},
 		} {
 			step.By = "ada@example.org"
-			fails(t, s.Copies.SetState(ctx, first.ID, 1, step, monday), sqldb.ErrInvalid)
+			testkit.Fails(t, s.Copies.SetState(ctx, first.ID, 1, step, monday), sqldb.ErrInvalid)
 		}
-		fails(t, s.Copies.SetState(ctx, first.ID, 1, CopyStep{State: CopyReady}, monday), sqldb.ErrInvalid, "not an e-mail address")
+		testkit.Fails(t, s.Copies.SetState(ctx, first.ID, 1, deskdb.CopyStep{State: deskdb.CopyReady}, monday), sqldb.ErrInvalid, "not an e-mail address")
 		for _, id := range []string{"", "\x00", "cop_" + strings.Repeat("0", 26)} {
 			_, err := s.Copies.Find(ctx, id)
-			fails(t, err, sqldb.ErrNotFound)
+			testkit.Fails(t, err, sqldb.ErrNotFound)
 			_, err = s.Copies.Save(ctx, id, 1, nil, monday)
-			fails(t, err, ErrNoCopy)
-			fails(t, s.Copies.SetState(ctx, id, 1, CopyStep{State: CopyReady, By: "ada@example.org"}, monday), ErrNoCopy)
-			fails(t, s.Copies.Delete(ctx, id, 1), ErrNoCopy)
-			fails(t, s.Copies.PutFile(ctx, id, CopyFile{Path: "images/a.png"}), ErrNoCopy)
+			testkit.Fails(t, err, deskdb.ErrNoCopy)
+			testkit.Fails(t, s.Copies.SetState(ctx, id, 1, deskdb.CopyStep{State: deskdb.CopyReady, By: "ada@example.org"}, monday), deskdb.ErrNoCopy)
+			testkit.Fails(t, s.Copies.Delete(ctx, id, 1), deskdb.ErrNoCopy)
+			testkit.Fails(t, s.Copies.PutFile(ctx, id, deskdb.CopyFile{Path: "images/a.png"}), deskdb.ErrNoCopy)
 			_, _, err = s.Shares.Create(ctx, id, monday)
-			fails(t, err, ErrNoCopy)
+			testkit.Fails(t, err, deskdb.ErrNoCopy)
 		}
-		for i := range MaxCopies - 1 {
+		for i := range deskdb.MaxCopies - 1 {
 			workingCopy(t, s, "ada@example.org", fmt.Sprintf("outils/%d.md", i+1))
 		}
-		_, err = s.Copies.Create(ctx, WorkingCopy{Path: "outils/de-trop.md", Author: "ada@example.org"}, monday)
-		fails(t, err, ErrTooMany, "500 working copies")
+		_, err = s.Copies.Create(ctx, deskdb.WorkingCopy{Path: "outils/de-trop.md", Author: "ada@example.org"}, monday)
+		testkit.Fails(t, err, sqldb.ErrTooMany, "500 working copies")
 		workingCopy(t, s, "ada@example.org", "outils/0.md") // it is there already
-		if n := count(t, s, "working_copies"); n != MaxCopies {
+		if n := count(t, s, "working_copies"); n != deskdb.MaxCopies {
 			t.Errorf("%d working copies", n)
 		}
 	})
@@ -214,29 +217,29 @@ func TestThePicturesOfAWorkingCopyAreBoundedAndGoWithIt(t *testing.T) {
 		ctx := t.Context()
 		c := workingCopy(t, s, "ada@example.org", "outils/plume.md")
 		put := func(path string, data []byte) error {
-			return s.Copies.PutFile(ctx, c.ID, CopyFile{path, data})
+			return s.Copies.PutFile(ctx, c.ID, deskdb.CopyFile{path, data})
 		}
-		fails(t, put("../a.png", nil), sqldb.ErrInvalid)
-		fails(t, put("images/a.png", make([]byte, MaxFileBytes+1)), sqldb.ErrInvalid)
-		for i := range MaxCopyFiles {
-			if err := put(fmt.Sprintf("images/%02d.png", MaxCopyFiles-i), []byte{0, byte(i), 0xff}); err != nil {
+		testkit.Fails(t, put("../a.png", nil), sqldb.ErrInvalid)
+		testkit.Fails(t, put("images/a.png", make([]byte, deskdb.MaxFileBytes+1)), sqldb.ErrInvalid)
+		for i := range deskdb.MaxCopyFiles {
+			if err := put(fmt.Sprintf("images/%02d.png", deskdb.MaxCopyFiles-i), []byte{0, byte(i), 0xff}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		fails(t, put("images/de-trop.png", []byte("x")), ErrTooMany, "20 pictures")
+		testkit.Fails(t, put("images/de-trop.png", []byte("x")), sqldb.ErrTooMany, "20 pictures")
 		if err := put("images/20.png", []byte("replaced")); err != nil {
 			t.Error(err)
 		}
 		files, err := s.Copies.Files(ctx, c.ID)
-		if err != nil || len(files) != MaxCopyFiles || files[0].Path != "images/01.png" || string(files[19].Data) != "replaced" || files[0].Data[2] != 0xff {
+		if err != nil || len(files) != deskdb.MaxCopyFiles || files[0].Path != "images/01.png" || string(files[19].Data) != "replaced" || files[0].Data[2] != 0xff {
 			t.Errorf("%d files, %v", len(files), err)
 		}
 		for i := range 6 {
-			if err := put(fmt.Sprintf("images/%02d.png", i+2), make([]byte, MaxFileBytes)); err != nil {
+			if err := put(fmt.Sprintf("images/%02d.png", i+2), make([]byte, deskdb.MaxFileBytes)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		fails(t, put("images/20.png", make([]byte, MaxFileBytes)), ErrTooMany, "the maximum is 67108864")
+		testkit.Fails(t, put("images/20.png", make([]byte, deskdb.MaxFileBytes)), sqldb.ErrTooMany, "the maximum is 67108864")
 		if err := s.Copies.Delete(ctx, c.ID, c.Revision); err != nil {
 			t.Fatal(err)
 		}
@@ -250,13 +253,13 @@ func TestWorkingCopiesOutliveTheAccountAndTheRoleOfTheirAuthor(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		ctx := t.Context()
 		addEditor(t, s, "ada@example.org", "Ada", account.Author)
-		secret := signIn(t, s, "ada@example.org", monday)
+		if _, err := s.Accounts.Create(ctx, "ada@example.org", account.Developer, monday); err != nil {
+			t.Fatal(err)
+		}
 		c := workingCopy(t, s, "ada@example.org", "outils/plume.md")
 		if err := s.Accounts.Delete(ctx, "ada@example.org"); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := s.Sessions.Find(ctx, secret, monday)
-		fails(t, err, sqldb.ErrNotFound)
 		if _, err := s.Editors.Find(ctx, "ada@example.org"); err != nil {
 			t.Errorf("the role, which is the operator's: %v", err)
 		}
@@ -277,24 +280,24 @@ func TestAReviewIsMailedToWhoeverWaitsForIt(t *testing.T) {
 		addEditor(t, s, "bob@example.org", "Bob", account.Editor)
 		for author, steps := range map[string][]struct{ by, state, mails string }{
 			"zoe@example.org": {
-				{"zoe@example.org", CopyForReview, "review_asked ada, review_asked bob"},
-				{"zoe@example.org", CopyForReview, ""}, // a second click
-				{"ada@example.org", CopyInProgress, "review_returned zoe"},
-				{"zoe@example.org", CopyForReview, "review_asked ada, review_asked bob"},
-				{"zoe@example.org", CopyInProgress, ""}, // she takes it back
-				{"zoe@example.org", CopyForReview, "review_asked ada, review_asked bob"},
-				{"bob@example.org", CopyReady, "review_approved zoe"},
-				{"ada@example.org", CopyInProgress, ""},
-				{"ada@example.org", CopyReady, "review_approved zoe"},
+				{"zoe@example.org", deskdb.CopyForReview, "review_asked ada, review_asked bob"},
+				{"zoe@example.org", deskdb.CopyForReview, ""}, // a second click
+				{"ada@example.org", deskdb.CopyInProgress, "review_returned zoe"},
+				{"zoe@example.org", deskdb.CopyForReview, "review_asked ada, review_asked bob"},
+				{"zoe@example.org", deskdb.CopyInProgress, ""}, // she takes it back
+				{"zoe@example.org", deskdb.CopyForReview, "review_asked ada, review_asked bob"},
+				{"bob@example.org", deskdb.CopyReady, "review_approved zoe"},
+				{"ada@example.org", deskdb.CopyInProgress, ""},
+				{"ada@example.org", deskdb.CopyReady, "review_approved zoe"},
 			},
 			"ada@example.org": {
-				{"ADA@example.org", CopyForReview, "review_asked bob"},
-				{"ada@example.org", CopyReady, ""},
+				{"ADA@example.org", deskdb.CopyForReview, "review_asked bob"},
+				{"ada@example.org", deskdb.CopyReady, ""},
 			},
 		} {
 			c := workingCopy(t, s, author, "outils/"+author[:3]+".md")
 			for i, step := range steps {
-				err := s.Copies.SetState(t.Context(), c.ID, c.Revision, CopyStep{State: step.state, By: step.by}, monday)
+				err := s.Copies.SetState(t.Context(), c.ID, c.Revision, deskdb.CopyStep{State: step.state, By: step.by}, monday)
 				if err != nil {
 					t.Fatal(err)
 				}

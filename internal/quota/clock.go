@@ -19,8 +19,8 @@ const (
 	maxAhead = time.Hour
 )
 
-// A calendar knows which day it is.
-type calendar struct {
+// A dayClock knows which day it is.
+type dayClock struct {
 	cfg   Config
 	clock atomic.Pointer[clockReading] // nil on one node
 	day   atomic.Pointer[day]
@@ -42,7 +42,7 @@ type pastDay struct {
 }
 
 // now returns the time by the store's clock where nodes share it, by ours otherwise.
-func (c *calendar) now() time.Time {
+func (c *dayClock) now() time.Time {
 	now := c.cfg.Now()
 	if r := c.clock.Load(); r != nil {
 		return r.there.Add(now.Sub(r.here))
@@ -52,7 +52,7 @@ func (c *calendar) now() time.Time {
 
 // setClock takes over the time that the store returned to a query sent at begin. The
 // reading is off by at most half the round trip; differences within that are ignored.
-func (c *calendar) setClock(begin, there time.Time) {
+func (c *dayClock) setClock(begin, there time.Time) {
 	end := c.cfg.Now()
 	took := end.Sub(begin)
 	there = there.Add(took / 2)
@@ -70,14 +70,14 @@ func (c *calendar) setClock(begin, there time.Time) {
 
 // today returns the day on which a request is counted. It only moves forward: if the clock
 // steps back over midnight the newer day stays, so that no quota is granted twice.
-func (c *calendar) today(now time.Time) *day {
+func (c *dayClock) today(now time.Time) *day {
 	if d := c.day.Load(); now.Unix() < d.end {
 		return d
 	}
 	return c.startDay(now)
 }
 
-func (c *calendar) startDay(now time.Time) *day {
+func (c *dayClock) startDay(now time.Time) *day {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d := c.day.Load()
@@ -97,7 +97,7 @@ func (c *calendar) startDay(now time.Time) *day {
 }
 
 // follow makes another day that of today. The caller holds the lock.
-func (c *calendar) follow(d, other *day) {
+func (c *dayClock) follow(d, other *day) {
 	c.past = append(c.past, pastDay{d.name, d.accounts})
 	c.next = nil
 	c.day.Store(other)
@@ -105,7 +105,7 @@ func (c *calendar) follow(d, other *day) {
 
 // prepare returns a day with its stored key and counts. A future day has counts if the
 // clock was ahead before a restart.
-func (c *calendar) prepare(ctx context.Context, start int64) (*day, error) {
+func (c *dayClock) prepare(ctx context.Context, start int64) (*day, error) {
 	key, err := c.cfg.Counters.DayKey(ctx, dayName(start), pseudonym.NewKey())
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (c *calendar) prepare(ctx context.Context, start int64) (*day, error) {
 
 // adopt does for a day that started unprepared what prepare does for others. It comes
 // before the day's first save, so that it loads only what other nodes counted.
-func (c *calendar) adopt(ctx context.Context, d *day) error {
+func (c *dayClock) adopt(ctx context.Context, d *day) error {
 	key, err := c.cfg.Counters.DayKey(ctx, d.name, d.key)
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (c *calendar) adopt(ctx context.Context, d *day) error {
 	return c.load(ctx, d, key)
 }
 
-func (c *calendar) load(ctx context.Context, d *day, key pseudonym.Key) error {
+func (c *dayClock) load(ctx context.Context, d *day, key pseudonym.Key) error {
 	usage, err := c.cfg.Counters.Load(ctx, d.name)
 	if err != nil {
 		return err

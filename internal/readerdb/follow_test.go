@@ -1,4 +1,4 @@
-package accountdb
+package readerdb_test
 
 import (
 	"bytes"
@@ -8,18 +8,28 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/accountdb"
 	"palmares/internal/mail"
+	"palmares/internal/readerdb"
 	"palmares/internal/sqldb"
-	"palmares/internal/webhook"
+	"palmares/internal/testkit"
+	"palmares/internal/vault"
 )
 
-func sealerOf(t testing.TB, keys ...byte) webhook.Sealer {
+func finishMail(t testing.TB, s *kit, c mail.Claim, v mail.Verdict) {
+	t.Helper()
+	if err := s.Mails.Finish(t.Context(), c, v); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func sealerOf(t testing.TB, keys ...byte) vault.Sealer {
 	t.Helper()
 	var text string
 	for _, b := range keys {
-		text += "," + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{b}, webhook.KeySize))
+		text += "," + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{b}, vault.KeySize))
 	}
-	s, err := webhook.ParseKeys(text[1:])
+	s, err := vault.ParseKeys(text[1:])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,21 +51,21 @@ func confirm(t *testing.T, s *kit, email, topic, pace string, now time.Time) {
 	if err := s.Follows.Sealed(sealerOf(t, 1)).Confirm(t.Context(), token, topic, pace, now); err != nil {
 		t.Fatal(err)
 	}
-	fails(t, s.Follows.Sealed(sealerOf(t, 1)).Confirm(t.Context(), token, topic, pace, now), ErrLinkUsed)
+	testkit.Fails(t, s.Follows.Sealed(sealerOf(t, 1)).Confirm(t.Context(), token, topic, pace, now), accountdb.ErrLinkUsed)
 }
 
 func TestFollowsAreSealedBoundedAndEnd(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		ctx := t.Context()
 		for i := range 3 {
-			confirm(t, s, "Lea@Example.org", fmt.Sprintf("outils/t%d", i), FollowAtOnce, monday)
+			confirm(t, s, "Lea@Example.org", fmt.Sprintf("outils/t%d", i), readerdb.FollowAtOnce, monday)
 		}
-		confirm(t, s, "lea@example.org", "outils/t0", FollowWeekly, monday) // another pace, not another follow
+		confirm(t, s, "lea@example.org", "outils/t0", readerdb.FollowWeekly, monday) // another pace, not another follow
 		tell := func(period string, upTo int64) (mails []mail.Claim) {
 			t.Helper()
-			for _, pace := range []string{FollowAtOnce, FollowWeekly} {
-				count := func(f []Follow) string { return fmt.Sprint(len(f)) }
-				err := s.Follows.Tell(ctx, Round{Pace: pace, UpTo: upTo, Period: period, Most: 1, Now: monday, Write: count})
+			for _, pace := range []string{readerdb.FollowAtOnce, readerdb.FollowWeekly} {
+				count := func(f []readerdb.Follow) string { return fmt.Sprint(len(f)) }
+				err := s.Follows.Tell(ctx, readerdb.Round{Pace: pace, UpTo: upTo, Period: period, Most: 1, Now: monday, Write: count})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -71,7 +81,7 @@ func TestFollowsAreSealedBoundedAndEnd(t *testing.T) {
 		if len(first) != 2 || first[0].Content == first[1].Content || len(tell("a", 6)) != 0 {
 			t.Fatalf("got %+v", first)
 		}
-		if n, err := sealerOf(t, 2, 1).Reseal(ctx, s.Endpoints); n != 3 || err != nil {
+		if n, err := sealerOf(t, 2, 1).Reseal(ctx, s.Follows.Secrets()); n != 3 || err != nil {
 			t.Errorf("%d addresses were sealed again, %v", n, err)
 		}
 		follows := s.Follows.Sealed(sealerOf(t, 2)) // the old key is gone
@@ -79,11 +89,11 @@ func TestFollowsAreSealedBoundedAndEnd(t *testing.T) {
 		if err != nil || f.Address != "lea@example.org" || !account.HasTokenForm(f.Token) {
 			t.Fatalf("%+v, %v", f, err)
 		}
-		if bytes.Contains(wholeDatabase(t, s), []byte(f.Token)) {
+		if bytes.Contains(testkit.AtRest(t, s.SQL.Reads()), []byte(f.Token)) {
 			t.Error("the secret by which it ends is stored in clear")
 		}
 		followLink(t, s, f.Address, 2, monday) // is not confirmed
-		if bytes.Contains(wholeDatabase(t, s), []byte(f.Address)) {
+		if bytes.Contains(testkit.AtRest(t, s.SQL.Reads()), []byte(f.Address)) {
 			t.Error("an address that is not confirmed is stored in clear")
 		}
 		left, err := follows.End(ctx, f.Token, "")
@@ -95,7 +105,7 @@ func TestFollowsAreSealedBoundedAndEnd(t *testing.T) {
 			t.Errorf("%d links keep an address, %v", rows, err)
 		}
 		_, err = follows.Meant(ctx, f.Token, "")
-		fails(t, err, sqldb.ErrNotFound)
+		testkit.Fails(t, err, sqldb.ErrNotFound)
 		if rest, err := follows.Meant(ctx, f.Token, f.All); len(rest) != 2 || err != nil {
 			t.Errorf("the link to end all means %+v, %v", rest, err)
 		}
@@ -112,10 +122,10 @@ func TestFollowsAreSealedBoundedAndEnd(t *testing.T) {
 				t.Errorf("%d follows are left, want %d, %v", left, want, err)
 			}
 		}
-		for i := range maxFollows {
-			confirm(t, s, "max@example.org", fmt.Sprint("outils/t", i), FollowAtOnce, monday)
+		for i := range 50 {
+			confirm(t, s, "max@example.org", fmt.Sprint("outils/t", i), readerdb.FollowAtOnce, monday)
 		}
 		token := followLink(t, s, "max@example.org", 1, monday)
-		fails(t, s.Follows.Sealed(sealerOf(t, 1)).Confirm(ctx, token, "outils/one-more", FollowAtOnce, monday), ErrTooMany)
+		testkit.Fails(t, s.Follows.Sealed(sealerOf(t, 1)).Confirm(ctx, token, "outils/one-more", readerdb.FollowAtOnce, monday), sqldb.ErrTooMany)
 	})
 }

@@ -1,4 +1,4 @@
-package webhook
+package vault
 
 import (
 	"context"
@@ -12,20 +12,30 @@ import (
 	"strings"
 )
 
-// A SealedSecret holds the secrets of an endpoint as they are stored.
-type SealedSecret struct {
-	EndpointID string
-	Secret     string
-	OldSecret  string // "" when there is none
+// A Sealed text is what a secret is stored as.
+type Sealed struct {
+	Owner string // the id of whatever has the secret
+	Text  string
 }
 
-// Secrets are the sealed secrets in the database.
-type Secrets interface {
-	// SealedSecrets returns the secrets of every endpoint.
-	SealedSecrets(ctx context.Context) ([]SealedSecret, error)
-	// ReplaceSecret stores replacement wherever an endpoint has sealed, current or old.
-	// It does nothing if the endpoint no longer has it.
-	ReplaceSecret(ctx context.Context, endpointID, sealed, replacement string) error
+// A Store keeps sealed texts.
+type Store interface {
+	// SealedSecrets returns all of them.
+	SealedSecrets(ctx context.Context) ([]Sealed, error)
+	// ReplaceSecret stores replacement instead of a text, unless its owner no longer has that.
+	ReplaceSecret(ctx context.Context, old Sealed, replacement string) error
+}
+
+// Secrets are the stores of a database.
+type Secrets []Store
+
+// Sealed returns all sealed texts.
+func (all Secrets) Sealed(ctx context.Context) (found []Sealed, err error) {
+	for _, s := range all {
+		some, problem := s.SealedSecrets(ctx)
+		found, err = append(found, some...), errors.Join(err, problem)
+	}
+	return found, err
 }
 
 // A KeySource is where the keys that seal secrets come from.
@@ -57,7 +67,7 @@ func (k KeySource) Check() error {
 // on. A key file is created if there is none and nothing is sealed yet, in a folder that
 // must exist.
 func (k KeySource) Open(ctx context.Context, secrets Secrets) (Sealer, error) {
-	stored, err := secrets.SealedSecrets(ctx)
+	stored, err := secrets.Sealed(ctx)
 	if err != nil {
 		return Sealer{}, err
 	}
@@ -67,7 +77,7 @@ func (k KeySource) Open(ctx context.Context, secrets Secrets) (Sealer, error) {
 // Usable reports whether a database has secrets, and returns an error if the keys do not
 // open them all. It creates no key file.
 func (k KeySource) Usable(ctx context.Context, secrets Secrets) (bool, error) {
-	stored, err := secrets.SealedSecrets(ctx)
+	stored, err := secrets.Sealed(ctx)
 	if err != nil || len(stored) == 0 {
 		return false, err
 	}
@@ -78,24 +88,20 @@ func (k KeySource) Usable(ctx context.Context, secrets Secrets) (bool, error) {
 // Sealer returns the keys without looking at the database. It creates no key file.
 func (k KeySource) Sealer() (Sealer, error) { return k.keys(false) }
 
-func (k KeySource) open(stored []SealedSecret) (Sealer, error) {
+func (k KeySource) open(stored []Sealed) (Sealer, error) {
 	sealer, err := k.keys(len(stored) == 0)
 	if err != nil {
 		return Sealer{}, err
 	}
 	for _, s := range stored {
-		for _, sealed := range []string{s.Secret, s.OldSecret} {
-			switch id := sealer.Missing(sealed); {
-			case id == "":
-			case k.Given != "":
-				return Sealer{}, fmt.Errorf("the webhook secret of %s is sealed with key %s, "+
-					"which is not in --secret-key: add the previous key, after a comma if there is a new one",
-					s.EndpointID, id)
-			default:
-				return Sealer{}, fmt.Errorf("the webhook secret of %s is sealed with key %s, "+
-					"which is not the key in %s: restore that file from the backup of this database, "+
-					"or pass the key with --secret-key", s.EndpointID, id, k.File)
-			}
+		switch id := sealer.Missing(s.Text); {
+		case id == "":
+		case k.Given != "":
+			return Sealer{}, fmt.Errorf("the secret of %s is sealed with key %s, which is not in --secret-key: "+
+				"add the previous key, after a comma if there is a new one", s.Owner, id)
+		default:
+			return Sealer{}, fmt.Errorf("the secret of %s is sealed with key %s, which is not the key in %s: "+
+				"restore that file from the backup of this database, or pass the key with --secret-key", s.Owner, id, k.File)
 		}
 	}
 	return sealer, nil
@@ -125,7 +131,7 @@ func (k KeySource) Save(file string) error {
 	}
 	found, err := readKeyFile(file)
 	if err == nil && found != strings.TrimSpace(text) {
-		err = fmt.Errorf("%s has another key than the secrets of webhooks are sealed with: move it away; "+
+		err = fmt.Errorf("%s has another key than secrets are sealed with: move it away; "+
 			"nothing was changed", file)
 	}
 	return err
@@ -142,7 +148,7 @@ func (k KeySource) keys(create bool) (Sealer, error) {
 	text, err := readKeyFile(k.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		if !create {
-			return Sealer{}, fmt.Errorf("%s is missing, and the webhook secrets in the database are sealed with its "+
+			return Sealer{}, fmt.Errorf("%s is missing, and the secrets in the database are sealed with its "+
 				"key: restore it from the backup, or pass the key with --secret-key", k.File)
 		}
 		err = createKeyFile(k.File, newKey())
@@ -155,7 +161,7 @@ func (k KeySource) keys(create bool) (Sealer, error) {
 	}
 	sealer, err := ParseKeys(text)
 	if err != nil {
-		return Sealer{}, fmt.Errorf("%s, which seals webhook secrets, is damaged: restore it from a backup (%w)",
+		return Sealer{}, fmt.Errorf("%s, which seals secrets, is damaged: restore it from a backup (%w)",
 			k.File, err)
 	}
 	return sealer, nil
@@ -165,26 +171,23 @@ func (k KeySource) keys(create bool) (Sealer, error) {
 // that key. It returns how many secrets it resealed; those that fail do not stop the
 // others.
 func (s Sealer) Reseal(ctx context.Context, secrets Secrets) (int, error) {
-	stored, err := secrets.SealedSecrets(ctx)
-	if err != nil {
-		return 0, err
-	}
 	resealed := 0
 	var errs []error
-	for _, held := range stored {
-		for _, sealed := range []string{held.Secret, held.OldSecret} {
-			if sealed == "" || s.Current(sealed) {
+	for _, store := range secrets {
+		stored, err := store.SealedSecrets(ctx)
+		errs = append(errs, err)
+		for _, held := range stored {
+			if s.Current(held.Text) {
 				continue
 			}
-			secret, err := s.Open(held.EndpointID, sealed)
+			secret, err := s.Open(held.Owner, held.Text)
 			if err == nil {
-				err = secrets.ReplaceSecret(ctx, held.EndpointID, sealed, s.Seal(held.EndpointID, secret))
+				err = store.ReplaceSecret(ctx, held, s.Seal(held.Owner, secret))
 			}
-			if err != nil {
-				errs = append(errs, err)
-				continue
+			if err == nil {
+				resealed++
 			}
-			resealed++
+			errs = append(errs, err)
 		}
 	}
 	return resealed, errors.Join(errs...)
@@ -197,7 +200,7 @@ func readKeyFile(file string) (string, error) {
 		return "", err
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s, which seals webhook secrets, cannot be read by the user that runs palmares: %w",
+		return "", fmt.Errorf("%s, which seals secrets, cannot be read by the user that runs palmares: %w",
 			file, err)
 	}
 	defer opened.Close()
@@ -207,10 +210,10 @@ func readKeyFile(file string) (string, error) {
 	}
 	switch {
 	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is not a file: palmares keeps the key that seals webhook secrets there; "+
+		return "", fmt.Errorf("%s is not a file: palmares keeps the key that seals secrets there; "+
 			"move it away", file)
 	case info.Mode().Perm()&0o077 != 0:
-		return "", fmt.Errorf("%s is readable by others than its owner, and it seals webhook secrets: "+
+		return "", fmt.Errorf("%s is readable by others than its owner, and it seals secrets: "+
 			"run `chmod 600 %s`", file, file)
 	}
 	const maxSize = 4 << 10 // some fifty keys
@@ -234,20 +237,20 @@ func newKey() string {
 func createKeyFile(file, keys string) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("the key that seals webhook secrets cannot be stored beside the database: %w; "+
+			err = fmt.Errorf("the key that seals secrets cannot be stored beside the database: %w; "+
 				"let the user that runs palmares write there, or pass --secret-key", err)
 		}
 	}()
-	draft, err := os.CreateTemp(filepath.Dir(file), ".palmares-key-*") // mode 0600
+	partial, err := os.CreateTemp(filepath.Dir(file), ".palmares-key-*") // mode 0600
 	if err != nil {
 		return err
 	}
-	defer os.Remove(draft.Name()) // its other name stays
-	_, err = draft.WriteString(keys + "\n")
-	if err := errors.Join(err, draft.Sync(), draft.Close()); err != nil {
+	defer os.Remove(partial.Name()) // its other name stays
+	_, err = partial.WriteString(keys + "\n")
+	if err := errors.Join(err, partial.Sync(), partial.Close()); err != nil {
 		return err
 	}
-	if err := os.Link(draft.Name(), file); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Link(partial.Name(), file); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	// What is sealed is useless without this key: it must survive a power failure as the

@@ -1,8 +1,10 @@
-package accountdb
+package readerdb_test
 
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
@@ -13,18 +15,22 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"palmares/internal/accountdb"
 	"palmares/internal/pseudonym"
+	"palmares/internal/readerdb"
 	"palmares/internal/readership"
+	"palmares/internal/sqldb"
+	"palmares/internal/testkit"
 )
 
 func TestThreeNodesAddTheirViewsAndNoBatchTwice(t *testing.T) {
 	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		var all sync.WaitGroup
-		s := open(t, dsn)
+		s := databases.OpenDSN(t, dsn)
 		for n := range 3 {
 			own := s
 			if s.SQL.Shared() {
-				own = open(t, dsn)
+				own = databases.OpenDSN(t, dsn)
 			}
 			all.Go(func() {
 				for i := range 20 {
@@ -38,7 +44,13 @@ func TestThreeNodesAddTheirViewsAndNoBatchTwice(t *testing.T) {
 					}
 					b := &readership.Batch{Writer: fmt.Sprint("2026-11-15 ", n), Number: int64(i + 1), Views: views}
 					for range 2 { // the second time as if the first had failed
-						persist(t, func() error { return own.Readership.Save(t.Context(), b) })
+						err := own.Readership.Save(t.Context(), b)
+						for errors.Is(err, sqldb.ErrBusy) || errors.Is(err, sqldb.ErrUnavailable) {
+							err = own.Readership.Save(t.Context(), b)
+						}
+						if err != nil {
+							t.Error(err)
+						}
 					}
 				}
 			})
@@ -49,11 +61,11 @@ func TestThreeNodesAddTheirViewsAndNoBatchTwice(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Of 6,000 pages and the home page, 5,000 have a row, and the most read one has.
-		if diff := cmp.Diff([]Views{{"2026-11-15", readership.Others, 60 + 1001}, {"2026-11-15", "/", 120}}, pages[:2]); diff != "" || len(pages) != 5001 {
+		if diff := cmp.Diff([]readerdb.Views{{"2026-11-15", readership.Others, 60 + 1001}, {"2026-11-15", "/", 120}}, pages[:2]); diff != "" || len(pages) != 5001 {
 			t.Error(len(pages), diff)
 		}
 		hosts, err := s.Readership.Top(t.Context(), readership.Hosts, "2026-11-01", "2026-11-15", 5)
-		if diff := cmp.Diff([]Views{{"2026-11-14", "forum.example", 60}}, hosts); err != nil || diff != "" {
+		if diff := cmp.Diff([]readerdb.Views{{"2026-11-14", "forum.example", 60}}, hosts); err != nil || diff != "" {
 			t.Error(err, diff)
 		}
 		if _, err := s.Readership.Begin(t.Context(), "2026-11-16", "2026-11-16", [32]byte{}); err != nil { // as a wrong clock would
@@ -70,7 +82,7 @@ func TestThreeNodesAddTheirViewsAndNoBatchTwice(t *testing.T) {
 
 // ending stops a counter once it has begun a day.
 type ending struct {
-	*Readership
+	*readerdb.Readership
 	stop func()
 }
 
@@ -82,9 +94,12 @@ func (e ending) Begin(ctx context.Context, oldest, week string, candidate pseudo
 func TestNothingThatIsCountedOfReadersIdentifiesAnybody(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		now := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC) // a Sunday
-		hidden := secrets{}
+		hidden := map[string][]byte{}
+		hide := func(what string, b []byte) {
+			hidden[what], hidden[what+" in hexadecimal"] = b, []byte(hex.EncodeToString(b))
+		}
 		for _, text := range []string{"Firefox", "essai=identifiant", "identifiant", "ada-lovelace", "chemin-secret", "recherche secrète", "fr-CA"} {
-			hidden.add(text, []byte(text))
+			hide(text, []byte(text))
 		}
 		visit := func(address, words string) {
 			ctx, stop := context.WithCancel(t.Context())
@@ -101,9 +116,9 @@ func TestNothingThatIsCountedOfReadersIdentifiesAnybody(t *testing.T) {
 			r.Header.Set("Accept-Language", "fr-CA")
 			r.Header.Set("Referer", "https://forum.example/ada-lovelace?chemin-secret")
 			r.Header.Set("X-Forwarded-For", address)
-			hidden.add(address, []byte(address))
+			hide(address, []byte(address))
 			as16 := netip.MustParseAddr(address).As16()
-			hidden.add("the bytes of "+address, as16[:])
+			hide("the bytes of "+address, as16[:])
 			c.View(r)
 			c.Missed(r, words)
 			if err := c.Run(ctx); err != nil { // which saves, and ends
@@ -116,14 +131,14 @@ func TestNothingThatIsCountedOfReadersIdentifiesAnybody(t *testing.T) {
 			visit("203.0.113.201", "recherche secrète") // one network, five times
 		}
 		words, err := s.Readership.Missed(t.Context(), "2026-11-01", 10)
-		if diff := cmp.Diff([]Views{{"2026-11-09", "aspirateur quantique", 6}}, words); err != nil || diff != "" {
+		if diff := cmp.Diff([]readerdb.Views{{"2026-11-09", "aspirateur quantique", 6}}, words); err != nil || diff != "" {
 			t.Error(err, diff)
 		}
-		key, err := keyOf(t.Context(), s.SQL, forSearches, "2026-11-09", pseudonym.Key{})
+		key, err := accountdb.KeyOf(t.Context(), s.SQL, accountdb.ForSearches, "2026-11-09", pseudonym.Key{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		stored := atRest(t, s)
+		stored := testkit.AtRest(t, s.SQL.Reads())
 		for _, there := range []string{"forum.example", "aspirateur quantique", fmt.Sprintf("%x", key)} {
 			if !bytes.Contains(stored, []byte(there)) {
 				t.Errorf("%s is not stored", there)
@@ -136,7 +151,7 @@ func TestNothingThatIsCountedOfReadersIdentifiesAnybody(t *testing.T) {
 		}
 		now = now.AddDate(0, 0, 1) // a Monday: the key has gone, and with it what guesses could be compared with
 		visit("203.0.113.202", "x")
-		if stored := atRest(t, s); bytes.Contains(stored, []byte(fmt.Sprintf("%x", key))) {
+		if stored := testkit.AtRest(t, s.SQL.Reads()); bytes.Contains(stored, []byte(fmt.Sprintf("%x", key))) {
 			t.Error("the key of last week is still there")
 		}
 		left, err := s.Readership.Missed(t.Context(), "2026-11-01", 10)

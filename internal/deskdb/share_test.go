@@ -1,4 +1,4 @@
-package accountdb
+package deskdb_test
 
 import (
 	"bytes"
@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/deskdb"
 	"palmares/internal/sqldb"
+	"palmares/internal/testkit"
 )
 
 func TestAPrivateLinkWorksForFourteenDaysUnlessItIsRevoked(t *testing.T) {
@@ -18,7 +20,7 @@ func TestAPrivateLinkWorksForFourteenDaysUnlessItIsRevoked(t *testing.T) {
 		if err != nil || len(token) != 22 || share.CopyID != c.ID || !share.ExpiresAt.Equal(day(14)) {
 			t.Fatalf("%d characters, %+v, %v", len(token), share, err)
 		}
-		if stored := atRest(t, s); bytes.Contains(stored, []byte(token)) || !bytes.Contains(stored, []byte(share.ID)) {
+		if stored := testkit.AtRest(t, s.SQL.Reads()); bytes.Contains(stored, []byte(token)) || !bytes.Contains(stored, []byte(share.ID)) {
 			t.Error("the token is stored, or nothing is")
 		}
 		for range 3 {
@@ -34,21 +36,21 @@ func TestAPrivateLinkWorksForFourteenDaysUnlessItIsRevoked(t *testing.T) {
 		}
 		for _, wrong := range []string{"", "\x00", strings.ToUpper(token), token[:21], token + "A", account.NewToken(strings.NewReader(strings.Repeat("x", 32)))} {
 			_, err := s.Shares.Find(ctx, wrong, monday)
-			fails(t, err, ErrNoShare)
+			testkit.Fails(t, err, deskdb.ErrNoShare)
 			if wrong != "" && strings.Contains(err.Error(), wrong) {
 				t.Errorf("%v repeats the token", err)
 			}
 		}
 		_, err = s.Shares.Find(ctx, token, day(14))
-		fails(t, err, sqldb.ErrNotFound, "expired")
+		testkit.Fails(t, err, sqldb.ErrNotFound, "expired")
 
-		fails(t, s.Shares.Revoke(ctx, other.ID, share.ID), ErrNoShare)
-		fails(t, s.Shares.Revoke(ctx, c.ID, "shr_\x00"), ErrNoShare)
+		testkit.Fails(t, s.Shares.Revoke(ctx, other.ID, share.ID), deskdb.ErrNoShare)
+		testkit.Fails(t, s.Shares.Revoke(ctx, c.ID, "shr_\x00"), deskdb.ErrNoShare)
 		if err := s.Shares.Revoke(ctx, c.ID, share.ID); err != nil {
 			t.Fatal(err)
 		}
 		_, err = s.Shares.Find(ctx, token, monday)
-		fails(t, err, ErrNoShare)
+		testkit.Fails(t, err, deskdb.ErrNoShare)
 	})
 }
 
@@ -60,20 +62,20 @@ func TestPrivateLinksAreFewAndGoWithTheirCopyOrTheirTime(t *testing.T) {
 			token, _, err := s.Shares.Create(ctx, c.ID, now)
 			return token, err
 		}
-		for range MaxShares {
+		for range deskdb.MaxShares {
 			if _, err := create(monday); err != nil {
 				t.Fatal(err)
 			}
 		}
 		_, err := create(day(13))
-		fails(t, err, ErrTooMany, "20 private links")
+		testkit.Fails(t, err, sqldb.ErrTooMany, "20 private links")
 		if _, err := create(day(14)); err != nil { // those are over
 			t.Fatal(err)
 		}
 		if n := count(t, s, "shares"); n != 1 {
 			t.Errorf("%d links are kept", n)
 		}
-		if err := s.Sessions.Prune(ctx, day(28)); err != nil {
+		if err := s.Shares.Prune(ctx, day(28)); err != nil {
 			t.Fatal(err)
 		}
 		if n := count(t, s, "shares"); n != 0 {
@@ -87,6 +89,6 @@ func TestPrivateLinksAreFewAndGoWithTheirCopyOrTheirTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = s.Shares.Find(ctx, token, day(28))
-		fails(t, err, ErrNoShare)
+		testkit.Fails(t, err, deskdb.ErrNoShare)
 	})
 }

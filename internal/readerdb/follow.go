@@ -1,4 +1,4 @@
-package accountdb
+package readerdb
 
 import (
 	"context"
@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/accountdb"
+	"palmares/internal/catalogdb"
 	"palmares/internal/mail"
 	"palmares/internal/sqldb"
-	"palmares/internal/webhook"
+	"palmares/internal/vault"
 )
 
 // How soon a reader is told.
@@ -52,40 +54,44 @@ const readerSeal = "reader"
 // Follows are what readers follow by mail.
 type Follows struct {
 	db     *sqldb.DB
-	sealer webhook.Sealer
+	links  *accountdb.Links
+	sealer vault.Sealer
 }
 
 // Sealed returns the follows with what seals and opens the addresses of readers.
-func (s *Follows) Sealed(sealer webhook.Sealer) *Follows { return &Follows{s.db, sealer} }
+func (s *Follows) Sealed(sealer vault.Sealer) *Follows {
+	return &Follows{s.db, s.links.Sealed(sealer), sealer}
+}
+
+// Secrets are the addresses of all readers.
+func (s *Follows) Secrets() vault.Secrets {
+	return append(s.db.Secrets("follows", "sealed"), s.db.Secrets("reports", "sealed")...)
+}
 
 // Confirm spends a link, and has its address follow a topic from now on. Who follows it already gets
-// another pace. ErrLinkUsed, ErrLinkExpired, ErrNotFound; ErrTooMany: the address follows too much.
+// another pace. ErrLinkUsed, ErrLinkExpired, ErrNotFound; sqldb.ErrTooMany: the address follows too much.
 func (s *Follows) Confirm(ctx context.Context, token, topic, pace string, now time.Time) error {
 	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		pending, err := spendLink(ctx, tx, token, account.LinkFollow, now)
+		email, err := s.links.SpendFollow(ctx, tx, token, now)
 		if err != nil {
 			return err
 		}
-		email, err := (&Links{sealer: s.sealer}).Open(pending)
+		position, err := catalogdb.LastEntry(ctx, tx)
 		if err != nil {
-			return err
-		}
-		if err := sqldb.Exec(ctx, tx, `UPDATE links SET email = '' WHERE hash = $1`, tokenHash(token)); err != nil {
 			return err
 		}
 		id, secret, reader := account.NewID(account.FollowID, now, rand.Reader), account.NewToken(rand.Reader), s.sealer.Hash(email)
 		err = sqldb.Exec(ctx, tx, `INSERT INTO follows (id, reader, sealed, hash, topic, pace, created_at, began, cursor, period, mails)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT chronicle FROM catalogue), (SELECT chronicle FROM catalogue),
-				'', 0)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, '', 0)
 			ON CONFLICT (reader, topic) DO UPDATE SET pace = excluded.pace`,
-			id, reader, s.sealer.Seal(id, secret+" "+email), tokenHash(secret), topic, pace, sqldb.FormatTime(now))
+			id, reader, s.sealer.Seal(id, secret+" "+email), account.TokenHash(secret), topic, pace, sqldb.FormatTime(now), position)
 		if err != nil {
 			return err
 		}
-		if err := atMost(ctx, tx, maxAllFollows, "follows of all readers", `follows`); err != nil {
+		if err := sqldb.AtMost(ctx, tx, maxAllFollows, "follows of all readers", `follows`); err != nil {
 			return err
 		}
-		return atMost(ctx, tx, maxFollows, "follows of one address", `follows WHERE reader = $1`, reader)
+		return sqldb.AtMost(ctx, tx, maxFollows, "follows of one address", `follows WHERE reader = $1`, reader)
 	})
 }
 
@@ -112,13 +118,13 @@ func (s *Follows) Find(ctx context.Context, id string) (f Follow, err error) {
 // is "", everything of the reader.
 func (s *Follows) meant(token, all string) (string, []any) {
 	if all == "" {
-		return `hash = $1`, []any{tokenHash(token)}
+		return `hash = $1`, []any{account.TokenHash(token)}
 	}
 	reader, err := s.sealer.Open(readerSeal, all)
 	if err != nil {
 		reader = "" // the secret may still name her
 	}
-	return `reader IN ($2, (SELECT reader FROM follows WHERE hash = $1))`, []any{tokenHash(token), reader}
+	return `reader IN ($2, (SELECT reader FROM follows WHERE hash = $1))`, []any{account.TokenHash(token), reader}
 }
 
 // Meant returns what a link in a mail ends: see End. ErrNotFound: nothing, or nothing any more.
@@ -145,9 +151,7 @@ func (s *Follows) End(ctx context.Context, token, all string) (left []Follow, _ 
 	which, args := s.meant(token, all)
 	f := found[0]
 	err = s.db.Write(ctx, func(tx *sql.Tx) error {
-		return errors.Join(sqldb.Exec(ctx, tx, `DELETE FROM follows WHERE `+which, args...),
-			sqldb.Exec(ctx, tx, `DELETE FROM links WHERE substr(email, 1, 32) = $1 AND purpose = $2`, s.sealer.Hash(f.Address), string(account.LinkFollow)),
-			sqldb.Exec(ctx, tx, `DELETE FROM mails WHERE substr(address, 1, 32) = $1 AND kind = $2`, s.sealer.Hash(f.Address), string(mail.ConfirmFollow)))
+		return errors.Join(sqldb.Exec(ctx, tx, `DELETE FROM follows WHERE `+which, args...), s.links.Forget(ctx, tx, f.Address))
 	})
 	if err == nil {
 		left, err = s.Meant(ctx, token, f.All)
@@ -156,6 +160,11 @@ func (s *Follows) End(ctx context.Context, token, all string) (left []Follow, _ 
 		return nil, nil
 	}
 	return left, err
+}
+
+// EndFollows ends all that the reader of a follow follows.
+func EndFollows(ctx context.Context, tx *sql.Tx, id string) error {
+	return sqldb.Exec(ctx, tx, `DELETE FROM follows WHERE reader = (SELECT reader FROM follows WHERE id = $1)`, id)
 }
 
 // A Round tells those who follow at a pace what happened.
@@ -238,5 +247,5 @@ func (r *Round) tell(ctx context.Context, tx *sql.Tx, reader string) error {
 	}
 	about := fmt.Sprint(r.Pace, " ", r.UpTo)
 	// All her mails have the same recipient: see Claim.
-	return insertMail(ctx, tx, mail.Request{To: follows[0].ID, Kind: mail.News, About: about, Content: content}, r.Now)
+	return accountdb.InsertMail(ctx, tx, mail.Request{To: follows[0].ID, Kind: mail.News, About: about, Content: content}, r.Now)
 }

@@ -1,4 +1,4 @@
-package accountdb
+package deskdb
 
 import (
 	"cmp"
@@ -43,26 +43,17 @@ func (s *Editors) Add(ctx context.Context, e Editor, now time.Time) (Editor, err
 	return sqldb.Write(ctx, s.db, func(tx *sql.Tx) (Editor, error) {
 		added, err := sqldb.Row(ctx, tx, `INSERT INTO editors (email, name, role, added_at) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (email) DO UPDATE SET name = excluded.name, role = excluded.role
-			RETURNING email, name, role, added_at`, scanFields[Editor], email, name, string(role), sqldb.FormatTime(now))
+			RETURNING email, name, role, added_at`, sqldb.ScanFields[Editor], email, name, string(role), sqldb.FormatTime(now))
 		if err != nil {
 			return Editor{}, err
 		}
-		return added, atMost(ctx, tx, MaxEditors, "people at the desk: remove somebody first", `editors`)
+		return added, sqldb.AtMost(ctx, tx, MaxEditors, "people at the desk: remove somebody first", `editors`)
 	})
-}
-
-// atMost returns ErrTooMany if a transaction leaves more than so many rows.
-func atMost(ctx context.Context, tx *sql.Tx, most int, what, from string, args ...any) error {
-	n, err := sqldb.Value[int](ctx, tx, `SELECT count(*) FROM `+from, args...)
-	if err == nil && n > most {
-		err = sqldb.Problem(ErrTooMany, nil, "there are %d %s", most, what)
-	}
-	return err
 }
 
 // List lists everybody, by name.
 func (s *Editors) List(ctx context.Context) ([]Editor, error) {
-	all, err := sqldb.List(ctx, s.db, selectEditors+`LIMIT $1`, scanFields[Editor], MaxEditors)
+	all, err := sqldb.List(ctx, s.db, selectEditors+`LIMIT $1`, sqldb.ScanFields[Editor], MaxEditors)
 	slices.SortFunc(all, func(a, b Editor) int {
 		return strings.Compare(strings.ToLower(a.Name)+"\x00"+a.Email, strings.ToLower(b.Name)+"\x00"+b.Email)
 	})
@@ -75,7 +66,7 @@ func (s *Editors) Find(ctx context.Context, email string) (Editor, error) {
 	if err != nil {
 		return Editor{}, noEditor(email)
 	}
-	e, err := sqldb.Row(ctx, s.db.Reads(), selectEditors+`WHERE email = $1`, scanFields[Editor], normal)
+	e, err := sqldb.Row(ctx, s.db.Reads(), selectEditors+`WHERE email = $1`, sqldb.ScanFields[Editor], normal)
 	return e, s.db.Explain(ctx, sqldb.OrMissing(err, noEditor(email)))
 }
 
@@ -94,3 +85,8 @@ func noEditor(email string) error {
 }
 
 const selectEditors = `SELECT email, name, role, added_at FROM editors `
+
+// IsEditor reports whether somebody at the desk has an address.
+func IsEditor(ctx context.Context, q sqldb.Queryer, email string) (bool, error) {
+	return sqldb.Value[bool](ctx, q, `SELECT EXISTS (SELECT 1 FROM editors WHERE email = $1)`, email)
+}

@@ -1,4 +1,4 @@
-package webhook
+package guard
 
 import (
 	"net/netip"

@@ -1,4 +1,4 @@
-package webhook_test
+package guard_test
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"palmares/internal/webhook"
+	"palmares/internal/guard"
 )
 
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
@@ -44,8 +44,8 @@ func TestHostileURLsAreRefusedWhenAdded(t *testing.T) {
 		t.Fatalf("only %d hostile URLs", len(hostileURLs))
 	}
 	for _, raw := range hostileURLs {
-		kept, err := webhook.CheckURL(raw, nil)
-		var refused *webhook.URLError
+		kept, err := guard.CheckURL(raw, nil)
+		var refused *guard.URLError
 		switch {
 		case err == nil:
 			t.Errorf("%q passes, as %s", raw, kept)
@@ -68,7 +68,7 @@ func TestAGoodURLIsKeptInOneForm(t *testing.T) {
 		"https://" + strings.Repeat("a", 63) + ".example.com": "https://" + strings.Repeat("a", 63) + ".example.com",
 		"https://hooks.example.com:0443/":                     "https://hooks.example.com/",
 	} {
-		if got, err := webhook.CheckURL(raw, nil); err != nil || got != want {
+		if got, err := guard.CheckURL(raw, nil); err != nil || got != want {
 			t.Errorf("%s: %s, %v; want %s", raw, got, err, want)
 		}
 	}
@@ -84,7 +84,7 @@ func TestAnOpenedNetworkTakesPlainHTTPAndOtherPorts(t *testing.T) {
 		"https://receiver:8443/":        "https://receiver:8443/",
 		"http://hooks.example.com/":     "http://hooks.example.com/",
 	} {
-		if got, err := webhook.CheckURL(raw, loopback); err != nil || got != want {
+		if got, err := guard.CheckURL(raw, loopback); err != nil || got != want {
 			t.Errorf("%s: %s, %v; want %s", raw, got, err, want)
 		}
 	}
@@ -92,15 +92,15 @@ func TestAnOpenedNetworkTakesPlainHTTPAndOtherPorts(t *testing.T) {
 		"http://10.0.0.1/", "https://8.8.8.8/", "https://[fe80::1]/", "http://127.1:8080/", "http://2130706433/", "http://0x7f.1/", "http://0177.0.0.1/",
 		"http://user@127.0.0.1/", "http://127.0.0.1/#x", "http://127.0.0.1:0/", "http://127.0.0.1:443/", "http://127.0.0.1:70000/", "ftp://127.0.0.1/", "http://localhost./", "http://[::1%25lo]/",
 	} {
-		if kept, err := webhook.CheckURL(raw, loopback); err == nil {
+		if kept, err := guard.CheckURL(raw, loopback); err == nil {
 			t.Errorf("%s passes, as %s", raw, kept)
 		}
 	}
 }
 
 func TestARefusalNeverRepeatsTheURL(t *testing.T) {
-	_, err := webhook.CheckURL("https://user:hunter2@hooks.example.com/", nil)
-	var refused *webhook.URLError
+	_, err := guard.CheckURL("https://user:hunter2@hooks.example.com/", nil)
+	var refused *guard.URLError
 	if !errors.As(err, &refused) || strings.Contains(refused.French+refused.Error(), "hunter2") {
 		t.Errorf("the refusal is %v", err)
 	}
@@ -112,7 +112,7 @@ func FuzzCheckURL(f *testing.F) {
 	}
 	f.Add("https://hooks.example.com:443/in?a=b")
 	f.Fuzz(func(t *testing.T, raw string) {
-		kept, err := webhook.CheckURL(raw, nil)
+		kept, err := guard.CheckURL(raw, nil)
 		if err != nil {
 			return
 		}
@@ -128,7 +128,7 @@ func FuzzCheckURL(f *testing.F) {
 		case notAddr == nil, !strings.Contains(host, "."), len(host) > 253, host != strings.ToLower(host), last == "", strings.Trim(last, "0123456789") == "", strings.HasPrefix(last, "0x"):
 			t.Errorf("%q was kept as %q: not a DNS name", raw, kept)
 		}
-		if again, err := webhook.CheckURL(kept, nil); err != nil || again != kept {
+		if again, err := guard.CheckURL(kept, nil); err != nil || again != kept {
 			t.Errorf("%q was kept as %q, which is then %q, %v", raw, kept, again, err)
 		}
 	})

@@ -1,4 +1,4 @@
-package accountdb
+package deskdb
 
 import (
 	"cmp"
@@ -52,7 +52,7 @@ type WorkingCopy struct {
 type Copies struct{ db *sqldb.DB }
 
 // Create stores a new working copy, of which it takes Path, Replaces, Author, Original and Data. If
-// the author has one of this path already, it returns that. ErrInvalid; ErrTooMany: there are
+// the author has one of this path already, it returns that. ErrInvalid; sqldb.ErrTooMany: there are
 // MaxCopies.
 func (s *Copies) Create(ctx context.Context, c WorkingCopy, now time.Time) (WorkingCopy, error) {
 	author, err := account.NormalizeEmail(c.Author)
@@ -69,7 +69,7 @@ func (s *Copies) Create(ctx context.Context, c WorkingCopy, now time.Time) (Work
 	}
 	return sqldb.Write(ctx, s.db, func(tx *sql.Tx) (WorkingCopy, error) {
 		// Copies are created one after the other, so that there are never too many.
-		if err := sqldb.LockRows(ctx, s.db, tx, `SELECT id FROM account_state`, "FOR UPDATE"); err != nil {
+		if err := s.db.InTurn(ctx, tx); err != nil {
 			return WorkingCopy{}, err
 		}
 		n, err := sqldb.ExecRows(ctx, tx, `
@@ -78,7 +78,7 @@ func (s *Copies) Create(ctx context.Context, c WorkingCopy, now time.Time) (Work
 			account.NewID(account.CopyID, now, rand.Reader), c.Path, c.Replaces, author, baseOf(c.Original), stored(c.Original),
 			stored(c.Data), CopyInProgress, sqldb.FormatTime(now))
 		if err == nil && n > 0 {
-			err = atMost(ctx, tx, MaxCopies, "working copies: publish or delete some first", `working_copies`)
+			err = sqldb.AtMost(ctx, tx, MaxCopies, "working copies: publish or delete some first", `working_copies`)
 		}
 		if err != nil {
 			return WorkingCopy{}, err
@@ -101,7 +101,7 @@ func (s *Copies) List(ctx context.Context) ([]WorkingCopy, error) {
 
 // Save stores what somebody wrote on the basis of a revision, and returns the new one. The same
 // bytes again change nothing, so that a save may be repeated. What was ready is in progress
-// again. ErrNotFound; ErrInvalid: it is too long; ErrChanged: there is another revision.
+// again. ErrNotFound; ErrInvalid: it is too long; sqldb.ErrChanged: there is another revision.
 func (s *Copies) Save(ctx context.Context, id string, revision int64, data []byte, now time.Time) (int64, error) {
 	if err := checkSize(data); err != nil {
 		return 0, err
@@ -142,7 +142,7 @@ func (s *Copies) write(
 }
 
 // Delete deletes a working copy, its pictures and its private links, unless it was saved since the
-// revision that was published or seen. ErrNotFound; ErrChanged.
+// revision that was published or seen. ErrNotFound; sqldb.ErrChanged.
 func (s *Copies) Delete(ctx context.Context, id string, revision int64) error {
 	return s.db.Write(ctx, func(tx *sql.Tx) error {
 		if _, err := lockCopy(ctx, s.db, tx, id); err != nil {
@@ -176,7 +176,7 @@ func knownCopy(id string) string {
 }
 
 func copyChanged(id string) error {
-	return sqldb.ProblemWith(id, ErrChanged, "the working copy %s was saved meanwhile: load it again", id)
+	return sqldb.ProblemWith(id, sqldb.ErrChanged, "the working copy %s was saved meanwhile: load it again", id)
 }
 
 const (
@@ -185,7 +185,7 @@ const (
 )
 
 func scanCopy(scan sqldb.Scanner, c *WorkingCopy) error {
-	err := scanFields(scan, c)
+	err := sqldb.ScanFields(scan, c)
 	if c.Base == "" {
 		c.Original = nil
 	}

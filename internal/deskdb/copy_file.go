@@ -1,4 +1,4 @@
-package accountdb
+package deskdb
 
 import (
 	"context"
@@ -16,7 +16,7 @@ type CopyFile struct {
 }
 
 // PutFile stores a picture of a working copy, or replaces it. ErrNotFound: there is no such copy;
-// ErrInvalid: the path, or it is too large; ErrTooMany: there are MaxCopyFiles, or they have more
+// ErrInvalid: the path, or it is too large; sqldb.ErrTooMany: there are MaxCopyFiles, or they have more
 // than MaxFilesBytes.
 func (s *Copies) PutFile(ctx context.Context, id string, f CopyFile) error {
 	if err := checkPath(f.Path); err != nil {
@@ -34,13 +34,13 @@ func (s *Copies) PutFile(ctx context.Context, id string, f CopyFile) error {
 		if err != nil {
 			return err
 		}
-		if err := atMost(ctx, tx, MaxCopyFiles, "pictures in the working copy: publish it first",
+		if err := sqldb.AtMost(ctx, tx, MaxCopyFiles, "pictures in the working copy: publish it first",
 			`copy_files WHERE copy_id = $1`, id); err != nil {
 			return err
 		}
 		size, err := sqldb.Value[int64](ctx, tx, `SELECT sum(length(bytes)) FROM copy_files WHERE copy_id = $1`, id)
 		if err == nil && size > MaxFilesBytes {
-			err = sqldb.Problem(ErrTooMany, nil, "the pictures of the working copy would have %d bytes; the maximum is %d: "+
+			err = sqldb.Problem(sqldb.ErrTooMany, nil, "the pictures of the working copy would have %d bytes; the maximum is %d: "+
 				"make them smaller", size, MaxFilesBytes)
 		}
 		return err
@@ -63,7 +63,7 @@ func (s *Copies) Paths(ctx context.Context, id string) ([]string, error) {
 // Files returns the pictures of a working copy, by path.
 func (s *Copies) Files(ctx context.Context, id string) ([]CopyFile, error) {
 	all, err := sqldb.List(ctx, s.db, `SELECT path, bytes FROM copy_files WHERE copy_id = $1 LIMIT $2`,
-		scanFields[CopyFile], knownCopy(id), MaxCopyFiles)
+		sqldb.ScanFields[CopyFile], knownCopy(id), MaxCopyFiles)
 	slices.SortFunc(all, func(a, b CopyFile) int { return strings.Compare(a.Path, b.Path) })
 	return all, err
 }

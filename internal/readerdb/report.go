@@ -1,4 +1,4 @@
-package accountdb
+package readerdb
 
 import (
 	"context"
@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"palmares/internal/account"
+	"palmares/internal/accountdb"
 	"palmares/internal/mail"
 	"palmares/internal/sqldb"
-	"palmares/internal/webhook"
+	"palmares/internal/vault"
 )
 
 // What became of a report.
@@ -41,12 +42,12 @@ type Report struct {
 // Reports are what readers say is wrong.
 type Reports struct {
 	db     *sqldb.DB
-	links  *Links
-	sealer webhook.Sealer
+	links  *accountdb.Links
+	sealer vault.Sealer
 }
 
 // Sealed returns the reports with what seals and opens the addresses of readers.
-func (s *Reports) Sealed(sealer webhook.Sealer) *Reports { return &Reports{s.db, s.links, sealer} }
+func (s *Reports) Sealed(sealer vault.Sealer) *Reports { return &Reports{s.db, s.links, sealer} }
 
 // Add stores a report, unless the network or everybody together has sent too many, and reports
 // whether it did.
@@ -55,7 +56,7 @@ func (s *Reports) Add(ctx context.Context, r Report, network netip.Prefix, now t
 	if r.Address != "" {
 		sealed = s.sealer.Seal(id, r.Address)
 	}
-	return s.links.limited(ctx, "report", network, now, func(tx *sql.Tx) error {
+	return s.links.Limited(ctx, "report", network, now, func(tx *sql.Tx) error {
 		return sqldb.Exec(ctx, tx, `INSERT INTO reports (id, page, text, sealed, created_at, state, closed_by, closed_at)
 			VALUES ($1, $2, $3, $4, $5, '', '', '')`, id, r.Page, r.Text, sealed, sqldb.FormatTime(now))
 	})
@@ -128,6 +129,6 @@ func (s *Reports) QueueDigest(ctx context.Context, contact string, now time.Time
 		if _, invalid := account.NormalizeEmail(contact); err != nil || !some || invalid != nil {
 			return err
 		}
-		return queueMail(ctx, tx, mail.Request{To: contact, Kind: mail.Reports, About: since + " " + today}, now)
+		return accountdb.QueueMail(ctx, tx, mail.Request{To: contact, Kind: mail.Reports, About: since + " " + today}, now)
 	})
 }

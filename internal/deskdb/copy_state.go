@@ -1,4 +1,4 @@
-package accountdb
+package deskdb
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"palmares/internal/account"
+	"palmares/internal/accountdb"
 	"palmares/internal/mail"
 	"palmares/internal/sqldb"
 )
@@ -31,7 +32,7 @@ type CopyStep struct {
 
 // SetState changes the state of the revision that somebody has seen, and queues the mails about
 // that: to editors who are to review it, or to the author whose text was given back or approved.
-// ErrNotFound; ErrInvalid; ErrChanged: there is another revision.
+// ErrNotFound; ErrInvalid; sqldb.ErrChanged: there is another revision.
 func (s *Copies) SetState(ctx context.Context, id string, revision int64, step CopyStep, now time.Time) error {
 	by, err := account.NormalizeEmail(step.By)
 	if err != nil {
@@ -76,7 +77,7 @@ func queueReviewMails(ctx context.Context, tx *sql.Tx, c WorkingCopy, state, by 
 	}
 	for _, address := range to {
 		if address != by && err == nil {
-			err = queueMail(ctx, tx, mail.Request{To: address, Kind: kind, About: c.ID}, now)
+			err = accountdb.QueueMail(ctx, tx, mail.Request{To: address, Kind: kind, About: c.ID}, now)
 		}
 	}
 	return err

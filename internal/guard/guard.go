@@ -1,4 +1,6 @@
-package webhook
+// Package guard judges addresses that a stranger chose, when they are entered and when they are dialled, so that no
+// request leads into a private network.
+package guard
 
 import (
 	"errors"
@@ -10,7 +12,7 @@ import (
 )
 
 // ErrBlocked is wrapped by the error of every connection that the Guard refused.
-var ErrBlocked = errors.New("webhooks are not sent to this address")
+var ErrBlocked = errors.New("nothing is sent to this address")
 
 // unlisted are addresses that no registry lists as special, but that are reachable
 // only in private networks.
@@ -18,7 +20,7 @@ var unlisted = []netip.Prefix{
 	netip.MustParsePrefix("168.63.129.16/32"), // Azure's platform, from inside any of its virtual machines
 }
 
-// A Guard protects the private network of this process from customers' URLs (SSRF). It
+// A Guard protects the private network of this process from strangers' URLs (SSRF). It
 // checks the address of each connection after the name was resolved and before
 // anything is sent, so DNS rebinding does not help an attacker.
 //
@@ -31,15 +33,15 @@ type Guard struct {
 	public *ssrf.Guardian
 }
 
-// NewGuard returns a guard that allows the networks of allow and public addresses.
-func NewGuard(allow []netip.Prefix) *Guard {
+// New returns a guard that allows the networks of allow and public addresses.
+func New(allow []netip.Prefix) *Guard {
 	return &Guard{
 		allow:  allow,
 		public: ssrf.New(ssrf.WithPorts(443), ssrf.WithDeniedV4Prefixes(unlisted...)),
 	}
 }
 
-// Check returns ErrBlocked for an address that no webhook may be sent to. network is
+// Check returns ErrBlocked for an address that nothing may be sent to. network is
 // tcp4 or tcp6, as net.Dialer passes it.
 func (g *Guard) Check(network string, to netip.AddrPort) error {
 	if network != "tcp4" && network != "tcp6" {

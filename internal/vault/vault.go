@@ -1,4 +1,6 @@
-package webhook
+// Package vault seals the secrets of a database, so that reading it is not enough to know them, and keeps the key that
+// seals them outside of it.
+package vault
 
 import (
 	"crypto/aes"
@@ -16,13 +18,12 @@ import (
 // KeySize is the length of a key of --secret-key, in bytes.
 const KeySize = 32
 
-// A Sealer encrypts endpoints' secrets, so that reading the database is not enough to
-// know them. It seals with its first key and opens with all of them: to change the key,
+// A Sealer encrypts secrets. It seals with its first key and opens with all of them: to change the key,
 // put the new one in front, and remove the old one when everything is Current. ParseKeys
 // returns it.
 //
 // A sealed secret names its key, so that an error can say which one is missing, and is
-// bound to its endpoint: it cannot be opened for another one.
+// bound to its owner: it cannot be opened for another.
 type Sealer struct {
 	keys []sealingKey
 }
@@ -59,11 +60,11 @@ func ParseKeys(text string) (Sealer, error) {
 	return s, nil
 }
 
-// Seal returns the text to store for an endpoint's secret: the key's id, a dot, and
+// Seal returns the text to store for a secret: the key's id, a dot, and
 // nonce, ciphertext and tag in base64.
-func (s Sealer) Seal(endpointID, secret string) string {
+func (s Sealer) Seal(owner, secret string) string {
 	key := s.keys[0]
-	box := key.aead.Seal(nil, nil, []byte(secret), []byte(endpointID))
+	box := key.aead.Seal(nil, nil, []byte(secret), []byte(owner))
 	return key.id + "." + base64.RawStdEncoding.EncodeToString(box)
 }
 
@@ -75,11 +76,11 @@ func (s Sealer) Hash(text string) string {
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// Open returns the secret that was sealed for the endpoint, if s has the key.
-func (s Sealer) Open(endpointID, sealed string) (string, error) {
+// Open returns the secret that was sealed for an owner, if s has the key.
+func (s Sealer) Open(owner, sealed string) (string, error) {
 	id, text, ok := strings.Cut(sealed, ".")
 	if !ok {
-		return "", errors.New("a stored webhook secret is damaged: rotate the endpoint's secret")
+		return "", errors.New("a stored secret is damaged: rotate it")
 	}
 	for _, key := range s.keys {
 		if key.id != id {
@@ -88,15 +89,15 @@ func (s Sealer) Open(endpointID, sealed string) (string, error) {
 		box, err := decodeStrictly(text)
 		if err == nil {
 			var secret []byte
-			secret, err = key.aead.Open(nil, nil, box, []byte(endpointID))
+			secret, err = key.aead.Open(nil, nil, box, []byte(owner))
 			if err == nil {
 				return string(secret), nil
 			}
 		}
-		return "", fmt.Errorf("the stored webhook secret of %s is damaged: rotate it (%w)", endpointID, err)
+		return "", fmt.Errorf("the stored secret of %s is damaged: rotate it (%w)", owner, err)
 	}
-	return "", fmt.Errorf("the webhook secret of %s is sealed with key %s, which is not in --secret-key: add it there",
-		endpointID, id)
+	return "", fmt.Errorf("the secret of %s is sealed with key %s, which is not in --secret-key: add it there",
+		owner, id)
 }
 
 // Missing returns the id of the key that sealed needs if s does not have it, otherwise

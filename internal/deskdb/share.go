@@ -1,4 +1,4 @@
-package accountdb
+package deskdb
 
 import (
 	"context"
@@ -30,7 +30,7 @@ type Share struct {
 type Shares struct{ db *sqldb.DB }
 
 // Create creates a link, which works for account.ShareLife, and returns its token in plain text.
-// Only its hash is stored. ErrNotFound: there is no such copy; ErrTooMany: it has MaxShares.
+// Only its hash is stored. ErrNotFound: there is no such copy; sqldb.ErrTooMany: it has MaxShares.
 func (s *Shares) Create(ctx context.Context, copyID string, now time.Time) (string, Share, error) {
 	token := account.NewShareToken(rand.Reader)
 	share, err := sqldb.Write(ctx, s.db, func(tx *sql.Tx) (Share, error) {
@@ -42,13 +42,13 @@ func (s *Shares) Create(ctx context.Context, copyID string, now time.Time) (stri
 			return Share{}, err
 		}
 		created, err := sqldb.Row(ctx, tx, `INSERT INTO shares (hash, id, copy_id, created_at, expires_at, views)
-			VALUES ($1, $2, $3, $4, $5, 0) RETURNING `+shareColumns, scanFields[Share], tokenHash(token),
+			VALUES ($1, $2, $3, $4, $5, 0) RETURNING `+shareColumns, sqldb.ScanFields[Share], account.TokenHash(token),
 			account.NewID(account.ShareID, now, rand.Reader), copyID, sqldb.FormatTime(now),
 			sqldb.FormatTime(now.Add(account.ShareLife)))
 		if err != nil {
 			return Share{}, err
 		}
-		return created, atMost(ctx, tx, MaxShares, "private links to the working copy: revoke some first",
+		return created, sqldb.AtMost(ctx, tx, MaxShares, "private links to the working copy: revoke some first",
 			`shares WHERE copy_id = $1`, copyID)
 	})
 	return token, share, err
@@ -62,21 +62,26 @@ func (s *Shares) Find(ctx context.Context, token string, now time.Time) (share S
 	}
 	err = s.db.Lookup(ctx, func(pool *sql.DB) error {
 		share, err = sqldb.Row(ctx, pool, `SELECT `+shareColumns+` FROM shares WHERE hash = $1 AND expires_at > $2`,
-			scanFields[Share], tokenHash(token), sqldb.FormatTime(now))
+			sqldb.ScanFields[Share], account.TokenHash(token), sqldb.FormatTime(now))
 		return err
 	})
 	return share, sqldb.OrMissing(err, noShare())
 }
 
+// Prune deletes links that have expired.
+func (s *Shares) Prune(ctx context.Context, now time.Time) error {
+	return sqldb.DeleteExpired(ctx, s.db, "shares", "hash", now)
+}
+
 // CountView counts a view of a link. It does not wait long: somebody waits for the page.
 func (s *Shares) CountView(ctx context.Context, id string) error {
-	return sqldb.WriteOnce(ctx, sqldb.WithWriteWait(s.db, extendWait), `UPDATE shares SET views = views + 1 WHERE id = $1`, id)
+	return sqldb.WriteOnce(ctx, s.db.Hasty(), `UPDATE shares SET views = views + 1 WHERE id = $1`, id)
 }
 
 // List lists the links to a working copy that work, newest first.
 func (s *Shares) List(ctx context.Context, copyID string, now time.Time) ([]Share, error) {
 	return sqldb.List(ctx, s.db, `SELECT `+shareColumns+` FROM shares WHERE copy_id = $1 AND expires_at > $2
-		ORDER BY id DESC LIMIT $3`, scanFields[Share], knownCopy(copyID), sqldb.FormatTime(now), MaxShares)
+		ORDER BY id DESC LIMIT $3`, sqldb.ScanFields[Share], knownCopy(copyID), sqldb.FormatTime(now), MaxShares)
 }
 
 // Revoke ends a link to a working copy at once. ErrNotFound: it has none of that id.
