@@ -42,6 +42,7 @@ var parts = []struct {
 	{"tls", (*bench).encrypted},
 	{"pages", (*bench).pages},
 	{"views", (*bench).views},
+	{"desk", (*bench).desk},
 	{"size", (*bench).size},
 }
 
@@ -54,7 +55,7 @@ func main() {
 	flag.IntVar(&b.tools, "tools", 100_000, "how many tools the large catalogue has")
 	flag.DurationVar(&b.retry, "retry", 10*time.Minute,
 		"how long in all to repeat rounds that the host of this virtual machine disturbed")
-	only := flag.String("only", "", "measure only these: some of rates,tls,pages,views,size")
+	only := flag.String("only", "", "measure only these: some of rates,tls,pages,views,desk,size")
 	nodes := flag.Bool("nodes", false, "measure one to three nodes on both databases, and nothing else")
 	accounts := flag.Int("accounts", 4000, "how many Developer accounts, of a thousand requests each, the nodes serve")
 	bare := flag.String("bare", "", "be the bare handler: send the response in this file")

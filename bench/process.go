@@ -43,6 +43,7 @@ func (b *bench) catalogue(name string, tools int) (folder, database string, err 
 type process struct {
 	cmd  *exec.Cmd
 	url  string
+	log  string // its file
 	done chan struct{}
 	err  error // how it ended
 }
@@ -74,7 +75,7 @@ func (b *bench) start(address, name string, args ...string) (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p := &process{cmd: cmd, url: "http://" + address, done: make(chan struct{})}
+	p := &process{cmd: cmd, url: "http://" + address, log: log.Name(), done: make(chan struct{})}
 	go func() {
 		p.err = cmd.Wait()
 		close(p.done)

@@ -86,10 +86,10 @@ func counts(v *catalogdb.Version) string {
 		}
 	}
 	if v.Pages > 0 {
-		list = append(list, problem.New("pages", v.Pages).English)
+		list = append(list, problem.New("count-pages", v.Pages).English)
 	}
 	if v.Authors > 0 {
-		list = append(list, problem.New("authors", v.Authors).English)
+		list = append(list, problem.New("count-auteurs", v.Authors).English)
 	}
 	if v.Settings {
 		list = append(list, "settings")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"palmares/internal/api"
 	"palmares/internal/content"
 	"palmares/internal/desk"
+	"palmares/internal/edition"
 	"palmares/internal/evidence"
 	"palmares/internal/preview"
 )
@@ -47,10 +49,12 @@ func (c *previewCommand) Run(inv *invocation) error {
 		Language: inv.language,
 	})
 	base, own := deriveBaseURL(listener.Addr()), desk.NewLocal(root)
-	drafts := preview.NewDrafts(preview.DraftsConfig{Document: api.Document(), BaseURL: string(base), Now: inv.now})
-	defer drafts.Close()
+	editions := edition.New(edition.Config{
+		Folder: func() fs.FS { return own.With(nil) }, Document: api.Document(), BaseURL: string(base), Now: inv.now,
+	})
+	defer editions.Close()
 	p.Mount("/redaction", desk.New(desk.Config{
-		Folder: own, Copies: own, Visitor: own.Visitor, Drafts: drafts, Site: p.Site(), BaseURL: string(base), Now: inv.now, Log: log,
+		Folder: own, Copies: own, Visitor: own.Visitor, Editions: editions, Site: p.Site(), BaseURL: string(base), Now: inv.now, Log: log,
 		Reader: evidence.ReaderConfig{Agent: "Palmares/" + version, Spacing: 2 * time.Second},
 	}))
 	// Requests end with the context: streams of events would last for ever.

@@ -1,14 +1,8 @@
 // Package accountsite is the account on the web, /compte and everything below it, and the forms of
 // readers without an account, /signaler and /suivre.
 //
-// A page is a function from a request to a response or an error. One adapter does
-// the rest for all of them: it identifies the visitor, limits the time a request
-// takes, sets the cookie, shows the page in the layout of the site and turns errors
-// into pages. GET changes nothing, with one exception: on return from Stripe the
-// subscription is fetched again. Changes are made by forms, accepted from our own
-// pages only, and end in a redirect to a page that can be reloaded. That page says
-// what was done, by a word in its address from a fixed list (see notice.go), so the
-// only cookie is that of the session.
+// Its shell is package forms. GET changes nothing, with one exception: on return from
+// Stripe the subscription is fetched again. The only cookie is that of the session.
 //
 // A key or a secret is shown once, in the response to the form that created it; it
 // never appears in an address or a cookie. Such a form carries what it was based on.
@@ -23,7 +17,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"time"
 
 	"palmares/internal/account"
@@ -31,6 +24,7 @@ import (
 	"palmares/internal/billing"
 	"palmares/internal/cache"
 	"palmares/internal/deskdb"
+	"palmares/internal/forms"
 	"palmares/internal/readerdb"
 	"palmares/internal/site"
 	"palmares/internal/vault"
@@ -116,10 +110,17 @@ type Handler struct {
 // New returns the pages.
 func New(cfg Config) *Handler {
 	p := &pages{
-		Config: cfg, mux: http.NewServeMux(), local: isLocal(cfg.BaseURL), waiting: make(chan struct{}, maxWaiting),
+		Config: cfg, local: isLocal(cfg.BaseURL),
 		strangers: web.NewLimit(maxStrangers, strangerWait),
 		known:     cache.New(knownSize, func(hash [sha256.Size]byte, _ struct{}) int { return len(hash) }),
+		shell: forms.Shell{
+			Site: cfg.Site, BaseURL: cfg.BaseURL, Now: cfg.Now, Log: cfg.Log, Timeout: requestTimeout,
+			Failed: "an account page failed", Failures: failures,
+		},
 	}
+
+	readers, belongings, plans := &readers{p}, &belongings{p}, &plans{pages: p}
+	keys, endpoints := &keys{p}, &endpoints{pages: p, waiting: make(chan struct{}, maxWaiting)}
 
 	// For everybody.
 	p.open("GET "+homePath, p.home)
@@ -128,59 +129,52 @@ func New(cfg Config) *Handler {
 	p.open("GET "+signInPath, p.showLink)
 	p.open("POST "+signInPath, p.useLink)
 	p.open("POST "+signOutPath, p.signOut)
-	p.open("GET "+deletionPath, p.showDeletion)
-	p.open("POST "+deletionPath, p.deleteAccount)
-	p.open("GET "+goodbyePath, p.goodbye)
-	p.open("GET "+reportPath, p.showReport)
-	p.open("POST "+reportPath, p.report)
-	p.open("GET "+thanksPath, p.thanks)
-	p.open("GET "+followPath, p.showFollow)
-	p.open("POST "+followPath, p.follow)
-	p.open("GET "+confirmPath, p.showConfirmation)
-	p.open("POST "+confirmPath, p.confirmFollow)
-	p.open("GET "+endPath, p.showEnd)
-	p.open("POST "+endPath, p.endFollow)
+	p.open("GET "+deletionPath, belongings.showDeletion)
+	p.open("POST "+deletionPath, belongings.deleteAccount)
+	p.open("GET "+goodbyePath, belongings.goodbye)
+	p.open("GET "+reportPath, readers.showReport)
+	p.open("POST "+reportPath, readers.report)
+	p.open("GET "+thanksPath, readers.thanks)
+	p.open("GET "+followPath, readers.showFollow)
+	p.open("POST "+followPath, readers.follow)
+	p.open("GET "+confirmPath, readers.showConfirmation)
+	p.open("POST "+confirmPath, readers.confirmFollow)
+	p.open("GET "+endPath, readers.showEnd)
+	p.open("POST "+endPath, readers.endFollow)
 	// For account owners who are signed in.
 	p.owned("GET "+sessionsPath, p.listSessions)
 	p.owned("POST "+sessionsPath+"/autres/fin", p.endOtherSessions)
 	p.owned("POST "+sessionsPath+"/{id}/fin", p.endSession)
-	p.owned("GET "+keysPath, p.listKeys)
-	p.owned("POST "+keysPath, p.createKey)
-	p.owned("GET "+keysPath+"/{id}", p.showKey)
-	p.owned("POST "+keysPath+"/{id}/nom", p.renameKey)
-	p.owned("POST "+keysPath+"/{id}/remplacement", p.rotateKey)
-	p.owned("GET "+keysPath+"/{id}/revocation", p.confirmRevocation)
-	p.owned("POST "+keysPath+"/{id}/revocation", p.revokeKey)
+	p.owned("GET "+keysPath, keys.listKeys)
+	p.owned("POST "+keysPath, keys.createKey)
+	p.owned("GET "+keysPath+"/{id}", keys.showKey)
+	p.owned("POST "+keysPath+"/{id}/nom", keys.renameKey)
+	p.owned("POST "+keysPath+"/{id}/remplacement", keys.rotateKey)
+	p.owned("GET "+keysPath+"/{id}/revocation", keys.confirmRevocation)
+	p.owned("POST "+keysPath+"/{id}/revocation", keys.revokeKey)
 	p.owned("GET "+usagePath, p.showUsage)
-	p.owned("GET "+endpointsPath, p.listEndpoints)
-	p.owned("POST "+endpointsPath, p.createEndpoint)
-	p.owned("GET "+endpointsPath+"/{id}", p.showEndpoint)
-	p.owned("POST "+endpointsPath+"/{id}", p.changeEndpoint)
-	p.owned("POST "+endpointsPath+"/{id}/etat", p.changeState)
-	p.owned("POST "+endpointsPath+"/{id}/secret", p.rotateSecret)
-	p.owned("POST "+endpointsPath+"/{id}/essai", p.ping)
-	p.owned("POST "+endpointsPath+"/{id}/reprise", p.recoverEvents)
-	p.owned("GET "+endpointsPath+"/{id}/suppression", p.confirmRemoval)
-	p.owned("POST "+endpointsPath+"/{id}/suppression", p.removeEndpoint)
-	p.owned("GET "+endpointsPath+"/{id}/envois", p.listDeliveries)
-	p.owned("GET "+deliveriesPath+"/{id}", p.showDelivery)
-	p.owned("POST "+deliveriesPath+"/{id}/renvoi", p.resend)
-	p.owned("GET "+planPath, p.showPlan)
-	p.owned("POST "+planPath+"/abonnement", p.subscribe)
-	p.owned("POST "+planPath+"/gestion", p.manage)
-	p.owned("GET "+dataPath, p.showData)
-	p.owned("GET "+exportPath, p.export)
-	p.owned("POST "+deletionPath+"/demande", p.requestDeletion)
+	p.owned("GET "+endpointsPath, endpoints.listEndpoints)
+	p.owned("POST "+endpointsPath, endpoints.createEndpoint)
+	p.owned("GET "+endpointsPath+"/{id}", endpoints.showEndpoint)
+	p.owned("POST "+endpointsPath+"/{id}", endpoints.changeEndpoint)
+	p.owned("POST "+endpointsPath+"/{id}/etat", endpoints.changeState)
+	p.owned("POST "+endpointsPath+"/{id}/secret", endpoints.rotateSecret)
+	p.owned("POST "+endpointsPath+"/{id}/essai", endpoints.ping)
+	p.owned("POST "+endpointsPath+"/{id}/reprise", endpoints.recoverEvents)
+	p.owned("GET "+endpointsPath+"/{id}/suppression", endpoints.confirmRemoval)
+	p.owned("POST "+endpointsPath+"/{id}/suppression", endpoints.removeEndpoint)
+	p.owned("GET "+endpointsPath+"/{id}/envois", endpoints.listDeliveries)
+	p.owned("GET "+deliveriesPath+"/{id}", endpoints.showDelivery)
+	p.owned("POST "+deliveriesPath+"/{id}/renvoi", endpoints.resend)
+	p.owned("GET "+planPath, plans.showPlan)
+	p.owned("POST "+planPath+"/abonnement", plans.subscribe)
+	p.owned("POST "+planPath+"/gestion", plans.manage)
+	p.owned("GET "+dataPath, belongings.showData)
+	p.owned("GET "+exportPath, belongings.export)
+	p.owned("POST "+deletionPath+"/demande", belongings.requestDeletion)
 	p.open("/", p.notFound)
 
-	guard := http.NewCrossOriginProtection()
-	// Behind a proxy the Host header may differ from the origin that browsers see.
-	if u, err := url.Parse(cfg.BaseURL); err == nil && u.Host != "" {
-		if err := guard.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {
-			panic(err) // only without a scheme or host
-		}
-	}
-	guard.AddInsecureBypassPattern("POST " + endPath) // by the providers of mailboxes: its secret is all it needs
-	guard.SetDenyHandler(p.handle(func(*request) (*response, error) { return nil, crossOrigin() }))
-	return &Handler{guard.Handler(p.mux), p}
+	denied := p.handle(func(*request) (*response, error) { return nil, crossOrigin() })
+	// The providers of mailboxes send the last form: its secret is all it needs.
+	return &Handler{p.shell.Guarded(denied, "POST "+endPath), p}
 }

@@ -34,7 +34,7 @@ func (p *pages) concerns(
 		if e.Failures > 0 && e.State != webhook.Suspended || e.State == webhook.Disabled {
 			failing = append(failing, concern{Href: path, Name: e.URL, Endpoint: e})
 		}
-		if e.Overlaps(r.now) {
+		if e.Overlaps(r.Now) {
 			ending = append(ending, concern{
 				Href: path, Name: e.URL, What: "l’ancien secret cesse de signer", At: e.OldSecretUntil,
 			})
@@ -42,7 +42,7 @@ func (p *pages) concerns(
 	}
 	active := 0
 	for _, k := range keys {
-		switch k.State(r.now) {
+		switch k.State(r.Now) {
 		case account.KeyActive:
 			active++
 		case account.KeyOverlap:
@@ -65,12 +65,12 @@ func (p *pages) concerns(
 	if s.Status.Live() && !s.CancelAt.IsZero() {
 		ending = append(ending, concern{Href: planPath, Name: "Abonnement", What: "il s’arrête", At: s.CancelAt})
 	}
-	sessions, err := p.Store.Sessions.List(r.Context(), r.owner.Account.ID, r.now)
+	sessions, err := p.Store.Sessions.List(r.Context(), r.owner.Account.ID, r.Now)
 	if err != nil {
 		return nil, err
 	}
 	for _, other := range sessions {
-		if other.ID != r.owner.Session.ID && other.ExpiresAt.Before(r.now.Add(sessionNotice)) {
+		if other.ID != r.owner.Session.ID && other.ExpiresAt.Before(r.Now.Add(sessionNotice)) {
 			ending = append(ending, concern{
 				Href: sessionsPath, Name: other.Browser, What: "la session prend fin", At: other.ExpiresAt,
 			})

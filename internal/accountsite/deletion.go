@@ -25,11 +25,11 @@ type deletionPage struct {
 
 // showDeletion says what a deletion deletes: to an owner, before asking for the link,
 // and to whoever follows the link, before confirming.
-func (p *pages) showDeletion(r *request) (*response, error) {
+func (p *belongings) showDeletion(r *request) (*response, error) {
 	data := deletionPage{page: r.page("Supprimer le compte"), Token: r.URL.Query().Get("jeton"), InLog: p.inLog()}
 	switch {
 	case r.URL.Query().Has("jeton"):
-		email, err := p.Store.Links.Check(r.Context(), data.Token, account.LinkDeletion, r.now)
+		email, err := p.Store.Links.Check(r.Context(), data.Token, account.LinkDeletion, r.Now)
 		if err != nil {
 			return nil, deletionFailure(err)
 		}
@@ -51,8 +51,8 @@ func (p *pages) showDeletion(r *request) (*response, error) {
 }
 
 // requestDeletion mails the link: access to a browser must not be enough to delete.
-func (p *pages) requestDeletion(r *request) (*response, error) {
-	queued, err := p.Store.Links.Request(r.Context(), r.owner.Account.Email, account.LinkDeletion, "", p.network(r), r.now)
+func (p *belongings) requestDeletion(r *request) (*response, error) {
+	queued, err := p.Store.Links.Request(r.Context(), r.owner.Account.Email, account.LinkDeletion, "", p.network(r), r.Now)
 	if err := p.belowCeiling(err); err != nil {
 		return nil, err
 	}
@@ -68,9 +68,9 @@ const cancelTimeout = 5 * time.Second
 
 // deleteAccount uses the link; a second click leads where the first did. The subscription is
 // cancelled first: an account that may still be charged stays.
-func (p *pages) deleteAccount(r *request) (*response, error) {
+func (p *belongings) deleteAccount(r *request) (*response, error) {
 	token := r.PostForm.Get("jeton")
-	email, err := p.Store.Links.Check(r.Context(), token, account.LinkDeletion, r.now)
+	email, err := p.Store.Links.Check(r.Context(), token, account.LinkDeletion, r.Now)
 	if errors.Is(err, accountdb.ErrLinkUsed) {
 		return seeOther(goodbyePath, ""), nil
 	}
@@ -80,7 +80,7 @@ func (p *pages) deleteAccount(r *request) (*response, error) {
 	a, err := p.Store.Accounts.Find(r.Context(), email)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		// A second click deleted it meanwhile, or there never was an account.
-		if _, err := p.Store.Links.Check(r.Context(), token, account.LinkDeletion, r.now); errors.Is(err,
+		if _, err := p.Store.Links.Check(r.Context(), token, account.LinkDeletion, r.Now); errors.Is(err,
 			accountdb.ErrLinkUsed) {
 			return seeOther(goodbyePath, ""), nil
 		}
@@ -100,16 +100,16 @@ func (p *pages) deleteAccount(r *request) (*response, error) {
 		resp := render("confirmdeletion", deletionPage{
 			page: r.page("Supprimer le compte"), Email: email, Token: token, Refused: true,
 		})
-		resp.status = http.StatusBadGateway
+		resp.Status = http.StatusBadGateway
 		return resp, nil
 	}
-	err = p.Store.Links.DeleteAccount(r.Context(), token, r.now)
+	err = p.Store.Links.DeleteAccount(r.Context(), token, r.Now)
 	if err != nil && !errors.Is(err, accountdb.ErrLinkUsed) { // by a concurrent click
 		return nil, deletionFailure(err)
 	}
 	resp := seeOther(goodbyePath, "")
 	if r.owner != nil && r.owner.Account.ID == a.ID {
-		resp.cookie = p.cookie("")
+		resp.Cookie = p.cookie("")
 	}
 	return resp, nil
 }
@@ -120,25 +120,25 @@ func deletionFailure(err error) error {
 	switch {
 	case errors.Is(err, accountdb.ErrLinkUsed):
 		return &failure{
-			status: http.StatusGone, title: "Ce lien ne sert plus",
-			text: "Il a déjà servi\u00a0: le compte est supprimé.",
+			Status: http.StatusGone, Title: "Ce lien ne sert plus",
+			Text: "Il a déjà servi\u00a0: le compte est supprimé.",
 		}
 	case errors.Is(err, accountdb.ErrLinkExpired):
 		return &failure{
-			status: http.StatusGone, title: "Ce lien ne sert plus",
-			text: "Il a plus de 15\u00a0minutes, et rien n’a été supprimé. Redemandez-le depuis votre compte, " +
+			Status: http.StatusGone, Title: "Ce lien ne sert plus",
+			Text: "Il a plus de 15\u00a0minutes, et rien n’a été supprimé. Redemandez-le depuis votre compte, " +
 				"sous «\u00a0Données\u00a0».",
 		}
 	case errors.Is(err, sqldb.ErrNotFound):
 		return &failure{
-			status: http.StatusNotFound, title: "Lien inconnu",
-			text: "Ce lien n’est pas l’un des nôtres, ou le compte est déjà supprimé. S’il est coupé, " +
+			Status: http.StatusNotFound, Title: "Lien inconnu",
+			Text: "Ce lien n’est pas l’un des nôtres, ou le compte est déjà supprimé. S’il est coupé, " +
 				"copiez-le en entier depuis le courriel.",
 		}
 	}
 	return err
 }
 
-func (p *pages) goodbye(r *request) (*response, error) {
+func (p *belongings) goodbye(r *request) (*response, error) {
 	return render("goodbye", r.page("Compte supprimé")), nil
 }

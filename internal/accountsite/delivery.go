@@ -71,7 +71,7 @@ var (
 	deliveryTypes = append(slices.Clone(webhook.Types), webhook.Ping)
 )
 
-func (p *pages) listDeliveries(r *request) (*response, error) {
+func (p *endpoints) listDeliveries(r *request) (*response, error) {
 	owner, id, query := r.owner.Account.Owner(), r.PathValue("id"), r.URL.Query()
 	e, err := p.Store.Endpoints.Find(r.Context(), owner, id)
 	if err != nil {
@@ -112,7 +112,7 @@ func (p *pages) listDeliveries(r *request) (*response, error) {
 	if cursor != "" {
 		data.Newest = pageBefore("")
 	}
-	data.Deliveries = deliveryRows(list, r.now)
+	data.Deliveries = deliveryRows(list, r.Now)
 	return render("deliveries", data), nil
 }
 
@@ -133,7 +133,7 @@ type attemptRow struct {
 	Duration string
 }
 
-func (p *pages) showDelivery(r *request) (*response, error) {
+func (p *endpoints) showDelivery(r *request) (*response, error) {
 	owner := r.owner.Account.Owner()
 	d, err := p.awaitResponse(r)
 	if err != nil {
@@ -144,9 +144,9 @@ func (p *pages) showDelivery(r *request) (*response, error) {
 		return nil, err
 	}
 	data := deliveryPage{
-		page: r.page("Envoi " + d.Type), Delivery: d, Endpoint: e, Reason: originTexts[d.Origin], Sending: d.Sending(r.now),
+		page: r.page("Envoi " + d.Type), Delivery: d, Endpoint: e, Reason: originTexts[d.Origin], Sending: d.Sending(r.Now),
 	}
-	if d.NextAt.After(r.now) {
+	if d.NextAt.After(r.Now) {
 		data.NextAt = d.NextAt
 	}
 	for _, a := range slices.Backward(d.Attempts) {
@@ -182,12 +182,12 @@ const (
 
 // awaitResponse returns the delivery of a page. If it was just requested, it waits
 // for the response to it.
-func (p *pages) awaitResponse(r *request) (webhook.Delivery, error) {
+func (p *endpoints) awaitResponse(r *request) (webhook.Delivery, error) {
 	find := func() (webhook.Delivery, error) {
 		return p.Store.Deliveries.Find(r.Context(), r.owner.Account.Owner(), r.PathValue("id"))
 	}
 	d, err := find()
-	if !r.isFirst() || r.now.Sub(d.CreatedAt) > responseWait {
+	if !r.isFirst() || r.Now.Sub(d.CreatedAt) > responseWait {
 		return d, err
 	}
 	select {
@@ -212,8 +212,8 @@ func (p *pages) awaitResponse(r *request) (webhook.Delivery, error) {
 	return d, err
 }
 
-func (p *pages) resend(r *request) (*response, error) {
-	d, err := p.Store.Deliveries.Resend(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.now)
+func (p *endpoints) resend(r *request) (*response, error) {
+	d, err := p.Store.Deliveries.Resend(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.Now)
 	if done := r.pingNotice(err); done != "" {
 		return seeOther(deliveriesPath+"/"+r.PathValue("id"), done), nil
 	}

@@ -20,11 +20,11 @@ type endpointsPage struct {
 	Form      *endpointForm // nil if there may be no more, or without Pro
 }
 
-func (p *pages) listEndpoints(r *request) (*response, error) { return p.endpoints(r, nil, "") }
+func (p *endpoints) listEndpoints(r *request) (*response, error) { return p.list(r, nil, "") }
 
 // endpoints shows the list, with a rejected form, or nil, and a notice why nothing was
 // created, or "".
-func (p *pages) endpoints(r *request, rejected *endpointForm, notice string) (*response, error) {
+func (p *endpoints) list(r *request, rejected *endpointForm, notice string) (*response, error) {
 	all, err := p.Store.Endpoints.List(r.Context(), r.owner.Account.Owner())
 	if err != nil {
 		return nil, err
@@ -51,25 +51,25 @@ func (p *pages) endpoints(r *request, rejected *endpointForm, notice string) (*r
 	a := render("endpoints", data)
 	switch {
 	case notice != "":
-		a.status = http.StatusConflict
+		a.Status = http.StatusConflict
 	case rejected != nil:
-		a.status = http.StatusBadRequest
+		a.Status = http.StatusBadRequest
 	}
 	return a, nil
 }
 
-func (p *pages) createEndpoint(r *request) (*response, error) {
+func (p *endpoints) createEndpoint(r *request) (*response, error) {
 	if r.owner.Account.Plan != account.Pro {
 		return nil, accountdb.ErrPlan
 	}
 	url, events, rejected := p.readEndpoint(r, endpointsPath)
 	if rejected != nil {
-		return p.endpoints(r, rejected, "")
+		return p.list(r, rejected, "")
 	}
 	secret := webhook.NewSecret()
 	seal := func(id string) string { return p.Sealer.Seal(id, secret) }
 	e, err := p.Store.Endpoints.Create(r.Context(), r.owner.Account.ID, url, events, seal, new(r.PostForm.Get("dernier")),
-		r.now)
+		r.Now)
 
 	switch {
 	case errors.Is(err, sqldb.ErrChanged):
@@ -81,9 +81,9 @@ func (p *pages) createEndpoint(r *request) (*response, error) {
 			func(e webhook.Endpoint) bool { return e.ID > r.PostForm.Get("dernier") && e.URL == url }) {
 			return seeOther(endpointsPath, "point-deja-cree"), nil
 		}
-		return p.endpoints(r, newEndpointForm(endpointsPath, r.PostForm.Get("url"), events), "points-changes")
+		return p.list(r, newEndpointForm(endpointsPath, r.PostForm.Get("url"), events), "points-changes")
 	case errors.Is(err, accountdb.ErrEndpointLimit):
-		return conflict(p.endpoints(r, nil, ""))
+		return conflict(p.list(r, nil, ""))
 	case err != nil:
 		return nil, err
 	}
@@ -105,11 +105,11 @@ type endpointPage struct {
 	Since      recoveryForm
 }
 
-func (p *pages) showEndpoint(r *request) (*response, error) { return p.endpoint(r, nil, "") }
+func (p *endpoints) showEndpoint(r *request) (*response, error) { return p.endpoint(r, nil, "") }
 
 // endpoint shows an endpoint, with a rejected form, or nil, and what is wrong with the
 // day to recover from, or "".
-func (p *pages) endpoint(r *request, rejected *endpointForm, badDay string) (*response, error) {
+func (p *endpoints) endpoint(r *request, rejected *endpointForm, badDay string) (*response, error) {
 	owner, id := r.owner.Account.Owner(), r.PathValue("id")
 	e, err := p.Store.Endpoints.Find(r.Context(), owner, id)
 	if err != nil {
@@ -125,23 +125,23 @@ func (p *pages) endpoint(r *request, rejected *endpointForm, badDay string) (*re
 	}
 	data := endpointPage{
 		page: r.page("Point de réception"), Pro: r.owner.Account.Plan == account.Pro, Endpoint: e,
-		Now: r.now, Broken: e.State == webhook.Active && e.Failures >= webhook.BreakAfter,
-		Overlaps: r.now.Before(e.OldSecretUntil), Last: stamp(e.OldSecretUntil),
-		Form: rejected, Editing: rejected != nil, Deliveries: deliveryRows(recent, r.now),
+		Now: r.Now, Broken: e.State == webhook.Active && e.Failures >= webhook.BreakAfter,
+		Overlaps: r.Now.Before(e.OldSecretUntil), Last: stamp(e.OldSecretUntil),
+		Form: rejected, Editing: rejected != nil, Deliveries: deliveryRows(recent, r.Now),
 		Recoveries: recoveries[:min(len(recoveries), 10)],
-		Since:      recoveryForm{Value: day(r.now), Min: day(r.now.Add(-webhook.Keep)), Max: day(r.now), Problem: badDay},
+		Since:      recoveryForm{Value: day(r.Now), Min: day(r.Now.Add(-webhook.Keep)), Max: day(r.Now), Problem: badDay},
 	}
 	if rejected == nil {
 		data.Form = newEndpointForm(endpointsPath+"/"+id, e.URL, e.Events)
 	}
 	a := render("endpoint", data)
 	if rejected != nil || badDay != "" {
-		a.status = http.StatusBadRequest
+		a.Status = http.StatusBadRequest
 	}
 	return a, nil
 }
 
-func (p *pages) changeEndpoint(r *request) (*response, error) {
+func (p *endpoints) changeEndpoint(r *request) (*response, error) {
 	path := endpointsPath + "/" + r.PathValue("id")
 	url, events, rejected := p.readEndpoint(r, path)
 	if rejected != nil {
@@ -159,7 +159,7 @@ var stateNotices = map[webhook.State]string{
 	webhook.Suspended: "point-suspendu",
 }
 
-func (p *pages) changeState(r *request) (*response, error) {
+func (p *endpoints) changeState(r *request) (*response, error) {
 	state := webhook.State(r.PostForm.Get("etat"))
 	if state != webhook.Active && state != webhook.Paused {
 		return nil, unreadableForm()
@@ -168,17 +168,17 @@ func (p *pages) changeState(r *request) (*response, error) {
 	return seeOther(endpointsPath+"/"+e.ID, stateNotices[e.State]), err
 }
 
-func (p *pages) change(r *request, c webhook.Change) (webhook.Endpoint, error) {
-	e, err := p.Store.Endpoints.Change(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), c, r.now)
+func (p *endpoints) change(r *request, c webhook.Change) (webhook.Endpoint, error) {
+	e, err := p.Store.Endpoints.Change(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), c, r.Now)
 	if err == nil {
 		p.WakeWebhooks() // deliveries may be waiting for it
 	}
 	return e, err
 }
 
-func (p *pages) ping(r *request) (*response, error) {
+func (p *endpoints) ping(r *request) (*response, error) {
 	id := r.PathValue("id")
-	d, err := p.Store.Deliveries.Ping(r.Context(), r.owner.Account.Owner(), id, r.now)
+	d, err := p.Store.Deliveries.Ping(r.Context(), r.owner.Account.Owner(), id, r.Now)
 	if done := r.pingNotice(err); done != "" {
 		return seeOther(endpointsPath+"/"+id, done), nil
 	}
@@ -205,7 +205,7 @@ func (r *request) pingNotice(err error) string {
 	return ""
 }
 
-func (p *pages) confirmRemoval(r *request) (*response, error) {
+func (p *endpoints) confirmRemoval(r *request) (*response, error) {
 	e, err := p.Store.Endpoints.Find(r.Context(), r.owner.Account.Owner(), r.PathValue("id"))
 	if err != nil {
 		return nil, err
@@ -213,7 +213,7 @@ func (p *pages) confirmRemoval(r *request) (*response, error) {
 	return render("removal", endpointPage{page: r.page("Supprimer un point de réception"), Endpoint: e}), nil
 }
 
-func (p *pages) removeEndpoint(r *request) (*response, error) {
+func (p *endpoints) removeEndpoint(r *request) (*response, error) {
 	err := p.Store.Endpoints.Delete(r.Context(), r.owner.Account.Owner(), r.PathValue("id"))
 	return seeOther(endpointsPath, "point-supprime"), err
 }

@@ -55,7 +55,7 @@ func newEndpointForm(action, url string, events []string) *endpointForm {
 
 // readEndpoint validates the form. It returns the form with its problems, or nil if
 // there are none.
-func (p *pages) readEndpoint(r *request, action string) (url string, events []string, rejected *endpointForm) {
+func (p *endpoints) readEndpoint(r *request, action string) (url string, events []string, rejected *endpointForm) {
 	if r.PostForm.Get("portee") == "choix" {
 		events = append([]string{}, r.PostForm["type"]...)
 	}

@@ -16,7 +16,7 @@ type dataPage struct {
 	AtDesk bool // the owner writes at the desk
 }
 
-func (p *pages) showData(r *request) (*response, error) {
+func (p *belongings) showData(r *request) (*response, error) {
 	who, err := p.editor(r)
 	if err != nil {
 		return nil, err
@@ -26,12 +26,12 @@ func (p *pages) showData(r *request) (*response, error) {
 
 // export returns everything known of an account as one file. Deliveries may be many:
 // they are written while they are read.
-func (p *pages) export(r *request) (*response, error) {
+func (p *belongings) export(r *request) (*response, error) {
 	known, err := p.collect(r)
 	if err != nil {
 		return nil, err
 	}
-	return &response{status: http.StatusOK, stream: func(ctx context.Context, w io.Writer) error {
+	return p.streamed(func(ctx context.Context, w io.Writer) error {
 		head, err := webhook.JSON(known, jsontext.WithIndent("  "), jsontext.EscapeForHTML(true))
 		if err != nil {
 			return err
@@ -57,33 +57,33 @@ func (p *pages) export(r *request) (*response, error) {
 		}
 		_, err = io.WriteString(w, "\n  ]\n}\n")
 		return err
-	}}, nil
+	}), nil
 }
 
-// stream writes a file. Part of it is sent before the rest is read: if reading
-// fails, the connection is aborted, so that a truncated file is not taken for a
-// complete one.
-func (p *pages) stream(ctx context.Context, w http.ResponseWriter, a *response) {
-	h := w.Header()
-	h.Set("Content-Type", "application/json; charset=utf-8")
-	h.Set("Content-Disposition", `attachment; filename="palmares-compte.json"`)
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("X-Robots-Tag", "noindex")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	w.WriteHeader(a.status)
-	if err := a.stream(ctx, new(web.Sender).ExtendTimeout(w)); err != nil {
-		if ctx.Err() == nil {
-			p.Log.Error("an export was aborted", "error", err)
+// streamed returns a file that is written while it is read. If reading fails, the connection is aborted,
+// so that a truncated file is not taken for a complete one.
+func (p *belongings) streamed(write func(context.Context, io.Writer) error) *response {
+	return &response{Write: func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Type", "application/json; charset=utf-8")
+		h.Set("Content-Disposition", `attachment; filename="palmares-compte.json"`)
+		h.Set("Cache-Control", "no-store")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Robots-Tag", "noindex")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		if err := write(r.Context(), new(web.Sender).ExtendTimeout(w)); err != nil {
+			if r.Context().Err() == nil {
+				p.Log.Error("an export was aborted", "error", err)
+			}
+			panic(http.ErrAbortHandler)
 		}
-		panic(http.ErrAbortHandler)
-	}
+	}}
 }
 
 // collect reads what is exported, except the deliveries.
-func (p *pages) collect(r *request) (*exported, error) {
+func (p *belongings) collect(r *request) (*exported, error) {
 	ctx, a := r.Context(), r.owner.Account
-	known := &exported{ExportedAt: r.now, Account: exportedAccount{Account: a}}
+	known := &exported{ExportedAt: r.Now, Account: exportedAccount{Account: a}}
 	var err error
 	known.Account.KeysDueAt, err = p.Store.Keys.SuspensionDue(ctx, a.ID)
 	if err != nil {
@@ -104,7 +104,7 @@ func (p *pages) collect(r *request) (*exported, error) {
 	if err != nil {
 		return nil, err
 	}
-	known.Sessions, err = p.Store.Sessions.List(ctx, a.ID, r.now)
+	known.Sessions, err = p.Store.Sessions.List(ctx, a.ID, r.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (p *pages) collect(r *request) (*exported, error) {
 }
 
 // collectDesk reads what the owner is at the desk, and what she has begun there.
-func (p *pages) collectDesk(r *request, known *exported) error {
+func (p *belongings) collectDesk(r *request, known *exported) error {
 	var err error
 	known.Editor, err = p.editor(r)
 	if err != nil {

@@ -38,7 +38,7 @@ type followPage struct {
 }
 
 // followPage returns what a request asks for.
-func (p *pages) followPage(r *request, title, problem string) (followPage, error) {
+func (p *readers) followPage(r *request, title, problem string) (followPage, error) {
 	what := r.FormValue("quoi")
 	topics := newsletter.Topics(p.Site.Snapshot(), what)
 	if what != "" && len(topics) == 1 {
@@ -54,20 +54,20 @@ func (p *pages) followPage(r *request, title, problem string) (followPage, error
 	case "":
 	default:
 		return followPage{}, &failure{
-			status: http.StatusBadRequest, title: "Demande mal formée", text: "quand est aussitot ou semaine\u00a0: recommencez depuis la page Suivre.",
+			Status: http.StatusBadRequest, Title: "Demande mal formée", Text: "quand est aussitot ou semaine\u00a0: recommencez depuis la page Suivre.",
 		}
 	}
 	return data, nil
 }
 
-func (p *pages) showFollow(r *request) (*response, error) {
+func (p *readers) showFollow(r *request) (*response, error) {
 	data, err := p.followPage(r, "Suivre", "")
 	return render("follow", data), err
 }
 
 // follow mails a link. The response depends only on whether the address is valid: nobody learns who
 // follows what, and only the owner of the address can confirm.
-func (p *pages) follow(r *request) (*response, error) {
+func (p *readers) follow(r *request) (*response, error) {
 	data, err := p.followPage(r, "Suivre", "Cette adresse n’en est pas une\u00a0: écrivez-la seule, comme ada@example.org.")
 	if err != nil {
 		return nil, err
@@ -76,10 +76,10 @@ func (p *pages) follow(r *request) (*response, error) {
 		return seeOther(followPath, "suivre"), nil
 	}
 	about := url.Values{"quoi": {data.What}, "quand": {data.Pace}}.Encode()
-	queued, err := p.Store.Links.Sealed(p.Sealer).Request(r.Context(), strings.TrimSpace(data.Email), account.LinkFollow, about, p.network(r), r.now)
+	queued, err := p.Store.Links.Sealed(p.Sealer).Request(r.Context(), strings.TrimSpace(data.Email), account.LinkFollow, about, p.network(r), r.Now)
 	if errors.Is(err, sqldb.ErrInvalid) {
 		a := render("follow", data)
-		a.status = http.StatusBadRequest
+		a.Status = http.StatusBadRequest
 		return a, nil
 	}
 	if queued {
@@ -90,10 +90,10 @@ func (p *pages) follow(r *request) (*response, error) {
 
 // showConfirmation shows the button that uses a link. Opening the link does not: mail scanners open links
 // too.
-func (p *pages) showConfirmation(r *request) (*response, error) {
+func (p *readers) showConfirmation(r *request) (*response, error) {
 	data, err := p.followPage(r, "Confirmer", "")
 	if err == nil {
-		data.Email, err = p.Store.Links.Sealed(p.Sealer).Check(r.Context(), data.Token, account.LinkFollow, r.now)
+		data.Email, err = p.Store.Links.Sealed(p.Sealer).Check(r.Context(), data.Token, account.LinkFollow, r.Now)
 	}
 	if err != nil {
 		return nil, followFailure(err)
@@ -101,13 +101,13 @@ func (p *pages) showConfirmation(r *request) (*response, error) {
 	return render("confirmfollow", data), nil
 }
 
-func (p *pages) confirmFollow(r *request) (*response, error) {
+func (p *readers) confirmFollow(r *request) (*response, error) {
 	data, err := p.followPage(r, "", "")
 	if err == nil {
-		_, err = p.Store.Links.Sealed(p.Sealer).Check(r.Context(), data.Token, account.LinkFollow, r.now)
+		_, err = p.Store.Links.Sealed(p.Sealer).Check(r.Context(), data.Token, account.LinkFollow, r.Now)
 	}
 	if err == nil {
-		err = p.Readers.Follows.Sealed(p.Sealer).Confirm(r.Context(), data.Token, data.What, data.Pace, r.now)
+		err = p.Readers.Follows.Sealed(p.Sealer).Confirm(r.Context(), data.Token, data.What, data.Pace, r.Now)
 	}
 	if err != nil {
 		return nil, followFailure(err)
@@ -128,11 +128,11 @@ func followFailure(err error) error {
 	case !errors.Is(err, sqldb.ErrNotFound):
 		return err
 	}
-	return &failure{status: http.StatusGone, title: "Ce lien ne sert pas", text: text}
+	return &failure{Status: http.StatusGone, Title: "Ce lien ne sert pas", Text: text}
 }
 
 // showEnd shows the button that ends what a link is about.
-func (p *pages) showEnd(r *request) (*response, error) {
+func (p *readers) showEnd(r *request) (*response, error) {
 	all := r.FormValue("tout")
 	follows, err := p.Readers.Follows.Sealed(p.Sealer).Meant(r.Context(), r.FormValue("jeton"), all)
 	if err != nil {
@@ -143,7 +143,7 @@ func (p *pages) showEnd(r *request) (*response, error) {
 
 // endFollow ends what a link is about, also by one click in a mailbox (RFC 8058), where nobody follows a
 // redirect, and which may click again.
-func (p *pages) endFollow(r *request) (*response, error) {
+func (p *readers) endFollow(r *request) (*response, error) {
 	const inMemory = 32 << 20 // more than the parts of maxForm bytes take: nothing is written to disk
 	err := r.ParseMultipartForm(inMemory)
 	if err != nil && !errors.Is(err, http.ErrNotMultipart) {
@@ -169,7 +169,7 @@ func (p *pages) endFollow(r *request) (*response, error) {
 }
 
 // endPage is about follows of one reader.
-func (p *pages) endPage(data followPage, follows []readerdb.Follow) *response {
+func (p *readers) endPage(data followPage, follows []readerdb.Follow) *response {
 	var names []string
 	for _, f := range follows {
 		names = append(names, newsletter.TopicName(p.Site.Snapshot(), f.Topic))
@@ -185,7 +185,7 @@ func endFailure(err error) error {
 		return err
 	}
 	return &failure{
-		status: http.StatusGone, title: "Ce lien n’arrête rien",
-		text: "Il n’est pas complet, ou ce qu’il arrêtait est déjà fini. Si nous vous écrivons encore, ouvrez en entier le lien qui est à la fin du courriel le plus récent.",
+		Status: http.StatusGone, Title: "Ce lien n’arrête rien",
+		Text: "Il n’est pas complet, ou ce qu’il arrêtait est déjà fini. Si nous vous écrivons encore, ouvrez en entier le lien qui est à la fin du courriel le plus récent.",
 	}
 }

@@ -37,7 +37,7 @@ func (p *pages) home(r *request) (*response, error) {
 		return nil, err
 	}
 	for _, k := range keys {
-		switch k.State(r.now) {
+		switch k.State(r.Now) {
 		case account.KeyActive:
 			data.Keys++
 		case account.KeySuspended:
@@ -66,7 +66,7 @@ func (p *pages) home(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	data.Grace = newGraceNotice(a.Plan, subscription, r.now)
+	data.Grace = newGraceNotice(a.Plan, subscription, r.Now)
 	data.Concerns, err = p.concerns(r, keys, data.Endpoints, subscription)
 	if err != nil {
 		return nil, err

@@ -39,11 +39,11 @@ type keysPage struct {
 	Form        *keyForm  // nil if the plan allows no more keys
 }
 
-func (p *pages) listKeys(r *request) (*response, error) { return p.keys(r, "", "", "") }
+func (p *keys) listKeys(r *request) (*response, error) { return p.list(r, "", "", "") }
 
 // keys shows the list. After a rejected form, name and problem are what was typed and
 // what is wrong with it; notice is why nothing was created; each may be "".
-func (p *pages) keys(r *request, name, problem, notice string) (*response, error) {
+func (p *keys) list(r *request, name, problem, notice string) (*response, error) {
 	a := r.owner.Account
 	keys, err := p.Store.Keys.List(r.Context(), a.Email)
 	if err != nil {
@@ -57,7 +57,7 @@ func (p *pages) keys(r *request, name, problem, notice string) (*response, error
 	newest := ""
 	for _, k := range keys {
 		newest = max(newest, k.ID)
-		row := keyRow{k, k.State(r.now)}
+		row := keyRow{k, k.State(r.Now)}
 		switch row.State {
 		case account.KeyActive, account.KeySuspended:
 			data.Counted++
@@ -68,7 +68,7 @@ func (p *pages) keys(r *request, name, problem, notice string) (*response, error
 		case account.KeyOverlap:
 			data.Live = append(data.Live, row)
 		default:
-			if r.now.Sub(endOf(k)) < endedFor {
+			if r.Now.Sub(endOf(k)) < endedFor {
 				data.Ended = append(data.Ended, row)
 			}
 		}
@@ -83,9 +83,9 @@ func (p *pages) keys(r *request, name, problem, notice string) (*response, error
 	resp := render("keys", data)
 	switch {
 	case notice != "":
-		resp.status = http.StatusConflict
+		resp.Status = http.StatusConflict
 	case problem != "":
-		resp.status = http.StatusBadRequest
+		resp.Status = http.StatusBadRequest
 	}
 	return resp, nil
 }
@@ -112,12 +112,12 @@ func nameProblem(name string) string {
 	return "Ce nom contient des caractères qui ne s’affichent pas\u00a0: gardez lettres, chiffres et espaces."
 }
 
-func (p *pages) createKey(r *request) (*response, error) {
+func (p *keys) createKey(r *request) (*response, error) {
 	name := r.PostForm.Get("nom")
-	text, key, err := p.Store.Keys.Create(r.Context(), r.owner.Account.Email, name, new(r.PostForm.Get("derniere")), r.now)
+	text, key, err := p.Store.Keys.Create(r.Context(), r.owner.Account.Email, name, new(r.PostForm.Get("derniere")), r.Now)
 	switch {
 	case errors.Is(err, sqldb.ErrInvalid):
-		return p.keys(r, name, nameProblem(name), "")
+		return p.list(r, name, nameProblem(name), "")
 	case errors.Is(err, sqldb.ErrChanged):
 		keys, err := p.Store.Keys.List(r.Context(), r.owner.Account.Email)
 		if err != nil {
@@ -129,16 +129,16 @@ func (p *pages) createKey(r *request) (*response, error) {
 		}) {
 			return seeOther(keysPath, "cle-deja-creee"), nil
 		}
-		return p.keys(r, name, "", "cles-changees")
+		return p.list(r, name, "", "cles-changees")
 	case errors.Is(err, accountdb.ErrKeyLimit):
-		return conflict(p.keys(r, "", "", ""))
+		return conflict(p.list(r, "", "", ""))
 	case err != nil:
 		return nil, err
 	}
 	return p.showNewKey(r, "Votre nouvelle clé", text, key, time.Time{}), nil
 }
 
-func (p *pages) showNewKey(r *request, title, text string, key account.Key, oldEnds time.Time) *response {
+func (p *keys) showNewKey(r *request, title, text string, key account.Key, oldEnds time.Time) *response {
 	data := secretPage{
 		page: r.page(title), Name: key.Name, OldEnds: oldEnds, Back: keysPath,
 		Secret: copyable{"page.cle", text, "la clé"},
@@ -156,25 +156,25 @@ type keyPage struct {
 	Typed   string
 }
 
-func (p *pages) showKey(r *request) (*response, error) { return p.key(r, nil) }
+func (p *keys) showKey(r *request) (*response, error) { return p.key(r, nil) }
 
 // key shows a key; typed is a rejected name, or nil.
-func (p *pages) key(r *request, typed *string) (*response, error) {
+func (p *keys) key(r *request, typed *string) (*response, error) {
 	k, err := p.Store.Keys.Find(r.Context(), r.owner.Account.Owner(), r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	data := keyPage{page: r.page("Clé «\u00a0" + k.Name + "\u00a0»"), keyRow: keyRow{k, k.State(r.now)}, Typed: k.Name}
+	data := keyPage{page: r.page("Clé «\u00a0" + k.Name + "\u00a0»"), keyRow: keyRow{k, k.State(r.Now)}, Typed: k.Name}
 	if typed == nil {
 		return render("key", data), nil
 	}
 	data.Typed, data.Problem = *typed, nameProblem(*typed)
 	a := render("key", data)
-	a.status = http.StatusBadRequest
+	a.Status = http.StatusBadRequest
 	return a, nil
 }
 
-func (p *pages) renameKey(r *request) (*response, error) {
+func (p *keys) renameKey(r *request) (*response, error) {
 	name := r.PostForm.Get("nom")
 	err := p.Store.Keys.Rename(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), name)
 	if errors.Is(err, sqldb.ErrInvalid) {
@@ -184,8 +184,8 @@ func (p *pages) renameKey(r *request) (*response, error) {
 }
 
 // rotateKey needs no check for a form that is sent twice: a key is replaced only once.
-func (p *pages) rotateKey(r *request) (*response, error) {
-	text, key, err := p.Store.Keys.Rotate(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.now)
+func (p *keys) rotateKey(r *request) (*response, error) {
+	text, key, err := p.Store.Keys.Rotate(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.Now)
 	switch {
 	case errors.Is(err, accountdb.ErrKeyEnded):
 		return seeOther(keysPath, "cle-deja-remplacee"), nil
@@ -196,18 +196,18 @@ func (p *pages) rotateKey(r *request) (*response, error) {
 	case err != nil:
 		return nil, err
 	}
-	return p.showNewKey(r, "La clé est remplacée", text, key, r.now.Add(account.Overlap).UTC()), nil
+	return p.showNewKey(r, "La clé est remplacée", text, key, r.Now.Add(account.Overlap).UTC()), nil
 }
 
-func (p *pages) confirmRevocation(r *request) (*response, error) {
+func (p *keys) confirmRevocation(r *request) (*response, error) {
 	k, err := p.Store.Keys.Find(r.Context(), r.owner.Account.Owner(), r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	return render("revocation", keyPage{page: r.page("Révoquer une clé"), keyRow: keyRow{k, k.State(r.now)}}), nil
+	return render("revocation", keyPage{page: r.page("Révoquer une clé"), keyRow: keyRow{k, k.State(r.Now)}}), nil
 }
 
-func (p *pages) revokeKey(r *request) (*response, error) {
-	err := p.Store.Keys.Revoke(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.now)
+func (p *keys) revokeKey(r *request) (*response, error) {
+	err := p.Store.Keys.Revoke(r.Context(), r.owner.Account.Owner(), r.PathValue("id"), r.Now)
 	return seeOther(keysPath, "cle-revoquee"), err
 }

@@ -51,10 +51,10 @@ func newGraceNotice(plan account.Plan, s billing.Subscription, now time.Time) gr
 // showPlan shows the plan and the subscription. An owner who returns from Stripe may
 // arrive before the event that reports the payment, so the subscription is fetched,
 // at most once a minute.
-func (p *pages) showPlan(r *request) (*response, error) {
+func (p *plans) showPlan(r *request) (*response, error) {
 	data := planPage{page: r.page("Formule"), Enabled: p.Billing.Enabled()}
 	back := data.Enabled && r.URL.Query().Get("session_id") != ""
-	if back && p.stripeCalls.allow(r.owner.Account.ID, r.now) {
+	if back && p.stripeCalls.allow(r.owner.Account.ID, r.Now) {
 		if _, err := p.Billing.Refresh(r.Context(), r.owner.Account.ID); err != nil {
 			p.Log.Error("could not fetch a subscription from Stripe", "account", r.owner.Account.ID, "error", err)
 			data.Silent = true
@@ -69,7 +69,7 @@ func (p *pages) showPlan(r *request) (*response, error) {
 		return nil, err
 	}
 	data.Pro, data.Live, data.Incomplete = a.Plan == account.Pro, s.Status.Live(), s.Status == billing.Incomplete
-	data.Grace, data.CancelAt, data.PeriodEnd = newGraceNotice(a.Plan, s, r.now), s.CancelAt, s.PeriodEnd
+	data.Grace, data.CancelAt, data.PeriodEnd = newGraceNotice(a.Plan, s, r.Now), s.CancelAt, s.PeriodEnd
 	// Who pays must be able to stop, even if the publisher hides Pro.
 	if !r.offer && !data.Live && !data.Grace.Owed {
 		return nil, noPage()
@@ -81,7 +81,7 @@ func (p *pages) showPlan(r *request) (*response, error) {
 	data.Unsure = back && !data.Paid && !data.Silent && !data.Grace.Owed && !data.Incomplete
 	page := render("plan", data)
 	if data.Enabled {
-		page.formsTo = stripePages
+		page.FormsTo = stripePages
 	}
 	return page, nil
 }
@@ -111,22 +111,22 @@ func (l *limiter) allow(accountID string, now time.Time) bool {
 	return true
 }
 
-func (p *pages) subscribe(r *request) (*response, error) {
+func (p *plans) subscribe(r *request) (*response, error) {
 	if !r.offer {
 		return nil, noPage()
 	}
 	return p.toStripe(p.Billing.Checkout(r.Context(), r.owner.Account))
 }
 
-func (p *pages) manage(r *request) (*response, error) {
+func (p *plans) manage(r *request) (*response, error) {
 	return p.toStripe(p.Billing.Portal(r.Context(), r.owner.Account))
 }
 
 // toStripe redirects to a page of Stripe, or explains why there is none.
-func (p *pages) toStripe(url string, err error) (*response, error) {
+func (p *plans) toStripe(url string, err error) (*response, error) {
 	switch {
 	case err == nil:
-		return &response{status: http.StatusSeeOther, location: url}, nil
+		return &response{Status: http.StatusSeeOther, Location: url}, nil
 	case errors.Is(err, billing.ErrOff), errors.Is(err, billing.ErrNoCustomer):
 		return seeOther(planPath, ""), nil // it says so
 	case sqldb.IsOutage(err), errors.Is(err, sqldb.ErrNotFound):
@@ -134,8 +134,8 @@ func (p *pages) toStripe(url string, err error) (*response, error) {
 	}
 	p.Log.Error("could not create a Stripe session", "error", err)
 	return nil, &failure{
-		status: http.StatusBadGateway, title: "Paiement indisponible",
-		text: "Stripe, qui encaisse pour nous, ne répond pas comme il devrait\u00a0: " +
+		Status: http.StatusBadGateway, Title: "Paiement indisponible",
+		Text: "Stripe, qui encaisse pour nous, ne répond pas comme il devrait\u00a0: " +
 			"rien n’a été débité ni changé. Réessayez dans quelques minutes.",
 	}
 }

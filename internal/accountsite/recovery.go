@@ -17,14 +17,14 @@ type recoveryForm struct {
 }
 
 // recoverEvents sends again what an endpoint missed since a day.
-func (p *pages) recoverEvents(r *request) (*response, error) {
+func (p *endpoints) recoverEvents(r *request) (*response, error) {
 	id := r.PathValue("id")
 	if r.owner.Account.Plan != account.Pro {
 		return nil, accountdb.ErrPlan
 	}
 	since, err := time.Parse(time.DateOnly, r.PostForm.Get("depuis"))
 	if err == nil {
-		_, err = p.Store.Deliveries.Recover(r.Context(), r.owner.Account.Owner(), id, since, r.now)
+		_, err = p.Store.Deliveries.Recover(r.Context(), r.owner.Account.Owner(), id, since, r.Now)
 	} else {
 		err = sqldb.ErrInvalid
 	}

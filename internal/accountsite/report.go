@@ -31,14 +31,14 @@ func (r *request) reportPage(about, problem string) *response {
 }
 
 // about returns the path of the page that a report is about; "" for the whole site, also if there is no such page.
-func (p *pages) about(r *request) string {
+func (p *readers) about(r *request) string {
 	if path := r.FormValue("page"); p.Site.HasRecord(path) {
 		return path
 	}
 	return ""
 }
 
-func (p *pages) showReport(r *request) (*response, error) {
+func (p *readers) showReport(r *request) (*response, error) {
 	about := p.about(r)
 	if about != r.FormValue("page") {
 		return nil, notFound("La page dont vous voulez parler n’existe pas, ou plus\u00a0: signalez l’erreur depuis celle d’un outil, d’un comparatif ou d’un article.")
@@ -47,10 +47,10 @@ func (p *pages) showReport(r *request) (*response, error) {
 }
 
 // report stores a report. Robots, which fill in every field, are thanked like everybody else.
-func (p *pages) report(r *request) (*response, error) {
+func (p *readers) report(r *request) (*response, error) {
 	refused := func(status int, problem string) (*response, error) {
 		a := r.reportPage(p.about(r), problem)
-		a.status = status
+		a.Status = status
 		return a, nil
 	}
 	text := strings.TrimSpace(strings.ReplaceAll(r.PostForm.Get("texte"), "\r\n", "\n"))
@@ -71,14 +71,14 @@ func (p *pages) report(r *request) (*response, error) {
 			return refused(http.StatusBadRequest, "Cette adresse n’en est pas une\u00a0: écrivez-la seule, comme ada@example.org, ou laissez le champ vide.")
 		}
 	}
-	stored, err := p.Readers.Reports.Sealed(p.Sealer).Add(r.Context(), readerdb.Report{Page: p.about(r), Text: text, Address: email}, p.network(r), r.now)
+	stored, err := p.Readers.Reports.Sealed(p.Sealer).Add(r.Context(), readerdb.Report{Page: p.about(r), Text: text, Address: email}, p.network(r), r.Now)
 	if err == nil && !stored {
 		return refused(http.StatusTooManyRequests, "Trop de signalements viennent d’arriver\u00a0: gardez votre texte, et réessayez dans une heure, demain au plus tard.")
 	}
 	return seeOther(thanksPath, ""), err
 }
 
-func (p *pages) thanks(r *request) (*response, error) {
+func (p *readers) thanks(r *request) (*response, error) {
 	return r.message("Merci", "Votre signalement est arrivé. Personne d’autre que la rédaction ne le lira."), nil
 }
 

@@ -1,11 +1,9 @@
 package accountsite
 
 import (
-	"context"
 	"crypto/sha256"
 	"net/http"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -14,20 +12,35 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/cache"
 	"palmares/internal/clientip"
+	"palmares/internal/forms"
 	"palmares/internal/web"
 )
 
+// pages are what the pages share: who is signed in, and how people sign in.
 type pages struct {
 	Config
-	mux         *http.ServeMux
-	local       bool // visitors come from this machine, without TLS
-	stripeCalls limiter
-	waiting     chan struct{}                             // one element for each page that waits for a response
-	strangers   *web.Limit                                // of those who are not signed in
-	known       *cache.Cache[[sha256.Size]byte, struct{}] // sessions that were found, by the hash of their secret
+	shell     forms.Shell
+	local     bool                                      // visitors come from this machine, without TLS
+	strangers *web.Limit                                // of those who are not signed in
+	known     *cache.Cache[[sha256.Size]byte, struct{}] // sessions that were found, by the hash of their secret
 
 	ceilingLogged atomic.Int64 // when, in Unix seconds; see belowCeiling
 }
+
+// The pages by what they are about.
+type (
+	keys       struct{ *pages }
+	belongings struct{ *pages } // all that an account has, exported or deleted
+	readers    struct{ *pages } // of the site, who have no account
+	endpoints  struct {
+		*pages
+		waiting chan struct{} // one element for each page that waits for a response
+	}
+	plans struct {
+		*pages
+		stripeCalls limiter
+	}
+)
 
 // isLocal reports whether a URL is http on this machine, where browsers accept
 // cookies without TLS.
@@ -38,15 +51,19 @@ func isLocal(base string) bool {
 
 // A request is one HTTP request and who sent it.
 type request struct {
-	*http.Request
-	now   time.Time
+	*forms.Request
 	owner *Guest // nil if nobody is signed in
 	offer bool   // the Pro plan may be mentioned
 	guide bool   // the site has /docs/webhooks
 }
 
-// A pageFunc returns a response or an error; it writes nothing itself.
-type pageFunc func(*request) (*response, error)
+type (
+	response = forms.Response
+	failure  = forms.Failure
+	pageFunc func(*request) (*response, error)
+)
+
+var seeOther = forms.SeeOther
 
 // The limits of one request: our forms are small, and a database that does not
 // respond within requestTimeout counts as unreachable.
@@ -66,7 +83,7 @@ const (
 var strangerWait = 5 * time.Second
 
 // open registers a page for everybody.
-func (p *pages) open(pattern string, page pageFunc) { p.mux.HandleFunc(pattern, p.handle(page)) }
+func (p *pages) open(pattern string, page pageFunc) { p.shell.Handle(pattern, p.handle(page)) }
 
 // owned registers a page for account owners. Anybody else is redirected to the
 // sign-in form, except after POST: the session ended while the page was open, so
@@ -92,31 +109,25 @@ func isPathID(s string) bool {
 	return slices.ContainsFunc(pathIDs, func(prefix string) bool { return account.IsID(prefix, s) })
 }
 
-func (p *pages) handle(page pageFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, hr *http.Request) {
-		ctx, cancel := context.WithTimeout(hr.Context(), requestTimeout)
-		defer cancel()
-		hr.Body = http.MaxBytesReader(w, hr.Body, maxForm)
-		r := &request{Request: hr.WithContext(ctx), now: p.Now()}
+func (p *pages) handle(page pageFunc) func(http.ResponseWriter, *forms.Request) *response {
+	return func(w http.ResponseWriter, fr *forms.Request) *response {
+		r := &request{Request: fr}
 		a, err := p.run(w, r, page)
 		if err != nil {
 			a = p.failure(r, err)
 		}
-		p.write(w, r, a)
-		if a.stream != nil {
-			p.stream(hr.Context(), w, a)
-		}
+		return a
 	}
 }
 
 // run identifies the visitor and calls the page.
 func (p *pages) run(w http.ResponseWriter, r *request, page pageFunc) (*response, error) {
 	if r.Method == http.MethodPost {
-		if err := r.ParseForm(); err != nil {
+		if err := r.ReadForm(w, maxForm, 0, 0); err != nil {
 			return nil, unreadableForm()
 		}
 	}
-	owner, leave, err := p.identify(w, r.Request, r.now)
+	owner, leave, err := p.identify(w, r.Request.Request, r.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -131,15 +142,12 @@ func (p *pages) run(w http.ResponseWriter, r *request, page pageFunc) (*response
 // notFound is for unknown paths, and methods that a path does not have: with "/"
 // registered, the mux sends neither 404 nor 405 itself.
 func (p *pages) notFound(r *request) (*response, error) {
-	if clean := path.Clean(r.URL.Path); clean != r.URL.Path &&
-		(r.Method == http.MethodGet || r.Method == http.MethodHead) {
-		return seeOther(clean, ""), nil
+	if a := r.Cleaned(); a != nil {
+		return a, nil
 	}
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
-		other := *r.Request
-		other.Method = method
-		if _, pattern := p.mux.Handler(&other); pattern != "/" {
+		if p.shell.Pattern(method, r.URL.Path) != "/" {
 			allowed = append(allowed, method)
 		}
 	}

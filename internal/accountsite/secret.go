@@ -22,7 +22,7 @@ type secretPage struct {
 // A copyable is a text with a button to copy it.
 type copyable struct{ ID, Text, What string }
 
-func (p *pages) showNewSecret(r *request, title, secret string, e webhook.Endpoint, oldEnds time.Time) *response {
+func (p *endpoints) showNewSecret(r *request, title, secret string, e webhook.Endpoint, oldEnds time.Time) *response {
 	data := secretPage{
 		page: r.page(title), Name: e.URL, OldEnds: oldEnds, Back: endpointsPath + "/" + e.ID,
 		Secret: copyable{"page.secret", secret, "le secret"},
@@ -30,7 +30,7 @@ func (p *pages) showNewSecret(r *request, title, secret string, e webhook.Endpoi
 	return render("newsecret", data)
 }
 
-func (p *pages) rotateSecret(r *request) (*response, error) {
+func (p *endpoints) rotateSecret(r *request) (*response, error) {
 	id, last := r.PathValue("id"), time.Time{}
 	if text := r.PostForm.Get("ancien"); text != "" {
 		var err error
@@ -42,7 +42,7 @@ func (p *pages) rotateSecret(r *request) (*response, error) {
 	secret := webhook.NewSecret()
 	e, err := p.Store.Endpoints.RotateSecret(r.Context(), r.owner.Account.Owner(), id, p.Sealer.Seal(id, secret), new(
 		last),
-		r.now)
+		r.Now)
 
 	if errors.Is(err, sqldb.ErrChanged) {
 		return seeOther(endpointsPath+"/"+id, "secret-deja-remplace"), nil

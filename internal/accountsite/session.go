@@ -114,7 +114,7 @@ func (p *pages) signOut(r *request) (*response, error) {
 		}
 	}
 	a := seeOther(homePath, "deconnexion")
-	a.cookie = p.cookie("")
+	a.Cookie = p.cookie("")
 	return a, nil
 }
 
@@ -133,7 +133,7 @@ type sessionRow struct {
 }
 
 func (p *pages) listSessions(r *request) (*response, error) {
-	all, err := p.Store.Sessions.List(r.Context(), r.owner.Account.ID, r.now)
+	all, err := p.Store.Sessions.List(r.Context(), r.owner.Account.ID, r.Now)
 	if err != nil {
 		return nil, err
 	}

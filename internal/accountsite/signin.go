@@ -47,7 +47,7 @@ func (p *pages) requestLink(r *request) (*response, error) {
 	if strings.TrimSpace(typed) == "" {
 		return p.rejectEmail(r, typed, "Indiquez votre adresse électronique."), nil
 	}
-	queued, err := p.Store.Links.Request(r.Context(), typed, account.LinkSignIn, r.destination(), p.network(r), r.now)
+	queued, err := p.Store.Links.Request(r.Context(), typed, account.LinkSignIn, r.destination(), p.network(r), r.Now)
 	if errors.Is(err, sqldb.ErrInvalid) {
 		return p.rejectEmail(r, typed,
 			"Cette adresse n’en est pas une\u00a0: écrivez-la seule, comme ada@example.org."), nil
@@ -77,12 +77,12 @@ func (p *pages) belowCeiling(err error) error {
 
 // network returns the network of the visitor, by which requests for mails are limited.
 func (p *pages) network(r *request) netip.Prefix {
-	return clientip.Network(clientip.Addr(r.Request, p.Trusted))
+	return clientip.Network(clientip.Addr(r.Request.Request, p.Trusted))
 }
 
 func (p *pages) rejectEmail(r *request, typed, problem string) *response {
 	a := p.welcome(r, typed, problem)
-	a.status = http.StatusBadRequest
+	a.Status = http.StatusBadRequest
 	return a
 }
 
@@ -109,7 +109,7 @@ type linkPage struct {
 // scanners open links too.
 func (p *pages) showLink(r *request) (*response, error) {
 	token := r.URL.Query().Get("jeton")
-	email, err := p.Store.Links.Check(r.Context(), token, account.LinkSignIn, r.now)
+	email, err := p.Store.Links.Check(r.Context(), token, account.LinkSignIn, r.Now)
 	if err != nil {
 		return p.linkFailure(r, err)
 	}
@@ -122,7 +122,7 @@ func (p *pages) useLink(r *request) (*response, error) {
 		replaced = c.Value
 	}
 	secret, err := p.Store.Links.SignIn(r.Context(), r.PostForm.Get("jeton"), account.DescribeBrowser(r.UserAgent()),
-		replaced, r.now)
+		replaced, r.Now)
 	if err != nil {
 		return p.linkFailure(r, err)
 	}
@@ -130,7 +130,7 @@ func (p *pages) useLink(r *request) (*response, error) {
 	if to := pathOf(r.destination()); to != "" {
 		a = seeOther(to, "")
 	}
-	a.cookie = p.cookie(secret)
+	a.Cookie = p.cookie(secret)
 	return a, nil
 }
 
@@ -142,8 +142,8 @@ func (p *pages) linkFailure(r *request, err error) (*response, error) {
 		return seeOther(cmp.Or(pathOf(r.destination()), homePath), ""), nil
 	case errors.Is(err, sqldb.ErrNotFound):
 		return nil, &failure{
-			status: http.StatusNotFound, title: "Lien inconnu", form: true,
-			text: "Ce lien n’est pas l’un des nôtres, ou plus\u00a0: il est peut-être coupé, " +
+			Status: http.StatusNotFound, Title: "Lien inconnu", SignIn: true,
+			Text: "Ce lien n’est pas l’un des nôtres, ou plus\u00a0: il est peut-être coupé, " +
 				"ou trop ancien. Copiez-le en entier depuis le courriel, ou demandez-en un autre.",
 		}
 	}

@@ -17,7 +17,7 @@ type today struct {
 
 func (p *pages) today(r *request) (today, error) {
 	t := today{Uncounted: p.Quota == 0, Offer: r.offer}
-	days, err := p.Store.Usage.ForAccount(r.Context(), r.owner.Account.ID, day(r.now), day(r.now))
+	days, err := p.Store.Usage.ForAccount(r.Context(), r.owner.Account.ID, day(r.Now), day(r.Now))
 	if err != nil {
 		return t, err
 	}
@@ -45,7 +45,7 @@ func (p *pages) showUsage(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	stored, err := p.Store.Usage.ForAccount(r.Context(), r.owner.Account.ID, day(r.now.AddDate(0, -1, 0)), day(r.now))
+	stored, err := p.Store.Usage.ForAccount(r.Context(), r.owner.Account.ID, day(r.Now.AddDate(0, -1, 0)), day(r.Now))
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +53,6 @@ func (p *pages) showUsage(r *request) (*response, error) {
 	for _, d := range stored {
 		requests[d.Day] = int(d.Requests)
 	}
-	data.Chart = chart.OfDays("Requêtes", r.now, requests, data.Today.Limit)
+	data.Chart = chart.OfDays("Requêtes", r.Now, requests, data.Today.Limit)
 	return render("usage", data), nil
 }

@@ -111,7 +111,7 @@ func getComparison(r *request) (web.Response, error) {
 	if body, ok := r.Snapshot.Comparison(r.Slug); ok {
 		return single(body), nil
 	}
-	if slug, ok := r.Snapshot.ComparisonAliases[r.Slug]; ok {
+	if slug, ok := r.Snapshot.Aliases[catalog.ComparisonKind][r.Slug]; ok {
 		return renamed(r, "/api/v1/comparatifs/"+slug), nil
 	}
 	return missing, comparisonNotFound(r.Slug)
@@ -128,7 +128,7 @@ func ofTool(r *request, prefix string, find func(slug string) (wire.Body, bool))
 	if body, ok := find(r.Slug); ok {
 		return single(body), nil
 	}
-	if slug, ok := r.Snapshot.Aliases[r.Slug]; ok {
+	if slug, ok := r.Snapshot.Aliases[catalog.ToolKind][r.Slug]; ok {
 		return renamed(r, prefix+slug), nil
 	}
 	if retired := r.Snapshot.RetiredTool(r.Slug); retired != nil {

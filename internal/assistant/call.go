@@ -89,7 +89,7 @@ func (c *call) cutID(id string) (slug, place string) {
 	if strings.HasPrefix(slug, "/") {
 		return c.slugAt(slug), place
 	}
-	if _, renamed := c.snap.Aliases[slug]; renamed || c.snap.Catalog.Tool(slug) != nil {
+	if _, renamed := c.snap.Aliases[catalog.ToolKind][slug]; renamed || c.snap.Catalog.Tool(slug) != nil {
 		return slug, place
 	}
 	if i, ok := c.snap.Index.Named(id); ok { // which may have a # itself
@@ -132,7 +132,7 @@ func (c *call) tool(id string) (*catalog.Tool, error) {
 	if slug == "" {
 		return nil, refuse("L’id est vide\u00a0: donnez celui d’un outil, tel que search le renvoie.")
 	}
-	if current, ok := c.snap.Aliases[slug]; ok {
+	if current, ok := c.snap.Aliases[catalog.ToolKind][slug]; ok {
 		slug = current
 	}
 	if t := c.snap.Catalog.Tool(slug); t != nil {

@@ -3,6 +3,7 @@ package browser_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -20,6 +21,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/desk"
+	"palmares/internal/edition"
 	"palmares/internal/evidence"
 	"palmares/internal/preview"
 )
@@ -59,9 +61,10 @@ func quoting(t *testing.T) (address, vendor, dir string) {
 	p := preview.New(t.Context(), preview.Config{Dir: dir, Document: api.Document(), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	server := httptest.NewUnstartedServer(p)
 	address = "http://" + server.Listener.Addr().String()
-	own, drafts := desk.NewLocal(root), preview.NewDrafts(preview.DraftsConfig{Document: api.Document(), BaseURL: address, Now: time.Now})
+	own := desk.NewLocal(root)
+	drafts := edition.New(edition.Config{Folder: func() fs.FS { return own.With(nil) }, Document: api.Document(), BaseURL: address, Now: time.Now})
 	p.Mount("/redaction", desk.New(desk.Config{
-		Folder: own, Copies: own, Visitor: own.Visitor, Drafts: drafts, Site: p.Site(), BaseURL: address, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Folder: own, Copies: own, Visitor: own.Visitor, Editions: drafts, Site: p.Site(), BaseURL: address, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Reader: evidence.ReaderConfig{Agent: "Palmares/essai", Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
 	}))
 	server.Start()

@@ -108,7 +108,6 @@ func (c *Catalog) ArticleItem(a *Article) TextItem {
 // compareArticles adds what became of articles. One that got another slug, and has its former one as an alias,
 // was updated.
 func (d *Diff) compareArticles(old, next *Catalog) {
-	d.Articles = compareRecords(d, "articles/", ArticleFields, old.Articles, next.Articles)
 	renamed := map[string]bool{}
 	for i := range next.Articles {
 		a := &next.Articles[i]
@@ -124,7 +123,7 @@ func (d *Diff) compareArticles(old, next *Catalog) {
 			d.addText(ArticleUpdated, ArticleFields, prior, a, old.ArticleItem(prior), item)
 		}
 	}
-	for _, slug := range d.Articles.Removed {
+	for _, slug := range d.Of(ArticleKind).Removed {
 		if !renamed[slug] {
 			d.add(Change{Type: ArticleRemoved, Slug: slug, URL: old.ArticleURLOf(slug)})
 		}
@@ -132,7 +131,6 @@ func (d *Diff) compareArticles(old, next *Catalog) {
 }
 
 func (d *Diff) comparePages(old, next *Catalog) {
-	d.Pages = compareRecords(d, "pages/", PageFields, old.Pages, next.Pages)
 	for i := range next.Pages {
 		p := &next.Pages[i]
 		prior, item := old.Page(p.Slug), next.pageItem(p)
@@ -144,24 +142,35 @@ func (d *Diff) comparePages(old, next *Catalog) {
 	}
 }
 
-// compareRecords compares two sorted lists of records, and their parts.
-func compareRecords[T any](d *Diff, folder string, fields []Field, old, next []T) (r RecordChanges) {
-	slugOf := func(x *T) string { return *fields[0].of(x).(*string) }
-	for i := range next {
-		slug := slugOf(&next[i])
-		if prior := find(old, slug, slugOf); prior == nil {
+// compareRecords compares the records of a kind, and their parts.
+func (d *Diff) compareRecords(k *Kind, old, next *Catalog) {
+	var r RecordChanges
+	for i := range k.Len(next) {
+		record := k.At(next, i)
+		slug := k.Slug(record)
+		if prior := k.find(old, slug); prior == nil {
 			r.Added = append(r.Added, slug)
-		} else if !isSame(fields, prior, &next[i]) {
+		} else if !isSame(k.Fields, prior, record) {
 			r.Changed = append(r.Changed, slug)
-			d.compareParts(folder+slug, len(r.Changed), fields, prior, &next[i])
+			d.compareParts(k.Folder+"/"+slug, len(r.Changed), k.Fields, prior, record)
 		}
 	}
-	for i := range old {
-		if slug := slugOf(&old[i]); find(next, slug, slugOf) == nil {
+	for i := range k.Len(old) {
+		if slug := k.Slug(k.At(old, i)); k.find(next, slug) == nil {
 			r.Removed = append(r.Removed, slug)
 		}
 	}
-	return r
+	d.set(k, r)
+}
+
+func (d *Diff) set(k *Kind, r RecordChanges) {
+	if r.Len() == 0 {
+		return
+	}
+	if d.Records == nil {
+		d.Records = map[string]RecordChanges{}
+	}
+	d.Records[k.Name] = r
 }
 
 // addText adds the change of a text, if there is one: the fields of its item, and the names of the other fields of

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"sort"
 	"time"
 )
 
@@ -27,7 +26,7 @@ type Announcement struct {
 // A Scheduled is a record that is not public before its hour.
 type Scheduled struct {
 	Due     string // in UTC, as FormatTime returns it
-	Record  any    // a *Tool, *Comparison, *Retired, *Page, *Article or *Author
+	Record  any    // a pointer to a record of one of WrittenKinds
 	Problem string // why it is not public although its hour has passed; "" for none
 }
 
@@ -110,14 +109,15 @@ func (c *Catalog) Planned() (list []Planned) {
 // ends yields the names of the records that may end, with their hours, which may be "".
 func (c *Catalog) ends() iter.Seq2[string, *string] {
 	return func(yield func(string, *string) bool) {
-		for i := range c.Pages {
-			if p := &c.Pages[i]; !yield("pages/"+p.Slug, &p.UnpublishAt) {
-				return
-			}
-		}
-		for i := range c.Articles {
-			if a := &c.Articles[i]; !yield("articles/"+a.Slug, &a.UnpublishAt) {
-				return
+		for _, k := range WrittenKinds {
+			for i := range k.Len(c) {
+				end := ValueOf[string](k.Fields, Time, k.At(c, i))
+				if end == nil {
+					break // no record of the kind ends
+				}
+				if !yield(k.Folder+"/"+k.Slug(k.At(c, i)), end) {
+					return
+				}
 			}
 		}
 	}
@@ -160,8 +160,14 @@ func (c *Catalog) Advance(at time.Time) bool {
 		}
 	}
 	c.Scheduled = left
-	c.Pages = slices.DeleteFunc(c.Pages, func(p Page) bool { return p.UnpublishAt != "" && p.UnpublishAt <= due })
-	c.Articles = slices.DeleteFunc(c.Articles, func(a Article) bool { return a.UnpublishAt != "" && a.UnpublishAt <= due })
+	for _, k := range WrittenKinds {
+		if k.Has(Time) {
+			k.keep(c, func(record any) bool {
+				end := *ValueOf[string](k.Fields, Time, record)
+				return end == "" || end > due
+			})
+		}
+	}
 	zone := c.Zone()
 	for i, t := range c.Tools {
 		c.Tools[i] = t.advance(at, zone)
@@ -172,9 +178,7 @@ func (c *Catalog) Advance(at time.Time) bool {
 
 // SortScheduled sorts records by their hours. Those of one hour are in the order of Kinds.
 func SortScheduled(list []Scheduled) {
-	rank := func(s *Scheduled) int {
-		return slices.IndexFunc(Kinds, func(k Kind) bool { return k.is(s.Record) })
-	}
+	rank := func(s *Scheduled) int { return slices.Index(Kinds, KindOf(s.Record)) }
 	slices.SortFunc(list, func(a, b Scheduled) int {
 		return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(rank(&a), rank(&b)), cmp.Compare(a.Name(), b.Name()))
 	})
@@ -223,17 +227,6 @@ func (c *Catalog) Add(record any) {
 	if record != nil {
 		KindOf(record).add(c, record)
 	}
-}
-
-// put returns a sorted list with a record, instead of that of the same slug.
-func put[E any](list []E, record E, slugOf func(*E) string) []E {
-	slug := slugOf(&record)
-	i, found := sort.Find(len(list), func(i int) int { return cmp.Compare(slug, slugOf(&list[i])) })
-	if found {
-		list[i] = record
-		return list
-	}
-	return slices.Insert(list, i, record)
 }
 
 // ForgetAnnounced deletes the announced prices that stored, the catalogue so far, has had by an instant,
@@ -317,7 +310,8 @@ func (t *Tool) advance(at time.Time, zone *time.Location) *Tool {
 // Clone returns a catalogue that Advance and Put may change without changing c.
 func (c *Catalog) Clone() *Catalog {
 	next := *c
-	next.Tools, next.Comparisons, next.Authors = slices.Clone(c.Tools), slices.Clone(c.Comparisons), slices.Clone(c.Authors)
-	next.Retired, next.Pages, next.Articles = slices.Clone(c.Retired), slices.Clone(c.Pages), slices.Clone(c.Articles)
+	for _, k := range WrittenKinds {
+		k.keep(&next, func(any) bool { return true })
+	}
 	return &next
 }

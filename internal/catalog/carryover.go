@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"maps"
+	"reflect"
 	"slices"
 )
 
@@ -69,10 +70,10 @@ func (c *Catalog) remember(r *Retired) {
 
 // pastTools returns what is kept of inactive tools: those of old, and the tools of old
 // that next has not.
-func pastTools(old, next *Catalog) map[string]PastTool {
+func pastTools(old, next *Catalog) map[string]*Tool {
 	past := maps.Clone(old.Past)
 	if past == nil {
-		past = map[string]PastTool{}
+		past = map[string]*Tool{}
 	}
 	for i := range old.Tools {
 		if t := old.Tools[i]; next.Tool(t.Slug) == nil {
@@ -87,13 +88,13 @@ func carryOverTools(old, next *Catalog, today string) {
 	for i := range next.Tools {
 		t := next.Tools[i]
 		prior := old.prior(next, t)
-		before, known := past[t.Slug]
+		before := past[t.Slug]
 		delete(past, t.Slug)
 		if prior == t { // see Settle
 			continue
 		}
 		if same := old.Tool(t.Slug); same != nil {
-			before, known = same.Past(), true
+			before = same
 		}
 		for _, alias := range t.Aliases { // the histories of a renamed tool follow it
 			former, ok := past[alias]
@@ -101,26 +102,32 @@ func carryOverTools(old, next *Catalog, today string) {
 				continue
 			}
 			delete(past, alias)
-			if !known {
-				before, known = former, true
+			if before == nil {
+				before = former
 				continue
 			}
+			merged := *before
+			before = &merged
 			before.PriceHistory = mergeHistory(before.PriceHistory, unmatched(before.PriceHistory, former.PriceHistory))
 			before.ScoreHistory = mergeHistory(before.ScoreHistory, unmatched(before.ScoreHistory, former.ScoreHistory))
 			before.CriteriaHistory = mergeHistory(before.CriteriaHistory,
 				unmatched(before.CriteriaHistory, former.CriteriaHistory))
 		}
-		if t.AddedAt == "" && prior == nil && !known && old.Name != "" {
+		if t.AddedAt == "" && prior == nil && before == nil && old.Name != "" {
 			t.AddedAt = today
 		}
-		t.carryOver(&before, known, prior, today)
+		t.carryOver(before, prior, today)
 	}
 	next.Past = past
 }
 
 // carryOver completes a tool, given what is known of it from before and the tool that it
-// was, or nil.
-func (t *Tool) carryOver(before *PastTool, known bool, prior *Tool, today string) {
+// was; both may be nil.
+func (t *Tool) carryOver(before, prior *Tool, today string) {
+	known := before != nil
+	if !known {
+		before = &Tool{}
+	}
 	t.extendPrices(before, known, today)
 	t.extendScores(before, known, today)
 	t.extendCriteria(before, known, today)
@@ -161,8 +168,7 @@ func (c *Catalog) Settle(prior *Tool, isExact bool, today string) *Tool {
 		if len(t.Aliases) > 0 { // with them, more than the tool itself matters
 			return prior
 		}
-		before := prior.Past()
-		t.carryOver(&before, true, prior, today)
+		t.carryOver(prior, prior, today)
 	}
 	if t.UpdatedAt != prior.UpdatedAt || !t.equalExceptDate(prior) || !t.hasMarksOf(prior) {
 		return prior
@@ -215,18 +221,23 @@ func (c *Catalog) prior(next *Catalog, t *Tool) *Tool {
 }
 
 // Past returns what is kept of a tool once it is inactive.
-func (t *Tool) Past() PastTool {
-	return PastTool{
-		Name: t.Name, Category: t.Category, Pricing: t.Pricing, Price: t.Price, PriceDisplay: t.PriceDisplay, DisplayBefore: t.DisplayBefore,
-		Score: t.Score, Verifiability: t.Verifiability, Obsolescence: t.Obsolescence,
-		PriceHistory: t.PriceHistory, PriceHistoryMode: t.PriceHistoryMode,
-		ScoreHistory: t.ScoreHistory, ScoreHistoryMode: t.ScoreHistoryMode,
-		Usages: t.Usages, Criteria: t.Criteria, CriteriaHistory: t.CriteriaHistory,
+func (t *Tool) Past() *Tool {
+	past := &Tool{DisplayBefore: t.DisplayBefore}
+	for i := range ToolFields {
+		if f := &ToolFields[i]; f.Use.Has(Kept) {
+			reflect.ValueOf(f.of(past)).Elem().Set(reflect.ValueOf(f.of(t)).Elem())
+		}
 	}
+	return past
+}
+
+// IsKept reports whether a field of a tool is kept once it is inactive.
+func IsKept(field string) bool {
+	return slices.ContainsFunc(ToolFields, func(f Field) bool { return f.Name == field && f.Use.Has(Kept) })
 }
 
 // extendPrices completes the price history of t with what is known of it from before.
-func (t *Tool) extendPrices(before *PastTool, known bool, today string) {
+func (t *Tool) extendPrices(before *Tool, known bool, today string) {
 	now := &PriceChange{
 		ChangedAt:  today,
 		OldPricing: before.Pricing, OldPrice: before.Price,
@@ -276,7 +287,7 @@ func unlisted[E change[E]](stored, written []E, today string) []E {
 	return kept
 }
 
-func (t *Tool) extendScores(before *PastTool, known bool, today string) {
+func (t *Tool) extendScores(before *Tool, known bool, today string) {
 	var now *ScoreChange
 	if known {
 		now = &ScoreChange{
@@ -306,7 +317,7 @@ func (t *Tool) extendScores(before *PastTool, known bool, today string) {
 	t.ScoreHistory = extendHistory(stored, t.ScoreHistory, now, today)
 }
 
-func (t *Tool) extendCriteria(before *PastTool, known bool, today string) {
+func (t *Tool) extendCriteria(before *Tool, known bool, today string) {
 	var now *CriteriaChange
 	if known {
 		now = &CriteriaChange{ChangedAt: today, Automatic: true}
@@ -325,17 +336,6 @@ func (t *Tool) equalExceptDate(o *Tool) bool { return isSame(ToolFields, t, o, "
 
 func (x *Comparison) equalExceptDate(o *Comparison) bool {
 	return isSame(ComparisonFields, x, o, "updated_at")
-}
-
-func (p PastTool) equal(o PastTool) bool {
-	return p.Name == o.Name && p.Category == o.Category && p.Pricing == o.Pricing && p.Price == o.Price &&
-		p.PriceHistoryMode == o.PriceHistoryMode && p.ScoreHistoryMode == o.ScoreHistoryMode &&
-		sameFigure(p.Score, o.Score) && sameFigure(p.Verifiability, o.Verifiability) &&
-		sameFigure(p.Obsolescence, o.Obsolescence) &&
-		slices.EqualFunc(p.PriceHistory, o.PriceHistory, PriceChange.same) &&
-		slices.EqualFunc(p.ScoreHistory, o.ScoreHistory, ScoreChange.Same) &&
-		slices.Equal(p.Usages, o.Usages) && slices.Equal(p.Criteria, o.Criteria) &&
-		slices.EqualFunc(p.CriteriaHistory, o.CriteriaHistory, CriteriaChange.Same)
 }
 
 // same reports whether two pictures are served the same. Their files may differ in

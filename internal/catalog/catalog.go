@@ -41,31 +41,9 @@ type Catalog struct {
 	// when it was read.
 	Ended []string
 
-	// Past holds, by slug, what is kept of tools that are no longer active, in case
-	// they return.
-	Past map[string]PastTool
-}
-
-// A PastTool is what is kept of a tool that is no longer active: its histories, of
-// which no entry is ever dropped, and its last name, price and figures.
-type PastTool struct {
-	Name             string        `json:"name,omitempty"`
-	Category         string        `json:"category,omitempty"`
-	Pricing          Pricing       `json:"pricing,omitempty"`
-	Price            string        `json:"price,omitempty"`
-	PriceDisplay     string        `json:"price_display,omitempty"`
-	DisplayBefore    string        `json:"display_before,omitempty"`
-	Score            *float64      `json:"score,omitempty"`
-	Verifiability    *float64      `json:"verifiability,omitempty"`
-	Obsolescence     *float64      `json:"obsolescence,omitempty"`
-	PriceHistory     []PriceChange `json:"price_history,omitempty"`
-	PriceHistoryMode HistoryMode   `json:"price_history_replaced,omitempty"`
-	ScoreHistory     []ScoreChange `json:"score_history,omitempty"`
-	ScoreHistoryMode HistoryMode   `json:"score_history_replaced,omitempty"`
-
-	Usages          []string         `json:"usages,omitempty"`
-	Criteria        Values           `json:"criteria,omitempty"`
-	CriteriaHistory []CriteriaChange `json:"criteria_history,omitempty"`
+	// Past holds, by slug, the fields that are Kept of tools that are no longer active, in case
+	// they return: their histories, of which no entry is ever dropped, and their last name, price and figures.
+	Past map[string]*Tool
 }
 
 // A Theme is the face of the site: colours as #7a1f3d, "" for the default.
@@ -147,18 +125,19 @@ const (
 // Menus lists them, in the order used by error messages.
 var Menus = []Menu{MenuHeader, MenuFooter, MenuNone}
 
-// reservedPages are the first parts of the site's own addresses, now or soon. Pages
+// reservedPages are the first parts of the site's own addresses, now or soon, beside the lists of Kinds. Pages
 // may replace licence, confidentialite and tarifs.
 var reservedPages = []string{
-	"a-venir", "alternatives", "apercu", "api", "apple-touch-icon", "articles", "auteurs", "avis", "calendrier", "carte",
-	"categories", "cimetiere", "comparatifs", "comparer",
+	"a-venir", "alternatives", "apercu", "api", "apple-touch-icon", "avis", "calendrier", "carte", "categories", "comparer",
 	"compte", "data", "docs", "donnees", "favicon", "flux", "healthz", "hooks", "llms", "mcp", "media", "opensearch",
-	"outils", "prix", "publish", "readyz", "redaction", "robots", "signaler", "site", "sitemap", "static",
-	"suivre", "tendances", "webhooks",
+	"prix", "publish", "readyz", "redaction", "robots", "signaler", "site", "sitemap", "static", "suivre", "tendances",
+	"webhooks",
 }
 
 // IsReservedPage reports whether a page cannot have the given slug.
-func IsReservedPage(slug string) bool { return slices.Contains(reservedPages, slug) }
+func IsReservedPage(slug string) bool {
+	return slices.Contains(reservedPages, slug) || kindWith(Kinds, func(k *Kind) bool { return k.List == "/"+slug }) != nil
+}
 
 // A Picture is a file of images/ as the site serves it, without its bytes.
 type Picture struct {
@@ -392,13 +371,9 @@ type Retired struct {
 // Sort sorts the records of every kind by slug.
 func (c *Catalog) Sort() {
 	slices.SortFunc(c.Categories, func(a, b Category) int { return cmp.Compare(a.Slug, b.Slug) })
-	slices.SortFunc(c.Tools, func(a, b *Tool) int { return cmp.Compare(a.Slug, b.Slug) })
-	slices.SortFunc(c.Comparisons, func(a, b Comparison) int { return cmp.Compare(a.Slug, b.Slug) })
-	slices.SortFunc(c.Retired, func(a, b Retired) int { return cmp.Compare(a.Slug, b.Slug) })
-	slices.SortFunc(c.Pages, func(a, b Page) int { return cmp.Compare(a.Slug, b.Slug) })
-	slices.SortFunc(c.Articles, func(a, b Article) int { return cmp.Compare(a.Slug, b.Slug) })
-	slices.SortFunc(c.Authors, func(a, b Author) int { return cmp.Compare(a.Slug, b.Slug) })
-	slices.SortFunc(c.Proofs, func(a, b Proof) int { return cmp.Compare(a.Slug, b.Slug) })
+	for _, k := range Kinds {
+		k.sort(c)
+	}
 }
 
 // Tool returns the active tool with the given slug, or nil. The catalogue must be

@@ -13,17 +13,12 @@ type Diff struct {
 	Changes []Change `json:"-"` // ends with catalog.updated unless empty
 	Entries []Entry  `json:"-"` // of the chronicle: see Entry.Merge
 
-	Metadata    bool          `json:"metadata,omitempty"` // the name, the URL, a setting or a category changed
-	Past        bool          `json:"-"`                  // what is kept of inactive tools changed
-	Pictures    bool          `json:"pictures,omitempty"` // a picture was added, replaced or removed
-	Proofs      bool          `json:"proofs,omitempty"`   // something was seen of a price
-	Tools       RecordChanges `json:"tools,omitzero"`
-	Comparisons RecordChanges `json:"comparisons,omitzero"`
-	Retired     RecordChanges `json:"retired,omitzero"`
-	Pages       RecordChanges `json:"pages,omitzero"`
-	Articles    RecordChanges `json:"articles,omitzero"`
-	Authors     RecordChanges `json:"authors,omitzero"`
-	Scheduled   RecordChanges `json:"scheduled,omitzero"` // see CompareScheduled
+	Metadata  bool                     `json:"metadata,omitempty"` // the name, the URL, a setting or a category changed
+	Past      bool                     `json:"-"`                  // what is kept of inactive tools changed
+	Pictures  bool                     `json:"pictures,omitempty"` // a picture was added, replaced or removed
+	Proofs    bool                     `json:"proofs,omitempty"`   // something was seen of a price
+	Records   map[string]RecordChanges `json:"records,omitempty"`  // by the name of their kind: see Of
+	Scheduled RecordChanges            `json:"scheduled,omitzero"` // see CompareScheduled
 
 	// Parts holds, by file without suffix (outils/plume), what changed in records and in SettingsFile. Of the records
 	// that were added only renamed tools have parts, the slug first.
@@ -43,16 +38,16 @@ type RecordChanges struct {
 	Removed []string `json:"removed,omitempty"`
 }
 
+// Of returns the records of a kind to be written or removed.
+func (d *Diff) Of(k *Kind) RecordChanges { return d.Records[k.Name] }
+
 // Empty reports whether publishing would change nothing at all.
 func (d *Diff) Empty() bool {
-	return !d.Metadata && !d.Past && !d.Pictures && !d.Proofs && d.Tools.empty() && d.Comparisons.empty() && d.Retired.empty() &&
-		d.Pages.empty() && d.Articles.empty() && d.Authors.empty() && d.Scheduled.empty()
+	return !d.Metadata && !d.Past && !d.Pictures && !d.Proofs && len(d.Records) == 0 && d.Scheduled.Len() == 0
 }
 
 // Len returns how many records are to be written or removed.
-func (r *RecordChanges) Len() int { return len(r.Added) + len(r.Changed) + len(r.Removed) }
-
-func (r *RecordChanges) empty() bool { return r.Len() == 0 }
+func (r RecordChanges) Len() int { return len(r.Added) + len(r.Changed) + len(r.Removed) }
 
 // Removals returns the slugs of the active tools of old that are neither active
 // nor retired nor an alias in next: the tools that a publication must not lose by
@@ -98,14 +93,18 @@ func Compare(old, next *Catalog, today string, sections func(body string) []Sect
 	if d.Metadata {
 		d.compareParts(SettingsFile, 1, CatalogueFields, before, after)
 	}
-	d.Past = !maps.EqualFunc(old.Past, next.Past, PastTool.equal)
+	d.Past = !maps.EqualFunc(old.Past, next.Past, func(a, b *Tool) bool { return isSame(ToolFields, a, b) })
 	d.Pictures = !maps.EqualFunc(old.Pictures, next.Pictures, Picture.same)
 	d.compareTools(old, next)
+	for _, k := range WrittenKinds {
+		if k != ToolKind {
+			d.compareRecords(k, old, next)
+		}
+	}
 	d.compareRetired(old, next)
 	d.compareComparisons(old, next)
 	d.comparePages(old, next)
 	d.compareArticles(old, next)
-	d.Authors = compareRecords(&d, "auteurs/", AuthorFields, old.Authors, next.Authors)
 	d.Proofs = !slices.Equal(old.Proofs, next.Proofs)
 	d.compareEmbeddings(old, next, sections)
 	if d.Empty() {
@@ -129,9 +128,10 @@ func (d *Diff) Report(next *Catalog) {
 }
 
 func (d *Diff) compareTools(old, next *Catalog) {
+	var r RecordChanges
 	if len(old.Tools) == 0 { // all are new
 		d.Changes = make([]Change, 0, len(next.Tools)+len(next.Retired)+len(next.Comparisons)+TopSetSize+1)
-		d.Tools.Added = make([]string, 0, len(next.Tools))
+		r.Added = make([]string, 0, len(next.Tools))
 	}
 	for i := range next.Tools {
 		t := next.Tools[i]
@@ -142,13 +142,13 @@ func (d *Diff) compareTools(old, next *Catalog) {
 		same := prior != nil && t.equalExceptDate(prior) && t.UpdatedAt == prior.UpdatedAt
 		switch {
 		case old.Tool(t.Slug) == nil:
-			d.Tools.Added = append(d.Tools.Added, t.Slug)
+			r.Added = append(r.Added, t.Slug)
 			if prior != nil {
-				d.compareParts("outils/"+t.Slug, len(d.Tools.Added), ToolFields, prior, t)
+				d.compareParts(ToolKind.Folder+"/"+t.Slug, len(r.Added), ToolFields, prior, t)
 			}
 		case !same:
-			d.Tools.Changed = append(d.Tools.Changed, t.Slug)
-			d.compareParts("outils/"+t.Slug, len(d.Tools.Changed), ToolFields, prior, t)
+			r.Changed = append(r.Changed, t.Slug)
+			d.compareParts(ToolKind.Folder+"/"+t.Slug, len(r.Changed), ToolFields, prior, t)
 		case !t.hasMarksOf(prior):
 			d.Listed = append(d.Listed, t.Slug)
 		}
@@ -167,9 +167,10 @@ func (d *Diff) compareTools(old, next *Catalog) {
 
 	for i := range old.Tools {
 		if slug := old.Tools[i].Slug; next.Tool(slug) == nil {
-			d.Tools.Removed = append(d.Tools.Removed, slug)
+			r.Removed = append(r.Removed, slug)
 		}
 	}
+	d.set(ToolKind, r)
 	gone := slices.Concat(Removals(old, next), absorbed(old, next))
 	slices.Sort(gone)
 	for _, slug := range gone {
@@ -203,7 +204,6 @@ func (d *Diff) addToolUpdate(old, next *Catalog, prior, t *Tool) {
 }
 
 func (d *Diff) compareRetired(old, next *Catalog) {
-	d.Retired = compareRecords(d, "cimetiere/", RetiredFields, old.Retired, next.Retired)
 	for i := range next.Retired {
 		r := &next.Retired[i]
 		prior, url := old.retired(r.Slug), next.RetiredURLOf(r.Slug)
@@ -217,7 +217,7 @@ func (d *Diff) compareRetired(old, next *Catalog) {
 			d.add(Change{Type: ToolRetired, Slug: r.Slug, Changed: changed, Previous: previous, Object: r.Item(), URL: url})
 		}
 	}
-	for _, slug := range d.Retired.Removed {
+	for _, slug := range d.Of(RetiredKind).Removed {
 		if next.Tool(slug) == nil {
 			d.add(Change{Type: ToolRemoved, Slug: slug, URL: next.URL + "/cimetiere"})
 		}
@@ -225,7 +225,6 @@ func (d *Diff) compareRetired(old, next *Catalog) {
 }
 
 func (d *Diff) compareComparisons(old, next *Catalog) {
-	d.Comparisons = compareRecords(d, "comparatifs/", ComparisonFields, old.Comparisons, next.Comparisons)
 	for i := range next.Comparisons {
 		x := &next.Comparisons[i]
 		prior := old.Comparison(x.Slug)
@@ -247,7 +246,7 @@ func (d *Diff) compareComparisons(old, next *Catalog) {
 			d.Drafts = append(d.Drafts, x.Slug)
 		}
 	}
-	for _, slug := range d.Comparisons.Removed {
+	for _, slug := range d.Of(ComparisonKind).Removed {
 		if !old.Comparison(slug).Published {
 			d.Drafts = append(d.Drafts, slug)
 			continue

@@ -103,7 +103,7 @@ func firstOf(slug, first string, aliases []string) string {
 
 // entry returns an entry about a tool without its day.
 func (t *Tool) entry(what What) Entry {
-	return Entry{Kind: "outil", Slug: t.Slug, First: firstOf(t.Slug, t.FirstSlug, t.Aliases), Name: t.Name, What: what}
+	return Entry{Kind: ToolKind.Name, Slug: t.Slug, First: firstOf(t.Slug, t.FirstSlug, t.Aliases), Name: t.Name, What: what}
 }
 
 // Entries returns the entries that a tool tells by itself: its histories and days.
@@ -144,7 +144,7 @@ func (t *Tool) Entries() (list []Entry) {
 // Entries returns the entry that an obituary tells; c is its catalogue.
 func (r *Retired) Entries(c *Catalog) []Entry {
 	e := Entry{
-		Kind: "cimetiere", Slug: r.Slug, First: r.Slug, Name: r.Name, What: WhatRetired, New: string(r.Reason), Day: r.RetiredAt,
+		Kind: RetiredKind.Name, Slug: r.Slug, First: r.Slug, Name: r.Name, What: WhatRetired, New: string(r.Reason), Day: r.RetiredAt,
 	}
 	if t := c.Tool(r.Successor); t != nil {
 		e.Note = t.Name
@@ -155,7 +155,7 @@ func (r *Retired) Entries(c *Catalog) []Entry {
 // Entries returns the entry that an article tells.
 func (a *Article) Entries() []Entry {
 	e := Entry{
-		Kind: "article", Slug: a.Slug, First: firstOf(a.Slug, a.FirstSlug, a.Aliases), Name: a.Title, What: WhatText, Day: a.Date,
+		Kind: ArticleKind.Name, Slug: a.Slug, First: firstOf(a.Slug, a.FirstSlug, a.Aliases), Name: a.Title, What: WhatText, Day: a.Date,
 	}
 	if a.Sponsored {
 		e.Note = sponsored
@@ -184,7 +184,8 @@ func (d *Diff) chronicle(old, next *Catalog, today string) {
 	if old.Name == "" {
 		return
 	}
-	for _, slug := range slices.Concat(d.Tools.Added, d.Tools.Changed) {
+	tools := d.Of(ToolKind)
+	for _, slug := range slices.Concat(tools.Added, tools.Changed) {
 		t := next.Tool(slug)
 		prior := old.prior(next, t)
 		if prior == nil {
@@ -194,7 +195,7 @@ func (d *Diff) chronicle(old, next *Catalog, today string) {
 		d.tellPlans(prior, t, today)
 		d.tellAnnounced(next, prior, t, today)
 	}
-	if len(d.Tools.Removed) > 0 {
+	if len(tools.Removed) > 0 {
 		aliases := next.aliases()
 		for _, slug := range slices.Concat(Removals(old, next), absorbed(old, next)) {
 			e := old.Tool(slug).entry(WhatRemoved)
@@ -206,9 +207,11 @@ func (d *Diff) chronicle(old, next *Catalog, today string) {
 		}
 	}
 	d.tellRetired(old, next, today)
-	tellTexts(d, "comparatif", d.Comparisons, old.Comparisons, next.Comparisons, (*Comparison).text, today)
-	tellTexts(d, "article", d.Articles, old.Articles, next.Articles, (*Article).text, today)
-	tellTexts(d, "page", d.Pages, old.Pages, next.Pages, (*Page).text, today)
+	for _, k := range WrittenKinds {
+		if k.text != nil {
+			d.tellTexts(k, old, next, today)
+		}
+	}
 }
 
 // tell adds an entry of a day, from the value before this publication.
@@ -382,14 +385,15 @@ func (d *Diff) tellAnnounced(c *Catalog, prior, t *Tool, today string) {
 }
 
 func (d *Diff) tellRetired(old, next *Catalog, today string) {
-	for _, slug := range slices.Concat(d.Retired.Added, d.Retired.Changed) {
+	retired := d.Of(RetiredKind)
+	for _, slug := range slices.Concat(retired.Added, retired.Changed) {
 		e := next.retired(slug).Entries(next)[0]
 		if prior := old.retired(slug); prior != nil { // whose day may have been wrong
 			e.Day, e.IsAmended = prior.RetiredAt, true
 		}
 		d.Entries = append(d.Entries, e)
 	}
-	for _, slug := range d.Retired.Removed {
+	for _, slug := range retired.Removed {
 		e := old.retired(slug).Entries(old)[0]
 		e.Withdrawn, e.IsAmended, e.IsDaily = true, true, true
 		d.Entries = append(d.Entries, e)
@@ -429,18 +433,19 @@ func (p *Page) text() text {
 }
 
 // tellTexts adds the texts of a kind that came, were rewritten or went.
-func tellTexts[T any](d *Diff, kind string, changed RecordChanges, old, next []T, of func(*T) text, today string) {
-	find := func(list []T, slugs ...string) (found text) {
+func (d *Diff) tellTexts(k *Kind, old, next *Catalog, today string) {
+	changed := d.Of(k)
+	find := func(c *Catalog, slugs ...string) (found text) {
 		for _, slug := range slugs {
-			if x := find(list, slug, func(x *T) string { return of(x).slug }); x != nil && found.slug == "" {
-				found = of(x)
+			if record := k.find(c, slug); record != nil && found.slug == "" {
+				found = k.text(record)
 			}
 		}
 		return found
 	}
 	former := map[string]bool{} // slugs of the texts of next
-	for i := range next {
-		for _, alias := range of(&next[i]).aliases {
+	for i := range k.Len(next) {
+		for _, alias := range k.Aliases(k.At(next, i)) {
 			former[alias] = len(changed.Removed) > 0
 		}
 	}
@@ -451,7 +456,7 @@ func tellTexts[T any](d *Diff, kind string, changed RecordChanges, old, next []T
 			continue
 		}
 		known := cmp.Or(now.slug, was.slug)
-		e := Entry{Kind: kind, Slug: known, First: firstOf(known, now.first, now.aliases), Name: cmp.Or(now.title, was.title), What: WhatText}
+		e := Entry{Kind: k.Name, Slug: known, First: firstOf(known, now.first, now.aliases), Name: cmp.Or(now.title, was.title), What: WhatText}
 		e.Old, e.New, e.Note = checksum(was.words), checksum(now.words), now.note
 		switch {
 		case was.words == "" && now.day != "":
@@ -506,7 +511,7 @@ func (e *Entry) Answers(other *Entry) bool {
 	case e.Kind != other.Kind:
 		return false
 	case e.What == WhatRemoved:
-		return isSame && (other.New == newcomer || other.What == WhatText && other.Old == "" && other.Kind != "outil")
+		return isSame && (other.New == newcomer || other.What == WhatText && other.Old == "" && other.Kind != ToolKind.Name)
 	}
 	return isSame && other.What == WhatRemoved && (e.New == newcomer || e.What == WhatText && e.Old == "")
 }

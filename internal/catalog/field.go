@@ -82,6 +82,7 @@ const (
 	Required Use = 1 << iota // editors must give it, except in drafts
 	Always                   // the canonical form has it, even if the editors left it out
 	InAPI                    // the API shows it, so that events report its changes
+	Kept                     // of a tool: it is kept once the tool is inactive
 )
 
 // Has reports whether u has all of some uses.

@@ -16,9 +16,9 @@ type Step struct {
 // None reports whether the list is the same.
 func (s *Step) None() bool { return s.Moved == nil }
 
-// Replace returns old without the records of the given slugs, and with those of fresh,
+// replace returns old without the records of the given slugs, and with those of fresh,
 // whose slugs are among them. Both lists are sorted by slug.
-func Replace[T any](old, fresh []T, slugs []string, slug func(*T) string) ([]T, Step) {
+func replace[T any](old, fresh []T, slugs []string, slug func(*T) string) ([]T, Step) {
 	if len(slugs) == 0 {
 		return old, Step{}
 	}

@@ -24,7 +24,7 @@ func TestReplaceSaysWhereEveryRecordWent(t *testing.T) {
 		for _, tool := range fresh {
 			touched = append(touched, tool.Slug)
 		}
-		got, m := Replace(old, fresh, touched, func(t **Tool) string { return (*t).Slug })
+		got, m := replace(old, fresh, touched, func(t **Tool) string { return (*t).Slug })
 
 		want := map[string]string{}
 		for _, tool := range old {

@@ -37,36 +37,51 @@ func (c *Catalog) MoveBack(now *Catalog) {
 		former.FirstSlug = keepFirst(first, "", nil, former.Slug, former.Aliases)
 		c.Tools[at] = &former
 	}
-	moveBack(now.Comparisons, c.Comparison, now.Comparison, func(x *Comparison) (string, *[]string) { return x.Slug, &x.Aliases })
-	moveBack(now.Categories, c.Category, now.Category, func(x *Category) (string, *[]string) { return x.Slug, &x.Aliases })
-	moveBack(now.Pages, c.Page, now.Page, func(x *Page) (string, *[]string) { return x.Slug, &x.Aliases })
+	for i := range now.Categories {
+		moveBack(c, now, now.Categories[i].Slug, now.Categories[i].Aliases, categoryAliases)
+	}
 	firsts := make([]string, len(c.Articles))
 	for i, a := range c.Articles {
 		firsts[i] = firstOf(a.Slug, a.FirstSlug, a.Aliases)
 	}
-	moveBack(now.Articles, c.Article, now.Article, func(x *Article) (string, *[]string) { return x.Slug, &x.Aliases })
+	for _, k := range WrittenKinds {
+		for i := range k.Len(now) {
+			if record := k.At(now, i); k != ToolKind {
+				moveBack(c, now, k.Slug(record), k.Aliases(record), k.aliasesOf)
+			}
+		}
+	}
 	for i := range c.Articles {
 		a := &c.Articles[i]
 		a.FirstSlug = keepFirst(firsts[i], "", nil, a.Slug, a.Aliases)
 	}
 }
 
-// moveBack is MoveBack for one kind of record, given what finds one before and now, and its names.
-func moveBack[T any](list []T, before, now func(slug string) *T, names func(*T) (string, *[]string)) {
-	for i := range list {
-		slug, aliases := names(&list[i])
-		if before(slug) != nil {
-			continue
-		}
-		for _, alias := range *aliases {
-			former := before(alias)
-			if former != nil && now(alias) == nil {
-				_, kept := names(former)
-				*kept = withAlias(*kept, slug)
-				break
-			}
+// moveBack is MoveBack for a record that may be changed, by its present names. of finds the aliases of a record, nil for none.
+func moveBack(c, now *Catalog, slug string, aliases []string, of func(c *Catalog, slug string) *[]string) {
+	if of(c, slug) != nil {
+		return
+	}
+	for _, alias := range aliases {
+		if kept := of(c, alias); kept != nil && of(now, alias) == nil {
+			*kept = withAlias(*kept, slug)
+			return
 		}
 	}
+}
+
+func categoryAliases(c *Catalog, slug string) *[]string {
+	if own := c.Category(slug); own != nil {
+		return &own.Aliases
+	}
+	return nil
+}
+
+func (k *Kind) aliasesOf(c *Catalog, slug string) *[]string {
+	if record := k.find(c, slug); record != nil {
+		return ValueOf[[]string](k.Fields, Slugs, record)
+	}
+	return nil
 }
 
 // withAlias returns a sorted list of slugs with one more.

@@ -74,7 +74,7 @@ func (s *Catalogue) Prepare(ctx context.Context, now func() time.Time) error {
 		contents := map[string]content{}
 		all, err := gather(ctx, tx, gathering{url: head.url, each: func(r *row) {
 			contents[r.Slug] = content{r.Hash, r.private}
-		}}, `kind = $1 AND public AND NOT deleted`, string(record.Tool))
+		}}, `kind = $1 AND public AND NOT deleted`, catalog.ToolKind.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -218,7 +218,8 @@ func loadScheduled(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) error {
 	var decoder record.Decoder
 	for _, r := range rows {
 		s := catalog.Scheduled{Due: r.due, Problem: r.problem}
-		if record.Kind(r.kind) == pictureKind {
+		kind := kindNamed(r.kind)
+		if kind == pictureKind {
 			var p catalog.Picture
 			if err := json.Unmarshal([]byte(r.document), &p); err != nil {
 				return err
@@ -229,11 +230,11 @@ func loadScheduled(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) error {
 			c.Held[r.slug] = p
 			continue
 		}
-		s.Record = record.New(record.Kind(r.kind))
-		if s.Record == nil {
+		if catalog.KindNamed(r.kind) == nil {
 			continue // of a later release
 		}
-		_, err = decoder.Decode(record.Kind(r.kind), []byte(r.document), s.Record)
+		s.Record = kind.New()
+		_, err = decoder.Decode(kind, []byte(r.document), s.Record)
 		if t, ok := s.Record.(*catalog.Tool); ok {
 			c.DropDefaultURLs(t)
 		}
@@ -260,13 +261,13 @@ func (p *publication) writeScheduled(ctx context.Context) error {
 	for i := range p.next.Scheduled {
 		s := &p.next.Scheduled[i]
 		r := record.Of(p.next, s.Record)
-		if err := rows.Add(ctx, string(r.Kind), r.Slug, s.Due, string(r.Append(nil, nil)), s.Problem); err != nil {
+		if err := rows.Add(ctx, r.Kind.Name, r.Slug, s.Due, string(r.Append(nil, nil)), s.Problem); err != nil {
 			return err
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(p.next.Held)) {
 		document := string(wire.AppendJSON(nil, p.next.Held[path]))
-		if err := rows.Add(ctx, string(pictureKind), path, "", document, ""); err != nil {
+		if err := rows.Add(ctx, pictureKind.Name, path, "", document, ""); err != nil {
 			return err
 		}
 	}
@@ -276,9 +277,16 @@ func (p *publication) writeScheduled(ctx context.Context) error {
 // Planned returns what is to come, by hour and name.
 func (s *Catalogue) Planned(ctx context.Context) ([]catalog.Planned, error) {
 	return sqldb.Read(ctx, s.db, func(tx *sql.Tx) ([]catalog.Planned, error) {
+		args := []any{catalog.CatalogueKind.Name, catalog.ToolKind.Name}
+		var ending []string // kinds
+		for _, kind := range catalog.WrittenKinds {
+			if kind.Has(catalog.Time) {
+				ending = append(ending, kind.Name)
+			}
+		}
+		args, list := sqldb.InAfter(args, ending)
 		all, err := gather(ctx, tx, gathering{}, `NOT deleted AND (kind = $1 OR kind = $2 AND document LIKE '%"announced":%'
-			OR kind IN ($3, $4) AND document LIKE '%"unpublish_at":%')`, string(record.Catalogue), string(record.Tool),
-			string(record.Page), string(record.Article))
+			OR kind IN `+list+` AND document LIKE '%"unpublish_at":%')`, args...)
 		if err != nil {
 			return nil, err
 		}

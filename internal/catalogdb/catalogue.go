@@ -140,7 +140,7 @@ func (p *publication) advance(ctx context.Context) error {
 	}
 	if p.opts.Undo == nil && p.next.HasAnnounced(clock) {
 		stored, err := gather(ctx, p.tx, gathering{}, `NOT deleted AND kind = $1 AND document LIKE '%"price_history":%'`,
-			string(record.Tool))
+			catalog.ToolKind.Name)
 		if err != nil {
 			return err
 		}

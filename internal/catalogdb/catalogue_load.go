@@ -141,16 +141,9 @@ func gather(ctx context.Context, tx *sql.Tx, g gathering, where string, args ...
 }
 
 func (g *gathered) add(part *gathered) {
-	if part.Name != "" || part.URL != "" {
-		g.Name, g.URL, g.Settings, g.Categories = part.Name, part.URL, part.Settings, part.Categories
+	for _, kind := range catalog.Kinds {
+		kind.Join(&g.Catalog, &part.Catalog)
 	}
-	g.Tools = append(g.Tools, part.Tools...)
-	g.Comparisons = append(g.Comparisons, part.Comparisons...)
-	g.Retired = append(g.Retired, part.Retired...)
-	g.Pages = append(g.Pages, part.Pages...)
-	g.Articles = append(g.Articles, part.Articles...)
-	g.Authors = append(g.Authors, part.Authors...)
-	g.Proofs = append(g.Proofs, part.Proofs...)
 	g.changes = append(g.changes, part.changes...)
 	if g.Past == nil {
 		g.Past, g.Pictures = part.Past, part.Pictures
@@ -169,7 +162,7 @@ type rowDecoder struct {
 }
 
 func (d *rowDecoder) run(work <-chan []row) {
-	d.Past, d.Pictures = map[string]catalog.PastTool{}, map[string]catalog.Picture{}
+	d.Past, d.Pictures = map[string]*catalog.Tool{}, map[string]catalog.Picture{}
 	for some := range work {
 		for i := range some {
 			if d.err != nil {
@@ -197,7 +190,7 @@ func (d *rowDecoder) decode(r *row) (err error) {
 // record adds the record of a row, and returns its pictures. The change gets the slug of the
 // record, to keep one text of it.
 func (d *rowDecoder) record(r *row, c *record.Change) (images []record.Image, err error) {
-	if d.known != nil && r.Kind == record.Tool {
+	if d.known != nil && r.Kind == catalog.ToolKind {
 		if t := d.known.tools[content{r.Hash, r.private}]; t != nil {
 			d.Tools = append(d.Tools, t)
 			return nil, nil
@@ -210,29 +203,22 @@ func (d *rowDecoder) record(r *row, c *record.Change) (images []record.Image, er
 		return nil, err
 	}
 	switch r.Kind {
-	case record.Tool:
+	case catalog.ToolKind:
 		t := &catalog.Tool{}
 		images, err = d.decoder.Decode(r.Kind, document, t)
-		t.Body, t.DisplayBefore = cmp.Or(t.Body, rest.Body), rest.Display
+		t.Body = cmp.Or(t.Body, rest.Body)
 		(&catalog.Catalog{URL: d.url}).DropDefaultURLs(t)
 		c.Slug = t.Slug
 		if err == nil {
-			err = rest.mark(t.Past())
+			err = rest.mark(t)
 		}
 		if err == nil && d.keep != nil {
 			t = d.keep(t)
 		}
 		d.Tools = append(d.Tools, t)
-	case record.Proof:
-		var p catalog.Proof
-		_, err = d.decoder.Decode(r.Kind, document, &p)
-		c.Slug = p.Slug
-		d.Proofs = append(d.Proofs, p)
-	case record.Catalogue:
-		images, err = d.decoder.Decode(r.Kind, document, &d.Catalog)
 	case pastKind:
-		var t catalog.PastTool
-		err = json.Unmarshal(document, &t)
+		t := &catalog.Tool{}
+		_, err = d.decoder.Decode(catalog.ToolKind, document, t)
 		if err == nil {
 			err = rest.mark(t)
 		}
@@ -242,18 +228,18 @@ func (d *rowDecoder) record(r *row, c *record.Change) (images []record.Image, er
 		err = json.Unmarshal(document, &p)
 		d.Pictures[r.Slug] = p
 	default:
-		value := record.New(r.Kind)
-		if value == nil {
+		if catalog.KindNamed(r.Kind.Name) == nil {
 			break // of a later release
 		}
+		value := r.Kind.New()
 		images, err = d.decoder.Decode(r.Kind, document, value)
 		if rest.Body != "" {
-			*catalog.ValueOf[string](record.Tables[r.Kind], catalog.Body, value) = rest.Body
+			*catalog.ValueOf[string](r.Kind.Fields, catalog.Body, value) = rest.Body
 		}
 		if o, ok := value.(*catalog.Retired); ok && rest.Body != "" {
 			o.Note = markdown.Plain(rest.Body)
 		}
-		c.Slug = record.Of(&d.Catalog, value).Slug
+		c.Slug = r.Kind.Slug(value)
 		d.Add(value)
 	}
 	return images, err

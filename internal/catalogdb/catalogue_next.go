@@ -1,12 +1,10 @@
 package catalogdb
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"maps"
-	"slices"
 
 	"palmares/internal/catalog"
 	"palmares/internal/record"
@@ -40,7 +38,7 @@ func loadChanges(ctx context.Context, tx *sql.Tx, before *Published) (p *Publish
 	if err != nil || !isNear {
 		return nil, nil, err
 	}
-	n := nextLoad{old: before.Catalog, touched: map[record.Kind][]string{}}
+	n := nextLoad{old: before.Catalog, touched: map[*catalog.Kind][]string{}}
 	n.fresh, err = gather(ctx, tx, gathering{url: p.url, each: n.touch, feed: true}, "written > $1", before.Version)
 	if err != nil {
 		return nil, nil, err
@@ -74,7 +72,7 @@ func isNear(ctx context.Context, tx *sql.Tx, before, now *Published) (bool, erro
 	}
 	// Proofs are small, and nothing is built of them.
 	changed, err := sqldb.Value[int](ctx, tx, `SELECT count(*) FROM records WHERE written > $1 AND kind <> $2`, before.Version,
-		string(record.Proof))
+		catalog.ProofKind.Name)
 	return changed <= max(100, len(before.Catalog.Tools)/4), err
 }
 
@@ -82,17 +80,14 @@ func isNear(ctx context.Context, tx *sql.Tx, before, now *Published) (bool, erro
 type nextLoad struct {
 	old     *catalog.Catalog
 	fresh   *gathered
-	touched map[record.Kind][]string // the slugs of the records of old that are replaced or gone
+	touched map[*catalog.Kind][]string // the slugs of the records of old that are replaced or gone
 }
 
 // touch is called with each row. The row of a comparison that is deleted may have another
 // beside it, which is only one of old if that is public like the row.
 func (n *nextLoad) touch(r *row) {
-	if r.Kind == record.Comparison && r.Deleted {
-		i, found := slices.BinarySearchFunc(n.old.Comparisons, r.Slug, func(x catalog.Comparison, slug string) int {
-			return cmp.Compare(x.Slug, slug)
-		})
-		if !found || n.old.Comparisons[i].Published != r.public {
+	if r.Kind == catalog.ComparisonKind && r.Deleted {
+		if x := n.old.Comparison(r.Slug); x == nil || x.Published != r.public {
 			return
 		}
 	}
@@ -103,24 +98,12 @@ func (n *nextLoad) touch(r *row) {
 func (n *nextLoad) replace() (*catalog.Catalog, *catalog.Step) {
 	old, fresh := n.old, &n.fresh.Catalog
 	c, step := &catalog.Catalog{}, &catalog.Step{}
-	c.Name, c.URL, c.Settings, c.Categories = old.Name, old.URL, old.Settings, old.Categories
-	if len(n.touched[record.Catalogue]) > 0 {
-		c.Name, c.URL, c.Settings, c.Categories = fresh.Name, fresh.URL, fresh.Settings, fresh.Categories
+	for _, kind := range catalog.Kinds {
+		moved := kind.Replace(c, old, fresh, n.touched[kind])
+		if kind == catalog.ToolKind {
+			*step = moved
+		}
 	}
-	c.Tools, *step = catalog.Replace(old.Tools, fresh.Tools, n.touched[record.Tool],
-		func(t **catalog.Tool) string { return (*t).Slug })
-	c.Comparisons, _ = catalog.Replace(old.Comparisons, fresh.Comparisons, n.touched[record.Comparison],
-		func(x *catalog.Comparison) string { return x.Slug })
-	c.Retired, _ = catalog.Replace(old.Retired, fresh.Retired, n.touched[record.Retired],
-		func(r *catalog.Retired) string { return r.Slug })
-	c.Pages, _ = catalog.Replace(old.Pages, fresh.Pages, n.touched[record.Page],
-		func(p *catalog.Page) string { return p.Slug })
-	c.Articles, _ = catalog.Replace(old.Articles, fresh.Articles, n.touched[record.Article],
-		func(a *catalog.Article) string { return a.Slug })
-	c.Authors, _ = catalog.Replace(old.Authors, fresh.Authors, n.touched[record.Author],
-		func(a *catalog.Author) string { return a.Slug })
-	c.Proofs, _ = catalog.Replace(old.Proofs, fresh.Proofs, n.touched[record.Proof],
-		func(p *catalog.Proof) string { return p.Slug })
 	c.Past = replaceKeys(old.Past, fresh.Past, n.touched[pastKind])
 	c.Pictures = replaceKeys(old.Pictures, fresh.Pictures, n.touched[pictureKind])
 	return c, step

@@ -1,6 +1,7 @@
 package catalogdb
 
 import (
+	stdcmp "cmp"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,11 +17,8 @@ func change(day, from, to string) catalog.PriceChange {
 func history(t *testing.T, s *kit, slug string, want ...catalog.PriceChange) {
 	t.Helper()
 	c := loaded(t, s).Catalog
-	got := c.Past[slug].PriceHistory
-	if x := c.Tool(slug); x != nil {
-		got = x.PriceHistory
-	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(catalog.PriceChange{}, "Automatic")); diff != "" {
+	now := stdcmp.Or(c.Tool(slug), c.Past[slug], &catalog.Tool{})
+	if diff := cmp.Diff(want, now.PriceHistory, cmpopts.IgnoreFields(catalog.PriceChange{}, "Automatic")); diff != "" {
 		t.Errorf("price history of %s (-want +got):\n%s", slug, diff)
 	}
 }

@@ -110,7 +110,7 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 		publish(t, s, catalogue(tool("a", "1 €/mois"), tool("b", "1 €/mois")), monday)
 		next := catalogue(tool("a", "2 €/mois"), tool("b", "1 €/mois"))
 		p := publish(t, s, next, day(1))
-		if diff := cmp.Diff(catalog.RecordChanges{Changed: []string{"a"}}, p.Diff.Tools); diff != "" {
+		if diff := cmp.Diff(catalog.RecordChanges{Changed: []string{"a"}}, p.Diff.Of(catalog.ToolKind)); diff != "" {
 			t.Errorf("records (-want +got):\n%s", diff)
 		}
 		written, err := sqldb.Rows(t.Context(), s.SQL.Reads(), `SELECT slug FROM records WHERE written = 2`, sqldb.ScanText)

@@ -68,8 +68,8 @@ func (p *publication) writeRecords(ctx context.Context, version int64) (*record.
 	s := &recordStep{publication: p, recordWriter: newRecordWriter(p.tx, p.db.Placeholders(), version)}
 	c := p.next
 	s.total = len(c.Past) + len(c.Pictures)
-	for _, kind := range record.Kinds {
-		s.total += record.Count(c, kind)
+	for _, kind := range catalog.Kinds {
+		s.total += kind.Len(c)
 	}
 	if err := s.writePublic(ctx); err != nil {
 		return nil, err
@@ -88,9 +88,9 @@ func (p *publication) writeRecords(ctx context.Context, version int64) (*record.
 }
 
 func (s *recordStep) writePublic(ctx context.Context) error {
-	for _, kind := range record.Kinds {
-		for i := range record.Count(s.next, kind) {
-			value := record.At(s.next, kind, i)
+	for _, kind := range catalog.Kinds {
+		for i := range kind.Len(s.next) {
+			value := kind.At(s.next, i)
 			if x, ok := value.(*catalog.Comparison); ok && !x.Published {
 				continue
 			}
@@ -142,7 +142,8 @@ func (s *recordStep) writePrivate(ctx context.Context) error {
 	}
 	for _, slug := range slices.Sorted(maps.Keys(c.Past)) {
 		t := c.Past[slug]
-		if err := s.private(ctx, pastKind, slug, wire.AppendJSON(nil, t), marksOf(&t)); err != nil {
+		document := record.Of(c, t).AppendOnly(nil, nil, catalog.IsKept)
+		if err := s.private(ctx, pastKind, slug, document, privateOfTool(t)); err != nil {
 			return err
 		}
 	}
@@ -155,7 +156,7 @@ func (s *recordStep) writePrivate(ctx context.Context) error {
 }
 
 // private writes a record that the public does not see.
-func (s *recordStep) private(ctx context.Context, kind record.Kind, slug string, document []byte, rest private) error {
+func (s *recordStep) private(ctx context.Context, kind *catalog.Kind, slug string, document []byte, rest private) error {
 	if err := s.count(ctx); err != nil {
 		return err
 	}
@@ -181,7 +182,7 @@ func (s *recordStep) removePrivate(ctx context.Context) error {
 		}
 	}
 	slices.SortFunc(gone, func(a, b rowKey) int {
-		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.slug, b.slug))
+		return cmp.Or(cmp.Compare(a.kind.Name, b.kind.Name), cmp.Compare(a.slug, b.slug))
 	})
 	for _, key := range gone {
 		c := record.Change{Kind: key.kind, Slug: key.slug, Version: s.version, At: sqldb.FormatTime(s.now), Deleted: true}

@@ -18,7 +18,9 @@ func (s *Catalogue) Feed(ctx context.Context) (*record.Feed, error) {
 		}
 		f.Changes, err = sqldb.Rows(ctx, tx, `SELECT kind, slug, deleted, hash FROM records WHERE public
 			ORDER BY position`,
-			func(scan sqldb.Scanner, c *record.Change) error { return scan(&c.Kind, &c.Slug, &c.Deleted, &c.Hash) })
+			func(scan sqldb.Scanner, c *record.Change) error {
+				return scan(kindColumn{&c.Kind}, &c.Slug, &c.Deleted, &c.Hash)
+			})
 		return f, err
 	})
 }

@@ -15,7 +15,7 @@ import (
 
 // recordKey names a record.
 type recordKey struct {
-	kind record.Kind
+	kind *catalog.Kind
 	slug string
 }
 
@@ -164,13 +164,13 @@ func (r *feedRun) check(p *Published) {
 	aliases := map[recordKey]string{}
 	for _, t := range p.Catalog.Tools {
 		for _, alias := range t.Aliases {
-			aliases[recordKey{record.Tool, alias}] = t.Slug
+			aliases[recordKey{catalog.ToolKind, alias}] = t.Slug
 		}
 	}
 	for _, x := range p.Catalog.Comparisons {
 		for _, alias := range x.Aliases {
 			if x.Published {
-				aliases[recordKey{record.Comparison, alias}] = x.Slug
+				aliases[recordKey{catalog.ComparisonKind, alias}] = x.Slug
 			}
 		}
 	}

@@ -77,7 +77,7 @@ func TestTheFeedHasTheLastChangeOfEveryRecord(t *testing.T) {
 		})
 		got := map[string]string{}
 		for _, c := range loaded(t, s).Feed.Changes {
-			got[string(c.Kind)+" "+c.Slug] = fmt.Sprintf("%d %.10s", c.FirstPosition, c.FirstAt)
+			got[c.Kind.Name+" "+c.Slug] = fmt.Sprintf("%d %.10s", c.FirstPosition, c.FirstAt)
 		}
 		want := map[string]string{
 			"outil a": "1 2026-11-16", "outil b": "2 2026-11-16", "comparatif grand-duel": "3 2026-11-16", "page methode": "4 2026-11-16", "catalogue catalogue": "5 2026-11-16",
@@ -127,24 +127,16 @@ func TestTheStateIsStoredAndTheHashesAreThoseOfTheRecords(t *testing.T) {
 func expectedState(t failer, c *catalog.Catalog) string {
 	t.Helper()
 	var all []record.Change
-	add := func(kind record.Kind, slug string) {
+	add := func(kind *catalog.Kind, slug string) {
 		if r, found := record.Find(c, kind, slug); found {
 			all = append(all, record.Change{Kind: kind, Slug: slug, Hash: record.Hash(r.Append(nil, r.Images(c)))})
 		}
 	}
-	for i := range c.Tools {
-		add(record.Tool, c.Tools[i].Slug)
+	for _, kind := range catalog.Kinds {
+		for i := range kind.Len(c) {
+			add(kind, kind.Slug(kind.At(c, i)))
+		}
 	}
-	for i := range c.Comparisons {
-		add(record.Comparison, c.Comparisons[i].Slug)
-	}
-	for i := range c.Retired {
-		add(record.Retired, c.Retired[i].Slug)
-	}
-	for i := range c.Pages {
-		add(record.Page, c.Pages[i].Slug)
-	}
-	add(record.Catalogue, "catalogue")
 	return record.State(all)
 }
 

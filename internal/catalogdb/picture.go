@@ -28,7 +28,7 @@ func (s *Pictures) Read(ctx context.Context, hash string) ([]byte, error) {
 func (s *Pictures) Known(ctx context.Context) (func(source string) (catalog.Picture, bool), error) {
 	known := map[string]catalog.Picture{}
 	err := s.db.Read(ctx, func(tx *sql.Tx) error {
-		all, err := gather(ctx, tx, gathering{}, "kind = $1", string(pictureKind))
+		all, err := gather(ctx, tx, gathering{}, "kind = $1", pictureKind.Name)
 		if err != nil {
 			return err
 		}

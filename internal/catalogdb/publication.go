@@ -27,7 +27,7 @@ func (p *publication) writeListed(ctx context.Context) error {
 	for _, slug := range p.diff.Listed {
 		rest := privateOf(p.next, p.next.Tool(slug))
 		_, err := p.tx.ExecContext(ctx, `UPDATE records SET private = $1 WHERE kind = $2 AND slug = $3 AND public`,
-			rest.text(), string(record.Tool), slug)
+			rest.text(), catalog.ToolKind.Name, slug)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"unique"
 
 	"palmares/internal/catalog"
@@ -16,10 +17,33 @@ import (
 )
 
 // The kinds of records that the public never sees.
-const (
-	pastKind    record.Kind = "past"    // what is kept of tools that are no longer active
-	pictureKind record.Kind = "picture" // what pictures are, by path
+var (
+	pastKind    = kindNamed("past")    // what is kept of tools that are no longer active
+	pictureKind = kindNamed("picture") // what pictures are, by path
 )
+
+var otherKinds sync.Map // by name
+
+// kindNamed returns the kind of a name, always the same one; it may be one of a later release.
+func kindNamed(name string) *catalog.Kind {
+	if k := catalog.KindNamed(name); k != nil {
+		return k
+	}
+	k, _ := otherKinds.LoadOrStore(name, catalog.LaterKind(name))
+	return k.(*catalog.Kind)
+}
+
+// kindColumn is the target of a scan of the name of a kind.
+type kindColumn struct{ to **catalog.Kind }
+
+func (c kindColumn) Scan(name any) error {
+	text, ok := name.(string)
+	if !ok {
+		return fmt.Errorf("a column has %T where a kind belongs", name)
+	}
+	*c.to = kindNamed(text)
+	return nil
+}
 
 // A row is a row of the table records.
 type row struct {
@@ -39,7 +63,7 @@ func (r *row) key() rowKey { return rowKey{r.Kind, r.Slug, r.public} }
 // values returns what a version writes.
 func (r *row) values(version int64) []any {
 	return []any{
-		string(r.Kind), r.Slug, r.public, r.Position, r.Version, r.At, r.Deleted, r.RenamedTo,
+		r.Kind.Name, r.Slug, r.public, r.Position, r.Version, r.At, r.Deleted, r.RenamedTo,
 		r.FirstPosition, r.FirstAt, r.Hash, r.document, r.private, version,
 	}
 }
@@ -58,13 +82,13 @@ func eachRow(ctx context.Context, tx *sql.Tx, fn func(*row) error, where string,
 	defer found.Close()
 	var r row
 	for found.Next() {
-		err := found.Scan((*string)(&r.Kind), &r.Slug, &r.public, &r.Position, &r.Version, &r.At, &r.Deleted, &r.RenamedTo,
+		err := found.Scan(kindColumn{&r.Kind}, &r.Slug, &r.public, &r.Position, &r.Version, &r.At, &r.Deleted, &r.RenamedTo,
 			&r.FirstPosition, &r.FirstAt, &r.Hash, &r.document, &r.private)
 		if err != nil {
 			return err
 		}
 		// Many rows have the same texts of these.
-		r.Kind, r.At, r.FirstAt = unique.Make(r.Kind).Value(), unique.Make(r.At).Value(), unique.Make(r.FirstAt).Value()
+		r.At, r.FirstAt = unique.Make(r.At).Value(), unique.Make(r.FirstAt).Value()
 		if err := fn(&r); err != nil {
 			return err
 		}
@@ -88,20 +112,18 @@ type private struct {
 // privateOf returns what the document of a public record of c does not say.
 func privateOf(c *catalog.Catalog, value any) (p private) {
 	if t, ok := value.(*catalog.Tool); ok {
-		p = marksOf(new(t.Past()))
-		p.Display = t.DisplayBefore
+		p = privateOfTool(t)
 	}
 	if c.Settings.Dataset == catalog.DatasetHead {
-		if body := catalog.ValueOf[string](record.Tables[record.Of(c, value).Kind], catalog.Body, value); body != nil {
-			p.Body = *body
-		}
+		p.Body = catalog.KindOf(value).Body(value)
 	}
 	return p
 }
 
-// marksOf returns which entries of the histories of a tool are automatic.
-func marksOf(t *catalog.PastTool) private {
+// privateOfTool returns which entries of the histories of a tool are automatic, and what it was shown for.
+func privateOfTool(t *catalog.Tool) private {
 	return private{
+		Display:  t.DisplayBefore,
 		Prices:   marked(t.PriceHistory, priceMark),
 		Scores:   marked(t.ScoreHistory, scoreMark),
 		Criteria: marked(t.CriteriaHistory, criteriaMark),
@@ -135,7 +157,8 @@ func (p private) text() string {
 }
 
 // mark marks the automatic entries of the histories of a tool.
-func (p private) mark(t catalog.PastTool) error {
+func (p private) mark(t *catalog.Tool) error {
+	t.DisplayBefore = p.Display
 	return errors.Join(
 		markAll(p.Prices, t.PriceHistory, priceMark, "prices"),
 		markAll(p.Scores, t.ScoreHistory, scoreMark, "scores"),
@@ -209,11 +232,11 @@ func (w *recordWriter) flush(ctx context.Context) error {
 }
 
 // keep copies the documents of rows that are about to be replaced.
-func (w *recordWriter) keep(ctx context.Context, kind record.Kind, public bool, slugs []string) error {
-	if w.version == 1 || kind == record.Proof {
+func (w *recordWriter) keep(ctx context.Context, kind *catalog.Kind, public bool, slugs []string) error {
+	if w.version == 1 || kind == catalog.ProofKind {
 		return nil // there are none, or nobody takes back what was seen
 	}
-	args, list := sqldb.InAfter([]any{w.version, string(kind), public}, slugs)
+	args, list := sqldb.InAfter([]any{w.version, kind.Name, public}, slugs)
 	return sqldb.Exec(ctx, w.tx, `
 		INSERT INTO former_records (until, kind, slug, public, hash, document, private)
 		SELECT CAST($1 AS BIGINT), kind, slug, public, hash, document, private FROM records
@@ -221,13 +244,13 @@ func (w *recordWriter) keep(ctx context.Context, kind record.Kind, public bool, 
 }
 
 // setPrivate replaces what the document of a row, which stays, does not say.
-func (w *recordWriter) setPrivate(ctx context.Context, kind record.Kind, slug, text string) error {
+func (w *recordWriter) setPrivate(ctx context.Context, kind *catalog.Kind, slug, text string) error {
 	if err := w.keep(ctx, kind, true, []string{slug}); err != nil {
 		return err
 	}
 	return sqldb.Exec(ctx, w.tx, `
 		UPDATE records SET private = $1, written = $2 WHERE kind = $3 AND slug = $4 AND public`,
-		text, w.version, string(kind), slug)
+		text, w.version, kind.Name, slug)
 }
 
 // finish writes what is left, and removes what no version can need any more.
@@ -240,7 +263,7 @@ func (w *recordWriter) finish(ctx context.Context) error {
 		if err := sqldb.Exec(ctx, w.tx, `
 			INSERT INTO former_records (until, kind, slug, public, hash, document, private)
 			SELECT written, kind, slug, public, '', '', '' FROM records WHERE written = $1 AND kind <> $2
-			ON CONFLICT DO NOTHING`, w.version, string(record.Proof)); err != nil {
+			ON CONFLICT DO NOTHING`, w.version, catalog.ProofKind.Name); err != nil {
 			return err
 		}
 	}
@@ -256,7 +279,7 @@ func (w *recordWriter) finish(ctx context.Context) error {
 }
 
 type rowKey struct {
-	kind   record.Kind
+	kind   *catalog.Kind
 	slug   string
 	public bool
 }

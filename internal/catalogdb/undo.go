@@ -136,7 +136,7 @@ func (a *touchedRows) read(ctx context.Context, tx *sql.Tx, version int64) error
 		WHERE until >= $1 ORDER BY until`, func(scan sqldb.Scanner, _ *struct{}) error {
 		var r row
 		var until int64
-		err := scan(&until, &r.Kind, &r.Slug, &r.public, &r.Hash, &r.document, &r.private)
+		err := scan(&until, kindColumn{&r.Kind}, &r.Slug, &r.public, &r.Hash, &r.document, &r.private)
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (a *touchedRows) read(ctx context.Context, tx *sql.Tx, version int64) error
 		if t == nil {
 			t = &touched{before: r, isOurs: until == version}
 			a.rows[r.key()] = t
-			if r.Kind == record.Catalogue {
+			if r.Kind == catalog.CatalogueKind {
 				var then gathered
 				err = decodeRows(&then, "", r)
 				a.url = then.URL
@@ -207,13 +207,13 @@ func (u *Undo) choose(all *touchedRows, force bool) {
 // undoName returns the name of the file of a row without its suffix; "" if it has none.
 func undoName(key rowKey) string {
 	switch key.kind {
-	case record.Catalogue:
+	case catalog.CatalogueKind:
 		return catalog.SettingsFile
 	case pictureKind:
 		return key.slug
 	}
-	if folder, ok := record.Folders[key.kind]; ok {
-		return folder + "/" + key.slug
+	if slices.Contains(catalog.WrittenKinds, key.kind) {
+		return key.kind.Folder + "/" + key.slug
 	}
 	return ""
 }
@@ -224,8 +224,8 @@ type groups map[rowKey]rowKey
 // of returns the record that stands for the group of a row.
 func (g groups) of(key rowKey) rowKey {
 	key.public = false
-	if key.kind == record.Retired || key.kind == pastKind {
-		key.kind = record.Tool
+	if key.kind == catalog.RetiredKind || key.kind == pastKind {
+		key.kind = catalog.ToolKind
 	}
 	for {
 		next, ok := g[key]
@@ -253,7 +253,7 @@ func (g groups) join(r *row) {
 // replace makes Next of what is published now and of what rows were before. Pictures are removed
 // only if nothing uses them.
 func (u *Undo) replace(now *catalog.Catalog, rows map[rowKey]*touched, url string) error {
-	n := nextLoad{old: now, fresh: &gathered{}, touched: map[record.Kind][]string{}}
+	n := nextLoad{old: now, fresh: &gathered{}, touched: map[*catalog.Kind][]string{}}
 	var former []row
 	for _, t := range rows {
 		if !t.before.Deleted {

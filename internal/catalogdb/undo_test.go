@@ -232,7 +232,7 @@ func TestAnUndoKeepsTheRevisionAndFitsOneVersion(t *testing.T) {
 func recordsByName(c *catalog.Catalog) (records map[string]string, aliases map[string][]string) {
 	records, aliases = map[string]string{}, map[string][]string{}
 	add := func(r record.Record, names []string) {
-		name := string(r.Kind) + "/" + r.Slug
+		name := r.Kind.Name + "/" + r.Slug
 		records[name] = string(r.Append(nil, nil))
 		aliases[name] = names
 	}
@@ -254,7 +254,7 @@ func recordsByName(c *catalog.Catalog) (records map[string]string, aliases map[s
 	}
 	add(record.Of(c, c), nil)
 	for slug, p := range c.Past {
-		records["past/"+slug] = string(wire.AppendJSON(nil, p))
+		records["past/"+slug] = string(record.Of(c, p).AppendOnly(nil, nil, catalog.IsKept))
 	}
 	return records, aliases
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -106,7 +107,8 @@ func scanVersion(scan sqldb.Scanner, v *Version) error {
 	}
 	var r recordChanges
 	err = json.Unmarshal([]byte(records), &r)
-	v.Pages, v.Authors, v.Settings, v.Undoes, v.Note = r.Pages.Len(), r.Authors.Len(), r.Metadata, r.Undoes, r.Note
+	v.Pages, v.Authors = r.Of(catalog.PageKind).Len(), r.Of(catalog.AuthorKind).Len()
+	v.Settings, v.Undoes, v.Note = r.Metadata, r.Undoes, r.Note
 	return err
 }
 
@@ -147,11 +149,14 @@ type recordChanges struct {
 const maxRecorded = 1000
 
 func recordsOf(d catalog.Diff, undoes int64, note string) string {
-	for _, r := range []*catalog.RecordChanges{&d.Tools, &d.Comparisons, &d.Retired, &d.Pages, &d.Articles, &d.Authors, &d.Scheduled} {
-		for _, list := range []*[]string{&r.Added, &r.Changed, &r.Removed} {
-			*list = (*list)[:min(len(*list), maxRecorded)]
-		}
+	first := func(list []string) []string { return list[:min(len(list), maxRecorded)] }
+	some := func(r catalog.RecordChanges) catalog.RecordChanges {
+		return catalog.RecordChanges{Added: first(r.Added), Changed: first(r.Changed), Removed: first(r.Removed)}
 	}
-	d.Drafts = d.Drafts[:min(len(d.Drafts), maxRecorded)]
+	d.Records = maps.Clone(d.Records)
+	for kind, r := range d.Records {
+		d.Records[kind] = some(r)
+	}
+	d.Scheduled, d.Drafts = some(d.Scheduled), first(d.Drafts)
 	return string(wire.AppendJSON(nil, recordChanges{undoes, note, d}))
 }

@@ -35,7 +35,7 @@ func TestEachPublicationIsOnRecordWithItsSourceAndChanges(t *testing.T) {
 		}
 		d, err := s.Catalogue.Changes(t.Context(), 2)
 		want2 := catalog.RecordChanges{Added: []string{"b"}, Changed: []string{"a"}}
-		if err != nil || !cmp.Equal(d.Pages.Added, []string{"equipe"}) || !cmp.Equal(d.Tools, want2) {
+		if err != nil || !cmp.Equal(d.Of(catalog.PageKind).Added, []string{"equipe"}) || !cmp.Equal(d.Of(catalog.ToolKind), want2) {
 			t.Fatalf("%+v, %v", d, err)
 		}
 		if _, err := s.Catalogue.Changes(t.Context(), 3); !errors.Is(err, ErrNoVersion) {

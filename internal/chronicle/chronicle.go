@@ -163,30 +163,8 @@ type Subject struct {
 
 // About returns what an entry is about.
 func About(s *snapshot.Snapshot, e *catalog.Entry) Subject {
-	c := s.Catalog
-	switch e.Kind {
-	case "comparatif":
-		x := c.Comparison(cmp.Or(s.ComparisonAliases[e.Slug], e.Slug))
-		if x == nil || !x.Published {
-			return Subject{Path: "/comparatifs"}
-		}
-		of := Subject{Path: "/comparatifs/" + x.Slug, Tools: []string{x.ToolA, x.ToolB}, Authors: x.Authors}
-		return ofTools(s, of)
-	case "article":
-		a := c.Article(cmp.Or(s.TextAliases["articles/"+e.Slug], e.Slug))
-		if a == nil {
-			return Subject{Path: "/articles"}
-		}
-		of := Subject{Path: "/articles/" + a.Slug, Tools: a.Tools, Authors: a.Authors}
-		if a.Category != "" {
-			of.Categories = []string{a.Category}
-		}
-		return ofTools(s, of)
-	case "page":
-		if p := c.Page(cmp.Or(s.TextAliases["pages/"+e.Slug], e.Slug)); p != nil {
-			return Subject{Path: "/" + p.Slug, Authors: p.Authors}
-		}
-		return Subject{Path: "/"}
+	if kind := catalog.KindNamed(e.Kind); kind.IsText() {
+		return aboutText(s, kind, cmp.Or(s.Aliases[kind][e.Slug], e.Slug))
 	}
 	f, _ := Find(s, e.Slug)
 	of := Subject{Path: f.Path, Tools: []string{f.Slug}, Categories: []string{f.Category}}
@@ -197,6 +175,29 @@ func About(s *snapshot.Snapshot, e *catalog.Entry) Subject {
 		of.Path = "/avis/" + f.Slug
 	}
 	return of
+}
+
+// aboutText is About for a text with a present slug.
+func aboutText(s *snapshot.Snapshot, kind *catalog.Kind, slug string) Subject {
+	i, found := kind.Find(s.Catalog, slug)
+	if !found || kind.IsUnpublished(kind.At(s.Catalog, i)) {
+		return Subject{Path: cmp.Or(kind.List, "/")}
+	}
+	record := kind.At(s.Catalog, i)
+	of := Subject{Path: kind.Address + slug}
+	if authors := catalog.ValueOf[[]string](kind.Fields, catalog.Names, record); authors != nil {
+		of.Authors = *authors
+	}
+	switch x := record.(type) {
+	case *catalog.Comparison:
+		of.Tools = []string{x.ToolA, x.ToolB}
+	case *catalog.Article:
+		of.Tools = x.Tools
+		if x.Category != "" {
+			of.Categories = []string{x.Category}
+		}
+	}
+	return ofTools(s, of)
 }
 
 // ofTools returns a subject with the categories of its tools.
@@ -219,17 +220,19 @@ type Followed struct {
 
 // Find returns the tool that has a slug, or had it.
 func Find(s *snapshot.Snapshot, slug string) (Followed, bool) {
-	if current, ok := s.Aliases[slug]; ok && s.Catalog.Tool(slug) == nil {
+	if current, ok := s.Aliases[catalog.ToolKind][slug]; ok && s.Catalog.Tool(slug) == nil {
 		slug = current
 	}
 	if t := s.Catalog.Tool(slug); t != nil {
-		return Followed{slug, t.Name, "/outils/" + slug, t.Category, t, nil}, true
+		return Followed{slug, t.Name, catalog.ToolKind.Address + slug, t.Category, t, nil}, true
 	}
 	if t := s.RetiredTool(slug); t != nil {
-		return Followed{slug, t.Name, "/cimetiere/" + slug, t.Category, nil, t}, true
+		return Followed{slug, t.Name, catalog.RetiredKind.Address + slug, t.Category, nil, t}, true
 	}
-	t, ok := s.Catalog.Past[slug]
-	return Followed{slug, cmp.Or(t.Name, slug), "/outils", t.Category, nil, nil}, ok
+	if t := s.Catalog.Past[slug]; t != nil {
+		return Followed{slug, cmp.Or(t.Name, slug), "/outils", t.Category, nil, nil}, true
+	}
+	return Followed{Slug: slug, Name: slug, Path: "/outils"}, false
 }
 
 // The beginnings of topics that readers follow by mail: outils/plume, categories/texte, or "" for everything.

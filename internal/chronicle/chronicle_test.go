@@ -43,7 +43,7 @@ func past() *catalog.Catalog {
 			{Slug: "duel", ToolA: "abeille", ToolB: "bourdon", Published: true, Aliases: []string{"match"}},
 		},
 		Pages: []catalog.Page{{Slug: "salon", Title: "Salon", Aliases: []string{"foire"}}},
-		Past:  map[string]catalog.PastTool{"drone": {Name: "Drone", Category: "code"}},
+		Past:  map[string]*catalog.Tool{"drone": {Name: "Drone", Category: "code"}},
 	}
 	c.Sort()
 	return c

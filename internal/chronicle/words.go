@@ -18,8 +18,8 @@ import (
 func Title(e *catalog.Entry, in problem.Language) string {
 	colon := in.Either("\u00a0: ", ": ")
 	name := markdown.NoBreak(e.Name)
-	if noun, isText := texts[e.Kind]; isText { // whose title may be a question
-		return french.Capital(noun.words(e, in)) + colon + name
+	if kind := catalog.KindNamed(e.Kind); kind.IsText() { // whose title may be a question
+		return french.Capital(textWords(kind, e, in)) + colon + name
 	}
 	if e.What == catalog.WhatRenamed {
 		return markdown.NoBreak(e.Old) + " → " + name + colon + in.Either("nouveau nom", "new name")
@@ -50,7 +50,7 @@ func words(e *catalog.Entry, in problem.Language) string {
 	case catalog.WhatRestored:
 		return in.Either("de retour dans le catalogue", "back in the catalogue")
 	case catalog.WhatText:
-		return noun{"avis", "review", ""}.words(e, in)
+		return textWords(review, e, in)
 	}
 	if e.New != "" {
 		return in.Either("réuni à ", "merged into ") + markdown.NoBreak(e.New)
@@ -149,19 +149,17 @@ func replaced(name string, in problem.Language) string {
 	return in.Either(", remplacé par ", ", replaced by ") + markdown.NoBreak(name)
 }
 
-// A noun is a kind of texts.
-type noun struct{ inFrench, inEnglish, ending string }
+// review is the text of a tool.
+var review = &catalog.Kind{Name: "avis", Noun: "review"}
 
-var texts = map[string]noun{
-	"comparatif": {"comparatif", "comparison", ""},
-	"article":    {"article", "article", ""},
-	"page":       {"page", "page", "e"},
-}
-
-// words says what happened to a text.
-func (n noun) words(e *catalog.Entry, in problem.Language) string {
-	if e.Kind == "article" && e.Note != "" {
-		n.inFrench, n.inEnglish = "article sponsorisé", "sponsored article"
+// textWords says what happened to a text of a kind.
+func textWords(kind *catalog.Kind, e *catalog.Entry, in problem.Language) string {
+	nounFrench, nounEnglish, ending := kind.Name, kind.Noun, ""
+	if kind.IsFeminine {
+		ending = "e"
+	}
+	if kind == catalog.ArticleKind && e.Note != "" {
+		nounFrench, nounEnglish = "article sponsorisé", "sponsored article"
 	}
 	inFrench, inEnglish := " réécrit", " rewritten"
 	switch {
@@ -170,7 +168,7 @@ func (n noun) words(e *catalog.Entry, in problem.Language) string {
 	case e.Old == "":
 		inFrench, inEnglish = " publié", " published"
 	}
-	return in.Either(n.inFrench+inFrench+n.ending, n.inEnglish+inEnglish)
+	return in.Either(nounFrench+inFrench+ending, nounEnglish+inEnglish)
 }
 
 // Values returns what was, what is now and why, for programs: prices as editors write them, and nothing of a text.
@@ -191,8 +189,8 @@ func Values(e *catalog.Entry) (old, now, note string) {
 
 // Label returns the word for what happened, in lists.
 func Label(e *catalog.Entry) string {
-	if noun, isText := texts[e.Kind]; isText {
-		return french.Capital(noun.inFrench)
+	if kind := catalog.KindNamed(e.Kind); kind.IsText() {
+		return kind.Label
 	}
 	return labels[e.What]
 }

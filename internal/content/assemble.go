@@ -18,29 +18,19 @@ type claim struct {
 type use string
 
 const (
-	activeTool      use = "is-active-tool"
-	retiredTool     use = "is-retired-tool"
-	comparison      use = "is-comparison"
-	customPage      use = "is-page"
-	magazineArticle use = "is-article"
-	person          use = "is-author"
-	alias           use = "is-alias"
+	activeTool use = "is-active-tool"
+	alias      use = "is-alias"
 )
 
 // what describes a claim for a message.
 func (c claim) what() problem.Text { return problem.New(string(c.as), c.by.slug) }
 
-// An index holds the slugs of a folder.
-type index struct {
-	tools       map[string]claim // active slugs, aliases and retired slugs
-	comparisons map[string]claim // slugs and aliases
-	pages       map[string]claim // slugs and aliases, as of articles
-	articles    map[string]claim
-	authors     map[string]claim // slugs, and names behind a space
-}
+// An index holds the slugs and aliases of a folder by kind; those of retired tools are among those of tools. Authors have
+// their names besides, behind a space.
+type index map[*catalog.Kind]map[string]claim
 
-func (x *index) active(slug string) *record {
-	if c, ok := x.tools[slug]; ok && c.as == activeTool {
+func (x index) active(slug string) *record {
+	if c, ok := x[catalog.ToolKind][slug]; ok && c.as == activeTool {
 		return c.by
 	}
 	return nil
@@ -72,10 +62,14 @@ func (f *folder) assembleAt(at string) *catalog.Catalog {
 	for _, b := range f.batches {
 		records += len(b.records)
 	}
-	x := index{make(map[string]claim, records), map[string]claim{}, map[string]claim{}, map[string]claim{}, map[string]claim{}}
+	x := index{}
+	for _, k := range catalog.WrittenKinds {
+		x[k] = map[string]claim{}
+	}
+	x[catalog.ToolKind] = make(map[string]claim, records)
 	tools := 0
 	for k, r := range f.present() {
-		f.claimSlugs(&x, k, r)
+		f.claimSlugs(x, k, r)
 		if r.tool() != nil {
 			tools++
 		}
@@ -87,25 +81,25 @@ func (f *folder) assembleAt(at string) *catalog.Catalog {
 	for k, r := range f.present() {
 		switch {
 		case r.comparison() != nil:
-			f.checkSides(r, &x)
+			f.checkSides(r, x)
 		case r.retired() != nil:
 			for _, ref := range r.refs {
-				f.checkSuccessor(r, ref, &x)
+				f.checkSuccessor(r, ref, x)
 			}
 		case r.article() != nil:
-			f.checkTools(r, &x)
+			f.checkTools(r, x)
 		}
 		// A comparison that is complete and not published is stored.
 		if !r.isHidden && (!r.isDraft() || r.comparison() != nil && !r.comparison().Draft) {
 			add(c, r)
 		} else if r.hasEnded && !r.isMarked {
-			c.Ended = append(c.Ended, k.folder+"/"+r.slug)
+			c.Ended = append(c.Ended, k.Folder+"/"+r.slug)
 		}
 	}
-	f.checkProtocols(&x)
-	f.checkAffiliates(&x)
+	f.checkProtocols(x)
+	f.checkAffiliates(x)
 	f.markPictures(f.checkMentions(c))
-	f.warnTogether(&x)
+	f.warnTogether(x)
 	return c
 }
 
@@ -145,45 +139,31 @@ func (r *record) draft() *record {
 // claimSlugs adds the slugs of a record to the index. A Markdown record that could
 // not be read still has the slug of its file name, so that no problem is reported
 // for references to it.
-func (f *folder) claimSlugs(x *index, k kind, r *record) {
-	switch k.folder {
-	case "outils":
-		f.claim(x.tools, r.slug, "slug", claim{activeTool, r.line, r})
-		for _, ref := range r.refs {
-			f.claim(x.tools, ref.slug, "alias", claim{alias, ref.line, r})
-		}
-	case "comparatifs":
-		f.claimBoth(x.comparisons, claim{comparison, r.line, r})
-	case "cimetiere":
+func (f *folder) claimSlugs(x index, k *catalog.Kind, r *record) {
+	own := claim{use("is-" + k.Name), r.line, r}
+	taken, aliases := x[k], r.aliases
+	switch k {
+	case catalog.ToolKind:
+		own.as, aliases = activeTool, r.refs
+	case catalog.RetiredKind:
 		if x.active(r.slug) != nil && r.isDraft() {
 			return // the obituary of a tool that is still active
 		}
-		f.claim(x.tools, r.slug, "slug", claim{retiredTool, r.line, r})
-	case "pages":
-		f.claimBoth(x.pages, claim{customPage, r.line, r})
-	case "articles":
-		f.claimBoth(x.articles, claim{magazineArticle, r.line, r})
-	case "auteurs":
-		own := claim{person, r.line, r}
-		f.claim(x.authors, r.slug, "slug", own)
-		if r.author() == nil || r.author().Name == "" {
-			return
-		}
-		name := " " + r.author().Name // is no slug
-		if first, ok := x.authors[name]; ok {
-			f.problem(r.file, r.line, "author-name-taken", r.author().Name, first.by.file, first.line)
-			return
-		}
-		x.authors[name] = own
+		taken = x[catalog.ToolKind]
 	}
-}
-
-// claimBoth reserves the slug and the aliases of a record.
-func (f *folder) claimBoth(taken map[string]claim, c claim) {
-	f.claim(taken, c.by.slug, "slug", c)
-	for _, ref := range c.by.aliases {
-		f.claim(taken, ref.slug, "alias", claim{alias, ref.line, c.by})
+	f.claim(taken, r.slug, "slug", own)
+	for _, ref := range aliases {
+		f.claim(taken, ref.slug, "alias", claim{alias, ref.line, r})
 	}
+	if r.author() == nil || r.author().Name == "" {
+		return
+	}
+	name := " " + r.author().Name // is no slug
+	if first, ok := taken[name]; ok {
+		f.problem(r.file, r.line, "author-name-taken", r.author().Name, first.by.file, first.line)
+		return
+	}
+	taken[name] = own
 }
 
 // claim reserves a slug for a record, or adds a problem if it is taken.
@@ -199,12 +179,12 @@ func (f *folder) claim(taken map[string]claim, slug, as string, c claim) {
 }
 
 // checkProtocols checks that the pages that explain protocols are pages of the folder.
-func (f *folder) checkProtocols(x *index) {
+func (f *folder) checkProtocols(x index) {
 	if f.settings.references == nil {
 		return
 	}
 	for _, ref := range f.settings.refs {
-		if page, known := x.pages[ref.slug]; !known || page.as == alias {
+		if page, known := x[catalog.PageKind][ref.slug]; !known || page.as == alias {
 			f.problem(f.settings.file, ref.line, "protocol-not-in-pages", ref.slug, ref.slug)
 		} else if page.by.page() != nil && page.by.page().UnpublishAt != "" {
 			f.problem(page.by.file, page.by.line, "protocol-unpublished")
@@ -214,9 +194,9 @@ func (f *folder) checkProtocols(x *index) {
 
 // checkSides checks that both tools of a comparison are active and tested. Only a
 // draft may compare a draft; one that is marked as a draft need not wait for the tests.
-func (f *folder) checkSides(r *record, x *index) {
+func (f *folder) checkSides(r *record, x index) {
 	for _, ref := range r.refs {
-		other, isTaken := x.tools[ref.slug]
+		other, isTaken := x[catalog.ToolKind][ref.slug]
 		isActive, tool := isTaken && other.as == activeTool, other.by
 		switch {
 		case isActive && tool.isDraft():
@@ -239,9 +219,9 @@ func (f *folder) checkSides(r *record, x *index) {
 }
 
 // checkTools checks that the tools of an article are in the folder, active or retired. Only a draft may list a draft.
-func (f *folder) checkTools(r *record, x *index) {
+func (f *folder) checkTools(r *record, x index) {
 	for _, ref := range r.refs {
-		switch tool, known := x.tools[ref.slug]; {
+		switch tool, known := x[catalog.ToolKind][ref.slug]; {
 		case !known:
 			f.problem(r.file, ref.line, "listed-unknown", ref.slug)
 		case tool.as == alias && tool.by.slug != "":
@@ -254,8 +234,8 @@ func (f *folder) checkTools(r *record, x *index) {
 
 // checkSuccessor checks that the successor of a tool that is retired, or will be, is another tool
 // of the folder, be it active, retired or an alias.
-func (f *folder) checkSuccessor(r *record, ref reference, x *index) {
-	_, known := x.tools[ref.slug]
+func (f *folder) checkSuccessor(r *record, ref reference, x index) {
+	_, known := x[catalog.ToolKind][ref.slug]
 	switch {
 	case ref.slug == r.slug:
 		f.problem(r.file, ref.line, "successor-itself", r.slug)

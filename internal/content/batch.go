@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"hash/maphash"
 	"io"
 	"io/fs"
 	"runtime"
@@ -21,7 +22,7 @@ import (
 // JSON lines. Batches are kept in reading order, so the result does not depend on
 // the workers' timing.
 type batch struct {
-	kind  kind
+	kind  *catalog.Kind
 	names []string
 	lines []jsonLine
 	data  []byte // of the lines
@@ -81,13 +82,13 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 }
 
 func (r *producer) produce(ctx context.Context, found map[string]bool) error {
-	for _, k := range kinds {
-		if found[k.folder] {
+	for _, k := range catalog.WrittenKinds {
+		if found[k.Folder] {
 			if err := r.markdown(ctx, k); err != nil {
 				return err
 			}
 		}
-		if found[k.folder+".jsonl"] {
+		if found[k.Folder+".jsonl"] {
 			if err := r.jsonLines(ctx, k); err != nil {
 				return err
 			}
@@ -125,15 +126,15 @@ func (r *producer) tooMany(file string, line int) bool {
 	return r.count > r.maxRecords
 }
 
-func (r *producer) markdown(ctx context.Context, k kind) error {
-	entries, err := fs.ReadDir(r.fsys, k.folder)
+func (r *producer) markdown(ctx context.Context, k *catalog.Kind) error {
+	entries, err := fs.ReadDir(r.fsys, k.Folder)
 	if err != nil {
-		r.problem(k.folder, 1, "folder-unreadable", rootCause(err))
+		r.problem(k.Folder, 1, "folder-unreadable", rootCause(err))
 		return nil
 	}
 	b := &batch{kind: k}
 	for _, e := range entries {
-		name := k.folder + "/" + e.Name()
+		name := k.Folder + "/" + e.Name()
 		if IsIgnored(e.Name()) {
 			continue
 		}
@@ -141,7 +142,7 @@ func (r *producer) markdown(ctx context.Context, k kind) error {
 		slug = strings.TrimSuffix(slug, nextSuffix)
 		switch {
 		case e.IsDir():
-			r.problem(name, 1, "subfolder-not-read", k.folder)
+			r.problem(name, 1, "subfolder-not-read", k.Folder)
 			continue
 		case !isMarkdown:
 			r.problem(name, 1, "file-not-markdown")
@@ -166,8 +167,8 @@ func (r *producer) markdown(ctx context.Context, k kind) error {
 	return r.submit(ctx, b)
 }
 
-func (r *producer) jsonLines(ctx context.Context, k kind) error {
-	name := k.folder + ".jsonl"
+func (r *producer) jsonLines(ctx context.Context, k *catalog.Kind) error {
+	name := k.Folder + ".jsonl"
 	file, err := r.fsys.Open(name)
 	if err != nil {
 		r.problem(name, 1, "file-unreadable", rootCause(err))
@@ -240,7 +241,7 @@ func (b *batch) read(f *folder, parser *jsonParser) {
 	for _, name := range b.names {
 		b.readMarkdown(f, name)
 	}
-	file := b.kind.folder + ".jsonl"
+	file := b.kind.Folder + ".jsonl"
 	for _, line := range b.lines {
 		d := decoder{file: file, line: line.number, basis: f.basis, problems: &b.problems, warnings: &b.warnings}
 		v, ok := parser.parse(b.data[line.start:line.end], line.number, d.tell)
@@ -269,8 +270,8 @@ func (b *batch) readMarkdown(f *folder, name string) {
 }
 
 // decodeMarkdown decodes a file that has the text, or that could not be read.
-func decodeMarkdown(on basis, k kind, name, text string, failure error) *decoded {
-	file := &decoded{name: name, text: text}
+func decodeMarkdown(on basis, k *catalog.Kind, name, text string, failure error) *decoded {
+	file := &decoded{name: name, sum: maphash.String(textSeed, text)}
 	d := decoder{file: name, line: 1, basis: on, problems: &file.problems, warnings: &file.warnings, isMarkdown: true}
 	d.slug, d.isNext = strings.CutSuffix(strings.TrimSuffix(name[strings.IndexByte(name, '/')+1:], ".md"), nextSuffix)
 	if failure != nil {
@@ -283,11 +284,11 @@ func decodeMarkdown(on basis, k kind, name, text string, failure error) *decoded
 }
 
 // record decodes the fields, if they could be parsed.
-func (d *decoder) record(k kind) record {
+func (d *decoder) record(k *catalog.Kind) record {
 	if !d.parsed || d.isMisplaced(k) {
 		return record{file: d.file, line: d.line, slug: d.slug, isNext: d.isNext, references: noReferences}
 	}
-	r := k.decode(d)
+	r := d.readKind(k)
 	r.links, r.pictures, r.fieldPictures = d.links, d.pictures, d.fieldPictures
 	if r.isEmpty() {
 		r.references = noReferences

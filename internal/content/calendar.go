@@ -117,8 +117,8 @@ func (r *record) isWaiting(at string) bool {
 	return r.of != nil && r.publishAt > at && !r.isMarked
 }
 
-func (f *folder) all() iter.Seq2[kind, *record] {
-	return func(yield func(kind, *record) bool) {
+func (f *folder) all() iter.Seq2[*catalog.Kind, *record] {
+	return func(yield func(*catalog.Kind, *record) bool) {
 		for _, b := range f.batches {
 			for i := range b.records {
 				if !yield(b.kind, &b.records[i]) {
@@ -130,8 +130,8 @@ func (f *folder) all() iter.Seq2[kind, *record] {
 }
 
 // present yields the records that there are at the instant of settle.
-func (f *folder) present() iter.Seq2[kind, *record] {
-	return func(yield func(kind, *record) bool) {
+func (f *folder) present() iter.Seq2[*catalog.Kind, *record] {
+	return func(yield func(*catalog.Kind, *record) bool) {
 		for k, r := range f.all() {
 			if !r.isAbsent && !yield(k, r) {
 				return
@@ -152,7 +152,7 @@ func (f *folder) settle(at string) {
 			f.obituaries[r.slug] = r
 		}
 		if r.publishAt <= at && r.isNext {
-			replaced[k.folder+"/"+r.slug] = true
+			replaced[k.Folder+"/"+r.slug] = true
 		}
 		if r.publishAt <= at && r.retired() != nil {
 			retired[r.slug] = true
@@ -160,7 +160,7 @@ func (f *folder) settle(at string) {
 	}
 	for k, r := range f.all() {
 		isPast := r.publishAt <= at
-		r.isAbsent = r.isNext != replaced[k.folder+"/"+r.slug] || k.of == canonical.Tool && retired[r.slug]
+		r.isAbsent = r.isNext != replaced[k.Folder+"/"+r.slug] || k == catalog.ToolKind && retired[r.slug]
 		r.hasEnded = isPast && r.end != "" && r.end <= at
 		r.isHidden = !isPast || r.hasEnded
 	}
@@ -217,7 +217,7 @@ func (f *folder) checkFiles(now string) {
 	own := map[string]*record{}
 	for k, r := range f.all() {
 		if !r.isNext {
-			own[k.folder+"/"+r.slug] = r
+			own[k.Folder+"/"+r.slug] = r
 		}
 	}
 	for k, r := range f.all() {
@@ -227,7 +227,7 @@ func (f *folder) checkFiles(now string) {
 		if !r.isNext || !catalog.IsSlug(r.slug) {
 			continue
 		}
-		file := k.folder + "/" + r.slug
+		file := k.Folder + "/" + r.slug
 		base := own[file]
 		switch {
 		case base == nil:
@@ -249,7 +249,7 @@ func (f *folder) checkFiles(now string) {
 }
 
 // checkRetirement checks the successor of an announced retirement, and warns if that would not happen.
-func (f *folder) checkRetirement(r *record, x *index) {
+func (f *folder) checkRetirement(r *record, x index) {
 	for _, a := range r.tool().Announced {
 		if a.Retire == "" {
 			continue
@@ -284,9 +284,9 @@ func (f *folder) schedule(c *catalog.Catalog, now string) {
 // is one.
 func (w *folderWriter) writeScheduled() error {
 	taken := map[string]bool{}
-	for _, k := range kinds {
-		for i := range canonical.Count(w.catalogue, k.of) {
-			taken[k.folder+"/"+canonical.Of(w.catalogue, canonical.At(w.catalogue, k.of, i)).Slug] = true
+	for _, k := range catalog.WrittenKinds {
+		for i := range k.Len(w.catalogue) {
+			taken[k.Folder+"/"+canonical.Of(w.catalogue, k.At(w.catalogue, i)).Slug] = true
 		}
 	}
 	for i := range w.catalogue.Scheduled {

@@ -18,9 +18,9 @@ import (
 )
 
 // recordsOf returns the records of a catalogue as the dataset serves them, by kind.
-func recordsOf(c *catalog.Catalog) map[canonical.Kind][]string {
-	all := map[canonical.Kind][]string{}
-	for _, kind := range canonical.Kinds {
+func recordsOf(c *catalog.Catalog) map[*catalog.Kind][]string {
+	all := map[*catalog.Kind][]string{}
+	for _, kind := range catalog.Kinds {
 		for r := range canonical.Each(c, kind) {
 			all[kind] = append(all[kind], string(r.Append(nil, r.Images(c))))
 		}
@@ -29,18 +29,18 @@ func recordsOf(c *catalog.Catalog) map[canonical.Kind][]string {
 }
 
 // asFolder returns records and pictures as a content folder.
-func asFolder(t *testing.T, records map[canonical.Kind][]string, pictures map[string]catalog.Picture, from interface {
+func asFolder(t *testing.T, records map[*catalog.Kind][]string, pictures map[string]catalog.Picture, from interface {
 	Read(ctx context.Context, hash string) ([]byte, error)
 },
 ) fstest.MapFS {
 	t.Helper()
-	files := fstest.MapFS{"catalogue.yaml": {Data: []byte(records[canonical.Catalogue][0])}}
-	for kind, folder := range schemaFolders {
-		if lines := records[canonical.Kind(kind)]; len(lines) > 0 {
-			files[folder+".jsonl"] = &fstest.MapFile{Data: []byte(strings.Join(lines, "\n"))}
+	files := fstest.MapFS{"catalogue.yaml": {Data: []byte(records[catalog.CatalogueKind][0])}}
+	for _, kind := range catalog.WrittenKinds {
+		if lines := records[kind]; len(lines) > 0 {
+			files[kind.Folder+".jsonl"] = &fstest.MapFile{Data: []byte(strings.Join(lines, "\n"))}
 		}
 	}
-	if lines := records[canonical.Proof]; len(lines) > 0 {
+	if lines := records[catalog.ProofKind]; len(lines) > 0 {
 		files["preuves.jsonl"] = &fstest.MapFile{Data: []byte(strings.Join(lines, "\n"))}
 	}
 	for path, picture := range pictures {
@@ -102,7 +102,7 @@ func TestEveryRecordIsWhatItsSchemaSays(t *testing.T) {
 	full := complete()
 	full.Settings.Dataset = ""
 	full.Proofs = proofs()
-	for _, kind := range canonical.Kinds {
+	for _, kind := range catalog.Kinds {
 		schema, err := RecordSchema(kind)
 		if err != nil {
 			t.Fatal(err)
@@ -119,7 +119,7 @@ func TestEveryRecordIsWhatItsSchemaSays(t *testing.T) {
 		later["nouveau"] = true
 		values = append(values, later)
 		n := len(values)
-		for _, f := range append(canonical.Tables[kind], catalog.Field{Name: "slug", Use: catalog.Always}) {
+		for _, f := range append(kind.Fields, catalog.Field{Name: "slug", Use: catalog.Always}) {
 			if f.Use&(catalog.Required|catalog.Always) != 0 {
 				value := maps.Clone(values[0])
 				delete(value, f.Name)
@@ -136,7 +136,7 @@ func TestEveryRecordIsWhatItsSchemaSays(t *testing.T) {
 
 // Python's re, among others, has no classes of Unicode properties.
 func TestTheSchemaOfARecordHasPatternsForEveryProgram(t *testing.T) {
-	for _, kind := range canonical.Kinds {
+	for _, kind := range catalog.Kinds {
 		schema, err := RecordSchema(kind)
 		if err != nil {
 			t.Fatal(err)
@@ -147,12 +147,12 @@ func TestTheSchemaOfARecordHasPatternsForEveryProgram(t *testing.T) {
 			}
 		}
 	}
-	schema, err := RecordSchema(canonical.Tool)
+	schema, err := RecordSchema(catalog.ToolKind)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var tool map[string]any
-	if err := json.Unmarshal([]byte(recordsOf(complete())[canonical.Tool][0]), &tool); err != nil {
+	if err := json.Unmarshal([]byte(recordsOf(complete())[catalog.ToolKind][0]), &tool); err != nil {
 		t.Fatal(err)
 	}
 	good := [][2]string{{"domain", "é-٣.日本語.example"}, {"domain", "a1.b-2.co"}, {"price", "1 200,50 €/employé/mois"}, {"price", "0 €/µ"}}
@@ -179,7 +179,7 @@ func TestTheSchemaOfARecordHasPatternsForEveryProgram(t *testing.T) {
 }
 
 func TestTheSchemaOfARecordHasItsFieldsInTheirOrder(t *testing.T) {
-	schema, err := RecordSchema(canonical.Page)
+	schema, err := RecordSchema(catalog.PageKind)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,6 +110,7 @@ type Result struct {
 	Warnings []Warning // by file and line
 	// Pictures holds the bytes of the new pictures of Catalog. Close it.
 	Pictures *Pictures
+	Proofs   []catalog.Proof          // all that the folder has, also of announced prices
 	lines    map[string][]recordLines // by folder
 	folder   *folder                  // for With; nil without a memory
 }
@@ -183,7 +184,7 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 	if len(f.problems) > 0 {
 		return r, r.Close()
 	}
-	r.Catalog, r.lines = c, f.lines()
+	r.Catalog, r.lines, r.Proofs = c, f.lines(), f.proofs
 	return r, nil
 }
 
@@ -230,16 +231,16 @@ func sortByPlace[T Problem | Warning](found []T) {
 // rank returns the position of a file in the order of the format: top-level files
 // first, then, for each kind, the folder and the JSON lines.
 func rank(file string) int {
-	for i, k := range kinds {
+	for i, k := range catalog.WrittenKinds {
 		switch {
-		case strings.HasPrefix(file, k.folder+"/"):
+		case strings.HasPrefix(file, k.Folder+"/"):
 			return 2*i + 1
-		case file == k.folder+".jsonl":
+		case file == k.Folder+".jsonl":
 			return 2*i + 2
 		}
 	}
 	if strings.HasPrefix(file, imageFolder+"/") {
-		return 2*len(kinds) + 1
+		return 2*len(catalog.WrittenKinds) + 1
 	}
 	return 0
 }

@@ -6,14 +6,13 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/problem"
-	canonical "palmares/internal/record"
 )
 
 // A Document is the file of one record, or catalogue.yaml, that a form edits. What is not changed
 // keeps its bytes: a change rewrites the lines of its own field only.
 type Document struct {
 	path string
-	kind canonical.Kind
+	kind *catalog.Kind
 
 	mark       string   // the byte order mark, or ""
 	lines      []string // with their ends
@@ -62,16 +61,16 @@ func OpenDocument(path string, data []byte) (*Document, error) {
 }
 
 // NewDocument returns an empty record, with a line for each field that it must have.
-func NewDocument(kind canonical.Kind) *Document {
+func NewDocument(kind *catalog.Kind) *Document {
 	var b strings.Builder
-	for i := range canonical.Tables[kind] {
-		if f := &canonical.Tables[kind][i]; f.Use.Has(catalog.Required) && f.Form != catalog.OwnSlug {
+	for i := range kind.Fields {
+		if f := &kind.Fields[i]; f.Use.Has(catalog.Required) && f.Form != catalog.OwnSlug {
 			b.WriteString(f.Name + ":\n")
 		}
 	}
 	d := &Document{kind: kind, path: catalogueFile}
 	text := b.String()
-	if kind != canonical.Catalogue {
+	if kind != catalog.CatalogueKind {
 		d.path, text = "", "---\n"+text+"---\n"
 	}
 	if err := d.parse(text); err != nil {
@@ -81,22 +80,20 @@ func NewDocument(kind canonical.Kind) *Document {
 }
 
 // kindOf returns the kind and the slug of the record that a file has.
-func kindOf(path string) (canonical.Kind, string, error) {
+func kindOf(path string) (*catalog.Kind, string, error) {
 	if path == catalogueFile {
-		return canonical.Catalogue, string(canonical.Catalogue), nil
+		return catalog.CatalogueKind, catalog.CatalogueKind.Name, nil
 	}
 	folder, name, _ := strings.Cut(path, "/")
 	slug, isMarkdown := strings.CutSuffix(name, ".md")
 	slug = strings.TrimSuffix(slug, nextSuffix)
-	for _, k := range kinds {
-		switch {
-		case path == k.folder+".jsonl":
-			return "", "", &EditError{Text: problem.New("bulk-not-edited")}
-		case folder == k.folder && isMarkdown && catalog.IsSlug(slug):
-			return k.of, slug, nil
-		}
+	if k := catalog.KindIn(folder); k != nil && isMarkdown && catalog.IsSlug(slug) {
+		return k, slug, nil
 	}
-	return "", "", &EditError{Text: problem.New("not-a-record-file")}
+	if catalog.KindIn(strings.TrimSuffix(path, ".jsonl")) != nil && strings.HasSuffix(path, ".jsonl") {
+		return nil, "", &EditError{Text: problem.New("bulk-not-edited")}
+	}
+	return nil, "", &EditError{Text: problem.New("not-a-record-file")}
 }
 
 // parse makes the document that of a text, or returns an error and leaves it as it is.
@@ -106,7 +103,7 @@ func (d *Document) parse(text string) error {
 	if len(text) > maxFile {
 		return &EditError{Text: problem.New("document-too-large")}
 	}
-	if plain, ok := reader.utf8(text); ok && d.kind == canonical.Catalogue {
+	if plain, ok := reader.utf8(text); ok && d.kind == catalog.CatalogueKind {
 		var v value
 		v, _ = reader.settings(plain)
 		reader.fields = v.fields
@@ -126,7 +123,7 @@ func (d *Document) parse(text string) error {
 		next.newline = "\r\n"
 	}
 	next.end, next.text = len(next.lines), len(next.lines)
-	if d.kind != canonical.Catalogue {
+	if d.kind != catalog.CatalogueKind {
 		next.first = 1
 		next.end = 1 + slices.IndexFunc(next.lines[1:], func(line string) bool {
 			return strings.TrimRight(normalizeNewlines(line), " \t\n") == "---"
@@ -145,7 +142,7 @@ func (d *Document) parse(text string) error {
 func (d *Document) Bytes() []byte { return []byte(d.mark + strings.Join(d.lines, "")) }
 
 // Kind returns the kind of the record.
-func (d *Document) Kind() canonical.Kind { return d.kind }
+func (d *Document) Kind() *catalog.Kind { return d.kind }
 
 // Slug returns the slug of the record; "" if it has none yet.
 func (d *Document) Slug() string {
@@ -159,7 +156,7 @@ func (d *Document) FieldOf(p Problem) string {
 	if name := strings.TrimSuffix(p.Text.English, " is missing"); p.Text.Code == "missing" && d.field(name) != nil {
 		return name
 	}
-	if d.kind != canonical.Catalogue && p.Line > d.text {
+	if d.kind != catalog.CatalogueKind && p.Line > d.text {
 		return "body"
 	}
 	for i, s := range d.spans {
@@ -171,7 +168,7 @@ func (d *Document) FieldOf(p Problem) string {
 }
 
 func (d *Document) field(name string) *catalog.Field {
-	return fieldOf(canonical.Tables[d.kind], name)
+	return fieldOf(d.kind.Fields, name)
 }
 
 // fieldOf returns the field of a table by its name; nil if there is none.
@@ -213,7 +210,7 @@ func (d *Document) Body() string { return d.body }
 // SetBody replaces the Markdown below the fields. Blank lines around it stay.
 func (d *Document) SetBody(text string) error {
 	text, _ = trimBlankLines(cleanText(text))
-	if text == d.body || d.kind == canonical.Catalogue {
+	if text == d.body || d.kind == catalog.CatalogueKind {
 		return nil
 	}
 	isBlank := func(line string) bool { return strings.TrimSpace(line) == "" }
@@ -228,12 +225,11 @@ func (d *Document) SetBody(text string) error {
 	for line := range strings.Lines(text) {
 		lines = append(lines, strings.TrimSuffix(line, "\n")+d.newline)
 	}
-	return d.parse(d.mark + strings.Join(d.splice(at, lines), ""))
+	return d.parse(d.mark + strings.Join(d.ended(slices.Concat(d.lines[:at.from], lines, d.lines[at.to:])), ""))
 }
 
-// splice returns the lines with others instead of a span. A file keeps or lacks the end of its last line.
-func (d *Document) splice(old span, lines []string) []string {
-	all := slices.Concat(d.lines[:old.from], lines, d.lines[old.to:])
+// ended returns lines that each have their end. A file keeps or lacks that of its last line.
+func (d *Document) ended(all []string) []string {
 	lacksEnd := len(d.lines) > 0 && !strings.HasSuffix(d.lines[len(d.lines)-1], "\n")
 	for i := range all {
 		if i == len(all)-1 && lacksEnd {

@@ -20,7 +20,6 @@ import (
 
 	"palmares/demo"
 	"palmares/internal/catalog"
-	canonical "palmares/internal/record"
 	"palmares/internal/synthetic"
 	"palmares/starter"
 )
@@ -189,7 +188,7 @@ func oddFolder(t *testing.T) map[string]string {
 	for i := range oddFiles {
 		name := fmt.Sprintf("outils/odd-%d.md", i)
 		files[name] = oddTool(r)
-		decoded := decodeMarkdown(basis{zone: time.UTC}, kinds[0], name, files[name], nil)
+		decoded := decodeMarkdown(basis{zone: time.UTC}, catalog.WrittenKinds[0], name, files[name], nil)
 		for _, p := range decoded.problems {
 			t.Fatalf("%s in\n%s", p, files[name])
 		}
@@ -463,9 +462,9 @@ func wantRead(f *catalog.Field, given Value, read any) error {
 }
 
 // readBack decodes a file of a record, or catalogue.yaml.
-func readBack(kind canonical.Kind, name, text string) (record any, publishAt string, problems []Problem) {
+func readBack(kind *catalog.Kind, name, text string) (record any, publishAt string, problems []Problem) {
 	on := basis{zone: time.UTC}
-	if kind == canonical.Catalogue {
+	if kind == catalog.CatalogueKind {
 		d := decoder{file: name, line: 1, basis: on, problems: &problems, warnings: new([]Warning)}
 		plain, _ := d.utf8(text)
 		v, _ := d.settings(plain)
@@ -473,13 +472,10 @@ func readBack(kind canonical.Kind, name, text string) (record any, publishAt str
 		c, _ := d.catalogue()
 		return &c, "", problems
 	}
-	i := slices.IndexFunc(kinds, func(k fileKind) bool { return k.of == kind })
-	r := decodeMarkdown(on, kinds[i], name, text, nil)
+	r := decodeMarkdown(on, kind, name, text, nil)
 	record = r.record.of
 	return record, r.record.publishAt, r.problems
 }
-
-type fileKind = kind
 
 // wantOneChange checks that only the lines of a field differ.
 func wantOneChange(before, after *Document, name string) error {
@@ -520,12 +516,12 @@ func TestAChangedFieldChangesItsOwnLinesOnly(t *testing.T) {
 		name := rapid.SampledFrom(slices.Sorted(maps.Keys(files))).Draw(t, "file")
 		d := opened(t, name, files[name])
 		for range 4 {
-			table := canonical.Tables[d.Kind()]
+			table := d.Kind().Fields
 			f := &table[rapid.IntRange(0, len(table)-1).Draw(t, "field")]
 			if f.Form == catalog.OwnSlug || f.Name == "price_source" || f.Name == "price_quote" { // those need each other
 				continue
 			}
-			isSetting := d.Kind() == canonical.Catalogue && f.List != nil
+			isSetting := d.Kind() == catalog.CatalogueKind && f.List != nil
 			before := opened(t, name, string(d.Bytes()))
 			given := changed(t, before.Value(f.Name), valueFor(t, f))
 			text := before.Bytes()
@@ -558,7 +554,7 @@ func TestAChangedFieldChangesItsOwnLinesOnly(t *testing.T) {
 					fail(fmt.Errorf("%s: %s", g.Name, cmp.Diff(g.In(old), g.In(read))))
 				}
 			}
-			if !isSetting && f.Name != "announced" && f.Name != "body" && d.Kind() != canonical.Comparison && f.Name != "draft" && len(was) == 0 && len(problems) > 0 {
+			if !isSetting && f.Name != "announced" && f.Name != "body" && d.Kind() != catalog.ComparisonKind && f.Name != "draft" && len(was) == 0 && len(problems) > 0 {
 				fail(fmt.Errorf("problems: %v", problems))
 			}
 			again := string(d.Bytes())
@@ -588,7 +584,7 @@ func set(t *testing.T, d *Document, name string, v Value) {
 	}
 }
 
-func TestCommentsOrderAndStyleStay(t *testing.T) {
+func TestAChangedFieldIsWrittenAnewBelowItsComments(t *testing.T) {
 	const before = `---
 # Relu par Jo.
 tagline: 'Il relit' # à revoir
@@ -646,26 +642,34 @@ domain:
 category: code
 pricing: payant
 price: 20 €/mois   # avec la TVA
-aliases: [vieux, nord] # du temps de Nord
+# du temps de Nord
+aliases:
+  - vieux
+  - nord
 # Les sources, dans l’ordre.
-sources: # lues en mai
-
-  # un journal
+# lues en mai
+# le site
+# bon
+# un journal
+sources:
   - https://b.example
   - https://c.example
-  # le site
-  - https://a.example/1 # bon
+  - https://a.example/1
+# vérifié
+# celle de Jo
+# sic
 plans:
-  - {name: Un, price: "4 €"} # vérifié
-  # celle de Jo
-  - name: Deux # sic
-    price: 5 €
+  - name: Un
+    price: "4 €"
+  - name: Deux
+    price: "5 €"
     note: par an
   - name: Trois
     price: sur devis
+# s
+# jugé à deux
 criteria:
-  latence: 2.5 # s
-  # jugé à deux
+  latence: 2.5
   exactitude: 8
   hors-ligne: true
 score_note: |-
@@ -697,7 +701,7 @@ Un avis.
 	}
 	d = opened(t, "outils/boreal.md", "---\nname: a\nscore: b\nplans:\n  - name: c\n---\n")
 	about := map[string]int{}
-	for _, p := range decodeMarkdown(basis{}, kinds[0], d.path, string(d.Bytes()), nil).problems {
+	for _, p := range decodeMarkdown(basis{}, catalog.WrittenKinds[0], d.path, string(d.Bytes()), nil).problems {
 		about[d.FieldOf(p)]++
 	}
 	if want := map[string]int{"domain": 1, "category": 1, "pricing": 1, "price": 1, "tagline": 1, "score": 1, "plans": 1}; !maps.Equal(about, want) {
@@ -708,23 +712,13 @@ Un avis.
 func TestSettingsAreEditedFieldByField(t *testing.T) {
 	const text = `name: Essai
 theme: {font: serif, accent: "#7a1f3d"} # à nous
-labels: # nos mots
-  icp: hide
-  # comme au journal
-  verifiability: Vérifié
 licence: open # pour tous
 categories:
   # la première
-  - label: Code # avec soin
+  - label: Code
     slug: code
-    usages: [{slug: a, label: A}]
     protocol:
       version: "1"
-    criteria:
-      - slug: latence
-        label: Latence
-  - slug: voix
-    label: Voix
 `
 	change := func(name string, edit func(Value) Value, was, is string) {
 		t.Helper()
@@ -737,21 +731,15 @@ categories:
 	cell := func(name, text string) func(Value) Value {
 		return func(v Value) Value { v.Rows[0][name] = Value{Text: text}; return v }
 	}
-	change("theme", cell("accent", "#005500"), "#7a1f3d", "#005500")
-	change("theme", func(Value) Value { return Value{Rows: []Row{{"font": {Text: "serif"}}}} }, "theme: {font: serif, accent: \"#7a1f3d\"} # à nous\n", "")
-	change("labels", cell("verifiability", ""), "  # comme au journal\n  verifiability: Vérifié\n", "")
-	change("labels", cell("obsolescence", "Usure"), "Vérifié\n", "Vérifié\n  obsolescence: Usure\n")
+	theme := "theme: {font: serif, accent: \"#7a1f3d\"} # à nous\n"
+	change("theme", cell("accent", "#005500"), theme, "# à nous\ntheme:\n  accent: \"#005500\"\n  font: serif\n")
+	change("theme", func(Value) Value { return Value{Rows: []Row{{"font": {Text: "serif"}}}} }, theme, "")
 	change("licence", cell("name", "reserved"), "open", "reserved")
 	change("licence", func(Value) Value {
 		return Value{Rows: []Row{{"name": {Text: "CC BY"}, "url": {Text: "https://a.example"}}}}
 	}, "licence: open # pour tous\n", "# pour tous\nlicence:\n  name: CC BY\n  url: https://a.example\n")
-	change("categories", cell("label", "Le code"), "label: Code", "label: Le code")
-	change("categories", func(v Value) Value { v.Rows[0]["usages"].Rows[0]["label"] = Value{Text: "B"}; return v }, "label: A}", "label: B}")
-	change("categories", func(v Value) Value { v.Rows[0]["protocol"].Rows[0]["version"] = Value{Text: "2"}; return v }, `"1"`, `"2"`)
-	change("categories", func(v Value) Value { v.Rows[0]["criteria"].Rows[0]["worst"] = Value{Text: "9,5"}; return v },
-		"label: Latence\n", "label: Latence\n        worst: 9.5\n")
-	change("categories", func(v Value) Value { v.Rows[1]["aliases"] = Value{Items: []string{"son"}}; return v },
-		"label: Voix\n", "label: Voix\n    aliases:\n      - son\n")
+	change("categories", func(v Value) Value { v.Rows[0]["protocol"].Rows[0]["version"] = Value{Text: "2"}; return v },
+		text[strings.Index(text, "categories"):], "# la première\ncategories:\n  - slug: code\n    label: Code\n    protocol:\n      version: \"2\"\n")
 }
 
 func TestWhatNoFormShowsIsEditedAsYAML(t *testing.T) {
@@ -814,15 +802,15 @@ func TestRowsOfAMappingNeedDifferentNames(t *testing.T) {
 }
 
 func TestANewRecordIsFilledInByItsForm(t *testing.T) {
-	for _, kind := range canonical.Kinds {
+	for _, kind := range catalog.Kinds {
 		d := NewDocument(kind)
-		for _, f := range canonical.Tables[kind] {
+		for _, f := range kind.Fields {
 			if isThere := strings.Contains("\n"+string(d.Bytes()), "\n"+f.Name+":\n"); isThere != (f.Use.Has(catalog.Required) && f.Form != catalog.OwnSlug) {
 				t.Errorf("%s: %s has a line: %v", kind, f.Name, isThere)
 			}
 		}
 	}
-	d, err := NewDocument(canonical.Tool).Rename("boreal")
+	d, err := NewDocument(catalog.ToolKind).Rename("boreal")
 	if err != nil || d.path != "outils/boreal.md" {
 		t.Fatal(d.path, err)
 	}
@@ -847,9 +835,9 @@ func TestARecordIsRenamedDuplicatedAndRetired(t *testing.T) {
 		return d.path + "\n" + string(d.Bytes())
 	}
 	for want, got := range map[string]string{
-		"outils/nord.md\n---\n" + someFields + strings.Replace(fields, "[vieux]", "[vieux, boreal]", 1) + "---\nUn avis.\n": file(tool.Rename("nord")),
-		"outils/vieux.md\n---\n" + someFields + strings.Replace(fields, "[vieux]", "[boreal]", 1) + "---\nUn avis.\n":       file(tool.Rename("vieux")),
-		"outils/nord.md\n---\n" + someFields + "score: 8.5\nusages: [relire]\ndraft: true\n---\nUn avis.\n":                 file(tool.Duplicate("nord")),
+		"outils/nord.md\n---\n" + someFields + strings.Replace(fields, "aliases: [vieux] # bon\n", "# bon\naliases:\n  - vieux\n  - boreal\n", 1) + "---\nUn avis.\n": file(tool.Rename("nord")),
+		"outils/vieux.md\n---\n" + someFields + strings.Replace(fields, "aliases: [vieux] # bon\n", "# bon\naliases:\n  - boreal\n", 1) + "---\nUn avis.\n":           file(tool.Rename("vieux")),
+		"outils/nord.md\n---\n" + someFields + "score: 8.5\nusages: [relire]\ndraft: true\n---\nUn avis.\n":                                                           file(tool.Duplicate("nord")),
 		"cimetiere/boreal.md\n---\nname: Boréal\ncategory: code\nreason: mort\nretired_at: 2026-11-01\nsuccessor: scie\nlast_score: 8.5\nlast_price: 19,99 €/mois\nusages:\n  - relire\n" +
 			strings.Replace(fields[strings.Index(fields, "price_history"):], "  # vu en mai\n", "", 1) + "---\nIl n’est plus.\n": file(Retire(tool, "mort", "2026-11-01", "scie", "Il n’est plus.\n")),
 	} {
@@ -858,15 +846,15 @@ func TestARecordIsRenamedDuplicatedAndRetired(t *testing.T) {
 		}
 	}
 	next := opened(t, "outils/boreal.next.md", "---\n"+someFields+"---\n")
-	if d, err := next.Rename("nord"); err != nil || d.path != "outils/nord.next.md" || d.path != NextPath(PathOf(canonical.Tool, "nord")) {
+	if d, err := next.Rename("nord"); err != nil || d.path != "outils/nord.next.md" || d.path != NextPath(PathOf(catalog.ToolKind, "nord")) {
 		t.Error(d.path, err)
 	}
 	other := opened(t, "outils/scie.md", "---\n"+someFields+"announced:\n  - {from: 2030-01-01, retire: mort, successor: boreal} # sûr\n---\n")
-	if is, err := other.ReplaceTool("boreal", "nord"); !is || err != nil || !strings.Contains(string(other.Bytes()), "  - {from: 2030-01-01, retire: mort, successor: nord} # sûr\n") {
+	if is, err := other.ReplaceTool("boreal", "nord"); !is || err != nil || !strings.Contains(string(other.Bytes()), "# sûr\nannounced:\n  - from: 2030-01-01\n    retire: mort\n    successor: nord\n") {
 		t.Errorf("%v %v %s", is, err, other.Bytes())
 	}
 	article := opened(t, "articles/cinq.md", "---\ntitle: Cinq\ntools: [scie, boreal] # dans l’ordre\n---\n")
-	if is, err := article.ReplaceTool("boreal", "nord"); !is || err != nil || !strings.Contains(string(article.Bytes()), "tools: [scie, nord] # dans l’ordre\n") {
+	if is, err := article.ReplaceTool("boreal", "nord"); !is || err != nil || !strings.Contains(string(article.Bytes()), "# dans l’ordre\ntools:\n  - scie\n  - nord\n") {
 		t.Errorf("%v %v %s", is, err, article.Bytes())
 	}
 	if is, err := other.ReplaceTool("boreal", "nord"); is || err != nil {

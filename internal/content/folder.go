@@ -14,33 +14,15 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/problem"
-	canonical "palmares/internal/record"
 )
-
-// A kind is one of the kinds of records that have files.
-type kind struct {
-	of     canonical.Kind
-	folder string
-	decode func(*decoder) record
-}
 
 // Folders returns the names of the folders that a content folder may have.
 func Folders() []string {
 	names := []string{imageFolder}
-	for _, k := range kinds {
-		names = append(names, k.folder)
+	for _, k := range catalog.WrittenKinds {
+		names = append(names, k.Folder)
 	}
 	return names
-}
-
-// kinds lists the kinds in the order in which they are read.
-var kinds = []kind{
-	{canonical.Tool, "outils", (*decoder).tool},
-	{canonical.Comparison, "comparatifs", (*decoder).comparison},
-	{canonical.Retired, "cimetiere", (*decoder).retired},
-	{canonical.Page, "pages", (*decoder).customPage},
-	{canonical.Article, "articles", (*decoder).article},
-	{canonical.Author, "auteurs", (*decoder).author},
 }
 
 // IsIgnored reports whether nothing of this name in a content folder is read, wherever
@@ -66,7 +48,8 @@ type folder struct {
 	catalogue catalog.Catalog
 	batches   []*batch // in reading order
 	images    map[string]*image
-	hasProofs bool   // there is a file of what was seen of prices
+	hasProofs bool // there is a file of what was seen of prices
+	proofs    []catalog.Proof
 	settings  record // the links and pictures of catalogue.yaml
 
 	obituaries map[string]*record // by slug, those with an hour
@@ -125,13 +108,9 @@ func (f *folder) read(ctx context.Context) error {
 
 // expected reports whether the format has a top-level entry of this name.
 func expected(name string) (mustBeFolder, known bool) {
-	for _, k := range kinds {
-		if name == k.folder {
-			return true, true
-		}
-		if name == k.folder+".jsonl" {
-			return false, true
-		}
+	stem, isLines := strings.CutSuffix(name, ".jsonl")
+	if catalog.KindIn(stem) != nil {
+		return !isLines, true
 	}
 	if name == imageFolder {
 		return true, true
@@ -170,7 +149,13 @@ func (f *folder) checkType(name string, e fs.DirEntry, wantFolder bool) bool {
 func (f *folder) checkStray(e fs.DirEntry) {
 	name := e.Name()
 	stem, _, _ := strings.Cut(strings.ToLower(name), ".")
-	near := nearest(stem, []string{"catalogue", "outils", "comparatifs", "cimetiere", "articles", "auteurs"})
+	names := []string{"catalogue"}
+	for _, k := range catalog.WrittenKinds {
+		if k != catalog.PageKind { // the word has other uses
+			names = append(names, k.Folder)
+		}
+	}
+	near := nearest(stem, names)
 	switch ext := strings.ToLower(path.Ext(name)); {
 	case e.IsDir():
 		if near == "" || near == "catalogue" {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
-	canonical "palmares/internal/record"
 )
 
 // A FormGroup is a part of the form of a record.
@@ -24,8 +23,8 @@ type FormField struct {
 	Required    bool
 	Choices     []Choice // of a select, and of a list whose items are chosen
 	Columns     []FormField
-	Of          canonical.Kind // of the record whose slug it is
-	From        string         // Choices are those of the catalogue: see Complete
+	Of          *catalog.Kind // of the record whose slug it is
+	From        string        // Choices are those of the catalogue: see Complete
 }
 
 // A Choice is a value that can be chosen.
@@ -58,7 +57,7 @@ const (
 )
 
 // Form returns the fields of a kind of record, in groups. Every field of its table is there once.
-func Form(kind canonical.Kind) []FormGroup {
+func Form(kind *catalog.Kind) []FormGroup {
 	var groups []FormGroup
 	for _, g := range formTexts[kind] {
 		group := FormGroup{Label: g.label}
@@ -88,9 +87,9 @@ func formField(f *catalog.Field, t fieldText) FormField {
 	case catalog.UsageSlugs:
 		field.From = FromUsages
 	case catalog.ToolSlug, catalog.ToolSlugs:
-		field.Of = canonical.Tool
+		field.Of = catalog.ToolKind
 	case catalog.PageSlug:
-		field.Of = canonical.Page
+		field.Of = catalog.PageKind
 	case catalog.Marks, catalog.Weights:
 		field.From = FromCriteria
 		field.Columns = []FormField{

@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"palmares/internal/catalog"
+
 	"palmares/demo"
-	canonical "palmares/internal/record"
 )
 
 // wantWords checks that a field of a form says in French what it is for.
@@ -34,8 +35,8 @@ func wantWords(t *testing.T, f FormField, needsRule bool) {
 }
 
 func TestEveryFieldOfARecordIsInItsFormOnce(t *testing.T) {
-	for _, kind := range canonical.Kinds {
-		if kind == canonical.Proof {
+	for _, kind := range catalog.Kinds {
+		if kind == catalog.ProofKind {
 			continue // nobody writes one
 		}
 		found := map[string]int{}
@@ -52,7 +53,7 @@ func TestEveryFieldOfARecordIsInItsFormOnce(t *testing.T) {
 				}
 			}
 		}
-		for _, f := range canonical.Tables[kind] {
+		for _, f := range kind.Fields {
 			if found[f.Name] != 1 {
 				t.Errorf("%s: %s is %d times in the form", kind, f.Name, found[f.Name])
 			}
@@ -63,7 +64,7 @@ func TestEveryFieldOfARecordIsInItsFormOnce(t *testing.T) {
 func TestAFormKnowsItsInputsAndTheChoicesOfTheCatalogue(t *testing.T) {
 	fields := map[string]FormField{}
 	c, _ := read(t, demo.Folder)
-	form := Form(canonical.Tool)
+	form := Form(catalog.ToolKind)
 	Complete(form, c, "voix")
 	for _, g := range form {
 		for _, f := range g.Fields {

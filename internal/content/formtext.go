@@ -4,7 +4,7 @@ import (
 	_ "embed"
 	"strings"
 
-	canonical "palmares/internal/record"
+	"palmares/internal/catalog"
 )
 
 // forms.txt has the words of the forms, in French, with a tab between the parts of a line: the name of a field,
@@ -29,14 +29,14 @@ const valueRule = "Un nombre, ou true ou false pour un critère auquel on répon
 // choiceTexts the words for the values of enumerated fields.
 var formTexts, columnTexts, choiceTexts = readForms()
 
-func readForms() (groups map[canonical.Kind][]groupText, columns, choices map[string]fieldText) {
-	groups = map[canonical.Kind][]groupText{}
+func readForms() (groups map[*catalog.Kind][]groupText, columns, choices map[string]fieldText) {
+	groups = map[*catalog.Kind][]groupText{}
 	parts := map[string]map[string]fieldText{}
 	part := ""
 	for line := range strings.Lines(forms) {
 		line = strings.TrimSpace(line)
 		mark, words, _ := strings.Cut(line, " ")
-		kind := canonical.Kind(part)
+		kind := catalog.KindNamed(part)
 		switch {
 		case line == "":
 		case mark == "#":

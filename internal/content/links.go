@@ -100,9 +100,9 @@ func (f *folder) checkMentions(c *catalog.Catalog) []pictureUse {
 		switch {
 		case f.only != "" && r.file != f.only:
 		case r.isDraft():
-			check(r, k.folder, drafts)
+			check(r, k.Folder, drafts)
 		default:
-			check(r, k.folder, published)
+			check(r, k.Folder, published)
 		}
 	}
 	return f.existing(uses)
@@ -127,9 +127,9 @@ func (f *folder) addresses(c *catalog.Catalog) *markdown.Addresses {
 	for k, r := range f.present() {
 		switch {
 		case r.of == nil:
-			a.Unread[k.folder+"/"+r.slug] = true
+			a.Unread[k.Folder+"/"+r.slug] = true
 		case r.isDraft():
-			a.Drafts[k.folder+"/"+r.slug] = r.status()
+			a.Drafts[k.Folder+"/"+r.slug] = r.status()
 		}
 	}
 	return a

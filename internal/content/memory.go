@@ -1,9 +1,10 @@
 package content
 
 import (
+	"hash/maphash"
 	"maps"
+	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"palmares/internal/catalog"
@@ -35,11 +36,15 @@ func (b basis) equal(o basis) bool {
 
 // A decoded is what became of a Markdown file.
 type decoded struct {
-	name, text string
-	record     record
-	problems   []Problem
-	warnings   []Warning
+	name     string
+	sum      uint64 // of its text, which is not kept
+	record   record
+	problems []Problem
+	warnings []Warning
 }
+
+// textSeed is of the sums of texts: 64 bits do not meet by accident, and nobody can make them.
+var textSeed = maphash.MakeSeed()
 
 // recall returns what the file name became when it was decoded before, or nil if that
 // was with another text or on another basis.
@@ -47,7 +52,7 @@ func (m *Memory) recall(on basis, name, text string) *decoded {
 	if m == nil || !m.basis.equal(on) {
 		return nil
 	}
-	if d := m.files[name]; d != nil && d.text == text {
+	if d := m.files[name]; d != nil && d.sum == maphash.String(textSeed, text) {
 		return d
 	}
 	return nil
@@ -72,20 +77,22 @@ func (m *Memory) replace(on basis, batches []*batch) {
 // reports false if the whole folder must be read. r must have been read with a memory; one call at a time
 // may use it, and what came of it.
 func (r *Result) With(name, text string) (next *Result, of any, ok bool) {
-	i := slices.IndexFunc(kinds, func(k kind) bool { return strings.HasPrefix(name, k.folder+"/") })
-	if r.folder == nil || i < 0 || slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.File != name }) {
+	k := catalog.KindIn(path.Dir(name))
+	if r.folder == nil || k == nil || slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.File != name }) {
 		return nil, nil, false
 	}
-	file := decodeMarkdown(r.folder.basis, kinds[i], name, text, nil)
+	file := decodeMarkdown(r.folder.basis, k, name, text, nil)
 	if !catalog.IsSlug(file.record.slug) {
 		return nil, nil, false
 	}
 	f := new(*r.folder)
 	f.only, f.problems, f.warnings = name, file.problems, file.warnings
-	own, was := f.replace(kinds[i], file.record.clone())
+	own, was := f.replace(k, file.record.clone())
 	f.assembleAt(f.now)
 	f.checkFuture(f.now)
-	next = &Result{Problems: finish(f.problems, "full-of-problems"), Pictures: &Pictures{}, folder: f}
+	next = &Result{
+		Problems: finish(f.problems, "full-of-problems"), Pictures: &Pictures{}, Proofs: r.Proofs, folder: f,
+	}
 	next.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), func(w Warning) bool { return w.File == name })
 	next.Warnings = append(next.Warnings, slices.DeleteFunc(f.warnings, func(w Warning) bool { return w.File != name })...)
 	sortByPlace(next.Warnings)
@@ -119,7 +126,7 @@ func samePrice(a, b *catalog.Tool) bool {
 
 // replace puts a record in the place of that of the same file, which it returns, or after all others. The
 // folder that f is a copy of stays as it is.
-func (f *folder) replace(k kind, r record) (own *record, was record) {
+func (f *folder) replace(k *catalog.Kind, r record) (own *record, was record) {
 	f.batches = slices.Clone(f.batches)
 	for i, b := range f.batches {
 		if at := slices.IndexFunc(b.records, func(o record) bool { return o.file == r.file }); at >= 0 {

@@ -11,11 +11,11 @@ import (
 // isMisplaced reports whether a record has the fields of another kind, as one that was moved from
 // its folder has. One problem then says what to keep, to delete and to add, instead of one for
 // each field.
-func (d *decoder) isMisplaced(k kind) bool {
+func (d *decoder) isMisplaced(k *catalog.Kind) bool {
 	has := func(fields []catalog.Field, name string) bool {
 		return slices.ContainsFunc(fields, func(f catalog.Field) bool { return f.Name == name })
 	}
-	own := lineFields(k.of)
+	own := lineFields(k)
 	var keep, remove []string
 	var add []problem.Text
 	for _, f := range d.fields {
@@ -25,16 +25,16 @@ func (d *decoder) isMisplaced(k kind) bool {
 			remove = append(remove, f.name)
 		}
 	}
-	isOther := func(k kind) bool {
+	isOther := func(k *catalog.Kind) bool {
 		n := 0
 		for _, name := range remove {
-			if has(lineFields(k.of), name) {
+			if has(lineFields(k), name) {
 				n++
 			}
 		}
 		return n > 1 // one may be a mistake
 	}
-	other := slices.IndexFunc(kinds, isOther)
+	other := slices.IndexFunc(catalog.WrittenKinds, isOther)
 	if other < 0 {
 		return false
 	}
@@ -57,9 +57,9 @@ func (d *decoder) isMisplaced(k kind) bool {
 	if len(add) > 0 {
 		advice = append(advice, problem.New("add-fields", problem.Join(", ", add...)))
 	}
-	if k.folder == "cimetiere" {
+	if k.Folder == "cimetiere" {
 		advice = append(advice, problem.New("add-why"))
 	}
-	d.report(d.line, "misplaced", kinds[other].folder, d.file, problem.Join("", advice...))
+	d.report(d.line, "misplaced", catalog.WrittenKinds[other].Folder, d.file, problem.Join("", advice...))
 	return true
 }

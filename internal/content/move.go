@@ -5,19 +5,16 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
-	canonical "palmares/internal/record"
 )
 
 // What makes one record of another.
 
 // PathOf returns the path of the file of a record.
-func PathOf(kind canonical.Kind, slug string) string {
-	for _, k := range kinds {
-		if k.of == kind {
-			return k.folder + "/" + slug + ".md"
-		}
+func PathOf(kind *catalog.Kind, slug string) string {
+	if kind == catalog.CatalogueKind {
+		return catalogueFile
 	}
-	return catalogueFile
+	return kind.Folder + "/" + slug + ".md"
 }
 
 // NextPath returns the path of the file that replaces another one at its hour.
@@ -41,8 +38,8 @@ func (d *Document) Rename(slug string) (*Document, error) {
 // ReplaceTool replaces the slug of a tool wherever the fields of a record name it, and reports whether
 // they do.
 func (d *Document) ReplaceTool(old, slug string) (isChanged bool, err error) {
-	table := canonical.Tables[d.kind]
-	for i := 0; i < len(table) && err == nil; i++ {
+	table, changed := d.kind.Fields, map[string]Value{}
+	for i := range table {
 		f, v := &table[i], d.Value(table[i].Name)
 		isNamed := f.Form == catalog.ToolSlug && v.Text == old
 		if isNamed {
@@ -61,10 +58,10 @@ func (d *Document) ReplaceTool(old, slug string) (isChanged bool, err error) {
 			}
 		}
 		if isNamed {
-			isChanged, err = true, d.Set(f.Name, v)
+			changed[f.Name] = v
 		}
 	}
-	return isChanged, err
+	return len(changed) > 0, d.SetAll(changed)
 }
 
 // ownFields are those that a copy of a record does not have: they say what happened to this one.
@@ -77,21 +74,21 @@ var ownFields = []string{
 func (d *Document) Duplicate(slug string) (*Document, error) {
 	next := *d
 	next.path = PathOf(d.kind, slug)
+	none := map[string]Value{}
 	for _, name := range ownFields {
 		if next.index(name) >= 0 && next.field(name) != nil {
-			if err := next.Set(name, Value{}); err != nil {
-				return nil, err
-			}
+			none[name] = Value{}
 		}
 	}
-	return &next, nil
+	err := next.SetAll(none)
+	return &next, err
 }
 
 // Retire returns the obituary of a tool, with what belongs to it: its name, category, usages and
 // histories, its last score and price.
 func Retire(tool *Document, reason, day, successor, text string) (*Document, error) {
-	d := NewDocument(canonical.Retired)
-	d.path = PathOf(canonical.Retired, tool.Slug())
+	d := NewDocument(catalog.RetiredKind)
+	d.path = PathOf(catalog.RetiredKind, tool.Slug())
 	values := map[string]Value{
 		"reason": {Text: reason}, "retired_at": {Text: day}, "successor": {Text: successor}, "body": {Text: text},
 		"last_score": tool.Value("score"), "last_price": tool.Value("price"),
@@ -99,12 +96,6 @@ func Retire(tool *Document, reason, day, successor, text string) (*Document, err
 	for _, name := range []string{"name", "category", "usages", "price_history", "score_history"} {
 		values[name] = tool.Value(name)
 	}
-	for i := range catalog.RetiredFields {
-		if name := catalog.RetiredFields[i].Name; name != "slug" {
-			if err := d.Set(name, values[name]); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return d, nil
+	err := d.SetAll(values)
+	return d, err
 }

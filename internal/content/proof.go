@@ -16,6 +16,7 @@ func (f *folder) readProofs(c *catalog.Catalog) {
 	} else if err != nil {
 		f.problem(catalog.ProofFile, 1, "file-unreadable", rootCause(err))
 	}
+	f.proofs = proofs
 	for i := range proofs {
 		p := &proofs[i]
 		if t := c.Tool(p.Slug); t != nil && p.IsOf(t) {

@@ -192,7 +192,7 @@ func (d *decoder) checked(form catalog.Form, at label, v *value) string {
 }
 
 // quoteForm matches quotations: words or numbers, whatever stands around them.
-var quoteForm = regexp.MustCompile(`[\p{L}\p{N}]`)
+var quoteForm = regexp.MustCompile(`[\p{L}\p{Nd}]`)
 
 // isVisible reports whether a text has no hidden characters, or reports the first one.
 func (d *decoder) isVisible(at label, v *value, s string) bool {

@@ -8,7 +8,6 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
 	"palmares/internal/problem"
-	canonical "palmares/internal/record"
 )
 
 // A record is one record of the folder, with what is needed to check it against
@@ -97,26 +96,48 @@ type fieldPicture struct {
 	line int
 }
 
+// readKind reads a record of a kind.
+func (d *decoder) readKind(k *catalog.Kind) record {
+	of := k.New()
+	if k != catalog.ComparisonKind && k != catalog.RetiredKind {
+		d.checkBody = markdown.CheckSections
+	}
+	d.readRecord(k.Fields, of)
+	refs := &references{aliases: d.former}
+	r := record{slug: k.Slug(of), of: of, references: refs}
+	switch x := of.(type) {
+	case *catalog.Tool:
+		refs.refs, refs.aliases = d.former, nil
+		r.tested = d.isGiven("score")
+		d.checkTool(x)
+		if x.AffiliateURL != "" {
+			refs.affiliateLine = d.lineOf("affiliate_url")
+		}
+	case *catalog.Comparison:
+		d.checkComparison(x)
+		refs.refs = slices.Concat(d.reference("tool_a", x.ToolA), d.reference("tool_b", x.ToolB))
+	case *catalog.Retired:
+		d.checkRetired(x)
+		refs.refs = d.reference("successor", x.Successor)
+	case *catalog.Page:
+		d.checkPage(x)
+	case *catalog.Article:
+		d.checkArticle(x)
+		refs.refs = d.tools
+	}
+	return d.newRecord(r)
+}
+
 // The rules of each kind of record, beside those of its fields.
 
-func (d *decoder) tool() record {
-	d.checkBody = markdown.CheckSections
-	t := &catalog.Tool{}
-	d.readRecord(catalog.ToolFields, t)
+func (d *decoder) checkTool(t *catalog.Tool) {
 	d.checkTest(t)
 	d.checkAnnounced(t)
 	d.checkQuote(t.PriceQuote, t.Pricing, t.Price, t.PriceDisplay)
 	d.checkDisplay(t)
-	refs := &references{refs: d.former}
-	if t.AffiliateURL != "" {
-		refs.affiliateLine = d.lineOf("affiliate_url")
-	}
-	return d.newRecord(record{slug: t.Slug, of: t, tested: d.isGiven("score"), references: refs})
 }
 
-func (d *decoder) comparison() record {
-	x := &catalog.Comparison{}
-	d.readRecord(catalog.ComparisonFields, x)
+func (d *decoder) checkComparison(x *catalog.Comparison) {
 	if x.Title == "" || x.ToolA == "" || x.ToolB == "" || x.Winner == "" || x.WinnerNote == "" {
 		x.Draft = true // unpublished and incomplete
 	}
@@ -126,26 +147,17 @@ func (d *decoder) comparison() record {
 	if x.Winner != "" && x.ToolA != "" && x.ToolB != "" && x.Winner != x.ToolA && x.Winner != x.ToolB {
 		d.report(d.lineOf("winner"), "winner-elsewhere", x.ToolA, x.ToolB, x.Winner)
 	}
-	refs := slices.Concat(d.reference("tool_a", x.ToolA), d.reference("tool_b", x.ToolB))
-	return d.newRecord(record{slug: x.Slug, of: x, references: &references{refs: refs, aliases: d.former}})
 }
 
-func (d *decoder) retired() record {
-	o := &catalog.Retired{}
-	d.readRecord(catalog.RetiredFields, o)
+func (d *decoder) checkRetired(o *catalog.Retired) {
 	o.Note = markdown.Plain(o.Body)
 	if o.Note == "" && !d.isDraft {
 		d.inBody(1, problem.New("note-empty"))
 	}
 	d.checkUsages(d.declared[o.Category], o.Usages)
-	refs := d.reference("successor", o.Successor)
-	return d.newRecord(record{slug: o.Slug, of: o, references: &references{refs: refs}})
 }
 
-func (d *decoder) customPage() record {
-	d.checkBody = markdown.CheckSections
-	p := &catalog.Page{}
-	d.readRecord(catalog.PageFields, p)
+func (d *decoder) checkPage(p *catalog.Page) {
 	if catalog.IsReservedPage(p.Slug) {
 		d.report(d.line, "slug-reserved", p.Slug)
 	}
@@ -155,13 +167,9 @@ func (d *decoder) customPage() record {
 		}
 	}
 	d.checkEnd(p.PublishAt, p.UnpublishAt)
-	return d.newRecord(record{slug: p.Slug, of: p, references: &references{aliases: d.former}})
 }
 
-func (d *decoder) article() record {
-	d.checkBody = markdown.CheckSections
-	a := &catalog.Article{}
-	d.readRecord(catalog.ArticleFields, a)
+func (d *decoder) checkArticle(a *catalog.Article) {
 	d.checkEnd(a.PublishAt, a.UnpublishAt)
 	if a.Body == "" && !d.isDraft {
 		d.inBody(1, problem.New("article-no-text"))
@@ -169,15 +177,6 @@ func (d *decoder) article() record {
 	if d.isDraft && (a.PublishAt != "" || a.UnpublishAt != "") {
 		d.warn(d.lineOf("draft"), "draft-with-hours")
 	}
-	refs := &references{refs: d.tools, aliases: d.former}
-	return d.newRecord(record{slug: a.Slug, of: a, references: refs})
-}
-
-func (d *decoder) author() record {
-	d.checkBody = markdown.CheckSections
-	a := &catalog.Author{}
-	d.readRecord(catalog.AuthorFields, a)
-	return d.newRecord(record{slug: a.Slug, of: a, references: &references{}})
 }
 
 func (d *decoder) checkEnd(publishAt, unpublishAt string) {
@@ -248,7 +247,7 @@ func (d *decoder) catalogue() (catalog.Catalog, categories) {
 
 // ownKind is the slug of a catalogue as a record.
 var ownKind = catalog.Field{
-	Name: "slug", Form: catalog.Enum, Use: catalog.Always, Values: []string{string(canonical.Catalogue)},
+	Name: "slug", Form: catalog.Enum, Use: catalog.Always, Values: []string{catalog.CatalogueKind.Name},
 }
 
 // declare keeps a category that was read by entry, and what it mentions.

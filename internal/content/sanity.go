@@ -78,7 +78,7 @@ func (r *Result) WarnJumps(old *catalog.Catalog, d *catalog.Diff) []Warning {
 	warn := func(file string, line int32, code string, args ...any) {
 		addWarning(&found, ignoredBy(r.Catalog), Warning{file, max(int(line), 1), problem.New(code, args...)})
 	}
-	r.eachOf("outils", d.Tools.Changed, func(file string, at recordLines) {
+	r.eachOf("outils", d.Of(catalog.ToolKind).Changed, func(file string, at recordLines) {
 		slug := at.slug
 		was, is := old.Tool(slug), r.Catalog.Tool(slug)
 		if was == nil || is == nil {
@@ -103,10 +103,11 @@ func (r *Result) WarnJumps(old *catalog.Catalog, d *catalog.Diff) []Warning {
 		}
 	})
 	c := r.Catalog
-	changed, all := 0, len(c.Tools)+len(c.Comparisons)+len(c.Retired)+len(c.Pages)+len(c.Articles)+len(c.Authors)
-	for _, of := range []*catalog.RecordChanges{&d.Tools, &d.Comparisons, &d.Retired, &d.Pages, &d.Articles, &d.Authors} {
+	changed, all := 0, 0
+	for _, k := range catalog.WrittenKinds {
+		of := d.Of(k)
 		changed += len(of.Changed) + len(of.Removed)
-		all += len(of.Removed) - len(of.Added)
+		all += k.Len(c) + len(of.Removed) - len(of.Added)
 	}
 	if changed >= leastMass && 2*changed > all {
 		warn(catalogueFile, 1, "many-changes", changed, all)

@@ -30,15 +30,13 @@ func addProperty(object *schemaNode, name string, form *schemaNode) {
 // lines, or of catalogue.yaml. It says what one record may hold; what other records and
 // files decide, such as whether a tool exists, only Read knows.
 func Schema(kind string, isJSONLines bool) ([]byte, error) {
-	if kind == "auteur" {
-		kind = string(canonical.Author)
+	k := catalog.KindNamed(kind)
+	if k == nil {
+		return nil, fmt.Errorf("%q is not a kind of record: expected %s", kind, strings.Join(catalog.KindNames(catalog.Kinds), ", "))
 	}
-	all := lineFields(canonical.Kind(kind))
-	if !isJSONLines {
-		all = canonical.Tables[canonical.Kind(kind)]
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%q is not a kind of record: expected outil, comparatif, cimetiere, page, article, auteur, catalogue", kind)
+	all := k.Fields
+	if isJSONLines {
+		all = lineFields(k)
 	}
 	var status, fields []catalog.Field
 	for _, f := range all {
@@ -57,13 +55,10 @@ func Schema(kind string, isJSONLines bool) ([]byte, error) {
 	return schemaText(root, kind)
 }
 
-// lineFields returns the fields of a JSON line; nil if there is no such kind of record.
-func lineFields(kind canonical.Kind) []catalog.Field {
-	fields := canonical.Tables[kind]
-	switch {
-	case fields == nil:
-		return nil
-	case kind == canonical.Catalogue:
+// lineFields returns the fields of a JSON line.
+func lineFields(kind *catalog.Kind) []catalog.Field {
+	fields := kind.Fields
+	if kind == catalog.CatalogueKind {
 		fields = append([]catalog.Field{ownKind}, fields...)
 	}
 	return append(slices.Clone(fields), canonical.ImagesField)
@@ -71,7 +66,7 @@ func lineFields(kind canonical.Kind) []catalog.Field {
 
 // RecordSchema returns the JSON Schema of a kind of record as the dataset has it: in its
 // canonical form, whose fields are in the order of the properties.
-func RecordSchema(kind canonical.Kind) ([]byte, error) {
+func RecordSchema(kind *catalog.Kind) ([]byte, error) {
 	fields := slices.DeleteFunc(lineFields(kind), func(f catalog.Field) bool {
 		return f.Form.IsStatus() // what is served is neither a draft nor unpublished
 	})
@@ -85,7 +80,7 @@ func RecordSchema(kind canonical.Kind) ([]byte, error) {
 	if root.Properties["author"] != nil {
 		root.Properties["author"] = &schemaNode{Type: "array", Items: lineForm(catalog.Names), MinItems: new(1)}
 	}
-	text, err := schemaText(root, string(kind))
+	text, err := schemaText(root, kind.Name)
 	return []byte(portable.Replace(string(text))), err
 }
 

@@ -13,7 +13,6 @@ import (
 	"testing/fstest"
 
 	"palmares/internal/catalog"
-	canonical "palmares/internal/record"
 )
 
 // foreignValidator is a program around ajv, an independent validator of JSON Schema.
@@ -23,10 +22,10 @@ const foreignValidator = "../../tools/schema/judge.mjs"
 func validRecord(t *testing.T, kind string) map[string]any {
 	t.Helper()
 	var record map[string]any
-	if err := json.Unmarshal([]byte(recordsOf(complete())[canonical.Kind(kind)][0]), &record); err != nil {
+	if err := json.Unmarshal([]byte(recordsOf(complete())[catalog.KindNamed(kind)][0]), &record); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range canonical.Tables[canonical.Kind(kind)] {
+	for _, f := range catalog.KindNamed(kind).Fields {
 		switch {
 		case f.Form == catalog.PublishAt:
 			record[f.Name] = "2026-12-01T09:00"
@@ -111,8 +110,6 @@ var elsewhere = []string{
 	"but its best is", "which has no unit", "is in no list of time zones", "are two announcements", "say what changes", "needs retire", "items of announced", "after the retirement", "is sur devis, which goes with", "which has no url", "but price is sur devis",
 }
 
-var schemaFolders = map[string]string{"outil": "outils", "comparatif": "comparatifs", "cimetiere": "cimetiere", "page": "pages", "article": "articles", "author": "auteurs"}
-
 const settingsFile = "name: Essais\nurl: https://essais.example\ncategories:\n  - slug: code\n    label: Code\n"
 
 // twoTools are for comparisons.
@@ -157,10 +154,10 @@ func ownProblems(t *testing.T, kind string, records []map[string]any, isJSONLine
 	}
 	files := fstest.MapFS{"catalogue.yaml": {Data: []byte(settingsFile)}, "outils.jsonl": {Data: []byte(twoTools)}}
 	place := map[string]int{} // of a record, by file or line
-	lines := schemaFolders[kind] + ".jsonl"
+	lines := catalog.KindNamed(kind).Folder + ".jsonl"
 	for i, record := range records {
 		if !isJSONLines {
-			name := fmt.Sprintf("%s/essai-%d.md", schemaFolders[kind], i)
+			name := fmt.Sprintf("%s/essai-%d.md", catalog.KindNamed(kind).Folder, i)
 			files[name] = &fstest.MapFile{Data: []byte("---\n" + frontMatter(t, record) + "---\nUn texte.\n")}
 			place[name] = i
 			continue
@@ -291,7 +288,7 @@ func judgeBy(t *testing.T, schema []byte, records []map[string]any) (verdicts []
 }
 
 func TestASchemaOfAnUnknownKindIsRefused(t *testing.T) {
-	if _, err := Schema("avis", false); err == nil || !strings.Contains(err.Error(), "expected outil, comparatif, cimetiere, page, article, auteur, catalogue") {
+	if _, err := Schema("avis", false); err == nil || !strings.Contains(err.Error(), "expected outil, comparatif, cimetiere, page, article, auteur, preuve, catalogue") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,54 +1,85 @@
 package content
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/problem"
-	canonical "palmares/internal/record"
 )
 
-// Set changes a field: only its own lines, of which those that say what they said before stay. A field
-// that was absent is added where the table of fields has it; the lines of an optional one without a
-// value are removed. A value that is the present one, or stands for it, changes nothing. The error is
-// an EditError, and nothing is changed then.
-func (d *Document) Set(name string, v Value) error {
-	f := d.field(name)
-	switch {
-	case f == nil || f.Form == catalog.OwnSlug && v.Text != d.Slug():
-		return &EditError{Text: problem.New("field-fixed", name)}
-	case f.Form == catalog.Body:
-		return d.SetBody(v.Text)
+// Set is SetAll for one field.
+func (d *Document) Set(name string, v Value) error { return d.SetAll(map[string]Value{name: v}) }
+
+// SetAll changes fields, by their names: only their own lines, which are written anew. A field that was absent is
+// added where the table of fields has it; the lines of an optional one without a value are removed. A value that is
+// the present one, or stands for it, changes nothing. The error is an EditError, and nothing is changed then.
+func (d *Document) SetAll(values map[string]Value) error {
+	body, hasBody := values["body"]
+	for name, v := range values {
+		if f := d.field(name); f == nil || f.Form == catalog.OwnSlug && v.Text != d.Slug() {
+			return &EditError{Text: problem.New("field-fixed", name)}
+		}
 	}
-	v = v.tidy(f)
-	if v.same(d.Value(name).tidy(f)) {
-		return nil
+	next := *d
+	var edits []edit
+	for i := range d.kind.Fields {
+		f := &d.kind.Fields[i]
+		v, isGiven := values[f.Name]
+		if !isGiven || f.Form == catalog.Body || f.Form == catalog.OwnSlug {
+			continue
+		}
+		e, err := d.edit(f, v.tidy(f))
+		if err != nil {
+			return err
+		}
+		if e.of != nil {
+			edits = append(edits, e)
+		}
+	}
+	err := next.apply(edits)
+	if hasBody && err == nil {
+		err = next.SetBody(body.Text)
+	}
+	if err == nil {
+		*d = next
+	}
+	return err
+}
+
+// An edit is other lines for a field; of is nil if it stays.
+type edit struct {
+	of    *catalog.Field
+	want  value
+	at    span
+	lines []string
+}
+
+// edit returns the lines of a field with a tidied value.
+func (d *Document) edit(f *catalog.Field, v Value) (edit, error) {
+	if v.same(d.Value(f.Name).tidy(f)) {
+		return edit{}, nil
 	}
 	if err := v.checkNames(f); err != nil {
-		return err
+		return edit{}, err
 	}
 	if v.Text != "" && f.Form.IsList() {
-		return d.setRaw(f, v.Text)
+		return d.editRaw(f, v.Text)
 	}
 	old := &value{}
-	if i := d.index(name); i >= 0 {
+	if i := d.index(f.Name); i >= 0 {
 		old = &d.fields[i].value
 	}
-	want := v.wanted(f, old)
-	e, at := newEditor(d), d.place(f.Name)
-	if at.from == at.to {
-		return d.replace(f, &want, at, e.write(strings.Repeat(" ", d.indent)+f.Name+":", d.indent, &want))
+	e, writer := edit{of: f, want: v.wanted(f, old), at: d.place(f.Name)}, newEditor(d)
+	switch {
+	case e.at.from == e.at.to:
+		e.lines = writer.write(strings.Repeat(" ", d.indent)+f.Name+":", d.indent, &e.want)
+	case e.want.kind == isNull && !f.Use.Has(catalog.Required):
+	default:
+		e.lines = writer.rewrite(e.at, keyEnd(d.lines[e.at.from], f.Name), &e.want)
 	}
-	if want.kind == isNull && !f.Use.Has(catalog.Required) {
-		return d.replace(f, &want, at, nil)
-	}
-	head := keyEnd(d.lines[at.from], f.Name)
-	err := d.replace(f, &want, at, e.entry(at, head, old, &want))
-	if err != nil { // the lines are too odd to be edited
-		return d.replace(f, &want, at, newEditor(d).rewrite(at, head, &want))
-	}
-	return nil
+	return e, nil
 }
 
 // place returns the lines of a field, or where those of one that is absent belong: after the last field
@@ -58,8 +89,8 @@ func (d *Document) place(name string) span {
 		return d.spans[i]
 	}
 	at, isPast := -1, false
-	for i := range canonical.Tables[d.kind] {
-		other := canonical.Tables[d.kind][i].Name
+	for i := range d.kind.Fields {
+		other := d.kind.Fields[i].Name
 		j := d.index(other)
 		isPast = isPast || other == name
 		switch {
@@ -75,25 +106,40 @@ func (d *Document) place(name string) span {
 	return span{at, at}
 }
 
-// replace replaces the lines of a field, if the file then says what is wanted, and of the rest
-// what it said.
-func (d *Document) replace(f *catalog.Field, want *value, old span, lines []string) error {
-	next := Document{path: d.path, kind: d.kind}
-	if err := next.parse(d.mark + strings.Join(d.splice(old, lines), "")); err != nil {
+// apply replaces the lines of fields, if the file then says what is wanted, and of the rest what it said.
+func (d *Document) apply(edits []edit) error {
+	if len(edits) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(a.at.from-b.at.from, a.at.to-b.at.to) })
+	next, lines, isEdited := Document{path: d.path, kind: d.kind}, d.lines, map[string]bool{}
+	for _, e := range slices.Backward(edits) {
+		lines, isEdited[e.of.Name] = slices.Concat(lines[:e.at.from], e.lines, lines[e.at.to:]), true
+	}
+	if err := next.parse(d.mark + strings.Join(d.ended(lines), "")); err != nil {
 		return err
 	}
+	for i := range edits {
+		own := value{}
+		if at := next.index(edits[i].of.Name); at >= 0 {
+			own = next.fields[at].value
+		}
+		if !sameValue(&own, &edits[i].want) {
+			return unwritten(edits[i].of)
+		}
+	}
 	others := func(d *Document) *value {
-		return &value{kind: isMapping, fields: filter(d.fields, func(o field) bool { return o.name != f.Name })}
+		return &value{kind: isMapping, fields: filter(d.fields, func(o field) bool { return !isEdited[o.name] })}
 	}
-	own := value{}
-	if i := next.index(f.Name); i >= 0 {
-		own = next.fields[i].value
-	}
-	if next.body != d.body || !sameValue(others(d), others(&next)) || !sameValue(&own, want) {
-		return &EditError{Text: problem.New("value-unwritten", f.Name)}
+	if next.body != d.body || !sameValue(others(d), others(&next)) {
+		return unwritten(edits[0].of)
 	}
 	*d = next
 	return nil
+}
+
+func unwritten(f *catalog.Field) error {
+	return &EditError{Text: problem.New("value-unwritten", f.Name)}
 }
 
 // raw returns the YAML of a field, without its name and its indentation. A comment behind the name is
@@ -126,8 +172,8 @@ func shift(lines []string, indent int) string {
 	return b.String()
 }
 
-// setRaw makes a text in YAML the value of a field. What can only stand behind the name stays there.
-func (d *Document) setRaw(f *catalog.Field, text string) error {
+// editRaw returns the lines of a field whose value is a text in YAML. What can only stand behind the name stays there.
+func (d *Document) editRaw(f *catalog.Field, text string) (edit, error) {
 	first := ""
 	if strings.Contains("[{\"'|>", text[:1]) {
 		first, text, _ = strings.Cut(" "+text, "\n")
@@ -144,7 +190,7 @@ func (d *Document) setRaw(f *catalog.Field, text string) error {
 		problems = append(problems, EditError{1, problem.New("yaml-not-one-field")})
 	}
 	if len(problems) > 0 {
-		return &problems[0]
+		return edit{}, &problems[0]
 	}
 	head, at := strings.Repeat(" ", d.indent)+f.Name+":", d.place(f.Name)
 	if at.from < at.to {
@@ -158,5 +204,5 @@ func (d *Document) setRaw(f *catalog.Field, text string) error {
 	for line := range strings.Lines(head + text) {
 		lines = append(lines, strings.TrimSuffix(line, "\n")+d.newline)
 	}
-	return d.replace(f, &parsed.fields[0].value, at, lines)
+	return edit{f, parsed.fields[0].value, at, lines}, nil
 }

@@ -28,8 +28,8 @@ func (d *decoder) checkTheme(t *catalog.Theme) {
 }
 
 // checkAffiliates checks that a page tells visitors about affiliate links, if there are any.
-func (f *folder) checkAffiliates(x *index) {
-	page, known := x.pages[catalog.TransparencyPage]
+func (f *folder) checkAffiliates(x index) {
+	page, known := x[catalog.PageKind][catalog.TransparencyPage]
 	if known && !page.by.isHidden && !page.by.isDraft() {
 		return
 	}

@@ -241,9 +241,9 @@ func (v *value) textOf(name string) string {
 	return ""
 }
 
-func (f *folder) warnTogether(x *index) {
+func (f *folder) warnTogether(x index) {
 	f.warnAuthors(x)
-	domains := make(map[string]*record, len(x.tools))
+	domains := make(map[string]*record, len(x[catalog.ToolKind]))
 	pairs := map[[2]string]*record{}
 	for _, r := range f.present() {
 		switch {
@@ -264,9 +264,9 @@ func (f *folder) warnTogether(x *index) {
 }
 
 // warnAuthors warns about authors who are called nearly like one who has a page: they are not linked to it.
-func (f *folder) warnAuthors(x *index) {
+func (f *folder) warnAuthors(x index) {
 	var names []string
-	for _, own := range x.authors {
+	for _, own := range x[catalog.AuthorKind] {
 		if own.by.author() != nil && own.by.author().Name != "" && !slices.Contains(names, own.by.author().Name) {
 			names = append(names, own.by.author().Name)
 		}
@@ -284,9 +284,9 @@ func (f *folder) warnAuthors(x *index) {
 		}
 		for _, written := range authors {
 			name, isKnown := meant[written]
-			if _, hasPage := x.authors[" "+written]; !isKnown && !hasPage {
+			if _, hasPage := x[catalog.AuthorKind][" "+written]; !isKnown && !hasPage {
 				name = nearest(written, names)
-				if own := x.authors[written].by; own != nil && own.author() != nil {
+				if own := x[catalog.AuthorKind][written].by; own != nil && own.author() != nil {
 					name = own.author().Name
 				}
 				meant[written] = name
@@ -299,7 +299,7 @@ func (f *folder) warnAuthors(x *index) {
 }
 
 // warnWinner warns about a winner with the lower score.
-func (f *folder) warnWinner(r *record, x *index) {
+func (f *folder) warnWinner(r *record, x index) {
 	winner, loser := r.comparison().ToolA, r.comparison().ToolB
 	if r.comparison().Winner == loser {
 		winner, loser = loser, winner
@@ -341,7 +341,7 @@ func (f *folder) lines() map[string][]recordLines {
 	found := map[string][]recordLines{}
 	for k, r := range f.present() {
 		if r.updatedLine+r.priceLine > 0 {
-			found[k.folder] = append(found[k.folder], recordLines{
+			found[k.Folder] = append(found[k.Folder], recordLines{
 				r.slug, int32(r.updatedLine), int32(r.priceLine), int32(r.scoreLine), int32(r.checkedLine),
 				strings.HasSuffix(r.file, ".jsonl"),
 			})

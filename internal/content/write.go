@@ -138,7 +138,7 @@ func (w *folderWriter) write(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(w.dir, catalogueFile), yaml, 0o666); err != nil {
 		return err
 	}
-	for _, k := range kinds {
+	for _, k := range catalog.WrittenKinds {
 		if err := w.kind(ctx, k); err != nil {
 			return err
 		}
@@ -178,7 +178,7 @@ func (w *folderWriter) writePictures(ctx context.Context, opts WriteOptions) err
 	return nil
 }
 
-func (w *folderWriter) kind(ctx context.Context, k kind) (err error) {
+func (w *folderWriter) kind(ctx context.Context, k *catalog.Kind) (err error) {
 	defer func() {
 		if w.lines != nil {
 			err = errors.Join(err, w.lines.Flush(), w.file.Close())
@@ -186,7 +186,7 @@ func (w *folderWriter) kind(ctx context.Context, k kind) (err error) {
 		}
 	}()
 	var buf []byte
-	for i := range canonical.Count(w.catalogue, k.of) {
+	for i := range k.Len(w.catalogue) {
 		if i%batchRecords == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -195,17 +195,17 @@ func (w *folderWriter) kind(ctx context.Context, k kind) (err error) {
 				w.progress(w.written)
 			}
 		}
-		written := canonical.At(w.catalogue, k.of, i)
+		written := k.At(w.catalogue, i)
 		record := canonical.Of(w.catalogue, written)
 		var format Format
 		buf, format, err = w.encode(buf[:0], record, written)
 		if err != nil {
-			return fmt.Errorf("the record %s of %s %w", record.Slug, k.folder, err)
+			return fmt.Errorf("the record %s of %s %w", record.Slug, k.Folder, err)
 		}
 		if format == JSONL {
-			err = w.writeLine(k.folder, buf)
+			err = w.writeLine(k.Folder, buf)
 		} else {
-			err = w.writeFile(k.folder, record.Slug, buf)
+			err = w.writeFile(k.Folder, record.Slug, buf)
 		}
 		if err != nil {
 			return err
@@ -230,7 +230,7 @@ func (w *folderWriter) encode(b []byte, record canonical.Record, written any) ([
 			continue
 		}
 		var yaml int
-		b, yaml = appendMarkdown(b[:0], canonical.Tables[record.Kind], written)
+		b, yaml = appendMarkdown(b[:0], record.Kind.Fields, written)
 		if len(b) <= maxFile && yaml <= maxYAML {
 			return b, format, nil
 		}

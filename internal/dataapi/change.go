@@ -56,8 +56,8 @@ func wantsOnlyEvents(accept []string) (only bool) {
 type changeQuery struct {
 	feed  string // "" for any
 	after int64
-	limit int         // of changes
-	kind  record.Kind // "" for all
+	limit int           // of changes
+	kind  *catalog.Kind // nil for all
 }
 
 func readChangeQuery(query string) (q changeQuery, err error) {
@@ -73,7 +73,7 @@ func readChangeQuery(query string) (q changeQuery, err error) {
 	}
 	q.after = p.Integer("after", 0, 0, web.MaxInteger)
 	q.limit = int(p.Integer("limit", maxChanges, 1, maxChanges))
-	q.kind = web.Choice(p, "kind", record.Kinds)
+	q.kind = catalog.KindNamed(web.Choice(p, "kind", catalog.KindNames(catalog.Kinds)))
 	q.feed = p.Text("feed", "la valeur de « meta.feed » reçue avec la position")
 	return q, p.Err()
 }
@@ -103,7 +103,7 @@ func (q *changeQuery) page(snap *snapshot.Snapshot) *changePage {
 	p.changes = make([]*record.Change, 0, min(q.limit, len(rest)))
 	for i := range rest {
 		change := &rest[i]
-		if q.kind == "" || change.Kind == q.kind {
+		if q.kind == nil || change.Kind == q.kind {
 			size := rowSize(change)
 			p.more = len(p.changes) == q.limit || p.size+size > maxPage && len(p.changes) > 0
 			if p.more {
@@ -202,15 +202,15 @@ func (p *changePage) appendRow(b []byte, c *record.Change) []byte {
 // appendChange appends a change without its record and without its end.
 func appendChange(b []byte, c *record.Change) []byte {
 	b = wire.AppendJSON(b, struct {
-		Position  int64       `json:"position"`
-		Version   int64       `json:"version"`
-		At        string      `json:"at"`
-		Kind      record.Kind `json:"kind"`
-		Slug      string      `json:"slug"`
-		Deleted   bool        `json:"deleted"`
-		RenamedTo *string     `json:"renamed_to"`
-		Hash      *string     `json:"hash"`
-	}{c.Position, c.Version, c.At, c.Kind, c.Slug, c.Deleted, null(c.RenamedTo), null(c.Hash)})
+		Position  int64   `json:"position"`
+		Version   int64   `json:"version"`
+		At        string  `json:"at"`
+		Kind      string  `json:"kind"`
+		Slug      string  `json:"slug"`
+		Deleted   bool    `json:"deleted"`
+		RenamedTo *string `json:"renamed_to"`
+		Hash      *string `json:"hash"`
+	}{c.Position, c.Version, c.At, c.Kind.Name, c.Slug, c.Deleted, null(c.RenamedTo), null(c.Hash)})
 	return b[:len(b)-1]
 }
 
@@ -232,7 +232,7 @@ func rowSize(c *record.Change) int {
 func recordOf(c *catalog.Catalog, change *record.Change) record.Record {
 	r, found := record.Find(c, change.Kind, change.Slug)
 	if !found {
-		panic("dataapi: the feed has " + string(change.Kind) + " " + change.Slug + ", the catalogue has not")
+		panic("dataapi: the feed has " + change.Kind.Name + " " + change.Slug + ", the catalogue has not")
 	}
 	return r
 }

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/dataset"
 	"palmares/internal/openapi"
 	"palmares/internal/quota"
-	"palmares/internal/record"
 	"palmares/internal/snapshot"
 	"palmares/internal/web"
 	"palmares/internal/wire"
@@ -73,13 +73,13 @@ func New(cfg Config) *Handler {
 	h.Handle("GET", "/data/v1/freshness", unlessOff(getFreshness))
 	h.Handle("GET", dataset.Path, unlessOff(h.getManifest))
 	h.Handle("GET", "/data/v1/openapi.json", unlessOff(getDocument(openapi.New(Document(), cfg.BaseURL))))
-	for _, kind := range record.Kinds {
+	for _, kind := range catalog.Kinds {
 		schema, err := content.RecordSchema(kind)
 		if err != nil {
 			panic("dataapi: " + err.Error()) // only for an unknown kind
 		}
-		h.Handle("GET", "/data/v1/records/"+string(kind), unlessOff(getRecords(kind)))
-		h.Handle("GET", "/data/v1/schema/"+string(kind)+".json", unlessOff(fixed(schema)))
+		h.Handle("GET", "/data/v1/records/"+kind.Name, unlessOff(getRecords(kind)))
+		h.Handle("GET", "/data/v1/schema/"+kind.Name+".json", unlessOff(fixed(schema)))
 	}
 	return h
 }

@@ -74,7 +74,7 @@ func (r *reader) follow(t *testing.T, s *service, limit int) (requests int) {
 		}
 		var all []record.Change
 		for key, text := range r.records {
-			all = append(all, record.Change{Kind: record.Kind(key[0]), Slug: key[1], Hash: record.Hash(text)})
+			all = append(all, record.Change{Kind: catalog.KindNamed(key[0]), Slug: key[1], Hash: record.Hash(text)})
 		}
 		if got := record.State(all); got != page.Meta.State {
 			t.Errorf("the copy has the state %s, the server %s", got, page.Meta.State)
@@ -185,7 +185,7 @@ func TestRecordsComeInTheRequestedOrder(t *testing.T) {
 	s.get("/data/v1/records/outil?slug=c,ancien,zut,b,gomme").OK().Into(&got)
 	c := s.live.Catalog
 	for i, slug := range []string{"c", "a", "b"} {
-		r, _ := record.Find(c, record.Tool, slug)
+		r, _ := record.Find(c, catalog.ToolKind, slug)
 		if want := r.Append(nil, r.Images(c)); len(got.Data) != 3 || !bytes.Equal(got.Data[i], want) {
 			t.Fatalf("%s; want %s", got.Data, want)
 		}
@@ -216,9 +216,9 @@ func twice(s string) string { return s + "," + s }
 
 func TestSchemasAndTheDocumentAreServed(t *testing.T) {
 	s := serve(t, small(), nil)
-	for _, kind := range record.Kinds {
+	for _, kind := range catalog.Kinds {
 		want, err := content.RecordSchema(kind)
-		if r := s.get("/data/v1/schema/" + string(kind) + ".json").OK(); err != nil || r.Body != string(want) {
+		if r := s.get("/data/v1/schema/" + kind.Name + ".json").OK(); err != nil || r.Body != string(want) {
 			t.Errorf("%s: %s", r, r.Body)
 		}
 	}

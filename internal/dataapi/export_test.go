@@ -66,7 +66,7 @@ func TestTheExportIsAnExactCopy(t *testing.T) {
 	if len(m.Files) != len(dataset.Files) || m.Feed != "flux-1" || m.Version != 1 || m.Position != 7 || m.State != s.live.Feed.State || m.PublishedAt != published {
 		t.Errorf("%+v", m)
 	}
-	kinds := map[string]record.Kind{"outils.ndjson.zst": record.Tool, "comparatifs.ndjson.zst": record.Comparison, "cimetiere.ndjson.zst": record.Retired, "pages.ndjson.zst": record.Page}
+	kinds := map[string]*catalog.Kind{"outils.ndjson.zst": catalog.ToolKind, "comparatifs.ndjson.zst": catalog.ComparisonKind, "cimetiere.ndjson.zst": catalog.RetiredKind, "pages.ndjson.zst": catalog.PageKind}
 	var all []record.Change
 	for _, f := range m.Files {
 		r := s.get(f.Path, "Authorization: good", "Accept-Encoding: zstd, gzip, br").OK().HasHeader("Content-Type", f.Type).HasHeader("ETag", `"`+f.SHA256+`"`).HasHeader("Content-Encoding", "")
@@ -74,7 +74,7 @@ func TestTheExportIsAnExactCopy(t *testing.T) {
 			t.Errorf("%s is not as the manifest says: %+v", r, f)
 		}
 		if f.Name() == "catalogue.json" {
-			all = append(all, record.Change{Kind: record.Catalogue, Slug: "catalogue", Hash: record.Hash(r.Raw)})
+			all = append(all, record.Change{Kind: catalog.CatalogueKind, Slug: "catalogue", Hash: record.Hash(r.Raw)})
 		}
 		if kind, ok := kinds[f.Name()]; ok {
 			z, err := zstd.NewReader(strings.NewReader(string(r.Raw)))

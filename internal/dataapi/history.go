@@ -79,7 +79,7 @@ func getHistory(r *request) (web.Response, error) {
 // noTool redirects to the current slug of a tool that was renamed, or says that there is
 // none.
 func noTool(r *request) (web.Response, error) {
-	if slug, ok := r.Snapshot.Aliases[r.Slug]; ok {
+	if slug, ok := r.Snapshot.Aliases[catalog.ToolKind][r.Slug]; ok {
 		location := web.Location(historyPrefix+slug, r.URL.RawQuery)
 		return web.Response{Status: http.StatusPermanentRedirect, Location: location}, nil
 	}

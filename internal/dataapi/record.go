@@ -16,7 +16,7 @@ const maxRecords = 100
 
 // getRecords returns the operation that returns the records of a kind that are
 // asked for, in that order. A record is found by a former slug, too.
-func getRecords(kind record.Kind) operation {
+func getRecords(kind *catalog.Kind) operation {
 	names := slices.DeleteFunc(record.Names(kind), func(name string) bool {
 		return name == "draft" || name == "published"
 	})
@@ -73,12 +73,12 @@ type recordPage struct {
 }
 
 // find looks up the records that are asked for.
-func (p *recordPage) find(snap *snapshot.Snapshot, kind record.Kind, asked []string) {
+func (p *recordPage) find(snap *snapshot.Snapshot, kind *catalog.Kind, asked []string) {
 	missing, renamed := []string{}, map[string]string{}
 	for _, slug := range asked {
 		change := snap.Change(kind, slug)
 		if change == nil {
-			if current, ok := formerly(snap, kind, slug); ok {
+			if current, ok := snap.Aliases[kind][slug]; ok {
 				renamed[slug] = current
 				change = snap.Change(kind, current)
 			}
@@ -106,22 +106,9 @@ func (p *recordPage) size() (n int) {
 	return n
 }
 
-// formerly returns the current slug of the record that had this one.
-func formerly(snap *snapshot.Snapshot, kind record.Kind, slug string) (current string, ok bool) {
-	switch kind {
-	case record.Tool:
-		current, ok = snap.Aliases[slug]
-	case record.Comparison:
-		current, ok = snap.ComparisonAliases[slug]
-	default:
-		current, ok = snap.TextAliases[record.Folders[kind]+"/"+slug]
-	}
-	return current, ok
-}
-
 // body returns the body of the page, with a digest of what determines its bytes.
-func (p *recordPage) body(kind record.Kind) wire.Body {
-	b := append([]byte("records\x00"), kind...)
+func (p *recordPage) body(kind *catalog.Kind) wire.Body {
+	b := append([]byte("records\x00"), kind.Name...)
 	b = append(append(b, 0), strings.Join(p.fields, ",")...)
 	b = append(append(b, 0), p.meta...)
 	for _, c := range p.changes {

@@ -39,7 +39,7 @@ func readSearch(p *web.Params, snap *snapshot.Snapshot) (q snapshot.SearchQuery,
 	q.ExcludeCategory = p.Text("exclude_category", categoryAllowed)
 	q.Usage = p.Text("usage", "l’identifiant d’un usage d’une catégorie")
 	q.AlternativesTo = p.Matching("alternatives_to", "l’identifiant d’un outil, ou d’un outil disparu", func(slug string) bool {
-		_, isAlias := snap.Aliases[slug]
+		_, isAlias := snap.Aliases[catalog.ToolKind][slug]
 		return isAlias || snap.Catalog.Tool(slug) != nil || snap.RetiredTool(slug) != nil
 	})
 	switch web.Choice(p, "sort", searchSorts) {
@@ -143,7 +143,7 @@ func head(snap *snapshot.Snapshot, t *catalog.Tool) []byte {
 	var images []record.Image
 	if snap.Feed == nil {
 		images = r.Images(snap.Catalog)
-	} else if change := snap.Change(record.Tool, t.Slug); change != nil {
+	} else if change := snap.Change(catalog.ToolKind, t.Slug); change != nil {
 		images = change.Images
 	}
 	return r.Head().Append(nil, images)

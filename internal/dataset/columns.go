@@ -1,13 +1,13 @@
 package dataset
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"palmares/internal/catalog"
-	"palmares/internal/record"
 	"palmares/internal/wire"
 )
 
@@ -63,44 +63,32 @@ func csvColumns(c *catalog.Catalog) []string {
 	return append(append(names, addresses...), monthlyColumn)
 }
 
-// A recordTable is a table of records in the SQLite file. title and summary are the fields
-// that the full-text index has beside the body.
-type recordTable struct {
-	name           string
-	columns        []string
-	title, summary string
-}
-
-var recordTables = map[record.Kind]recordTable{
-	record.Tool:       {"tools", columnsOf(catalog.ToolFields), "name", "tagline"},
-	record.Comparison: {"comparisons", columnsOf(catalog.ComparisonFields), "title", "winner_note"},
-	record.Retired:    {"retired", columnsOf(catalog.RetiredFields), "name", ""},
-	record.Page:       {"pages", columnsOf(catalog.PageFields), "title", "description"},
-	record.Article:    {"articles", columnsOf(catalog.ArticleFields), "title", "description"},
-	record.Author:     {"authors", columnsOf(catalog.AuthorFields), "name", "role"},
-	record.Proof:      {"proofs", columnsOf(catalog.ProofFields), "", ""},
-}
-
 // histories are the lists of tools that have tables of their own.
 var histories = slices.DeleteFunc(slices.Clone(catalog.ToolFields), func(f catalog.Field) bool {
 	return f.Form != catalog.Objects || !strings.HasSuffix(f.Name, "_history")
 })
 
 func createTables() (statements []string) {
-	for _, kind := range record.Kinds {
-		if t, ok := recordTables[kind]; ok {
-			last := []string{"hash TEXT NOT NULL", "record TEXT NOT NULL"}
-			if kind == record.Tool {
-				last = append(last, monthlyColumn+" REAL")
-			}
-			statements = append(statements, createTable(t.name, []string{"id INTEGER PRIMARY KEY", "slug TEXT NOT NULL UNIQUE"},
-				record.Tables[kind], last...))
+	var documents []string // what the index of words has of records
+	for _, kind := range catalog.Kinds {
+		if kind == catalog.CatalogueKind {
+			continue // has a row of meta
+		}
+		last := []string{"hash TEXT NOT NULL", "record TEXT NOT NULL"}
+		if kind == catalog.ToolKind {
+			last = append(last, monthlyColumn+" REAL")
+		}
+		statements = append(statements, createTable(kind.Folder, []string{"id INTEGER PRIMARY KEY", "slug TEXT NOT NULL UNIQUE"},
+			kind.Fields, last...))
+		if kind != catalog.ProofKind {
+			documents = append(documents, "SELECT id, '"+kind.Name+"' AS kind, slug, "+kind.Title()+" AS name, "+
+				cmp.Or(kind.Summary, "NULL")+" AS tagline, json_extract(record, '$.body') AS body FROM "+kind.Folder)
 		}
 	}
 	for _, f := range histories {
 		statements = append(statements, createTable(f.Name, []string{"tool TEXT NOT NULL"}, f.List.Fields))
 	}
-	return statements
+	return append(statements, "CREATE VIEW documents AS\n\t"+strings.Join(documents, "\n\tUNION ALL "))
 }
 
 func createTable(name string, definitions []string, fields []catalog.Field, last ...string) string {

@@ -105,33 +105,34 @@ func (d *database) insert(table string, values ...any) error {
 
 // add adds a record, with its histories and its words.
 func (d *database) add(r *row) error {
-	if r.Kind == record.Catalogue {
+	if r.Kind == catalog.CatalogueKind {
 		return d.addMeta(r)
 	}
-	t := recordTables[r.Kind]
 	d.rows++
 	d.args = append(d.args[:0], d.rows, r.change.Slug)
-	for _, column := range t.columns {
-		d.args = append(d.args, sqlValue(r.Value(column)))
+	for i := range r.Kind.Fields {
+		if f := &r.Kind.Fields[i]; isColumn(f) {
+			d.args = append(d.args, sqlValue(r.Value(f.Name)))
+		}
 	}
 	d.args = append(d.args, r.change.Hash, string(r.canonical))
-	if r.Kind == record.Tool {
+	if r.Kind == catalog.ToolKind {
 		monthly := d.w.snap.Catalog.Tool(r.change.Slug).EurosPerMonth()
 		d.args = append(d.args, sqlValue(&monthly))
 	}
-	err := d.insert(t.name, d.args...)
+	err := d.insert(r.Kind.Folder, d.args...)
 	if err != nil {
 		return err
 	}
-	if r.Kind == record.Proof {
+	if r.Kind == catalog.ProofKind {
 		return nil // without words to find it by
 	}
-	err = d.insert("search (rowid, kind, slug, name, tagline, body)", d.rows, string(r.Kind), r.change.Slug,
-		sqlValue(r.Value(t.title)), sqlValue(r.Value(t.summary)), sqlValue(r.Value("body")))
+	err = d.insert("search (rowid, kind, slug, name, tagline, body)", d.rows, r.Kind.Name, r.change.Slug,
+		sqlValue(r.Value(r.Kind.Title())), sqlValue(r.Value(r.Kind.Summary)), sqlValue(r.Value("body")))
 	if err != nil {
 		return err
 	}
-	if r.Kind == record.Tool {
+	if r.Kind == catalog.ToolKind {
 		return d.addHistories(d.w.snap.Catalog.Tool(r.change.Slug))
 	}
 	return nil

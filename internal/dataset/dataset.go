@@ -19,27 +19,19 @@ import (
 	"strconv"
 
 	"palmares/internal/catalog"
-	"palmares/internal/record"
 	"palmares/internal/snapshot"
 )
 
 // Format is the number of the form of the files. Whatever changes their bytes needs a new
 // one.
-const Format = 6
+const Format = 7
 
 // Path is where exports are served.
 const Path = "/data/v1/export"
 
 // The files of an export.
 const (
-	toolsFile       = "outils.ndjson.zst"
-	comparisonsFile = "comparatifs.ndjson.zst"
-	retiredFile     = "cimetiere.ndjson.zst"
-	pagesFile       = "pages.ndjson.zst"
-	articlesFile    = "articles.ndjson.zst"
-	authorsFile     = "auteurs.ndjson.zst"
-	proofsFile      = "preuves.ndjson.zst"
-	catalogueFile   = "catalogue.json"
+	catalogueFile = "catalogue.json"
 	// ChunksFile has the texts of the top set, for which callers need a key. An export
 	// without bodies has none. The standard library of Python reads gzipChunksFile.
 	ChunksFile     = "chunks.ndjson.zst"
@@ -51,9 +43,19 @@ const (
 )
 
 // Files lists them in the order of the manifest.
-var Files = []string{
-	toolsFile, comparisonsFile, retiredFile, pagesFile, articlesFile, authorsFile, proofsFile, catalogueFile, ChunksFile,
-	gzipChunksFile, toolTableFile, priceFile, proofTableFile, databaseFile,
+var Files = func() (names []string) {
+	for _, kind := range catalog.Kinds {
+		names = append(names, FileOf(kind))
+	}
+	return append(names, ChunksFile, gzipChunksFile, toolTableFile, priceFile, proofTableFile, databaseFile)
+}()
+
+// FileOf returns the name of the file with the records of a kind.
+func FileOf(kind *catalog.Kind) string {
+	if kind == catalog.CatalogueKind {
+		return catalogueFile
+	}
+	return kind.Folder + ".ndjson.zst"
 }
 
 // NeedsKey reports whether callers need a key for a file.
@@ -137,8 +139,3 @@ var exportName = regexp.MustCompile(`^v(0|[1-9][0-9]*)-[0-9a-f]{12}$`)
 
 // isHeads reports whether the publisher gives away no bodies.
 func isHeads(c *catalog.Catalog) bool { return c.Settings.Dataset == catalog.DatasetHead }
-
-var ndjsonFiles = map[record.Kind]string{
-	record.Tool: toolsFile, record.Comparison: comparisonsFile, record.Retired: retiredFile, record.Page: pagesFile,
-	record.Article: articlesFile, record.Author: authorsFile, record.Proof: proofsFile,
-}

@@ -131,8 +131,8 @@ func TestTheFilesHaveTheRecordsThatTheStateProves(t *testing.T) {
 	s := show(varied(), 12, "flux-1")
 	x := open(t, t.TempDir()).get(s)
 	var all []record.Change
-	for kind, folder := range record.Folders {
-		name := folder + ".ndjson.zst"
+	for _, kind := range catalog.WrittenKinds {
+		name := dataset.FileOf(kind)
 		lines := bufio.NewScanner(bytes.NewReader(read(t, x, name)))
 		lines.Buffer(nil, 1<<20)
 		var slugs []string
@@ -148,7 +148,7 @@ func TestTheFilesHaveTheRecordsThatTheStateProves(t *testing.T) {
 			t.Errorf("%s has %d rows, and %d lines: %v", name, rowsOf(x, name), len(slugs), slugs)
 		}
 	}
-	all = append(all, record.Change{Kind: record.Catalogue, Slug: "catalogue", Hash: record.Hash(read(t, x, "catalogue.json"))})
+	all = append(all, record.Change{Kind: catalog.CatalogueKind, Slug: "catalogue", Hash: record.Hash(read(t, x, "catalogue.json"))})
 	if got := record.State(all); got != x.State || got != s.Feed.State {
 		t.Errorf("the files have the state %s, the manifest %s, the feed %s", got, x.State, s.Feed.State)
 	}
@@ -291,7 +291,8 @@ func TestTheDatabaseHasTablesAndWords(t *testing.T) {
 	s := show(varied(), 12, "flux-1")
 	x := open(t, t.TempDir()).get(s)
 	db := database(t, x)
-	for table, file := range map[string]string{"tools": "outils", "comparisons": "comparatifs", "retired": "cimetiere", "pages": "pages", "articles": "articles", "authors": "auteurs"} {
+	for _, kind := range catalog.WrittenKinds {
+		table := kind.Folder
 		var records []string
 		rows, err := db.QueryContext(t.Context(), "SELECT record, hash FROM "+table+" ORDER BY id")
 		if err != nil {
@@ -304,7 +305,7 @@ func TestTheDatabaseHasTablesAndWords(t *testing.T) {
 			}
 			records = append(records, text+"\n")
 		}
-		if got := strings.Join(records, ""); rows.Err() != nil || got != string(read(t, x, file+".ndjson.zst")) {
+		if got := strings.Join(records, ""); rows.Err() != nil || got != string(read(t, x, dataset.FileOf(kind))) {
 			t.Errorf("%s has other records than the file", table)
 		}
 	}
@@ -325,10 +326,10 @@ func TestTheDatabaseHasTablesAndWords(t *testing.T) {
 		t.Error("no price history")
 	}
 	for _, x := range s.Catalog.Tools[:50] {
-		if got, want := query[*float64](t, db, `SELECT euros_per_month FROM tools WHERE slug = ?`, x.Slug), x.EurosPerMonth(); (got == nil) != (want == nil) || got != nil && *got != *want {
+		if got, want := query[*float64](t, db, `SELECT euros_per_month FROM outils WHERE slug = ?`, x.Slug), x.EurosPerMonth(); (got == nil) != (want == nil) || got != nil && *got != *want {
 			t.Errorf("%s costs %v a month, not %v", x.Slug, got, want)
 		}
-		if got, want := query[string](t, db, `SELECT coalesce(author, '') FROM tools WHERE slug = ?`, x.Slug), strings.Join(x.Authors, `","`); strings.Trim(got, `["]`) != want {
+		if got, want := query[string](t, db, `SELECT coalesce(author, '') FROM outils WHERE slug = ?`, x.Slug), strings.Join(x.Authors, `","`); strings.Trim(got, `["]`) != want {
 			t.Errorf("%s is by %s, not by %s", x.Slug, got, want)
 		}
 	}

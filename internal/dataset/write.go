@@ -96,19 +96,19 @@ func (w *writer) writeRecords() error {
 	if err != nil {
 		return err
 	}
-	proofs, err := w.createTable(proofTableFile, append([]string{"slug"}, recordTables[record.Proof].columns...))
+	proofs, err := w.createTable(proofTableFile, append([]string{"slug"}, columnsOf(catalog.ProofFields)...))
 	if err != nil {
 		return err
 	}
-	for _, kind := range record.Kinds {
+	for _, kind := range catalog.Kinds {
 		err := w.writeKind(kind, func(r *row) error {
 			if err := db.add(r); err != nil {
 				return err
 			}
 			switch kind {
-			case record.Proof:
+			case catalog.ProofKind:
 				return proofs.addRecord(r, nil)
-			case record.Tool:
+			case catalog.ToolKind:
 				tool := w.snap.Catalog.Tool(r.change.Slug)
 				return errors.Join(tools.addRecord(r, tool), prices.addPrices(tool))
 			}
@@ -125,12 +125,8 @@ func (w *writer) writeRecords() error {
 }
 
 // writeKind writes the records of a kind into their file, and gives each to also.
-func (w *writer) writeKind(kind record.Kind, also func(*row) error) error {
-	name, isList := ndjsonFiles[kind]
-	if !isList {
-		name = catalogueFile
-	}
-	o, err := w.create(name)
+func (w *writer) writeKind(kind *catalog.Kind, also func(*row) error) error {
+	o, err := w.create(FileOf(kind))
 	if err != nil {
 		return err
 	}
@@ -138,7 +134,7 @@ func (w *writer) writeKind(kind record.Kind, also func(*row) error) error {
 	for rec := range record.Each(w.snap.Catalog, kind) {
 		r.change = w.snap.Change(kind, rec.Slug)
 		if r.change == nil {
-			return errors.New("the feed has no " + string(kind) + " " + rec.Slug)
+			return errors.New("the feed has no " + kind.Name + " " + rec.Slug)
 		}
 		r.Record = rec
 		r.canonical = rec.Append(r.canonical[:0], r.change.Images)
@@ -146,7 +142,7 @@ func (w *writer) writeKind(kind record.Kind, also func(*row) error) error {
 			return err
 		}
 		line := r.canonical
-		if isList {
+		if kind != catalog.CatalogueKind {
 			line = append(line, '\n')
 		}
 		if err := o.add(line); err != nil {

@@ -10,27 +10,36 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
-	"palmares/internal/record"
+	"palmares/internal/edition"
 	"palmares/internal/worktree"
 )
 
 // changes returns what a working copy changes in the folder. A text that is to replace its record moves or goes
 // with that. Records that name a tool by the address that it had change with it; comparisons with a tool that is
 // retired, which no site can have, go with it.
-func (d *desk) changes(ctx context.Context, c *draft) ([]worktree.Change, error) {
-	list, err := d.foldIn(ctx, c)
-	if err != nil || c.Replaces == "" {
-		return list, err
+func (d *desk) changes(ctx context.Context, e *edition.Edition, c *draft) ([]worktree.Change, error) {
+	list, err := d.ownChanges(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	scheduled, err := d.scheduledFor(e, c.file())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	default:
+		list = scheduled.fold(list)
+	}
+	if c.Replaces == "" {
+		return list, nil
 	}
 	isChanged := func(file string) bool {
 		return slices.ContainsFunc(list, func(x worktree.Change) bool { return x.Path == file })
 	}
 	old, slug, isRenamed := recordName(c.Replaces), recordName(c.Path), path.Dir(c.Path) == path.Dir(c.Replaces)
-	next := content.NextPath(c.Replaces)
-	text, missing := d.Folder.Read(next)
-	if missing == nil && !isChanged(next) {
-		list = append(list, worktree.Change{Path: next, Base: hash(text)})
-		if doc, err := content.OpenDocument(next, text); err == nil && isRenamed {
+	if next := content.NextPath(c.Replaces); scheduled.next != nil && !scheduled.isDue {
+		list = append(list, worktree.Change{Path: next, Base: hash(scheduled.next)})
+		if doc, err := content.OpenDocument(next, scheduled.next); err == nil && isRenamed {
 			doc, err = doc.Rename(slug)
 			if err != nil {
 				return nil, refused(sentence(err))
@@ -38,13 +47,12 @@ func (d *desk) changes(ctx context.Context, c *draft) ([]worktree.Change, error)
 			list = append(list, worktree.Change{Path: content.NextPath(c.Path), Data: doc.Bytes()})
 		}
 	}
-	e, err := d.folder(ctx)
-	if err != nil || e.Catalog == nil || path.Dir(c.Replaces) != "outils" {
-		return list, err
+	if e.Catalog == nil || path.Dir(c.Replaces) != "outils" {
+		return list, nil
 	}
 	if !isRenamed {
 		for _, x := range compared(e.Catalog, old) {
-			list = append(list, d.withdrawal(content.PathOf(record.Comparison, x.Slug))...)
+			list = append(list, d.withdrawal(content.PathOf(catalog.ComparisonKind, x.Slug))...)
 		}
 		return list, nil
 	}
@@ -78,64 +86,73 @@ func (d *desk) withdrawal(file string) (list []worktree.Change) {
 	return list
 }
 
-// foldIn returns what a working copy changes by itself. If a text that was to replace its record has, its
-// file goes with the old one, unless she has not seen that text: then the two are a conflict.
-func (d *desk) foldIn(ctx context.Context, c *draft) ([]worktree.Change, error) {
-	list, err := d.ownChanges(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	now, next, err := d.current(ctx, c.file())
-	if err != nil || next == nil {
-		return list, ignoreMissing(err)
-	}
-	if hash(now) != c.Base {
-		next.Base = c.Base
-		return append(list, *next), nil
-	}
-	old, err := d.Folder.Read(c.file())
-	if err != nil {
-		return nil, err
-	}
-	for i := range list {
-		if list[i].Path == c.file() {
-			list[i].Base = hash(old)
-		}
-	}
-	return append(list, *next), nil
+// A scheduled text is the file beside a record that replaces it at an hour.
+type scheduledText struct {
+	file   string // of the record
+	record []byte // what it has
+	next   []byte // what the file beside it has; nil for none
+	isDue  bool   // the hour has passed: the site has the text
+	text   []byte // without its hour, if it is due
 }
 
-// current returns the file of a record as the site has it. If a text that was to replace it has, this is
-// that text, and next the change that takes its own file out of the folder.
-func (d *desk) current(ctx context.Context, file string) (data []byte, next *worktree.Change, err error) {
-	e, err := d.folder(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	data, err = d.Folder.Read(file)
+// scheduledFor returns the text that is scheduled for a record. On somebody's own machine it stays as it is, as it
+// does if no form can show it, or if it is a draft: then it never replaces anything.
+func (d *desk) scheduledFor(e *edition.Edition, file string) (s scheduledText, err error) {
+	s.file = file
+	s.record, err = d.Folder.Read(file)
 	place := content.NextPath(file)
-	text, missing := d.Folder.Read(place)
-	if err != nil || missing != nil || e.Catalog == nil || d.isLocal() {
-		return data, nil, err
+	next, missing := d.Folder.Read(place)
+	if err != nil || missing != nil {
+		return s, err
 	}
-	for i := range e.Catalog.Scheduled {
-		if s := &e.Catalog.Scheduled[i]; s.Name()+".md" == file && s.Due > catalog.FormatTime(d.Now()) {
-			return data, nil, nil
-		}
+	s.next = next
+	isAhead := func(x catalog.Scheduled) bool { return x.Name()+".md" == file && x.Due > catalog.FormatTime(d.Now()) }
+	if e.Catalog == nil || d.isLocal() || slices.ContainsFunc(e.Catalog.Scheduled, isAhead) {
+		return s, nil
 	}
-	doc, err := content.OpenDocument(place, text)
+	doc, err := content.OpenDocument(place, next)
 	if err != nil || doc.Value("draft").Text == "true" {
-		return data, nil, nil // no form can show it, or it never happens
+		return s, nil
 	}
-	return withoutHour(place, text), &worktree.Change{Path: place, Base: hash(text)}, nil
+	s.isDue, s.text = true, next
+	if doc.Set("publish_at", content.Value{}) == nil {
+		s.text = doc.Bytes()
+	}
+	return s, nil
 }
 
-// ignoreMissing returns err unless it says that a file is not there.
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+// now returns the record as the site has it.
+func (s *scheduledText) now() []byte {
+	if s.isDue {
+		return s.text
 	}
-	return err
+	return s.record
+}
+
+// fold returns changes of a record with what becomes of its scheduled text: once its hour has passed, whoever writes
+// next writes it into the file of the record first. A change of the record that was not made of that text is a
+// conflict, so that it gets a base that the folder does not have.
+func (s *scheduledText) fold(changes []worktree.Change) []worktree.Change {
+	if !s.isDue {
+		return changes
+	}
+	all := []worktree.Change{
+		{Path: s.file, Data: s.text, Base: hash(s.record)},
+		{Path: content.NextPath(s.file), Base: hash(s.next)},
+	}
+	for _, c := range changes {
+		i := slices.IndexFunc(all, func(first worktree.Change) bool { return first.Path == c.Path })
+		if i < 0 {
+			all = append(all, c)
+			continue
+		}
+		base := all[i].Base
+		if left := hash(all[i].Data); c.Base != left {
+			base = left
+		}
+		all[i] = worktree.Change{Path: c.Path, Data: c.Data, Base: base}
+	}
+	return all
 }
 
 // compared returns the comparisons with a tool, as far as they are known.
@@ -151,21 +168,21 @@ func compared(c *catalog.Catalog, slug string) (list []*catalog.Comparison) {
 // naming returns the files of the records that name a tool, and of those that another text is to replace.
 func naming(c *catalog.Catalog, slug string) (files []string) {
 	for _, x := range compared(c, slug) {
-		files = append(files, content.PathOf(record.Comparison, x.Slug))
+		files = append(files, content.PathOf(catalog.ComparisonKind, x.Slug))
 	}
 	for i := range c.Retired {
 		if x := &c.Retired[i]; x.Successor == slug {
-			files = append(files, content.PathOf(record.Retired, x.Slug))
+			files = append(files, content.PathOf(catalog.RetiredKind, x.Slug))
 		}
 	}
 	for _, t := range c.Tools {
 		if slices.ContainsFunc(t.Announced, func(a catalog.Announcement) bool { return a.Successor == slug }) {
-			files = append(files, content.PathOf(record.Tool, t.Slug))
+			files = append(files, content.PathOf(catalog.ToolKind, t.Slug))
 		}
 	}
 	for i := range c.Articles {
 		if a := &c.Articles[i]; slices.Contains(a.Tools, slug) {
-			files = append(files, content.PathOf(record.Article, a.Slug))
+			files = append(files, content.PathOf(catalog.ArticleKind, a.Slug))
 		}
 	}
 	for i := range c.Scheduled {

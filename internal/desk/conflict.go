@@ -2,7 +2,6 @@ package desk
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"palmares/internal/content"
+	"palmares/internal/edition"
 	"palmares/internal/sqldb"
 )
 
@@ -23,14 +23,12 @@ type conflict struct {
 }
 
 // conflict returns the conflict of a working copy; nil if there is none.
-func (d *desk) conflict(ctx context.Context, c *draft) (*conflict, error) {
-	theirs, _, err := d.current(ctx, c.file())
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		theirs = nil
-	case err != nil:
+func (d *desk) conflict(e *edition.Edition, c *draft) (*conflict, error) {
+	s, err := d.scheduledFor(e, c.file())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	theirs := s.now()
 	if hash(theirs) == c.Base || bytes.Equal(theirs, c.Data) {
 		return nil, nil
 	}
@@ -63,8 +61,8 @@ type conflictPage struct {
 	Missing  bool // she has not chosen everything
 }
 
-func (d *desk) showConflict(r *request, c *draft) (*response, error) {
-	found, err := d.conflict(r.Context(), c)
+func (d *copies) showConflict(r *request, c *draft) (*response, error) {
+	found, err := d.conflict(r.folder, c)
 	if err != nil || found == nil {
 		return seeOther(c.path(), ""), err
 	}
@@ -88,8 +86,8 @@ func (c *conflict) show(r *request, isMissing bool) *response {
 }
 
 // settleConflict makes one version of two, as she chose.
-func (d *desk) settleConflict(r *request, c *draft) (*response, error) {
-	found, err := d.conflict(r.Context(), c)
+func (d *copies) settleConflict(r *request, c *draft) (*response, error) {
+	found, err := d.conflict(r.folder, c)
 	if err != nil || found == nil {
 		return seeOther(c.path(), ""), err
 	}
@@ -100,10 +98,10 @@ func (d *desk) settleConflict(r *request, c *draft) (*response, error) {
 	data, ok := found.settle(r)
 	if !ok || r.PostForm.Get("maintenant") != hash(found.theirs) {
 		a := found.show(r, true)
-		a.status = http.StatusUnprocessableEntity
+		a.Status = http.StatusUnprocessableEntity
 		return a, nil
 	}
-	_, err = d.Copies.Rebase(r.Context(), c.ID, revision, found.theirs, data, r.now)
+	_, err = d.Copies.Rebase(r.Context(), c.ID, revision, found.theirs, data, r.Now)
 	if errors.Is(err, sqldb.ErrChanged) {
 		return found.show(r, true), nil
 	}
@@ -124,12 +122,11 @@ func (c *conflict) settle(r *request) ([]byte, bool) {
 		}
 		return nil, false
 	}
+	hers := map[string]content.Value{}
 	for _, f := range differences(nil, c.doc, c.draft.doc) {
 		switch r.PostForm.Get("c." + f.Name) {
 		case "mien":
-			if c.doc.Set(f.Name, c.draft.doc.Value(f.Name)) != nil {
-				return nil, false
-			}
+			hers[f.Name] = c.draft.doc.Value(f.Name)
 		case "leur":
 		default:
 			return nil, false
@@ -153,6 +150,7 @@ func (c *conflict) settle(r *request) ([]byte, bool) {
 			body = append(body, text)
 		}
 	}
-	err := c.doc.SetBody(strings.Join(body, blankLine))
+	hers["body"] = content.Value{Text: strings.Join(body, blankLine)}
+	err := c.doc.SetAll(hers)
 	return c.doc.Bytes(), err == nil
 }

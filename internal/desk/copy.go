@@ -16,8 +16,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/deskdb"
-	"palmares/internal/preview"
-	"palmares/internal/record"
+	"palmares/internal/edition"
 	"palmares/internal/sqldb"
 )
 
@@ -50,7 +49,7 @@ func (c *draft) address() string { return addressOf(c.Path) }
 // addressOf returns the address on the site of what a file is about.
 func addressOf(name string) string {
 	folder, file := path.Split(name)
-	if k := kindOf(strings.TrimSuffix(folder, "/")); k != nil {
+	if k := catalog.KindIn(strings.TrimSuffix(folder, "/")); k != nil {
 		return k.Address + strings.TrimSuffix(strings.TrimSuffix(file, ".md"), ".next")
 	}
 	return "/"
@@ -61,7 +60,7 @@ func name(doc *content.Document, file string) string {
 	if doc == nil {
 		return file
 	}
-	if doc.Kind() == record.Catalogue {
+	if doc.Kind() == catalog.CatalogueKind {
 		return "Réglages du site"
 	}
 	return cmp.Or(doc.Value("name").Text, doc.Value("title").Text, strings.TrimSuffix(path.Base(file), ".md"))
@@ -100,10 +99,10 @@ func (d *desk) open(r *request, id string) (*draft, error) {
 
 // anew is the response to a form about an older revision of a working copy: its page as it is now.
 func anew(r *request, page func() (*response, error)) (*response, error) {
-	r.notice = "Ce texte a été enregistré de nouveau pendant que vous le lisiez\u00a0: rien n’a été fait. Relisez-le, puis recommencez."
+	r.Notice = "Ce texte a été enregistré de nouveau pendant que vous le lisiez\u00a0: rien n’a été fait. Relisez-le, puis recommencez."
 	a, err := page()
-	if err == nil && a.location == "" {
-		a.status = http.StatusConflict
+	if err == nil && a.Location == "" {
+		a.Status = http.StatusConflict
 	}
 	return a, err
 }
@@ -150,11 +149,11 @@ func (c *draft) summary() string {
 }
 
 // edition returns the folder with a working copy in it.
-func (d *desk) edition(ctx context.Context, c *draft, isPublic bool) (*preview.Edition, error) {
-	return d.Drafts.Open(ctx, preview.Source{
-		Key: c.ID, Revision: c.Revision, Folder: d.reading.at(d.Now(), d.Folder), IsPublic: isPublic, Path: c.Path, Data: c.Data,
-		Files: func() (fs.FS, bool, error) {
-			changes, err := d.changes(ctx, c)
+func (d *desk) edition(ctx context.Context, c *draft, isPublic bool) (*edition.Edition, error) {
+	return d.Editions.With(ctx, edition.Change{
+		Key: c.ID, Revision: c.Revision, IsPublic: isPublic, Path: c.Path, Data: c.Data,
+		Files: func(folder *edition.Edition) (fs.FS, bool, error) {
+			changes, err := d.changes(ctx, folder, c)
 			return d.Folder.With(changes), len(changes) == 1, err
 		},
 	})
@@ -236,7 +235,7 @@ func (d *desk) copyRows(r *request, records []row) ([]copyRow, error) {
 // recordName returns the name of a file for people who do not know files.
 func recordName(file string) string {
 	folder, base := path.Split(file)
-	k := kindOf(strings.TrimSuffix(folder, "/"))
+	k := catalog.KindIn(strings.TrimSuffix(folder, "/"))
 	switch {
 	case file == settingsFile:
 		return "Réglages du site"
@@ -281,7 +280,7 @@ type copyPage struct {
 	Pictures   []string // that it adds
 }
 
-func (d *desk) showCopy(r *request, c *draft) (*response, error) {
+func (d *copies) showCopy(r *request, c *draft) (*response, error) {
 	e, err := d.edition(r.Context(), c, false)
 	if err != nil {
 		return nil, err
@@ -290,7 +289,7 @@ func (d *desk) showCopy(r *request, c *draft) (*response, error) {
 }
 
 // form shows a working copy as a form, in an edition of the folder.
-func (d *desk) form(r *request, c *draft, e *preview.Edition, messages ...string) (*response, error) {
+func (d *copies) form(r *request, c *draft, e *edition.Edition, messages ...string) (*response, error) {
 	copies, err := d.copyRows(r, nil)
 	if err != nil {
 		return nil, err
@@ -307,7 +306,7 @@ func (d *desk) form(r *request, c *draft, e *preview.Edition, messages ...string
 			data.Colleagues = append(data.Colleagues, other)
 		}
 	}
-	found, err := d.conflict(r.Context(), c)
+	found, err := d.conflict(r.folder, c)
 	if err != nil {
 		return nil, err
 	}
@@ -327,7 +326,7 @@ func (d *desk) form(r *request, c *draft, e *preview.Edition, messages ...string
 	if err != nil {
 		return nil, err
 	}
-	data.Tools, data.Authors = proposals(known), signatures(d.rows(r.folder, r.now))
+	data.Tools, data.Authors = proposals(known), signatures(d.rows(r.folder, r.Now))
 	data.Groups = newForm(c.doc, known, problems)
 	return render("copy", data), nil
 }
@@ -344,7 +343,7 @@ func (c *draft) pages() []choice {
 
 // saveCopy saves what somebody wrote. Our script sends the form again and again, and reads what is
 // wrong in it; without it, the response is the form.
-func (d *desk) saveCopy(r *request, c *draft) (*response, error) {
+func (d *copies) saveCopy(r *request, c *draft) (*response, error) {
 	if a, err := d.keep(r, c); a != nil || err != nil {
 		return a, err
 	}
@@ -358,7 +357,7 @@ func (d *desk) saveCopy(r *request, c *draft) (*response, error) {
 }
 
 // keep saves what a form says. The response is nil unless somebody saved another text since.
-func (d *desk) keep(r *request, c *draft) (*response, error) {
+func (d *copies) keep(r *request, c *draft) (*response, error) {
 	if err := c.read(r); err != nil {
 		return nil, refused(sentence(err))
 	}
@@ -366,7 +365,7 @@ func (d *desk) keep(r *request, c *draft) (*response, error) {
 	if err != nil {
 		return nil, unreadableForm()
 	}
-	saved, err := d.Copies.Save(r.Context(), c.ID, revision, c.Data, r.now)
+	saved, err := d.Copies.Save(r.Context(), c.ID, revision, c.Data, r.Now)
 	if errors.Is(err, sqldb.ErrChanged) {
 		return d.outdated(r, c)
 	}
@@ -393,7 +392,7 @@ func (c *draft) read(r *request) error {
 
 // outdated is the response to a form that was written on the basis of an older revision. Nothing that
 // she wrote is lost: the form has it, and saving it again keeps it.
-func (d *desk) outdated(r *request, c *draft) (*response, error) {
+func (d *copies) outdated(r *request, c *draft) (*response, error) {
 	if r.isScript() {
 		return writeJSON(http.StatusConflict, map[string]string{
 			"error": "Cette copie a été enregistrée dans une autre fenêtre, ou par quelqu’un d’autre. Copiez ce que vous " +
@@ -403,7 +402,7 @@ func (d *desk) outdated(r *request, c *draft) (*response, error) {
 	a, err := d.form(r, c, r.folder, "Cette copie a été enregistrée dans une autre fenêtre, ou par quelqu’un d’autre, "+
 		"pendant que vous écriviez. Voici votre texte\u00a0: «\u00a0Enregistrer\u00a0» le garde à la place de l’autre.")
 	if err == nil {
-		a.status = http.StatusConflict
+		a.Status = http.StatusConflict
 	}
 	return a, err
 }
@@ -418,14 +417,14 @@ type saved struct {
 	IsShown  bool                `json:"shown"`    // its pages can be seen
 }
 
-func (d *desk) report(r *request, c *draft) (*response, error) {
+func (d *copies) report(r *request, c *draft) (*response, error) {
 	e, err := d.edition(r.Context(), c, false)
 	if err != nil {
 		return nil, err
 	}
 	problems, others := problemsOf(e.Problems, c.Path, c.doc)
 	a := saved{
-		Revision: c.Revision, Saved: r.now.In(zoneOf(r.folder)).Format("15:04"), Problems: problems, Others: len(others), IsShown: e.HasPages(),
+		Revision: c.Revision, Saved: r.Now.In(zoneOf(r.folder)).Format("15:04"), Problems: problems, Others: len(others), IsShown: e.HasPages(),
 	}
 	copies, err := d.copyRows(r, nil)
 	if err != nil {
@@ -445,13 +444,13 @@ type removalPage struct {
 	IsAdded bool // the record is not in the folder yet
 }
 
-func (d *desk) confirmRemoval(r *request, c *draft) (*response, error) {
+func (d *copies) confirmRemoval(r *request, c *draft) (*response, error) {
 	data := removalPage{page: r.page("Supprimer la copie de travail"), IsAdded: c.Base == ""}
 	data.Copy = c.row()
 	return render("removal", data), nil
 }
 
-func (d *desk) removeCopy(r *request, c *draft) (*response, error) {
+func (d *copies) removeCopy(r *request, c *draft) (*response, error) {
 	if r.PostForm.Get("copie") != c.row().Seen() {
 		return anew(r, func() (*response, error) { return d.confirmRemoval(r, c) })
 	}

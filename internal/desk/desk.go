@@ -5,10 +5,7 @@
 // when it is published. The forms are made from the tables of fields of package content, and a file
 // keeps every byte that a form did not change.
 //
-// As in package accountsite, a page is a function from a request to a response or an error, and one
-// adapter does the rest: it knows who asks, what she may do, and that a form came from a page of
-// ours. GET changes nothing. Everything works without a script, except what happens while somebody
-// types.
+// Its shell is package forms. Everything works without a script, except what happens while somebody types.
 package desk
 
 import (
@@ -16,15 +13,15 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
 	"palmares/internal/account"
 	"palmares/internal/catalogdb"
 	"palmares/internal/deskdb"
+	"palmares/internal/edition"
 	"palmares/internal/evidence"
-	"palmares/internal/preview"
+	"palmares/internal/forms"
 	"palmares/internal/readerdb"
 	"palmares/internal/site"
 	"palmares/internal/worktree"
@@ -42,7 +39,7 @@ type Config struct {
 	Reports    *readerdb.Reports // sealed
 	Catalogue  *catalogdb.Catalogue
 	Readership *readerdb.Readership
-	Drafts     *preview.Drafts
+	Editions   *edition.Editions
 	// Site shows the pages in its layout.
 	Site *site.Site
 	// Reader reads the pages that prices were taken from. Its Agent is only the program: the catalogue is added.
@@ -97,98 +94,99 @@ type route struct {
 	page    pageFunc
 }
 
-// routes are the pages of everybody who writes, also on her own machine.
-func (d *desk) routes() []route {
-	return []route{
+// routes returns the pages of everybody who writes, and unless she writes alone those of people who publish together.
+func (d *desk) routes(isAlone bool) []route {
+	records, copies, publications, sources := &records{d}, &copies{desk: d}, &publications{d}, &sources{desk: d}
+	own := []route{
 		{"GET " + homePath, account.Author, d.home},
-		{"GET " + recordsPath, account.Author, d.listRecords},
-		{"GET " + recordsPath + "/{folder}/{slug}", account.Author, d.showRecord},
-		{"POST " + recordsPath + "/{folder}/{slug}/copie", account.Author, d.openRecord},
-		{"POST " + recordsPath + "/{folder}/{slug}/double", account.Author, d.duplicate},
-		{"POST " + recordsPath + "/{folder}/{slug}/nom", account.Author, d.rename},
-		{"POST " + recordsPath + "/{folder}/{slug}/retrait", account.Author, d.retire},
-		{"POST " + recordsPath + "/{folder}/{slug}/prix", account.Author, d.takeOver},
-		{"GET " + sourcesPath, account.Author, d.listSources},
-		{"GET " + newPath, account.Author, d.newRecord},
-		{"POST " + newPath, account.Author, d.createRecord},
-		{"GET " + helpPath, account.Author, d.showHelp},
-		{"GET " + helpPath + "/{picture}", account.Author, d.showHelpPicture},
-		{"GET " + picturesPath, account.Author, d.listPictures},
-		{"GET " + settingsPath, account.Editor, d.showSettings},
-		{"POST " + settingsPath, account.Editor, d.openSettings},
-		{"GET " + copiesPath + "/{id}", account.Author, d.of(d.showCopy)},
-		{"POST " + copiesPath + "/{id}", account.Author, d.of(d.saveCopy)},
-		{"GET " + copiesPath + "/{id}/source", account.Author, d.of(d.showSource)},
-		{"POST " + copiesPath + "/{id}/source", account.Author, d.of(d.mark)},
-		{"POST " + copiesPath + "/{id}/images", account.Author, d.of(d.addPicture)},
-		{"GET " + copiesPath + "/{id}/apercu/{path...}", account.Author, d.of(d.showPreview)},
+		{"GET " + recordsPath, account.Author, records.listRecords},
+		{"GET " + recordsPath + "/{folder}/{slug}", account.Author, records.showRecord},
+		{"POST " + recordsPath + "/{folder}/{slug}/copie", account.Author, records.openRecord},
+		{"POST " + recordsPath + "/{folder}/{slug}/double", account.Author, records.duplicate},
+		{"POST " + recordsPath + "/{folder}/{slug}/nom", account.Author, records.rename},
+		{"POST " + recordsPath + "/{folder}/{slug}/retrait", account.Author, records.retire},
+		{"POST " + recordsPath + "/{folder}/{slug}/prix", account.Author, sources.takeOver},
+		{"GET " + sourcesPath, account.Author, sources.show},
+		{"GET " + newPath, account.Author, records.newRecord},
+		{"POST " + newPath, account.Author, records.createRecord},
+		{"GET " + helpPath, account.Author, records.showHelp},
+		{"GET " + helpPath + "/{picture}", account.Author, records.showHelpPicture},
+		{"GET " + picturesPath, account.Author, records.listPictures},
+		{"GET " + settingsPath, account.Editor, records.showSettings},
+		{"POST " + settingsPath, account.Editor, records.openSettings},
+		{"GET " + copiesPath + "/{id}", account.Author, d.of(copies.showCopy)},
+		{"POST " + copiesPath + "/{id}", account.Author, d.of(copies.saveCopy)},
+		{"GET " + copiesPath + "/{id}/source", account.Author, d.of(sources.showSource)},
+		{"POST " + copiesPath + "/{id}/source", account.Author, d.of(sources.mark)},
+		{"POST " + copiesPath + "/{id}/images", account.Author, d.of(copies.addPicture)},
+		{"GET " + copiesPath + "/{id}/apercu/{path...}", account.Author, d.of(copies.showPreview)},
 	}
-}
-
-// sharedRoutes are the pages of people who publish together.
-func (d *desk) sharedRoutes() []route {
-	return []route{
-		{"GET " + copiesPath + "/{id}/conflit", account.Author, d.of(d.showConflict)},
-		{"POST " + copiesPath + "/{id}/conflit", account.Author, d.of(d.settleConflict)},
-		{"GET " + copiesPath + "/{id}/suppression", account.Author, d.of(d.confirmRemoval)},
-		{"POST " + copiesPath + "/{id}/suppression", account.Author, d.of(d.removeCopy)},
-		{"GET " + copiesPath + "/{id}/publication", account.Editor, d.of(d.confirmPublication)},
-		{"POST " + publishPath, account.Editor, d.publish},
-		{"GET " + copiesPath + "/{id}/partage", account.Author, d.of(d.listShares)},
-		{"POST " + copiesPath + "/{id}/partage", account.Author, d.of(d.share)},
-		{"POST " + copiesPath + "/{id}/partage/{share}", account.Author, d.of(d.revokeShare)},
-		{"GET " + sharedPath + "/{path...}", "", d.showShared},
-		{"GET " + copiesPath + "/{id}/relecture", account.Author, d.of(d.showReview)},
-		{"POST " + copiesPath + "/{id}/relecture", account.Author, d.of(d.askReview)},
-		{"POST " + copiesPath + "/{id}/accord", account.Editor, d.of(d.approve)},
-		{"POST " + copiesPath + "/{id}/retour", account.Editor, d.of(d.giveBack)},
-		{"GET " + copiesPath + "/{id}/programmation", account.Editor, d.of(d.chooseHour)},
-		{"POST " + copiesPath + "/{id}/programmation", account.Editor, d.of(d.schedule)},
-		{"GET " + schedulePath, account.Author, d.listScheduled},
-		{"POST " + recordsPath + "/{folder}/{slug}/deprogrammation", account.Editor, d.unschedule},
-		{"GET " + recordsPath + "/{folder}/{slug}/suppression", account.Editor, d.confirmWithdrawal},
-		{"POST " + recordsPath + "/{folder}/{slug}/suppression", account.Editor, d.withdraw},
-		{"GET " + versionsPath, account.Author, d.listVersions},
-		{"GET " + versionsPath + "/{number}", account.Author, d.showVersion},
-		{"POST " + versionsPath + "/{number}/annulation", account.Editor, d.undo},
-		{"GET " + reportsPath, account.Author, d.listReports},
-		{"POST " + reportsPath + "/{id}", account.Author, d.closeReport},
-		{"GET " + readersPath, account.Editor, d.showReaders},
-		{"GET " + readersPath + ".csv", account.Editor, d.sendReaders},
+	if isAlone {
+		return own
 	}
+	return append(own, []route{
+		{"GET " + copiesPath + "/{id}/conflit", account.Author, d.of(copies.showConflict)},
+		{"POST " + copiesPath + "/{id}/conflit", account.Author, d.of(copies.settleConflict)},
+		{"GET " + copiesPath + "/{id}/suppression", account.Author, d.of(copies.confirmRemoval)},
+		{"POST " + copiesPath + "/{id}/suppression", account.Author, d.of(copies.removeCopy)},
+		{"GET " + copiesPath + "/{id}/publication", account.Editor, d.of(publications.confirmPublication)},
+		{"POST " + publishPath, account.Editor, publications.publish},
+		{"GET " + copiesPath + "/{id}/partage", account.Author, d.of(copies.listShares)},
+		{"POST " + copiesPath + "/{id}/partage", account.Author, d.of(copies.share)},
+		{"POST " + copiesPath + "/{id}/partage/{share}", account.Author, d.of(copies.revokeShare)},
+		{"GET " + sharedPath + "/{path...}", "", copies.showShared},
+		{"GET " + copiesPath + "/{id}/relecture", account.Author, d.of(copies.showReview)},
+		{"POST " + copiesPath + "/{id}/relecture", account.Author, d.of(copies.askReview)},
+		{"POST " + copiesPath + "/{id}/accord", account.Editor, d.of(copies.approve)},
+		{"POST " + copiesPath + "/{id}/retour", account.Editor, d.of(copies.giveBack)},
+		{"GET " + copiesPath + "/{id}/programmation", account.Editor, d.of(publications.chooseHour)},
+		{"POST " + copiesPath + "/{id}/programmation", account.Editor, d.of(publications.schedule)},
+		{"GET " + schedulePath, account.Author, publications.listScheduled},
+		{"POST " + recordsPath + "/{folder}/{slug}/deprogrammation", account.Editor, publications.unschedule},
+		{"GET " + recordsPath + "/{folder}/{slug}/suppression", account.Editor, records.confirmWithdrawal},
+		{"POST " + recordsPath + "/{folder}/{slug}/suppression", account.Editor, records.withdraw},
+		{"GET " + versionsPath, account.Author, publications.listVersions},
+		{"GET " + versionsPath + "/{number}", account.Author, publications.showVersion},
+		{"POST " + versionsPath + "/{number}/annulation", account.Editor, publications.undo},
+		{"GET " + reportsPath, account.Author, records.listReports},
+		{"POST " + reportsPath + "/{id}", account.Author, records.closeReport},
+		{"GET " + readersPath, account.Editor, records.showReaders},
+		{"GET " + readersPath + ".csv", account.Editor, records.sendReaders},
+	}...)
 }
 
 // New returns the handler of /redaction and everything below it.
 func New(cfg Config) http.Handler {
-	d := &desk{Config: cfg, mux: http.NewServeMux()}
-	routes := d.routes()
-	if !d.isLocal() {
-		routes = append(routes, d.sharedRoutes()...)
+	d := &desk{Config: cfg, shell: forms.Shell{
+		Site: cfg.Site, BaseURL: cfg.BaseURL, Now: cfg.Now, Log: cfg.Log, Timeout: requestTimeout, IsDesk: true,
+		Failed: "a page of the desk failed", Failures: failures,
+	}}
+	for _, r := range d.routes(d.isLocal()) {
+		d.shell.Handle(r.pattern, d.handle(r.role, r.page))
 	}
-	for _, r := range routes {
-		d.mux.HandleFunc(r.pattern, d.handle(r.role, r.page))
-	}
-	d.mux.HandleFunc("/", d.handle(account.Author, d.notFound))
-	guard := http.NewCrossOriginProtection()
-	// Behind a proxy the Host header may differ from the origin that browsers see.
-	if u, err := url.Parse(cfg.BaseURL); err == nil && u.Host != "" {
-		if err := guard.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {
-			panic(err) // only without a scheme or host
-		}
-	}
-	guard.SetDenyHandler(d.handle(account.Author, func(*request) (*response, error) { return nil, crossOrigin() }))
-	return guard.Handler(d.mux)
+	d.shell.Handle("/", d.handle(account.Author, d.notFound))
+	return d.shell.Guarded(d.handle(account.Author, func(*request) (*response, error) { return nil, crossOrigin() }))
 }
 
+// desk is what its pages share: the folder as it is now, the working copies, and who is who.
 type desk struct {
 	Config
-	mux         *http.ServeMux
-	reading     folderReading
-	sourcesRead sourceReading
-	pages       pageReading
-
-	inspecting sync.Mutex // held by whoever checks a picture
+	shell forms.Shell
 }
+
+// The pages by what they are about.
+type (
+	records struct{ *desk } // the records of the folder, and the lists of all that is at the desk
+	copies  struct {        // working copies, from the form to the review
+		*desk
+		inspecting sync.Mutex // held by whoever checks a picture
+	}
+	publications struct{ *desk } // what is published now, at an hour, or taken back
+	sources      struct {        // of prices
+		*desk
+		pages pageReading
+	}
+)
 
 // isLocal reports whether somebody writes alone, on her own machine.
 func (d *desk) isLocal() bool { return d.Editors == nil }

@@ -9,7 +9,6 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/french"
-	"palmares/internal/record"
 )
 
 // A difference is a field in which two versions of a record differ.
@@ -97,7 +96,7 @@ func inFrench(c *catalog.Catalog, text string, f content.FormField) string {
 			return known.Label
 		}
 	}
-	if f.Of == record.Tool && c != nil && c.Tool(text) != nil {
+	if f.Of == catalog.ToolKind && c != nil && c.Tool(text) != nil {
 		return c.Tool(text).Name
 	}
 	if x, err := strconv.ParseFloat(text, 64); err == nil && f.Input == content.InputNumber {

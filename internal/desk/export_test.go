@@ -6,7 +6,7 @@ import "palmares/internal/account"
 func Routes() map[string]account.Role {
 	d := &desk{}
 	all := map[string]account.Role{}
-	for _, r := range append(d.routes(), d.sharedRoutes()...) {
+	for _, r := range d.routes(false) {
 		all[r.pattern] = r.role
 	}
 	return all

@@ -14,7 +14,6 @@ import (
 	"palmares/internal/content"
 	"palmares/internal/french"
 	"palmares/internal/problem"
-	"palmares/internal/record"
 )
 
 type choice struct {
@@ -107,7 +106,7 @@ func newField(f content.FormField, key string, v content.Value) field {
 		}
 	}
 	switch {
-	case f.Of == record.Tool:
+	case f.Of == catalog.ToolKind:
 		shown.List = "page.outils"
 	case f.From == content.FromAuthors:
 		shown.List = "page.auteurs"
@@ -173,6 +172,7 @@ func proposals(c *catalog.Catalog) []*catalog.Tool {
 // parse reads the fields of a form into a document. Fields that the form does not have are left alone,
 // and so is what did not change. The catalogue has the tools that may be named; it may be nil.
 func parse(form url.Values, doc *content.Document, known *catalog.Catalog) error {
+	values := map[string]content.Value{}
 	for _, g := range content.Form(doc.Kind()) {
 		for _, f := range g.Fields {
 			key := fieldKey + f.Name
@@ -185,12 +185,10 @@ func parse(form url.Values, doc *content.Document, known *catalog.Catalog) error
 			case f.From == content.FromUsages: // boxes have another order than the file
 				v.Items = inOrderOf(doc.Value(f.Name).Items, v.Items)
 			}
-			if err := doc.Set(f.Name, v); err != nil {
-				return err
-			}
+			values[f.Name] = v
 		}
 	}
-	return nil
+	return doc.SetAll(values)
 }
 
 // inOrderOf returns items, those that there were before first and in their order.
@@ -223,7 +221,7 @@ func parseField(form url.Values, key string, f content.FormField, known *catalog
 			}
 		}
 	}
-	if f.Of == record.Tool {
+	if f.Of == catalog.ToolKind {
 		v.Text = toolNamed(known, v.Text)
 		for i := range v.Items {
 			v.Items[i] = toolNamed(known, v.Items[i])
@@ -282,9 +280,9 @@ var namesInSentences = regexp.MustCompile(`[\pL\d_./-]+`)
 // inWords returns a sentence about a file with the words of its form in the place of the names that fields and
 // their values have in it.
 func inWords(file, sentence string) string {
-	kind := record.Catalogue
-	if k := kindOf(path.Dir(file)); k != nil {
-		kind = k.Kind
+	kind := catalog.CatalogueKind
+	if k := catalog.KindIn(path.Dir(file)); k != nil {
+		kind = k
 	}
 	sentence = strings.Replace(sentence, ", entre guillemets", "", 1) // which a form writes itself
 	words, found := map[string]string{}, namesInSentences.FindAllString(sentence, -1)

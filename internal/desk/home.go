@@ -28,7 +28,7 @@ type concern struct {
 }
 
 func (d *desk) home(r *request) (*response, error) {
-	records := d.rows(r.folder, r.now)
+	records := d.rows(r.folder, r.Now)
 	copies, err := d.copyRows(r, records)
 	if err != nil {
 		return nil, err
@@ -38,10 +38,7 @@ func (d *desk) home(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	data.Sources, err = d.sources(r.folder)
-	if err != nil {
-		return nil, err
-	}
+	data.Sources = listSources(r.folder, r.Now)
 	if !d.isLocal() {
 		data.Reports, err = d.Reports.Open(r.Context())
 		if err != nil {

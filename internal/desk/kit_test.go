@@ -26,8 +26,8 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/api"
 	"palmares/internal/desk"
+	"palmares/internal/edition"
 	"palmares/internal/evidence"
-	"palmares/internal/preview"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
 	"palmares/internal/testkit"
@@ -121,7 +121,7 @@ func newNewsroom(t testing.TB, db *testdb.DB, dir string) *newsroom {
 	if err != nil {
 		t.Fatal(err)
 	}
-	drafts := preview.NewDrafts(preview.DraftsConfig{Document: api.Document(), BaseURL: base, Now: clock})
+	drafts := edition.New(edition.Config{Folder: func() fs.FS { return folder.With(nil) }, Document: api.Document(), BaseURL: base, Now: clock})
 	pages := site.New(site.Config{Demo: func(*snapshot.Snapshot) bool { return false }, BaseURL: base, Document: api.Document()})
 	pages.Show(indexed(t))
 	t.Cleanup(func() {
@@ -131,7 +131,7 @@ func newNewsroom(t testing.TB, db *testdb.DB, dir string) *newsroom {
 		}
 	})
 	n.handler = desk.New(desk.Config{
-		Folder: folder, Copies: db.Copies, Editors: db.Editors, Shares: db.Shares, Readership: db.Readership, Reports: db.Reports.Sealed(sealer), Catalogue: db.Catalogue, Drafts: drafts, Site: pages, BaseURL: base, Now: clock, Log: log,
+		Folder: folder, Copies: db.Copies, Editors: db.Editors, Shares: db.Shares, Readership: db.Readership, Reports: db.Reports.Sealed(sealer), Catalogue: db.Catalogue, Editions: drafts, Site: pages, BaseURL: base, Now: clock, Log: log,
 		Reader: reader,
 		Visitor: func(_ http.ResponseWriter, r *http.Request) (desk.Visitor, error) {
 			who, ok := n.people[r.Header.Get("X-Who")]

@@ -1,79 +1,56 @@
 package desk
 
 import (
-	"bytes"
-	"cmp"
 	"embed"
 	"encoding/json"
-	"html/template"
-	"net/http"
-	"strconv"
-	"strings"
 
 	"palmares/internal/account"
-	"palmares/internal/site"
+	"palmares/internal/forms"
 )
 
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-var templates = site.ParseTemplates(templateFiles)
+var render = forms.Renderer(templateFiles)
 
 // page is what surrounds the content of every page; the data of each page embeds it.
 type page struct {
-	Title    string
-	Notice   string // what was just done; "" for nothing
-	Menu     []entry
+	forms.Page
 	Token    string // of every form
 	IsEditor bool
 	IsLocal  bool // she writes alone: there is nobody to publish with
 }
 
-func (p page) title() string { return p.Title }
-
 type entry struct {
-	Href, Text string
-	Current    string // value of aria-current: "page", "true" for a page below it, or ""
-
+	forms.Entry
 	role     account.Role // that its page needs
 	isShared bool         // its page is for people who publish together
 }
 
 // menu is the same on every page of a person.
 var menu = []entry{
-	{Href: homePath, Text: "Rédaction"},
-	{Href: recordsPath, Text: "Fiches"},
-	{Href: newPath, Text: "Nouvelle fiche"},
-	{Href: sourcesPath, Text: "Sources"},
-	{Href: schedulePath, Text: "Programmées", isShared: true},
-	{Href: versionsPath, Text: "Versions", isShared: true},
-	{Href: reportsPath, Text: "Signalements", isShared: true},
-	{Href: picturesPath, Text: "Images"},
-	{Href: readersPath, Text: "Audience", role: account.Editor, isShared: true},
-	{Href: settingsPath, Text: "Réglages", role: account.Editor},
-	{Href: helpPath, Text: "Aide"},
+	{forms.Entry{Href: homePath, Text: "Rédaction"}, account.Author, false},
+	{forms.Entry{Href: recordsPath, Text: "Fiches"}, account.Author, false},
+	{forms.Entry{Href: newPath, Text: "Nouvelle fiche"}, account.Author, false},
+	{forms.Entry{Href: sourcesPath, Text: "Sources"}, account.Author, false},
+	{forms.Entry{Href: schedulePath, Text: "Programmées"}, account.Author, true},
+	{forms.Entry{Href: versionsPath, Text: "Versions"}, account.Author, true},
+	{forms.Entry{Href: reportsPath, Text: "Signalements"}, account.Author, true},
+	{forms.Entry{Href: picturesPath, Text: "Images"}, account.Author, false},
+	{forms.Entry{Href: readersPath, Text: "Audience"}, account.Editor, true},
+	{forms.Entry{Href: settingsPath, Text: "Réglages"}, account.Editor, false},
+	{forms.Entry{Href: helpPath, Text: "Aide"}, account.Author, false},
 }
 
 // page fills in what surrounds a page.
 func (r *request) page(title string) page {
-	p := page{
-		Title: title, Notice: cmp.Or(r.notice, notices[r.URL.Query().Get("fait")]), Token: r.Token, IsEditor: r.Role == account.Editor, IsLocal: r.isLocal,
-	}
-	if r.Role == "" {
-		return p
-	}
+	var shown []forms.Entry
 	for _, e := range menu {
-		switch {
-		case e.isShared && r.isLocal || e.role != "" && !r.Role.Includes(e.role):
-			continue
-		case e.Href == r.URL.Path:
-			e.Current = "page"
-		case e.Href != homePath && strings.HasPrefix(r.URL.Path, e.Href+"/"):
-			e.Current = "true"
+		if r.Role.Includes(e.role) && !(e.isShared && r.isLocal) {
+			shown = append(shown, e.Entry)
 		}
-		p.Menu = append(p.Menu, e)
 	}
-	return p
+	return page{Page: r.Page(title, notices, shown), Token: r.Token, IsEditor: r.Role == account.Editor, IsLocal: r.isLocal}
 }
 
 // notices are what a page may say was done, by the word in its address.
@@ -100,17 +77,6 @@ var notices = map[string]string{
 	"deja":         "Cette copie n’existe plus\u00a0: elle a peut-être été publiée ou supprimée entre-temps.",
 }
 
-// render executes the template of a page. A template that does not fit its data panics; tests render
-// every page.
-func render(name string, data interface{ title() string }) *response {
-	var b bytes.Buffer
-	if err := templates()[name].ExecuteTemplate(&b, "page", data); err != nil {
-		panic(err)
-	}
-	//nolint:gosec // a template made it
-	return &response{status: http.StatusOK, title: data.title(), content: template.HTML(b.String())}
-}
-
 const jsonType = "application/json"
 
 func writeJSON(status int, value any) *response {
@@ -118,13 +84,5 @@ func writeJSON(status int, value any) *response {
 	if err != nil {
 		panic(err) // values are ours
 	}
-	return &response{write: func(w http.ResponseWriter, _ *http.Request) {
-		h := w.Header()
-		h.Set("Content-Type", jsonType)
-		h.Set("Cache-Control", "no-store")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Content-Length", strconv.Itoa(len(body)))
-		w.WriteHeader(status)
-		_, _ = w.Write(body) // fails only when the client is gone
-	}}
+	return forms.File(status, jsonType, body)
 }

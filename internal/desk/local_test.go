@@ -1,6 +1,7 @@
 package desk_test
 
 import (
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"os"
@@ -11,7 +12,7 @@ import (
 
 	"palmares/internal/api"
 	"palmares/internal/desk"
-	"palmares/internal/preview"
+	"palmares/internal/edition"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
 )
@@ -28,7 +29,7 @@ func newLocal(t *testing.T) person {
 	}
 	own := desk.NewLocal(root)
 	clock := func() time.Time { return n.now }
-	drafts := preview.NewDrafts(preview.DraftsConfig{Document: api.Document(), BaseURL: base, Now: clock})
+	drafts := edition.New(edition.Config{Folder: func() fs.FS { return own.With(nil) }, Document: api.Document(), BaseURL: base, Now: clock})
 	t.Cleanup(func() {
 		drafts.Close()
 		if err := root.Close(); err != nil {
@@ -38,7 +39,7 @@ func newLocal(t *testing.T) person {
 	pages := site.New(site.Config{Demo: func(*snapshot.Snapshot) bool { return false }, BaseURL: base, Document: api.Document()})
 	pages.Show(indexed(t))
 	n.handler = desk.New(desk.Config{
-		Folder: own, Copies: own, Visitor: own.Visitor, Drafts: drafts, Site: pages, BaseURL: base, Now: clock, Reader: reader,
+		Folder: own, Copies: own, Visitor: own.Visitor, Editions: drafts, Site: pages, BaseURL: base, Now: clock, Reader: reader,
 		Log: slog.New(slog.NewTextHandler(&n.log, nil)),
 	})
 	who, err := own.Visitor(nil, nil)

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"palmares/internal/catalog"
 	"palmares/internal/deskdb"
 	"palmares/internal/picture"
-	"palmares/internal/record"
 	"palmares/internal/sqldb"
 )
 
@@ -23,7 +23,7 @@ const maxAlt = 300
 
 // addPicture adds a picture to a working copy. Our script puts it where she writes; without it, it is
 // added to the end of the text, which came with it and is saved whatever becomes of the picture.
-func (d *desk) addPicture(r *request, c *draft) (*response, error) {
+func (d *copies) addPicture(r *request, c *draft) (*response, error) {
 	if r.PostForm.Has("revision") {
 		if a, err := d.keep(r, c); a != nil || err != nil {
 			return a, err
@@ -59,7 +59,7 @@ func (d *desk) addPicture(r *request, c *draft) (*response, error) {
 		return nil, err
 	}
 	err = d.Copies.PutFile(r.Context(), c.ID, deskdb.CopyFile{Path: place, Data: data})
-	d.Drafts.Forget(c.ID)
+	d.Editions.Forget(c.ID)
 	if errors.Is(err, sqldb.ErrTooMany) {
 		return nil, refused("Cette copie a déjà 20\u00a0images, ou 64\u00a0Mo d’images, le plus qu’elle puisse en avoir.")
 	}
@@ -67,20 +67,20 @@ func (d *desk) addPicture(r *request, c *draft) (*response, error) {
 		return nil, err
 	}
 	text := "![" + bracketed.Replace(alt) + "](../" + place + ")"
-	if r.isScript() || c.doc == nil || c.doc.Kind() == record.Catalogue {
+	if r.isScript() || c.doc == nil || c.doc.Kind() == catalog.CatalogueKind {
 		return writeJSON(http.StatusOK, map[string]string{"markdown": text, "path": place}), nil
 	}
 	if err := c.doc.SetBody(strings.TrimLeft(c.doc.Body()+blankLine+text, "\n")); err != nil {
 		return nil, refused(sentence(err))
 	}
-	if _, err := d.Copies.Save(r.Context(), c.ID, c.Revision, c.doc.Bytes(), r.now); err != nil {
+	if _, err := d.Copies.Save(r.Context(), c.ID, c.Revision, c.doc.Bytes(), r.Now); err != nil {
 		return nil, err
 	}
 	return seeOther(c.path(), "image"), nil
 }
 
 // removePicture takes a picture out of a working copy, and out of its text where it stands alone.
-func (d *desk) removePicture(r *request, c *draft, place string) (*response, error) {
+func (d *copies) removePicture(r *request, c *draft, place string) (*response, error) {
 	all, err := d.Copies.Paths(r.Context(), c.ID)
 	if err == nil && slices.Contains(all, place) {
 		err = d.Copies.RemoveFile(r.Context(), c.ID, place)
@@ -88,7 +88,7 @@ func (d *desk) removePicture(r *request, c *draft, place string) (*response, err
 	if err != nil {
 		return nil, err
 	}
-	d.Drafts.Forget(c.ID)
+	d.Editions.Forget(c.ID)
 	if c.doc != nil {
 		isShown := func(paragraph string) bool {
 			return strings.HasPrefix(paragraph, "![") && strings.HasSuffix(paragraph, "](../"+place+")")
@@ -96,7 +96,7 @@ func (d *desk) removePicture(r *request, c *draft, place string) (*response, err
 		if err := c.doc.SetBody(strings.Join(slices.DeleteFunc(paragraphs(c.doc.Body()), isShown), blankLine)); err != nil {
 			return nil, refused(sentence(err))
 		}
-		if _, err := d.Copies.Save(r.Context(), c.ID, c.Revision, c.doc.Bytes(), r.now); err != nil {
+		if _, err := d.Copies.Save(r.Context(), c.ID, c.Revision, c.doc.Bytes(), r.Now); err != nil {
 			return nil, err
 		}
 	}
@@ -106,7 +106,7 @@ func (d *desk) removePicture(r *request, c *draft, place string) (*response, err
 var bracketed = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`)
 
 // freePicture returns a path under images/ that neither the folder nor the copy has.
-func (d *desk) freePicture(ctx context.Context, c *draft, stem, ext string) (string, error) {
+func (d *copies) freePicture(ctx context.Context, c *draft, stem, ext string) (string, error) {
 	if stem == "" {
 		stem = "image"
 	}
@@ -136,7 +136,7 @@ type picturesPage struct {
 }
 
 // listPictures shows what to tidy among the pictures.
-func (d *desk) listPictures(r *request) (*response, error) {
+func (d *records) listPictures(r *request) (*response, error) {
 	data := picturesPage{page: r.page("Images")}
 	without := map[string]bool{}
 	for _, w := range r.folder.Warnings {
@@ -150,7 +150,7 @@ func (d *desk) listPictures(r *request) (*response, error) {
 	if r.folder.Catalog != nil {
 		data.Used = len(r.folder.Catalog.Pictures)
 	}
-	for _, x := range d.rows(r.folder, r.now) {
+	for _, x := range d.rows(r.folder, r.Now) {
 		if without[x.File()] {
 			data.Without = append(data.Without, x)
 		}

@@ -9,19 +9,16 @@ import (
 )
 
 // showPreview shows the site with a working copy in it, below an address of the desk.
-func (d *desk) showPreview(r *request, c *draft) (*response, error) {
+func (d *copies) showPreview(r *request, c *draft) (*response, error) {
 	e, err := d.edition(r.Context(), c, false)
 	if err != nil {
 		return nil, err
 	}
 	if !e.HasPages() {
-		return nil, &failure{
-			http.StatusConflict, "Pas encore d’aperçu",
-			"L’aperçu viendra quand il n’y aura plus rien à corriger dans la fiche.",
-		}
+		return nil, &failure{Status: http.StatusConflict, Title: "Pas encore d’aperçu", Text: "L’aperçu viendra quand il n’y aura plus rien à corriger dans la fiche."}
 	}
 	pages, err := e.Pages(r.Context())
-	return &response{write: under(c.path()+"/apercu", pages)}, err
+	return &response{Write: under(c.path()+"/apercu", pages)}, err
 }
 
 // under serves the pages of a site below a prefix. Their links stay there; only what is the same on

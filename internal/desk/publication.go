@@ -38,8 +38,8 @@ type publicationPage struct {
 }
 
 // confirmPublication shows what publishing a working copy changes.
-func (d *desk) confirmPublication(r *request, c *draft) (*response, error) {
-	if found, err := d.conflict(r.Context(), c); err != nil || found != nil {
+func (d *publications) confirmPublication(r *request, c *draft) (*response, error) {
+	if found, err := d.conflict(r.folder, c); err != nil || found != nil {
 		return seeOther(c.path()+"/conflit", ""), err
 	}
 	e, err := d.edition(r.Context(), c, false)
@@ -55,7 +55,7 @@ func (d *desk) confirmPublication(r *request, c *draft) (*response, error) {
 }
 
 // publish publishes the working copies of a form, all of them or none.
-func (d *desk) publish(r *request) (*response, error) {
+func (d *publications) publish(r *request) (*response, error) {
 	forms := r.PostForm["copie"]
 	if len(forms) == 0 || len(forms) > maxAtOnce {
 		return nil, refused("Choisissez ce qu’il faut publier, au plus 50\u00a0copies à la fois.")
@@ -77,7 +77,7 @@ func (d *desk) publish(r *request) (*response, error) {
 			return anew(r, func() (*response, error) { return d.home(r) })
 		}
 		copies, titles = append(copies, c), append(titles, c.summary())
-		changes, err := d.changes(r.Context(), c)
+		changes, err := d.changes(r.Context(), r.folder, c)
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +111,7 @@ func (d *desk) send(r *request, copies []*draft, work worktree.Publication) (*re
 	}
 	work.Over, _ = strconv.ParseInt(r.PostForm.Get("sur"), 10, 64) // 0 without it
 	_, err = d.Folder.Publish(r.Context(), work)
-	d.reading.forget()
+	d.Editions.Forget("")
 	if err != nil {
 		return d.notPublished(r, copies, err)
 	}
@@ -120,14 +120,14 @@ func (d *desk) send(r *request, copies []*draft, work worktree.Publication) (*re
 
 // done deletes a working copy that was published. If it was saved meanwhile, it stays, on the basis of
 // what was published. The publication is done in any case.
-func (d *desk) done(r *request, c *draft) {
+func (d *publications) done(r *request, c *draft) {
 	ctx := context.WithoutCancel(r.Context())
 	err := d.Copies.Delete(ctx, c.ID, c.Revision)
 	if errors.Is(err, sqldb.ErrChanged) {
 		var now deskdb.WorkingCopy
 		now, err = d.Copies.Find(ctx, c.ID)
 		if err == nil {
-			_, err = d.Copies.Rebase(ctx, c.ID, now.Revision, c.Data, now.Data, r.now)
+			_, err = d.Copies.Rebase(ctx, c.ID, now.Revision, c.Data, now.Data, r.Now)
 		}
 	}
 	if err != nil {
@@ -201,7 +201,7 @@ func (d *desk) notPublished(r *request, copies []*draft, err error) (*response, 
 			d.Log.Warn("what is new could not be brought into the folder", "error", err)
 		}
 		for _, c := range copies {
-			if found, err := d.conflict(r.Context(), c); err != nil || found != nil {
+			if found, err := d.conflict(r.folder, c); err != nil || found != nil {
 				return seeOther(c.path()+"/conflit", ""), err
 			}
 		}
@@ -224,6 +224,6 @@ func (d *desk) notPublished(r *request, copies []*draft, err error) (*response, 
 		data.Copies = append(data.Copies, c.row())
 	}
 	a := render("refusal", data)
-	a.status = http.StatusConflict
+	a.Status = http.StatusConflict
 	return a, nil
 }

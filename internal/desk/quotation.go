@@ -17,7 +17,6 @@ import (
 	"palmares/internal/content"
 	"palmares/internal/deskdb"
 	"palmares/internal/evidence"
-	"palmares/internal/record"
 	"palmares/internal/sqldb"
 )
 
@@ -45,10 +44,10 @@ var (
 )
 
 // begin returns the reader, unless somebody waits for a page already or too many were read. Whoever has it ends the reading.
-func (p *pageReading) begin(d *desk, r *request) (*evidence.Reader, error) {
+func (p *pageReading) begin(d *sources, r *request) (*evidence.Reader, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.begun = slices.DeleteFunc(p.begun, func(at time.Time) bool { return r.now.Sub(at) >= time.Minute })
+	p.begun = slices.DeleteFunc(p.begun, func(at time.Time) bool { return r.Now.Sub(at) >= time.Minute })
 	switch {
 	case p.busy[r.Email]:
 		return nil, errBusy
@@ -59,7 +58,7 @@ func (p *pageReading) begin(d *desk, r *request) (*evidence.Reader, error) {
 		cfg.Agent = evidence.Agent(cfg.Agent, c)
 		p.reader, p.busy = evidence.NewReader(cfg), map[string]bool{}
 	}
-	p.begun, p.busy[r.Email] = append(p.begun, r.now), true
+	p.begun, p.busy[r.Email] = append(p.begun, r.Now), true
 	return p.reader, nil
 }
 
@@ -70,7 +69,7 @@ func (p *pageReading) end(r *request) {
 }
 
 // readSource returns the passages of a page with amounts, nearest to a price first.
-func (d *desk) readSource(r *request, address, price string) ([]evidence.Passage, error) {
+func (d *sources) readSource(r *request, address, price string) ([]evidence.Passage, error) {
 	reader, err := d.pages.begin(d, r)
 	if err != nil {
 		return nil, err
@@ -99,8 +98,8 @@ type sourcePage struct {
 }
 
 // showSource reads the page that the price of a tool was taken from, and proposes its words as the quotation.
-func (d *desk) showSource(r *request, c *draft) (_ *response, err error) {
-	if c.doc == nil || c.doc.Kind() != record.Tool {
+func (d *sources) showSource(r *request, c *draft) (_ *response, err error) {
+	if c.doc == nil || c.doc.Kind() != catalog.ToolKind {
 		return nil, noPage()
 	}
 	data := sourcePage{
@@ -141,8 +140,8 @@ func (p *sourcePage) explain(err error) {
 
 // mark records the words that somebody chose on a page, with their amount as the price if she wants, or else those that
 // she pasted.
-func (d *desk) mark(r *request, c *draft) (*response, error) {
-	if c.doc == nil || c.doc.Kind() != record.Tool {
+func (d *sources) mark(r *request, c *draft) (*response, error) {
+	if c.doc == nil || c.doc.Kind() != catalog.ToolKind {
 		return nil, noPage()
 	}
 	price, words, _ := strings.Cut(r.PostForm.Get("mots"), ": ")
@@ -161,9 +160,9 @@ func (d *desk) mark(r *request, c *draft) (*response, error) {
 	c.Revision = revision // that she read
 	published, missing := content.OpenDocument(c.file(), c.Original)
 	if missing != nil { // a new record
-		published = content.NewDocument(record.Tool)
+		published = content.NewDocument(catalog.ToolKind)
 	}
-	err = d.saveQuote(r, c.WorkingCopy, c.doc, quotation{words, price, catalog.Day(r.now), published})
+	err = d.saveQuote(r, c.WorkingCopy, c.doc, quotation{words, price, catalog.Day(r.Now), published})
 	return seeOther(c.path()+priceGroup, "citation"), err
 }
 
@@ -174,11 +173,11 @@ type quotation struct {
 }
 
 // saveQuote writes a quotation into a working copy.
-func (d *desk) saveQuote(r *request, c deskdb.WorkingCopy, doc *content.Document, q quotation) error {
+func (d *sources) saveQuote(r *request, c deskdb.WorkingCopy, doc *content.Document, q quotation) error {
 	if err := q.write(doc); err != nil {
 		return refused(sentence(err))
 	}
-	_, err := d.Copies.Save(r.Context(), c.ID, c.Revision, doc.Bytes(), r.now)
+	_, err := d.Copies.Save(r.Context(), c.ID, c.Revision, doc.Bytes(), r.Now)
 	if errors.Is(err, sqldb.ErrChanged) {
 		return refused("Cette fiche vient d’être enregistrée ailleurs\u00a0: rien n’a été fait. Revenez à la page précédente, et recommencez.")
 	}
@@ -188,9 +187,9 @@ func (d *desk) saveQuote(r *request, c deskdb.WorkingCopy, doc *content.Document
 // write changes a document as somebody would who read a page: the quotation, the day, and another price with an
 // entry of the history that begins with what is published.
 func (q *quotation) write(doc *content.Document) error {
-	err := errors.Join(doc.Set("price_quote", content.Value{Text: q.words}), doc.Set("price_checked_at", content.Value{Text: q.day}))
-	if err != nil || q.price == "" || q.price == doc.Value("price").Text {
-		return err
+	values := map[string]content.Value{"price_quote": {Text: q.words}, "price_checked_at": {Text: q.day}}
+	if q.price == "" || q.price == doc.Value("price").Text {
+		return doc.SetAll(values)
 	}
 	old, pricing, history := q.published.Value("price").Text, q.published.Value("pricing").Text, doc.Value("price_history")
 	if history.Text != "" {
@@ -207,5 +206,6 @@ func (q *quotation) write(doc *content.Document) error {
 			"new_pricing": doc.Value("pricing"), "new_price": {Text: q.price},
 		})
 	}
-	return errors.Join(doc.Set("price", content.Value{Text: q.price}), doc.Set("price_history", content.Value{Rows: rows}))
+	values["price"], values["price_history"] = content.Value{Text: q.price}, content.Value{Rows: rows}
+	return doc.SetAll(values)
 }

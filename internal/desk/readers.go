@@ -10,6 +10,7 @@ import (
 
 	"palmares/internal/chart"
 	"palmares/internal/dataset"
+	"palmares/internal/forms"
 	"palmares/internal/readerdb"
 	"palmares/internal/readership"
 )
@@ -24,7 +25,7 @@ type readersPage struct {
 }
 
 // showReaders shows how often pages were read in 30 days.
-func (d *desk) showReaders(r *request) (*response, error) {
+func (d *records) showReaders(r *request) (*response, error) {
 	const most = 20 // of each
 	data := readersPage{page: r.page("Audience"), Path: r.URL.Query().Get("page"), IsOff: !d.Site.CountsReaders()}
 	now := d.Now().UTC()
@@ -46,7 +47,7 @@ func (d *desk) showReaders(r *request) (*response, error) {
 func monthBefore(now time.Time) string { return now.UTC().AddDate(0, 0, -29).Format(time.DateOnly) }
 
 // sendReaders sends the views of every page, and from every host, day by day, since one that may be chosen.
-func (d *desk) sendReaders(r *request) (*response, error) {
+func (d *records) sendReaders(r *request) (*response, error) {
 	since := cmp.Or(r.URL.Query().Get("depuis"), monthBefore(d.Now()))
 	if _, err := time.Parse(time.DateOnly, since); err != nil {
 		return nil, refused("depuis n’est pas un jour\u00a0: écrivez-le comme 2026-11-01.")
@@ -71,12 +72,5 @@ func (d *desk) sendReaders(r *request) (*response, error) {
 		}
 	}
 	out.Flush()
-	return &response{write: func(w http.ResponseWriter, _ *http.Request) {
-		h := w.Header()
-		h.Set("Content-Type", "text/csv; charset=utf-8")
-		h.Set("Content-Disposition", `attachment; filename="audience.csv"`)
-		h.Set("Cache-Control", "no-store")
-		h.Set("X-Content-Type-Options", "nosniff")
-		_, _ = w.Write(b.Bytes()) // fails only when the client is gone
-	}}, nil
+	return forms.File(http.StatusOK, "text/csv; charset=utf-8", b.Bytes(), "Content-Disposition", `attachment; filename="audience.csv"`), nil
 }

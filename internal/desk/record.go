@@ -11,7 +11,6 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/deskdb"
-	"palmares/internal/record"
 	"palmares/internal/sqldb"
 	"palmares/internal/worktree"
 )
@@ -28,7 +27,7 @@ type recordPage struct {
 
 // reasons returns why a tool may be retired.
 func reasons() []content.Choice {
-	for _, g := range content.Form(record.Retired) {
+	for _, g := range content.Form(catalog.RetiredKind) {
 		for _, f := range g.Fields {
 			if f.Name == "reason" {
 				return f.Choices
@@ -41,34 +40,34 @@ func reasons() []content.Choice {
 // record finds the record that the path of a request names, and its file; nil if it has none.
 func (d *desk) record(r *request) (row, []byte, *catalog.Catalog, error) {
 	file := r.PathValue("folder") + "/" + r.PathValue("slug") + ".md"
-	all := d.rows(r.folder, r.now)
+	all := d.rows(r.folder, r.Now)
 	i := slices.IndexFunc(all, func(x row) bool { return x.File() == file })
 	if i < 0 {
 		return row{}, nil, nil, noPage()
 	}
-	data, _, err := d.current(r.Context(), file)
+	s, err := d.scheduledFor(r.folder, file)
 	if errors.Is(err, fs.ErrNotExist) {
 		all[i].IsInBulk, err = true, nil
 	}
-	return all[i], data, r.folder.Catalog, err
+	return all[i], s.now(), r.folder.Catalog, err
 }
 
-func (d *desk) showRecord(r *request) (*response, error) {
+func (d *records) showRecord(r *request) (*response, error) {
 	found, _, c, err := d.record(r)
 	if err != nil {
 		return nil, err
 	}
-	data := recordPage{page: r.page(found.Name), Row: found, Reasons: reasons(), Today: catalog.Day(r.now)}
+	data := recordPage{page: r.page(found.Name), Row: found, Reasons: reasons(), Today: catalog.Day(r.Now)}
 	data.Copies, err = d.copiesOf(r, found)
 	data.Tools = proposals(c)
-	if found.Kind.Kind == record.Tool {
+	if found.Kind == catalog.ToolKind {
 		data.Compared = compared(c, found.Slug)
 	}
 	return render("record", data), err
 }
 
 // copiesOf returns the working copies of a record.
-func (d *desk) copiesOf(r *request, of row) ([]copyRow, error) {
+func (d *records) copiesOf(r *request, of row) ([]copyRow, error) {
 	all, err := d.copyRows(r, []row{of})
 	return slices.DeleteFunc(all, func(c copyRow) bool { return c.File != of.File() }), err
 }
@@ -99,7 +98,7 @@ func (d *desk) create(r *request, c deskdb.WorkingCopy) (*response, error) {
 func (d *desk) copyOf(r *request, c deskdb.WorkingCopy) (deskdb.WorkingCopy, error) {
 	c.Author = r.Email
 	if d.isLocal() && c.Replaces != "" { // nothing else publishes what it changes elsewhere
-		changes, err := d.changes(r.Context(), &draft{WorkingCopy: c})
+		changes, err := d.changes(r.Context(), r.folder, &draft{WorkingCopy: c})
 		if err == nil {
 			_, err = d.Folder.Publish(r.Context(), worktree.Publication{Changes: changes})
 		}
@@ -107,8 +106,8 @@ func (d *desk) copyOf(r *request, c deskdb.WorkingCopy) (deskdb.WorkingCopy, err
 			return c, err
 		}
 	}
-	made, err := d.Copies.Create(r.Context(), c, r.now)
-	d.reading.forget() // on somebody's own machine, it is in the folder
+	made, err := d.Copies.Create(r.Context(), c, r.Now)
+	d.Editions.Forget("") // on somebody's own machine, it is in the folder
 	if errors.Is(err, sqldb.ErrTooMany) {
 		return made, refused("Il y a déjà 500\u00a0copies de travail, le plus possible\u00a0: publiez-en ou supprimez-en d’abord.")
 	}
@@ -116,7 +115,7 @@ func (d *desk) copyOf(r *request, c deskdb.WorkingCopy) (deskdb.WorkingCopy, err
 }
 
 // openRecord opens a working copy of a record, or the one that she has, as a form or where its price is quoted.
-func (d *desk) openRecord(r *request) (*response, error) {
+func (d *records) openRecord(r *request) (*response, error) {
 	found, data, _, err := d.record(r)
 	if err != nil {
 		return nil, err
@@ -127,14 +126,14 @@ func (d *desk) openRecord(r *request) (*response, error) {
 	}
 	a, err := d.create(r, deskdb.WorkingCopy{Path: found.File(), Original: data, Data: data})
 	if err == nil && r.PostForm.Get("vers") == "source" { // to mark the words that say its price
-		place, _, _ := strings.Cut(a.location, "?")
+		place, _, _ := strings.Cut(a.Location, "?")
 		a = seeOther(place+"/source", "")
 	}
 	return a, err
 }
 
 // free returns the path of a new record, if nothing has it yet.
-func (d *desk) free(r *request, folder, given string) (string, error) {
+func (d *records) free(r *request, folder, given string) (string, error) {
 	slug := slugOf(given)
 	file := folder + "/" + slug + ".md"
 	if slug == "" {
@@ -145,7 +144,7 @@ func (d *desk) free(r *request, folder, given string) (string, error) {
 		return "", err
 	}
 	if slices.ContainsFunc(copies, func(c deskdb.WorkingCopy) bool { return c.Path == file }) ||
-		slices.ContainsFunc(d.rows(r.folder, r.now), func(x row) bool { return x.File() == file }) {
+		slices.ContainsFunc(d.rows(r.folder, r.Now), func(x row) bool { return x.File() == file }) {
 		return "", refused("L’adresse «\u00a0" + slug + "\u00a0» est déjà prise. Choisissez-en une autre.")
 	}
 	return file, nil
@@ -160,53 +159,47 @@ func slugOf(s string) string {
 
 type newPage struct {
 	page
-	Kinds []kind
+	Kinds []*catalog.Kind
 	Tools []*catalog.Tool
 	A, B  string // the tools of a comparison
 }
 
-func (d *desk) newRecord(r *request) (*response, error) {
-	data := newPage{page: r.page("Nouvelle fiche"), Kinds: kinds, A: r.URL.Query().Get("a"), B: r.URL.Query().Get("b")}
+func (d *records) newRecord(r *request) (*response, error) {
+	data := newPage{page: r.page("Nouvelle fiche"), Kinds: catalog.WrittenKinds, A: r.URL.Query().Get("a"), B: r.URL.Query().Get("b")}
 	data.Tools = proposals(r.folder.Catalog)
 	return render("new", data), nil
 }
 
 // createRecord begins a record, or a comparison of two tools.
-func (d *desk) createRecord(r *request) (*response, error) {
-	k := kindOf(r.PostForm.Get("genre"))
+func (d *records) createRecord(r *request) (*response, error) {
+	k := catalog.KindIn(r.PostForm.Get("genre"))
 	if k == nil {
 		return nil, refused("Choisissez ce que vous voulez écrire\u00a0: un outil, un comparatif, un outil disparu, une page, un article ou la page de quelqu’un.")
 	}
 	title := strings.TrimSpace(r.PostForm.Get("nom"))
 	a, b := strings.TrimSpace(r.PostForm.Get("a")), strings.TrimSpace(r.PostForm.Get("b"))
-	if k.Kind == record.Comparison && a != "" && b != "" && title == "" {
+	if k == catalog.ComparisonKind && a != "" && b != "" && title == "" {
 		title = a + " ou " + b
 	}
 	file, err := d.free(r, k.Folder, cmp.Or(r.PostForm.Get("adresse"), title))
 	if err != nil {
 		return nil, err
 	}
-	doc := content.NewDocument(k.Kind)
-	field := "name"
-	if k.Kind != record.Tool && k.Kind != record.Retired && k.Kind != record.Author {
-		field = "title"
-	}
-	values := map[string]string{field: title}
-	if k.Kind == record.Comparison {
-		values["tool_a"], values["tool_b"] = slugOf(toolNamed(r.folder.Catalog, a)), slugOf(toolNamed(r.folder.Catalog, b))
-	}
-	for name, text := range values {
-		if text != "" {
-			if err := doc.Set(name, content.Value{Text: text}); err != nil {
-				return nil, refused(sentence(err))
-			}
+	doc := content.NewDocument(k)
+	values := map[string]content.Value{k.Title(): {Text: title}}
+	if k == catalog.ComparisonKind {
+		for name, typed := range map[string]string{"tool_a": a, "tool_b": b} {
+			values[name] = content.Value{Text: slugOf(toolNamed(r.folder.Catalog, typed))}
 		}
+	}
+	if err := doc.SetAll(values); err != nil {
+		return nil, refused(sentence(err))
 	}
 	return d.create(r, deskdb.WorkingCopy{Path: file, Data: doc.Bytes()})
 }
 
 // duplicate begins a record that is like another one.
-func (d *desk) duplicate(r *request) (*response, error) {
+func (d *records) duplicate(r *request) (*response, error) {
 	found, doc, _, err := d.editable(r)
 	if err != nil {
 		return nil, err
@@ -223,7 +216,7 @@ func (d *desk) duplicate(r *request) (*response, error) {
 }
 
 // rename gives a record another address. The old one keeps leading to it.
-func (d *desk) rename(r *request) (*response, error) {
+func (d *records) rename(r *request) (*response, error) {
 	found, doc, data, err := d.editable(r)
 	if err != nil {
 		return nil, err
@@ -243,12 +236,12 @@ func (d *desk) rename(r *request) (*response, error) {
 }
 
 // retire makes an obituary of a tool.
-func (d *desk) retire(r *request) (*response, error) {
+func (d *records) retire(r *request) (*response, error) {
 	found, doc, data, err := d.editable(r)
 	if err != nil {
 		return nil, err
 	}
-	if found.Kind.Kind != record.Tool || found.Next {
+	if found.Kind != catalog.ToolKind || found.Next {
 		return nil, noPage()
 	}
 	reason, day := r.PostForm.Get("raison"), r.PostForm.Get("jour")
@@ -277,7 +270,7 @@ type settingsPage struct {
 	Copies     []copyRow
 }
 
-func (d *desk) showSettings(r *request) (*response, error) {
+func (d *records) showSettings(r *request) (*response, error) {
 	copies, err := d.copyRows(r, nil)
 	if err != nil {
 		return nil, err
@@ -291,18 +284,18 @@ func (d *desk) showSettings(r *request) (*response, error) {
 	if r.folder.Catalog != nil {
 		data.Name, data.URL, data.Categories = r.folder.Catalog.Name, r.folder.Catalog.URL, r.folder.Catalog.InOrder().Categories
 	}
-	for _, x := range d.rows(r.folder, r.now) {
-		if x.Kind.Kind == record.Page {
+	for _, x := range d.rows(r.folder, r.Now) {
+		if x.Kind == catalog.PageKind {
 			data.Pages = append(data.Pages, x)
 		}
 	}
 	return render("settings", data), nil
 }
 
-func (d *desk) openSettings(r *request) (*response, error) {
+func (d *records) openSettings(r *request) (*response, error) {
 	data, err := d.Folder.Read(settingsFile)
 	if err != nil {
-		return nil, &failure{http.StatusNotFound, "Réglages introuvables", "Le dossier n’a pas de fichier catalogue.yaml."}
+		return nil, &failure{Status: http.StatusNotFound, Title: "Réglages introuvables", Text: "Le dossier n’a pas de fichier catalogue.yaml."}
 	}
 	return d.create(r, deskdb.WorkingCopy{Path: settingsFile, Original: data, Data: data})
 }

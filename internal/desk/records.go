@@ -2,90 +2,23 @@ package desk
 
 import (
 	"cmp"
-	"context"
 	"io/fs"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
-	"palmares/internal/preview"
-	"palmares/internal/record"
+	"palmares/internal/edition"
 )
-
-// A kind is a kind of record, with its folder and its words.
-type kind struct {
-	Kind    record.Kind
-	Folder  string
-	Label   string
-	Address string // of its records on the site, before the slug
-}
-
-var kinds = []kind{
-	{record.Tool, "outils", "Outil", "/outils/"},
-	{record.Comparison, "comparatifs", "Comparatif", "/comparatifs/"},
-	{record.Retired, "cimetiere", "Outil disparu", "/cimetiere/"},
-	{record.Page, "pages", "Page", "/"},
-	{record.Article, "articles", "Article", "/articles/"},
-	{record.Author, "auteurs", "Auteur", "/auteurs/"},
-}
-
-func kindOf[T ~string](name T) *kind {
-	i := slices.IndexFunc(kinds, func(k kind) bool { return k.Folder == string(name) || k.Kind == record.Kind(name) })
-	if i < 0 {
-		return nil
-	}
-	return &kinds[i]
-}
 
 // testAge is how old a test may be, in days.
 const testAge = 365
 
-// folderAge is how long the folder is taken to be as it was. What is published here is shown at once.
-const folderAge = 15 * time.Second
-
-// A folderReading says when the folder is read again: on another day, or if a file has changed.
-type folderReading struct {
-	mu       sync.Mutex
-	revision int64
-	until    time.Time
-	day      string
-	parts    []content.Part
-}
-
-func (f *folderReading) at(now time.Time, folder Folder) int64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if now.Before(f.until) {
-		return f.revision
-	}
-	parts, err := content.Parts(folder.With(nil))
-	if err != nil || f.day != catalog.Day(now) || !slices.Equal(parts, f.parts) {
-		f.revision++
-	}
-	f.until, f.day, f.parts = now.Add(folderAge), catalog.Day(now), parts
-	return f.revision
-}
-
-func (f *folderReading) forget() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.until = time.Time{}
-}
-
-func (d *desk) folder(ctx context.Context) (*preview.Edition, error) {
-	revision := d.reading.at(d.Now(), d.Folder)
-	return d.Drafts.Open(ctx, preview.Source{
-		Revision: revision, Folder: revision, Files: func() (fs.FS, bool, error) { return d.Folder.With(nil), false, nil },
-	})
-}
-
 type row struct {
-	Kind      *kind
+	Kind      *catalog.Kind
 	Slug      string
 	Name      string
 	Category  string // its slug
@@ -114,7 +47,7 @@ func (r row) Warnings() (list []string) {
 }
 
 // warningsOf returns what is to be looked at in a working copy.
-func warningsOf(e *preview.Edition, c *draft) []string {
+func warningsOf(e *edition.Edition, c *draft) []string {
 	return row{warnings: slices.DeleteFunc(slices.Clone(e.Warnings), func(w content.Warning) bool { return w.File != c.Path })}.Warnings()
 }
 
@@ -132,7 +65,35 @@ func (r row) Path() string { return recordsPath + "/" + strings.TrimSuffix(r.Fil
 // Address returns the address of its page on the site.
 func (r row) Address() string { return r.Kind.Address + r.Slug }
 
-func (d *desk) rows(e *preview.Edition, now time.Time) []row {
+// newRow returns the row of a record of the catalogue.
+func newRow(k *catalog.Kind, record any) row {
+	r := row{Kind: k, Slug: k.Slug(record)}
+	for i := range k.Fields {
+		f := &k.Fields[i]
+		switch p := f.In(record).(type) {
+		case *string:
+			switch {
+			case f.Name == k.Title():
+				r.Name = *p
+			case f.Name == k.Summary:
+				r.Sentence = *p
+			case f.Form == catalog.InCategory:
+				r.Category = *p
+			}
+		case *[]string:
+			if f.Form == catalog.Names {
+				r.Authors = *p
+			}
+		case *bool:
+			if f.Form == catalog.Draft {
+				r.Draft = *p
+			}
+		}
+	}
+	return r
+}
+
+func (d *desk) rows(e *edition.Edition, now time.Time) []row {
 	c := e.Catalog
 	if c == nil {
 		return d.files()
@@ -140,43 +101,24 @@ func (d *desk) rows(e *preview.Edition, now time.Time) []row {
 	var all []row
 	today := catalog.Day(now)
 	oldTest := catalog.DaysBefore(today, testAge)
-	for _, t := range c.Tools {
-		r := row{Kind: &kinds[0], Slug: t.Slug, Name: t.Name, Category: t.Category, Authors: t.Authors, Draft: t.Draft, Sentence: t.Tagline}
+	for _, k := range catalog.WrittenKinds {
+		for i := range k.Len(c) {
+			all = append(all, newRow(k, k.At(c, i)))
+		}
+	}
+	for i, t := range c.Tools { // which are the first
 		if known := c.FreshnessOf(t, today); !t.Draft && known.IsOld {
-			r.OldPrice = known.Day
+			all[i].OldPrice = known.Day
 		}
 		if !t.Draft && t.TestedAt != "" && t.TestedAt < oldTest {
-			r.OldTest = t.TestedAt
+			all[i].OldTest = t.TestedAt
 		}
-		all = append(all, r)
-	}
-	for i := range c.Comparisons {
-		x := &c.Comparisons[i]
-		all = append(all, row{Kind: &kinds[1], Slug: x.Slug, Name: x.Title, Authors: x.Authors, Draft: x.Draft, Sentence: x.WinnerNote})
-	}
-	for i := range c.Retired {
-		x := &c.Retired[i]
-		all = append(all, row{Kind: &kinds[2], Slug: x.Slug, Name: x.Name, Category: x.Category, Draft: x.Draft})
-	}
-	for i := range c.Pages {
-		x := &c.Pages[i]
-		all = append(all, row{Kind: &kinds[3], Slug: x.Slug, Name: x.Title, Authors: x.Authors, Draft: x.Draft, Sentence: x.Description})
-	}
-	for i := range c.Articles {
-		x := &c.Articles[i]
-		all = append(all, row{
-			Kind: &kinds[4], Slug: x.Slug, Name: x.Title, Category: x.Category, Authors: x.Authors, Draft: x.Draft, Sentence: x.Description,
-		})
-	}
-	for i := range c.Authors {
-		x := &c.Authors[i]
-		all = append(all, row{Kind: &kinds[5], Slug: x.Slug, Name: x.Name, Draft: x.Draft, Sentence: x.Role})
 	}
 	return d.complete(all, e)
 }
 
 // complete adds what is scheduled, the labels of categories and the warnings.
-func (d *desk) complete(all []row, e *preview.Edition) []row {
+func (d *desk) complete(all []row, e *edition.Edition) []row {
 	at := make(map[string]int, len(all))
 	for i := range all {
 		at[all[i].File()] = i
@@ -223,16 +165,16 @@ func (d *desk) complete(all []row, e *preview.Edition) []row {
 // files returns the records of a folder that cannot be read, by the names of their files.
 func (d *desk) files() []row {
 	var all []row
-	for i := range kinds {
-		names, err := fs.Glob(d.Folder.With(nil), kinds[i].Folder+"/*.md")
+	for _, k := range catalog.WrittenKinds {
+		names, err := fs.Glob(d.Folder.With(nil), k.Folder+"/*.md")
 		if err != nil {
 			panic(err) // only for an invalid pattern
 		}
 		for _, name := range names {
-			slug := strings.TrimSuffix(name[len(kinds[i].Folder)+1:], ".md")
+			slug := strings.TrimSuffix(name[len(k.Folder)+1:], ".md")
 			stem, isNext := strings.CutSuffix(slug, ".next")
 			if !content.IsIgnored(slug) {
-				all = append(all, row{Kind: &kinds[i], Slug: stem, Name: slug, Next: isNext, IsUnknown: true})
+				all = append(all, row{Kind: k, Slug: stem, Name: slug, Next: isNext, IsUnknown: true})
 			}
 		}
 	}
@@ -294,7 +236,7 @@ const pageSize = 50
 type recordsPage struct {
 	page
 	Filter     filter
-	Kinds      []kind
+	Kinds      []*catalog.Kind
 	States     []state
 	Authors    []string
 	Categories []catalog.Category
@@ -308,7 +250,7 @@ type recordsPage struct {
 func signatures(records []row) (names []string) {
 	for i := range records {
 		names = append(names, records[i].Authors...)
-		if records[i].Kind.Kind == record.Author {
+		if records[i].Kind == catalog.AuthorKind {
 			names = append(names, records[i].Name)
 		}
 	}
@@ -316,13 +258,13 @@ func signatures(records []row) (names []string) {
 	return slices.Compact(names)
 }
 
-func (d *desk) listRecords(r *request) (*response, error) {
-	records := d.rows(r.folder, r.now)
+func (d *records) listRecords(r *request) (*response, error) {
+	records := d.rows(r.folder, r.Now)
 	copies, err := d.copyRows(r, records)
 	if err != nil {
 		return nil, err
 	}
-	data := recordsPage{page: r.page("Fiches"), Filter: readFilter(r.URL.Query()), Kinds: kinds, States: states, Problems: findings(r.folder.Problems)}
+	data := recordsPage{page: r.page("Fiches"), Filter: readFilter(r.URL.Query()), Kinds: catalog.WrittenKinds, States: states, Problems: findings(r.folder.Problems)}
 	if r.folder.Catalog != nil {
 		data.Categories = r.folder.Catalog.InOrder().Categories
 	}
@@ -339,9 +281,9 @@ func (d *desk) listRecords(r *request) (*response, error) {
 	data.Found = len(all)
 	if r.isScript() {
 		rank := func(x row) int { // names that begin with what she typed first, tools before the others
-			i := slices.IndexFunc(kinds, func(k kind) bool { return k.Kind == x.Kind.Kind })
+			i := slices.Index(catalog.WrittenKinds, x.Kind)
 			if !strings.HasPrefix(plain(x.Name), plain(data.Filter.Query)) {
-				i += len(kinds)
+				i += len(catalog.WrittenKinds)
 			}
 			return i
 		}

@@ -13,7 +13,7 @@ type reportsPage struct {
 	Next    int // the page after; 0 for none
 }
 
-func (d *desk) listReports(r *request) (*response, error) {
+func (d *records) listReports(r *request) (*response, error) {
 	n, _ := strconv.Atoi(r.FormValue("page"))
 	n = min(max(n, 1), 10_000)
 	list, err := d.Reports.List(r.Context(), (n-1)*readerdb.MaxReports)
@@ -30,12 +30,12 @@ func (d *desk) listReports(r *request) (*response, error) {
 	return render("reports", data), nil
 }
 
-func (d *desk) closeReport(r *request) (*response, error) {
+func (d *records) closeReport(r *request) (*response, error) {
 	state := r.PostForm.Get("etat")
 	if state != readerdb.ReportFixed && state != readerdb.ReportNotSo {
 		return nil, refused("Un signalement est corrigé, ou sans objet\u00a0: choisissez l’un des deux.")
 	}
-	if err := d.Reports.Close(r.Context(), r.PathValue("id"), state, r.Name, r.now); err != nil {
+	if err := d.Reports.Close(r.Context(), r.PathValue("id"), state, r.Name, r.Now); err != nil {
 		return nil, err
 	}
 	return seeOther(reportsPath, "regle"), nil

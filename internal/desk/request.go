@@ -4,10 +4,7 @@ import (
 	"context"
 	"crypto/subtle"
 	"errors"
-	"html/template"
-	"mime"
 	"net/http"
-	"net/url"
 	"path"
 	"strings"
 	"time"
@@ -15,9 +12,9 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/accountsite"
 	"palmares/internal/deskdb"
+	"palmares/internal/edition"
+	"palmares/internal/forms"
 	"palmares/internal/picture"
-	"palmares/internal/preview"
-	"palmares/internal/site"
 	"palmares/internal/sqldb"
 )
 
@@ -52,39 +49,31 @@ const (
 
 // A request is one HTTP request and who sent it.
 type request struct {
-	*http.Request
+	*forms.Request
 	Visitor
-	now     time.Time
 	isLocal bool
-	notice  string           // what the page says was done; "" for what its address says
-	folder  *preview.Edition // as it is now
+	folder  *edition.Edition // as it is now
 }
 
 // isScript reports whether our script sent the request, which reads JSON.
 func (r *request) isScript() bool { return r.Header.Get("Accept") == jsonType }
 
-// A pageFunc returns a response or an error; it writes nothing itself.
-type pageFunc func(*request) (*response, error)
+type (
+	response = forms.Response
+	failure  = forms.Failure
+	pageFunc func(*request) (*response, error)
+)
 
-// A response is a page, a redirect, or what a handler writes.
-type response struct {
-	status   int
-	title    string
-	content  template.HTML
-	location string // of a redirect
-	write    http.HandlerFunc
-}
+var seeOther = forms.SeeOther
 
-func (d *desk) handle(role account.Role, page pageFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, hr *http.Request) {
-		ctx, cancel := context.WithTimeout(hr.Context(), requestTimeout)
-		defer cancel()
-		r := &request{Request: hr.WithContext(ctx), now: d.Now(), isLocal: d.isLocal()}
+func (d *desk) handle(role account.Role, page pageFunc) func(http.ResponseWriter, *forms.Request) *response {
+	return func(w http.ResponseWriter, fr *forms.Request) *response {
+		r := &request{Request: fr, isLocal: d.isLocal()}
 		a, err := d.run(w, r, role, page)
 		if err != nil {
 			a = d.failure(r, err)
 		}
-		d.write(w, r, a)
+		return a
 	}
 }
 
@@ -93,24 +82,30 @@ func (d *desk) run(w http.ResponseWriter, r *request, role account.Role, page pa
 	if role == "" {
 		return page(r)
 	}
-	r.Visitor, err = d.Config.Visitor(w, r.Request)
+	r.Visitor, err = d.Config.Visitor(w, r.Request.Request)
 	switch isForm := r.Method == http.MethodPost; {
 	case errors.Is(err, ErrStranger) && isForm:
 		return nil, sessionEnded()
 	case errors.Is(err, ErrStranger):
-		return &response{status: http.StatusSeeOther, location: accountsite.SignInPath(r.URL.Path)}, nil
+		return &response{Status: http.StatusSeeOther, Location: accountsite.SignInPath(r.URL.Path)}, nil
 	case err != nil:
 		return nil, err
 	case !r.Role.Includes(role):
 		return nil, noPage() // also for authors where only editors may go
 	case isForm:
-		err = r.readForm(w)
+		err = r.ReadForm(w, maxForm, maxUpload, requestTimeout)
+		if err != nil {
+			return nil, unreadableForm()
+		}
+		if subtle.ConstantTimeCompare([]byte(r.PostFormValue("jeton")), []byte(r.Token)) != 1 { // not of a page of this session
+			return nil, sessionEnded()
+		}
 	}
 	if r.isLocal && r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, copiesPath) { // she may have saved
-		d.reading.forget()
+		d.Editions.Forget("")
 	}
 	if err == nil {
-		r.folder, err = d.folder(r.Context())
+		r.folder, err = d.Editions.Now(r.Context())
 	}
 	if err != nil {
 		return nil, err
@@ -118,93 +113,42 @@ func (d *desk) run(w http.ResponseWriter, r *request, role account.Role, page pa
 	return page(r)
 }
 
-// readForm reads the form of a request, and checks that a page of this session had it.
-func (r *request) readForm(w http.ResponseWriter) error {
-	limit := int64(maxForm)
-	isUpload := false
-	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
-		isUpload, limit = true, maxUpload
-		// A phone on a bad line needs longer than other requests have. Tests read from memory.
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(requestTimeout))
-	}
-	r.Body = http.MaxBytesReader(w, r.Body, limit)
-	var err error
-	if isUpload {
-		err = r.ParseMultipartForm(maxUpload)
-	} else {
-		err = r.ParseForm()
-	}
-	if err != nil {
-		return unreadableForm()
-	}
-	if subtle.ConstantTimeCompare([]byte(r.PostFormValue("jeton")), []byte(r.Token)) != 1 {
-		return sessionEnded()
-	}
-	return nil
-}
-
-func (d *desk) write(w http.ResponseWriter, r *request, a *response) {
-	switch {
-	case a.write != nil:
-		a.write(w, r.Request)
-	case a.location != "":
-		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("Location", a.location)
-		w.Header().Set("Content-Length", "0")
-		w.WriteHeader(a.status)
-	default:
-		d.Site.ServeAccountPage(w, r.Request, site.AccountPage{
-			Status: a.status, Title: a.title, Content: a.content, Desk: true,
-		})
-	}
-}
-
-// seeOther redirects to a page of ours, or a part of it, which says what was done: a key of notices, or "" for nothing.
-func seeOther(path, done string) *response {
-	path, part, _ := strings.Cut(path, "#")
-	to := url.URL{Path: path, Fragment: part}
-	if done != "" {
-		to.RawQuery = url.Values{"fait": {done}}.Encode()
-	}
-	return &response{status: http.StatusSeeOther, location: to.String()}
-}
-
 // notFound is for unknown paths, and methods that a path does not have.
 func (d *desk) notFound(r *request) (*response, error) {
-	if clean := strings.TrimRight(r.URL.Path, "/"); clean != r.URL.Path && r.Method == http.MethodGet {
-		return seeOther(clean, ""), nil
+	if a := r.Cleaned(); a != nil {
+		return a, nil
 	}
 	return nil, noPage()
 }
 
-// A failure is an error page: what is wrong and what to do about it.
-type failure struct {
-	status int
-	title  string
-	text   string
+// failures are the pages of the errors of packages below, the most specific first.
+var failures = []forms.Known{
+	forms.On(sqldb.ErrNotFound, noPage()),
+	forms.On(context.DeadlineExceeded, unavailable),
+	forms.On(context.Canceled, unavailable), // the client is gone
+	{Is: sqldb.IsOutage, Page: unavailable},
 }
 
-func (f *failure) Error() string { return f.text }
+var unavailable = &failure{
+	Status: http.StatusServiceUnavailable, Title: "Rédaction indisponible",
+	Text: "La rédaction est momentanément indisponible, et rien n’a été fait. Gardez cette page ouverte et réessayez " +
+		"dans une minute.",
+}
 
 func noPage() *failure {
-	return &failure{
-		http.StatusNotFound, "Page introuvable",
-		"Cette adresse ne mène à aucune page de la rédaction, ou ce qu’elle montrait n’existe plus.",
-	}
+	return &failure{Status: http.StatusNotFound, Title: "Page introuvable", Text: "Cette adresse ne mène à aucune page de la rédaction, ou ce qu’elle montrait n’existe plus."}
 }
 
 func crossOrigin() *failure {
 	return &failure{
-		http.StatusForbidden, "Demande refusée",
-		"Cette demande vient d’un autre site que le nôtre\u00a0: par prudence, rien n’a été fait. Si c’est bien ce " +
+		Status: http.StatusForbidden, Title: "Demande refusée", Text: "Cette demande vient d’un autre site que le nôtre\u00a0: par prudence, rien n’a été fait. Si c’est bien ce " +
 			"que vous vouliez, ouvrez la rédaction ici et recommencez.",
 	}
 }
 
 func sessionEnded() *failure {
 	return &failure{
-		http.StatusForbidden, "Session terminée",
-		"Votre session s’est terminée pendant que cette page était ouverte\u00a0: rien n’a été fait. Copiez " +
+		Status: http.StatusForbidden, Title: "Session terminée", Text: "Votre session s’est terminée pendant que cette page était ouverte\u00a0: rien n’a été fait. Copiez " +
 			"d’abord ce que vous avez écrit, au besoin en revenant à la page précédente. Reconnectez-vous ensuite dans un autre " +
 			"onglet, puis rechargez celui-ci.",
 	}
@@ -212,15 +156,14 @@ func sessionEnded() *failure {
 
 func unreadableForm() *failure {
 	return &failure{
-		http.StatusBadRequest, "Formulaire illisible",
-		"Le formulaire est trop grand ou abîmé\u00a0: rien n’a été fait. Un texte a au plus un mégaoctet, une image " +
+		Status: http.StatusBadRequest, Title: "Formulaire illisible", Text: "Le formulaire est trop grand ou abîmé\u00a0: rien n’a été fait. Un texte a au plus un mégaoctet, une image " +
 			"dix. Revenez à la page et recommencez.",
 	}
 }
 
 // refused is the failure of a form that asks for something impossible.
 func refused(text string) *failure {
-	return &failure{http.StatusUnprocessableEntity, "À corriger", text}
+	return &failure{Status: http.StatusUnprocessableEntity, Title: "À corriger", Text: text}
 }
 
 type failurePage struct {
@@ -236,8 +179,7 @@ func (d *desk) formPage(r *request) string {
 		at = path.Dir(at) + "/relecture"
 	}
 	for ; len(at) > len(homePath); at = path.Dir(at) {
-		_, pattern := d.mux.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: at}})
-		if strings.HasPrefix(pattern, "GET ") {
+		if strings.HasPrefix(d.shell.Pattern(http.MethodGet, at), "GET ") {
 			return at
 		}
 	}
@@ -246,39 +188,16 @@ func (d *desk) formPage(r *request) string {
 
 // failure returns the page of an error, or its sentence for our script.
 func (d *desk) failure(r *request, err error) *response {
-	f, ok := errors.AsType[*failure](err)
-	if !ok {
-		f = d.explain(r, err)
-	}
+	f := d.shell.Failure(r.Request, err)
 	if r.isScript() {
-		return writeJSON(f.status, map[string]string{"error": f.text})
+		return writeJSON(f.Status, map[string]string{"error": f.Text})
 	}
-	data := failurePage{page: r.page(f.title), Text: f.text}
+	data := failurePage{page: r.page(f.Title), Text: f.Text}
 	data.Notice = "" // whatever was done before, this was not
-	if f.status == http.StatusUnprocessableEntity && r.Method == http.MethodPost {
+	if f.Status == http.StatusUnprocessableEntity && r.Method == http.MethodPost {
 		data.Back = d.formPage(r)
 	}
 	a := render("failure", data)
-	a.status = f.status
+	a.Status = f.Status
 	return a
-}
-
-// explain returns the failure for an error, and logs it if it is ours.
-func (d *desk) explain(r *request, err error) *failure {
-	switch {
-	case errors.Is(err, sqldb.ErrNotFound):
-		return noPage()
-	case sqldb.IsOutage(err), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		d.Log.Warn("a page of the desk was not available", "path", r.URL.Path, "error", err)
-		return &failure{
-			http.StatusServiceUnavailable, "Rédaction indisponible",
-			"La rédaction est momentanément indisponible, et rien n’a été fait. Gardez cette page ouverte et réessayez " +
-				"dans une minute.",
-		}
-	}
-	d.Log.Error("a page of the desk failed", "method", r.Method, "path", r.URL.Path, "error", err)
-	return &failure{
-		http.StatusInternalServerError, "Erreur interne",
-		"Une erreur interne s’est produite\u202f; elle est consignée. Réessayez plus tard.",
-	}
 }

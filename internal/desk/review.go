@@ -29,7 +29,7 @@ type reviewPage struct {
 
 // showReview shows what a working copy changes: its author asks for a review there, and editors say
 // what they think of it.
-func (d *desk) showReview(r *request, c *draft) (*response, error) {
+func (d *copies) showReview(r *request, c *draft) (*response, error) {
 	e, err := d.edition(r.Context(), c, false)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (d *desk) showReview(r *request, c *draft) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := d.conflict(r.Context(), c)
+	found, err := d.conflict(r.folder, c)
 	if err != nil {
 		return nil, err
 	}
@@ -70,20 +70,20 @@ func (c *draft) changed() ([]difference, []passage) {
 	return differences(c.known, original, c.doc), passages(original.Body(), c.doc.Body())
 }
 
-func (d *desk) askReview(r *request, c *draft) (*response, error) {
+func (d *copies) askReview(r *request, c *draft) (*response, error) {
 	return d.step(r, c, deskdb.CopyForReview, "demande", false)
 }
 
-func (d *desk) approve(r *request, c *draft) (*response, error) {
+func (d *copies) approve(r *request, c *draft) (*response, error) {
 	return d.step(r, c, deskdb.CopyReady, "accord", false)
 }
 
-func (d *desk) giveBack(r *request, c *draft) (*response, error) {
+func (d *copies) giveBack(r *request, c *draft) (*response, error) {
 	return d.step(r, c, deskdb.CopyInProgress, "retour", true)
 }
 
 // step changes the state of the revision of a working copy that somebody has read.
-func (d *desk) step(r *request, c *draft, state, done string, needsNote bool) (*response, error) {
+func (d *copies) step(r *request, c *draft, state, done string, needsNote bool) (*response, error) {
 	revision, err := strconv.ParseInt(r.PostForm.Get("revision"), 10, 64)
 	if err != nil {
 		return nil, unreadableForm()
@@ -92,7 +92,7 @@ func (d *desk) step(r *request, c *draft, state, done string, needsNote bool) (*
 	if needsNote && note == "" {
 		return nil, refused("Dites en quelques mots ce qui est à reprendre, puis rendez la fiche.")
 	}
-	err = d.Copies.SetState(r.Context(), c.ID, revision, deskdb.CopyStep{State: state, Note: note, By: r.Email}, r.now)
+	err = d.Copies.SetState(r.Context(), c.ID, revision, deskdb.CopyStep{State: state, Note: note, By: r.Email}, r.Now)
 	switch {
 	case errors.Is(err, sqldb.ErrChanged):
 		return nil, refused("Cette copie a été enregistrée pendant que vous la lisiez\u00a0: rien n’a été fait. Revenez à la page, relisez " +

@@ -2,9 +2,7 @@ package desk
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -12,9 +10,8 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/deskdb"
+	"palmares/internal/edition"
 	"palmares/internal/french"
-	"palmares/internal/preview"
-	"palmares/internal/record"
 	"palmares/internal/sqldb"
 	"palmares/internal/worktree"
 )
@@ -30,7 +27,7 @@ type schedulePage struct {
 	Problems []finding
 }
 
-func zoneOf(e *preview.Edition) *time.Location {
+func zoneOf(e *edition.Edition) *time.Location {
 	if e.Catalog == nil {
 		return (&catalog.Catalog{}).Zone()
 	}
@@ -38,8 +35,8 @@ func zoneOf(e *preview.Edition) *time.Location {
 }
 
 // chooseHour asks when a working copy is to appear.
-func (d *desk) chooseHour(r *request, c *draft) (*response, error) {
-	if found, err := d.conflict(r.Context(), c); err != nil || found != nil {
+func (d *publications) chooseHour(r *request, c *draft) (*response, error) {
+	if found, err := d.conflict(r.folder, c); err != nil || found != nil {
 		return seeOther(c.path()+"/conflit", ""), err
 	}
 	e, err := d.edition(r.Context(), c, false)
@@ -53,17 +50,17 @@ func (d *desk) chooseHour(r *request, c *draft) (*response, error) {
 	zone := zoneOf(e)
 	return render("schedule", schedulePage{
 		page: r.page("Programmer"), Copy: c.row(), IsNext: place != c.Path, Zone: zone.String(), Problems: findings(e.Problems, c),
-		First: r.now.In(zone).Add(time.Minute).Format("2006-01-02T15:04"),
+		First: r.Now.In(zone).Add(time.Minute).Format("2006-01-02T15:04"),
 	}), nil
 }
 
 // hasHour reports whether what it is about can appear at an hour.
 func (c *draft) hasHour() bool {
-	return c.doc != nil && c.doc.Kind() != record.Catalogue && c.doc.Kind() != record.Author
+	return c.doc != nil && c.doc.Kind() != catalog.CatalogueKind && c.doc.Kind() != catalog.AuthorKind
 }
 
 // placeOf returns the file that a scheduled working copy becomes: one beside the record, if that is public.
-func (d *desk) placeOf(r *request, c *draft) (string, error) {
+func (d *publications) placeOf(r *request, c *draft) (string, error) {
 	switch {
 	case !c.hasHour():
 		return "", refused("Les réglages, les auteurs et les fichiers à réparer ne se programment pas\u00a0: publiez-les quand il le faut.")
@@ -74,29 +71,28 @@ func (d *desk) placeOf(r *request, c *draft) (string, error) {
 	case c.Base == "" || strings.HasSuffix(c.Path, nextSuffix):
 		return c.Path, nil
 	}
-	all := d.rows(r.folder, r.now)
+	all := d.rows(r.folder, r.Now)
 	i := slices.IndexFunc(all, func(x row) bool { return x.File() == c.Path })
 	if i >= 0 && (all[i].Draft || all[i].Due != "") {
 		return c.Path, nil
 	}
-	place := strings.TrimSuffix(c.Path, ".md") + nextSuffix
-	_, passed, err := d.current(r.Context(), c.Path)
+	s, err := d.scheduledFor(r.folder, c.Path)
 	if err != nil {
 		return "", err
 	}
-	if _, err := d.Folder.Read(place); passed == nil && !errors.Is(err, fs.ErrNotExist) {
+	if s.next != nil && !s.isDue {
 		return "", refused("Une prochaine version de cette fiche est déjà programmée\u00a0: annulez-la d’abord, ou modifiez-la, dans " +
 			"«\u00a0Programmées\u00a0».")
 	}
-	return place, nil
+	return content.NextPath(c.Path), nil
 }
 
 // schedule publishes a working copy so that it appears by itself at its hour.
-func (d *desk) schedule(r *request, c *draft) (*response, error) {
+func (d *publications) schedule(r *request, c *draft) (*response, error) {
 	if r.PostForm.Get("copie") != c.row().Seen() {
 		return anew(r, func() (*response, error) { return d.chooseHour(r, c) })
 	}
-	if found, err := d.conflict(r.Context(), c); err != nil || found != nil {
+	if found, err := d.conflict(r.folder, c); err != nil || found != nil {
 		return seeOther(c.path()+"/conflit", ""), err
 	}
 	place, err := d.placeOf(r, c)
@@ -104,7 +100,7 @@ func (d *desk) schedule(r *request, c *draft) (*response, error) {
 		return nil, err
 	}
 	when := r.PostForm.Get("quand")
-	if err := checkHour(when, zoneOf(r.folder), r.now); err != nil {
+	if err := checkHour(when, zoneOf(r.folder), r.Now); err != nil {
 		return nil, err
 	}
 	if err := c.doc.Set("publish_at", content.Value{Text: when}); err != nil {
@@ -119,12 +115,12 @@ func (d *desk) schedule(r *request, c *draft) (*response, error) {
 	work := worktree.Publication{Changes: changes, Message: name(c.doc, c.Path) + " paraîtra le " + french.Date(when[:10]) + " à " + when[11:]}
 	work.Changes[0].Path = place
 	if isBeside {
-		beside, err := d.besides(r.Context(), c)
+		s, err := d.scheduledFor(r.folder, c.Path)
 		if err != nil {
 			return nil, err
 		}
-		work.Changes[0].Base = beside[0].Base
-		work.Changes = append(work.Changes, beside[1:]...)
+		work.Changes[0].Base = ""
+		work.Changes = s.fold(work.Changes)
 	}
 	if a, err := d.send(r, []*draft{c}, work); a != nil || err != nil {
 		return a, err
@@ -135,17 +131,6 @@ func (d *desk) schedule(r *request, c *draft) (*response, error) {
 		d.Log.Error("a working copy that was scheduled could not be deleted", "copy", c.ID, "error", err)
 	}
 	return seeOther(schedulePath, "programmee"), nil
-}
-
-// besides returns what there is in the place of a text that is to replace a record: a text that has replaced it
-// goes into the file of the record. The first change has the base of the new text.
-func (d *desk) besides(ctx context.Context, c *draft) ([]worktree.Change, error) {
-	now, passed, err := d.current(ctx, c.Path)
-	if err != nil || passed == nil {
-		return []worktree.Change{{}}, err
-	}
-	old, err := d.Folder.Read(c.Path)
-	return []worktree.Change{*passed, {Path: c.Path, Data: now, Base: hash(old)}}, err
 }
 
 // checkHour says what is wrong with an hour that somebody chose.
@@ -168,9 +153,9 @@ type scheduledPage struct {
 }
 
 // listScheduled shows what appears by itself, the next first.
-func (d *desk) listScheduled(r *request) (*response, error) {
+func (d *publications) listScheduled(r *request) (*response, error) {
 	data := scheduledPage{page: r.page("Programmées")}
-	for _, x := range d.rows(r.folder, r.now) {
+	for _, x := range d.rows(r.folder, r.Now) {
 		if x.Due != "" {
 			data.Rows = append(data.Rows, x)
 		}
@@ -180,7 +165,7 @@ func (d *desk) listScheduled(r *request) (*response, error) {
 }
 
 // unschedule takes what was to appear out of the folder. Its text becomes a working copy of whoever does so.
-func (d *desk) unschedule(r *request) (*response, error) {
+func (d *publications) unschedule(r *request) (*response, error) {
 	found, doc, data, err := d.editable(r)
 	if err != nil {
 		return nil, err
@@ -199,7 +184,7 @@ func (d *desk) unschedule(r *request) (*response, error) {
 			return nil, err
 		}
 	}
-	kept, err := d.Copies.Create(r.Context(), c, r.now)
+	kept, err := d.Copies.Create(r.Context(), c, r.Now)
 	if errors.Is(err, sqldb.ErrTooMany) {
 		return nil, refused("Il y a déjà 500\u00a0copies de travail, le plus possible\u00a0: publiez-en ou supprimez-en d’abord.")
 	}

@@ -17,9 +17,8 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/deskdb"
+	"palmares/internal/edition"
 	"palmares/internal/french"
-	"palmares/internal/preview"
-	"palmares/internal/record"
 	"palmares/internal/sqldb"
 )
 
@@ -31,15 +30,15 @@ type sharesPage struct {
 	Until  string // the day on which it ends
 }
 
-func (d *desk) listShares(r *request, c *draft) (*response, error) { return d.showShares(r, c, "") }
+func (d *copies) listShares(r *request, c *draft) (*response, error) { return d.showShares(r, c, "") }
 
-func (d *desk) showShares(r *request, c *draft, token string) (*response, error) {
-	if c.doc != nil && c.doc.Kind() == record.Catalogue {
+func (d *copies) showShares(r *request, c *draft, token string) (*response, error) {
+	if c.doc != nil && c.doc.Kind() == catalog.CatalogueKind {
 		return nil, refused("Les réglages n’ont pas de page à partager.")
 	}
 	data := sharesPage{page: r.page("Partager"), Copy: c.row()}
 	var err error
-	data.Shares, err = d.Shares.List(r.Context(), c.ID, r.now)
+	data.Shares, err = d.Shares.List(r.Context(), c.ID, r.Now)
 	for i := range data.Shares {
 		s := &data.Shares[i]
 		s.CreatedAt, s.ExpiresAt = s.CreatedAt.In(zoneOf(r.folder)), s.ExpiresAt.In(zoneOf(r.folder))
@@ -51,8 +50,8 @@ func (d *desk) showShares(r *request, c *draft, token string) (*response, error)
 }
 
 // share makes a private link to the page of a working copy.
-func (d *desk) share(r *request, c *draft) (*response, error) {
-	token, _, err := d.Shares.Create(r.Context(), c.ID, r.now)
+func (d *copies) share(r *request, c *draft) (*response, error) {
+	token, _, err := d.Shares.Create(r.Context(), c.ID, r.Now)
 	if errors.Is(err, sqldb.ErrTooMany) {
 		return nil, refused("Cette copie a déjà 20\u00a0liens, le plus possible\u00a0: révoquez-en d’abord.")
 	}
@@ -62,7 +61,7 @@ func (d *desk) share(r *request, c *draft) (*response, error) {
 	return d.showShares(r, c, token)
 }
 
-func (d *desk) revokeShare(r *request, c *draft) (*response, error) {
+func (d *copies) revokeShare(r *request, c *draft) (*response, error) {
 	if err := d.Shares.Revoke(r.Context(), c.ID, r.PathValue("share")); err != nil && !errors.Is(err, sqldb.ErrNotFound) {
 		return nil, err
 	}
@@ -71,10 +70,10 @@ func (d *desk) revokeShare(r *request, c *draft) (*response, error) {
 
 // showShared shows what a private link leads to: the page of one record as it would be on the site, its
 // review, and the pictures of the two. It knows nobody, and no other draft.
-func (d *desk) showShared(r *request) (*response, error) {
+func (d *copies) showShared(r *request) (*response, error) {
 	token, rest, _ := strings.Cut(r.PathValue("path"), "/")
 	r.URL = &url.URL{Path: sharedPath} // whatever fails, the token is not logged
-	s, err := d.Shares.Find(r.Context(), token, r.now)
+	s, err := d.Shares.Find(r.Context(), token, r.Now)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return sharedNotice(r, http.StatusNotFound, "Lien sans page",
 			"Ce lien ne mène à aucune page\u00a0: il est incomplet, il a expiré, ou la rédaction l’a révoqué. Demandez-en un "+
@@ -102,22 +101,22 @@ func (d *desk) showShared(r *request) (*response, error) {
 				d.Log.Warn("a view of a private link was not counted", "share", s.ID, "error", err)
 			}
 		}
-		return &response{write: shown.writePage(page, catalog.Day(s.ExpiresAt))}, nil
+		return &response{Write: shown.writePage(page, catalog.Day(s.ExpiresAt))}, nil
 	}
 	if shown.has(r, "/"+rest) {
-		return &response{write: shown.writeFile("/" + rest)}, nil
+		return &response{Write: shown.writeFile("/" + rest)}, nil
 	}
 	return sharedNotice(r, http.StatusNotFound, "Lien sans page", "Il n’y a pas de page à cette adresse."), nil
 }
 
 func sharedNotice(r *request, status int, title, text string) *response {
 	a := render("shared", failurePage{page: r.page(title), Text: text})
-	a.status = status
+	a.Status = status
 	return a
 }
 
 // sharedEdition returns the folder as readers see it with a working copy in it, as if that were published.
-func (d *desk) sharedEdition(ctx context.Context, id string) (*draft, *preview.Edition, error) {
+func (d *copies) sharedEdition(ctx context.Context, id string) (*draft, *edition.Edition, error) {
 	found, err := d.Copies.Find(ctx, id)
 	if err != nil {
 		return nil, nil, err
@@ -125,13 +124,12 @@ func (d *desk) sharedEdition(ctx context.Context, id string) (*draft, *preview.E
 	c := &draft{WorkingCopy: found}
 	c.doc, err = content.OpenDocument(c.Path, c.Data)
 	if err == nil {
-		for _, field := range []string{"draft", "publish_at"} {
-			if c.doc.Value(field).Text == "" {
-				continue // authors have no hour
-			}
-			if err := c.doc.Set(field, content.Value{}); err != nil {
-				return nil, nil, err
-			}
+		public := map[string]content.Value{"draft": {}}
+		if c.hasHour() {
+			public["publish_at"] = content.Value{}
+		}
+		if err := c.doc.SetAll(public); err != nil {
+			return nil, nil, err
 		}
 		c.Data = c.doc.Bytes()
 	}
@@ -171,7 +169,7 @@ func (s *sharedRecord) has(r *request, picture string) bool {
 		return false
 	}
 	for _, address := range s.pages {
-		page := s.serve(r.Request, address).body.Bytes()
+		page := s.serve(r.Request.Request, address).body.Bytes()
 		i := bytes.Index(page, []byte(picture))
 		if i >= 0 && bytes.ContainsAny(page[i+len(picture):i+len(picture)+1], `" `) {
 			return true

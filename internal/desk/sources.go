@@ -2,21 +2,20 @@ package desk
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
-	"sync"
+	"time"
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/deskdb"
+	"palmares/internal/edition"
 	"palmares/internal/evidence"
-	"palmares/internal/preview"
 )
 
 const (
-	// maxSources is how many sources of each state are kept in memory: whoever settles these sees the next.
+	// maxSources is how many sources of a state its page shows: whoever settles these sees the next.
 	maxSources = 500
 	// shownSources is how many the page of all states shows of each.
 	shownSources = 20
@@ -29,8 +28,10 @@ type sourceList struct {
 	State string
 	Text  string
 	Hint  string
-	Rows  []sourceRow
+	Rows  []sourceRow // that are shown
 	Found int
+
+	listed []evidence.Listed
 }
 
 // sourceLists are the lists by their states, without rows.
@@ -58,32 +59,12 @@ type sourceRow struct {
 // oneLine returns a text with single spaces and no line breaks.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// A sourceReading keeps the lists of an edition of the folder.
-type sourceReading struct {
-	mu    sync.Mutex
-	of    *preview.Edition
-	lists []sourceList
-}
-
-// sources returns the lists of sources that are not empty. A folder with problems has none.
-func (d *desk) sources(e *preview.Edition) ([]sourceList, error) {
+// listSources returns the lists of sources that are not empty. A folder with problems has none.
+func listSources(e *edition.Edition, now time.Time) []sourceList {
 	if e.Catalog == nil {
-		return nil, nil
+		return nil
 	}
-	d.sourcesRead.mu.Lock()
-	defer d.sourcesRead.mu.Unlock()
-	if d.sourcesRead.of == e {
-		return d.sourcesRead.lists, nil
-	}
-	today := catalog.Day(d.Now())
-	proofs, err := content.LoadProofs(d.Folder.With(nil), today)
-	if _, isLine := errors.AsType[*content.ProofError](err); isLine { // the next reading of the folder reports it
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	all := evidence.List(e.Catalog, proofs, today)
+	all := evidence.List(e.Catalog, e.Proofs, catalog.Day(now))
 	for _, t := range e.Catalog.Tools {
 		if !t.Draft && t.PriceQuote == "" && (t.PriceSource != "" || !catalog.IsFree(t.Price)) {
 			found := evidence.Listed{State: unquoted, Price: catalog.WrittenPrice(t.Pricing, t.Price)}
@@ -92,26 +73,19 @@ func (d *desk) sources(e *preview.Edition) ([]sourceList, error) {
 		}
 	}
 	lists := slices.Clone(sourceLists)
-	for i := range all {
-		at := slices.IndexFunc(lists, func(x sourceList) bool { return x.State == all[i].State })
-		if at < 0 {
-			continue
-		}
-		if lists[at].Found++; lists[at].Found <= maxSources {
-			lists[at].Rows = append(lists[at].Rows, d.sourceRow(e.Catalog, &all[i]))
-		}
+	for i := range lists {
+		lists[i].listed = slices.DeleteFunc(slices.Clone(all), func(x evidence.Listed) bool { return x.State != lists[i].State })
+		lists[i].Found = len(lists[i].listed)
 	}
-	d.sourcesRead.of = e
-	d.sourcesRead.lists = slices.DeleteFunc(lists, func(x sourceList) bool { return x.Found == 0 })
-	return d.sourcesRead.lists, nil
+	return slices.DeleteFunc(lists, func(x sourceList) bool { return x.Found == 0 })
 }
 
-func (d *desk) sourceRow(c *catalog.Catalog, l *evidence.Listed) sourceRow {
-	r := sourceRow{Listed: *l, Record: row{Kind: &kinds[2], Slug: l.Slug}, Name: l.Slug}
+func (d *sources) sourceRow(c *catalog.Catalog, l *evidence.Listed) sourceRow {
+	r := sourceRow{Listed: *l, Record: row{Kind: catalog.RetiredKind, Slug: l.Slug}, Name: l.Slug}
 	r.Found = oneLine(l.Found)
 	r.Change = passage{Old: oneLine(l.Quote), New: r.Found}
 	if t := c.Tool(l.Slug); t != nil {
-		r.Record.Kind, r.Name, r.Shown = &kinds[0], t.Name, cmp.Or(t.PriceDisplay, l.Price)
+		r.Record.Kind, r.Name, r.Shown = catalog.ToolKind, t.Name, cmp.Or(t.PriceDisplay, l.Price)
 		r.IsOpen = l.URL == t.PriceSource && l.Quote == t.PriceQuote && !d.isInBulk(&r.Record) // not an announced price
 	}
 	r.IsTaken = r.IsOpen && l.State == catalog.Changed && utf8.RuneCountInString(r.Found) <= catalog.MaxQuote
@@ -126,27 +100,24 @@ type sourcesPage struct {
 	Lists    []sourceList
 }
 
-func (d *desk) listSources(r *request) (*response, error) {
-	lists, err := d.sources(r.folder)
-	if err != nil {
-		return nil, err
-	}
+func (d *sources) show(r *request) (*response, error) {
 	copies, err := d.copyRows(r, nil)
 	if err != nil {
 		return nil, err
 	}
 	data := sourcesPage{page: r.page("Sources"), Problems: findings(r.folder.Problems), State: r.URL.Query().Get("etat")}
-	for _, list := range lists {
-		switch {
-		case data.State == "":
-			list.Rows = list.Rows[:min(len(list.Rows), shownSources)]
-		case data.State != list.State:
+	most := maxSources
+	if data.State == "" {
+		most = shownSources
+	}
+	for _, list := range listSources(r.folder, r.Now) {
+		if data.State != "" && data.State != list.State {
 			continue
 		}
-		list.Rows = slices.Clone(list.Rows)
-		for i := range list.Rows {
-			own := &list.Rows[i]
+		for i := range list.listed[:min(len(list.listed), most)] {
+			own := d.sourceRow(r.folder.Catalog, &list.listed[i])
 			own.Copies = slices.DeleteFunc(slices.Clone(copies), func(c copyRow) bool { return c.File != own.Record.File() })
+			list.Rows = append(list.Rows, own)
 		}
 		data.Lists = append(data.Lists, list)
 	}
@@ -155,7 +126,7 @@ func (d *desk) listSources(r *request) (*response, error) {
 
 // takeOver records the words that were found at the source of a tool, and their price, in her working copy. On her own
 // machine that is the file itself.
-func (d *desk) takeOver(r *request) (*response, error) {
+func (d *sources) takeOver(r *request) (*response, error) {
 	found, published, data, err := d.editable(r)
 	if err != nil {
 		return nil, err
@@ -191,13 +162,15 @@ func (d *desk) takeOver(r *request) (*response, error) {
 
 // offered returns the source whose words a form takes over, if the list of sources proposes them for that record; nil if
 // not.
-func (d *desk) offered(r *request, file string) *sourceRow {
-	lists, _ := d.sources(r.folder) // without them nothing is proposed
-	for _, list := range lists {
-		for i := range list.Rows {
-			s := &list.Rows[i]
-			if s.IsTaken && s.Record.File() == file && s.URL == r.PostForm.Get("source") && s.Found == r.PostForm.Get("mots") {
-				return s
+func (d *sources) offered(r *request, file string) *sourceRow {
+	for _, list := range listSources(r.folder, r.Now) {
+		for i := range list.listed {
+			if list.listed[i].URL != r.PostForm.Get("source") {
+				continue
+			}
+			s := d.sourceRow(r.folder.Catalog, &list.listed[i])
+			if s.IsTaken && s.Record.File() == file && s.Found == r.PostForm.Get("mots") {
+				return &s
 			}
 		}
 	}

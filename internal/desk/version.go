@@ -59,7 +59,7 @@ type versionsPage struct {
 	Versions []version
 }
 
-func (d *desk) listVersions(r *request) (*response, error) {
+func (d *publications) listVersions(r *request) (*response, error) {
 	all, err := d.versions(r)
 	if err == nil {
 		err = d.describe(r, all)
@@ -67,7 +67,7 @@ func (d *desk) listVersions(r *request) (*response, error) {
 	return render("versions", versionsPage{page: r.page("Versions"), Versions: all}), err
 }
 
-func (d *desk) versions(r *request) ([]version, error) {
+func (d *publications) versions(r *request) ([]version, error) {
 	found, err := d.Catalogue.Versions(r.Context(), maxVersions)
 	all := make([]version, len(found))
 	for i := range found {
@@ -78,9 +78,9 @@ func (d *desk) versions(r *request) ([]version, error) {
 }
 
 // describe adds what versions changed.
-func (d *desk) describe(r *request, all []version) (err error) {
+func (d *publications) describe(r *request, all []version) (err error) {
 	names := map[string]string{"images/": "Images", catalog.ProofFile: "Preuves des prix"} // by file without suffix
-	for _, x := range d.rows(r.folder, r.now) {
+	for _, x := range d.rows(r.folder, r.Now) {
 		names[x.Kind.Folder+"/"+x.Slug] = x.Name
 	}
 	for i := range all {
@@ -92,7 +92,7 @@ func (d *desk) describe(r *request, all []version) (err error) {
 }
 
 // version finds the version that the path of a request names.
-func (d *desk) version(r *request) (version, error) {
+func (d *publications) version(r *request) (version, error) {
 	all, err := d.versions(r)
 	if err != nil {
 		return version{}, err
@@ -110,12 +110,12 @@ const maxChanges = 500
 
 // changesOf lists what a version changed, given the names of records by file: what readers are told, and the records
 // that this says nothing of.
-func (d *desk) changesOf(r *request, v version, names map[string]string) (list []string, err error) {
+func (d *publications) changesOf(r *request, v version, names map[string]string) (list []string, err error) {
 	diff, err := d.Catalogue.Changes(r.Context(), v.Number)
 	isTold := map[string]bool{}
 	for i := range diff.Entries {
 		e := &diff.Entries[i]
-		isTold[kindOf(e.Kind).Folder+"/"+e.Slug] = true
+		isTold[catalog.KindNamed(e.Kind).Folder+"/"+e.Slug] = true
 		list = append(list, chronicle.Title(e, problem.French))
 	}
 	for _, c := range publication.Records(&diff) {
@@ -140,12 +140,12 @@ var changeNames = map[string]string{
 
 // labels returns the names of the fields that changed in a record, if they are few; "" otherwise.
 func labels(c *publication.RecordChange) string {
-	k := kindOf(path.Dir(c.Record))
+	k := catalog.KindIn(path.Dir(c.Record))
 	if k == nil || len(c.Parts) > maxNamed {
 		return ""
 	}
 	var list []string
-	for _, g := range content.Form(k.Kind) {
+	for _, g := range content.Form(k) {
 		for _, f := range g.Fields {
 			if slices.ContainsFunc(c.Parts, func(p catalog.Part) bool { return p.Field == f.Name }) {
 				list = append(list, strings.ToLower(f.Label))
@@ -172,7 +172,7 @@ type revertedFile struct {
 }
 
 // showVersion shows what a version changed, and what undoing it would change.
-func (d *desk) showVersion(r *request) (*response, error) {
+func (d *publications) showVersion(r *request) (*response, error) {
 	v, err := d.version(r)
 	if err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func (d *desk) showVersion(r *request) (*response, error) {
 }
 
 // takenBack returns the changes that take a version back in the folder. There is at least one.
-func (d *desk) takenBack(r *request, v version) ([]worktree.Change, error) {
+func (d *publications) takenBack(r *request, v version) ([]worktree.Change, error) {
 	changes, err := d.Folder.Undo(r.Context(), v.Number)
 	if err != nil {
 		return nil, err
@@ -210,7 +210,7 @@ func (d *desk) takenBack(r *request, v version) ([]worktree.Change, error) {
 
 // moveBack writes the addresses that records lose with changes into their files, as catalog.MoveBack does on the
 // site: they have been public.
-func (d *desk) moveBack(changes []worktree.Change) error {
+func (d *publications) moveBack(changes []worktree.Change) error {
 	for _, gone := range changes {
 		if gone.Data != nil {
 			continue
@@ -242,9 +242,9 @@ func (d *desk) moveBack(changes []worktree.Change) error {
 }
 
 // reverted returns what a change that takes something back does.
-func (d *desk) reverted(known *catalog.Catalog, c worktree.Change) revertedFile {
+func (d *publications) reverted(known *catalog.Catalog, c worktree.Change) revertedFile {
 	f := revertedFile{Name: recordName(c.Path), IsAdded: c.Base == "", IsGone: c.Data == nil}
-	if k := kindOf(path.Dir(c.Path)); k != nil {
+	if k := catalog.KindIn(path.Dir(c.Path)); k != nil {
 		f.Name = k.Label + "\u00a0: " + f.Name
 	}
 	if strings.HasPrefix(c.Path, "images/") {
@@ -275,7 +275,7 @@ func notUndone(err error) (string, error) {
 	_, isRefused := errors.AsType[*worktree.RefusedError](err)
 	switch {
 	case isNothing:
-		return nothing.text, nil
+		return nothing.Text, nil
 	case isConflict:
 		var names []string
 		for _, file := range conflict.Paths {
@@ -295,7 +295,7 @@ func notUndone(err error) (string, error) {
 
 // undo takes a version back, on the site and in the folder, so that the next publication does not
 // bring it back.
-func (d *desk) undo(r *request) (*response, error) {
+func (d *publications) undo(r *request) (*response, error) {
 	v, err := d.version(r)
 	if err != nil {
 		return nil, err
@@ -306,7 +306,7 @@ func (d *desk) undo(r *request) (*response, error) {
 			Undoes: v.Number, Changes: changes, AuthorName: r.Name, AuthorEmail: r.Email, AllowRemovals: true,
 			Message: fmt.Sprintf("Annule la version %d (%s)", v.Number, v.Summary()),
 		})
-		d.reading.forget()
+		d.Editions.Forget("")
 	}
 	text, err := notUndone(err)
 	if err != nil {

@@ -4,9 +4,10 @@ import (
 	"io/fs"
 	"slices"
 
+	"palmares/internal/catalog"
+
 	"palmares/internal/content"
-	"palmares/internal/preview"
-	"palmares/internal/record"
+	"palmares/internal/edition"
 	"palmares/internal/worktree"
 )
 
@@ -22,17 +23,17 @@ type withdrawalPage struct {
 
 // CanGo reports whether a record can be withdrawn. A tool that visitors know is retired instead.
 func (r row) CanGo() bool {
-	isKept := r.Kind.Kind == record.Retired || r.Kind.Kind == record.Tool && !r.Draft
+	isKept := r.Kind == catalog.RetiredKind || r.Kind == catalog.ToolKind && !r.Draft
 	return !isKept && r.Due == "" && !r.IsInBulk // what waits for its hour is unscheduled
 }
 
 // IsRemembered reports whether the site says of its address that there was a page.
 func (r row) IsRemembered() bool {
-	return !r.Draft && (r.Kind.Kind == record.Page || r.Kind.Kind == record.Article)
+	return !r.Draft && (r.Kind == catalog.PageKind || r.Kind == catalog.ArticleKind)
 }
 
 // goes returns the record that is to be withdrawn, and what takes it out of the folder.
-func (d *desk) goes(r *request) (row, []worktree.Change, error) {
+func (d *records) goes(r *request) (row, []worktree.Change, error) {
 	found, _, _, err := d.record(r)
 	if err != nil {
 		return found, nil, err
@@ -45,15 +46,14 @@ func (d *desk) goes(r *request) (row, []worktree.Change, error) {
 }
 
 // confirmWithdrawal shows what there will not be any more, and what is wrong without it.
-func (d *desk) confirmWithdrawal(r *request) (*response, error) {
+func (d *records) confirmWithdrawal(r *request) (*response, error) {
 	found, changes, err := d.goes(r)
 	if err != nil {
 		return nil, err
 	}
-	revision := d.reading.at(r.now, d.Folder)
-	e, err := d.Drafts.Open(r.Context(), preview.Source{
-		Key: "without " + found.File(), Revision: revision, Folder: revision,
-		Files: func() (fs.FS, bool, error) { return d.Folder.With(changes), false, nil },
+	e, err := d.Editions.With(r.Context(), edition.Change{
+		Key:   "without " + found.File(),
+		Files: func(*edition.Edition) (fs.FS, bool, error) { return d.Folder.With(changes), false, nil },
 	})
 	if err != nil {
 		return nil, err
@@ -63,8 +63,8 @@ func (d *desk) confirmWithdrawal(r *request) (*response, error) {
 		return slices.Contains(r.folder.Warnings, w)
 	})}.Warnings()
 	data.Copies, err = d.copiesOf(r, found)
-	for _, x := range d.rows(r.folder, r.now) {
-		if found.Kind.Kind == record.Author && slices.Contains(x.Authors, found.Name) {
+	for _, x := range d.rows(r.folder, r.Now) {
+		if found.Kind == catalog.AuthorKind && slices.Contains(x.Authors, found.Name) {
 			data.Signed++
 		}
 	}
@@ -72,7 +72,7 @@ func (d *desk) confirmWithdrawal(r *request) (*response, error) {
 }
 
 // withdraw takes a record out of the folder and off the site.
-func (d *desk) withdraw(r *request) (*response, error) {
+func (d *records) withdraw(r *request) (*response, error) {
 	found, changes, err := d.goes(r)
 	if err != nil {
 		return nil, err

@@ -94,13 +94,12 @@ func (l *Listed) NewPrice() (price string) {
 	}
 	quote, found := numbers(clean(l.Quote)), numbers(clean(l.Found))
 	for i := range min(len(quote), len(found)) {
-		if amount(quote[i]) != amount(catalog.PriceNumber(l.Price)) {
-			continue
-		}
-		if price != "" {
+		switch isOwn := amount(quote[i]) == amount(catalog.PriceNumber(l.Price)); {
+		case isOwn && price != "":
 			return ""
+		case isOwn:
+			price = priceWith(l.Price, found[i], l.Found)
 		}
-		price = priceWith(l.Price, found[i], l.Found)
 	}
 	return price
 }
@@ -121,7 +120,7 @@ type Check struct {
 func (c *Check) Run(ctx context.Context, sources []Listed) (proofs []catalog.Proof, total int) {
 	var mu sync.Mutex // of the proofs
 	var hosts errgroup.Group
-	done := 0
+	done, list := 0, []*Listed{}
 	all := func() (list []catalog.Proof) {
 		for i := range sources {
 			if sources[i].CheckedAt != "" {
@@ -130,14 +129,11 @@ func (c *Check) Run(ctx context.Context, sources []Listed) (proofs []catalog.Pro
 		}
 		return list
 	}
-	var list []*Listed
 	for i := range sources {
 		list = append(list, &sources[i])
 	}
 	slices.SortStableFunc(list, func(a, b *Listed) int { return strings.Compare(a.CheckedAt, b.CheckedAt) })
-	if c.Limit > 0 {
-		list = list[:min(c.Limit, len(list))]
-	}
+	list = list[:min(cmp.Or(c.Limit, len(list)), len(list))]
 	byHost, order := map[string][]*Listed{}, []string{}
 	for _, s := range list {
 		host := strings.Join(strings.SplitN(s.URL, "/", 4)[:min(3, strings.Count(s.URL, "/")+1)], "/")

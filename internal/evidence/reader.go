@@ -367,8 +367,7 @@ func allows(robots, agent, path string) bool {
 			}
 		}
 	}
-	weight := cmp.Or(best[agent], best["*"])
-	return weight == 0 || weight%2 == 1
+	return cmp.Or(best[agent], best["*"], 1)%2 == 1
 }
 
 // isAbout reports whether a path is one of a rule, in which * is any text, and $ at its end the end of the path.

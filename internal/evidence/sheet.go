@@ -3,6 +3,7 @@ package evidence
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -42,9 +43,15 @@ var (
 // condition, or stand inside other rules, are passed over. The present rule is one of the selectors; "" for none.
 func (s sheet) read(css []byte, selectors string) {
 	ends := bytes.Repeat([]byte("}"), 1+bytes.Count(css, []byte("{")))
-	css = append(cssNoise.ReplaceAll(css, []byte(" ")), ends...)
+	if cssNoise.Match(css) {
+		css = cssNoise.ReplaceAll(css, []byte(" "))
+	}
 	found, passed := sheet{}, 0 // in the rule; blocks that are passed over, each inside the one before
-	for i := bytes.IndexAny(css, "{;}"); i >= 0; i = bytes.IndexAny(css, "{;}") {
+	for i := bytes.IndexAny(css, "{;}"); i >= 0 || ends != nil; i = bytes.IndexAny(css, "{;}") {
+		if i < 0 {
+			css, ends = slices.Concat(css, ends), nil
+			continue
+		}
 		part, end := bytes.TrimSpace(css[:i]), css[i]
 		css = css[i+1:]
 		rule := plainRule.FindSubmatch(part)

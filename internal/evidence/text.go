@@ -17,10 +17,9 @@ import (
 
 // The limits of a page. A page about prices reaches none of them.
 const (
-	maxText       = maxPage // bytes that are seen
-	maxDepth      = 512     // elements inside each other, as in browsers
-	maxStyles     = 10_000  // of its style sheets
-	maxAttributes = 1000    // of a long tag
+	maxDepth      = 512    // elements inside each other, as in browsers
+	maxStyles     = 10_000 // of its style sheets
+	maxAttributes = 1000   // of a long tag
 	longTag       = 64 << 10
 	maxWord       = 1 << 18 // bytes that are read of it
 )
@@ -99,11 +98,12 @@ func (b *builder) read(ctx context.Context, document []byte) error {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			b.start(f.z, kind == html.SelfClosingTagToken)
 		case html.EndTagToken:
-			name, _ := f.z.TagName()
-			b.close(string(name))
+			if name, _ := f.z.TagName(); !isIn(" body html ", string(name)) { // which end later
+				b.close(string(name))
+			}
 		}
 		isLate := n%256 == 0 && ctx.Err() != nil
-		if len(b.text) > maxText || len(b.stack) > maxDepth || len(b.sheet) > maxStyles || isLate {
+		if len(b.text) > maxPage || len(b.stack) > maxDepth || len(b.sheet) > maxStyles || isLate {
 			return ErrTooLarge
 		}
 	}
@@ -175,8 +175,6 @@ func (b *builder) start(z *html.Tokenizer, isClosed bool) {
 func (b *builder) close(name string) {
 	rank := rankOf(name)
 	switch {
-	case name == "body", name == "html": // which end later
-		return
 	case isIn(formatting, name): // which may go on in blocks that began inside it
 		rank = rankOf("div")
 	case b.unseen == 0 && (name == "p" || name == "br"): // also without a start
@@ -226,7 +224,7 @@ func (b *builder) raise(at int) {
 func (b *builder) write(text []byte) {
 	for word := range bytes.SplitAfterSeq(text, []byte(" ")) {
 		for _, r := range clean(string(word[:min(len(word), maxWord)])) {
-			if len(b.text) > maxText {
+			if len(b.text) > maxPage {
 				return
 			}
 			if r == ' ' {

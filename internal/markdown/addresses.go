@@ -56,24 +56,13 @@ func (a *Addresses) In(folder string) Resolver { return place{a, folder} }
 func (a *Addresses) index() {
 	c := a.Catalog
 	a.records, a.sections = map[string]*target{}, map[string]*anchorIndex{}
-	for _, t := range c.Tools {
-		a.add("outils", t.Slug, t.Body, t.Aliases)
-	}
-	for i := range c.Comparisons {
-		x := &c.Comparisons[i]
-		a.add("comparatifs", x.Slug, x.Body, x.Aliases).isHidden = !x.Published && !x.Draft
-	}
-	for i := range c.Retired {
-		a.add("cimetiere", c.Retired[i].Slug, c.Retired[i].Body, nil)
-	}
-	for i := range c.Pages {
-		a.add("pages", c.Pages[i].Slug, c.Pages[i].Body, c.Pages[i].Aliases)
-	}
-	for i := range c.Articles {
-		a.add("articles", c.Articles[i].Slug, c.Articles[i].Body, c.Articles[i].Aliases)
-	}
-	for i := range c.Authors {
-		a.add("auteurs", c.Authors[i].Slug, c.Authors[i].Body, nil)
+	for _, k := range catalog.WrittenKinds {
+		isDraft := func(record any) bool { return *catalog.ValueOf[bool](k.Fields, catalog.Draft, record) }
+		for i := range k.Len(c) {
+			record := k.At(c, i)
+			x := a.add(k.Folder, k.Slug(record), k.Body(record), k.Aliases(record))
+			x.isHidden = k.IsUnpublished(record) && !isDraft(record)
+		}
 	}
 	for _, k := range c.Categories {
 		a.add("categories", k.Slug, "", k.Aliases)
@@ -167,15 +156,15 @@ func (a *Addresses) IsOfRecord(destination string) bool {
 	}
 	rest, ok := under(a.Catalog.URL, u)
 	first, _, _ := strings.Cut(strings.TrimPrefix(rest, "/"), "/")
-	return ok && slices.Contains([]string{
-		"outils", "avis", "alternatives", "comparatifs", "cimetiere", "categories", "articles", "auteurs",
-	}, first)
+	k := catalog.KindIn(first)
+	return ok && (k != nil && k.List != "" || slices.Contains([]string{"avis", "alternatives", "categories"}, first))
 }
 
 // file returns the address of a file of the folder.
 func (p place) file(file string, u *url.URL) (address string, reason error) {
 	folder, name, _ := strings.Cut(file, "/")
 	slug, isMarkdown := strings.CutSuffix(name, markdownExt)
+	kind := catalog.KindIn(folder)
 	switch {
 	case folder == imageFolder && name != "":
 		if picture, ok := p.pictureAt(file); ok {
@@ -184,11 +173,11 @@ func (p place) file(file string, u *url.URL) (address string, reason error) {
 		return "", problem.New("does-not-exist", file)
 	case name == "" && folder == "cimetiere" && u.Fragment != "":
 		return p.retiredTool(u.Fragment)
-	case name == "" && (folder == "outils" || folder == "comparatifs" || folder == "cimetiere" || folder == "articles"):
+	case name == "" && kind != nil && kind.List != "":
 		return withQuery("/"+folder, u), nil
-	case !isMarkdown && catalog.IsSlug(slug) && p.folder == folder && slices.Contains(recordFolders, folder):
+	case !isMarkdown && catalog.IsSlug(slug) && p.folder == folder && kind != nil:
 		return "", problem.New("write-address", slug+markdownExt)
-	case !isMarkdown || !slices.Contains(recordFolders, folder):
+	case !isMarkdown || kind == nil:
 		return "", problem.New("not-a-page", file)
 	}
 	if folder == "outils" {
@@ -199,17 +188,14 @@ func (p place) file(file string, u *url.URL) (address string, reason error) {
 
 const markdownExt = ".md"
 
-var recordFolders = []string{"outils", "comparatifs", "cimetiere", "pages", "articles", "auteurs"}
-
-// productPages are the addresses of the site and of the API that no record makes.
+// productPages are the addresses of the site and of the API that no record makes, beside the lists of kinds.
 // Those of one person, such as /compte/cles/…, are none that a text can link to.
 var productPages = map[string]bool{
-	"/": true, "/articles": true, "/carte": true, "/cimetiere": true, "/comparatifs": true,
-	"/comparer": true, "/confidentialite": true, "/docs": true, "/docs/assistants": true,
+	"/": true, "/carte": true, "/comparer": true, "/confidentialite": true, "/docs": true, "/docs/assistants": true,
 	"/docs/categories": true, "/docs/cimetiere": true, "/docs/comparatifs": true, "/docs/description": true,
 	"/docs/donnees": true, "/docs/embeddings": true, "/docs/en-tetes": true, "/docs/erreurs": true,
 	"/docs/outils": true, "/docs/prix": true, "/docs/statistiques": true, "/docs/webhooks": true, "/donnees": true,
-	"/flux.atom": true, "/licence": true, "/llms.txt": true, "/outils": true, "/prix": true, "/robots.txt": true, "/signaler": true, "/suivre": true,
+	"/flux.atom": true, "/licence": true, "/llms.txt": true, "/prix": true, "/robots.txt": true, "/signaler": true, "/suivre": true,
 	"/sitemap.xml": true, "/tarifs": true, "/tendances": true,
 	"/.well-known/security.txt": true, "/.well-known/tdmrep.json": true, "/apple-touch-icon.png": true, "/favicon.ico": true, "/opensearch.xml": true,
 	"/site.webmanifest": true,
@@ -228,8 +214,10 @@ func (p place) page(u *url.URL) (address string, reason error) {
 	clean := path.Clean(u.Path)
 	first, rest, _ := strings.Cut(clean[1:], "/")
 	slug, name := strings.TrimSuffix(rest, markdownExt), strings.TrimSuffix(first, markdownExt)
+	kind := catalog.KindIn(first)
+	isList := catalog.KindIn(name) != nil && catalog.KindIn(name).List == "/"+name
 	switch {
-	case rest == "" && (p.records["pages/"+name] != nil || p.Unread["pages/"+name] || !productPages["/"+name]):
+	case rest == "" && (p.records["pages/"+name] != nil || p.Unread["pages/"+name] || !productPages["/"+name] && !isList):
 		return p.record("pages", name, u)
 	case rest == "" && name == "cimetiere" && u.Fragment != "":
 		return p.retiredTool(u.Fragment)
@@ -239,7 +227,7 @@ func (p place) page(u *url.URL) (address string, reason error) {
 		return p.toolFile(rest)
 	case first == "outils" || first == "avis" || first == "alternatives":
 		return p.tool(slug, first, u)
-	case first == "comparatifs" || first == "cimetiere" || first == "articles" || first == "auteurs":
+	case kind != nil && kind.List != "":
 		return p.record(first, slug, u)
 	case first == "categories":
 		slug = strings.TrimSuffix(slug, ".atom")
@@ -343,10 +331,7 @@ func (p place) toolFile(rest string) (address string, reason error) {
 
 // record returns the address of a record that is not a tool, or of a section of its text.
 func (p place) record(folder, slug string, u *url.URL) (address string, reason error) {
-	under := "/" + folder + "/"
-	if folder == "pages" {
-		under = "/"
-	}
+	under := catalog.KindIn(folder).Address
 	x := p.records[folder+"/"+slug]
 	switch {
 	case p.Unread[folder+"/"+slug]:

@@ -2,14 +2,15 @@ package node
 
 import (
 	"context"
+	"io/fs"
 	"net/http"
 	"time"
 
 	"palmares/internal/accountsite"
 	"palmares/internal/api"
 	"palmares/internal/desk"
+	"palmares/internal/edition"
 	"palmares/internal/evidence"
-	"palmares/internal/preview"
 	"palmares/internal/vault"
 	"palmares/internal/worktree"
 )
@@ -29,17 +30,18 @@ func (n *node) openDesk(accounts *accountsite.Handler, sealer vault.Sealer) (htt
 	if err := desk.EndPublished(n.ctx, folder, n.store.Copies); err != nil { // they stay, and can be deleted
 		n.log.Error("working copies that were published could not be deleted", "error", err)
 	}
-	drafts := preview.NewDrafts(preview.DraftsConfig{
+	editions := edition.New(edition.Config{
+		Folder:   func() fs.FS { return folder.With(nil) },
 		Document: api.Document(), BaseURL: n.cfg.BaseURL, Now: n.cfg.Now, Known: n.store.Pictures.Known, Published: n.store.Pictures,
 	})
 	n.run(func(ctx context.Context) error {
 		folder.Run(ctx)
-		drafts.Close()
+		editions.Close()
 		return folder.Close()
 	})
 	return desk.New(desk.Config{
 		Folder: folder, Copies: n.store.Copies, Editors: n.store.Editors, Shares: n.store.Shares, Reports: n.store.Reports.Sealed(sealer),
-		Readership: n.store.Readership, Catalogue: n.store.Catalogue, Drafts: drafts, Site: n.pages,
+		Readership: n.store.Readership, Catalogue: n.store.Catalogue, Editions: editions, Site: n.pages,
 		Reader:  evidence.ReaderConfig{Agent: "Palmares/" + n.cfg.Version, Spacing: 2 * time.Second},
 		Visitor: desk.Guests(accounts, n.store.Editors), BaseURL: n.cfg.BaseURL, Now: n.cfg.Now, Log: n.log,
 	}), nil

@@ -15,7 +15,6 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -25,6 +24,7 @@ import (
 
 	"palmares/internal/clientip"
 	"palmares/internal/content"
+	"palmares/internal/edition"
 	"palmares/internal/problem"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
@@ -41,17 +41,17 @@ type Config struct {
 
 // A Preview shows one folder. Its Run method must run alongside.
 type Preview struct {
-	cfg     Config
-	drafts  *Drafts // whose only view is that of the folder
-	site    *site.Site
-	current atomic.Pointer[edition]
-	next    atomic.Pointer[edition] // the one that is being made
-	prefix  string                  // of what mounted serves; "" for nothing
-	mounted http.Handler
+	cfg      Config
+	editions *edition.Editions // of the folder alone
+	site     *site.Site
+	current  atomic.Pointer[reading]
+	next     atomic.Pointer[reading] // the one that is being made
+	prefix   string                  // of what mounted serves; "" for nothing
+	mounted  http.Handler
 }
 
-// An edition is the folder as it was read once.
-type edition struct {
+// A reading is the folder as it was read once.
+type reading struct {
 	number   int64
 	snapshot *snapshot.Snapshot // the last one without problems
 	problems []string
@@ -64,11 +64,11 @@ type edition struct {
 func New(ctx context.Context, cfg Config) *Preview {
 	p := &Preview{cfg: cfg}
 	empty := snapshot.Empty("Aperçu", "")
-	p.current.Store(&edition{
+	p.current.Store(&reading{
 		snapshot: empty, replaced: make(chan struct{}), problems: []string{"Lecture du dossier en cours…"},
 	})
-	p.drafts = NewDrafts(DraftsConfig{Document: cfg.Document, Now: cfg.Now, Notice: p.notice})
-	p.site = p.drafts.use(&Source{}).site
+	p.editions = edition.New(edition.Config{Document: cfg.Document, Now: cfg.Now, Notice: p.notice})
+	p.site = p.editions.Site()
 	_ = empty.BuildIndex(context.WithoutCancel(ctx)) // fails only when its context ends
 	p.site.Show(empty)
 	return p
@@ -194,8 +194,8 @@ func (p *Preview) serveProblems(w http.ResponseWriter, r *http.Request) {
 // read makes the next edition from the folder.
 func (p *Preview) read(ctx context.Context) {
 	began, last := time.Now(), p.current.Load()
-	next := &edition{number: last.number + 1, snapshot: last.snapshot, replaced: make(chan struct{})}
-	e, err := p.open(ctx, next.number)
+	next := &reading{number: last.number + 1, snapshot: last.snapshot, replaced: make(chan struct{})}
+	e, err := p.open(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return
@@ -211,7 +211,7 @@ func (p *Preview) read(ctx context.Context) {
 			warnings = append(warnings, content.Problem(w))
 		}
 		next.warnings, next.found = p.sentences("warning", warnings), len(warnings)
-		next.snapshot, err = e.view.snapshot(ctx)
+		next.snapshot, err = e.Snapshot(ctx)
 		if err != nil {
 			return // the context has ended
 		}
@@ -224,13 +224,13 @@ func (p *Preview) read(ctx context.Context) {
 	close(last.replaced)
 }
 
-func (p *Preview) open(ctx context.Context, revision int64) (*Edition, error) {
+func (p *Preview) open(ctx context.Context) (*edition.Edition, error) {
 	root, err := content.Open(p.cfg.Dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	return p.drafts.Open(ctx, Source{Revision: revision, Files: func() (fs.FS, bool, error) { return root.FS(), false, nil }})
+	return p.editions.Read(ctx, root.FS())
 }
 
 // sentences returns what people read of problems or warnings, as validate prints them.

@@ -25,7 +25,7 @@ const (
 
 // Run reads the folder now and after every change, until ctx is done.
 func (p *Preview) Run(ctx context.Context) error {
-	defer p.drafts.Close()
+	defer p.editions.Close()
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return fmt.Errorf("changes of the folder cannot be watched: %w", err)

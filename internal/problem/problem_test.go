@@ -136,7 +136,7 @@ func TestSentencesAreSaidInTheLanguageOfTheSentenceAroundThem(t *testing.T) {
 		},
 		{New("problems-in", 1, "cat"), "1 problem in cat: fix it and run the command again", "1 problème dans cat~: corrigez-le et relancez la commande"},
 		{New("problems-in", 2, "cat"), "2 problems in cat: fix them and run the command again", "2 problèmes dans cat~: corrigez-les et relancez la commande"},
-		{New("comparisons", 0), "0 comparisons", "0 comparatif"},
+		{New("count-comparatifs", 0), "0 comparisons", "0 comparatif"},
 		{New("progress-sent", New("stage-sending"), 1.25, 2.5, 50), "sending: 1.2 of 2.5 MB (50 %)", "envoi~: 1,2 sur 2,5 Mo (50 %)"},
 		{New("unparsed-space", "a b"), "its address has a space; write <a b>, or %20 for each space", "son adresse a une espace^; écrivez <a b>, ou %20 pour chaque espace"},
 		{New("file-unreadable", Foreign("permission denied")), "the file cannot be read: permission denied", "le fichier ne peut pas être lu~: permission refusée"},
@@ -152,7 +152,7 @@ func TestSentencesAreSaidInTheLanguageOfTheSentenceAroundThem(t *testing.T) {
 			Of(errors.Join(New("missing", "name"), Wrap(fs.ErrClosed, "missing", "url"), fs.ErrExist)),
 			"name is missing\nurl is missing\nfile already exists", "name manque\nurl manque\nfile already exists",
 		},
-		{Join(", ", New("tools", 1), New("pages", 2)), "1 tool, 2 pages", "1 outil, 2 pages"},
+		{Join(", ", New("count-outils", 1), New("count-pages", 2)), "1 tool, 2 pages", "1 outil, 2 pages"},
 	} {
 		if want := typographic.Replace(c.french); c.text.English != c.english || c.text.French != want {
 			t.Errorf("got  %s\nwant %s\ngot  %s\nwant %s", c.text.English, c.english, c.text.French, want)

@@ -60,21 +60,22 @@ type RecordChange struct {
 func Records(d *catalog.Diff) (list []RecordChange) {
 	add := func(change, folder string, slugs ...string) {
 		for _, slug := range slugs {
-			isDraft := folder == "comparatifs/" && slices.Contains(d.Drafts, slug)
+			isDraft := folder == catalog.ComparisonKind.Folder+"/" && slices.Contains(d.Drafts, slug)
 			list = append(list, RecordChange{folder + slug, change, isDraft, withoutGrown(d.Parts[folder+slug])})
 		}
 	}
+	tools, retired := d.Of(catalog.ToolKind), d.Of(catalog.RetiredKind)
 	isTold := map[string]bool{} // the slugs that tools had, if another line tells what became of them
-	for _, slug := range d.Retired.Added {
+	for _, slug := range retired.Added {
 		isTold[slug] = true
 	}
-	for _, slug := range d.Tools.Added {
+	for _, slug := range tools.Added {
 		change, parts := "added", d.Parts["outils/"+slug]
 		switch {
 		case len(parts) > 0:
 			change = "changed"
 			isTold[parts[0].Old] = true
-		case slices.Contains(d.Retired.Removed, slug):
+		case slices.Contains(retired.Removed, slug):
 			change = "restored"
 			isTold[slug] = true
 		}
@@ -83,18 +84,18 @@ func Records(d *catalog.Diff) (list []RecordChange) {
 	untold := func(slugs []string) []string {
 		return slices.DeleteFunc(slices.Clone(slugs), func(slug string) bool { return isTold[slug] })
 	}
-	add("changed", "outils/", d.Tools.Changed...)
-	add("removed", "outils/", untold(d.Tools.Removed)...)
-	add("retired", "cimetiere/", d.Retired.Added...)
-	add("changed", "cimetiere/", d.Retired.Changed...)
-	add("removed", "cimetiere/", untold(d.Retired.Removed)...)
-	for _, kind := range []struct {
-		folder  string
-		changes catalog.RecordChanges
-	}{{"comparatifs/", d.Comparisons}, {"pages/", d.Pages}, {"articles/", d.Articles}, {"auteurs/", d.Authors}} {
-		add("added", kind.folder, kind.changes.Added...)
-		add("changed", kind.folder, kind.changes.Changed...)
-		add("removed", kind.folder, kind.changes.Removed...)
+	add("changed", "outils/", tools.Changed...)
+	add("removed", "outils/", untold(tools.Removed)...)
+	add("retired", "cimetiere/", retired.Added...)
+	add("changed", "cimetiere/", retired.Changed...)
+	add("removed", "cimetiere/", untold(retired.Removed)...)
+	for _, kind := range catalog.WrittenKinds {
+		if kind != catalog.ToolKind && kind != catalog.RetiredKind {
+			r := d.Of(kind)
+			add("added", kind.Folder+"/", r.Added...)
+			add("changed", kind.Folder+"/", r.Changed...)
+			add("removed", kind.Folder+"/", r.Removed...)
+		}
 	}
 	add("scheduled", "", slices.Concat(d.Scheduled.Added, d.Scheduled.Changed)...)
 	add("cancelled", "", d.Scheduled.Removed...)
@@ -183,17 +184,17 @@ func (r *changeReport) totals() problem.Text {
 
 // Counts returns how much a catalogue holds, in words.
 func Counts(c *catalog.Catalog) problem.Text {
-	all := []problem.Text{
-		problem.New("tools", len(c.Tools)), problem.New("comparisons", len(c.Comparisons)),
-		problem.New("retired-tools", len(c.Retired)), problem.New("categories", len(c.Categories)),
-	}
-	for _, some := range []struct {
-		n    int
-		code string
-	}{{len(c.Pages), "pages"}, {len(c.Articles), "articles"}, {len(c.Authors), "authors"}, {len(c.Pictures), "pictures"}} {
-		if some.n > 0 {
-			all = append(all, problem.New(some.code, some.n))
+	var all []problem.Text
+	for _, kind := range catalog.WrittenKinds {
+		if n := kind.Len(c); n > 0 || kind.Fields[0].Use.Has(catalog.InAPI) {
+			all = append(all, problem.New("count-"+kind.Folder, n))
 		}
+		if kind == catalog.RetiredKind {
+			all = append(all, problem.New("categories", len(c.Categories)))
+		}
+	}
+	if n := len(c.Pictures); n > 0 {
+		all = append(all, problem.New("pictures", n))
 	}
 	return problem.Join(", ", all...)
 }

@@ -137,7 +137,7 @@ func (s problemsOf) Findings(all []Finding) error {
 // report returns what an undo changed, what it left, and what is still to be done elsewhere.
 func (u *Undo) report(undo *catalogdb.Undo, done catalogdb.Publication) []problem.Text {
 	r := newChangeReport(&done.Diff)
-	for _, slug := range done.Diff.Tools.Added {
+	for _, slug := range done.Diff.Of(catalog.ToolKind).Added {
 		if parts := done.Diff.Parts["outils/"+slug]; len(parts) > 0 && undo.Undid == 0 {
 			r.add("alias", problem.New("line-alias", "outils/"+slug, problem.New("alias-leads", parts[0].Old)))
 		}

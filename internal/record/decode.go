@@ -26,7 +26,7 @@ type Decoder struct {
 // Decode decodes a record into what a pointer of its kind, such as a *catalog.Tool, points to, and returns the pictures
 // of the record. The URLs of a tool are those that are in effect; catalog.DropDefaultURLs empties those that
 // are the default.
-func (d *Decoder) Decode(kind Kind, document []byte, to any) ([]Image, error) {
+func (d *Decoder) Decode(kind *catalog.Kind, document []byte, to any) ([]Image, error) {
 	switch to := to.(type) {
 	case *catalog.Comparison:
 		to.Published = true
@@ -40,18 +40,10 @@ func (d *Decoder) Decode(kind Kind, document []byte, to any) ([]Image, error) {
 	return images, err
 }
 
-// New returns a pointer to an empty record of a kind of which a catalogue has a list; nil for others.
-func New(kind Kind) any {
-	if k := kinds[kind]; k != nil {
-		return k.New()
-	}
-	return nil
-}
-
 // catalogue decodes the name, the URL, the settings and the categories of a catalogue, and
 // returns the pictures of the record.
 func (d *Decoder) catalogue(document []byte, to *catalog.Catalog) ([]Image, error) {
-	images, err := d.decode(Catalogue, document, to)
+	images, err := d.decode(catalog.CatalogueKind, document, to)
 	for i := range to.Categories {
 		to.Categories[i].Position = i
 	}
@@ -59,13 +51,13 @@ func (d *Decoder) catalogue(document []byte, to *catalog.Catalog) ([]Image, erro
 	return images, err
 }
 
-func (d *Decoder) decode(kind Kind, document []byte, to any) ([]Image, error) {
+func (d *Decoder) decode(kind *catalog.Kind, document []byte, to any) ([]Image, error) {
 	if d.seen == nil {
 		d.seen = map[string]string{}
 	}
 	d.json.Reset(bytes.NewBuffer(document), jsontext.AllowDuplicateNames(true)) // to look for them takes time
 	var images []Image
-	err := d.object(Tables[kind], to, func(name []byte) error {
+	err := d.object(kind.Fields, to, func(name []byte) error {
 		if string(name) == `"`+ImagesField.Name+`"` {
 			return d.value(&ImagesField, &images)
 		}

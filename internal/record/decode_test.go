@@ -14,17 +14,11 @@ import (
 )
 
 // empty returns an empty record of a kind.
-func empty(kind record.Kind) any {
-	switch kind {
-	case record.Comparison:
+func empty(kind *catalog.Kind) any {
+	if kind == catalog.ComparisonKind {
 		return &catalog.Comparison{Published: true}
-	case record.Proof:
-		return &catalog.Proof{}
-	case record.Catalogue:
-		return &catalog.Catalog{}
-	default:
-		return record.New(kind)
 	}
+	return kind.New()
 }
 
 // encode returns a record in its canonical form.
@@ -45,16 +39,16 @@ func TestWhatWasEncodedIsDecodedTheSame(t *testing.T) {
 	for _, c := range []*catalog.Catalog{small(), demoCatalogue(t), synthetic.Catalog(1000, 1)} {
 		c.Sort()
 		var d record.Decoder
-		for _, kind := range record.Kinds {
-			for i := range record.Count(c, kind) {
-				checkDecoding(t, &d, c, kind, record.At(c, kind, i))
+		for _, kind := range catalog.Kinds {
+			for i := range kind.Len(c) {
+				checkDecoding(t, &d, c, kind, kind.At(c, i))
 			}
 		}
 	}
 }
 
 // checkDecoding encodes and decodes a record.
-func checkDecoding(t *testing.T, d *record.Decoder, c *catalog.Catalog, kind record.Kind, want any) {
+func checkDecoding(t *testing.T, d *record.Decoder, c *catalog.Catalog, kind *catalog.Kind, want any) {
 	t.Helper()
 	r := record.Of(c, want)
 	images := r.Images(c)
@@ -113,10 +107,10 @@ func give(f *catalog.Field, to any) {
 }
 
 func TestEveryFieldIsEncodedAndDecoded(t *testing.T) {
-	for _, kind := range record.Kinds {
+	for _, kind := range catalog.Kinds {
 		full := empty(kind)
-		for i := range record.Tables[kind] {
-			f := &record.Tables[kind][i]
+		for i := range kind.Fields {
+			f := &kind.Fields[i]
 			one := empty(kind)
 			give(f, full)
 			give(f, one)
@@ -141,7 +135,7 @@ func TestFieldsOfALaterReleaseAreIgnored(t *testing.T) {
 	const document = `{"slug":"a","later":{"name":["b"]},"name":"A","plans":[{"later":1,"name":"Solo"}],` +
 		`"images":[{"path":"images/a.png","later":[]}]}`
 	var got catalog.Tool
-	images, err := new(record.Decoder).Decode(record.Tool, []byte(document), &got)
+	images, err := new(record.Decoder).Decode(catalog.ToolKind, []byte(document), &got)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +148,7 @@ func TestFieldsOfALaterReleaseAreIgnored(t *testing.T) {
 func TestADamagedDocumentIsRefused(t *testing.T) {
 	good := lines(small())[0]
 	for i := range good {
-		if _, err := new(record.Decoder).Decode(record.Tool, good[:i], new(catalog.Tool)); err == nil {
+		if _, err := new(record.Decoder).Decode(catalog.ToolKind, good[:i], new(catalog.Tool)); err == nil {
 			t.Fatalf("the first %d bytes are decoded", i)
 		}
 	}
@@ -162,7 +156,7 @@ func TestADamagedDocumentIsRefused(t *testing.T) {
 		"[]", `""`, `{"slug":1}`, `{"score":"7"}`, `{"tier":1.5}`, `{"sources":"x"}`, `{"plans":[1]}`, `{} {}`,
 		`{"name":"` + "\xff" + `"}`, `{"images":{}}`,
 	} {
-		_, err := new(record.Decoder).Decode(record.Tool, []byte(document), new(catalog.Tool))
+		_, err := new(record.Decoder).Decode(catalog.ToolKind, []byte(document), new(catalog.Tool))
 		if err == nil || !strings.HasPrefix(err.Error(), "the stored outil cannot be decoded: ") {
 			t.Errorf("%s: %v", document, err)
 		}
@@ -175,7 +169,7 @@ func FuzzADocumentThatIsDecodedIsEncodedTheSameEachTime(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, document []byte) {
 		var d record.Decoder
-		for _, kind := range record.Kinds {
+		for _, kind := range catalog.Kinds {
 			got := empty(kind)
 			images, err := decode(&d, document, got)
 			if err != nil {

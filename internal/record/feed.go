@@ -16,7 +16,7 @@ type Change struct {
 	Position  int64 // in the feed
 	Version   int64 // of the publication that made it
 	At        string
-	Kind      Kind
+	Kind      *catalog.Kind
 	Slug      string
 	Deleted   bool
 	RenamedTo string  // for a deleted record, the slug that is now used instead; "" for none
@@ -41,7 +41,7 @@ type Feed struct {
 }
 
 type key struct {
-	kind Kind
+	kind *catalog.Kind
 	slug string
 }
 
@@ -64,13 +64,14 @@ func (f *Feed) After(next *catalog.Catalog, version int64, at string) (after *Fe
 		s.Before(&f.Changes[i])
 	}
 	var document []byte
-	for kind, i := range live(next) {
-		r := recordAt(next, kind, i)
-		images := r.Images(next)
-		document = r.Append(document[:0], images)
-		if c := s.Next(r, document); c != nil {
-			c.Images = images
-			added = append(added, *c)
+	for _, kind := range catalog.Kinds {
+		for r := range Each(next, kind) {
+			images := r.Images(next)
+			document = r.Append(document[:0], images)
+			if c := s.Next(r, document); c != nil {
+				c.Images = images
+				added = append(added, *c)
+			}
 		}
 	}
 	deleted, after := s.Finish()
@@ -189,10 +190,7 @@ func (s *Step) Finish() (deleted []*Change, after *Feed) {
 	}
 	for _, name := range s.ended {
 		folder, slug, _ := strings.Cut(name, "/")
-		k := key{Page, slug}
-		if folder == Folders[Article] {
-			k.kind = Article
-		}
+		k := key{catalog.KindIn(folder), slug}
 		if s.before[k] == nil {
 			deleted = append(deleted, &Change{Kind: k.kind, Slug: slug, Deleted: true, FirstPosition: s.feed.Last + 1, FirstAt: s.at})
 		}
@@ -210,24 +208,20 @@ func (s *Step) Finish() (deleted []*Change, after *Feed) {
 
 // byName is the order of the lines of a state: neither kinds nor slugs have a byte as low
 // as NUL.
-func byName(kind Kind, slug string, other Kind, otherSlug string) int {
-	return cmp.Or(strings.Compare(string(kind), string(other)), strings.Compare(slug, otherSlug))
+func byName(kind *catalog.Kind, slug string, other *catalog.Kind, otherSlug string) int {
+	return cmp.Or(strings.Compare(kind.Name, other.Name), strings.Compare(slug, otherSlug))
 }
 
 // aliasesOf returns the current slugs of the records that have aliases.
 func aliasesOf(c *catalog.Catalog) map[key]string {
 	aliases := map[key]string{}
-	for kind := range Folders {
-		for i := range Count(c, kind) {
-			former := catalog.ValueOf[[]string](Tables[kind], catalog.Slugs, At(c, kind, i))
-			if former == nil {
-				break
-			}
-			if len(*former) == 0 || !isLive(c, kind, i) {
-				continue
-			}
-			for _, alias := range *former {
-				aliases[key{kind, alias}] = slugAt(c, kind, i)
+	for _, kind := range catalog.WrittenKinds {
+		for i := range kind.Len(c) {
+			record := kind.At(c, i)
+			for _, alias := range kind.Aliases(record) {
+				if kind.IsPublic(record) {
+					aliases[key{kind, alias}] = kind.Slug(record)
+				}
 			}
 		}
 	}
@@ -235,7 +229,7 @@ func aliasesOf(c *catalog.Catalog) map[key]string {
 }
 
 type stateLine struct {
-	kind Kind
+	kind *catalog.Kind
 	slug string
 	hash string
 }
@@ -258,7 +252,7 @@ func stateOf(alive []stateLine) string {
 	var line []byte
 	for i := range alive {
 		l := &alive[i]
-		line = fmt.Appendf(line[:0], "%s\x00%s\x00%s\n", l.kind, l.slug, l.hash)
+		line = fmt.Appendf(line[:0], "%s\x00%s\x00%s\n", l.kind.Name, l.slug, l.hash)
 		sum.Write(line)
 	}
 	return hashText(sum.Sum(nil))

@@ -6,16 +6,18 @@ import (
 	"slices"
 	"testing"
 
+	"palmares/internal/catalog"
+
 	"palmares/internal/record"
 )
 
 func TestTheStateIsTheDigestOfTheLinesOfAllRecordsInByteOrder(t *testing.T) {
 	changes := []record.Change{
-		{Kind: record.Tool, Slug: "b", Hash: "sha256-2"},
-		{Kind: record.Tool, Slug: "a-b", Hash: "sha256-1"},
-		{Kind: record.Page, Slug: "z", Deleted: true},
-		{Kind: record.Tool, Slug: "a", Hash: "sha256-3"},
-		{Kind: record.Retired, Slug: "c", Hash: "sha256-4"},
+		{Kind: catalog.ToolKind, Slug: "b", Hash: "sha256-2"},
+		{Kind: catalog.ToolKind, Slug: "a-b", Hash: "sha256-1"},
+		{Kind: catalog.PageKind, Slug: "z", Deleted: true},
+		{Kind: catalog.ToolKind, Slug: "a", Hash: "sha256-3"},
+		{Kind: catalog.RetiredKind, Slug: "c", Hash: "sha256-4"},
 	}
 	lines := []string{"outil\x00b\x00sha256-2\n", "outil\x00a-b\x00sha256-1\n", "outil\x00a\x00sha256-3\n", "cimetiere\x00c\x00sha256-4\n"}
 	slices.Sort(lines)
@@ -38,7 +40,7 @@ func TestTheFirstFeedOfACatalogueHasAllThatIsPublic(t *testing.T) {
 		if c.Position != int64(i+1) || c.Version != 3 || c.At != "2026-11-16T09:30:00.250Z" || c.Deleted {
 			t.Errorf("%+v", c)
 		}
-		got = append(got, string(c.Kind)+" "+c.Slug)
+		got = append(got, c.Kind.Name+" "+c.Slug)
 	}
 	want := []string{"outil plume", "outil stylo", "comparatif plume-ou-stylo", "cimetiere gomme", "page methode", "catalogue catalogue"}
 	if !slices.Equal(got, want) || f.Last != 6 || f.ID != "x" || f.Format != record.Format {
@@ -64,7 +66,7 @@ func TestATextThatHadEndedBeforeItWasPublishedIsToldAsDeletedOnce(t *testing.T) 
 	c := small()
 	c.Ended = []string{"articles/salon"}
 	f := record.First("x", c, 1, "2026-11-16T09:30:00.250Z")
-	if last := f.Changes[len(f.Changes)-1]; last.Kind != record.Article || last.Slug != "salon" || !last.Deleted || last.Position != 7 || f.State != record.First("y", small(), 1, "").State {
+	if last := f.Changes[len(f.Changes)-1]; last.Kind != catalog.ArticleKind || last.Slug != "salon" || !last.Deleted || last.Position != 7 || f.State != record.First("y", small(), 1, "").State {
 		t.Errorf("%+v", last)
 	}
 	if _, added := f.After(c, 2, "2026-11-17T09:30:00.250Z"); len(added) > 0 {

@@ -38,7 +38,7 @@ func (r Record) Images(c *catalog.Catalog) []Image {
 			used[picture.Path] = picture.Hash
 		}
 	}
-	resolver := (&markdown.Addresses{Catalog: c}).In(Folders[r.Kind])
+	resolver := (&markdown.Addresses{Catalog: c}).In(r.Kind.Folder)
 	for _, text := range texts {
 		// What has no path to images/, however it is escaped, need not be parsed.
 		if !strings.Contains(text, "images") && !strings.ContainsAny(text, "%&") {
@@ -66,8 +66,8 @@ func (r Record) Images(c *catalog.Catalog) []Image {
 // mentions returns the paths of pictures that fields of the record name, and its texts in
 // Markdown.
 func (r Record) mentions() (paths, texts []string) {
-	for i := range Tables[r.Kind] {
-		f := &Tables[r.Kind][i]
+	for i := range r.Kind.Fields {
+		f := &r.Kind.Fields[i]
 		if r.lacks(f) {
 			continue
 		}
@@ -99,9 +99,9 @@ func SettlePictures(c *catalog.Catalog) {
 	}
 	maps.Copy(all.Pictures, c.Held)
 	c.Pictures, c.Held = map[string]catalog.Picture{}, map[string]catalog.Picture{}
-	for _, kind := range Kinds {
-		for i := range Count(c, kind) {
-			for _, image := range Of(c, At(c, kind, i)).Images(&all) {
+	for _, kind := range catalog.Kinds {
+		for i := range kind.Len(c) {
+			for _, image := range Of(c, kind.At(c, i)).Images(&all) {
 				c.Pictures[image.Path] = all.Pictures[image.Path]
 			}
 		}

@@ -21,11 +21,11 @@ func (r Record) Append(b []byte, images []Image) []byte {
 func (r Record) AppendOnly(b []byte, images []Image, isWanted func(field string) bool) []byte {
 	b = append(b, '{')
 	start := len(b)
-	if r.Kind == Catalogue && isWanted(slugField) {
+	if r.Kind == catalog.CatalogueKind && isWanted(slugField) {
 		b = appendString(appendName(b, slugField), r.Slug)
 	}
-	for i := range Tables[r.Kind] {
-		if f := &Tables[r.Kind][i]; !r.lacks(f) && isWanted(f.Name) {
+	for i := range r.Kind.Fields {
+		if f := &r.Kind.Fields[i]; !r.lacks(f) && isWanted(f.Name) {
 			b = appendField(b, start, f, r.value)
 		}
 	}

@@ -34,9 +34,9 @@ func demoCatalogue(t *testing.T) *catalog.Catalog {
 
 // lines returns every record of a catalogue in its canonical form.
 func lines(c *catalog.Catalog) (all [][]byte) {
-	for _, kind := range record.Kinds {
-		for i := range record.Count(c, kind) {
-			r := record.Of(c, record.At(c, kind, i))
+	for _, kind := range catalog.Kinds {
+		for i := range kind.Len(c) {
+			r := record.Of(c, kind.At(c, i))
 			all = append(all, r.Append(nil, r.Images(c)))
 		}
 	}
@@ -166,22 +166,22 @@ func TestOnlyWhatThePublicSeesIsFound(t *testing.T) {
 	c := small()
 	c.Tools[1].Draft = true
 	for _, one := range []struct {
-		kind  record.Kind
+		kind  *catalog.Kind
 		slug  string
 		found bool
 	}{
-		{record.Tool, "plume", true},
-		{record.Tool, "stylo", false},
-		{record.Tool, "a", false},
-		{record.Tool, "zz", false},
-		{record.Comparison, "plume-ou-stylo", true},
-		{record.Comparison, "secret", false},
-		{record.Retired, "gomme", true},
-		{record.Retired, "plume", false},
-		{record.Page, "methode", true},
-		{record.Catalogue, "catalogue", true},
-		{record.Catalogue, "x", false},
-		{"avis", "plume", false},
+		{catalog.ToolKind, "plume", true},
+		{catalog.ToolKind, "stylo", false},
+		{catalog.ToolKind, "a", false},
+		{catalog.ToolKind, "zz", false},
+		{catalog.ComparisonKind, "plume-ou-stylo", true},
+		{catalog.ComparisonKind, "secret", false},
+		{catalog.RetiredKind, "gomme", true},
+		{catalog.RetiredKind, "plume", false},
+		{catalog.PageKind, "methode", true},
+		{catalog.CatalogueKind, "catalogue", true},
+		{catalog.CatalogueKind, "x", false},
+		{catalog.LaterKind("avis"), "plume", false},
 	} {
 		if r, found := record.Find(c, one.kind, one.slug); found != one.found || found && (r.Kind != one.kind || r.Slug != one.slug) {
 			t.Errorf("%s %s: %t, %s %s", one.kind, one.slug, found, r.Kind, r.Slug)
@@ -192,12 +192,12 @@ func TestOnlyWhatThePublicSeesIsFound(t *testing.T) {
 func TestADatasetOfHeadsHasNeitherBodiesNorTheirPictures(t *testing.T) {
 	c := small()
 	c.Settings.Dataset = catalog.DatasetHead
-	r, _ := record.Find(c, record.Tool, "plume")
+	r, _ := record.Find(c, catalog.ToolKind, "plume")
 	got := string(r.Append(nil, r.Images(c)))
 	if strings.Contains(got, "Un avis") || strings.Contains(got, "images/a.png") || !strings.Contains(got, `"images":[{"path":"images/l.png"`) || !strings.Contains(got, `"avis_url":"https://essai.example/avis/plume"`) {
 		t.Error(got)
 	}
-	r, _ = record.Find(c, record.Catalogue, "catalogue")
+	r, _ = record.Find(c, catalog.CatalogueKind, "catalogue")
 	if got := string(r.Append(nil, r.Images(c))); !strings.Contains(got, `"dataset":"head"`) || !strings.Contains(got, `Bonjour`) || !strings.Contains(got, "images/a.png") {
 		t.Error(got)
 	}

@@ -115,7 +115,7 @@ func (s *Site) showArticle(r *request) (*response, error) {
 	slug := r.PathValue("slug")
 	a := r.snap.Catalog.Article(slug)
 	if a == nil {
-		if current, ok := r.snap.TextAliases["articles/"+slug]; ok {
+		if current, ok := r.snap.Aliases[catalog.ArticleKind][slug]; ok {
 			return redirect(r.sameForm(articlesPath+"/"+current), r.URL.RawQuery), nil
 		}
 		if r.ended()["articles/"+slug] {

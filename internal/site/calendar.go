@@ -11,7 +11,6 @@ import (
 	"palmares/internal/chronicle"
 	"palmares/internal/french"
 	"palmares/internal/problem"
-	"palmares/internal/record"
 )
 
 // upcomingPath is the page of what is announced, and calendarPath the same for calendars.
@@ -131,8 +130,8 @@ func (v *view) endedPages() map[string]bool {
 		return ended
 	}
 	for i := range v.snap.Feed.Changes {
-		if c := &v.snap.Feed.Changes[i]; c.Deleted && (c.Kind == record.Page || c.Kind == record.Article) {
-			ended[record.Folders[c.Kind]+"/"+c.Slug] = true
+		if c := &v.snap.Feed.Changes[i]; c.Deleted && (c.Kind == catalog.PageKind || c.Kind == catalog.ArticleKind) {
+			ended[c.Kind.Folder+"/"+c.Slug] = true
 		}
 	}
 	return ended

@@ -119,11 +119,9 @@ func (s *Site) shareCard(w http.ResponseWriter, r *request) {
 
 // currentSlug returns the slug of a record that had another one, or "".
 func (v *view) currentSlug(folder, former string) string {
-	switch folder {
-	case "comparatifs":
-		return v.snap.ComparisonAliases[former]
-	case "articles":
-		return v.snap.TextAliases["articles/"+former]
+	k := catalog.KindIn(folder)
+	if k == nil { // avis
+		k = catalog.ToolKind
 	}
-	return v.snap.Aliases[former]
+	return v.snap.Aliases[k][former]
 }

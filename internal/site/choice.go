@@ -95,7 +95,7 @@ func readChoice(r *request) *choice {
 func (c *choice) add(r *request, given string) *catalog.Tool {
 	slug := normalize(given)
 	t := r.snap.Catalog.Tool(slug)
-	if current, ok := r.snap.Aliases[slug]; ok && t == nil {
+	if current, ok := r.snap.Aliases[catalog.ToolKind][slug]; ok && t == nil {
 		t = r.snap.Catalog.Tool(current)
 	}
 	if retired := r.snap.RetiredNamed(given); t == nil && len(retired) > 0 {
@@ -173,7 +173,7 @@ func (v *view) fieldOf(t *catalog.Tool) string {
 	if slug == t.Slug {
 		return t.Name
 	}
-	_, isAlias := v.snap.Aliases[slug]
+	_, isAlias := v.snap.Aliases[catalog.ToolKind][slug]
 	i, isOne := v.snap.Index.Named(t.Name)
 	if isAlias || !isOne || v.snap.Catalog.Tools[i] != t || v.snap.Catalog.Tool(slug) != nil ||
 		len(v.snap.RetiredNamed(t.Name)) > 0 || strings.Contains(t.Name, ",") {

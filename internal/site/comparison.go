@@ -104,7 +104,7 @@ func (l *comparisonLine) same() (text string, isSame bool) {
 func (s *Site) showComparison(r *request) (*response, error) {
 	slug := r.PathValue("slug")
 	x := r.comparison(slug)
-	if current, ok := r.snap.ComparisonAliases[slug]; ok && x == nil {
+	if current, ok := r.snap.Aliases[catalog.ComparisonKind][slug]; ok && x == nil {
 		return redirect(r.sameForm("/comparatifs/"+current), r.URL.RawQuery), nil
 	}
 	if other := slugOf(slug); x == nil && r.comparison(other) != nil {

@@ -22,7 +22,7 @@ func (s *Site) showPage(r *request) (*response, error) {
 	if other := slugOf(slug); r.snap.Catalog.Page(other) != nil {
 		return redirect(r.sameForm("/"+other), r.URL.RawQuery), nil
 	}
-	if current, ok := r.snap.TextAliases["pages/"+slug]; ok {
+	if current, ok := r.snap.Aliases[catalog.PageKind][slug]; ok {
 		return redirect(r.sameForm("/"+current), r.URL.RawQuery), nil
 	}
 	if r.ended()["pages/"+slug] {

@@ -2,6 +2,7 @@ package site
 
 import (
 	"cmp"
+	"maps"
 	"strconv"
 
 	"palmares/internal/catalog"
@@ -33,22 +34,14 @@ type datasetFile struct {
 	Rows, Size  string
 }
 
-// fileTexts say what the files are.
+// fileTexts say what the files are, beside those of kinds.
 var fileTexts = map[string]string{
-	"outils.ndjson.zst":      "les outils, un enregistrement JSON par ligne",
-	"comparatifs.ndjson.zst": "les comparatifs, de même",
-	"cimetiere.ndjson.zst":   "les outils retirés, de même",
-	"pages.ndjson.zst":       "les pages de l’éditeur, de même",
-	"articles.ndjson.zst":    "les articles, de même",
-	"auteurs.ndjson.zst":     "celles et ceux qui écrivent, de même",
-	"preuves.ndjson.zst":     "ce qui a été vu des prix, à leurs sources, de même",
-	"catalogue.json":         "le nom, l’adresse et les catégories du catalogue",
-	"chunks.ndjson.zst":      "les avis des premiers outils, découpés en segments pour la recherche augmentée",
-	"chunks.ndjson.gz":       "les mêmes segments, compressés par gzip, que lit la bibliothèque standard de Python",
-	"outils.csv":             "les outils en tableau, pour un tableur",
-	"prix.csv":               "les prix et leurs changements, en tableau",
-	"preuves.csv":            "ce qui a été vu des prix, en tableau",
-	"palmares.sqlite.zst":    "le tout en base SQLite, avec les historiques et un index plein texte",
+	"chunks.ndjson.zst":   "les avis des premiers outils, découpés en segments pour la recherche augmentée",
+	"chunks.ndjson.gz":    "les mêmes segments, compressés par gzip, que lit la bibliothèque standard de Python",
+	"outils.csv":          "les outils en tableau, pour un tableur",
+	"prix.csv":            "les prix et leurs changements, en tableau",
+	"preuves.csv":         "ce qui a été vu des prix, en tableau",
+	"palmares.sqlite.zst": "le tout en base SQLite, avec les historiques et un index plein texte",
 }
 
 // dataset shows what is offered in bulk. Sizes are those of files that are written
@@ -69,15 +62,19 @@ func (s *Site) dataset(r *request) (*response, error) {
 	if len(r.snap.PublishedAt) >= len("2026-11-16") {
 		data.Published = r.snap.PublishedAt[:len("2026-11-16")]
 	}
+	about := maps.Clone(fileTexts)
+	for _, k := range catalog.Kinds {
+		about[dataset.FileOf(k)] = k.About
+	}
 	for _, name := range dataset.Files {
-		f := datasetFile{Name: name, About: fileTexts[name], NeedsKey: dataset.NeedsKey(name)}
+		f := datasetFile{Name: name, About: about[name], NeedsKey: dataset.NeedsKey(name)}
 		if data.Heads && f.NeedsKey {
 			continue
 		}
 		if x != nil {
-			about := x.File(name)
-			data.Written, f.Path = true, about.Path
-			f.Rows, f.Size = french.Plural(int(about.Rows), "ligne", "lignes"), french.Bytes(about.Bytes)
+			file := x.File(name)
+			data.Written, f.Path = true, file.Path
+			f.Rows, f.Size = french.Plural(int(file.Rows), "ligne", "lignes"), french.Bytes(file.Bytes)
 		}
 		data.Files = append(data.Files, f)
 	}
@@ -108,7 +105,7 @@ func (v *view) datasetCommands(base string) []command {
 		{
 			"commande.interroger",
 			"La décompresser et l’interroger\u202f; avec DuckDB, les fichiers CSV et JSON se lisent tels quels\u00a0:",
-			"zstd -d palmares.sqlite.zst\nsqlite3 palmares.sqlite \"SELECT name, score, price FROM tools ORDER BY score DESC " +
+			"zstd -d palmares.sqlite.zst\nsqlite3 palmares.sqlite \"SELECT name, score, price FROM outils ORDER BY score DESC " +
 				"LIMIT 10\"",
 		},
 		{

@@ -3,7 +3,9 @@ package site
 import (
 	"cmp"
 	"math"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"palmares/internal/catalog"
 	"palmares/internal/wire"
@@ -17,19 +19,58 @@ import (
 type object []any
 
 // MarshalJSON implements json.Marshaler.
-func (o object) MarshalJSON() ([]byte, error) {
-	b := []byte{'{'}
-	for i := 0; i < len(o); i += 2 {
-		value := wire.AppendJSON(nil, o[i+1])
-		if text := string(value); text == `""` || text == "null" || text == "[]" || text == "{}" {
-			continue
+func (o object) MarshalJSON() ([]byte, error) { return appendValue(nil, o), nil }
+
+// appendValue appends a value, and nothing of one that is empty.
+func appendValue(b []byte, value any) []byte {
+	start := len(b)
+	switch value := value.(type) {
+	case string:
+		switch {
+		case value == "":
+		case strings.ContainsFunc(value, isSpecial):
+			b = wire.AppendJSON(b, value)
+		default:
+			b = append(append(append(b, '"'), value...), '"')
 		}
-		if len(b) > 1 {
-			b = append(b, ',')
+	case int:
+		b = strconv.AppendInt(b, int64(value), 10)
+	case object:
+		for i := 0; i < len(value); i += 2 {
+			named := append(append(append(b, `,"`...), value[i].(string)...), `":`...)
+			if with := appendValue(named, value[i+1]); len(with) > len(named) {
+				b = with
+			}
 		}
-		b = append(append(wire.AppendJSON(b, o[i]), ':'), value...)
+		b = closed(b, start, '{', '}')
+	case []object:
+		for _, one := range value {
+			b = appendValue(append(b, ','), one)
+		}
+		b = closed(b, start, '[', ']')
+	case []string:
+		for _, one := range value {
+			b = wire.AppendJSON(append(b, ','), one)
+		}
+		b = closed(b, start, '[', ']')
+	default:
+		b = wire.AppendJSON(b, value)
 	}
-	return append(b, '}'), nil
+	return b
+}
+
+// isSpecial reports whether JSON may need to escape a character.
+func isSpecial(r rune) bool {
+	return r < ' ' || r == '"' || r == '\\' || r == '\u2028' || r == '\u2029' || r == utf8.RuneError
+}
+
+// closed puts what was appended after start, each part behind a comma, between brackets.
+func closed(b []byte, start int, opening, closing byte) []byte {
+	if len(b) == start {
+		return b
+	}
+	b[start] = opening
+	return append(b, closing)
 }
 
 const schemaOrg = "https://schema.org"

@@ -20,7 +20,7 @@ type notice struct {
 // notices returns a notice for the tool that has the search as an alias, and for retired tools
 // that it names.
 func (v *view) notices(search string, retired []*catalog.Retired) (list []notice) {
-	if slug, ok := v.snap.Aliases[normalize(search)]; ok {
+	if slug, ok := v.snap.Aliases[catalog.ToolKind][normalize(search)]; ok {
 		list = append(list, notice{Name: v.snap.Catalog.Tool(slug).Name, Href: "/outils/" + slug})
 	}
 	for _, t := range retired {

@@ -41,8 +41,7 @@ func (s *Site) showRetired(r *request) (*response, error) {
 		return elsewhere, err
 	}
 	was := &catalog.Tool{Score: t.LastScore, Price: t.LastPrice}
-	past := r.snap.Catalog.Past[t.Slug]
-	if past.Price == t.LastPrice {
+	if past := r.snap.Catalog.Past[t.Slug]; past != nil && past.Price == t.LastPrice {
 		was.PriceDisplay = past.PriceDisplay
 	}
 	data := obituaryPage{

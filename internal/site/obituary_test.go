@@ -31,7 +31,7 @@ func TestThePageOfARetiredToolSaysWhatIsKnownAndWhatReplacesIt(t *testing.T) {
 		PriceHistory: []catalog.PriceChange{{ChangedAt: "2025-05-05", OldPricing: "payant", OldPrice: "17 €/mois", NewPricing: "payant", NewPrice: "18,50 €/mois"}},
 	})
 	s := open(t, c)
-	c.Past = map[string]catalog.PastTool{"yard": {Name: "Yard", Category: "voix", Pricing: "payant", Price: "18,50 €/mois", PriceDisplay: "20 $/mois"}}
+	c.Past = map[string]*catalog.Tool{"yard": {Name: "Yard", Category: "voix", Pricing: "payant", Price: "18,50 €/mois", PriceDisplay: "20 $/mois"}}
 	s.show(snapshot.Build(c, 2, "2026-11-02"))
 	dollars := plain(s.get("/cimetiere/yard").ok().body)
 	for _, want := range []string{"Dernier prix20 $/mois, environ 18,50 €", "Prix : environ 17 €/mois → environ 18,50 €/mois"} {

@@ -1,8 +1,10 @@
 package site
 
 import (
+	"slices"
 	"strings"
 
+	"palmares/internal/catalog"
 	"palmares/internal/markdown"
 )
 
@@ -28,11 +30,8 @@ func (m inMarkdown) Link(destination string) (address string, reason error) {
 	return m.view.inMarkdown(address), nil
 }
 
-// markdownForms are the pages that exist in Markdown, by the first part of their path.
-var markdownForms = map[string]bool{
-	"outils": true, "avis": true, "alternatives": true, "categories": true, "comparatifs": true,
-	"prix": true, "cimetiere": true, "articles": true, "auteurs": true, "docs": true, "donnees": true, "licence": true,
-}
+// markdownForms are the pages that exist in Markdown, by the first part of their path, beside those of records.
+var markdownForms = []string{"avis", "alternatives", "categories", "prix", "docs", "donnees", "licence"}
 
 // inMarkdown returns the address of the Markdown form of a page, if it has one.
 func (v *view) inMarkdown(address string) string {
@@ -41,7 +40,9 @@ func (v *view) inMarkdown(address string) string {
 		path = path[:end]
 	}
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	if strings.HasSuffix(path, feedSuffix) || strings.HasSuffix(path, ".svg") || !markdownForms[first] && v.snap.Catalog.Page(first) == nil {
+	k := catalog.KindIn(first)
+	hasForm := k != nil && k.List != "" || slices.Contains(markdownForms, first) || v.snap.Catalog.Page(first) != nil
+	if strings.HasSuffix(path, feedSuffix) || strings.HasSuffix(path, ".svg") || !hasForm {
 		return address
 	}
 	return markdownPath(address)

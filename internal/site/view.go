@@ -169,9 +169,9 @@ func (s *Site) HasRecord(path string) (ok bool) {
 	case "outils", "avis", "cimetiere":
 		_, ok = chronicle.Find(v.snap, slug)
 	case "comparatifs":
-		ok = v.comparison(cmp.Or(v.snap.ComparisonAliases[slug], slug)) != nil
+		ok = v.comparison(cmp.Or(v.snap.Aliases[catalog.ComparisonKind][slug], slug)) != nil
 	case "articles":
-		ok = v.snap.Catalog.Article(cmp.Or(v.snap.TextAliases["articles/"+slug], slug)) != nil
+		ok = v.snap.Catalog.Article(cmp.Or(v.snap.Aliases[catalog.ArticleKind][slug], slug)) != nil
 	}
 	return ok && strings.HasPrefix(path, "/")
 }
@@ -192,7 +192,7 @@ func (r *request) tool(prefix string) (*catalog.Tool, *response, error) {
 		return t, nil, nil
 	}
 	for _, slug := range []string{given, slugOf(given)} {
-		if current, ok := r.snap.Aliases[slug]; ok {
+		if current, ok := r.snap.Aliases[catalog.ToolKind][slug]; ok {
 			return nil, redirect(r.sameForm(prefix+current), r.URL.RawQuery), nil
 		}
 		if r.snap.Catalog.Tool(slug) != nil {

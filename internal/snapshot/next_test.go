@@ -39,8 +39,7 @@ func TestASnapshotThatFollowsOthersIsThatOfAWholeBuild(t *testing.T) {
 				slugs = append(slugs, gone)
 			}
 		}
-		var moves catalog.Step
-		next.Tools, moves = catalog.Replace(c.Tools, fresh.Tools, slugs, func(t **catalog.Tool) string { return (*t).Slug })
+		moves := catalog.ToolKind.Replace(&next, c, fresh, slugs)
 		now = Next(now, &next, &moves, 2, "2026-11-02")
 		want := Build(&next, 2, "2026-11-02")
 		if diff := cmp.Diff(bodies(want), bodies(now)); diff != "" {

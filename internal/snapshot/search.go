@@ -228,7 +228,7 @@ func (s *Snapshot) checks(q *SearchQuery) (all []check) {
 	add(q.TestedSince != "", "tested_since", func(_ int, t *catalog.Tool) bool { return t.TestedAt >= q.TestedSince })
 	add(q.Criterion != "", "criterion", func(_ int, t *catalog.Tool) bool { return isIn(t, q.CriterionIn) && saysYes(t, q.Criterion) })
 	if q.AlternativesTo != "" {
-		slug := cmp.Or(s.Aliases[q.AlternativesTo], q.AlternativesTo)
+		slug := cmp.Or(s.Aliases[catalog.ToolKind][q.AlternativesTo], q.AlternativesTo)
 		category := ""
 		if i, ok := s.toolBySlug[slug]; ok {
 			category = s.Catalog.Tools[i].Category

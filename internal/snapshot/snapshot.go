@@ -51,12 +51,10 @@ type Snapshot struct {
 	Feed      *record.Feed          // of the records, nil if there is none; see SetFeed
 	Published []*catalog.Comparison // as indexed by the IDs of a page
 
-	Aliases           map[string]string   // current slugs of tools by former ones
-	ComparisonAliases map[string]string   // the same of the published comparisons
-	TextAliases       map[string]string   // the same of pages and articles, by file without suffix: articles/voix
-	Newest            []*catalog.Article  // all, newest first
-	articleRoots      map[string][]uint32 // of the words of articles, by slug
-	Pictures          map[string]string   // extensions of pictures by hash, smaller versions included
+	Aliases      map[*catalog.Kind]map[string]string // current slugs by former ones
+	Newest       []*catalog.Article                  // all, newest first
+	articleRoots map[string][]uint32                 // of the words of articles, by slug
+	Pictures     map[string]string                   // extensions of pictures by hash, smaller versions included
 
 	HasLogos       bool   // a tool has a logo
 	HasProfiles    bool   // a tool is not for everybody
@@ -65,7 +63,7 @@ type Snapshot struct {
 	// UpdatedAt and Version as header values, to save allocations.
 	updatedAtHeader, versionHeader []string
 
-	changes map[record.Kind]map[string]int32 // indexes in the feed, by slug
+	changes map[*catalog.Kind]map[string]int32 // indexes in the feed, by slug
 
 	before *Snapshot // what this one was made from; nil once the index is built
 	step   catalog.Step
@@ -121,10 +119,10 @@ func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int6
 		comparisonBySlug: make(map[string]int32, len(c.Comparisons)),
 		retiredBySlug:    make(map[string]int32, len(c.Retired)),
 		embeddingsBySlug: map[string]int32{},
-		Aliases:          map[string]string{},
+		Aliases:          map[*catalog.Kind]map[string]string{},
 		Pictures:         map[string]string{},
 
-		ComparisonAliases: map[string]string{}, TextAliases: map[string]string{}, articleRoots: map[string][]uint32{},
+		articleRoots: map[string][]uint32{},
 	}
 	if step != nil && before.Catalog.URL == c.URL { // otherwise every record differs
 		s.before, s.step = before, *step
@@ -139,9 +137,6 @@ func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int6
 	}
 	for i, t := range c.Tools {
 		s.toolBySlug[t.Slug] = int32(i)
-		for _, alias := range t.Aliases {
-			s.Aliases[alias] = t.Slug
-		}
 		s.HasLogos = s.HasLogos || t.Logo != ""
 		s.HasProfiles = s.HasProfiles || t.ICP != "" && t.ICP != catalog.EveryICP
 	}
@@ -159,6 +154,7 @@ func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int6
 	s.renderComparisons(c)
 	s.renderRetired(c)
 	s.indexTexts(c)
+	s.indexAliases(c)
 	s.renderFigures(c)
 	<-ordered
 	return s
@@ -248,9 +244,6 @@ func (s *Snapshot) renderComparisons(c *catalog.Catalog) {
 			continue
 		}
 		s.comparisonBySlug[x.Slug] = int32(len(public))
-		for _, alias := range x.Aliases {
-			s.ComparisonAliases[alias] = x.Slug
-		}
 		public = append(public, x)
 	}
 	item := func(i int32) any { return c.ComparisonItem(public[i]) }
@@ -261,7 +254,7 @@ func (s *Snapshot) renderComparisons(c *catalog.Catalog) {
 	s.comparisonOrders = s.orderComparisons(public)
 }
 
-// indexTexts finds pages and articles by their former slugs.
+// indexTexts sorts the articles, and finds the words of the newest.
 func (s *Snapshot) indexTexts(c *catalog.Catalog) {
 	s.Newest = c.Newest()
 	for _, a := range s.Newest[:min(len(s.Newest), searchedArticles)] {
@@ -276,14 +269,19 @@ func (s *Snapshot) indexTexts(c *catalog.Catalog) {
 			s.articleRoots[a.Slug] = search.Roots(text.String())
 		}
 	}
-	for i := range c.Pages {
-		for _, alias := range c.Pages[i].Aliases {
-			s.TextAliases["pages/"+alias] = c.Pages[i].Slug
-		}
-	}
-	for i := range c.Articles {
-		for _, alias := range c.Articles[i].Aliases {
-			s.TextAliases["articles/"+alias] = c.Articles[i].Slug
+}
+
+// indexAliases finds records by their former slugs.
+func (s *Snapshot) indexAliases(c *catalog.Catalog) {
+	for _, k := range catalog.WrittenKinds {
+		s.Aliases[k] = map[string]string{}
+		for i := range k.Len(c) {
+			record := k.At(c, i)
+			for _, alias := range k.Aliases(record) {
+				if !k.IsUnpublished(record) {
+					s.Aliases[k][alias] = k.Slug(record)
+				}
+			}
 		}
 	}
 }

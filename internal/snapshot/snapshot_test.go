@@ -174,14 +174,14 @@ func TestAliasesAndRetiredToolsAreFound(t *testing.T) {
 		Retired:    []catalog.Retired{{Slug: "gone", Category: "a", Reason: "mort"}},
 	}
 	s := Build(c, 1, "2026-01-01")
-	if now, ok := s.Aliases["old"]; !ok || now != "new" {
+	if now, ok := s.Aliases[catalog.ToolKind]["old"]; !ok || now != "new" {
 		t.Errorf("old leads to %q", now)
 	}
 	if r := s.RetiredTool("gone"); r == nil || r.Slug != "gone" {
 		t.Errorf("gone is %v", r)
 	}
 	for _, slug := range []string{"", "new", strings.Repeat("x", 300)} {
-		if _, ok := s.Aliases[slug]; ok || s.RetiredTool(slug) != nil {
+		if _, ok := s.Aliases[catalog.ToolKind][slug]; ok || s.RetiredTool(slug) != nil {
 			t.Errorf("%q is found", slug)
 		}
 	}

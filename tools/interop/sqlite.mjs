@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 
 const db = new DatabaseSync(`${process.env.PALMARES_WORK}/palmares.sqlite`, { readOnly: true });
 const { version } = db.prepare("SELECT sqlite_version() AS version").get();
-const tools = db.prepare("SELECT slug, score, record FROM tools").all();
+const tools = db.prepare("SELECT slug, score, record FROM outils").all();
 assert(tools.length > 0);
 for (const { slug, score, record } of tools) {
   const parsed = JSON.parse(record);

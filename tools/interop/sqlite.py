@@ -14,11 +14,10 @@ feed, version, position, state = db.execute("SELECT feed, version, position, sta
 assert (feed, version, position, state) == tuple(manifest[k] for k in ("feed", "version", "position", "state"))
 
 lines = []
-tables = {"outil": "tools", "comparatif": "comparisons", "cimetiere": "retired", "page": "pages", "article": "articles", "author": "authors", "preuve": "proofs"}
-files = {"outil": "outils", "comparatif": "comparatifs", "cimetiere": "cimetiere", "page": "pages", "article": "articles", "author": "auteurs", "preuve": "preuves"}
-for kind, table in tables.items():
-    rows = db.execute(f"SELECT slug, hash, record FROM {table} ORDER BY id").fetchall()
-    ndjson = open(f"{work}/{files[kind]}.ndjson", encoding="utf-8", newline="\n").read()
+folders = {"outil": "outils", "comparatif": "comparatifs", "cimetiere": "cimetiere", "page": "pages", "article": "articles", "auteur": "auteurs", "preuve": "preuves"}
+for kind, folder in folders.items():
+    rows = db.execute(f"SELECT slug, hash, record FROM {folder} ORDER BY id").fetchall()
+    ndjson = open(f"{work}/{folder}.ndjson", encoding="utf-8", newline="\n").read()
     assert ndjson == "".join(record + "\n" for _, _, record in rows), kind
     for slug, digest, record in rows:
         assert digest == "sha256-" + hashlib.sha256(record.encode()).hexdigest(), slug

@@ -1,4 +1,4 @@
-package preview
+package edition
 
 import (
 	"fmt"
@@ -15,14 +15,19 @@ import (
 	"palmares/internal/synthetic"
 )
 
-func newDrafts(t testing.TB) *Drafts {
-	d := NewDrafts(DraftsConfig{
-		Document: api.Document(),
-		Now:      func() time.Time { return time.Date(2026, 11, 16, 9, 0, 0, 0, time.UTC) },
+func newEditions(t testing.TB, folder func() fs.FS) *Editions {
+	d := New(Config{
+		Document: api.Document(), Folder: folder,
+		Now: func() time.Time { return time.Date(2026, 11, 16, 9, 0, 0, 0, time.UTC) },
 	})
 	t.Cleanup(d.Close)
 	return d
 }
+
+const (
+	settings = "name: Essai\nurl: https://essai.example\ncategories:\n  - slug: code\n    label: Code\n"
+	plume    = "---\nname: Plume\ntagline: Écrit vite\ndomain: plume.example\ncategory: code\npricing: payant\nprice: 19 €/mois\nscore: 7.5\ntested_at: 2026-11-01\ntier: 1\nsummary: Net.\naccess: paid\n---\nUn avis.\n"
+)
 
 func folderWith(tagline string) fs.FS {
 	return fstest.MapFS{
@@ -31,10 +36,10 @@ func folderWith(tagline string) fs.FS {
 	}
 }
 
-// sourceOf returns the folder with another tagline, of which nothing but the text of the tool is known.
-func sourceOf(key string, revision int64, tagline string) Source {
+// changeOf returns another tagline, of which nothing but the text of the tool is known.
+func changeOf(key string, revision int64, tagline string) Change {
 	files := folderWith(tagline)
-	return Source{Key: key, Revision: revision, Files: func() (fs.FS, bool, error) { return files, false, nil }}
+	return Change{Key: key, Revision: revision, Files: func(*Edition) (fs.FS, bool, error) { return files, false, nil }}
 }
 
 func page(t testing.TB, e *Edition, path string) string {
@@ -49,10 +54,10 @@ func page(t testing.TB, e *Edition, path string) string {
 }
 
 func TestAnEditionShowsTheChangesOfItsKeyOnly(t *testing.T) {
-	d := newDrafts(t)
+	d := newEditions(t, func() fs.FS { return folderWith("Écrit") })
 	open := func(key string, revision int64, tagline string) *Edition {
 		t.Helper()
-		e, err := d.Open(t.Context(), sourceOf(key, revision, tagline))
+		e, err := d.With(t.Context(), changeOf(key, revision, tagline))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,11 +82,15 @@ func TestAnEditionShowsTheChangesOfItsKeyOnly(t *testing.T) {
 	if first := open("third", 1, "\""); first.HasPages() {
 		t.Error("a folder that never was without problems has pages")
 	}
-	folder := open("", 1, "Écrit")
+	folder, err := d.Now(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range maxViews {
 		open(fmt.Sprint(i), 1, "Écrit")
 	}
-	if len(d.views) != maxViews+1 || open("", 1, "ignored") != folder || open("one", 1, "Écrit") == one {
+	now, err := d.Now(t.Context())
+	if err != nil || len(d.views) != maxViews+1 || now != folder || open("one", 1, "Écrit") == one {
 		t.Errorf("%d views are kept", len(d.views))
 	}
 }
@@ -94,17 +103,17 @@ func TestAChangeOfOneFileIsShownWithoutReadingTheOthers(t *testing.T) {
 		"catalogue.yaml": {Data: []byte(settings)}, "outils/plume.md": {Data: []byte(plume)},
 		"outils/encre.md": {Data: []byte(strings.ReplaceAll(plume, "Plume", "Encre"))}, "comparatifs/duel.md": {Data: []byte(duel)},
 	}
-	quick, slow := newDrafts(t), newDrafts(t)
-	open := func(d *Drafts, s Source) *Edition {
+	files := func() fs.FS { return folder }
+	quick, slow := newEditions(t, files), newEditions(t, files)
+	open := func(d *Editions, c Change) *Edition {
 		t.Helper()
-		e, err := d.Open(t.Context(), s)
+		e, err := d.With(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return e
 	}
 	reads := 0
-	open(quick, Source{Files: func() (fs.FS, bool, error) { return folder, false, nil }})
 	pages := []string{"/outils/plume", "/outils/neuf", "/comparatifs/duel", "/neuve", "/", "/outils?q=vite"}
 	for i, change := range []struct {
 		path, text string
@@ -121,10 +130,10 @@ func TestAChangeOfOneFileIsShownWithoutReadingTheOthers(t *testing.T) {
 	} {
 		changed := maps.Clone(folder)
 		changed[change.path] = &fstest.MapFile{Data: []byte(change.text)}
-		s := Source{Key: change.path, Revision: int64(i + 1), Path: change.path, Data: []byte(change.text)}
-		s.Files = func() (fs.FS, bool, error) { reads++; return nil, true, nil }
+		s := Change{Key: change.path, Revision: int64(i + 1), Path: change.path, Data: []byte(change.text)}
+		s.Files = func(*Edition) (fs.FS, bool, error) { reads++; return nil, true, nil }
 		got := open(quick, s)
-		s.Path, s.Files = "", func() (fs.FS, bool, error) { return changed, true, nil }
+		s.Path, s.Files = "", func(*Edition) (fs.FS, bool, error) { return changed, true, nil }
 		want := open(slow, s)
 		if len(got.Problems) != change.problems || len(want.Problems) != change.problems || len(got.Warnings) != len(want.Warnings) {
 			t.Errorf("%s: %v and %v, reading everything %v and %v", change.path, got.Problems, got.Warnings, want.Problems, want.Warnings)
@@ -140,8 +149,8 @@ func TestAChangeOfOneFileIsShownWithoutReadingTheOthers(t *testing.T) {
 	}
 }
 
-// BenchmarkDrafts measures how long a save takes until its page is there, with 2,000 tools.
-func BenchmarkDrafts(b *testing.B) {
+// BenchmarkEditions measures how long a save takes until its page is there, with 2,000 tools.
+func BenchmarkEditions(b *testing.B) {
 	dir := b.TempDir() + "/folder"
 	c := synthetic.Catalog(2000, 1)
 	if err := content.Write(b.Context(), dir, c, content.WriteOptions{}); err != nil {
@@ -152,7 +161,7 @@ func BenchmarkDrafts(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer root.Close()
-	d := newDrafts(b)
+	d := newEditions(b, root.FS)
 	name := "outils/" + c.Tools[0].Slug + ".md"
 	text, err := root.ReadFile(name)
 	if err != nil {
@@ -161,13 +170,9 @@ func BenchmarkDrafts(b *testing.B) {
 	revision := int64(0)
 	for b.Loop() {
 		revision++
-		_, err := d.Open(b.Context(), Source{Files: func() (fs.FS, bool, error) { return root.FS(), false, nil }})
-		if err != nil {
-			b.Fatal(err)
-		}
-		e, err := d.Open(b.Context(), Source{
+		e, err := d.With(b.Context(), Change{
 			Key: "key", Revision: revision, Path: name, Data: fmt.Appendf(text, "\nEncore %d.\n", revision),
-			Files: func() (fs.FS, bool, error) { return nil, true, nil },
+			Files: func(*Edition) (fs.FS, bool, error) { return nil, true, nil },
 		})
 		if err != nil || len(e.Problems) > 0 {
 			b.Fatal(err, e)

@@ -1,13 +1,15 @@
-package preview
+package edition
 
 import (
 	"context"
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/site"
 )
 
 // spools holds the pictures of a folder that is read again and again. Each time, only
@@ -72,4 +74,33 @@ func (s *spools) close() {
 	for _, o := range s.open {
 		_ = o.Close() // a temporary file, which the system removes in any case
 	}
+}
+
+// pictures are those of a view: what was published before, and what the folder has beside it.
+type pictures struct {
+	spools
+	published site.Pictures
+	elsewhere func(source string) (catalog.Picture, bool) // finds what was published; may be nil
+	base      atomic.Pointer[pictures]                    // of the folder; nil for none
+}
+
+// find implements content.Options.Known.
+func (p *pictures) find(source string) (catalog.Picture, bool) {
+	own, ok := p.known(source)
+	if !ok && p.elsewhere != nil {
+		return p.elsewhere(source)
+	}
+	return own, ok
+}
+
+// Read implements site.Pictures.
+func (p *pictures) Read(ctx context.Context, hash string) ([]byte, error) {
+	file, err := p.spools.Read(ctx, hash)
+	if base := p.base.Load(); err != nil && base != nil {
+		return base.Read(ctx, hash)
+	}
+	if err != nil && p.published != nil {
+		return p.published.Read(ctx, hash)
+	}
+	return file, err
 }
