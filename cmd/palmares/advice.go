@@ -8,26 +8,27 @@ import (
 	"palmares/internal/accountdb"
 	"palmares/internal/catalogdb"
 	"palmares/internal/deskdb"
+	"palmares/internal/problem"
 	"palmares/internal/sqldb"
 	"palmares/internal/webhook"
 )
 
 // message returns the text of an error for the terminal: on one line, and where the
 // store says what is wrong, followed by the command or option that helps.
-func message(err error) string {
-	text := err.Error()
-	if problem, ok := errors.AsType[*sqldb.Error](err); ok {
-		text = strings.Replace(text, problem.Error(), problem.Error()+advice(problem), 1)
+func message(err error, in problem.Language) string {
+	text := problem.Of(err).In(in)
+	if of, ok := errors.AsType[*sqldb.Error](err); ok {
+		text = strings.Replace(text, of.Error(), of.Error()+advice(of), 1)
 	}
 	return strings.ReplaceAll(text, "\n", "; ")
 }
 
 // advice returns what to do about a problem, "" when its message says that already.
-func advice(problem *sqldb.Error) string {
-	is := func(kind error) bool { return errors.Is(problem, kind) }
+func advice(of *sqldb.Error) string {
+	is := func(kind error) bool { return errors.Is(of, kind) }
 	switch {
 	case is(accountdb.ErrAccountExists):
-		return fmt.Sprintf(": change its plan with `palmares account plan %s PLAN`", problem.Subject)
+		return fmt.Sprintf(": change its plan with `palmares account plan %s PLAN`", of.Subject)
 	case is(accountdb.ErrNoAccount):
 		return ": see `palmares account list`, or create one with `palmares account create`"
 	case is(accountdb.ErrKeyLimit):
@@ -35,7 +36,7 @@ func advice(problem *sqldb.Error) string {
 	case is(accountdb.ErrNoKey):
 		return ": see `palmares key list EMAIL`"
 	case is(accountdb.ErrPlan):
-		return fmt.Sprintf(": change it with `palmares account plan %s pro`", problem.Subject)
+		return fmt.Sprintf(": change it with `palmares account plan %s pro`", of.Subject)
 	case is(accountdb.ErrNoEndpoint):
 		return ": see `palmares webhook list EMAIL`"
 	case is(accountdb.ErrNoDelivery):

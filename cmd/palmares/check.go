@@ -23,6 +23,7 @@ import (
 	"palmares/internal/certificate"
 	"palmares/internal/mail"
 	"palmares/internal/node"
+	"palmares/internal/problem"
 	"palmares/internal/sqldb"
 )
 
@@ -102,7 +103,7 @@ func (c *checkCommand) stored(inv *invocation) []sqldb.Finding {
 // finding returns a Finding that is wrong if err says so.
 func finding(subject string, err error, text string) sqldb.Finding {
 	if err != nil {
-		return sqldb.Finding{Subject: subject, Text: message(err), Wrong: true}
+		return sqldb.Finding{Subject: subject, Text: message(err, problem.English), Wrong: true}
 	}
 	return sqldb.Finding{Subject: subject, Text: text}
 }

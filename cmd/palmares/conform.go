@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"palmares/internal/conform"
+	"palmares/internal/problem"
 )
 
 type conformCommand struct {
@@ -26,7 +27,7 @@ func (c *conformCommand) Run(inv *invocation) error {
 		case r.Skipped != "":
 			mark, more = "skipped", ": "+r.Skipped
 		case r.Err != nil:
-			mark, more = "WRONG  ", ": "+message(r.Err)
+			mark, more = "WRONG  ", ": "+message(r.Err, problem.English)
 			wrong++
 		}
 		if r.Skipped == "" {

@@ -63,7 +63,6 @@ func publishOn(t *testing.T, now time.Time, dir, database string) string {
 	c := publishCommand{Dir: dir, checkOptions: checkOptions{Format: "text"}}
 	err := c.Run(&invocation{
 		ctx: t.Context(), stdout: &out, stderr: &out, database: database, now: func() time.Time { return now },
-		say: func(english string) string { return english },
 	})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &out)

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"palmares/internal/content"
-	"palmares/internal/french"
+	"palmares/internal/problem"
 	"palmares/internal/publication"
 )
 
@@ -31,14 +31,12 @@ func (l *language) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// speak makes a command say everything in the language, and reports whether that is French.
-func (o *languageOption) speak(inv *invocation) (isFrench bool) {
+// speak makes a command say everything in the language.
+func (o *languageOption) speak(inv *invocation) {
 	locale := cmp.Or(string(o.Lang), os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG"))
-	isFrench = strings.HasPrefix(locale, "fr")
-	if isFrench {
-		inv.say = french.Sentence
+	if strings.HasPrefix(locale, "fr") {
+		inv.language = problem.French
 	}
-	return isFrench
 }
 
 // checkOptions are the options of the commands that read a content folder.
@@ -61,14 +59,14 @@ type printer struct {
 	progress *progress
 	dir      string // the folder, relative to the current directory
 	format   string
-	say      func(string) string
+	language problem.Language
 }
 
 // newPrinter returns a printer that prints findings to text, unless they are for
 // programs: then they go to standard output, which holds nothing else.
 func (c *checkOptions) newPrinter(inv *invocation, dir string, text io.Writer) *printer {
 	p := &printer{
-		findings: text, report: inv.stdout, progress: newProgress(inv), dir: fromHere(dir), format: c.Format, say: inv.say,
+		findings: text, report: inv.stdout, progress: newProgress(inv), dir: fromHere(dir), format: c.Format, language: inv.language,
 	}
 	if c.Format != "text" {
 		p.findings, p.report = inv.stdout, inv.stderr
@@ -80,13 +78,9 @@ func (c *checkOptions) newPrinter(inv *invocation, dir string, text io.Writer) *
 func (p *printer) Progress(stage string, done, total int) { p.progress.show(stage, done, total) }
 
 // Report prints the result.
-func (p *printer) Report(text string) error {
+func (p *printer) Report(lines ...problem.Text) error {
 	p.progress.done()
-	lines := strings.Split(text, "\n")
-	for i := range lines {
-		lines[i] = p.say(lines[i])
-	}
-	_, err := io.WriteString(p.report, strings.Join(lines, "\n"))
+	_, err := fmt.Fprintln(p.report, problem.Join("\n", lines...).In(p.language))
 	return err
 }
 
@@ -114,7 +108,7 @@ func (p *printer) Findings(all []publication.Finding) error {
 	out := bufio.NewWriter(p.findings)
 	show := func(i int) {
 		x := all[i]
-		x.File, x.Message = filepath.Join(p.dir, filepath.FromSlash(x.File)), p.say(x.Message)
+		x.File, x.Message = filepath.Join(p.dir, filepath.FromSlash(x.File)), problem.Words(x.Message.In(p.language))
 		switch p.format {
 		case "json":
 			encoder := json.NewEncoder(out)
@@ -122,9 +116,9 @@ func (p *printer) Findings(all []publication.Finding) error {
 			_ = encoder.Encode(x) // fails only if out does, and Flush reports that
 		case "github":
 			fmt.Fprintf(out, "::%s file=%s,line=%d::%s\n", x.Severity, annotationProperty.Replace(x.File), x.Line,
-				annotationText.Replace(x.Message))
+				annotationText.Replace(x.Message.English))
 		default:
-			fmt.Fprintf(out, "%s:%d: %s\n", x.File, x.Line, p.say(sentence(all[i])))
+			fmt.Fprintf(out, "%s:%d: %s\n", x.File, x.Line, sentence(all[i]).In(p.language))
 		}
 	}
 	if p.format != "text" {
@@ -133,16 +127,16 @@ func (p *printer) Findings(all []publication.Finding) error {
 		}
 		return out.Flush()
 	}
-	content.Group(len(all), func(i int) string { return sentence(all[i]) }, show, func(i, others int) {
-		fmt.Fprintln(out, p.say(fmt.Sprintf("and %d more (--format json lists all): %s", others, sentence(all[i]))))
+	content.Group(len(all), func(i int) string { return sentence(all[i]).English }, show, func(i, others int) {
+		fmt.Fprintln(out, problem.New("and-more", others, "--format json", sentence(all[i])).In(p.language))
 	})
 	return out.Flush()
 }
 
 // sentence returns what people read of a finding.
-func sentence(x publication.Finding) string {
+func sentence(x publication.Finding) problem.Text {
 	if x.Severity == "warning" {
-		return "warning: " + x.Message
+		return problem.New("warning", x.Message)
 	}
 	return x.Message
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"palmares/internal/content"
+	"palmares/internal/problem"
 	"palmares/internal/publication"
 	"palmares/internal/spreadsheet"
 )
@@ -92,8 +93,8 @@ func (c *csvCommand) write(inv *invocation, table *spreadsheet.Table, result *sp
 			fmt.Fprintf(inv.stderr, "%s:%d: %s\n", c.File, p.Line, p.Text)
 		}
 	}, func(i, others int) { fmt.Fprintf(inv.stderr, "and %d more: %s\n", others, result.Problems[i].Text) })
-	found := fmt.Sprintf("%s in %s of %d", publication.Plural(len(result.Problems), "problem"),
-		publication.Plural(len(wrong), "row"), result.Rows)
+	found := fmt.Sprintf("%s in %s of %d", problem.New("n-problems", len(result.Problems)),
+		problem.New("n-rows", len(wrong)), result.Rows)
 	switch {
 	case result.Catalog == nil && len(result.Problems) == 0:
 		return errors.New("the table has no rows below the names of its columns; nothing was written")
@@ -119,7 +120,7 @@ func (c *csvCommand) write(inv *invocation, table *spreadsheet.Table, result *sp
 		more = append(more, found+" left out, which "+c.Partial.file+" holds: correct and import it")
 	}
 	_, err := fmt.Fprintln(inv.stdout,
-		strings.Join(append([]string{c.Dir + ": " + publication.Counts(result.Catalog)}, more...), "; "))
+		strings.Join(append([]string{c.Dir + ": " + publication.Counts(result.Catalog).English}, more...), "; "))
 	if err == nil && len(wrong) > 0 && c.Partial.file == "" {
 		err = errors.New(found + " left out: correct them, or give --partial a file that they are written to")
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"palmares/internal/node"
+	"palmares/internal/problem"
 )
 
 // An invocation is what one run of a command is given.
@@ -18,7 +19,12 @@ type invocation struct {
 	stderr   io.Writer
 	database string
 	now      func() time.Time
-	say      func(english string) string // in the language of the command
+	language problem.Language
+}
+
+// say returns a text in the language of the command.
+func (inv *invocation) say(code string, args ...any) string {
+	return problem.New(code, args...).In(inv.language)
 }
 
 // printf prints to standard output.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,8 +9,8 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
-	"palmares/internal/chronicle"
 	"palmares/internal/node"
+	"palmares/internal/problem"
 	"palmares/internal/publication"
 	"palmares/internal/remote"
 )
@@ -31,10 +30,8 @@ func (c *logCommand) Run(inv *invocation) error {
 	if c.Limit < 1 {
 		return fmt.Errorf("--limit %d: give a number of versions, such as 20", c.Limit)
 	}
-	one := publication.Log{Version: c.Version, JSON: c.JSON, Language: chronicle.English}
-	if c.speak(inv) {
-		one.Language = chronicle.French
-	}
+	c.speak(inv)
+	one := publication.Log{Version: c.Version, JSON: c.JSON, Language: inv.language}
 	if c.Server != "" {
 		client, err := remote.NewClient(string(c.Server), os.Getenv("PALMARES_TOKEN"))
 		if err != nil {
@@ -59,12 +56,8 @@ func (c *logCommand) print(inv *invocation, of history, writeChanges func(io.Wri
 	switch {
 	case c.Planned:
 		return c.planned(inv, of)
-	case c.Version != 0 && c.JSON:
-		return writeChanges(inv.stdout)
 	case c.Version != 0:
-		var text strings.Builder
-		err := writeChanges(&text)
-		return errors.Join(err, (&checkOptions{Format: "text"}).newPrinter(inv, ".", inv.stderr).Report(text.String()))
+		return writeChanges(inv.stdout)
 	}
 	versions, err := of.Versions(inv.ctx, c.Limit)
 	out := newTable(inv.stdout, c.JSON, "version", "published_at", "due", "by", "token", "revision", "changes")
@@ -93,10 +86,10 @@ func counts(v *catalogdb.Version) string {
 		}
 	}
 	if v.Pages > 0 {
-		list = append(list, publication.Plural(v.Pages, "page"))
+		list = append(list, problem.New("count-pages", v.Pages).English)
 	}
 	if v.Authors > 0 {
-		list = append(list, publication.Plural(v.Authors, "author"))
+		list = append(list, problem.New("count-auteurs", v.Authors).English)
 	}
 	if v.Settings {
 		list = append(list, "settings")

@@ -171,16 +171,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	inv := &invocation{
 		ctx: ctx, stdout: stdout, stderr: stderr, database: cli.Database, now: time.Now,
-		say: func(english string) string { return english },
 	}
 	err = parsed.Run(inv)
 	switch {
 	case err == nil:
 		return 0
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		fmt.Fprintf(stderr, "palmares: %s\n", inv.say("interrupted; nothing was changed"))
+		fmt.Fprintf(stderr, "palmares: %s\n", inv.say("interrupted"))
 	default:
-		fmt.Fprintf(stderr, "palmares: %s\n", inv.say(message(err)))
+		fmt.Fprintf(stderr, "palmares: %s\n", message(err, inv.language))
 	}
 	return exitFailure
 }

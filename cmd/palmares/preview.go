@@ -46,7 +46,7 @@ func (c *previewCommand) Run(inv *invocation) error {
 	log := slog.New(slog.NewTextHandler(inv.stderr, nil))
 	p := preview.New(ctx, preview.Config{
 		Dir: c.Dir, Document: api.Document(), Now: inv.now, Log: log,
-		Say: inv.say,
+		Language: inv.language,
 	})
 	base, own := deriveBaseURL(listener.Addr()), desk.NewLocal(root)
 	editions := edition.New(edition.Config{
@@ -66,8 +66,7 @@ func (c *previewCommand) Run(inv *invocation) error {
 		watching <- p.Run(ctx)
 		_ = server.Close() // Serve returns the error that matters
 	}()
-	began := fmt.Sprintf("Preview of %s on %s, its forms on %s/redaction (Ctrl-C to stop)", c.Dir, base, base)
-	if err := inv.printf("%s\n", inv.say(began)); err != nil {
+	if err := inv.printf("%s\n", inv.say("preview-began", c.Dir, base, base)); err != nil {
 		return err
 	}
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"palmares/internal/problem"
 )
 
 // A progress shows the progress of a long operation: on a terminal in one line that is
@@ -14,7 +16,7 @@ import (
 type progress struct {
 	mu       sync.Mutex
 	out      io.Writer
-	say      func(string) string
+	language problem.Language
 	terminal bool
 	every    time.Duration
 	next     time.Time
@@ -22,7 +24,7 @@ type progress struct {
 }
 
 func newProgress(inv *invocation) *progress {
-	p := &progress{out: inv.stderr, say: inv.say, every: 2 * time.Second}
+	p := &progress{out: inv.stderr, language: inv.language, every: 2 * time.Second}
 	if isTerminal(inv.stderr) {
 		p.terminal, p.every = true, 100*time.Millisecond
 	}
@@ -50,15 +52,15 @@ func (p *progress) show(stage string, n, total int) {
 		return
 	}
 	p.next = now.Add(p.every)
-	line := fmt.Sprintf("%s: %d records", stage, n)
+	name := problem.Named("stage-", stage)
+	told := problem.New("progress", name, n)
 	switch {
 	case stage == "sending":
-		line = fmt.Sprintf("%s: %.1f of %.1f MB (%d %%)", stage, float64(n)/1e6, float64(total)/1e6,
-			100*n/max(total, 1))
+		told = problem.New("progress-sent", name, float64(n)/1e6, float64(total)/1e6, 100*n/max(total, 1))
 	case total > 0:
-		line = fmt.Sprintf("%s: %d of %d (%d %%)", stage, n, total, 100*n/total)
+		told = problem.New("progress-of", name, n, total, 100*n/total)
 	}
-	line = p.say(line)
+	line := told.In(p.language)
 	if p.terminal {
 		fmt.Fprintf(p.out, "\r\x1b[K%s", line)
 		p.shown = true

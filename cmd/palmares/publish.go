@@ -63,9 +63,8 @@ func (c *publishCommand) Run(inv *invocation) error {
 		if !isTransient(err) || inv.ctx.Err() != nil || time.Now().Add(node.RetryInterval).After(deadline) {
 			return err
 		}
-		if text := node.WithoutPort(message(err)); text != said {
-			fmt.Fprintf(inv.stderr, "palmares: %s\n", inv.say(
-				fmt.Sprintf("%s; trying again for up to %s", text, time.Until(deadline).Round(time.Second))))
+		if text := node.WithoutPort(message(err, inv.language)); text != said {
+			fmt.Fprintf(inv.stderr, "palmares: %s\n", inv.say("trying-again", text, time.Until(deadline).Round(time.Second)))
 			said = text
 		}
 		select {
@@ -140,6 +139,7 @@ func (c *publishCommand) elsewhere(inv *invocation, job *publication.Job) error 
 		return err
 	}
 	defer client.Close()
+	client.Language = inv.language
 	root, err := content.Open(c.Dir)
 	if err != nil {
 		return err

@@ -30,6 +30,7 @@ func (c *revertCommand) Run(inv *invocation) error {
 			return err
 		}
 		defer client.Close()
+		client.Language = inv.language
 		return client.Revert(inv.ctx, undo)
 	}
 	return inv.withExisting(func(st *node.Database) error {

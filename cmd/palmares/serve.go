@@ -17,6 +17,7 @@ import (
 	"palmares/internal/billing"
 	"palmares/internal/mail"
 	"palmares/internal/node"
+	"palmares/internal/problem"
 	"palmares/internal/systemd"
 	"palmares/internal/vault"
 	"palmares/internal/webhook"
@@ -104,7 +105,7 @@ func (c *serveCommand) Run(inv *invocation) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			manager.Fail(message(err))
+			manager.Fail(message(err, problem.English))
 		}
 	}()
 	listener, inherited, err := c.open(inv, manager, c.address(), "--listen")

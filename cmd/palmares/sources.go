@@ -16,7 +16,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/evidence"
-	"palmares/internal/publication"
+	"palmares/internal/problem"
 )
 
 type sourcesCommand struct {
@@ -78,22 +78,22 @@ func (c *sourcesCheckCommand) Run(inv *invocation) error {
 		return err
 	}
 	done := 0
-	var parts []string
+	var looked []any
 	for _, result := range catalog.ProofResults {
 		done += counts[result]
-		parts = append(parts, fmt.Sprintf("%d %s", counts[result], result))
+		looked = append(looked, counts[result])
 	}
-	if err := inv.printf("%s\n", inv.say(fmt.Sprintf("%s: looked at %d of %d sources: %s", c.Dir, done, total, strings.Join(parts, ", ")))); err != nil {
+	if err := inv.printf("%s\n", inv.say("looked-at", append([]any{c.Dir, done, total}, looked...)...)); err != nil {
 		return err
 	}
 	delete(whys, "") // of pages that were read
 	for _, why := range slices.Sorted(maps.Keys(whys)) {
-		if err := inv.printf("%s\n", inv.say(fmt.Sprintf("%d not read: %s", whys[why], why))); err != nil {
+		if err := inv.printf("%s\n", inv.say("pages-not-read", whys[why], problem.Foreign(why))); err != nil {
 			return err
 		}
 	}
 	if done < total {
-		return errors.New("some sources were not looked at; run the command again to go on with them")
+		return problem.New("sources-left")
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func readSources(inv *invocation, dir string, language languageOption) (*catalog
 	today := catalog.Day(inv.now())
 	proofs, err := content.LoadProofs(os.DirFS(dir), today)
 	if wrong, ok := errors.AsType[*content.ProofError](err); ok {
-		err = fmt.Errorf("%s:%d: %s", filepath.Join(fromHere(dir), catalog.ProofFile), wrong.Line, inv.say(wrong.Text))
+		err = fmt.Errorf("%s:%d: %s", filepath.Join(fromHere(dir), catalog.ProofFile), wrong.Line, wrong.Text.In(inv.language))
 	}
 	return read, evidence.List(read, proofs, today), err
 }
@@ -165,43 +165,44 @@ func (c *sourcesListCommand) Run(inv *invocation) error {
 			_ = encoder.Encode(l) // a buffer never fails
 		case "github":
 			fmt.Fprintf(&out, "::warning file=%s,line=%d::%s\n", annotationProperty.Replace(filepath.Join(fromHere(c.Dir), catalog.ProofFile)), l.Line,
-				annotationText.Replace(sourceSentence(l, inv.say)))
+				annotationText.Replace(sourceSentence(l, inv)))
 		default:
-			fmt.Fprintln(&out, sourceSentence(l, inv.say))
+			fmt.Fprintln(&out, sourceSentence(l, inv))
 		}
 	}
 	if _, err := out.WriteTo(inv.stdout); err != nil {
 		return err
 	}
 	if listed > 0 && c.Strict {
-		return fmt.Errorf("%s should be looked at", publication.Plural(listed, "source"))
+		return problem.New("to-look-at", listed)
 	}
 	return nil
 }
 
 // sourceSentence returns what people read of a source: price and words as recorded, and the words that were found.
-func sourceSentence(l *evidence.Listed, say func(string) string) string {
-	parts := []string{say(l.State)}
+func sourceSentence(l *evidence.Listed, inv *invocation) string {
+	parts := []string{inv.say("state-" + l.State)}
 	if l.Price != "" {
-		parts = append(parts, say("recorded "+l.Price))
+		parts = append(parts, inv.say("recorded", l.Price))
 	}
 	if l.Quote != "" {
-		parts = append(parts, say(fmt.Sprintf("quoted « %s »", l.Quote)))
+		parts = append(parts, inv.say("quoted-words", l.Quote))
 	}
 	if l.Found != "" && l.Result != catalog.Confirmed {
-		parts = append(parts, say(fmt.Sprintf("found « %s »", strings.Join(strings.Fields(l.Found), " "))))
+		parts = append(parts, inv.say("found", strings.Join(strings.Fields(l.Found), " ")))
 	}
-	place := fmt.Sprintf("read on %s at %s", l.Day(), l.URL)
+	place, end := inv.say("read-at", l.Day(), l.URL), ""
 	switch {
 	case l.CheckedAt == "":
-		place = "not read yet: " + l.URL
+		place = inv.say("not-read-yet", l.URL)
 	case l.Why != "":
-		parts, place = append(parts, say(l.Why)), fmt.Sprintf("looked at on %s at %s", l.Day(), l.URL)
+		parts = append(parts, problem.Foreign(l.Why).In(inv.language))
+		place = inv.say("looked-at-page", l.Day(), l.URL)
 	}
 	if l.FinalURL != "" && l.FinalURL != l.URL {
-		place += ", which leads to " + l.FinalURL
+		end = inv.say("leads-to", l.FinalURL)
 	}
-	return l.Slug + ": " + strings.Join(append(parts, say(place)), ", ")
+	return l.Slug + ": " + strings.Join(append(parts, place), ", ") + end
 }
 
 type sourcesQuoteCommand struct {
@@ -220,9 +221,9 @@ func (c *sourcesQuoteCommand) Run(inv *invocation) error {
 	t := read.Tool(c.Slug)
 	switch {
 	case t == nil:
-		return fmt.Errorf("there is no tool %q in the folder", c.Slug)
+		return problem.New("no-such-tool", c.Slug)
 	case t.PriceSource == "":
-		return fmt.Errorf("the tool %q has no price_source; write the address of the page that says its price into its record", c.Slug)
+		return problem.New("tool-without-source", c.Slug)
 	}
 	reader, err := c.reader(read)
 	if err != nil {
@@ -235,17 +236,17 @@ func (c *sourcesQuoteCommand) Run(inv *invocation) error {
 	list, err := reader.Passages(inv.ctx, t.PriceSource, price)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s cannot be read: %s", t.PriceSource, err)
+		return problem.New("source-unreadable", t.PriceSource, err)
 	case c.Take > 0:
 		return c.take(inv, list)
 	case len(list) == 0:
-		return fmt.Errorf("%s has no amounts; copy the words that say the price into price_quote", t.PriceSource)
+		return problem.New("no-amounts", t.PriceSource)
 	}
 	return inv.printf("%s", passageTable(list, price, inv.say))
 }
 
 // passageTable returns the passages as people read them, the recorded price marked.
-func passageTable(list []evidence.Passage, price string, say func(string) string) string {
+func passageTable(list []evidence.Passage, price string, say func(code string, args ...any) string) string {
 	var b strings.Builder
 	own := 0
 	for i, p := range list {
@@ -257,11 +258,11 @@ func passageTable(list []evidence.Passage, price string, say func(string) string
 	}
 	switch own {
 	case 0:
-		fmt.Fprintln(&b, say("none has the recorded price, "+price))
+		fmt.Fprintln(&b, say("none-recorded-price", price))
 	case 1:
-		fmt.Fprintln(&b, say(fmt.Sprintf("only the first one has the recorded price, %s; --take 1 quotes it", price)))
+		fmt.Fprintln(&b, say("first-recorded-price", price))
 	default:
-		fmt.Fprintln(&b, say(fmt.Sprintf("%d of them, marked *, have the recorded price, %s; --take N quotes one", own, price)))
+		fmt.Fprintln(&b, say("marked-recorded-price", own, price))
 	}
 	return b.String()
 }
@@ -269,13 +270,13 @@ func passageTable(list []evidence.Passage, price string, say func(string) string
 // take writes a passage into the record.
 func (c *sourcesQuoteCommand) take(inv *invocation, list []evidence.Passage) error {
 	if c.Take > len(list) {
-		return fmt.Errorf("there is no passage %d on the page, which has %d now", c.Take, len(list))
+		return problem.New("no-such-passage", c.Take, len(list))
 	}
 	name := "outils/" + c.Slug + ".md"
 	file := filepath.Join(c.Dir, filepath.FromSlash(name))
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the record of %q is a line of outils.jsonl, which is not written here; copy the words into its price_quote", c.Slug)
+		return problem.New("record-in-bulk", c.Slug)
 	}
 	if err != nil {
 		return err
@@ -288,5 +289,5 @@ func (c *sourcesQuoteCommand) take(inv *invocation, list []evidence.Passage) err
 	if err == nil {
 		err = os.WriteFile(file, doc.Bytes(), 0o644)
 	}
-	return inv.result(err, "%s\n", inv.say(fmt.Sprintf("%s quotes « %s », read on %s", file, quote, today)))
+	return inv.result(err, "%s\n", inv.say("quotes-read", file, quote, today))
 }

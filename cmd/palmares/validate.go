@@ -2,8 +2,8 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
+	"palmares/internal/problem"
 	"palmares/internal/publication"
 )
 
@@ -23,10 +23,10 @@ func (c *validateCommand) Run(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	warnings := ""
+	var warnings problem.Text
 	if n := len(read.Warnings); n > 0 {
-		warnings = "; " + publication.Plural(n, "warning")
+		warnings = problem.New("and-warnings", n)
 	}
-	err = out.Report(fmt.Sprintf("%s: no problem in %s%s\n", c.Dir, publication.Counts(read.Catalog), warnings))
+	err = out.Report(problem.New("no-problem", c.Dir, publication.Counts(read.Catalog), warnings))
 	return errors.Join(err, read.Close())
 }

@@ -6,6 +6,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/chronicle"
+	"palmares/internal/problem"
 )
 
 // A told entry of the chronicle.
@@ -94,7 +95,7 @@ func (c *call) tell(e *catalog.Entry) told {
 	return told{
 		Entry: e.ID(), Position: e.Position, What: e.What, Kind: e.Kind, ID: e.Slug, Name: clip(e.Name, 200),
 		URL: c.snap.Catalog.URL + chronicle.About(c.snap, e).Path, Day: e.Day,
-		Title: clip(chronicle.Title(e, chronicle.French), 400),
+		Title: clip(chronicle.Title(e, problem.French), 400),
 		Field: clip(e.Field, 120), Old: clip(old, 120), New: clip(now, 120), Note: clip(note, 400),
 		Sponsored: e.Kind == "article" && e.Note != "",
 	}

@@ -42,7 +42,7 @@ func previewed(t *testing.T) (address string, save func(name, text string)) {
 	save("catalogue.yaml", "name: Essais\nurl: https://essais.example\ncategories:\n  - slug: code\n    label: Code\n")
 	save("outils/plume.md", draft)
 
-	p := preview.New(t.Context(), preview.Config{Dir: dir, Document: api.Document(), Now: time.Now, Log: slog.New(slog.DiscardHandler), Say: strings.Clone})
+	p := preview.New(t.Context(), preview.Config{Dir: dir, Document: api.Document(), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() {

@@ -58,7 +58,7 @@ func quoting(t *testing.T) (address, vendor, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := preview.New(t.Context(), preview.Config{Dir: dir, Document: api.Document(), Now: time.Now, Log: slog.New(slog.DiscardHandler), Say: strings.Clone})
+	p := preview.New(t.Context(), preview.Config{Dir: dir, Document: api.Document(), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	server := httptest.NewUnstartedServer(p)
 	address = "http://" + server.Listener.Addr().String()
 	own := desk.NewLocal(root)

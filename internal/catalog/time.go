@@ -3,7 +3,6 @@ package catalog
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -41,11 +40,21 @@ func (c *Catalog) Zone() *time.Location {
 }
 
 // ErrNoTime: a text is no time.
-var ErrNoTime = errors.New("must be a time such as 2026-12-01T09:00, 2026-12-01T09:00+01:00 or 2026-12-01")
+var ErrNoTime = errors.New("no time")
+
+// A ClockError is a time that the clocks of a zone skip or repeat, and the two instants that it may be.
+type ClockError struct {
+	IsTwice bool
+	Either  [2]string
+}
+
+func (e *ClockError) Error() string {
+	return "the clocks skip or repeat the time: write " + e.Either[0] + " or " + e.Either[1]
+}
 
 // ParseTime reads a time of a content folder: RFC 3339, with or without seconds; without an offset it
-// is meant in a zone, and a day is its first minute there. The error is ErrNoTime, or says which two
-// instants a time may be that the clocks of the zone skip or repeat.
+// is meant in a zone, and a day is its first minute there. The error is ErrNoTime or a
+// ClockError.
 func ParseTime(s string, zone *time.Location) (time.Time, error) {
 	t, err := parseTime(s, zone)
 	if len(FormatTime(t)) != len(timeForm) { // such a year would not sort
@@ -84,15 +93,10 @@ func inZone(wall time.Time, zone *time.Location) (time.Time, error) {
 	case len(all) == 1: // two changes within two days
 		return all[0], nil
 	}
-	what := "is skipped"
-	if len(shown) > 1 {
-		what = "comes twice"
-	}
 	write := func(t time.Time) string {
 		return t.In(time.FixedZone("", int(wall.Sub(t).Seconds()))).Format(time.RFC3339)
 	}
-	return time.Time{}, fmt.Errorf("is a time that %s in %s, where the clocks change: write %s or %s",
-		what, zone, write(all[0]), write(all[1]))
+	return time.Time{}, &ClockError{len(shown) > 1, [2]string{write(all[0]), write(all[1])}}
 }
 
 // instants returns when the clocks of a zone show what wall shows in UTC, and when they would if they

@@ -4,11 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 	"palmares/internal/record"
 	"palmares/internal/sqldb"
 )
@@ -77,17 +77,17 @@ type Publication struct {
 	Diff     catalog.Diff
 }
 
-func (e *RemovalsError) Error() string {
+func (e *RemovalsError) Error() string { return e.Text().English }
+
+// Text says which tools are missing.
+func (e *RemovalsError) Text() problem.Text {
 	const most = 10
-	shown, more := e.Slugs, ""
-	if len(shown) > most {
-		more = fmt.Sprintf(" and %d more", len(shown)-most)
-		shown = shown[:most]
+	shown := e.Slugs[:min(len(e.Slugs), most)]
+	var more problem.Text
+	if len(e.Slugs) > most {
+		more = problem.New("more-of-them", len(e.Slugs)-most)
 	}
-	if len(e.Slugs) == 1 {
-		return "1 published tool is missing: " + e.Slugs[0]
-	}
-	return fmt.Sprintf("%d published tools are missing: %s%s", len(e.Slugs), strings.Join(shown, ", "), more)
+	return problem.New("tools-missing", len(e.Slugs), strings.Join(shown, ", "), more)
 }
 
 // errRollback ends a transaction that has nothing to commit.

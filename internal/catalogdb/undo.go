@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 	"palmares/internal/record"
 	"palmares/internal/sqldb"
 )
@@ -38,7 +39,7 @@ type Left struct {
 	Since int64  // the last version that changed it, or a record that has to go with it
 }
 
-// Errors of Undo, and of a publication of one.
+// Errors of Undo, and of a publication of one. The cause of those of Undo is a problem.Text.
 var (
 	// ErrCannotUndo: the version cannot be undone.
 	ErrCannotUndo = errors.New("the version cannot be undone")
@@ -66,14 +67,17 @@ func findUndo(ctx context.Context, tx *sql.Tx, version int64) (*Undo, error) {
 	if err != nil {
 		return nil, err
 	}
+	refuse := func(kind error, code string, args ...any) (*Undo, error) {
+		what := problem.New(code, args...)
+		return nil, sqldb.Problem(kind, what, "%s", what)
+	}
 	switch first := max(2, u.Base-keptVersions+1); {
 	case version < 1 || version > u.Base:
-		return nil, sqldb.Problem(ErrNoVersion, nil, "there is no version %d: see `palmares log`", version)
+		return refuse(ErrNoVersion, "no-such-version", version)
 	case version == 1:
-		return nil, sqldb.Problem(ErrCannotUndo, nil, "there is nothing before version 1 to return to")
+		return refuse(ErrCannotUndo, "nothing-to-return-to")
 	case version < first:
-		return nil, sqldb.Problem(ErrCannotUndo, nil, "version %d is too old to be undone: what was before is kept for the last "+
-			"%d versions, from version %d on; publish the folder as it was", version, keptVersions, first)
+		return refuse(ErrCannotUndo, "version-too-old", version, keptVersions, first)
 	}
 	all, err := sqldb.Rows(ctx, tx, selectVersions+` WHERE version = $1`, scanVersion, version)
 	if err == nil && len(all) > 0 {

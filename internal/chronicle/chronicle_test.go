@@ -8,6 +8,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/chronicle"
+	"palmares/internal/problem"
 	"palmares/internal/snapshot"
 )
 
@@ -51,7 +52,7 @@ func past() *catalog.Catalog {
 func lines(s *snapshot.Snapshot, entries []catalog.Entry) (list []string) {
 	for _, e := range entries {
 		of := chronicle.About(s, &e)
-		line := []string{e.Day, strings.ReplaceAll(chronicle.Title(&e, chronicle.French), "\u00a0", " "), of.Path}
+		line := []string{e.Day, strings.ReplaceAll(chronicle.Title(&e, problem.French), "\u00a0", " "), of.Path}
 		list = append(list, strings.Join(append(line, of.Authors...), " | "))
 	}
 	return list

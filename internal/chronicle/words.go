@@ -11,44 +11,28 @@ import (
 	"palmares/internal/chart"
 	"palmares/internal/french"
 	"palmares/internal/markdown"
+	"palmares/internal/problem"
 )
-
-// A Language is one that entries are told in.
-type Language int
-
-// The languages.
-const (
-	French Language = iota
-	English
-)
-
-// either returns one of two texts.
-func (l Language) either(inFrench, inEnglish string) string {
-	if l == English {
-		return inEnglish
-	}
-	return inFrench
-}
 
 // Title returns what happened in a line: Relectron : 26 → 29 €/mois.
-func Title(e *catalog.Entry, in Language) string {
-	colon := in.either("\u00a0: ", ": ")
+func Title(e *catalog.Entry, in problem.Language) string {
+	colon := in.Either("\u00a0: ", ": ")
 	name := markdown.NoBreak(e.Name)
 	if kind := catalog.KindNamed(e.Kind); kind.IsText() { // whose title may be a question
 		return french.Capital(textWords(kind, e, in)) + colon + name
 	}
 	if e.What == catalog.WhatRenamed {
-		return markdown.NoBreak(e.Old) + " → " + name + colon + in.either("nouveau nom", "new name")
+		return markdown.NoBreak(e.Old) + " → " + name + colon + in.Either("nouveau nom", "new name")
 	}
 	return name + colon + words(e, in)
 }
 
-func words(e *catalog.Entry, in Language) string {
+func words(e *catalog.Entry, in problem.Language) string {
 	switch e.What {
 	case catalog.WhatNew:
-		return in.either("nouvel outil", "new tool")
+		return in.Either("nouvel outil", "new tool")
 	case catalog.WhatTest:
-		return in.either("test publié", "test published")
+		return in.Either("test publié", "test published")
 	case catalog.WhatScore:
 		return scoreWords(e, in)
 	case catalog.WhatPrice:
@@ -56,54 +40,54 @@ func words(e *catalog.Entry, in Language) string {
 	case catalog.WhatPlan:
 		plan := markdown.NoBreak(e.Field)
 		if e.New == "" {
-			return in.either("offre "+plan+" retirée", "plan "+plan+" withdrawn")
+			return in.Either("offre "+plan+" retirée", "plan "+plan+" withdrawn")
 		}
-		return in.either("nouvelle offre ", "new plan ") + plan + ", " + markdown.NoBreak(e.New)
+		return in.Either("nouvelle offre ", "new plan ") + plan + ", " + markdown.NoBreak(e.New)
 	case catalog.WhatAnnounced:
 		return announcedWords(e, in)
 	case catalog.WhatRetired:
-		return in.either("retiré, ", "retired, ") + Reason(catalog.Reason(e.New), in) + replaced(e.Note, in)
+		return in.Either("retiré, ", "retired, ") + Reason(catalog.Reason(e.New), in) + replaced(e.Note, in)
 	case catalog.WhatRestored:
-		return in.either("de retour dans le catalogue", "back in the catalogue")
+		return in.Either("de retour dans le catalogue", "back in the catalogue")
 	case catalog.WhatText:
 		return textWords(review, e, in)
 	}
 	if e.New != "" {
-		return in.either("réuni à ", "merged into ") + markdown.NoBreak(e.New)
+		return in.Either("réuni à ", "merged into ") + markdown.NoBreak(e.New)
 	}
-	return in.either("retiré du catalogue", "removed from the catalogue")
+	return in.Either("retiré du catalogue", "removed from the catalogue")
 }
 
 // scoreWords says how a score changed, and why.
-func scoreWords(e *catalog.Entry, in Language) string {
+func scoreWords(e *catalog.Entry, in problem.Language) string {
 	figure := func(text string) string {
 		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || in == English {
+		if err != nil || in == problem.English {
 			return cmp.Or(text, "—")
 		}
 		return french.Figure(x)
 	}
 	if e.Old == "" {
-		return in.either("première note, ", "first score, ") + figure(e.New) + "/10"
+		return in.Either("première note, ", "first score, ") + figure(e.New) + "/10"
 	}
-	return in.either("note ", "score ") + figure(e.Old) + " → " + figure(e.New)
+	return in.Either("note ", "score ") + figure(e.Old) + " → " + figure(e.New)
 }
 
 // Correction returns what somebody is told who was told an entry before it changed, or was taken back.
-func Correction(e *catalog.Entry, in Language) string {
+func Correction(e *catalog.Entry, in problem.Language) string {
 	if !e.Withdrawn {
-		return in.either("Correction\u00a0: ", "Correction: ") + Title(e, in)
+		return in.Either("Correction\u00a0: ", "Correction: ") + Title(e, in)
 	}
-	return in.either("Correction\u00a0: «\u00a0"+Title(e, in)+"\u00a0» n’a pas eu lieu", "Correction: “"+Title(e, in)+"” did not happen")
+	return in.Either("Correction\u00a0: «\u00a0"+Title(e, in)+"\u00a0» n’a pas eu lieu", "Correction: “"+Title(e, in)+"” did not happen")
 }
 
 // PriceWords says how a price changed: 26 → 29 €/mois.
-func PriceWords(old, now catalog.PriceValue, in Language) string {
+func PriceWords(old, now catalog.PriceValue, in problem.Language) string {
 	before, after := Price(old, in), Price(now, in)
 	switch {
 	case before == after && old.Pricing != now.Pricing:
-		return in.either("de ", "from ") + string(old.Pricing) + in.either(" à ", " to ") + string(now.Pricing) +
-			in.either(", toujours ", ", still ") + after
+		return in.Either("de ", "from ") + string(old.Pricing) + in.Either(" à ", " to ") + string(now.Pricing) +
+			in.Either(", toujours ", ", still ") + after
 	case old.Pricing != now.Pricing:
 		return before + " (" + string(old.Pricing) + ") → " + after + " (" + string(now.Pricing) + ")"
 	}
@@ -115,31 +99,31 @@ func PriceWords(old, now catalog.PriceValue, in Language) string {
 }
 
 // Price returns a price as visitors see it.
-func Price(p catalog.PriceValue, in Language) string {
+func Price(p catalog.PriceValue, in problem.Language) string {
 	if p.Display != "" {
 		return markdown.NoBreak(p.Display)
 	}
 	if !catalog.IsPublic(p.Pricing, p.Price) {
-		return in.either("sur devis", "on request")
+		return in.Either("sur devis", "on request")
 	}
 	return chart.Price(p.Pricing, p.Price)
 }
 
 // announcedWords says what is announced, for which day, or that it no longer is.
-func announcedWords(e *catalog.Entry, in Language) string {
-	day := in.either(french.Date(e.Field), e.Field)
+func announcedWords(e *catalog.Entry, in problem.Language) string {
+	day := in.Either(french.Date(e.Field), e.Field)
 	what := Announced(e, in)
 	if e.New == "" {
-		return in.either("annonce retirée\u00a0: "+what+" le ", "announcement withdrawn: "+what+" on ") + day
+		return in.Either("annonce retirée\u00a0: "+what+" le ", "announcement withdrawn: "+what+" on ") + day
 	}
-	return what + in.either(", annonce pour le ", ", announced for ") + day
+	return what + in.Either(", annonce pour le ", ", announced for ") + day
 }
 
 // Announced returns what is announced, without the day: 26 → 29 €/mois.
-func Announced(e *catalog.Entry, in Language) string {
+func Announced(e *catalog.Entry, in problem.Language) string {
 	value := cmp.Or(e.New, e.Old)
 	if !strings.Contains(value, "\t") {
-		return in.either("fin, ", "end, ") + Reason(catalog.Reason(value), in) + replaced(e.Note, in)
+		return in.Either("fin, ", "end, ") + Reason(catalog.Reason(value), in) + replaced(e.Note, in)
 	}
 	if now := catalog.ParsePrice(e.Note); now.Price != "" && e.New != "" {
 		return PriceWords(now, catalog.ParsePrice(value), in)
@@ -148,9 +132,9 @@ func Announced(e *catalog.Entry, in Language) string {
 }
 
 // Reason returns why a tool was retired.
-func Reason(r catalog.Reason, in Language) string {
+func Reason(r catalog.Reason, in problem.Language) string {
 	known := reasons[r]
-	return in.either(known[0], known[1])
+	return in.Either(known[0], known[1])
 }
 
 var reasons = map[catalog.Reason][2]string{
@@ -158,18 +142,18 @@ var reasons = map[catalog.Reason][2]string{
 	"pivot": {"a changé de métier", "changed its business"}, "absorbe": {"absorbé par un autre", "merged into another"},
 }
 
-func replaced(name string, in Language) string {
+func replaced(name string, in problem.Language) string {
 	if name == "" {
 		return ""
 	}
-	return in.either(", remplacé par ", ", replaced by ") + markdown.NoBreak(name)
+	return in.Either(", remplacé par ", ", replaced by ") + markdown.NoBreak(name)
 }
 
 // review is the text of a tool.
 var review = &catalog.Kind{Name: "avis", Noun: "review"}
 
 // textWords says what happened to a text of a kind.
-func textWords(kind *catalog.Kind, e *catalog.Entry, in Language) string {
+func textWords(kind *catalog.Kind, e *catalog.Entry, in problem.Language) string {
 	nounFrench, nounEnglish, ending := kind.Name, kind.Noun, ""
 	if kind.IsFeminine {
 		ending = "e"
@@ -184,7 +168,7 @@ func textWords(kind *catalog.Kind, e *catalog.Entry, in Language) string {
 	case e.Old == "":
 		inFrench, inEnglish = " publié", " published"
 	}
-	return in.either(nounFrench+inFrench+ending, nounEnglish+inEnglish)
+	return in.Either(nounFrench+inFrench+ending, nounEnglish+inEnglish)
 }
 
 // Values returns what was, what is now and why, for programs: prices as editors write them, and nothing of a text.

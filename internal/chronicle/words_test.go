@@ -6,6 +6,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/chronicle"
+	"palmares/internal/problem"
 )
 
 func TestEveryEntryHasItsWords(t *testing.T) {
@@ -112,7 +113,7 @@ func TestEveryEntryHasItsWords(t *testing.T) {
 	} {
 		e := &test.entry
 		told[e.What] = true
-		inFrench, inEnglish := chronicle.Title(e, chronicle.French), chronicle.Title(e, chronicle.English)
+		inFrench, inEnglish := chronicle.Title(e, problem.French), chronicle.Title(e, problem.English)
 		got := inFrench + "|" + inEnglish + "|" + chronicle.Label(e)
 		if want := strings.NewReplacer("~", "\u00a0", "_", "\u202f").Replace(test.words); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -122,7 +123,7 @@ func TestEveryEntryHasItsWords(t *testing.T) {
 		t.Errorf("only %d kinds of entries are told", len(told))
 	}
 	for _, reason := range catalog.Reasons {
-		if chronicle.Reason(reason, chronicle.French) == "" || chronicle.Reason(reason, chronicle.English) == "" {
+		if chronicle.Reason(reason, problem.French) == "" || chronicle.Reason(reason, problem.English) == "" {
 			t.Errorf("%s has no words", reason)
 		}
 	}

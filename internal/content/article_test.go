@@ -49,7 +49,7 @@ func TestMistakesOfArticlesAndAuthors(t *testing.T) {
 		var found []string
 		for _, p := range r.Problems {
 			if p.File == c.file || p.File == "articles/une.md" {
-				found = append(found, p.Text)
+				found = append(found, p.Text.English)
 			}
 		}
 		for _, w := range r.Warnings {

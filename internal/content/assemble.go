@@ -1,11 +1,10 @@
 package content
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 )
 
 // A claim records where a slug is used, since no other record may use it.
@@ -15,21 +14,16 @@ type claim struct {
 	by   *record
 }
 
-// A use is what a slug is of the record that claims it, for a message.
+// A use is the code of what a slug is of the record that claims it.
 type use string
 
 const (
-	activeTool use = "an active tool"
-	alias      use = "an alias of %q"
+	activeTool use = "is-active-tool"
+	alias      use = "is-alias"
 )
 
 // what describes a claim for a message.
-func (c claim) what() string {
-	if c.as == alias {
-		return fmt.Sprintf(string(alias), c.by.slug)
-	}
-	return string(c.as)
-}
+func (c claim) what() problem.Text { return problem.New(string(c.as), c.by.slug) }
 
 // An index holds the slugs and aliases of a folder by kind; those of retired tools are among those of tools. Authors have
 // their names besides, behind a space.
@@ -146,10 +140,7 @@ func (r *record) draft() *record {
 // not be read still has the slug of its file name, so that no problem is reported
 // for references to it.
 func (f *folder) claimSlugs(x index, k *catalog.Kind, r *record) {
-	own := claim{use("a " + k.Noun), r.line, r}
-	if strings.ContainsRune("aeiou", rune(k.Noun[0])) {
-		own.as = use("an " + k.Noun)
-	}
+	own := claim{use("is-" + k.Name), r.line, r}
 	taken, aliases := x[k], r.aliases
 	switch k {
 	case catalog.ToolKind:
@@ -169,8 +160,7 @@ func (f *folder) claimSlugs(x index, k *catalog.Kind, r *record) {
 	}
 	name := " " + r.author().Name // is no slug
 	if first, ok := taken[name]; ok {
-		f.problem(r.file, r.line, "name %q is taken: it is that of %s:%d; give one of them another name", r.author().Name,
-			first.by.file, first.line)
+		f.problem(r.file, r.line, "author-name-taken", r.author().Name, first.by.file, first.line)
 		return
 	}
 	taken[name] = own
@@ -182,7 +172,7 @@ func (f *folder) claim(taken map[string]claim, slug, as string, c claim) {
 		return
 	}
 	if first, ok := taken[slug]; ok {
-		f.problem(c.by.file, c.line, "%s %q is taken: it is %s (%s:%d)", as, slug, first.what(), first.by.file, first.line)
+		f.problem(c.by.file, c.line, "taken", as, slug, first.what(), first.by.file, first.line)
 		return
 	}
 	taken[slug] = c
@@ -195,10 +185,9 @@ func (f *folder) checkProtocols(x index) {
 	}
 	for _, ref := range f.settings.refs {
 		if page, known := x[catalog.PageKind][ref.slug]; !known || page.as == alias {
-			f.problem(f.settings.file, ref.line, "page %q of the protocol is not in pages/; write pages/%s.md, or correct the name",
-				ref.slug, ref.slug)
+			f.problem(f.settings.file, ref.line, "protocol-not-in-pages", ref.slug, ref.slug)
 		} else if page.by.page() != nil && page.by.page().UnpublishAt != "" {
-			f.problem(page.by.file, page.by.line, "the page of a protocol cannot have unpublish_at; delete it")
+			f.problem(page.by.file, page.by.line, "protocol-unpublished")
 		}
 	}
 }
@@ -212,22 +201,19 @@ func (f *folder) checkSides(r *record, x index) {
 		switch {
 		case isActive && tool.isDraft():
 			if !r.isDraft() {
-				f.problem(r.file, ref.line, "%s %q is %s (%s:%d); publish it first, or make the comparison a draft",
-					ref.field, ref.slug, tool.status(), tool.file, tool.line)
+				f.problem(r.file, ref.line, "side-hidden", ref.field, ref.slug, tool.status(), tool.file, tool.line)
 			}
 			r.isHidden = true
 		case isActive && (r.comparison().Draft || r.isHidden):
 		case isActive && tool.tool() != nil && !tool.tested:
-			f.problem(r.file, ref.line, "%s %q has no score (%s:%d); only tested tools are compared",
-				ref.field, ref.slug, tool.file, tool.line)
+			f.problem(r.file, ref.line, "side-untested", ref.field, ref.slug, tool.file, tool.line)
 		case isActive:
 		case isTaken && other.as == alias && other.by.slug != "":
-			f.problem(r.file, ref.line, "%s %q is a former slug; write %q", ref.field, ref.slug, other.by.slug)
+			f.problem(r.file, ref.line, "side-former", ref.field, ref.slug, other.by.slug)
 		case isTaken:
-			f.problem(r.file, ref.line, "%s %q is %s (%s:%d); only active tools are compared",
-				ref.field, ref.slug, other.what(), other.by.file, other.line)
+			f.problem(r.file, ref.line, "side-not-active", ref.field, ref.slug, other.what(), other.by.file, other.line)
 		default:
-			f.problem(r.file, ref.line, "%s %q is not a tool in this folder", ref.field, ref.slug)
+			f.problem(r.file, ref.line, "not-a-tool", ref.field, ref.slug)
 		}
 	}
 }
@@ -237,12 +223,11 @@ func (f *folder) checkTools(r *record, x index) {
 	for _, ref := range r.refs {
 		switch tool, known := x[catalog.ToolKind][ref.slug]; {
 		case !known:
-			f.problem(r.file, ref.line, "tool %q is not a tool in this folder; correct the name, or delete it", ref.slug)
+			f.problem(r.file, ref.line, "listed-unknown", ref.slug)
 		case tool.as == alias && tool.by.slug != "":
-			f.problem(r.file, ref.line, "tool %q is a former slug; write %q", ref.slug, tool.by.slug)
+			f.problem(r.file, ref.line, "listed-former", ref.slug, tool.by.slug)
 		case tool.by.isDraft() && !r.isDraft():
-			f.problem(r.file, ref.line, "tool %q is %s (%s:%d); publish it first, or make the article a draft", ref.slug,
-				tool.by.status(), tool.by.file, tool.by.line)
+			f.problem(r.file, ref.line, "listed-hidden", ref.slug, tool.by.status(), tool.by.file, tool.by.line)
 		}
 	}
 }
@@ -253,11 +238,10 @@ func (f *folder) checkSuccessor(r *record, ref reference, x index) {
 	_, known := x[catalog.ToolKind][ref.slug]
 	switch {
 	case ref.slug == r.slug:
-		f.problem(r.file, ref.line, "successor must be a tool other than %q itself", r.slug)
+		f.problem(r.file, ref.line, "successor-itself", r.slug)
 	case x.active(ref.slug) != nil && x.active(ref.slug).isDraft() && !r.isDraft():
-		f.problem(r.file, ref.line, "successor %q is %s; publish it first, or remove the successor", ref.slug,
-			x.active(ref.slug).status())
+		f.problem(r.file, ref.line, "successor-hidden", ref.slug, x.active(ref.slug).status())
 	case !known:
-		f.problem(r.file, ref.line, "successor %q is not a tool in this folder", ref.slug)
+		f.problem(r.file, ref.line, "not-a-tool", "successor", ref.slug)
 	}
 }

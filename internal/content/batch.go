@@ -15,6 +15,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
+	"palmares/internal/problem"
 )
 
 // A batch is a run of records of one kind that one worker reads: file names or
@@ -120,7 +121,7 @@ func (r *producer) submit(ctx context.Context, b *batch) error {
 func (r *producer) tooMany(file string, line int) bool {
 	r.count++
 	if r.count == r.maxRecords+1 {
-		r.problem(file, line, "the folder holds more than %d records; the rest was not read", r.maxRecords)
+		r.problem(file, line, "too-many-records", r.maxRecords)
 	}
 	return r.count > r.maxRecords
 }
@@ -128,7 +129,7 @@ func (r *producer) tooMany(file string, line int) bool {
 func (r *producer) markdown(ctx context.Context, k *catalog.Kind) error {
 	entries, err := fs.ReadDir(r.fsys, k.Folder)
 	if err != nil {
-		r.problem(k.Folder, 1, "the folder cannot be read: %s", rootCause(err))
+		r.problem(k.Folder, 1, "folder-unreadable", rootCause(err))
 		return nil
 	}
 	b := &batch{kind: k}
@@ -141,13 +142,13 @@ func (r *producer) markdown(ctx context.Context, k *catalog.Kind) error {
 		slug = strings.TrimSuffix(slug, nextSuffix)
 		switch {
 		case e.IsDir():
-			r.problem(name, 1, "this folder is not read; records must be directly in %s/", k.Folder)
+			r.problem(name, 1, "subfolder-not-read", k.Folder)
 			continue
 		case !isMarkdown:
-			r.problem(name, 1, "this file is not read; a record must be named <slug>.md")
+			r.problem(name, 1, "file-not-markdown")
 			continue
 		case !catalog.IsSlug(slug):
-			r.problem(name, 1, "the file name must be <slug>.md, with a slug %s", slugRule)
+			r.problem(name, 1, "file-name", slugRule)
 		}
 		if !r.checkType(name, e, false) {
 			continue
@@ -170,7 +171,7 @@ func (r *producer) jsonLines(ctx context.Context, k *catalog.Kind) error {
 	name := k.Folder + ".jsonl"
 	file, err := r.fsys.Open(name)
 	if err != nil {
-		r.problem(name, 1, "the file cannot be read: %s", rootCause(err))
+		r.problem(name, 1, "file-unreadable", rootCause(err))
 		return nil
 	}
 	defer file.Close()
@@ -182,7 +183,7 @@ func (r *producer) jsonLines(ctx context.Context, k *catalog.Kind) error {
 		data, tooLong, err := readLine(in, b.data)
 		b.data, data = data, data[start:]
 		if err != nil && err != io.EOF {
-			r.problem(name, number, "the file cannot be read: %s", rootCause(err))
+			r.problem(name, number, "file-unreadable", rootCause(err))
 			break
 		}
 		atEnd := err == io.EOF
@@ -191,7 +192,7 @@ func (r *producer) jsonLines(ctx context.Context, k *catalog.Kind) error {
 		}
 		switch {
 		case tooLong:
-			r.problem(name, number, "the line is longer than %d MiB (%d bytes)", maxFile>>20, maxFile)
+			r.problem(name, number, "line-too-large", maxFile>>20, maxFile)
 		case len(bytes.TrimSpace(data)) > 0:
 			if r.tooMany(name, number) {
 				return r.submit(ctx, b)
@@ -243,7 +244,7 @@ func (b *batch) read(f *folder, parser *jsonParser) {
 	file := b.kind.Folder + ".jsonl"
 	for _, line := range b.lines {
 		d := decoder{file: file, line: line.number, basis: f.basis, problems: &b.problems, warnings: &b.warnings}
-		v, ok := parser.parse(b.data[line.start:line.end], line.number, d.report)
+		v, ok := parser.parse(b.data[line.start:line.end], line.number, d.tell)
 		d.fields, d.parsed = v.fields, ok
 		b.records = append(b.records, d.record(b.kind))
 	}
@@ -254,7 +255,7 @@ func (b *batch) read(f *folder, parser *jsonParser) {
 func (b *batch) readMarkdown(f *folder, name string) {
 	text, failure := readFile(f.fsys, name)
 	var file *decoded
-	if failure == "" {
+	if failure == nil {
 		file = f.memory.recall(f.basis, name, text)
 	}
 	if file == nil {
@@ -263,18 +264,18 @@ func (b *batch) readMarkdown(f *folder, name string) {
 	b.records = append(b.records, file.record.clone()) // which a publication completes
 	keep(&b.problems, file.problems...)
 	keep(&b.warnings, file.warnings...)
-	if f.memory != nil && failure == "" {
+	if f.memory != nil && failure == nil {
 		b.decoded = append(b.decoded, file)
 	}
 }
 
 // decodeMarkdown decodes a file that has the text, or that could not be read.
-func decodeMarkdown(on basis, k *catalog.Kind, name, text, failure string) *decoded {
+func decodeMarkdown(on basis, k *catalog.Kind, name, text string, failure error) *decoded {
 	file := &decoded{name: name, sum: maphash.String(textSeed, text)}
 	d := decoder{file: name, line: 1, basis: on, problems: &file.problems, warnings: &file.warnings, isMarkdown: true}
 	d.slug, d.isNext = strings.CutSuffix(strings.TrimSuffix(name[strings.IndexByte(name, '/')+1:], ".md"), nextSuffix)
-	if failure != "" {
-		d.report(1, "%s", failure)
+	if failure != nil {
+		d.tell(1, problem.Of(failure))
 	} else if text, ok := d.utf8(text); ok {
 		d.frontMatter(text)
 	}
@@ -301,17 +302,17 @@ func (d *decoder) frontMatter(text string) {
 	first, rest, _ := strings.Cut(text, "\n")
 	if strings.TrimRight(first, " \t") != "---" {
 		if conflicts := markdown.Conflicts(first); len(conflicts) > 0 {
-			d.report(1, "%s", conflicts[0].Text)
+			d.tell(1, conflicts[0].Text)
 			return
 		}
-		d.report(1, "the file must begin with a line ---, followed by the fields of the record")
+		d.report(1, "no-front-matter")
 		return
 	}
 	yaml, line := rest, 1
 	for {
 		line++
 		if rest == "" {
-			d.report(1, "the fields of the record are not closed; end them with a line ---")
+			d.report(1, "front-matter-open")
 			return
 		}
 		var l string
@@ -322,7 +323,7 @@ func (d *decoder) frontMatter(text string) {
 			break
 		}
 	}
-	v, ok := parseYAML(yaml, 1, d.report)
+	v, ok := parseYAML(yaml, 1, d.tell)
 	d.fields, d.parsed = v.fields, ok
 	var skipped int
 	d.body, skipped = trimBlankLines(rest)

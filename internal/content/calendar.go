@@ -2,6 +2,7 @@ package content
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 	canonical "palmares/internal/record"
 )
 
@@ -29,13 +31,18 @@ const (
 
 // time returns the instant of a field.
 func (d *decoder) time(at label, v *value) string {
-	s, ok := d.textOf(at, v, "a time such as 2026-12-01T09:00")
+	s, ok := d.textOf(at, v, problem.New("a-time"))
 	if !ok {
 		return ""
 	}
 	t, err := catalog.ParseTime(s, d.zone)
+	if clock, ok := errors.AsType[*catalog.ClockError](err); ok {
+		code := map[bool]string{false: "time-skipped", true: "time-twice"}[clock.IsTwice]
+		d.report(v.line, code, at, d.zone, clock.Either[0], clock.Either[1], quoted(s))
+		return ""
+	}
 	if err != nil {
-		d.report(v.line, "%s %s, not %s", at, err, quoted(s))
+		d.report(v.line, "not-time", at, quoted(s))
 		return ""
 	}
 	return catalog.FormatTime(t)
@@ -46,17 +53,17 @@ func (d *decoder) checkAnnouncement(a *catalog.Announcement) {
 	isPrice := d.isGiven("price") || d.isGiven("pricing") || d.isGiven("price_display")
 	switch {
 	case isPrice && d.isGiven("retire"):
-		d.report(d.line, "a change of the price and a retirement are two announcements%s; make two items of them", d.within)
+		d.report(d.line, "announced-both", d.within)
 	case !isPrice && !d.isGiven("retire") && len(d.known) > 0:
-		d.report(d.line, "price, pricing, price_display or retire is missing%s; say what changes", d.within)
+		d.report(d.line, "announced-nothing", d.within)
 	case a.Successor != "" && !d.isGiven("retire"):
-		d.report(d.lineOf("successor"), "successor%s needs retire", d.within)
+		d.report(d.lineOf("successor"), "successor-without-retire", d.within)
 	case isPrice && d.isGiven("source"):
-		d.report(d.lineOf("source"), "source%s is price_source where a price is announced; rename it", d.within)
+		d.report(d.lineOf("source"), "announced-source", d.within)
 	}
 	for _, name := range []string{"price_source", "price_quote", "price_checked_at"} {
 		if d.isGiven("retire") && d.isGiven(name) {
-			d.report(d.lineOf(name), "%s goes with a price; the page that announces a retirement is source", d.label(name))
+			d.report(d.lineOf(name), "announced-price-field", d.label(name))
 		}
 	}
 	d.checkQuote(a.PriceQuote, a.Pricing, a.Price, a.PriceDisplay)
@@ -68,15 +75,12 @@ func (d *decoder) checkQuote(quote string, pricing catalog.Pricing, price, displ
 	f := d.find("price_quote")
 	switch {
 	case f != nil && f.value.isEmpty() && f.value.text != "": // white space; forms write fields without any
-		d.warn(f.value.line, "%s must have at least %d characters, and has %d; quote the words of the page that say the price",
-			d.label("price_quote"), catalog.MinQuote, 0)
+		d.warn(f.value.line, "too-short", d.label("price_quote"), catalog.MinQuote, 0)
 	case quote == "":
 	case !d.isGiven("price_source"):
-		d.report(d.lineOf("price_quote"), "price_quote%s quotes a page that is not given; add price_source, the address of the page",
-			d.within)
+		d.report(d.lineOf("price_quote"), "quote-without-source", d.within)
 	case !d.isDraft && !catalog.IsQuoted(quote, pricing, price, display):
-		d.warn(d.lineOf("price_quote"), "price_quote%s does not contain the amount of the price, %s; quote the words that say it",
-			d.within, quoted(price))
+		d.warn(d.lineOf("price_quote"), "quote-without-amount", d.within, quoted(price))
 	}
 }
 
@@ -87,7 +91,7 @@ const maxAnnounced = 12
 func (d *decoder) checkAnnounced(t *catalog.Tool) {
 	line := d.lineOf("announced")
 	if len(t.Announced) > maxAnnounced {
-		d.report(line, "announced has %d items; keep at most %d", len(t.Announced), maxAnnounced)
+		d.report(line, "too-many-items", "announced", len(t.Announced), maxAnnounced)
 	}
 	slices.SortStableFunc(t.Announced, func(a, b catalog.Announcement) int { return strings.Compare(a.From, b.From) })
 	pricing := t.Pricing
@@ -100,11 +104,10 @@ func (d *decoder) checkAnnounced(t *catalog.Tool) {
 	}
 	for i := 1; i < len(t.Announced); i++ {
 		if a := t.Announced[i]; a.From != "" && a.From == t.Announced[i-1].From {
-			d.report(line, "two items of announced are from %s; make one of them, or correct a day", a.From)
+			d.report(line, "announced-twice", a.From)
 		}
 		if t.Announced[i-1].Retire != "" {
-			d.report(line, "something is announced for a day after the retirement of %s; delete it, or correct a day",
-				t.Announced[i-1].From)
+			d.report(line, "announced-after-retirement", t.Announced[i-1].From)
 		}
 	}
 }
@@ -185,8 +188,7 @@ func (f *folder) checkFuture(now string) {
 		return
 	}
 	if len(hours) > maxHours {
-		f.problem(catalogueFile, 1, "the records of the folder have %d different hours in publish_at and unpublish_at to come; "+
-			"give several of them one hour, so that there are at most %d", len(hours), maxHours)
+		f.problem(catalogueFile, 1, "too-many-hours", len(hours), maxHours)
 		hours = nil
 	}
 	known := map[Problem]bool{}
@@ -200,7 +202,7 @@ func (f *folder) checkFuture(now string) {
 		for _, p := range f.problems {
 			if !known[p] {
 				known[p] = true
-				p.Text += " (from " + at + " on)"
+				p.Text = problem.New("from-on", p.Text, at).Coded(p.Text.Code)
 				keep(&problems, p)
 			}
 		}
@@ -220,7 +222,7 @@ func (f *folder) checkFiles(now string) {
 	}
 	for k, r := range f.all() {
 		if r.hasEnded && !r.isMarked && !r.isAbsent {
-			f.warn(r.file, r.line, "unpublish_at is %s, which has passed: nobody sees this any more; give it another time, or delete the file", r.end)
+			f.warn(r.file, r.line, "has-ended", r.end)
 		}
 		if !r.isNext || !catalog.IsSlug(r.slug) {
 			continue
@@ -229,20 +231,19 @@ func (f *folder) checkFiles(now string) {
 		base := own[file]
 		switch {
 		case base == nil:
-			f.problem(r.file, r.line, "there is no record %q that this file could replace; rename it to %s.md", r.slug, file)
+			f.problem(r.file, r.line, "next-of-nothing", r.slug, file)
 		case r.of == nil:
 		case r.publishAt == "":
-			f.problem(r.file, r.line, "publish_at is missing; say when this text replaces %s", base.file)
+			f.problem(r.file, r.line, "next-without-hour", base.file)
 		case r.publishAt <= base.publishAt:
-			f.problem(r.file, r.line, "publish_at must be after that of %s, which this text replaces", base.file)
+			f.problem(r.file, r.line, "next-before-record", base.file)
 		case r.publishAt <= now && !r.isAbsent:
-			f.warn(r.file, r.line, "this text has replaced %s since %s; move it there, without publish_at, and delete this file",
-				base.file, r.publishAt)
+			f.warn(r.file, r.line, "next-has-passed", base.file, r.publishAt)
 		}
 	}
 	for slug, r := range f.obituaries {
 		if tool := own["outils/"+slug]; tool != nil && r.publishAt <= now {
-			f.warn(tool.file, tool.line, "the tool is retired since %s (%s); delete this file", r.publishAt, r.file)
+			f.warn(tool.file, tool.line, "retired-since", r.publishAt, r.file)
 		}
 	}
 }
@@ -258,11 +259,9 @@ func (f *folder) checkRetirement(r *record, x index) {
 		}
 		switch o := f.obituaries[r.slug]; {
 		case o == nil:
-			f.warn(r.file, r.line, "the retirement that is announced for %s will not happen: there is no cimetiere/%s.md with publish_at",
-				a.From, r.slug)
+			f.warn(r.file, r.line, "retirement-not-scheduled", a.From, r.slug)
 		case o.publishAt < catalog.FormatTime(catalog.FirstMinute(a.From, f.zone)):
-			f.warn(o.file, o.line, "publish_at is %s, before the announced day, %s (%s); correct one of them",
-				o.publishAt, a.From, r.file)
+			f.warn(o.file, o.line, "obituary-too-early", o.publishAt, a.From, r.file)
 		}
 	}
 }

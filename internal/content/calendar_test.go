@@ -135,7 +135,7 @@ func TestAnnouncedPricesThatNeedAHand(t *testing.T) {
 		files := planned()
 		files["outils/plume.md"] = strings.Replace(files["outils/plume.md"], "from: 2027-01-01\n    price: 25 €/mois", change, 1)
 		read := readPlanned(t, files)
-		if len(read.Problems) > 0 || len(read.Warnings) != 1 || read.Warnings[0].Text != want {
+		if len(read.Problems) > 0 || len(read.Warnings) != 1 || read.Warnings[0].Text.English != want {
 			t.Errorf("%s: %v %v", change, read.Problems, read.Warnings)
 		}
 	}

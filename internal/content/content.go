@@ -40,6 +40,7 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 	canonical "palmares/internal/record"
 )
 
@@ -60,7 +61,7 @@ const (
 type Problem struct {
 	File string // relative to the folder, with forward slashes
 	Line int    // from 1
-	Text string
+	Text problem.Text
 }
 
 func (p Problem) String() string { return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text) }
@@ -121,15 +122,15 @@ func (r *Result) Close() error { return r.Pictures.Close() }
 func Open(dir string) (*os.Root, error) {
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("the content folder %s does not exist", dir)
+		return nil, problem.New("no-content-folder", dir)
 	case err != nil:
-		return nil, fmt.Errorf("the content folder cannot be read: %w", err)
+		return nil, problem.Wrap(err, "content-folder-unreadable", err)
 	case !info.IsDir():
-		return nil, fmt.Errorf("%s is not a folder; give the folder that holds catalogue.yaml", dir)
+		return nil, problem.New("not-a-folder", dir)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("the content folder cannot be read: %w", err)
+		return nil, problem.Wrap(err, "content-folder-unreadable", err)
 	}
 	return root, nil
 }
@@ -178,7 +179,7 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 	if f.declared == nil { // which warnings and pictures are wanted is not known
 		f.warnings = nil
 	}
-	r.Problems = finish(f.problems, "problems; the rest of the folder was not read: fix these first")
+	r.Problems = finish(f.problems, "full-of-problems")
 	r.Warnings = finish(f.warnings, moreWarnings)
 	if len(f.problems) > 0 {
 		return r, r.Close()
@@ -201,21 +202,21 @@ func (f *folder) complete(c *catalog.Catalog, withDrafts bool) {
 	}
 }
 
-const moreWarnings = "warnings; the others are not listed"
+const moreWarnings = "full-of-warnings"
 
 // keep adds problems or warnings to a list, as far as they are listed.
 func keep[T Problem | Warning](list *[]T, more ...T) {
 	*list = append(*list, more[:min(len(more), maxFindings-len(*list))]...)
 }
 
-// finish sorts a list, and says at its end that it is full.
+// finish sorts a list, and says at its end by a code that it is full.
 func finish[T Problem | Warning](list []T, of string) []T {
 	sortByPlace(list)
 	if len(list) < maxFindings {
 		return list
 	}
 	last := Problem(list[maxFindings-1])
-	return append(list, T{last.File, last.Line, fmt.Sprintf("there are %d or more %s", maxFindings, of)})
+	return append(list, T{last.File, last.Line, problem.New(of, maxFindings)})
 }
 
 // sortByPlace sorts problems or warnings by file and line. Those of one line stay in

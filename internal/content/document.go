@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 )
 
 // A Document is the file of one record, or catalogue.yaml, that a form edits. What is not changed
@@ -40,14 +41,11 @@ type Value struct {
 // A Row is an object, by the names of its fields.
 type Row map[string]Value
 
-// An EditError says why a form cannot open or change a file. Like those of problems, its sentence is in
-// the table of package french.
+// An EditError says why a form cannot open or change a file.
 type EditError struct {
 	Line int // from 1; 0 for none
-	Text string
+	problem.Text
 }
-
-func (e *EditError) Error() string { return e.Text }
 
 // OpenDocument returns a file to edit, by its path in the folder. The error is an EditError.
 func OpenDocument(path string, data []byte) (*Document, error) {
@@ -93,9 +91,9 @@ func kindOf(path string) (*catalog.Kind, string, error) {
 		return k, slug, nil
 	}
 	if catalog.KindIn(strings.TrimSuffix(path, ".jsonl")) != nil && strings.HasSuffix(path, ".jsonl") {
-		return nil, "", &EditError{Text: "records in a .jsonl file cannot be edited by form"}
+		return nil, "", &EditError{Text: problem.New("bulk-not-edited")}
 	}
-	return nil, "", &EditError{Text: "this is not the file of a record"}
+	return nil, "", &EditError{Text: problem.New("not-a-record-file")}
 }
 
 // parse makes the document that of a text, or returns an error and leaves it as it is.
@@ -103,7 +101,7 @@ func (d *Document) parse(text string) error {
 	var problems []Problem
 	reader := decoder{file: d.path, line: 1, problems: &problems, isMarkdown: true}
 	if len(text) > maxFile {
-		return &EditError{Text: "the file is larger than 1 MiB; shorten it"}
+		return &EditError{Text: problem.New("document-too-large")}
 	}
 	if plain, ok := reader.utf8(text); ok && d.kind == catalog.CatalogueKind {
 		var v value
@@ -134,7 +132,7 @@ func (d *Document) parse(text string) error {
 	}
 	next.spans, next.indent = (&editor{lines: next.lines}).spans(span{next.first, next.end}, next.fields)
 	if reader.isRecord || len(next.spans) != len(next.fields) {
-		return &EditError{Text: "the fields of the file are not written one per line; edit it as text"}
+		return &EditError{Text: problem.New("fields-not-on-lines")}
 	}
 	*d = next
 	return nil
@@ -155,7 +153,7 @@ func (d *Document) Slug() string {
 // FieldOf returns the name of the field that a problem of the file is about: the one that it says is
 // missing, or the one at its line: "body" in the body, "" where there is none.
 func (d *Document) FieldOf(p Problem) string {
-	if name := strings.TrimSuffix(p.Text, " is missing"); name != p.Text && d.field(name) != nil {
+	if name := strings.TrimSuffix(p.Text.English, " is missing"); p.Text.Code == "missing" && d.field(name) != nil {
 		return name
 	}
 	if d.kind != catalog.CatalogueKind && p.Line > d.text {

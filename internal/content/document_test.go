@@ -20,7 +20,6 @@ import (
 
 	"palmares/demo"
 	"palmares/internal/catalog"
-	"palmares/internal/french"
 	"palmares/internal/synthetic"
 	"palmares/starter"
 )
@@ -189,7 +188,7 @@ func oddFolder(t *testing.T) map[string]string {
 	for i := range oddFiles {
 		name := fmt.Sprintf("outils/odd-%d.md", i)
 		files[name] = oddTool(r)
-		decoded := decodeMarkdown(basis{zone: time.UTC}, catalog.WrittenKinds[0], name, files[name], "")
+		decoded := decodeMarkdown(basis{zone: time.UTC}, catalog.WrittenKinds[0], name, files[name], nil)
 		for _, p := range decoded.problems {
 			t.Fatalf("%s in\n%s", p, files[name])
 		}
@@ -473,7 +472,7 @@ func readBack(kind *catalog.Kind, name, text string) (record any, publishAt stri
 		c, _ := d.catalogue()
 		return &c, "", problems
 	}
-	r := decodeMarkdown(on, kind, name, text, "")
+	r := decodeMarkdown(on, kind, name, text, nil)
 	record = r.record.of
 	return record, r.record.publishAt, r.problems
 }
@@ -702,7 +701,7 @@ Un avis.
 	}
 	d = opened(t, "outils/boreal.md", "---\nname: a\nscore: b\nplans:\n  - name: c\n---\n")
 	about := map[string]int{}
-	for _, p := range decodeMarkdown(basis{}, catalog.WrittenKinds[0], d.path, string(d.Bytes()), "").problems {
+	for _, p := range decodeMarkdown(basis{}, catalog.WrittenKinds[0], d.path, string(d.Bytes()), nil).problems {
 		about[d.FieldOf(p)]++
 	}
 	if want := map[string]int{"domain": 1, "category": 1, "pricing": 1, "price": 1, "tagline": 1, "score": 1, "plans": 1}; !maps.Equal(about, want) {
@@ -784,7 +783,7 @@ func TestFilesThatFormsCannotEditSayWhy(t *testing.T) {
 		{catalogueFile, `{"slug":"catalogue","name":"a","url":"https://a.example","categories":[{"slug":"a","label":"b"}]}`, "the fields of the file are not written one per line; edit it as text"},
 	} {
 		d, err := OpenDocument(test.path, []byte(test.text))
-		if e, ok := errors.AsType[*EditError](err); d != nil || !ok || e.Text != test.english || french.Sentence(e.Text) == e.Text {
+		if e, ok := errors.AsType[*EditError](err); d != nil || !ok || e.English != test.english || e.French == e.English {
 			t.Errorf("%s: %v", test.path, err)
 		}
 	}

@@ -1,12 +1,12 @@
 package content
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 
 	"palmares/internal/markdown"
+	"palmares/internal/problem"
 )
 
 // A decoder decodes the fields of one record. Its methods return the value of a
@@ -15,8 +15,8 @@ import (
 // by its table, in read.go.
 type decoder struct {
 	file   string
-	line   int    // of the record
-	within string // appended to field names in messages, such as " in item 2 of sources"
+	line   int          // of the record
+	within problem.Text // appended to field names in messages, such as " in item 2 of sources"
 	fields []field
 	known  []string
 	basis
@@ -31,35 +31,45 @@ type decoder struct {
 	bodyLine   int
 	checkBody  func(string) markdown.Report // nil for markdown.Check
 
-	isRecord        bool        // catalogue.yaml is a record in canonical form
-	isDraft         bool        // required fields may be missing
-	links, pictures []mention   // of the body
-	fieldPictures   []reference // of fields
+	isRecord        bool      // catalogue.yaml is a record in canonical form
+	isDraft         bool      // required fields may be missing
+	links, pictures []mention // of the body
+	fieldPictures   []fieldPicture
 	former          []reference // aliases
 	pages           []reference // of protocols
 	tools           []reference // of an article
 	ownCategories   categories  // of catalogue.yaml, as far as it was read
 }
 
-func (d *decoder) report(line int, format string, args ...any) {
-	keep(d.problems, Problem{d.file, line, fmt.Sprintf(format, args...)})
+func (d *decoder) report(line int, code string, args ...any) {
+	d.tell(line, problem.New(code, args...))
 }
 
-func (d *decoder) warn(line int, format string, args ...any) {
-	addWarning(d.warnings, d.ignored, Warning{d.file, line, fmt.Sprintf(format, args...)})
+func (d *decoder) tell(line int, what problem.Text) { keep(d.problems, Problem{d.file, line, what}) }
+
+func (d *decoder) warn(line int, code string, args ...any) {
+	d.warnOf(line, problem.New(code, args...))
+}
+
+func (d *decoder) warnOf(line int, what problem.Text) {
+	addWarning(d.warnings, d.ignored, Warning{d.file, line, what})
 }
 
 // A label is the name of a field, or of an item of a list, as messages show it.
 type label struct {
-	name, within string
-	item         int // from 1; 0 for the field itself
+	name   string
+	within problem.Text
+	item   int // from 1; 0 for the field itself
 }
 
-func (l label) String() string {
+// In returns the label in a language.
+func (l label) In(language problem.Language) string { return l.text().In(language) }
+
+func (l label) text() problem.Text {
 	if l.item > 0 {
-		return fmt.Sprintf("item %d of %s%s", l.item, l.name, l.within)
+		return problem.New("item", l.item, l.name, l.within)
 	}
-	return l.name + l.within
+	return problem.Join("", problem.Words(l.name), l.within)
 }
 
 func (d *decoder) label(name string) label { return label{name: name, within: d.within} }
@@ -73,7 +83,7 @@ func (d *decoder) field(name string, isRequired bool) *value {
 	if !slices.Contains(d.known, name) {
 		d.known = append(d.known, name)
 		if isRequired && f == nil {
-			d.report(d.line, "%s is missing", d.label(name))
+			d.report(d.line, "missing", d.label(name))
 		}
 	}
 	if f == nil || !isRequired && f.value.isEmpty() {
@@ -100,42 +110,40 @@ func (d *decoder) rejectOthers() {
 			continue
 		}
 		if was, ok := gone[f.name]; ok && slices.Contains(d.known, was.beside) {
-			d.report(f.line, "%s", was.text)
+			d.report(f.line, was.code)
 			continue
 		}
-		hint := ""
+		var hint problem.Text
 		switch near := nearest(strings.ToLower(f.name), d.known); {
-		case d.isMarkdown && d.within == "" && f.name == "slug":
-			hint = "; the slug is the name of the file"
-		case d.isMarkdown && d.within == "" && f.name == "body":
-			hint = "; the body is what follows the fields"
+		case d.isMarkdown && d.within.English == "" && f.name == "slug":
+			hint = problem.New("hint-slug")
+		case d.isMarkdown && d.within.English == "" && f.name == "body":
+			hint = problem.New("hint-body")
 		case near != "":
-			hint = fmt.Sprintf("; did you mean %q?", near)
+			hint = problem.New("meant", quoted(near))
 		}
-		d.report(f.line, "unknown field %s%s%s", quoted(f.name), d.within, hint)
+		d.report(f.line, "unknown-field", quoted(f.name), d.within, hint)
 	}
 }
 
-// gone are fields that there are no more, with one that there is where they were, and a sentence about each.
-var gone = map[string]struct{ beside, text string }{
-	"analytics": {"readership", "analytics is no longer a setting: a script from elsewhere could act as an editor of the desk, " +
-		"and readership counts without one; remove it"},
-	"price_source_hint": {"price_quote", "price_source_hint is no longer a field: quote the words of the page in price_quote, " +
-		"from the name of the plan to the period; remove it"},
+// gone are fields that there are no more, with one that there is where they were, and the code of a sentence about each.
+var gone = map[string]struct{ beside, code string }{
+	"analytics":         {"readership", "analytics-gone"},
+	"price_source_hint": {"price_quote", "price-source-hint-gone"},
 }
 
 // textOf returns the text of a value that must be a non-blank string. want
 // completes the message "must be …".
-func (d *decoder) textOf(label label, v *value, want string) (string, bool) {
+func (d *decoder) textOf(label label, v *value, want problem.Text) (string, bool) {
 	switch {
 	case v.isEmpty():
-		d.report(v.line, "%s is empty; it must be %s", label, want)
+		d.report(v.line, "empty", label, want)
 		return "", false
 	case (v.kind == isNumber || v.kind == isBool) && want == someText:
-		d.report(v.line, "%s must be text, not %s; put it in quotes", label, v.describe())
+		d.report(v.line, "unquoted", label, v.describe())
 		return "", false
 	case v.kind != isText:
-		d.report(v.line, "%s must be %s, not %s", label, want, v.describe())
+		d.report(v.line, "must-be-not", label, want, v.describe())
 		return "", false
 	}
 	return v.text, true
@@ -196,7 +204,7 @@ func hiddenCharacter(s string) (rune, bool) {
 }
 
 // inBody reports a problem on a line of the body.
-func (d *decoder) inBody(line int, format string, args ...any) {
+func (d *decoder) inBody(line int, what problem.Text) {
 	at := d.bodyPlace(line)
-	d.report(at.line, "%s%s", at.prefix, fmt.Sprintf(format, args...))
+	d.tell(at.line, at.in(what))
 }

@@ -24,7 +24,7 @@ func TestTheListOfFindingsEndsAtTenThousand(t *testing.T) {
 				list = append(list, Problem(w))
 			}
 		}
-		if len(list) != maxFindings+1 || list[maxFindings].Text != want {
+		if len(list) != maxFindings+1 || list[maxFindings].Text.English != want {
 			t.Errorf("%s: %d findings, the last is %v", name, len(list), list[len(list)-1])
 		}
 	}
@@ -48,7 +48,7 @@ func TestARecordThatWasMovedGivesOneProblemWithInstructions(t *testing.T) {
 		"cimetiere/jaserin.md": {strings.Replace(obituary, "reason", "domain: x.example\nreason", 1), `unknown field "domain"`},
 	} {
 		got := readAll(t, folderOf(map[string]string{file: c.text}), Options{InMemory: true}).Problems
-		if len(got) != 1 || got[0].Text != c.want {
+		if len(got) != 1 || got[0].Text.English != c.want {
 			t.Errorf("%s gives\n%v\nwant\n%s", file, got, c.want)
 		}
 	}

@@ -3,7 +3,6 @@ package content
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -14,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 )
 
 // Folders returns the names of the folders that a content folder may have.
@@ -57,19 +57,27 @@ type folder struct {
 	warnings   []Warning
 }
 
-func (f *folder) problem(file string, line int, format string, args ...any) {
-	keep(&f.problems, Problem{file, line, fmt.Sprintf(format, args...)})
+func (f *folder) problem(file string, line int, code string, args ...any) {
+	f.tell(file, line, problem.New(code, args...))
 }
 
-func (f *folder) warn(file string, line int, format string, args ...any) {
-	addWarning(&f.warnings, f.ignored, Warning{file, line, fmt.Sprintf(format, args...)})
+func (f *folder) tell(file string, line int, e error) {
+	keep(&f.problems, Problem{file, line, problem.Of(e)})
+}
+
+func (f *folder) warn(file string, line int, code string, args ...any) {
+	f.warnOf(file, line, problem.New(code, args...))
+}
+
+func (f *folder) warnOf(file string, line int, what error) {
+	addWarning(&f.warnings, f.ignored, Warning{file, line, problem.Of(what)})
 }
 
 // read fills catalogue, basis and batches.
 func (f *folder) read(ctx context.Context) error {
 	entries, err := fs.ReadDir(f.fsys, ".")
 	if err != nil {
-		return fmt.Errorf("the content folder cannot be read: %w", err)
+		return problem.Wrap(err, "content-folder-unreadable", err)
 	}
 	found := map[string]bool{} // false: present, but of the wrong type
 	for _, e := range entries {
@@ -84,7 +92,7 @@ func (f *folder) read(ctx context.Context) error {
 		}
 	}
 	if _, present := found[catalogueFile]; !present {
-		f.problem(catalogueFile, 1, "the file is missing; it must give name, url and categories")
+		f.problem(catalogueFile, 1, "file-missing")
 	}
 	if found[catalogueFile] {
 		f.readCatalogue()
@@ -117,20 +125,20 @@ func (f *folder) checkType(name string, e fs.DirEntry, wantFolder bool) bool {
 	if mode&fs.ModeSymlink != 0 {
 		info, err := fs.Stat(f.fsys, name)
 		if err != nil {
-			f.problem(name, 1, "this link points outside the folder or to nothing; replace it with the file itself")
+			f.problem(name, 1, "broken-link")
 			return false
 		}
 		mode = info.Mode().Type()
 	}
 	switch {
 	case wantFolder && !mode.IsDir():
-		f.problem(name, 1, "%s must be a folder", path.Base(name))
+		f.problem(name, 1, "must-be-folder", path.Base(name))
 		return false
 	case !wantFolder && mode.IsDir():
-		f.problem(name, 1, "this is a folder; a file is expected here")
+		f.problem(name, 1, "folder-not-file")
 		return false
 	case !wantFolder && !mode.IsRegular():
-		f.problem(name, 1, "this is not a regular file")
+		f.problem(name, 1, "irregular-file")
 		return false
 	}
 	return true
@@ -155,17 +163,17 @@ func (f *folder) checkStray(e fs.DirEntry) {
 		}
 		entries, err := fs.ReadDir(f.fsys, name)
 		if err == nil && hasMarkdown(entries) {
-			f.problem(name, 1, "this folder is not read; did you mean %s/?", near)
+			f.problem(name, 1, "similar-folder", near+"/")
 		}
 	case ext == ".jsonl" || ext == ".ndjson":
-		f.problem(name, 1, "this file is not read; bulk records belong in the file of their kind, such as outils.jsonl")
+		f.problem(name, 1, "bulk-file-elsewhere")
 	case near == "catalogue" && (ext == ".yaml" || ext == ".yml" || ext == ".json"):
-		f.problem(name, 1, "this file is not read; did you mean %s?", catalogueFile)
+		f.problem(name, 1, "similar-file", catalogueFile)
 	case near != "" && near != "catalogue" && (ext == ".yaml" || ext == ".yml" || ext == ".json"):
-		f.problem(name, 1, "this file is not read; did you mean %s.jsonl?", near)
+		f.problem(name, 1, "similar-file", near+".jsonl")
 	case ext == ".md" || ext == ".markdown":
 		if e.Type().IsRegular() && f.hasFrontMatter(name) {
-			f.problem(name, 1, "this record is not read here; move it into the folder of its kind, such as outils/")
+			f.problem(name, 1, "record-elsewhere")
 		}
 	}
 }
@@ -196,8 +204,8 @@ func (f *folder) hasFrontMatter(name string) bool {
 // the records are not checked.
 func (f *folder) readCatalogue() {
 	text, failure := readFile(f.fsys, catalogueFile)
-	if failure != "" {
-		f.problem(catalogueFile, 1, "%s", failure)
+	if failure != nil {
+		f.tell(catalogueFile, 1, failure)
 		return
 	}
 	d := decoder{file: catalogueFile, line: 1, problems: &f.problems, warnings: &f.warnings}
@@ -223,38 +231,37 @@ func (d *decoder) settings(text string) (value, bool) {
 	line := strings.TrimSuffix(text, "\n")
 	if strings.HasPrefix(line, "{") && !strings.Contains(line, "\n") && jsontext.Value(line).IsValid(strictJSON) {
 		d.isRecord = true
-		return new(jsonParser).parse([]byte(line), 1, d.report)
+		return new(jsonParser).parse([]byte(line), 1, d.tell)
 	}
-	return parseYAML(text, 0, d.report)
+	return parseYAML(text, 0, d.tell)
 }
 
 const byteOrderMark = "\ufeff"
 
-// readFile returns the text of a file of at most maxFile bytes, or the text of a
-// problem.
-func readFile(fsys fs.FS, name string) (text, failure string) {
+// readFile returns the text of a file of at most maxFile bytes, or a problem.
+func readFile(fsys fs.FS, name string) (text string, failure error) {
 	file, err := fsys.Open(name)
 	if err != nil {
-		return "", "the file cannot be read: " + rootCause(err)
+		return "", problem.New("file-unreadable", rootCause(err))
 	}
 	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	switch {
 	case err != nil:
-		return "", "the file cannot be read: " + rootCause(err)
+		return "", problem.New("file-unreadable", rootCause(err))
 	case len(data) > maxFile:
-		return "", fmt.Sprintf("the file is larger than 1 MiB (%d bytes)", maxFile)
+		return "", problem.New("file-too-large", maxFile)
 	}
-	return string(data), ""
+	return string(data), nil
 }
 
 // rootCause returns the text of err without the path, which the problem already
 // has.
-func rootCause(err error) string {
+func rootCause(err error) problem.Text {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return failed.Err.Error()
+		err = failed.Err
 	}
-	return err.Error()
+	return problem.Foreign(err.Error())
 }
 
 // utf8 removes the byte order mark and normalizes the line endings of a file. It
@@ -272,7 +279,7 @@ func (d *decoder) utf8(text string) (string, bool) {
 				}
 			}
 		}
-		d.report(line, "the text is not valid UTF-8; save the file as UTF-8")
+		d.report(line, "not-utf8")
 		return "", false
 	}
 	return normalizeNewlines(strings.TrimPrefix(text, byteOrderMark)), true

@@ -2,12 +2,12 @@ package content
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 )
 
 // Between the values of a file and those of a form.
@@ -111,9 +111,9 @@ func (v Value) checkNames(f *catalog.Field) error {
 	for i := 0; i < len(v.Rows) && isNamed(f); i++ {
 		switch name := v.Rows[i][nameColumn].Text; {
 		case name == "":
-			return &EditError{Text: fmt.Sprintf("the value %q of %s has no name; choose one", v.Rows[i][valueColumn].Text, f.Name)}
+			return &EditError{Text: problem.New("value-without-name", v.Rows[i][valueColumn].Text, f.Name)}
 		case taken[name]:
-			return &EditError{Text: fmt.Sprintf("%q is twice in %s; keep one", name, f.Name)}
+			return &EditError{Text: problem.New("name-twice", name, f.Name)}
 		default:
 			taken[name] = true
 		}

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"unicode"
-
-	"palmares/internal/french"
 )
 
 // wantFrench expects that everything that was found in a folder can be said in French, up to what the
@@ -19,9 +17,9 @@ func wantFrench(t testing.TB, r *Result) {
 		found = append(found[:len(found):len(found)], Problem(w))
 	}
 	for _, p := range found[:min(len(found), 1000)] {
-		said := french.Sentence(p.Text)
+		said := p.Text.French
 		own := quotations.ReplaceAllString(said, "")
-		if said == p.Text || slices.ContainsFunc(strings.FieldsFunc(own, isNoLetter), isEnglish) {
+		if said == p.Text.English || slices.ContainsFunc(strings.FieldsFunc(own, isNoLetter), isEnglish) {
 			t.Errorf("%s\nin French: %s", p.Text, said)
 		}
 	}

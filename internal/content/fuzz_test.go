@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 	canonical "palmares/internal/record"
 )
 
@@ -18,7 +19,7 @@ func readTool(t *testing.T, file, text string) *catalog.Tool {
 	t.Helper()
 	c, problems := read(t, folderOf(map[string]string{file: text}))
 	for _, p := range problems {
-		if p.Line < 1 || p.Line > 1+strings.Count(text, "\n") || p.Text == "" || p.File != file {
+		if p.Line < 1 || p.Line > 1+strings.Count(text, "\n") || p.Text.English == "" || p.File != file {
 			t.Errorf("no such file or line: %s", p)
 		}
 	}
@@ -83,7 +84,7 @@ func FuzzParseJSONAgreesWithTheStandardLibrary(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		twice := false
-		tree, ok := new(jsonParser).parse([]byte(line), 1, func(_ int, format string, _ ...any) { twice = true })
+		tree, ok := new(jsonParser).parse([]byte(line), 1, func(int, problem.Text) { twice = true })
 		if ok && !utf8.ValidString(line) {
 			t.Fatalf("%q is accepted", line)
 		}

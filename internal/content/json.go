@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"palmares/internal/problem"
 )
 
 // strictJSON is JSON without half characters. Fields that are given twice are reported one
@@ -20,11 +21,11 @@ type jsonParser struct {
 	text    []byte // of a string with escapes
 	line    int
 	tooDeep bool
-	twice   []string // what is wrong with fields that were given before
+	twice   []problem.Text // what is wrong with fields that were given before
 }
 
 // parse parses one line of JSON, which must be an object.
-func (p *jsonParser) parse(data []byte, line int, problem report) (value, bool) {
+func (p *jsonParser) parse(data []byte, line int, tell report) (value, bool) {
 	p.decoder.Reset(bytes.NewBuffer(data), strictJSON)
 	p.line, p.tooDeep, p.twice = line, false, nil
 	v, err := p.value(1)
@@ -32,39 +33,39 @@ func (p *jsonParser) parse(data []byte, line int, problem report) (value, bool) 
 		_, err = p.decoder.ReadToken()
 	}
 	if err != io.EOF {
-		explainJSON(data, line, problem)
+		explainJSON(data, line, tell)
 		return value{}, false
 	}
 	for _, twice := range p.twice {
-		problem(line, "%s", twice)
+		tell(line, twice)
 	}
 	switch {
 	case p.tooDeep:
-		problem(line, "the JSON is nested more than %d deep", maxDepth)
+		tell(line, problem.New("json-too-deep", maxDepth))
 		return v, false
 	case v.kind != isMapping:
-		problem(line, "a line must be a JSON object, not %s", v.describe())
+		tell(line, problem.New("line-no-object", v.describe()))
 		return v, false
 	}
 	return v, true
 }
 
 // explainJSON reports why a line is not strict JSON.
-func explainJSON(data []byte, line int, problem report) {
+func explainJSON(data []byte, line int, tell report) {
 	if !utf8.Valid(data) {
-		problem(line, "the line is not valid UTF-8; save the file as UTF-8")
+		tell(line, problem.New("line-not-utf8"))
 		return
 	}
 	err := json.Unmarshal(data, new(struct{}))
 	if err == nil || json.Valid(data) {
-		problem(line, `the line contains a \u escape for half a character; write the character itself`)
+		tell(line, problem.New("half-character"))
 		return
 	}
 	column := len(data)
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		column = int(syntax.Offset)
 	}
-	problem(line, "the line is not valid JSON (column %d): %v", column, err)
+	tell(line, problem.New("json-invalid", column, problem.Foreign(err.Error())))
 }
 
 func (p *jsonParser) value(depth int) (v value, err error) {
@@ -111,7 +112,7 @@ func (p *jsonParser) values(kind jsontext.Kind, depth int) (v value, err error) 
 		}
 		f.value, err = p.value(depth + 1)
 		if v.kind == isMapping {
-			v.put(f, func(_ int, format string, args ...any) { p.twice = append(p.twice, fmt.Sprintf(format, args...)) })
+			v.put(f, func(_ int, what problem.Text) { p.twice = append(p.twice, what) })
 		} else {
 			v.items = append(v.items, f.value)
 		}

@@ -1,24 +1,32 @@
 package content
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
+	"palmares/internal/problem"
 )
 
 // A mention is a link or a picture in a body. What it leads to is known only once
 // the whole folder has been read.
 type mention struct {
 	line    int
-	prefix  string // of the sentence, for bodies in JSON lines
-	written string // the destination, as in the body
-	alt     string // of a picture
+	prefix  problem.Text // of the sentence, for bodies in JSON lines
+	written string       // the destination, as in the body
+	alt     string       // of a picture
 
 	hidesTitle bool // of a picture whose title is no caption
 	isAbsolute bool // a link with the host of the catalogue before it
+}
+
+// in returns a sentence about a mention, with its prefix.
+func (m mention) in(what problem.Text) problem.Text {
+	if m.prefix.English == "" {
+		return what
+	}
+	return problem.New("at", m.prefix, what).Coded(what.Code)
 }
 
 // mention keeps the links and pictures that were found in a text for checkMentions. at
@@ -44,7 +52,7 @@ func (d *decoder) bodyPlace(line int) mention {
 	if d.isMarkdown {
 		return mention{line: max(d.bodyLine+line-1, 1)}
 	}
-	return mention{line: d.line, prefix: fmt.Sprintf("body, line %d: ", line)}
+	return mention{line: d.line, prefix: problem.New("line-of", "body", line)}
 }
 
 // A pictureUse is a place of a record that shows a picture, or links to one.
@@ -66,19 +74,20 @@ func (f *folder) checkMentions(c *catalog.Catalog) []pictureUse {
 	}
 	check := func(r *record, folder string, addresses *markdown.Addresses) {
 		for _, m := range r.links {
-			if file, reason := markdown.PicturePath(folder, m.written); reason == "" {
+			if file, reason := markdown.PicturePath(folder, m.written); reason == nil {
 				uses = append(uses, pictureUse{file, r, m})
-			} else if _, reason := addresses.In(folder).Link(m.written); reason == "" {
+			} else if _, reason := addresses.In(folder).Link(m.written); reason == nil {
 				continue
 			} else if m.isAbsolute && !addresses.IsOfRecord(m.written) {
-				f.warn(r.file, m.line, "%s%s; ignore this if something else serves that address", m.prefix, reason)
+				what := m.in(problem.Of(reason))
+				f.warnOf(r.file, m.line, problem.New("ignore-elsewhere", what).Coded(what.Code))
 			} else {
-				f.problem(r.file, m.line, "%s%s", m.prefix, reason)
+				f.tell(r.file, m.line, m.in(problem.Of(reason)))
 			}
 		}
 		for _, m := range r.pictures {
-			if file, reason := markdown.PicturePath(folder, m.written); reason != "" {
-				f.problem(r.file, m.line, "%s%s", m.prefix, reason)
+			if file, reason := markdown.PicturePath(folder, m.written); reason != nil {
+				f.tell(r.file, m.line, m.in(problem.Of(reason)))
 			} else {
 				uses = append(uses, pictureUse{file, r, m})
 			}
@@ -105,8 +114,8 @@ func (f *folder) existing(uses []pictureUse) []pictureUse {
 	return slices.DeleteFunc(uses, func(u pictureUse) bool {
 		exists := f.images[imageKey(u.path)] != nil
 		if !exists {
-			f.problem(u.record.file, u.mention.line, "%sthe picture %q is not in the folder: %s does not exist%s",
-				u.mention.prefix, u.mention.written, u.path, f.similar(u.path))
+			f.tell(u.record.file, u.mention.line, u.mention.in(
+				problem.New("picture-absent", u.mention.written, u.path, f.similar(u.path))))
 		}
 		return !exists
 	})
@@ -114,7 +123,7 @@ func (f *folder) existing(uses []pictureUse) []pictureUse {
 
 // addresses returns what the links of the folder may lead to.
 func (f *folder) addresses(c *catalog.Catalog) *markdown.Addresses {
-	a := &markdown.Addresses{Catalog: c, Drafts: map[string]string{}, Unread: map[string]bool{}}
+	a := &markdown.Addresses{Catalog: c, Drafts: map[string]problem.Text{}, Unread: map[string]bool{}}
 	for k, r := range f.present() {
 		switch {
 		case r.of == nil:
@@ -132,12 +141,12 @@ func (r *record) isDraft() bool {
 }
 
 // status says why visitors do not see a record.
-func (r *record) status() string {
+func (r *record) status() problem.Text {
 	switch {
 	case r.hasEnded:
-		return "not public any more"
+		return problem.New("is-hidden-now")
 	case r.isHidden && r.publishAt != "":
-		return "not public before " + r.publishAt
+		return problem.New("is-hidden-before", r.publishAt)
 	}
-	return "a draft"
+	return problem.New("is-draft")
 }

@@ -81,7 +81,7 @@ func (r *Result) With(name, text string) (next *Result, of any, ok bool) {
 	if r.folder == nil || k == nil || slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.File != name }) {
 		return nil, nil, false
 	}
-	file := decodeMarkdown(r.folder.basis, k, name, text, "")
+	file := decodeMarkdown(r.folder.basis, k, name, text, nil)
 	if !catalog.IsSlug(file.record.slug) {
 		return nil, nil, false
 	}
@@ -90,7 +90,9 @@ func (r *Result) With(name, text string) (next *Result, of any, ok bool) {
 	own, was := f.replace(k, file.record.clone())
 	f.assembleAt(f.now)
 	f.checkFuture(f.now)
-	next = &Result{Problems: finish(f.problems, ""), Pictures: &Pictures{}, Proofs: r.Proofs, folder: f}
+	next = &Result{
+		Problems: finish(f.problems, "full-of-problems"), Pictures: &Pictures{}, Proofs: r.Proofs, folder: f,
+	}
 	next.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), func(w Warning) bool { return w.File == name })
 	next.Warnings = append(next.Warnings, slices.DeleteFunc(f.warnings, func(w Warning) bool { return w.File != name })...)
 	sortByPlace(next.Warnings)

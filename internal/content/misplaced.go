@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 )
 
 // isMisplaced reports whether a record has the fields of another kind, as one that was moved from
@@ -15,7 +16,8 @@ func (d *decoder) isMisplaced(k *catalog.Kind) bool {
 		return slices.ContainsFunc(fields, func(f catalog.Field) bool { return f.Name == name })
 	}
 	own := lineFields(k)
-	var keep, remove, add []string
+	var keep, remove []string
+	var add []problem.Text
 	for _, f := range d.fields {
 		if has(own, f.name) {
 			keep = append(keep, f.name)
@@ -38,25 +40,26 @@ func (d *decoder) isMisplaced(k *catalog.Kind) bool {
 	}
 	for _, f := range own {
 		if f.Use.Has(catalog.Required) && f.Form != catalog.OwnSlug && !d.isGiven(f.Name) {
-			what := f.Name
+			what := problem.Words(f.Name)
 			if f.Form == catalog.Date {
-				what += " (YYYY-MM-DD)"
+				what = problem.New("day-field", f.Name)
 			} else if len(f.Values) > 0 {
-				what += " (" + strings.Join(f.Values, ", ") + ")"
+				what = problem.Words(f.Name + " (" + strings.Join(f.Values, ", ") + ")")
 			}
 			add = append(add, what)
 		}
 	}
-	advice := "delete " + strings.Join(remove, ", ")
+	var advice []problem.Text
 	if len(keep) > 0 {
-		advice = "keep " + strings.Join(keep, ", ") + ", " + advice
+		advice = append(advice, problem.New("keep-fields", strings.Join(keep, ", ")))
 	}
+	advice = append(advice, problem.New("delete-fields", strings.Join(remove, ", ")))
 	if len(add) > 0 {
-		advice += ", add " + strings.Join(add, ", ")
+		advice = append(advice, problem.New("add-fields", problem.Join(", ", add...)))
 	}
 	if k.Folder == "cimetiere" {
-		advice += ", and say below them why the tool was retired, instead of the review"
+		advice = append(advice, problem.New("add-why"))
 	}
-	d.report(d.line, "this has the fields of a record of %s/, and is in %s: %s", catalog.WrittenKinds[other].Folder, d.file, advice)
+	d.report(d.line, "misplaced", catalog.WrittenKinds[other].Folder, d.file, problem.Join("", advice...))
 	return true
 }

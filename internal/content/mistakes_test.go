@@ -225,7 +225,7 @@ func TestImplausibleValuesAreProblems(t *testing.T) {
 		_, problems := read(t, folderOf(map[string]string{"outils/plume.md": text + "---\n"}))
 		got := ""
 		for _, p := range problems {
-			got += p.Text
+			got += p.Text.English
 		}
 		if got != c.want {
 			t.Errorf("%s: %q gives\n%s\nwant\n%s", c.field, c.value, got, c.want)
@@ -333,11 +333,11 @@ func TestAPictureIsFoundInEitherUnicodeForm(t *testing.T) {
 			t.Errorf("the pictures are %v, the logo is %q", catalogue.Pictures, catalogue.Tools[0].Logo)
 		}
 		site := &markdown.Addresses{Catalog: catalogue}
-		if _, reason := site.In("outils").Picture("../" + c.text); reason != "" {
+		if _, reason := site.In("outils").Picture("../" + c.text); reason != nil {
 			t.Error(reason)
 		}
 		folder["images/e\u0301té.png"] = &fstest.MapFile{Data: drawing(8, 0)}
-		if _, problems = read(t, folder); len(problems) != 1 || !strings.Contains(problems[0].Text, "only in the Unicode form of its accents") {
+		if _, problems = read(t, folder); len(problems) != 1 || !strings.Contains(problems[0].Text.English, "only in the Unicode form of its accents") {
 			t.Errorf("two files of one name give %v", problems)
 		}
 	}

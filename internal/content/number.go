@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 )
 
 // maxNumber bounds numbers, which pages show and charts draw.
@@ -41,8 +42,7 @@ func (d *decoder) plainNumber(at label, v *value, lowest, highest float64) (floa
 			return x + 0, true // -0 is 0
 		}
 	}
-	d.report(v.line, "%s must be a number from %s to %s, not %s%s", at, limit(lowest), limit(highest),
-		strings.TrimPrefix(v.describe(), "the number "), withPoint(v, lowest, highest))
+	d.report(v.line, "not-number-between", at, limit(lowest), limit(highest), v.bare(), withPoint(v, lowest, highest))
 	return 0, false
 }
 
@@ -52,13 +52,13 @@ func limit(x float64) string {
 }
 
 // withPoint returns a hint for a number that is right apart from its comma or quotes.
-func withPoint(v *value, lowest, highest float64) string {
+func withPoint(v *value, lowest, highest float64) problem.Text {
 	point := strings.Replace(v.text, ",", ".", 1)
 	x, err := strconv.ParseFloat(point, 64)
 	if v.kind == isText && isPlainNumber(point) && err == nil && x >= lowest && x <= highest {
-		return "; write " + point
+		return problem.New("hint-write", point)
 	}
-	return ""
+	return problem.Text{}
 }
 
 // values returns the values of a mapping, by the slugs of criteria. Whether there are such criteria,
@@ -69,23 +69,22 @@ func (d *decoder) values(f *catalog.Field) (all catalog.Values) {
 		return nil
 	}
 	if v.kind != isMapping {
-		d.report(v.line, "%s must be a mapping of criteria to values, such as latence: 1.9, not %s",
-			d.label(f.Name), v.describe())
+		d.report(v.line, "not-values", d.label(f.Name), v.describe())
 		return nil
 	}
 	if len(v.fields) > maxCriteria {
-		d.report(v.line, "%s has %d criteria; a category has at most %d", d.label(f.Name), len(v.fields), maxCriteria)
+		d.report(v.line, "too-many-criteria", d.label(f.Name), len(v.fields), maxCriteria)
 		return nil
 	}
 	for i := range v.fields {
 		given := &v.fields[i]
-		at := label{name: given.name, within: " in " + d.label(f.Name).String()}
+		at := label{name: given.name, within: problem.New("in", d.label(f.Name))}
 		switch {
 		case !catalog.IsSlug(given.name):
-			d.report(given.line, "%s is not the slug of a criterion; it must be %s", quoted(given.name), slugs.want)
+			d.report(given.line, "not-a-criterion-slug", quoted(given.name), slugs.want)
 		case given.value.isEmpty():
-		case given.value.kind == isText && f.Form == catalog.Marks && withPoint(&given.value, -maxNumber, maxNumber) == "":
-			d.report(given.line, "%s must be a number, or true or false, not %s", at, given.value.describe())
+		case given.value.kind == isText && f.Form == catalog.Marks && withPoint(&given.value, -maxNumber, maxNumber).Code == "":
+			d.report(given.line, "not-number-or-flag", at, given.value.describe())
 		case given.value.kind == isBool && f.Form == catalog.Marks:
 			flag := catalog.Value{Name: given.name, IsFlag: true}
 			if given.value.text == "true" {
@@ -115,7 +114,7 @@ func (d *decoder) tier(f *catalog.Field) int {
 	if v.kind == isNumber && (v.text == "1" || v.text == "2" || v.text == "3") {
 		return int(v.text[0] - '0')
 	}
-	d.report(v.line, "%s must be 1, 2 or 3, not %s", f.Name, strings.TrimPrefix(v.describe(), "the number "))
+	d.report(v.line, "not-tier", f.Name, v.bare())
 	return lowest
 }
 
@@ -126,7 +125,7 @@ func (d *decoder) boolean(f *catalog.Field) bool {
 		return isTrue
 	}
 	if v.kind != isBool {
-		d.report(v.line, "%s must be true or false, not %s", d.label(f.Name), v.describe())
+		d.report(v.line, "not-flag", d.label(f.Name), v.describe())
 		return isTrue
 	}
 	return v.text == "true"

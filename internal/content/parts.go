@@ -1,12 +1,13 @@
 package content
 
 import (
-	"fmt"
 	"io/fs"
 	"path"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"palmares/internal/problem"
 )
 
 // A Part is something in a folder that Read looks at.
@@ -29,12 +30,15 @@ type PartError struct {
 	Err  error // may be nil
 }
 
-func (e *PartError) Error() string {
-	what := "it is neither a file nor a folder, or its name is not UTF-8"
+func (e *PartError) Error() string { return e.In(problem.English) }
+
+// In returns the sentence in a language.
+func (e *PartError) In(language problem.Language) string {
+	what := problem.New("part-odd")
 	if e.Err != nil {
 		what = rootCause(e.Err)
 	}
-	return fmt.Sprintf("%s cannot be copied: %s", strings.ToValidUTF8(e.Path, "?"), what)
+	return problem.New("part-uncopied", strings.ToValidUTF8(e.Path, "?"), what).In(language)
 }
 
 func (e *PartError) Unwrap() error { return e.Err }
@@ -45,7 +49,7 @@ func (e *PartError) Unwrap() error { return e.Err }
 func Parts(fsys fs.FS) ([]Part, error) {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
-		return nil, fmt.Errorf("the content folder cannot be read: %w", err)
+		return nil, problem.Wrap(err, "content-folder-unreadable", err)
 	}
 	l := lister{fsys: fsys}
 	for _, e := range entries {

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -20,6 +19,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/picture"
+	"palmares/internal/problem"
 )
 
 const imageFolder = "images"
@@ -62,7 +62,7 @@ func (f *folder) listImages() error {
 	err := fs.WalkDir(f.fsys, imageFolder, func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			f.problem(name, 1, "the folder cannot be read: %s", rootCause(err))
+			f.problem(name, 1, "folder-unreadable", rootCause(err))
 			return fs.SkipDir
 		case name != imageFolder && IsIgnored(e.Name()):
 			if e.IsDir() {
@@ -70,27 +70,24 @@ func (f *folder) listImages() error {
 			}
 			return nil
 		case e.Type()&fs.ModeSymlink != 0:
-			f.problem(name, 1, "links are not followed here; replace it with the file itself")
+			f.problem(name, 1, "image-link")
 			return nil
 		case e.IsDir():
 			return nil
 		case !e.Type().IsRegular():
-			f.problem(name, 1, "this is not a regular file")
+			f.problem(name, 1, "irregular-file")
 			return nil
 		case !isPortable(name):
-			f.problem(strings.ToValidUTF8(name, "?"), 1, "the path of a picture must be UTF-8 text of at most %d bytes "+
-				"without backslashes and control characters; rename it", maxImagePath)
+			f.problem(strings.ToValidUTF8(name, "?"), 1, "picture-path-odd", maxImagePath)
 			return nil
 		}
 		key := imageKey(name)
 		switch first, taken := names[strings.ToLower(key)]; {
 		case taken && f.images[key] != nil:
-			f.problem(name, 1, "the name differs from another one only in the Unicode form of its accents, "+
-				"which many systems cannot store; remove one of the two")
+			f.problem(name, 1, "same-name-accents")
 			return nil
 		case taken:
-			f.problem(name, 1, "the name differs from %s only in case, which many systems cannot store; rename one of the two",
-				first)
+			f.problem(name, 1, "same-name-case", first)
 		default:
 			names[strings.ToLower(key)] = name
 		}
@@ -98,7 +95,7 @@ func (f *folder) listImages() error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("the folder %s cannot be read: %w", imageFolder, err)
+		return problem.Wrap(err, "named-folder-unreadable", imageFolder, err)
 	}
 	return nil
 }
@@ -118,24 +115,24 @@ func (f *folder) markPictures(bodies []pictureUse) {
 // useFields notes the pictures of the fields of a record.
 func (f *folder) useFields(r *record) {
 	for _, use := range r.fieldPictures {
-		if f.mark(use.slug, r.isDraft()) {
+		if f.mark(use.path, r.isDraft()) {
 			continue
 		}
-		f.problem(r.file, use.line, "%s %s is not in the folder%s", use.field, quoted(use.slug), f.similar(use.slug))
+		f.problem(r.file, use.line, "field-picture-absent", use.at, quoted(use.path), f.similar(use.path))
 	}
 }
 
 // similar asks whether a picture was meant whose name differs only in case.
-func (f *folder) similar(name string) string {
+func (f *folder) similar(name string) problem.Text {
 	if strings.HasPrefix(path.Base(name), ".") {
-		return "; files whose name begins with a dot are not read"
+		return problem.New("hint-dot")
 	}
 	for known := range f.images {
 		if strings.EqualFold(known, imageKey(name)) {
-			return "; did you mean " + known + "?"
+			return problem.New("meant", known)
 		}
 	}
-	return ""
+	return problem.Text{}
 }
 
 // mark notes that a picture is used, and reports whether there is one.
@@ -164,7 +161,7 @@ func (f *folder) readPictures(ctx context.Context, opts Options, c *catalog.Cata
 	}
 	for _, k := range kept {
 		if k.failure != nil {
-			f.problem(k.name, 1, "%s", k.failure)
+			f.tell(k.name, 1, k.failure)
 			continue
 		}
 		if c.Pictures == nil {
@@ -236,10 +233,10 @@ func (f *folder) inspectAll(ctx context.Context, opts Options, work chan<- *spoo
 		source, isElsewhere := opts.Elsewhere[im.file]
 		var content []byte
 		if !isElsewhere {
-			var failure string
+			var failure error
 			content, failure = f.readImage(im.file)
-			if failure != "" {
-				f.problem(name, 1, "%s", failure)
+			if failure != nil {
+				f.tell(name, 1, failure)
 				continue
 			}
 			sum := sha256.Sum256(content)
@@ -271,7 +268,7 @@ func (f *folder) inspectAll(ctx context.Context, opts Options, work chan<- *spoo
 			bySource[source] = s
 			kept = append(kept, keptPicture{name, source, s})
 		case !im.inDraft:
-			f.warn(name, 1, "nothing uses this picture; it is not published")
+			f.warn(name, 1, "picture-unused")
 		}
 	}
 	return kept, nil
@@ -290,9 +287,9 @@ func (f *folder) inspect(name string, content []byte) *spooled {
 	checked, warnings, failure := picture.Inspect(name, content)
 	if failure != nil {
 		if im := f.images[name]; im.isUsed || im.inDraft || slices.Contains(pictureEndings, strings.ToLower(path.Ext(name))) {
-			f.problem(name, 1, "%s", failure)
+			f.tell(name, 1, failure)
 		} else {
-			f.warn(name, 1, "%s", failure)
+			f.warnOf(name, 1, failure)
 		}
 		return nil
 	}
@@ -303,33 +300,33 @@ func (f *folder) inspect(name string, content []byte) *spooled {
 	}
 }
 
-func (f *folder) warnAll(name string, warnings []string) {
+func (f *folder) warnAll(name string, warnings []problem.Text) {
 	for _, w := range warnings {
-		f.warn(name, 1, "%s", w)
+		f.warnOf(name, 1, w)
 	}
 }
 
-// readImage returns the content of a picture, or the text of a problem.
-func (f *folder) readImage(name string) (content []byte, failure string) {
+// readImage returns the content of a picture, or a problem.
+func (f *folder) readImage(name string) (content []byte, failure error) {
 	file, err := f.fsys.Open(name)
 	if err != nil {
-		return nil, "the file cannot be read: " + rootCause(err)
+		return nil, problem.New("file-unreadable", rootCause(err))
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return nil, "the file cannot be read: " + rootCause(err)
+		return nil, problem.New("file-unreadable", rootCause(err))
 	}
 	if err := picture.CheckSize(info.Size()); err != nil {
-		return nil, err.Error()
+		return nil, err
 	}
 	content = make([]byte, info.Size()+1)
 	n, err := io.ReadFull(file, content)
 	switch {
 	case err == nil:
-		return nil, "the file changed while it was read; run the command again"
+		return nil, problem.New("file-changed")
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, "the file cannot be read: " + rootCause(err)
+		return nil, problem.New("file-unreadable", rootCause(err))
 	}
-	return content[:n], ""
+	return content[:n], nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 )
 
 // drawing returns a PNG of the given width that differs from others by its seed.
@@ -98,7 +99,7 @@ func TestPicturesInUseAreSpooledWithTheirVariants(t *testing.T) {
 	if len(r.Problems) > 0 {
 		t.Fatal(r.Problems)
 	}
-	if diff := cmp.Diff([]Warning{{"images/copie.png", 1, "nothing uses this picture; it is not published"}}, r.Warnings); diff != "" {
+	if diff := cmp.Diff([]Warning{{"images/copie.png", 1, problem.New("picture-unused")}}, r.Warnings); diff != "" {
 		t.Error(diff)
 	}
 	got := r.Catalog.Pictures
@@ -134,7 +135,7 @@ func TestAKnownPictureIsNotDecodedAgain(t *testing.T) {
 	if diff := cmp.Diff(map[string]catalog.Picture{known.Path: known}, r.Catalog.Pictures); diff != "" {
 		t.Error(diff)
 	}
-	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].Text, "rename it to end in .png") {
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].Text.English, "rename it to end in .png") {
 		t.Errorf("warnings %v", r.Warnings)
 	}
 }

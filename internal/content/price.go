@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 )
 
 // isOnRequest reports whether a price is said not to be public, and reports one beside another model
@@ -24,7 +25,7 @@ func (d *decoder) isOnRequest(f *catalog.Field, to any) bool {
 		return false
 	}
 	if *model != "" && *model != catalog.Paid {
-		d.report(v.line, "%s is sur devis, which goes with pricing payant, not %s; correct one of them", d.label(f.Name), *model)
+		d.report(v.line, "on-request-model", d.label(f.Name), *model)
 	}
 	*model = catalog.Paid
 	d.known = append(d.known, f.Name)
@@ -32,19 +33,19 @@ func (d *decoder) isOnRequest(f *catalog.Field, to any) bool {
 }
 
 func (d *decoder) price(at label, v *value) string {
-	rule := rule{catalog.IsPrice, "an amount in euros for a period, such as 0 €/mois, 19,99 €/mois or 1 200 €/an, or sur devis if it is not public"}
+	rule := rule{catalog.IsPrice, problem.New("want-price")}
 	if plain := plainEuro.Replace(v.text); plain != v.text && catalog.IsPrice(plain) {
-		rule.want = "written with a plain space (U+0020) before €"
+		rule.want = problem.New("want-plain-space")
 	} else if !catalog.IsPrice(v.text) {
 		given := strings.Replace(v.text, ".", ",", 1)
 		meant := nearPrice.ReplaceAllString(given, "$1$2 €/$3")
 		if nearPrice.MatchString(given) && catalog.IsPrice(meant) {
-			rule.want = "written " + meant
+			rule.want = problem.New("want-written", meant)
 		}
 	}
 	s := d.valid(at, v, rule)
 	if euros, _, _ := catalog.Amount(s); euros > maxPrice {
-		d.report(v.line, "%s must be at most 10 000 000 €, not %s; correct the amount", at, quoted(s))
+		d.report(v.line, "price-too-large", at, quoted(s))
 		return ""
 	}
 	return s

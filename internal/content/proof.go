@@ -12,9 +12,9 @@ import (
 func (f *folder) readProofs(c *catalog.Catalog) {
 	proofs, err := LoadProofs(f.fsys, f.days.today)
 	if wrong, ok := errors.AsType[*ProofError](err); ok {
-		f.problem(catalog.ProofFile, wrong.Line, "%s", wrong.Text)
+		f.tell(catalog.ProofFile, wrong.Line, wrong.Text)
 	} else if err != nil {
-		f.problem(catalog.ProofFile, 1, "the file cannot be read: %s", rootCause(err))
+		f.problem(catalog.ProofFile, 1, "file-unreadable", rootCause(err))
 	}
 	f.proofs = proofs
 	for i := range proofs {

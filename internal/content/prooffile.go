@@ -13,12 +13,13 @@ import (
 	"slices"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 )
 
 // A ProofError is a line of the file of proofs that the program did not write.
 type ProofError struct {
 	Line int
-	Text string
+	Text problem.Text
 }
 
 func (e *ProofError) Error() string {
@@ -48,11 +49,11 @@ func LoadProofs(folder fs.FS, today string) (list []catalog.Proof, err error) {
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, maxLine)
 	n := 1
-	fail := func(text string) ([]catalog.Proof, error) { return nil, &ProofError{n, text} }
+	fail := func(code string) ([]catalog.Proof, error) { return nil, &ProofError{n, problem.New(code, maxProofs)} }
 	for ; lines.Scan(); n++ {
 		line := lines.Bytes()
 		if bytes.HasPrefix(line, []byte("<<<<<<<")) || bytes.HasPrefix(line, []byte(">>>>>>>")) || string(line) == "=======" {
-			return fail("a conflict was not resolved: keep one of the lines of each source, or delete the file and run sources check")
+			return fail("proof-conflict")
 		}
 		var p catalog.Proof
 		decoder := json.NewDecoder(bytes.NewReader(line))
@@ -61,16 +62,16 @@ func LoadProofs(folder fs.FS, today string) (list []catalog.Proof, err error) {
 		_, end := decoder.Token()
 		switch {
 		case err != nil, end != io.EOF, !p.IsSound(), tomorrow != "" && p.CheckedAt[:len(tomorrow)] > tomorrow:
-			return fail("this is not a line that sources check wrote: remove the line, and it writes it again")
+			return fail("no-proof")
 		case n > 1 && catalog.CompareProofs(list[n-2], p) >= 0:
-			return fail("the line is out of order, or there twice; remove the line, and sources check writes it again")
+			return fail("proof-out-of-order")
 		case n > maxProofs:
-			return fail(fmt.Sprintf("the file has more than %d lines", maxProofs))
+			return fail("too-many-proofs")
 		}
 		list = append(list, p)
 	}
 	if lines.Err() != nil {
-		return fail("the line is too long; remove the line, and sources check writes it again")
+		return fail("proof-too-long")
 	}
 	return list, nil
 }

@@ -2,7 +2,6 @@ package content
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
+	"palmares/internal/problem"
 	canonical "palmares/internal/record"
 )
 
@@ -96,7 +96,7 @@ func (d *decoder) text(f *catalog.Field) string {
 	case catalog.Zone:
 		zone := d.checked(f.Form, at, v)
 		if zone != "" && !catalog.IsZone(zone) {
-			d.report(v.line, "%s %q is in no list of time zones; write the name of a city as in Europe/Paris", at, zone)
+			d.report(v.line, "unknown-zone", at, zone)
 			return ""
 		}
 		return zone
@@ -118,7 +118,7 @@ func (d *decoder) text(f *catalog.Field) string {
 		file := d.checked(f.Form, at, v)
 		if file != "" {
 			file = imageKey(file)
-			d.fieldPictures = append(d.fieldPictures, reference{at.String(), file, v.line})
+			d.fieldPictures = append(d.fieldPictures, fieldPicture{at.text(), file, v.line})
 		}
 		return file
 	case catalog.Site:
@@ -132,13 +132,13 @@ func (d *decoder) text(f *catalog.Field) string {
 // A rule says what a text of a form must be.
 type rule struct {
 	isValid func(string) bool
-	want    string // completes the message "must be …"
+	want    problem.Text // completes the message "must be …"
 }
 
-const slugRule = "such as mon-outil-2 (a to z, 0 to 9, single dashes between, at most 100 characters)"
+var slugRule = problem.New("slug-rule")
 
 var (
-	slugs = rule{catalog.IsSlug, "a slug " + slugRule}
+	slugs = rule{catalog.IsSlug, problem.New("want-slug", slugRule)}
 	rules = [catalog.Objects + 1]rule{ // none for other forms
 		catalog.OwnSlug:    slugs,
 		catalog.ToolSlug:   slugs,
@@ -146,19 +146,16 @@ var (
 		catalog.Slugs:      slugs,
 		catalog.ToolSlugs:  slugs,
 		catalog.UsageSlugs: slugs,
-		catalog.Domain:     {isDomain, "a host name such as outil.example"},
-		catalog.Date:       {catalog.IsDate, "an existing date, written YYYY-MM-DD"},
-		catalog.Zone:       {zoneName.MatchString, "the name of a time zone, such as Europe/Paris"},
-		catalog.Contact:    {isContact, "a mail address or an http or https URL"},
-		catalog.Image:      {isImagePath, "the path of a picture from the root of the folder, such as images/logo.png"},
-		catalog.Colour:     {isColour, "a colour such as \"#7a1f3d\", a # and six hexadecimal digits, in quotes"},
-		catalog.Digest:     {isDigest, "a SHA-256 in hexadecimal, 64 digits in lower case"},
-		catalog.Links:      {isURL, "an absolute http or https URL, such as https://outil.example/page"},
-		catalog.Link: {isPageURL, "an absolute http or https URL, such as https://outil.example/page, " +
-			"without a fragment (#…)"},
-		catalog.Site: {
-			isSiteURL, "an absolute http or https URL without a query or fragment, such as https://palmares.example",
-		},
+		catalog.Domain:     {isDomain, problem.New("want-domain")},
+		catalog.Date:       {catalog.IsDate, problem.New("want-date")},
+		catalog.Zone:       {zoneName.MatchString, problem.New("want-zone")},
+		catalog.Contact:    {isContact, problem.New("want-contact")},
+		catalog.Image:      {isImagePath, problem.New("want-picture")},
+		catalog.Colour:     {isColour, problem.New("want-colour")},
+		catalog.Digest:     {isDigest, problem.New("want-digest")},
+		catalog.Links:      {isURL, problem.New("want-url")},
+		catalog.Link:       {isPageURL, problem.New("want-page-url")},
+		catalog.Site:       {isSiteURL, problem.New("want-site-url")},
 	}
 )
 
@@ -172,7 +169,7 @@ func (d *decoder) checked(form catalog.Form, at label, v *value) string {
 		return ""
 	}
 	if r, bad := controlCharacter(s, ""); bad {
-		d.report(v.line, "%s must be one line of text without control characters, but contains %U; write a space in its place", at, r)
+		d.report(v.line, "control-in-line", at, r)
 		return ""
 	}
 	if !d.isVisible(at, v, s) {
@@ -180,16 +177,15 @@ func (d *decoder) checked(form catalog.Form, at label, v *value) string {
 	}
 	n := utf8.RuneCountInString(s)
 	if n > longest[form] {
-		d.report(v.line, "%s must have at most %d characters, and has %d; shorten it", at, longest[form], n)
+		d.report(v.line, "too-long", at, longest[form], n)
 		return ""
 	}
 	if form == catalog.Quote && n < catalog.MinQuote {
-		d.report(v.line, "%s must have at least %d characters, and has %d; quote the words of the page that say the price",
-			at, catalog.MinQuote, n)
+		d.report(v.line, "too-short", at, catalog.MinQuote, n)
 		return ""
 	}
 	if form == catalog.Quote && !quoteForm.MatchString(s) {
-		d.report(v.line, "%s has no letter and no digit; quote the words of the page that say the price", at)
+		d.report(v.line, "wordless", at)
 		return ""
 	}
 	return s
@@ -202,13 +198,12 @@ var quoteForm = regexp.MustCompile(`[\p{L}\p{Nd}]`)
 func (d *decoder) isVisible(at label, v *value, s string) bool {
 	r, bad := hiddenCharacter(s)
 	if bad {
-		d.report(v.line, "%s contains %U, which nobody sees and which changes how it is found or read; "+
-			"delete it, or type the text again instead of pasting it", at, r)
+		d.report(v.line, "hidden-character", at, r)
 	}
 	return !bad
 }
 
-const someText = "text"
+var someText = problem.New("some-text")
 
 func (d *decoder) valid(at label, v *value, rule rule) string {
 	s, ok := d.textOf(at, v, rule.want)
@@ -216,7 +211,7 @@ func (d *decoder) valid(at label, v *value, rule rule) string {
 		return ""
 	}
 	if !rule.isValid(s) {
-		d.report(v.line, "%s must be %s, not %s", at, rule.want, quoted(s))
+		d.report(v.line, "must-be-not", at, rule.want, quoted(s))
 		return ""
 	}
 	return s
@@ -230,7 +225,7 @@ func (d *decoder) prose(at label, v *value) string {
 	}
 	s = normalizeNewlines(s)
 	if r, bad := controlCharacter(s, "\n\t"); bad {
-		d.report(v.line, "%s must be text without control characters, but contains %U", at, r)
+		d.report(v.line, "control-in-text", at, r)
 		return ""
 	}
 	return s
@@ -242,12 +237,12 @@ func (d *decoder) markdown(name, text string) string {
 	found := markdown.Check(text)
 	at := func(line int) mention {
 		if f := d.find(name); f != nil && f.value.isBlock {
-			return mention{line: f.value.line + skipped + line, prefix: d.label(name).String() + ": "}
+			return mention{line: f.value.line + skipped + line, prefix: d.label(name).text()}
 		}
-		return mention{line: d.lineOf(name), prefix: fmt.Sprintf("%s, line %d: ", d.label(name), line)}
+		return mention{line: d.lineOf(name), prefix: problem.New("line-of", d.label(name), line)}
 	}
 	for _, p := range found.Problems {
-		d.report(at(p.Line).line, "%s%s", at(p.Line).prefix, p.Text)
+		d.tell(at(p.Line).line, at(p.Line).in(p.Text))
 	}
 	d.mention(found, at)
 	return text
@@ -261,8 +256,7 @@ func (d *decoder) category(at label, v *value) string {
 	if s == "" || d.declared == nil || d.declared[s] != nil {
 		return s
 	}
-	d.report(v.line, "category %q is not declared in %s (declared: %s)", s, catalogueFile,
-		strings.Join(slices.Sorted(maps.Keys(d.declared)), ", "))
+	d.report(v.line, "undeclared-category", s, catalogueFile, strings.Join(slices.Sorted(maps.Keys(d.declared)), ", "))
 	return ""
 }
 
@@ -272,9 +266,9 @@ func (d *decoder) oneOf(f *catalog.Field, v *value) string {
 		return f.Values[i]
 	}
 	last := len(f.Values) - 1
-	want := f.Values[last]
+	want := problem.Words(f.Values[last])
 	if last > 0 {
-		want = strings.Join(f.Values[:last], ", ") + " or " + want
+		want = problem.New("or", strings.Join(f.Values[:last], ", "), want)
 	}
 	return d.valid(d.label(f.Name), v, rule{func(string) bool { return false }, want})
 }
@@ -286,7 +280,7 @@ func (d *decoder) list(name string) []value {
 		return nil
 	}
 	if v.kind != isList {
-		d.report(v.line, "%s must be a list, not %s", d.label(name), v.describe())
+		d.report(v.line, "not-list", d.label(name), v.describe())
 		return nil
 	}
 	return v.items
@@ -302,7 +296,7 @@ func (d *decoder) texts(f *catalog.Field) (all []string) {
 	}
 	items := d.list(f.Name)
 	if most, ok := mostItems[f.Form]; ok && len(items) > most {
-		d.report(d.lineOf(f.Name), "%s has %d items; keep at most %d", d.label(f.Name), len(items), most)
+		d.report(d.lineOf(f.Name), "too-many-items", d.label(f.Name), len(items), most)
 		return nil
 	}
 	for i := range items {
@@ -327,16 +321,16 @@ func (d *decoder) texts(f *catalog.Field) (all []string) {
 		slices.Sort(all)
 	}
 	if f.Use.Has(catalog.Required) && d.isGiven(f.Name) && len(items) == 0 {
-		d.report(d.lineOf(f.Name), "%s is empty; give at least one name", d.label(f.Name))
+		d.report(d.lineOf(f.Name), "no-name-given", d.label(f.Name))
 	}
 	return all
 }
 
-// listedTwice says what is wrong with an item of a list that has it already.
+// listedTwice has the code of what is wrong with an item of a list that has it already.
 var listedTwice = map[catalog.Form]string{
-	catalog.UsageSlugs: "usage %q is listed already; remove one of the two",
-	catalog.ToolSlugs:  "tool %q is listed already; remove one of the two",
-	catalog.Slugs:      "alias %q is listed already; remove one of the two",
+	catalog.UsageSlugs: "usage-twice",
+	catalog.ToolSlugs:  "tool-twice",
+	catalog.Slugs:      "alias-twice",
 }
 
 // mostItems are how many items a list may have. maxUsages and maxCriteria are those of a category.
@@ -361,7 +355,7 @@ func (d *decoder) objects(f *catalog.Field, list any) {
 	}
 	items := d.list(f.Name)
 	if f.Use.Has(catalog.Required) && isGiven && len(items) == 0 {
-		d.report(d.lineOf(f.Name), "categories must list at least one category, with slug and label")
+		d.report(d.lineOf(f.Name), "no-category")
 	}
 	f.List.Grow(list, len(items))
 	for i := range items {
@@ -387,11 +381,11 @@ func longForm(f *catalog.Field, v *value) *value {
 
 func (d *decoder) object(f *catalog.Field, list any, v *value, at label) {
 	if v.kind != isMapping {
-		d.report(v.line, "%s must be a mapping, not %s", at, v.describe())
+		d.report(v.line, "not-mapping", at, v.describe())
 		return
 	}
 	entry := &decoder{
-		file: d.file, line: v.line, within: " in " + at.String(),
+		file: d.file, line: v.line, within: problem.New("in", at),
 		fields: v.fields, basis: d.basis, problems: d.problems, warnings: d.warnings,
 	}
 	object := f.List.Add(list)
@@ -429,14 +423,14 @@ func (d *decoder) ownBody() string {
 			return ""
 		}
 		if v.kind != isText {
-			d.report(v.line, "body must be text, not %s", v.describe())
+			d.report(v.line, "body-text", v.describe())
 			return ""
 		}
 		body, _ = trimBlankLines(normalizeNewlines(v.text))
 	}
 	if r, bad := controlCharacter(body, "\n\t"); bad {
 		line := 1 + strings.Count(body[:strings.IndexRune(body, r)], "\n")
-		d.inBody(line, "the text must not contain control characters, but contains %U", r)
+		d.inBody(line, problem.New("control-in-body", r))
 	}
 	check := d.checkBody
 	if check == nil {
@@ -444,7 +438,7 @@ func (d *decoder) ownBody() string {
 	}
 	found := check(body)
 	for _, p := range found.Problems {
-		d.inBody(p.Line, "%s", p.Text)
+		d.inBody(p.Line, p.Text)
 	}
 	d.mention(found, d.bodyPlace)
 	return body

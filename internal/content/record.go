@@ -7,6 +7,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
+	"palmares/internal/problem"
 )
 
 // A record is one record of the folder, with what is needed to check it against
@@ -69,9 +70,9 @@ type references struct {
 	refs    []reference // aliases of a tool, sides of a comparison, successor of a retired tool, tools of an article, pages of catalogue.yaml
 	aliases []reference // of other records
 
-	links, pictures []mention   // of the body
-	fieldPictures   []reference // of fields
-	affiliateLine   int         // of affiliate_url; 0 for none
+	links, pictures []mention // of the body
+	fieldPictures   []fieldPicture
+	affiliateLine   int // of affiliate_url; 0 for none
 }
 
 // noReferences are those of all records that have none.
@@ -81,12 +82,18 @@ func (r *references) isEmpty() bool {
 	return len(r.refs)+len(r.aliases)+len(r.links)+len(r.pictures)+len(r.fieldPictures)+r.affiliateLine == 0
 }
 
-// A reference is a slug of another record, a former slug of this one, or the path of a
-// picture.
+// A reference is a slug of another record, or a former slug of this one.
 type reference struct {
 	field string
 	slug  string
 	line  int
+}
+
+// A fieldPicture is a picture of a field.
+type fieldPicture struct {
+	at   problem.Text // the label of the field
+	path string
+	line int
 }
 
 // readKind reads a record of a kind.
@@ -135,28 +142,28 @@ func (d *decoder) checkComparison(x *catalog.Comparison) {
 		x.Draft = true // unpublished and incomplete
 	}
 	if x.ToolA != "" && x.ToolA == x.ToolB {
-		d.report(d.lineOf("tool_b"), "tool_a and tool_b are both %q; compare two different tools", x.ToolA)
+		d.report(d.lineOf("tool_b"), "same-sides", x.ToolA)
 	}
 	if x.Winner != "" && x.ToolA != "" && x.ToolB != "" && x.Winner != x.ToolA && x.Winner != x.ToolB {
-		d.report(d.lineOf("winner"), "winner must be tool_a or tool_b, that is %q or %q, not %q", x.ToolA, x.ToolB, x.Winner)
+		d.report(d.lineOf("winner"), "winner-elsewhere", x.ToolA, x.ToolB, x.Winner)
 	}
 }
 
 func (d *decoder) checkRetired(o *catalog.Retired) {
 	o.Note = markdown.Plain(o.Body)
 	if o.Note == "" && !d.isDraft {
-		d.inBody(1, "the note is empty; say why the tool was retired")
+		d.inBody(1, problem.New("note-empty"))
 	}
 	d.checkUsages(d.declared[o.Category], o.Usages)
 }
 
 func (d *decoder) checkPage(p *catalog.Page) {
 	if catalog.IsReservedPage(p.Slug) {
-		d.report(d.line, "the slug %q is used by the site itself; rename the page", p.Slug)
+		d.report(d.line, "slug-reserved", p.Slug)
 	}
 	for _, alias := range d.former {
 		if catalog.IsReservedPage(alias.slug) {
-			d.report(alias.line, "alias %q is used by the site itself; remove it", alias.slug)
+			d.report(alias.line, "alias-reserved", alias.slug)
 		}
 	}
 	d.checkEnd(p.PublishAt, p.UnpublishAt)
@@ -165,16 +172,16 @@ func (d *decoder) checkPage(p *catalog.Page) {
 func (d *decoder) checkArticle(a *catalog.Article) {
 	d.checkEnd(a.PublishAt, a.UnpublishAt)
 	if a.Body == "" && !d.isDraft {
-		d.inBody(1, "the article has no text; write it below the fields, or make it a draft")
+		d.inBody(1, problem.New("article-no-text"))
 	}
 	if d.isDraft && (a.PublishAt != "" || a.UnpublishAt != "") {
-		d.warn(d.lineOf("draft"), "draft is true, so publish_at and unpublish_at do nothing; delete draft when the article is ready")
+		d.warn(d.lineOf("draft"), "draft-with-hours")
 	}
 }
 
 func (d *decoder) checkEnd(publishAt, unpublishAt string) {
 	if unpublishAt != "" && unpublishAt <= publishAt {
-		d.report(d.lineOf("unpublish_at"), "unpublish_at must be after publish_at")
+		d.report(d.lineOf("unpublish_at"), "ends-before-begin")
 	}
 }
 
@@ -214,8 +221,7 @@ func (d *decoder) catalogue() (catalog.Catalog, categories) {
 	d.ignored = ignoredBy(&c)
 	for _, kind := range d.ignored {
 		if !slices.Contains(WarningKinds, kind) {
-			d.warn(d.lineOf("warnings"), "ignore in warnings names %s, which is no kind of warning; write some of %q",
-				quoted(kind), strings.Join(WarningKinds, ", "))
+			d.warn(d.lineOf("warnings"), "unknown-warning", quoted(kind), strings.Join(WarningKinds, ", "))
 		}
 	}
 	d.checkRights(&c.Settings)
@@ -226,9 +232,9 @@ func (d *decoder) catalogue() (catalog.Catalog, categories) {
 	for _, alias := range d.former {
 		switch {
 		case d.ownCategories[alias.slug] != nil:
-			d.report(alias.line, "alias %q is taken: it is a category", alias.slug)
+			d.report(alias.line, "alias-is-category", alias.slug)
 		case taken[alias.slug]:
-			d.report(alias.line, "alias %q is given twice", alias.slug)
+			d.report(alias.line, "category-alias-twice", alias.slug)
 		}
 		taken[alias.slug] = true
 	}
@@ -247,7 +253,7 @@ var ownKind = catalog.Field{
 // declare keeps a category that was read by entry, and what it mentions.
 func (d *decoder) declare(c *catalog.Category, entry *decoder) {
 	if c.Slug != "" && d.ownCategories[c.Slug] != nil {
-		entry.report(entry.lineOf("slug"), "category %q is declared twice", c.Slug)
+		entry.report(entry.lineOf("slug"), "category-twice", c.Slug)
 	}
 	d.ownCategories[c.Slug] = new(*c) // the catalogue sorts its own
 	entry.checkLists(c)

@@ -14,12 +14,12 @@ func (d *decoder) checkRights(s *catalog.Settings) {
 		given := d.find("licence").value
 		if given.kind == isMapping && l.URL == "" && !isWord {
 			if given.find("url") == nil { // another problem says what is wrong with one that is given
-				d.report(given.line, "url in licence is missing; give the address of the terms")
+				d.report(given.line, "licence-without-url")
 			}
 		} else if l.Name != "" && l.URL == "" && !isWord {
-			d.report(d.lineOf("licence"), "licence must be open, reserved, or the name and the url of other terms, not %s", quoted(l.Name))
+			d.report(d.lineOf("licence"), "licence-unknown", quoted(l.Name))
 		} else if l.URL != "" && isWord {
-			d.report(d.lineOf("licence"), "licence is %s, which has no url; delete it, or give the name of other terms", l.Name)
+			d.report(d.lineOf("licence"), "licence-with-url", l.Name)
 		}
 	}
 	if len(s.Licence) > 0 && s.Licence[0].Name == open {
@@ -27,7 +27,7 @@ func (d *decoder) checkRights(s *catalog.Settings) {
 	}
 	for i, line := range s.Robots {
 		if !robotsLine.MatchString(line) {
-			d.warn(d.lineOf("robots"), "item %d of robots is no line of robots.txt, such as Disallow: /archives/: %s; correct it", i+1, quoted(line))
+			d.warn(d.lineOf("robots"), "robots-line", i+1, quoted(line))
 		}
 	}
 }

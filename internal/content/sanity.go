@@ -1,43 +1,47 @@
 package content
 
 import (
-	"fmt"
-	"regexp"
+	"maps"
 	"slices"
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 )
 
 // WarningKinds are the kinds of warnings that catalogue.yaml can silence. What has no other kind is
 // other.
-var WarningKinds = []string{
-	"amount", "calendar", "duplicate", "future", "incomplete", "jump", "link", "old", "picture", "price", "protocol", "undated", "winner", "other",
-}
+var WarningKinds = append(slices.Sorted(maps.Keys(kindCodes)), "other")
 
-// kindParts are what the sentences of a kind have, and no others.
-var kindParts = map[string]*regexp.Regexp{
-	"amount":     regexp.MustCompile(`more than 100 000 €`),
-	"calendar":   regexp.MustCompile(`publish_at is|(?:so|without) publish_at|retired since|will not happen|was announced for`),
-	"duplicate":  regexp.MustCompile(`is also that of|are already compared`),
-	"future":     regexp.MustCompile(`is in the future`),
-	"incomplete": regexp.MustCompile(`score is given without`),
-	"jump":       regexp.MustCompile(`see that this is meant`),
-	"link":       regexp.MustCompile(`the link `),
-	"old":        regexp.MustCompile(`days? old; `),
-	"picture":    regexp.MustCompile(`the picture `),
-	"price":      regexp.MustCompile(`pricing is gratuit|price_display is|the latest entry of price_history|older than the price|the amount of the price`),
-	"protocol":   regexp.MustCompile(`is now tested under`),
-	"undated":    regexp.MustCompile(`but its updated_at did not`),
-	"winner":     regexp.MustCompile(`correct the winner`),
+// kindCodes are the codes of the warnings of a kind.
+var kindCodes = map[string][]string{
+	"amount": {"price-large"},
+	"calendar": {
+		"has-ended", "next-has-passed", "draft-with-hours", "retired-since", "retirement-not-scheduled", "obituary-too-early",
+		"announced-price-passed",
+	},
+	"duplicate":  {"domain-twice", "pair-twice"},
+	"future":     {"in-future", "text-in-future"},
+	"incomplete": {"score-without-summary", "score-without-access", "score-without-day"},
+	"jump":       {"price-jump", "score-jump", "many-changes"},
+	"link":       {"link-leads-nowhere"},
+	"old":        {"test-too-old", "price-too-old"},
+	"picture":    {"picture-without-alt", "caption-hidden"},
+	"price": {
+		"free-but-priced", "announced-free-priced", "display-contradicts", "display-changed-alone", "history-ends-elsewhere",
+		"checked-before-price", "quote-without-amount",
+	},
+	"protocol": {"other-protocol"},
+	"undated":  {"undated"},
+	"winner":   {"winner-scores-less"},
 }
 
 func (w Warning) kind() string {
 	if strings.HasPrefix(w.File, imageFolder+"/") {
 		return "picture"
 	}
-	for kind, parts := range kindParts {
-		if parts.MatchString(w.Text) {
+	for kind, codes := range kindCodes {
+		if slices.Contains(codes, w.Text.Code) {
 			return kind
 		}
 	}
@@ -71,8 +75,8 @@ const (
 // day on which it was checked. It is called before WarnUndated.
 func (r *Result) WarnJumps(old *catalog.Catalog, d *catalog.Diff) []Warning {
 	var found []Warning
-	warn := func(file string, line int32, format string, args ...any) {
-		addWarning(&found, ignoredBy(r.Catalog), Warning{file, max(int(line), 1), fmt.Sprintf(format, args...)})
+	warn := func(file string, line int32, code string, args ...any) {
+		addWarning(&found, ignoredBy(r.Catalog), Warning{file, max(int(line), 1), problem.New(code, args...)})
 	}
 	r.eachOf("outils", d.Of(catalog.ToolKind).Changed, func(file string, at recordLines) {
 		slug := at.slug
@@ -84,20 +88,18 @@ func (r *Result) WarnJumps(old *catalog.Catalog, d *catalog.Diff) []Warning {
 		after, comparable := catalog.Monthly(is.Pricing, is.Price)
 		isJump := before > priceJump*after || after > priceJump*before
 		if known && comparable && before > 0 && after > 0 && catalog.Each(was.Price) == catalog.Each(is.Price) && isJump {
-			warn(file, at.price, "the price of %q goes from %s to %s; see that this is meant", slug, was.Price, is.Price)
+			warn(file, at.price, "price-jump", slug, was.Price, is.Price)
 		}
 		shown := catalog.PriceChange{OldPrice: was.Price, NewPrice: is.Price, OldDisplay: was.PriceDisplay, NewDisplay: is.PriceDisplay}
 		asked, asks, comparable := shown.Asked()
 		if comparable && asked != asks && was.Price == is.Price {
-			warn(file, at.price, "price_display is %s, no longer %s, but price is still %s; convert it again: histories, feeds and mails follow price",
-				is.PriceDisplay, was.PriceDisplay, is.Price)
+			warn(file, at.price, "display-changed-alone", is.PriceDisplay, was.PriceDisplay, is.Price)
 		}
 		if was.Score != nil && is.Score != nil && (*was.Score-*is.Score > scoreJump || *is.Score-*was.Score > scoreJump) {
-			warn(file, at.score, "the score of %q goes from %s to %s; see that this is meant", slug, figure(*was.Score), figure(*is.Score))
+			warn(file, at.score, "score-jump", slug, figure(*was.Score), figure(*is.Score))
 		}
 		if is.PriceCheckedAt != "" && is.CheckedAt() == "" && was.Price != is.Price && catalog.IsPublic(is.Pricing, is.Price) {
-			warn(file, at.checked, "price_checked_at is %s, older than the price, which is that of %s; check the price again and set it, "+
-				"or date the change in price_history", is.PriceCheckedAt, is.PriceHistory[0].ChangedAt)
+			warn(file, at.checked, "checked-before-price", is.PriceCheckedAt, is.PriceHistory[0].ChangedAt)
 		}
 	})
 	c := r.Catalog
@@ -108,7 +110,7 @@ func (r *Result) WarnJumps(old *catalog.Catalog, d *catalog.Diff) []Warning {
 		all += k.Len(c) + len(of.Removed) - len(of.Added)
 	}
 	if changed >= leastMass && 2*changed > all {
-		warn(catalogueFile, 1, "%d of %d published records change at once; see that this is meant", changed, all)
+		warn(catalogueFile, 1, "many-changes", changed, all)
 	}
 	return finish(found, moreWarnings)
 }

@@ -53,7 +53,7 @@ func TestChangesThatAreRarelyMeantGiveWarnings(t *testing.T) {
 			t.Errorf("%+v: %v", test, found)
 		}
 		for _, w := range found {
-			want := map[bool]int{strings.Contains(w.Text, "the price"): 6, strings.Contains(w.Text, "the score"): 8}[true]
+			want := map[bool]int{strings.Contains(w.Text.English, "the price"): 6, strings.Contains(w.Text.English, "the score"): 8}[true]
 			if w.Line != max(want, 1) {
 				t.Errorf("%+v: line %d of %s: %s", test, w.Line, w.File, w.Text)
 			}
@@ -91,11 +91,6 @@ func TestAKindOfWarningIsSilenced(t *testing.T) {
 	r := readSane(t, "warnings: {ignore: [montant]}\n", "1 €/an", "8")
 	if len(r.Warnings) != 1 || r.Warnings[0].Line != 6 {
 		t.Error(r.Warnings)
-	}
-	for kind := range kindParts {
-		if !slices.Contains(WarningKinds, kind) {
-			t.Errorf("%s is in no list", kind)
-		}
 	}
 }
 

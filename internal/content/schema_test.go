@@ -145,7 +145,7 @@ func ownProblems(t *testing.T, kind string, records []map[string]any, isJSONLine
 				}
 			}
 			files := fstest.MapFS{"catalogue.yaml": {Data: text}}
-			readOwn(t, files, func(p Problem) { own[i] = append(own[i], p.Text) })
+			readOwn(t, files, func(p Problem) { own[i] = append(own[i], p.Text.English) })
 		}
 		return own
 	}
@@ -178,7 +178,7 @@ func ownProblems(t *testing.T, kind string, records []map[string]any, isJSONLine
 			at = fmt.Sprintf("%s:%d", p.File, p.Line)
 		}
 		if i, ok := place[at]; ok {
-			own[i] = append(own[i], p.Text)
+			own[i] = append(own[i], p.Text.English)
 		}
 	})
 	return own
@@ -193,7 +193,7 @@ func readOwn(t *testing.T, files fstest.MapFS, found func(Problem)) {
 	}
 	defer r.Close()
 	for _, p := range r.Problems {
-		if !slices.ContainsFunc(elsewhere, func(part string) bool { return strings.Contains(p.Text, part) }) {
+		if !slices.ContainsFunc(elsewhere, func(part string) bool { return strings.Contains(p.Text.English, part) }) {
 			found(p)
 		}
 	}

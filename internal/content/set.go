@@ -2,11 +2,11 @@ package content
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 )
 
 // Set is SetAll for one field.
@@ -19,7 +19,7 @@ func (d *Document) SetAll(values map[string]Value) error {
 	body, hasBody := values["body"]
 	for name, v := range values {
 		if f := d.field(name); f == nil || f.Form == catalog.OwnSlug && v.Text != d.Slug() {
-			return &EditError{Text: fmt.Sprintf("the field %q cannot be set here", name)}
+			return &EditError{Text: problem.New("field-fixed", name)}
 		}
 	}
 	next := *d
@@ -139,7 +139,7 @@ func (d *Document) apply(edits []edit) error {
 }
 
 func unwritten(f *catalog.Field) error {
-	return &EditError{Text: fmt.Sprintf("the value of %s cannot be written to this file; simplify it, or edit the file as text", f.Name)}
+	return &EditError{Text: problem.New("value-unwritten", f.Name)}
 }
 
 // raw returns the YAML of a field, without its name and its indentation. A comment behind the name is
@@ -180,14 +180,14 @@ func (d *Document) editRaw(f *catalog.Field, text string) (edit, error) {
 	}
 	text = first + "\n" + shift(slices.Collect(strings.Lines(text)), d.indent+2)
 	var problems []EditError
-	parsed, _ := parseYAML(f.Name+":"+text, 0, func(line int, format string, args ...any) {
+	parsed, _ := parseYAML(f.Name+":"+text, 0, func(line int, what problem.Text) {
 		if first == "" {
 			line = max(line-1, 1)
 		}
-		problems = append(problems, EditError{line, fmt.Sprintf(format, args...)})
+		problems = append(problems, EditError{line, what})
 	})
 	if len(problems) == 0 && len(parsed.fields) != 1 {
-		problems = append(problems, EditError{1, "the text is not the YAML of one field; indent it, or delete what is too much"})
+		problems = append(problems, EditError{1, problem.New("yaml-not-one-field")})
 	}
 	if len(problems) > 0 {
 		return edit{}, &problems[0]

@@ -3,11 +3,11 @@ package content
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 
 	"palmares/internal/picture"
+	"palmares/internal/problem"
 )
 
 // Pictures holds the bytes of the pictures of a folder that the store does not have yet, with their variants, in
@@ -32,14 +32,13 @@ func (p *Pictures) add(f picture.File) error {
 	if p.file == nil {
 		file, err := os.CreateTemp("", "palmares-pictures-")
 		if err != nil {
-			return fmt.Errorf("a temporary file for pictures cannot be created: %w", err)
+			return problem.Wrap(err, "temporary-file", err)
 		}
 		_ = os.Remove(file.Name()) // where that fails, Close removes it
 		p.file, p.places = file, map[string]place{}
 	}
 	if _, err := p.file.WriteAt(f.Bytes, p.size); err != nil {
-		return fmt.Errorf("the temporary file for pictures cannot be written: free some space in %s, "+
-			"or set TMPDIR to another folder (%w)", os.TempDir(), err)
+		return problem.Wrap(err, "temporary-file-full", os.TempDir(), err)
 	}
 	p.places[f.Name] = place{p.size, int64(len(f.Bytes))}
 	p.size += int64(len(f.Bytes))
@@ -53,7 +52,7 @@ func (p *Pictures) Read(_ context.Context, name string) ([]byte, error) {
 	}
 	at, ok := p.places[name]
 	if !ok {
-		return nil, fmt.Errorf("the folder has no new picture %s", name)
+		return nil, problem.New("no-new-picture", name)
 	}
 	content := make([]byte, at.length)
 	_, err := p.file.ReadAt(content, at.offset)

@@ -22,8 +22,7 @@ func (d *decoder) checkTheme(t *catalog.Theme) {
 		mode         *theme.Mode
 	}{{"accent", t.Accent, &theme.Light}, {"accent_dark", t.AccentDark, &theme.Dark}} {
 		if c, ok := theme.Parse(check.given); ok && check.mode.Contrast(c) < theme.MinContrast {
-			d.report(d.lineOf(check.field), "%s: text in %s, or on it, is hard to read: its contrast is below 4.5:1; "+
-				"the nearest colour that passes is %s", d.label(check.field), c, check.mode.Nearest(c))
+			d.report(d.lineOf(check.field), "hard-to-read", d.label(check.field), c, check.mode.Nearest(c))
 		}
 	}
 }
@@ -36,8 +35,7 @@ func (f *folder) checkAffiliates(x index) {
 	}
 	for _, r := range f.present() {
 		if r.tool() != nil && r.affiliateLine > 0 && !r.isDraft() {
-			f.problem(r.file, r.affiliateLine, "affiliate_url needs a page that tells visitors about such links; "+
-				"write and publish pages/%s.md", catalog.TransparencyPage)
+			f.problem(r.file, r.affiliateLine, "affiliate-without-page", catalog.TransparencyPage)
 			return // one page is enough for all
 		}
 	}

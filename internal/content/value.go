@@ -1,13 +1,13 @@
 package content
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"palmares/internal/problem"
 )
 
 // A value is a YAML or JSON value with the line on which it starts. Numbers are
@@ -58,43 +58,51 @@ func (v *value) isEmpty() bool {
 }
 
 // describe describes a value for a message that expected something else.
-func (v *value) describe() string {
+func (v *value) describe() problem.Text {
 	switch v.kind {
 	case isNull:
-		return "nothing"
+		return problem.New("nothing")
 	case isBool:
-		return v.text
+		return problem.Words(v.text)
 	case isNumber:
-		return "the number " + v.text
+		return problem.New("the-number", v.text)
 	case isText:
 		return quoted(v.text)
 	case isList:
-		return "a list"
+		return problem.New("a-list")
 	default:
-		return "a mapping"
+		return problem.New("a-mapping")
 	}
 }
 
+// bare describes a value for a message that expected a number.
+func (v *value) bare() problem.Text {
+	if v.kind == isNumber {
+		return problem.Words(v.text)
+	}
+	return v.describe()
+}
+
 // quoted quotes a text for a message, shortened, with unusual spaces escaped.
-func quoted(s string) string {
+func quoted(s string) problem.Text {
 	const maxRunes = 60
 	if utf8.RuneCountInString(s) > maxRunes {
 		s = string([]rune(s)[:maxRunes]) + "…"
 	}
-	return strconv.Quote(s)
+	return problem.New("quoted", s)
 }
 
 // A report adds a problem on a line of the file being read.
-type report func(line int, format string, args ...any)
+type report func(line int, what problem.Text)
 
 // put adds a field to a mapping, and reports it if it is already there.
-func (v *value) put(f field, problem report) {
+func (v *value) put(f field, tell report) {
 	if first := named(v.fields, f.name); first != nil {
-		where := " on this line"
+		where := problem.New("on-this-line")
 		if first.line != f.line {
-			where = fmt.Sprintf(", first on line %d", first.line)
+			where = problem.New("first-on-line", first.line)
 		}
-		problem(f.line, "field %s is given twice%s; keep one", quoted(f.name), where)
+		tell(f.line, problem.New("field-twice", quoted(f.name), where))
 		return
 	}
 	if v.full {
@@ -102,7 +110,7 @@ func (v *value) put(f field, problem report) {
 	}
 	v.full = len(v.fields) == maxFields
 	if v.full {
-		problem(f.line, "there are more than %d fields", maxFields)
+		tell(f.line, problem.New("more-fields", maxFields))
 		return
 	}
 	v.fields = append(v.fields, f)

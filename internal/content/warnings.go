@@ -2,13 +2,13 @@ package content
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 )
 
 // A folder with warnings can be published, but probably does not say what its
@@ -81,13 +81,10 @@ func (d *decoder) warnAbout(r *record) {
 func (d *decoder) warnPictures() {
 	for _, picture := range d.pictures {
 		if strings.TrimSpace(picture.alt) == "" {
-			d.warn(picture.line, "%sthe picture %s has no alternative text; write what it shows between its brackets",
-				picture.prefix, quoted(picture.written))
+			d.warnOf(picture.line, picture.in(problem.New("picture-without-alt", quoted(picture.written))))
 		}
 		if picture.hidesTitle {
-			d.warn(picture.line, "%sthe caption of the picture %s is not shown: a caption is shown only for a picture that "+
-				"stands alone in its paragraph",
-				picture.prefix, quoted(picture.written))
+			d.warnOf(picture.line, picture.in(problem.New("caption-hidden", quoted(picture.written))))
 		}
 	}
 }
@@ -106,11 +103,9 @@ func (d *decoder) warnAnnounced(t *catalog.Tool) {
 		switch {
 		case a.Retire != "" || a.From == "":
 		case a.From < d.days.today:
-			d.warn(d.lineOf("announced"), "the price that was announced for %s is in effect; see that price is the current one, "+
-				"and delete the item", a.From)
+			d.warn(d.lineOf("announced"), "announced-price-passed", a.From)
 		case pricing == "gratuit" && price != "" && !catalog.IsFree(price):
-			d.warn(d.lineOf("announced"), "from %s on pricing is gratuit, but price is %s; announce 0 €/mois as well",
-				a.From, quoted(price))
+			d.warn(d.lineOf("announced"), "announced-free-priced", a.From, quoted(price))
 		}
 	}
 }
@@ -119,20 +114,19 @@ func (d *decoder) warnTool(t *catalog.Tool) {
 	d.warnFuture("updated_at", t.UpdatedAt)
 	d.warnFuture("tested_at", t.TestedAt)
 	d.warnFuture("price_checked_at", t.PriceCheckedAt)
-	d.warnOld("tested_at", t.TestedAt, d.days.oldestTest, "the test", "test the tool again")
-	d.warnOld("price_checked_at", t.PriceCheckedAt, d.days.oldest, "the price check", "check the price again")
+	d.warnOld("tested_at", t.TestedAt, d.days.oldestTest, "test-too-old")
+	d.warnOld("price_checked_at", t.PriceCheckedAt, d.days.oldest, "price-too-old")
 	if t.Price != "" && t.Pricing == "gratuit" && !catalog.IsFree(t.Price) {
-		d.warn(d.lineOf("price"), "pricing is gratuit, but price is %s; write 0 €/mois, or pricing: freemium or payant",
-			quoted(t.Price))
+		d.warn(d.lineOf("price"), "free-but-priced", quoted(t.Price))
 	}
 	if euros, _, _ := catalog.Amount(t.Price); euros > largePrice {
-		d.warn(d.lineOf("price"), "price is %s, more than 100 000 €; correct it if it is a mistake", quoted(t.Price))
+		d.warn(d.lineOf("price"), "price-large", quoted(t.Price))
 	}
 	if contradicts(t) {
 		d.warn(d.lineOf("price_display"), otherPrice, quoted(t.PriceDisplay), quoted(t.Price))
 	}
 	if t.Score != nil && !d.isGiven("tested_at") {
-		d.warn(d.lineOf("score"), "score is given without tested_at; add the day of the test")
+		d.warn(d.lineOf("score"), "score-without-day")
 	}
 	d.warnTest(t)
 	d.warnHistory("price_history")
@@ -146,32 +140,23 @@ func (d *decoder) warnFuture(name, day string) {
 	switch {
 	case !d.days.isFuture(day):
 	case name == "date": // of a text, which can wait for it
-		d.warn(d.lineOf(name), "date is %s, which is in the future; correct it, or give the hour to publish at in publish_at", day)
+		d.warn(d.lineOf(name), "text-in-future", day)
 	default:
-		d.warn(d.lineOf(name), "%s is %s, which is in the future; correct the date", d.label(name), day)
+		d.warn(d.lineOf(name), "in-future", d.label(name), day)
 	}
 }
 
 // warnOld warns about something that was done before the oldest day.
-func (d *decoder) warnOld(name, day, oldest, what, advice string) {
-	if day == "" || day >= oldest {
-		return
+func (d *decoder) warnOld(name, day, oldest, code string) {
+	if day != "" && day < oldest {
+		d.warn(d.lineOf(name), code, day, cmp.Or(d.days.maxAge, testAge), name)
 	}
-	age := dayCount(cmp.Or(d.days.maxAge, testAge))
-	d.warn(d.lineOf(name), "%s of %s is more than %s old; %s and set %s", what, day, age, advice, name)
-}
-
-func dayCount(n int) string {
-	if n == 1 {
-		return "1 day"
-	}
-	return strconv.Itoa(n) + " days"
 }
 
 func (d *decoder) warnHistory(name string) {
 	for i, entry := range d.entries(name) {
 		if v := entry.find("changed_at"); v != nil && catalog.IsDate(v.text) && d.days.isFuture(v.text) {
-			d.warn(v.line, "changed_at in item %d of %s is %s, which is in the future; correct the date", i+1, name, v.text)
+			d.warn(v.line, "in-future", label{name: "changed_at", within: problem.New("in", label{name: name, item: i + 1})}, v.text)
 		}
 	}
 }
@@ -197,9 +182,7 @@ func (d *decoder) warnLatestPrice(t *catalog.Tool) {
 	last := latest.find("new_price")
 	end := catalog.WrittenPrice(catalog.Pricing(latest.textOf("new_pricing")), last.text)
 	if !strings.EqualFold(plainSpaces(end), plainSpaces(price)) { // Sur devis
-		d.warn(last.line, "price is %s, but the latest entry of price_history ends at %s; correct one of them, "+
-			"or add the change between them",
-			quoted(price), quoted(last.text))
+		d.warn(last.line, "history-ends-elsewhere", quoted(price), quoted(last.text))
 	}
 }
 
@@ -210,7 +193,7 @@ func (d *decoder) checkDisplay(t *catalog.Tool) {
 	}
 }
 
-const otherPrice = "price_display is %s, but price is %s; correct one of them"
+const otherPrice = "display-contradicts"
 
 // contradicts reports whether the site would show something else than the price that is public.
 func contradicts(t *catalog.Tool) bool {
@@ -269,9 +252,7 @@ func (f *folder) warnTogether(x index) {
 			f.checkRetirement(r, x)
 			domain := strings.ToLower(r.tool().Domain)
 			if first, ok := domains[domain]; ok && domain != "" {
-				f.warn(r.file, r.keyLine, "domain %q is also that of %q (%s, line %d); correct one of them, "+
-					"or make one tool an alias of the other",
-					domain, first.slug, first.file, first.keyLine)
+				f.warn(r.file, r.keyLine, "domain-twice", domain, first.slug, first.file, first.keyLine)
 				continue
 			}
 			domains[domain] = r
@@ -311,7 +292,7 @@ func (f *folder) warnAuthors(x index) {
 				meant[written] = name
 			}
 			if name != "" {
-				f.warn(r.file, r.authorLine, "author %q has no page in auteurs/; write %q if this is meant", written, name)
+				f.warn(r.file, r.authorLine, "author-without-page", written, name)
 			}
 		}
 	}
@@ -328,8 +309,7 @@ func (f *folder) warnWinner(r *record, x index) {
 		return
 	}
 	if a, b := won.tool().Score, lost.tool().Score; a != nil && b != nil && *a < *b {
-		f.warn(r.file, r.keyLine, "winner %q has a score of %s, and %q one of %s; correct the winner or a score",
-			winner, figure(*a), loser, figure(*b))
+		f.warn(r.file, r.keyLine, "winner-scores-less", winner, figure(*a), loser, figure(*b))
 	}
 }
 
@@ -343,9 +323,7 @@ func (f *folder) warnPair(r *record, pairs map[[2]string]*record) {
 	}
 	slices.Sort(pair[:])
 	if first, ok := pairs[pair]; ok {
-		f.warn(r.file, r.refs[0].line, "%q and %q are already compared (%s, line %d); keep one of the two comparisons, "+
-			"or make one a draft",
-			pair[0], pair[1], first.file, first.refs[0].line)
+		f.warn(r.file, r.refs[0].line, "pair-twice", pair[0], pair[1], first.file, first.refs[0].line)
 		return
 	}
 	pairs[pair] = r
@@ -400,7 +378,7 @@ func (r *Result) WarnUndated(tools, comparisons []string) []Warning {
 	var warnings []Warning
 	warn := func(file string, p recordLines) {
 		if p.updated > 0 {
-			text := fmt.Sprintf("%q changed, but its updated_at did not; set it to the day of the change, or leave it out", p.slug)
+			text := problem.New("undated", p.slug)
 			addWarning(&warnings, ignoredBy(r.Catalog), Warning{file, int(p.updated), text})
 		}
 	}

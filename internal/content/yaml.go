@@ -11,21 +11,22 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"palmares/internal/markdown"
+	"palmares/internal/problem"
 )
 
 // parseYAML parses a YAML mapping whose first line is line offset+1 of its file.
-// Problems go to problem; ok reports whether the text could be read at all.
-func parseYAML(text string, offset int, problem report) (v value, ok bool) {
-	problem = func(report report) report {
-		return func(line int, format string, args ...any) { report(line+offset, format, args...) }
-	}(problem)
+// Problems go to tell; ok reports whether the text could be read at all.
+func parseYAML(text string, offset int, tell report) (v value, ok bool) {
+	tell = func(tell report) report {
+		return func(line int, what problem.Text) { tell(line+offset, what) }
+	}(tell)
 	if len(text) > maxYAML {
-		problem(1, "the YAML is larger than %d KiB; move long lists into a .jsonl file", maxYAML>>10)
+		tell(1, problem.New("yaml-too-large", maxYAML>>10))
 		return v, false
 	}
 	if conflicts := markdown.Conflicts(text); len(conflicts) > 0 {
 		for _, p := range conflicts {
-			problem(p.Line, "%s", p.Text)
+			tell(p.Line, p.Text)
 		}
 		return v, false
 	}
@@ -33,49 +34,47 @@ func parseYAML(text string, offset int, problem report) (v value, ok bool) {
 	// the process.
 	defer func() {
 		if r := recover(); r != nil {
-			problem(1, "the YAML cannot be read; simplify it")
+			tell(1, problem.New("yaml-unreadable"))
 			v, ok = value{}, false
 		}
 	}()
 	tokens := lexer.Tokenize(text)
-	if !isSimpleYAML(tokens, problem) {
+	if !isSimpleYAML(tokens, tell) {
 		return v, false
 	}
 	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
-		line, sentence := yamlError(err)
-		problem(line, "the YAML is not valid: %s", sentence)
+		line, what := yamlError(err)
+		tell(line, problem.New("yaml-invalid", what))
 		return v, false
 	}
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
 		return value{kind: isMapping, line: 1 + offset}, true
 	}
-	t := yamlTree{offset: offset, problem: problem}
+	t := yamlTree{offset: offset, tell: tell}
 	v = t.value(file.Docs[0].Body, 1)
 	if v.kind != isMapping {
-		problem(v.line-offset, "the YAML must be fields, one `name: value` per line, not %s", v.describe())
+		tell(v.line-offset, problem.New("yaml-no-fields", v.describe()))
 		return v, false
 	}
 	return v, !t.failed
 }
 
-// rejectedYAML are the parts of YAML that a content folder has no use for.
+// rejectedYAML are the codes of the parts of YAML that a content folder has no use for.
 var rejectedYAML = map[token.Type]string{
-	token.AnchorType:         "anchors (&)",
-	token.AliasType:          "aliases (*)",
-	token.TagType:            "tags (!)",
-	token.MergeKeyType:       "merge keys (<<)",
-	token.MappingKeyType:     "complex keys (?)",
-	token.DirectiveType:      "directives (%)",
-	token.DocumentHeaderType: furtherDocuments,
-	token.DocumentEndType:    furtherDocuments,
+	token.AnchorType:         "anchors",
+	token.AliasType:          "aliases",
+	token.TagType:            "tags",
+	token.MergeKeyType:       "merge-keys",
+	token.MappingKeyType:     "complex-keys",
+	token.DirectiveType:      "directives",
+	token.DocumentHeaderType: "further-documents",
+	token.DocumentEndType:    "further-documents",
 }
-
-const furtherDocuments = "further documents (--- or ...)"
 
 // isSimpleYAML rejects, before parsing, what a content folder has no use for and
 // what can make the parser slow or crash.
-func isSimpleYAML(tokens token.Tokens, problem report) bool {
+func isSimpleYAML(tokens token.Tokens, tell report) bool {
 	ok := true
 	depth, entries, entryLine := 0, 0, 0
 	for i, t := range tokens {
@@ -93,16 +92,16 @@ func isSimpleYAML(tokens token.Tokens, problem report) bool {
 		case token.CommentType:
 			colour := bareColour.FindString(t.Value)
 			if i > 0 && tokens[i-1].Type == token.MappingValueType && tokens[i-1].Position.Line == line && colour != "" {
-				problem(line, "what follows # is a comment; put a colour in quotes, such as \"#%s\"", colour)
+				tell(line, problem.New("bare-colour", colour))
 				ok = false
 			}
 		}
-		if rejected := rejectedYAML[t.Type]; rejected != "" {
-			problem(line, "%s are not allowed in this YAML; if it is text, put it in quotes", rejected)
+		if code := rejectedYAML[t.Type]; code != "" {
+			tell(line, problem.New("yaml-not-allowed", problem.New(code)))
 			ok = false
 		}
 		if depth > maxDepth || entries > maxDepth {
-			problem(line, "the YAML is nested more than %d deep", maxDepth)
+			tell(line, problem.New("yaml-too-deep", maxDepth))
 			return false
 		}
 	}
@@ -111,33 +110,33 @@ func isSimpleYAML(tokens token.Tokens, problem report) bool {
 
 // yamlError returns the line and message of a parser error. It adds a hint for the
 // most common one, caused by the space before a colon in French.
-func yamlError(err error) (line int, sentence string) {
+func yamlError(err error) (line int, what problem.Text) {
 	var located interface {
 		error
 		GetToken() *token.Token
 		GetMessage() string
 	}
 	if !errors.As(err, &located) {
-		return 1, err.Error()
+		return 1, problem.Foreign(err.Error())
 	}
-	line, sentence = 1, located.GetMessage()
+	line, what = 1, problem.Foreign(located.GetMessage())
 	if t := located.GetToken(); t != nil && t.Position != nil {
 		line = max(1, t.Position.Line)
 	}
-	if strings.HasPrefix(sentence, "mapping value is not allowed") {
-		sentence += "; put a value that contains a colon and a space in quotes"
+	if strings.HasPrefix(what.English, "mapping value is not allowed") {
+		what = problem.New("yaml-colon", what)
 	}
-	return line, sentence
+	return line, what
 }
 
 type yamlTree struct {
-	offset  int
-	problem report
-	failed  bool
+	offset int
+	tell   report
+	failed bool
 }
 
-func (t *yamlTree) fail(line int, format string, args ...any) value {
-	t.problem(line, format, args...)
+func (t *yamlTree) fail(line int, code string, args ...any) value {
+	t.tell(line, problem.New(code, args...))
 	t.failed = true
 	return value{line: line + t.offset}
 }
@@ -148,7 +147,7 @@ func (t *yamlTree) value(n ast.Node, depth int) value {
 		line = max(1, tok.Position.Line)
 	}
 	if depth > maxDepth {
-		return t.fail(line, "the YAML is nested more than %d deep", maxDepth)
+		return t.fail(line, "yaml-too-deep", maxDepth)
 	}
 	v := value{line: line + t.offset}
 	switch n := n.(type) {
@@ -160,7 +159,7 @@ func (t *yamlTree) value(n ast.Node, depth int) value {
 	case *ast.StringNode:
 		v.kind, v.text = isText, n.Value
 		if n.Token.Type == token.StringType && hasTab(n.Token.Origin) { // which the parser drops
-			return t.fail(line, "there is a tab in the text %s; write a space instead", quoted(n.Value))
+			return t.fail(line, "yaml-tab", quoted(n.Value))
 		}
 		// The parser returns an unquoted 1e3, and very large integers, as strings.
 		if n.Token.Type == token.StringType && isPlainNumber(n.Value) {
@@ -184,7 +183,7 @@ func (t *yamlTree) value(n ast.Node, depth int) value {
 		v.kind = isMapping
 		t.put(&v, n, depth)
 	default:
-		return t.fail(line, "the YAML holds something that is neither text, number, list nor mapping; put it in quotes")
+		return t.fail(line, "yaml-odd-value")
 	}
 	return v
 }
@@ -202,7 +201,5 @@ func hasTab(origin string) bool {
 func (t *yamlTree) put(v *value, entry *ast.MappingValueNode, depth int) {
 	key := entry.Key.GetToken()
 	f := field{name: key.Value, line: key.Position.Line + t.offset, value: t.value(entry.Value, depth+1)}
-	v.put(f, func(line int, format string, args ...any) {
-		t.problem(line-t.offset, format, args...)
-	})
+	v.put(f, func(line int, what problem.Text) { t.tell(line-t.offset, what) })
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"palmares/internal/problem"
 )
 
 // A text that made the parser crash or run for minutes would fail this test, at
@@ -26,7 +28,7 @@ func TestHostileYAMLNeitherCrashesNorBlocks(t *testing.T) {
 	}
 	for _, text := range append(texts, stairs.String(), keys.String(), "a: ["+strings.Repeat("x,", size/2)+"]") {
 		problems := 0
-		v, ok := parseYAML(text, 0, func(int, string, ...any) { problems++ })
+		v, ok := parseYAML(text, 0, func(int, problem.Text) { problems++ })
 		if ok && v.kind != isMapping || !ok && problems == 0 {
 			t.Errorf("%.20q… gives %v, %v and %d problems", text, v.kind, ok, problems)
 		}

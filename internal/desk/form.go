@@ -13,6 +13,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/french"
+	"palmares/internal/problem"
 )
 
 type choice struct {
@@ -248,6 +249,9 @@ func unixLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
 var toolFields = []string{"tool_a", "tool_b", "winner", "successor"}
 
+// notTools are the codes of problems of fields that do not name a tool as they should.
+var notTools = []string{"empty", "must-be-not", "side-former", "not-a-tool"}
+
 // problemsOf returns the problems of a file by the names of its fields, "" for none in particular, and those of
 // other files.
 func problemsOf(found []content.Problem, file string, doc *content.Document) (own map[string][]string, others []content.Problem) {
@@ -261,8 +265,8 @@ func problemsOf(found []content.Problem, file string, doc *content.Document) (ow
 		if doc != nil && doc.FieldOf(p) != "slug" { // which is not in the form
 			name = doc.FieldOf(p)
 		}
-		text := inWords(file, french.Sentence(p.Text))
-		if slices.Contains(toolFields, name) && (strings.Contains(p.Text, "slug") || strings.Contains(p.Text, "is not a tool")) {
+		text := inWords(file, p.Text.French)
+		if slices.Contains(toolFields, name) && slices.Contains(notTools, p.Text.Code) {
 			text += "\u202f; choisissez-le dans la liste"
 		}
 		own[name] = append(own[name], text)
@@ -306,7 +310,7 @@ func inWords(file, sentence string) string {
 	return namesInSentences.ReplaceAllStringFunc(sentence, func(name string) string { return cmp.Or(words[name], name) })
 }
 
-func sentence(err error) string { return french.Capital(french.Sentence(err.Error())) }
+func sentence(err error) string { return french.Capital(problem.Of(err).French) }
 
 // maxFindings is how many problems a page lists: whoever corrects these sees the next.
 const maxFindings = 20
@@ -321,7 +325,7 @@ type finding struct {
 // findings returns what people read of problems in the folder and in working copies.
 func findings(found []content.Problem, copies ...*draft) (list []finding) {
 	for _, p := range found[:min(len(found), maxFindings)] {
-		f := finding{Where: recordName(p.File), Text: "\u00a0: " + inWords(p.File, french.Sentence(p.Text))}
+		f := finding{Where: recordName(p.File), Text: "\u00a0: " + inWords(p.File, p.Text.French)}
 		if stem, ok := strings.CutSuffix(p.File, ".md"); ok {
 			f.Href = recordsPath + "/" + stem
 		} else if f.Where == p.File { // no form corrects it

@@ -141,9 +141,9 @@ func (d *records) listPictures(r *request) (*response, error) {
 	without := map[string]bool{}
 	for _, w := range r.folder.Warnings {
 		switch {
-		case strings.HasPrefix(w.File, "images/") && strings.Contains(w.Text, "nothing uses this picture"):
+		case strings.HasPrefix(w.File, "images/") && w.Text.Code == "picture-unused":
 			data.Unused = append(data.Unused, w.File)
-		case strings.Contains(w.Text, "has no alternative text"):
+		case w.Text.Code == "picture-without-alt":
 			without[w.File] = true
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/edition"
-	"palmares/internal/french"
 )
 
 // testAge is how old a test may be, in days.
@@ -42,7 +41,7 @@ type row struct {
 // Warnings returns what is to be looked at in it.
 func (r row) Warnings() (list []string) {
 	for _, w := range r.warnings {
-		list = append(list, inWords(w.File, french.Sentence(w.Text)))
+		list = append(list, inWords(w.File, w.Text.French))
 	}
 	return list
 }

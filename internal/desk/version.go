@@ -15,6 +15,7 @@ import (
 	"palmares/internal/catalogdb"
 	"palmares/internal/chronicle"
 	"palmares/internal/content"
+	"palmares/internal/problem"
 	"palmares/internal/publication"
 	"palmares/internal/worktree"
 )
@@ -115,7 +116,7 @@ func (d *publications) changesOf(r *request, v version, names map[string]string)
 	for i := range diff.Entries {
 		e := &diff.Entries[i]
 		isTold[catalog.KindNamed(e.Kind).Folder+"/"+e.Slug] = true
-		list = append(list, chronicle.Title(e, chronicle.French))
+		list = append(list, chronicle.Title(e, problem.French))
 	}
 	for _, c := range publication.Records(&diff) {
 		file, _, _ := strings.Cut(c.Record, " (") // without the hour of what is scheduled

@@ -6,6 +6,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/problem"
 )
 
 // uncategorized is the category of drafts that have none yet.
@@ -71,7 +72,7 @@ func complete(c, own *catalog.Catalog, today string) (left []content.Warning) {
 		isShown := c.Tool(x.ToolA) != nil && c.Tool(x.ToolB) != nil
 		if !isShown {
 			left = append(left, content.Warning{
-				File: "comparatifs/" + x.Slug + ".md", Line: 1, Text: "a draft without tool_a and tool_b cannot be shown yet",
+				File: "comparatifs/" + x.Slug + ".md", Line: 1, Text: problem.New("draft-without-sides"),
 			})
 		}
 		return !isShown

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"net"
@@ -25,6 +24,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/guard"
+	"palmares/internal/problem"
 )
 
 // The limits of reading.
@@ -43,20 +43,23 @@ const (
 
 // Reasons why a page cannot be read; a status that is not OK is a StatusError.
 var (
-	ErrRobots    = errors.New("robots.txt of the site does not allow programs to read this page")
-	ErrNoPage    = errors.New("the address has no HTML page, but another kind of file")
-	ErrTooLarge  = errors.New("the page is too large or too deeply nested to be read")
-	ErrNoHost    = errors.New("there is no such host")
-	ErrAddress   = errors.New("the address is not that of a public page: it must begin with https:// and have a public host")
-	ErrRedirects = errors.New("the address redirects too often, or to an address that is not a page")
-	ErrNoAnswer  = errors.New("the host does not answer, or breaks off")
-	errLater     = errors.New("the host asks to be left alone for longer than a minute")
+	ErrRobots    = problem.New("page-robots")
+	ErrNoPage    = problem.New("page-no-html")
+	ErrTooLarge  = problem.New("page-too-large")
+	ErrNoHost    = problem.New("page-no-host")
+	ErrAddress   = problem.New("page-not-public")
+	ErrRedirects = problem.New("page-redirects")
+	ErrNoAnswer  = problem.New("page-no-answer")
+	errLater     = problem.New("page-later")
 )
 
 // A StatusError is a response that is neither a page nor a redirect.
 type StatusError int
 
-func (e StatusError) Error() string { return fmt.Sprintf("the page answers with status %d", int(e)) }
+func (e StatusError) Error() string { return e.In(problem.English) }
+
+// In returns the sentence in a language.
+func (e StatusError) In(l problem.Language) string { return problem.New("page-status", int(e)).In(l) }
 
 // Agent returns the User-Agent of a program that reads pages for a catalogue: who asks, and where to complain.
 func Agent(program string, c *catalog.Catalog) string {

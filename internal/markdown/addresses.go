@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"fmt"
 	"net/url"
 	"path"
 	"regexp"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 )
 
 // Addresses resolves the links and pictures of the texts of one catalogue. It is
@@ -40,7 +40,7 @@ type Addresses struct {
 	// Drafts holds records that exist, but that visitors do not see, with what they
 	// are, and Unread those that could not be read, to which every link is allowed. Both
 	// are keyed by file without suffix: outils/plume.
-	Drafts map[string]string
+	Drafts map[string]problem.Text
 	Unread map[string]bool
 
 	once    sync.Once
@@ -93,17 +93,16 @@ type place struct {
 }
 
 // Picture implements Resolver.
-func (p place) Picture(destination string) (catalog.Picture, string) {
+func (p place) Picture(destination string) (catalog.Picture, error) {
 	file, reason := PicturePath(p.folder, destination)
-	if reason != "" {
+	if reason != nil {
 		return catalog.Picture{}, reason
 	}
 	picture, ok := p.pictureAt(file)
 	if !ok {
-		return catalog.Picture{}, fmt.Sprintf("the picture %q is not in the folder: %s does not exist",
-			brief(destination), file)
+		return catalog.Picture{}, problem.New("picture-absent", brief(destination), file, "")
 	}
-	return picture, ""
+	return picture, nil
 }
 
 // pictureAt returns the picture of a file. Its path is stored in the Unicode form NFC;
@@ -117,19 +116,19 @@ func (a *Addresses) pictureAt(file string) (catalog.Picture, bool) {
 }
 
 // Link implements Resolver.
-func (p place) Link(destination string) (address, reason string) {
+func (p place) Link(destination string) (address string, reason error) {
 	p.once.Do(p.index)
-	fail := func(format string, args ...any) (string, string) {
-		return "", fmt.Sprintf("the link to %q leads nowhere: ", brief(destination)) + fmt.Sprintf(format, args...)
+	fail := func(reason error) (string, error) {
+		return "", problem.New("link-leads-nowhere", brief(destination), reason)
 	}
 	u, err := parseURL(destination)
 	if err != nil {
-		return fail("it is not an address")
+		return fail(problem.New("no-address"))
 	}
 	if u.Host != "" {
 		rest, ok := under(p.Catalog.URL, u)
 		if !ok {
-			return fail("it is on another site")
+			return fail(problem.New("on-another-site"))
 		}
 		u.Path = rest
 	}
@@ -138,14 +137,14 @@ func (p place) Link(destination string) (address, reason string) {
 	} else {
 		file := path.Join(p.folder, u.Path)
 		if file == ".." || strings.HasPrefix(file, "../") {
-			return fail("it leaves the folder; link to the file of a record, such as outils/plume.md")
+			return fail(problem.New("leaves-folder"))
 		}
 		address, reason = p.file(file, u)
 	}
-	if reason != "" {
-		return fail("%s", reason)
+	if reason != nil {
+		return fail(reason)
 	}
-	return address, ""
+	return address, nil
 }
 
 // IsOfRecord reports whether an address with the host of the site is where the pages of
@@ -162,24 +161,24 @@ func (a *Addresses) IsOfRecord(destination string) bool {
 }
 
 // file returns the address of a file of the folder.
-func (p place) file(file string, u *url.URL) (address, reason string) {
+func (p place) file(file string, u *url.URL) (address string, reason error) {
 	folder, name, _ := strings.Cut(file, "/")
 	slug, isMarkdown := strings.CutSuffix(name, markdownExt)
 	kind := catalog.KindIn(folder)
 	switch {
 	case folder == imageFolder && name != "":
 		if picture, ok := p.pictureAt(file); ok {
-			return MediaPath(picture.Hash, picture.Ext), ""
+			return MediaPath(picture.Hash, picture.Ext), nil
 		}
-		return "", file + " does not exist"
+		return "", problem.New("does-not-exist", file)
 	case name == "" && folder == "cimetiere" && u.Fragment != "":
 		return p.retiredTool(u.Fragment)
 	case name == "" && kind != nil && kind.List != "":
-		return withQuery("/"+folder, u), ""
+		return withQuery("/"+folder, u), nil
 	case !isMarkdown && catalog.IsSlug(slug) && p.folder == folder && kind != nil:
-		return "", fmt.Sprintf("write %s%s, or the address from the root of the site", slug, markdownExt)
+		return "", problem.New("write-address", slug+markdownExt)
 	case !isMarkdown || kind == nil:
-		return "", file + " is not a page of the site; link to the file of a record, such as outils/plume.md"
+		return "", problem.New("not-a-page", file)
 	}
 	if folder == "outils" {
 		return p.tool(slug, folder, u)
@@ -211,7 +210,7 @@ var productPages = map[string]bool{
 	"/api/v1/pricing": true, "/api/v1/stats": true, "/api/v1/tools": true, "/webhooks/v1/openapi.json": true,
 }
 
-func (p place) page(u *url.URL) (address, reason string) {
+func (p place) page(u *url.URL) (address string, reason error) {
 	clean := path.Clean(u.Path)
 	first, rest, _ := strings.Cut(clean[1:], "/")
 	slug, name := strings.TrimSuffix(rest, markdownExt), strings.TrimSuffix(first, markdownExt)
@@ -223,7 +222,7 @@ func (p place) page(u *url.URL) (address, reason string) {
 	case rest == "" && name == "cimetiere" && u.Fragment != "":
 		return p.retiredTool(u.Fragment)
 	case rest == "":
-		return withQuery("/"+name, u) + fragmentOf(u), ""
+		return withQuery("/"+name, u) + fragmentOf(u), nil
 	case first == "outils" && toolFile.MatchString(rest):
 		return p.toolFile(rest)
 	case first == "outils" || first == "avis" || first == "alternatives":
@@ -234,21 +233,21 @@ func (p place) page(u *url.URL) (address, reason string) {
 		slug = strings.TrimSuffix(slug, ".atom")
 		current := p.records["categories/"+slug]
 		if current == nil {
-			return "", fmt.Sprintf("there is no category %q", brief(slug))
+			return "", problem.New("no-such-category", brief(slug))
 		}
-		return withQuery("/categories/"+current.slug+rest[len(slug):], u), ""
+		return withQuery("/categories/"+current.slug+rest[len(slug):], u), nil
 	case first == imageFolder:
 		return p.file(clean[1:], u)
 	case first == "media":
 		if !p.isMedia(rest) {
-			return "", "the address of a picture changes with its content; link to its file, such as ../images/ecran.png"
+			return "", problem.New("media-address")
 		}
 	case first == "api" && !productPages[clean]:
 		return p.operation(clean, u)
 	case !productPages[clean]:
-		return "", "the site has no such page"
+		return "", problem.New("no-such-page")
 	}
-	return withQuery(clean, u) + fragmentOf(u), ""
+	return withQuery(clean, u) + fragmentOf(u), nil
 }
 
 // operationFolders are the folders of the records that operations of the API return.
@@ -257,18 +256,18 @@ var operationFolders = map[string]string{
 	"/api/v1/comparatifs/": "comparatifs",
 }
 
-func (p place) operation(clean string, u *url.URL) (address, reason string) {
+func (p place) operation(clean string, u *url.URL) (address string, reason error) {
 	dir, slug := path.Split(clean)
 	folder := operationFolders[dir]
 	if folder == "" {
-		return "", "the API has no such address; /docs lists those it has"
+		return "", problem.New("no-such-operation")
 	}
 	if x := p.records[folder+"/"+slug]; x != nil && !x.isHidden {
 		slug = x.slug
 	} else if !p.Unread[folder+"/"+slug] {
 		return "", p.absent(folder, slug)
 	}
-	return withQuery(dir+slug, u), ""
+	return withQuery(dir+slug, u), nil
 }
 
 // isMedia reports whether a file is a picture of the catalogue, or a smaller version.
@@ -287,39 +286,39 @@ func (p place) isMedia(file string) bool {
 }
 
 // retiredTool returns the address of a retired tool from its anchor in the list, or of a section of its obituary.
-func (p place) retiredTool(anchor string) (address, reason string) {
+func (p place) retiredTool(anchor string) (address string, reason error) {
 	slug, section, _ := strings.Cut(anchor, ".")
 	return p.record("cimetiere", slug, &url.URL{Fragment: section})
 }
 
 // tool returns the address of a page of a tool: outils, avis or alternatives.
-func (p place) tool(slug, under string, u *url.URL) (address, reason string) {
+func (p place) tool(slug, under string, u *url.URL) (address string, reason error) {
 	t := p.records["outils/"+slug]
 	switch {
 	case p.Unread["outils/"+slug]:
-		return "/" + under + "/" + slug + fragmentOf(u), ""
+		return "/" + under + "/" + slug + fragmentOf(u), nil
 	case t == nil && p.records["cimetiere/"+slug] != nil:
-		return "/cimetiere/" + slug, ""
+		return "/cimetiere/" + slug, nil
 	case t == nil:
 		return "", p.absent("outils", slug)
 	}
 	if u.Fragment == "" {
 		if under == "avis" && t.body == "" {
-			return "", fmt.Sprintf("tool %q has no review; link to /outils/%s", t.slug, t.slug)
+			return "", problem.New("no-review", t.slug, t.slug)
 		}
-		return withQuery("/"+under+"/"+t.slug, u), ""
+		return withQuery("/"+under+"/"+t.slug, u), nil
 	}
 	if under == "alternatives" {
-		return "", "the page of alternatives has no sections; remove #" + brief(u.Fragment)
+		return "", problem.New("alternatives-without-sections", brief(u.Fragment))
 	}
-	return p.section("/avis/"+t.slug, "outils/"+t.slug, t.body, fmt.Sprintf("the review of %q", t.slug), u.Fragment)
+	return p.section("/avis/"+t.slug, "outils/"+t.slug, t.body, problem.New("review-of", t.slug), u.Fragment)
 }
 
 // toolFile matches what follows the slug in the addresses of the feed and the badge of a tool.
 var toolFile = regexp.MustCompile(`\.atom$|/badge\.svg$`)
 
 // toolFile returns the address of the feed of a tool, which a retired one has, too, or of its badge.
-func (p place) toolFile(rest string) (address, reason string) {
+func (p place) toolFile(rest string) (address string, reason error) {
 	slug := toolFile.ReplaceAllString(rest, "")
 	current, isFeed := slug, strings.HasSuffix(rest, ".atom")
 	if t := p.records["outils/"+slug]; t != nil {
@@ -327,43 +326,43 @@ func (p place) toolFile(rest string) (address, reason string) {
 	} else if !p.Unread["outils/"+slug] && (p.records["cimetiere/"+slug] == nil || !isFeed) {
 		return "", p.absent("outils", slug)
 	}
-	return "/outils/" + current + rest[len(slug):], ""
+	return "/outils/" + current + rest[len(slug):], nil
 }
 
 // record returns the address of a record that is not a tool, or of a section of its text.
-func (p place) record(folder, slug string, u *url.URL) (address, reason string) {
+func (p place) record(folder, slug string, u *url.URL) (address string, reason error) {
 	under := catalog.KindIn(folder).Address
 	x := p.records[folder+"/"+slug]
 	switch {
 	case p.Unread[folder+"/"+slug]:
-		return under + slug + fragmentOf(u), ""
+		return under + slug + fragmentOf(u), nil
 	case x == nil:
 		return "", p.absent(folder, slug)
 	case x.isHidden:
-		return "", fmt.Sprintf("comparison %q is not published", x.slug)
+		return "", problem.New("comparison-hidden", x.slug)
 	}
 	address = withQuery(under+x.slug, u)
 	if u.Fragment == "" {
-		return address, ""
+		return address, nil
 	}
-	file, where := folder+"/"+x.slug, folder+"/"+x.slug+markdownExt
+	file := folder + "/" + x.slug
+	where := problem.Words(file + markdownExt)
 	if folder == "cimetiere" {
-		where = fmt.Sprintf("the obituary of %q", x.slug)
+		where = problem.New("obituary-of", x.slug)
 	}
 	return p.section(address, file, x.body, where, u.Fragment)
 }
 
 // absent says that there is no such record, and whether it is a draft.
-func (p place) absent(folder, slug string) string {
-	what := catalog.KindIn(folder).Noun
-	if status := p.Drafts[folder+"/"+slug]; status != "" {
-		return fmt.Sprintf("%s %q is %s; publish it first, or remove the link", what, slug, status)
+func (p place) absent(folder, slug string) error {
+	if status, ok := p.Drafts[folder+"/"+slug]; ok {
+		return problem.New("hidden-"+folder, slug, status)
 	}
-	return fmt.Sprintf("there is no %s %q", what, brief(slug))
+	return problem.New("no-"+folder, brief(slug))
 }
 
 // section adds the anchor of a section of a text, which is parsed once, to an address.
-func (p place) section(address, file, body, where, fragment string) (_, reason string) {
+func (p place) section(address, file, body string, where problem.Text, fragment string) (_ string, reason error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	x := p.sections[file]
@@ -378,7 +377,7 @@ func (p place) section(address, file, body, where, fragment string) (_, reason s
 	if !found {
 		return "", x.hint(where, fragment)
 	}
-	return address + "#" + id, ""
+	return address + "#" + id, nil
 }
 
 func withQuery(address string, u *url.URL) string {

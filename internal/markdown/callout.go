@@ -93,7 +93,7 @@ func (p *page) markCard(n *ast.Paragraph) {
 	if !ok || !isLink || link.NextSibling() != nil || link.FirstChild() == nil || hasFigures(n) {
 		return
 	}
-	if address, reason := p.resolver.Link(string(link.Destination)); reason == "" {
+	if address, reason := p.resolver.Link(string(link.Destination)); reason == nil {
 		if card, name := cards.Card(address); card != "" {
 			n.SetAttributeString(cardAttribute, card)
 			words, shown := strings.ToLower(NoBreak(plain(p.source, n))), strings.ToLower(NoBreak(name))

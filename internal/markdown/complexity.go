@@ -1,9 +1,10 @@
 package markdown
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"palmares/internal/problem"
 )
 
 // With these limits the slowest text of 1 MiB takes a few seconds (see
@@ -47,25 +48,22 @@ func tooComplex(source string) (Problem, bool) {
 			continue
 		}
 		if w.nesting > maxNesting {
-			return Problem{line, fmt.Sprintf("quotes and lists are nested more than %d deep; make the text flatter",
-				maxNesting)}, true
+			return Problem{line, problem.New("nested-too-deep", maxNesting)}, true
 		}
 		footnotes += w.footnotes
 		if footnotes > maxFootnotes {
-			return Problem{line, fmt.Sprintf("the text has more than %d footnotes and references to them; split it",
-				maxFootnotes)}, true
+			return Problem{line, problem.New("too-many-footnotes", maxFootnotes)}, true
 		}
 		marks += w.marks
 		if work+marks*marks > maxWork {
-			return Problem{runStart, "the block that starts here has too many brackets and emphasis marks; " +
-				"split it with blank lines"}, true
+			return Problem{runStart, problem.New("block-too-complex")}, true
 		}
 		if w.delimiter {
 			columns = max(columns, w.pipes+1)
 		}
 		cells += columns
 		if cells > maxCells {
-			return Problem{line, fmt.Sprintf("the tables of the text have more than %d cells; shorten them", maxCells)}, true
+			return Problem{line, problem.New("too-many-cells", maxCells)}, true
 		}
 	}
 	return Problem{}, false

@@ -5,6 +5,8 @@ import (
 	"regexp"
 
 	"github.com/yuin/goldmark/ast"
+
+	"palmares/internal/problem"
 )
 
 // findConflicts reports the markers that git leaves in a file, except in code, where
@@ -54,11 +56,10 @@ func conflicts(source []byte, code map[int]bool) (problems []Problem, markers ma
 		switch {
 		case code[number]:
 		case marker == '<':
-			problems = append(problems, Problem{number, "a git conflict was not resolved; " +
-				"keep one of the two versions and remove the lines <<<<<<<, ======= and >>>>>>>"})
+			problems = append(problems, Problem{number, problem.New("git-conflict")})
 			open, markers[number] = true, true
 		case leftover && !open:
-			problems = append(problems, Problem{number, "this line is what remains of a git conflict; remove it"})
+			problems = append(problems, Problem{number, problem.New("git-conflict-rest")})
 		case marker != 0 && open:
 			open, markers[number] = marker != '>', true
 		}

@@ -9,6 +9,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
+	"palmares/internal/problem"
 )
 
 // magazine is the catalogue around the texts of the tests below.
@@ -32,7 +33,7 @@ func magazine() *markdown.Addresses {
 				},
 			},
 		},
-		Drafts: map[string]string{"outils/brouillon": "a draft"},
+		Drafts: map[string]problem.Text{"outils/brouillon": problem.New("is-draft")},
 		Unread: map[string]bool{"outils/illisible": true},
 	}
 }
@@ -81,7 +82,7 @@ func TestLinksLeadToTheAddressOfTheirPage(t *testing.T) {
 		"../images/logo.png": "/media/aa.png",
 	} {
 		address, reason := magazine().In("outils").Link(written)
-		if address != want || reason != "" {
+		if address != want || reason != nil {
 			t.Errorf("%s leads to %q (%s), want %q", written, address, reason, want)
 		}
 	}
@@ -89,7 +90,7 @@ func TestLinksLeadToTheAddressOfTheirPage(t *testing.T) {
 		"absent.md", "brouillon.md", "plume.md#absent", "calame.md#x", "/avis/calame", "/alternatives/plume#x", "plume", "plume.MD", "../plume.md", "../README.md", "../..", "../../outils/plume.md",
 		"/pages/methode", "/methode#x", "/cimetiere/absent", "../cimetiere/jaserin.md#absent", "/cimetiere#jaserin.absent", "https://banc.example/outils/absent", "https://banc.example:8443/outils/plume", "/categories/absente", "/compt", "/outils/plume/prix", "../images/absente.png", "/static/site.css",
 	} {
-		if address, reason := magazine().In("outils").Link(written); address != "" || reason == "" {
+		if address, reason := magazine().In("outils").Link(written); address != "" || reason == nil {
 			t.Errorf("%s leads to %q", written, address)
 		}
 	}

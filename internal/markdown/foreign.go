@@ -5,65 +5,33 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-)
 
-// boxAdvice says how boxes are written.
-const boxAdvice = "a box for a remark is a quote whose first line is > [!NOTE], > [!TIP], > [!IMPORTANT], > [!WARNING] or " +
-	"> [!CAUTION], and nothing else"
+	"palmares/internal/problem"
+)
 
 // Other dialects of Markdown read some of what is text here. An author who writes it
 // expects something else on the page than the characters.
 var foreign = []struct {
 	pattern *regexp.Regexp
 	behind  string // the characters behind which it is read; "" for any
-	advice  string
-	isApart bool // not beside a letter, a digit or one more of its own characters, as c==d, x==y
+	advice  string // code of a text
+	isApart bool   // not beside a letter, a digit or one more of its own characters, as c==d, x==y
 }{
-	{
-		regexp.MustCompile(`^\{\{(?:<[^{}]*>|%[^{}]*%)\}\}`), "",
-		"shortcodes are not read; write what it stands for in Markdown, or put code between backticks", false,
-	},
-	{
-		regexp.MustCompile(`^\{%[^{}]*%\}`), "",
-		"templates are not read; write what it stands for in Markdown, or put code between backticks", false,
-	},
-	{
-		regexp.MustCompile("^==[^\\s=`](?:[^=`]*[^\\s=`])?=="), "",
-		"there is no highlighting; write **…** for strong text, or put code between backticks", true,
-	},
-	{
-		regexp.MustCompile("^\\+\\+[^\\s+`](?:[^+`\\n]*[^\\s+`])?\\+\\+"), "",
-		"there is no underlining; write **…** for strong text, or put code between backticks", true,
-	},
-	{
-		regexp.MustCompile(`^:[a-z][a-z0-9_]+:`), "",
-		"there are no names of emoji; write the emoji itself, or put code between backticks", true,
-	},
+	{regexp.MustCompile(`^\{\{(?:<[^{}]*>|%[^{}]*%)\}\}`), "", "shortcodes", false},
+	{regexp.MustCompile(`^\{%[^{}]*%\}`), "", "templates", false},
+	{regexp.MustCompile("^==[^\\s=`](?:[^=`]*[^\\s=`])?=="), "", "no-highlighting", true},
+	{regexp.MustCompile("^\\+\\+[^\\s+`](?:[^+`\\n]*[^\\s+`])?\\+\\+"), "", "no-underlining", true},
+	{regexp.MustCompile(`^:[a-z][a-z0-9_]+:`), "", "no-names-emoji", true},
 	{
 		regexp.MustCompile(`^(?:!!!|\?\?\?\+?) +(?i:abstract|attention|bug|caution|danger|example|failure|hint|important|info|` +
 			`note|question|quote|success|tip|warning)\b[^\n]*`), "\n",
-		boxAdvice, false,
+		"callout-form", false,
 	},
-	{
-		regexp.MustCompile(`^\[(?i:toc)\]`), "\n",
-		"no table of contents is written here; remove it", false,
-	},
-	{
-		regexp.MustCompile(`^\[\[[^\[\]\n]+\]\]`), "",
-		"this is no link; write [text](plume.md), or put code between backticks", false,
-	},
-	{
-		regexp.MustCompile(`^\[!(?i:note|tip|info|important|warning|caution|danger)\]`), "",
-		boxAdvice, false,
-	},
-	{
-		regexp.MustCompile(`^:::+ *\w[^\n]*`), "\n",
-		boxAdvice, false,
-	},
-	{
-		regexp.MustCompile(`^\{(?::\s*\S|[.#]\w|[\w-]+\s*=)[^{}\n]*\}`), ")]`*_>\n",
-		`links, pictures and texts have no attributes; remove it (or write \{ if it is text)`, false,
-	},
+	{regexp.MustCompile(`^\[(?i:toc)\]`), "\n", "table-of-contents", false},
+	{regexp.MustCompile(`^\[\[[^\[\]\n]+\]\]`), "", "wiki-link", false},
+	{regexp.MustCompile(`^\[!(?i:note|tip|info|important|warning|caution|danger)\]`), "", "callout-form", false},
+	{regexp.MustCompile(`^:::+ *\w[^\n]*`), "\n", "callout-form", false},
+	{regexp.MustCompile(`^\{(?::\s*\S|[.#]\w|[\w-]+\s*=)[^{}\n]*\}`), ")]`*_>\n", "attributes", false},
 }
 
 // isApart reports whether what is between two offsets begins and ends as a word does.
@@ -91,7 +59,7 @@ func (c *checker) foreign(offset int) int {
 		case rest[0] == '[' && len(rest) > len(found) && strings.IndexByte("([", rest[len(found)]) >= 0:
 			continue // reported as a link
 		}
-		c.report(offset, "%s is not rendered: %s", brief(string(found)), f.advice)
+		c.report(offset, "not-rendered", brief(string(found)), problem.New(f.advice))
 		return len(found)
 	}
 	return 0

@@ -15,7 +15,7 @@ func (p *page) opening(n *ast.Link) (string, bool) {
 	kind, fragment, reason := classify(n.Destination)
 	destination := string(n.Destination)
 	switch {
-	case reason != "":
+	case reason != nil:
 		return "", false
 	case kind == inText:
 		id, found := p.anchors.find(fragment)
@@ -25,7 +25,7 @@ func (p *page) opening(n *ast.Link) (string, bool) {
 		destination = "#" + p.prefix + id
 	case kind == inCatalogue && p.resolver != nil:
 		destination, reason = p.resolver.Link(destination)
-		if reason != "" {
+		if reason != nil {
 			return "", false
 		}
 	default:
@@ -40,7 +40,7 @@ func (p *page) opening(n *ast.Link) (string, bool) {
 // site's host, and any other destination unchanged.
 func (p *page) own(destination string) string {
 	if p.resolver != nil {
-		if address, reason := p.resolver.Link(destination); reason == "" {
+		if address, reason := p.resolver.Link(destination); reason == nil {
 			return address
 		}
 	}

@@ -37,12 +37,13 @@ import (
 	extast "github.com/yuin/goldmark/extension/ast"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 )
 
 // A Problem is something in a text that its author must fix.
 type Problem struct {
 	Line int // within the text, from 1
-	Text string
+	Text problem.Text
 }
 
 // introduction is the id of the text before the first heading.

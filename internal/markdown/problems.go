@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"bytes"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +10,8 @@ import (
 	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"palmares/internal/problem"
 )
 
 // maxProblems is how many problems of one text are reported: a text pasted from a
@@ -68,8 +69,7 @@ func check(body string, sections bool) Report {
 	if len(problems) > maxProblems {
 		rest := len(problems) - maxProblems
 		problems = append(problems[:maxProblems:maxProblems],
-			Problem{problems[maxProblems].Line, fmt.Sprintf("from here on, the text has %d more problems; fix the others first",
-				rest)})
+			Problem{problems[maxProblems].Line, problem.New("more-problems", rest)})
 	}
 	c.Problems = problems
 	return c.Report
@@ -90,8 +90,12 @@ type checker struct {
 	anchors     *anchorIndex // once needed
 }
 
-func (c *checker) report(offset int, format string, args ...any) {
-	c.Problems = append(c.Problems, Problem{c.lines.at(max(offset, 0)), fmt.Sprintf(format, args...)})
+func (c *checker) report(offset int, code string, args ...any) {
+	c.tell(offset, problem.New(code, args...))
+}
+
+func (c *checker) tell(offset int, reason error) {
+	c.Problems = append(c.Problems, Problem{c.lines.at(max(offset, 0)), problem.Of(reason)})
 }
 
 func (c *checker) visit(n ast.Node) {
@@ -135,8 +139,7 @@ func (c *checker) heading(h *ast.Heading) {
 	if n := h.Lines().Len(); n > 0 && c.markers[c.lines.at(h.Lines().At(n-1).Start)+1] {
 		return // underlined by a conflict marker
 	}
-	c.report(h.Pos(), "a heading of level 1 is not rendered, because the title of the page comes from name or title; "+
-		"write ## for a section")
+	c.report(h.Pos(), "heading-level-1")
 }
 
 // attributes reports what stands between braces behind a heading, unless it is {#id}
@@ -154,44 +157,39 @@ func (c *checker) attributes(h *ast.Heading) {
 	switch id, hasID := explicitID(h); {
 	case !hasID || string(written) != "{#"+id+"}":
 		if _, invalid := h.AttributeString("id"); !isSection || hasID || !invalid { // else reported with the sections
-			c.report(h.Pos(), "%s is not rendered; remove it: a heading of level 2 may have an id, such as {#prix}, "+
-				"and nothing else", brief(string(written)))
+			c.report(h.Pos(), "heading-attributes", brief(string(written)))
 		}
 	case !isSection:
-		c.report(h.Pos(), "%s is not rendered; remove it: only headings of level 2 outside lists and quotes have an anchor",
-			brief(string(written)))
+		c.report(h.Pos(), "heading-without-anchor", brief(string(written)))
 	}
 }
 
 // html reports a tag, a comment or a block that is not rendered.
 func (c *checker) html(offset int, html []byte) {
 	if bytes.HasPrefix(html, []byte("<!--")) {
-		c.report(offset, "an HTML comment is not rendered; remove it")
+		c.report(offset, "html-comment")
 		return
 	}
 	name := strings.ToLower(string(tagName.FindSubmatch(html)[1]))
 	form, _ := tagOf(html)
 	switch {
 	case form == closing && name == "br":
-		c.report(offset, "HTML: </br> does not exist; write <br>")
+		c.report(offset, "html-br")
 	case allowedTags[name] && form == closing:
-		c.report(offset, "HTML: </%s> closes nothing; write <%s> before it, in the same block and outside the emphasis or "+
-			"link between them", name, name)
+		c.report(offset, "html-closes-nothing", name, name)
 	case allowedTags[name] && form == opening:
-		c.report(offset, "HTML: <%s> is not closed; write </%s> in the same block, inside the emphasis or link around <%s>",
-			name, name, name)
+		c.report(offset, "html-not-closed", name, name, name)
 	case allowedTags[name]:
-		c.report(offset, "HTML: <%s> must be written without attributes", name)
+		c.report(offset, "html-attributes", name)
 	case form == closing && c.tags[name]: // reported where it was opened
 	case name == "":
-		c.report(offset, "HTML is not rendered; write Markdown, or put code between backticks")
+		c.report(offset, "html-block")
 	default:
 		if c.tags == nil {
 			c.tags = map[string]bool{}
 		}
 		c.tags[name] = true
-		c.report(offset, "HTML is not rendered: <%s>; write Markdown, or put code between backticks (only <br>, <kbd>, "+
-			"<sub> and <sup> are allowed)", brief(name))
+		c.report(offset, "html-tag", brief(name))
 	}
 }
 
@@ -201,14 +199,14 @@ var tagName = regexp.MustCompile(`^[ </]*([a-zA-Z0-9-]*)`)
 func (c *checker) link(offset int, destination []byte) {
 	c.write(offset, destination)
 	switch kind, fragment, reason := classify(destination); {
-	case reason != "":
-		c.report(offset, "%s", reason)
+	case reason != nil:
+		c.tell(offset, reason)
 	case kind == inText:
 		if c.anchors == nil {
 			c.anchors = c.indexSections(c.split())
 		}
 		if _, found := c.anchors.find(fragment); !found {
-			c.report(offset, "the link to #%s leads nowhere: %s", brief(fragment), c.anchors.hint("this text", fragment))
+			c.report(offset, "anchor-leads-nowhere", brief(fragment), c.anchors.hint(problem.New("this-text"), fragment))
 		}
 	case kind == inCatalogue:
 		c.Links = append(c.Links, Link{c.lines.at(offset), string(destination)})
@@ -221,8 +219,8 @@ func (c *checker) autoLink(n *ast.AutoLink) {
 	}
 	destination := n.URL(c.source)
 	c.write(n.Pos(), destination)
-	if _, _, reason := classify(destination); reason != "" {
-		c.report(n.Pos(), "%s", reason)
+	if _, _, reason := classify(destination); reason != nil {
+		c.tell(n.Pos(), reason)
 	}
 }
 
@@ -235,7 +233,7 @@ func (c *checker) write(offset int, destination []byte) {
 
 func (c *checker) noteLink(n *extast.FootnoteLink) {
 	if isInside(n, ast.KindLink) || isInside(n, ast.KindImage) {
-		c.report(n.Pos(), "a footnote cannot be inside a link or the description of a picture; put it behind")
+		c.report(n.Pos(), "footnote-in-link")
 	}
 }
 
@@ -246,7 +244,7 @@ func (c *checker) row(row *extast.TableRow) {
 		rest = rest[:end]
 	}
 	if cells, columns := countCells(string(rest)), len(row.Alignments); cells > columns {
-		c.report(row.Pos(), `this row has %d cells, and the table only %d; write \| for a bar that is text`, cells, columns)
+		c.report(row.Pos(), "too-wide-row", cells, columns)
 	}
 }
 
@@ -283,12 +281,11 @@ func (c *checker) checkDefinitions() {
 		name := brief(string(d.Label))
 		switch {
 		case strings.HasPrefix(name, "^"):
-			c.report(d.Pos(), "footnote [%s] is defined inside a list or a quote; define it at the start of a line, "+
-				"outside of them", name)
+			c.report(d.Pos(), "footnote-inside", name)
 		case defined[key]:
-			c.report(d.Pos(), "[%s] is defined a second time; remove one of the definitions", name)
+			c.report(d.Pos(), "definition-twice", name)
 		case !c.references[key]:
-			c.report(d.Pos(), "no link refers to [%s], so this line is not rendered; remove it, or write […][%s]", name, name)
+			c.report(d.Pos(), "definition-unused", name, name)
 		}
 		defined[key] = true
 	}
@@ -304,12 +301,11 @@ func (c *checker) checkNotes() {
 		name := brief(string(note.Ref))
 		switch {
 		case defined[string(note.Ref)]:
-			c.report(note.Pos(), "footnote [^%s] is defined a second time; give it another name", name)
+			c.report(note.Pos(), "footnote-twice", name)
 		case !shown[note]:
-			c.report(note.Pos(), "the text does not refer to footnote [^%s], so it is not rendered; "+
-				"write [^%s] where it belongs, or remove it", name, name)
+			c.report(note.Pos(), "footnote-unused", name, name)
 		case !note.HasChildren():
-			c.report(note.Pos(), "footnote [^%s] has no text; write it behind the colon", name)
+			c.report(note.Pos(), "footnote-empty", name)
 		}
 		defined[string(note.Ref)] = true
 	}

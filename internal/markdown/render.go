@@ -92,7 +92,7 @@ func (p *page) resolve(n ast.Node) {
 		if p.resolver == nil {
 			return
 		}
-		if picture, reason := p.resolver.Picture(string(n.Destination)); reason == "" {
+		if picture, reason := p.resolver.Picture(string(n.Destination)); reason == nil {
 			n.SetAttributeString(pictureAttribute, picture)
 		}
 	}

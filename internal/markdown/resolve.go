@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"fmt"
 	"net/url"
 	"path"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 )
 
 // A Resolver knows the catalogue around a text and the folder in which the text is.
@@ -20,10 +20,10 @@ import (
 type Resolver interface {
 	// Link returns the address of a destination, or the sentence that says why it
 	// has none.
-	Link(destination string) (address, reason string)
+	Link(destination string) (address string, reason error)
 	// Picture returns the picture at a path, or the sentence that says why there
 	// is none.
-	Picture(path string) (picture catalog.Picture, reason string)
+	Picture(path string) (picture catalog.Picture, reason error)
 }
 
 // linkKind says who knows whether a link leads anywhere.
@@ -37,40 +37,39 @@ const (
 
 // classify returns the kind of a destination, or the reason why it is none that can
 // be rendered, and the fragment of one in the same text.
-func classify(destination []byte) (kind linkKind, fragment, reason string) {
+func classify(destination []byte) (kind linkKind, fragment string, reason error) {
 	written := brief(string(destination))
 	u, err := parseURL(string(destination))
 	switch {
 	case err != nil:
-		return 0, "", fmt.Sprintf("the link to %q is not an address; check its spelling", written)
+		return 0, "", problem.New("link-odd", written)
 	case written == "":
-		return 0, "", "this link has no destination; write the address between the parentheses"
+		return 0, "", problem.New("link-empty")
 	case strings.ContainsRune(u.Path+u.Opaque, '\\') && (u.Scheme == "" || len(u.Scheme) == 1):
-		return 0, "", fmt.Sprintf("the link to %q has backslashes; write / instead", written)
+		return 0, "", problem.New("link-backslashes", written)
 	}
 	switch strings.ToLower(u.Scheme) {
 	case "http", "https":
 		if u.Host == "" {
-			return 0, "", fmt.Sprintf("the link to %q has no host; write https://host/path", written)
+			return 0, "", problem.New("link-no-host", written)
 		}
-		return elsewhere, "", ""
+		return elsewhere, "", nil
 	case "mailto":
 		if u.Opaque == "" {
-			return 0, "", fmt.Sprintf("the link to %q has no mail address", written)
+			return 0, "", problem.New("link-no-mail", written)
 		}
-		return elsewhere, "", ""
+		return elsewhere, "", nil
 	case "":
 	default:
-		return 0, "", fmt.Sprintf("the link to %q is not rendered; only http, https, mailto and links within the catalogue "+
-			"are", written)
+		return 0, "", problem.New("link-scheme", written)
 	}
 	switch {
 	case u.Host != "":
-		return elsewhere, "", ""
+		return elsewhere, "", nil
 	case u.Path == "" && u.RawQuery == "":
-		return inText, u.Fragment, ""
+		return inText, u.Fragment, nil
 	}
-	return inCatalogue, "", ""
+	return inCatalogue, "", nil
 }
 
 // parseURL parses a destination as a page gets it: escapes and entities are resolved
@@ -161,18 +160,20 @@ func (x *anchorIndex) find(fragment string) (id string, found bool) {
 }
 
 // hint says which sections a text has, where it has none for a fragment.
-func (x *anchorIndex) hint(where, fragment string) string {
-	if x.minor[fragment] || x.minor[fold(fragment)] {
-		where = "only headings of level 2 (##) have an anchor; " + where
-	}
+func (x *anchorIndex) hint(where problem.Text, fragment string) problem.Text {
 	const limit = 8
-	switch n := len(x.ids); {
-	case n == 0:
-		return where + " has no sections"
-	case n > limit:
-		return where + " has the sections #" + strings.Join(x.ids[:limit], ", #") + ", …"
+	ids := strings.Join(x.ids[:min(len(x.ids), limit)], ", #")
+	if len(x.ids) > limit {
+		ids += ", …"
 	}
-	return where + " has the sections #" + strings.Join(x.ids, ", #")
+	hint := problem.New("sections", where, ids)
+	if ids == "" {
+		hint = problem.New("no-sections", where)
+	}
+	if x.minor[fragment] || x.minor[fold(fragment)] {
+		return problem.New("only-level-2", hint)
+	}
+	return hint
 }
 
 // githubID returns the anchor that GitHub gives to a heading.
@@ -193,30 +194,29 @@ const imageFolder = "images"
 
 // PicturePath returns the path, from the root of the folder, of a picture that a
 // text in folder shows, or the sentence that says why it cannot be in the folder.
-func PicturePath(folder, destination string) (file, reason string) {
+func PicturePath(folder, destination string) (file string, reason error) {
 	written := brief(destination)
 	u, err := parseURL(destination)
 	switch {
 	case err != nil:
-		return "", fmt.Sprintf("the picture %q is not a path; check its spelling", written)
+		return "", problem.New("picture-odd", written)
 	case written == "":
-		return "", "this picture has no path; write it between the parentheses, such as ../images/ecran.png"
+		return "", problem.New("picture-empty")
 	case strings.EqualFold(u.Scheme, "data"):
-		return "", "a picture within the text (data:) is not rendered; put the file into images/"
+		return "", problem.New("picture-data")
 	case u.Host != "" || u.Scheme != "":
-		return "", fmt.Sprintf("the picture %q is on another host, which is not rendered; put the file into images/", written)
+		return "", problem.New("picture-elsewhere", written)
 	case strings.ContainsRune(u.Path, '\\'):
-		return "", fmt.Sprintf("the picture %q has backslashes; write / instead", written)
+		return "", problem.New("picture-backslashes", written)
 	}
 	file = path.Join(folder, u.Path)
 	if strings.HasPrefix(u.Path, "/") {
 		file = strings.TrimPrefix(path.Clean(u.Path), "/")
 	}
 	if rest, ok := strings.CutPrefix(file, imageFolder+"/"); !ok || rest == "" {
-		return "", fmt.Sprintf("the picture %q is not in images/; put it there and write %s",
-			written, example(folder, path.Base(file)))
+		return "", problem.New("picture-not-in-images", written, example(folder, path.Base(file)))
 	}
-	return file, ""
+	return file, nil
 }
 
 // example returns how a text in folder names a picture.

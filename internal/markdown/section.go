@@ -12,6 +12,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
 	"golang.org/x/text/unicode/norm"
+
+	"palmares/internal/problem"
 )
 
 // A section is a part of a document: a level 2 heading and what follows it, or
@@ -109,31 +111,28 @@ func (c *checker) checkSections() {
 		}
 		headed = true
 		if plain(c.source, h) == "" {
-			c.report(h.Pos(), "this heading has no text; write one")
+			c.report(h.Pos(), "heading-empty")
 			continue
 		}
 		if invalid := invalidID(h, c.source); invalid != "" {
-			c.report(h.Pos(), "section id %s must be made of the letters a to z, digits, - and _, such as {#prise-en-main}",
-				invalid)
+			c.report(h.Pos(), "section-id-odd", invalid)
 			continue
 		}
 		line := c.lines.at(h.Pos())
 		id := headingID(h, c.source)
 		if first, twice := seen[id]; twice {
-			c.report(h.Pos(), "%s", duplicateMessage(id, first, line))
+			c.tell(h.Pos(), duplicate(id, first, line))
 			continue
 		}
 		seen[id] = line
 	}
 }
 
-func duplicateMessage(id string, first, line int) string {
+func duplicate(id string, first, line int) problem.Text {
 	if id == introduction {
-		return fmt.Sprintf("section id %q is already used by the text before the first heading; "+
-			"give this heading another id with {#id}", id)
+		return problem.New("section-id-introduction", id)
 	}
-	return fmt.Sprintf("section id %q is already used by the heading %d lines above; "+
-		"give one of them another id with {#id}", id, line-first)
+	return problem.New("section-id-twice", id, line-first)
 }
 
 // anchors holds the section ids used so far. CheckSections rejects duplicates; for

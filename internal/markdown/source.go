@@ -65,11 +65,11 @@ func (e *editor) visit(n ast.Node) {
 // contain other links, with other destinations.
 func (e *editor) replace(from int, opener string, destination []byte) {
 	kind, _, reason := classify(destination)
-	if reason != "" || kind == inText || from < 0 {
+	if reason != nil || kind == inText || from < 0 {
 		return
 	}
 	address, reason := e.resolver.Link(string(destination))
-	if reason != "" {
+	if reason != nil {
 		return
 	}
 	const tries = 5

@@ -3,13 +3,14 @@ package markdown
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"regexp"
 	"sort"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
+
+	"palmares/internal/problem"
 )
 
 // text checks what the parser left as text.
@@ -19,9 +20,9 @@ func (c *checker) text(n *ast.Text) {
 		marks := len(value) - len(bytes.TrimLeft(value, "#"))
 		switch {
 		case marks > 6:
-			c.report(n.Segment.Start, "this is not a heading, because headings have at most six #")
+			c.report(n.Segment.Start, "heading-too-deep")
 		case marks < len(value):
-			c.report(n.Segment.Start, "this is not a heading, because a space is missing after %s; write %s %s",
+			c.report(n.Segment.Start, "heading-without-space",
 				value[:marks], value[:marks], brief(string(value[marks:])))
 		}
 	}
@@ -60,19 +61,17 @@ func (c *checker) endRun() {
 		case s[i] == '!' && s[i+1] == '[':
 			i += c.unparsedPicture(start + i)
 		case s[i] == ']' && s[i+1] == '(' && c.opened(start+i):
-			if reason := c.unparsed(start + i + 2); reason != "" {
-				c.report(start+i, `this link is not rendered, because %s (or \[ if it is text)`, reason)
+			if reason := c.unparsed(start + i + 2); reason != nil {
+				c.report(start+i, "link-unparsed", reason)
 			}
 		case s[i] == '[' && s[i+1] == '^':
 			if label, ok := label(s[i+2:]); ok && label != "" {
-				c.report(start+i, "footnote [^%s] has no definition; add one at the start of a line, outside lists and quotes: "+
-					"[^%s]: …", brief(label), brief(label))
+				c.report(start+i, "footnote-undefined", brief(label), brief(label))
 				i += len(label) + 1
 			}
 		case s[i] == ']' && s[i+1] == '[' && c.opened(start+i):
 			if label, ok := label(s[i+2:]); ok && !strings.HasPrefix(label, "^") {
-				c.report(start+i, "the link […][%s] has no definition; write […](address), add a line [%s]: address, "+
-					"or put code between backticks", brief(label), brief(label))
+				c.report(start+i, "link-undefined", brief(label), brief(label))
 				i += len(label) + 1
 			}
 		case strings.IndexByte("{[:", s[i]) >= 0 || s[i] == s[i+1] && strings.IndexByte("=+!?", s[i]) >= 0:
@@ -122,26 +121,26 @@ func (c *checker) unparsedPicture(offset int) int {
 		}
 	}
 	after := rest[min(end+1, len(rest)):]
-	reason := "the path is missing; write ![description](../images/ecran.png)"
+	reason := error(problem.New("unparsed-no-path"))
 	switch trimmed := bytes.TrimLeft(after, " \t\n"); {
 	case hasLabel(rest, "^"), hasLabel(after, "["):
 		return 0 // reported as a footnote or a reference
 	case len(trimmed) == 0 || trimmed[0] != '(':
 	case len(trimmed) < len(after):
-		reason = "there is a space between ] and (; remove it"
+		reason = problem.New("unparsed-space-before")
 	default:
-		reason = cmp.Or(c.unparsed(offset+2+end+2), "the parentheses are not closed")
+		reason = cmp.Or[error](c.unparsed(offset+2+end+2), problem.New("unparsed-open"))
 	}
-	c.report(offset, `this picture is not rendered, because %s (or !\[ if it is text)`, reason)
+	c.report(offset, "picture-unparsed", reason)
 	return 2 + end
 }
 
-// unparsed says why the parser did not accept the destination at an offset; "" if
+// unparsed says why the parser did not accept the destination at an offset; nil if
 // nothing looks like one.
-func (c *checker) unparsed(offset int) string {
+func (c *checker) unparsed(offset int) error {
 	inner, _, closed := strings.Cut(string(c.rest(offset)), ")")
 	if !closed || strings.TrimSpace(inner) == "" {
-		return ""
+		return nil
 	}
 	destination := strings.TrimSpace(inner)
 	if title := beforeTitle.FindStringIndex(destination); title != nil {
@@ -149,13 +148,13 @@ func (c *checker) unparsed(offset int) string {
 	}
 	switch {
 	case strings.HasPrefix(destination, "<"):
-		return "its address between < and > is not closed, or something else than a title follows it"
+		return problem.New("unparsed-angle")
 	case strings.ContainsAny(destination, " \t\n"):
-		return fmt.Sprintf("its address has a space; write <%s>, or %%20 for each space", brief(destination))
+		return problem.New("unparsed-space", brief(destination))
 	case len(destination) < len(strings.TrimSpace(inner)):
-		return `its title is not closed, or has quotes inside; write \" for those`
+		return problem.New("unparsed-title")
 	}
-	return "its brackets or parentheses do not match, or it is around another link"
+	return problem.New("unparsed-brackets")
 }
 
 // beforeTitle is what separates a destination from its title.

@@ -18,6 +18,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
 	"palmares/internal/chronicle"
+	"palmares/internal/problem"
 	"palmares/internal/publication"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
@@ -90,17 +91,17 @@ func (m *month) write() {
 		}
 		for _, line := range b.Entries {
 			i := slices.IndexFunc(m.snap.Entries, func(e catalog.Entry) bool {
-				return line.Title == chronicle.Title(&e, chronicle.French) || line.Title == chronicle.Correction(&e, chronicle.French)
+				return line.Title == chronicle.Title(&e, problem.French) || line.Title == chronicle.Correction(&e, problem.French)
 			})
 			if i < 0 {
 				m.t.Errorf("%s was told %q, which no entry says", b.To, line.Title)
 				continue
 			}
 			e := &m.snap.Entries[i]
-			if _, isKnown := m.beliefs[b.To][e.ID()]; isKnown != (line.Title == chronicle.Correction(e, chronicle.French)) {
+			if _, isKnown := m.beliefs[b.To][e.ID()]; isKnown != (line.Title == chronicle.Correction(e, problem.French)) {
 				m.t.Errorf("%s was told %q; told before: %t", b.To, line.Title, isKnown)
 			}
-			m.beliefs[b.To][e.ID()] = chronicle.Title(e, chronicle.French)
+			m.beliefs[b.To][e.ID()] = chronicle.Title(e, problem.French)
 			if e.Withdrawn {
 				delete(m.beliefs[b.To], e.ID())
 			}
@@ -188,7 +189,7 @@ func TestAMonthIsToldOnceAndAlikeEverywhere(t *testing.T) {
 			if e.Withdrawn || e.Position <= began {
 				continue
 			}
-			title := chronicle.Title(e, chronicle.French)
+			title := chronicle.Title(e, problem.French)
 			ids, titles, all[e.ID()] = append(ids, e.ID()), append(titles, title), title
 			if e.IsUrgent() {
 				urgent[e.ID()] = title
@@ -241,7 +242,7 @@ func (m *month) log() (titles []string) {
 	m.t.Helper()
 	for version := int64(3); version <= m.version; version++ {
 		var out bytes.Buffer
-		if err := (publication.Log{Version: version, JSON: true}).Write(m.t.Context(), m.db.Catalogue, &out); err != nil {
+		if err := (publication.Log{Version: version, JSON: true, Language: problem.French}).Write(m.t.Context(), m.db.Catalogue, &out); err != nil {
 			m.t.Fatal(err)
 		}
 		for lines := bufio.NewScanner(&out); lines.Scan(); {

@@ -22,6 +22,7 @@ import (
 	"palmares/internal/chronicle"
 	"palmares/internal/mail"
 	"palmares/internal/markdown"
+	"palmares/internal/problem"
 	"palmares/internal/readerdb"
 	"palmares/internal/snapshot"
 	"palmares/internal/sqldb"
@@ -136,7 +137,7 @@ func (n news) write(follows []readerdb.Follow) string {
 		if isCorrection[e] {
 			words = chronicle.Correction
 		}
-		line := mail.Entry{Title: words(e, chronicle.French), Page: n.snap.Catalog.URL + chronicle.About(n.snap, e).Path}
+		line := mail.Entry{Title: words(e, problem.French), Page: n.snap.Catalog.URL + chronicle.About(n.snap, e).Path}
 		if e.What == catalog.WhatScore && !e.Withdrawn {
 			line.Summary = markdown.NoBreak(e.Note)
 		}

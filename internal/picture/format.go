@@ -2,12 +2,12 @@ package picture
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"image"
 	"path"
 	"slices"
 	"strings"
+
+	"palmares/internal/problem"
 )
 
 // format is one of the four formats the site serves.
@@ -26,26 +26,24 @@ var (
 	gifFormat  = &format{"GIF", "gif", []string{".gif"}, parseGIF, decodeGIF}
 )
 
-const saveAs = "save it as JPEG, PNG or WebP"
-
 // refused lists what people put into a folder of pictures by mistake, by the bytes it
-// starts with.
-var refused = []struct{ start, what string }{
-	{"BM", "a BMP picture"},
-	{"II*\x00", "a TIFF picture"},
-	{"MM\x00*", "a TIFF picture"},
-	{"II+\x00", "a TIFF picture"},
-	{"MM\x00+", "a TIFF picture"},
-	{"\x00\x00\x01\x00", "an icon file (ICO)"},
-	{"\x00\x00\x02\x00", "a cursor file (CUR)"},
-	{"8BPS", "a Photoshop document (PSD)"},
-	{"\xff\x0a", "a JPEG XL picture"},
-	{"\x00\x00\x00\x0cJXL ", "a JPEG XL picture"},
-	{"\x00\x00\x00\x0cjP  ", "a JPEG 2000 picture"},
-	{"%PDF-", "a PDF document"},
-	{"%!PS", "a PostScript document"},
-	{"PK\x03\x04", "a ZIP archive or an office document"},
-	{"\x1aE\xdf\xa3", "a video"},
+// starts with: the code of its text and its name.
+var refused = []struct{ start, code, name string }{
+	{"BM", "a-picture", "BMP"},
+	{"II*\x00", "a-picture", "TIFF"},
+	{"MM\x00*", "a-picture", "TIFF"},
+	{"II+\x00", "a-picture", "TIFF"},
+	{"MM\x00+", "a-picture", "TIFF"},
+	{"\x00\x00\x01\x00", "an-icon", ""},
+	{"\x00\x00\x02\x00", "a-cursor", ""},
+	{"8BPS", "a-psd", ""},
+	{"\xff\x0a", "a-picture", "JPEG XL"},
+	{"\x00\x00\x00\x0cJXL ", "a-picture", "JPEG XL"},
+	{"\x00\x00\x00\x0cjP  ", "a-picture", "JPEG 2000"},
+	{"%PDF-", "a-document", "PDF"},
+	{"%!PS", "a-document", "PostScript"},
+	{"PK\x03\x04", "an-archive", ""},
+	{"\x1aE\xdf\xa3", "a-video", ""},
 }
 
 // formatOf goes by content. The name only helps to say what a file is that is not
@@ -63,39 +61,39 @@ func formatOf(name string, file []byte) (*format, error) {
 	case starts("GIF87a"), starts("GIF89a"):
 		return gifFormat, nil
 	case starts("version https://git-lfs"):
-		return nil, errors.New("this is a Git LFS pointer, not the picture; run `git lfs pull` and try again")
+		return nil, problem.New("git-lfs-pointer")
 	case element == "svg", ending == ".svg", ending == ".svgz": // by its name if it is compressed
-		return nil, errors.New("this is an SVG picture, which is not accepted because SVG can carry script; export it as PNG")
+		return nil, problem.New("svg-picture-accepted")
 	case element == "html":
-		return nil, errors.New("this is an HTML page, not a picture; download the picture itself")
+		return nil, problem.New("html-page-picture")
 	}
-	if what := container(file); what != "" {
-		return nil, fmt.Errorf("this is %s, which is not accepted; %s", what, saveAs)
+	if code, name := container(file); code != "" {
+		return nil, problem.New("not-accepted", problem.New(code, name))
 	}
 	for _, r := range refused {
 		if starts(r.start) {
-			return nil, fmt.Errorf("this is %s, which is not accepted; %s", r.what, saveAs)
+			return nil, problem.New("not-accepted", problem.New(r.code, r.name))
 		}
 	}
-	return nil, fmt.Errorf("this is not a picture in a known format; %s", saveAs)
+	return nil, problem.New("unknown-format")
 }
 
-// container names the ISO media files: pictures of recent phones, and videos.
-func container(file []byte) string {
+// container returns the code and the name of ISO media files: pictures of recent phones, and videos.
+func container(file []byte) (code, name string) {
 	if len(file) < 12 || string(file[4:8]) != "ftyp" {
-		return ""
+		return "", ""
 	}
 	// The major brand, a version, then compatible brands. AVIF files may have the
 	// general brand mif1 first.
 	brands := string(file[8:min(len(file), 64)])
 	switch {
 	case strings.Contains(brands, "avif"), strings.Contains(brands, "avis"):
-		return "an AVIF picture"
+		return "an-picture", "AVIF"
 	case strings.Contains(brands, "heic"), strings.Contains(brands, "heix"), strings.Contains(brands, "hevc"),
 		strings.Contains(brands, "mif1"), strings.Contains(brands, "msf1"):
-		return "an HEIC picture"
+		return "an-picture", "HEIC"
 	}
-	return "a video"
+	return "a-video", ""
 }
 
 // firstElement tells svg and html from all others, which are "".
@@ -126,21 +124,20 @@ func opening(file []byte) string {
 
 // nameWarning compares the name with what the file is. The picture is served by its
 // content, so nothing breaks; but other programs go by the name.
-func nameWarning(f *format, name string) []string {
+func nameWarning(f *format, name string) []problem.Text {
 	ending := path.Ext(name)
 	if slices.Contains(f.endings, strings.ToLower(ending)) {
 		return nil
 	}
 	if ending == "" {
-		return []string{fmt.Sprintf("this is a %s picture, but its name has no ending; add .%s", f.name, f.ext)}
+		return []problem.Text{problem.New("picture-without-ending", f.name, f.ext)}
 	}
-	return []string{fmt.Sprintf("this is a %s picture, but its name ends in %s; rename it to end in .%s",
-		f.name, ending, f.ext)}
+	return []problem.Text{problem.New("picture-other-ending", f.name, ending, f.ext)}
 }
 
 // NameWarnings returns what Inspect says about the name of a picture that passed it
 // before, given the Ext that it found.
-func NameWarnings(name, ext string) []string {
+func NameWarnings(name, ext string) []problem.Text {
 	for _, f := range []*format{pngFormat, jpegFormat, webpFormat, gifFormat} {
 		if f.ext == ext {
 			return nameWarning(f, name)

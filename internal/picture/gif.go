@@ -3,12 +3,12 @@ package picture
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"image"
 	"image/draw"
 	"image/gif"
 	"slices"
+
+	"palmares/internal/problem"
 )
 
 const (
@@ -85,7 +85,7 @@ func parseGIF(file []byte, lim limits) (*parsed, error) {
 		return nil, err
 	}
 	if len(g.frames) == 0 {
-		return nil, damaged(errors.New("no picture in it"))
+		return nil, damaged(problem.New("no-picture-in-it"))
 	}
 	p.animated = len(g.frames) > 1
 	if p.animated {
@@ -98,8 +98,7 @@ func parseGIF(file []byte, lim limits) (*parsed, error) {
 
 func (g *gifFile) check(lim limits) error {
 	if g.count > maxFrames || g.pixels > lim.framePixels {
-		return fmt.Errorf("the animation has %d frames with %.0f megapixels in all, "+
-			"and at most %d frames and %g megapixels are allowed; shorten it or scale it down",
+		return problem.New("animation-too-large",
 			g.count, float64(g.pixels)/1e6, maxFrames, float64(lim.framePixels)/1e6)
 	}
 	return nil
@@ -140,7 +139,7 @@ func splitGIF(file []byte) (*gifFile, error) {
 			g.pixels += pixels
 			control = nil
 		default:
-			err = damaged(errors.New("unknown GIF block"))
+			err = damaged(problem.New("unknown-gif-block"))
 		}
 		if err != nil {
 			return nil, err

@@ -3,10 +3,11 @@ package picture
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"image"
 	"image/jpeg"
 	"strings"
+
+	"palmares/internal/problem"
 )
 
 const (
@@ -70,7 +71,7 @@ func parseJPEG(file []byte, lim limits) (*parsed, error) {
 		}
 	}
 	if c.width == 0 {
-		return nil, damaged(errors.New("no picture in it"))
+		return nil, damaged(problem.New("no-picture-in-it"))
 	}
 	c.bytes = append(c.bytes, 0xff, markerEOI)
 	for i := byte(1); i <= c.parts; i++ {
@@ -136,7 +137,7 @@ func (c *jpegCleaner) segment(marker byte, body []byte) error {
 		c.application(marker, body)
 	case marker == markerCOM:
 	default:
-		return damaged(errors.New("unknown JPEG segment"))
+		return damaged(problem.New("unknown-jpeg-segment"))
 	}
 	return nil
 }
@@ -149,21 +150,18 @@ func (c *jpegCleaner) write(marker byte, body []byte) {
 
 func (c *jpegCleaner) frame(marker byte, body []byte) error {
 	if marker > markerSOF2 {
-		return errors.New("this is a kind of JPEG that browsers do not show (lossless or arithmetic coding); " +
-			"save it as an ordinary JPEG")
+		return problem.New("jpeg-kind")
 	}
 	if len(body) < 6 || c.width != 0 {
-		return damaged(errors.New("unexpected JPEG frame"))
+		return damaged(problem.New("unexpected-jpeg-frame"))
 	}
 	if body[0] != 8 {
-		return errors.New("this JPEG has more than 8 bits per colour, which browsers do not show; " +
-			"save it as an ordinary JPEG")
+		return problem.New("jpeg-bits")
 	}
 	// Browsers convert print colours to screen colours each in its own way, and a
 	// conversion without the profile of the press would be visibly wrong.
 	if body[5] == 4 {
-		return errors.New("this JPEG has print colours (CMYK), which browsers show wrongly; " +
-			"convert it to RGB and save it again")
+		return problem.New("jpeg-cmyk")
 	}
 	c.height, c.width = int(binary.BigEndian.Uint16(body[1:])), int(binary.BigEndian.Uint16(body[3:]))
 	c.progressive = marker == markerSOF2
@@ -176,7 +174,7 @@ func (c *jpegCleaner) frame(marker byte, body []byte) error {
 func (c *jpegCleaner) scan(header []byte) error {
 	c.scans++
 	if c.scans > maxScans || c.scans > maxSequentialScans && !c.progressive {
-		return damaged(errors.New("too many JPEG scans"))
+		return damaged(problem.New("jpeg-scans"))
 	}
 	c.write(markerSOS, header)
 	end := 0

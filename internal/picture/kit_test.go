@@ -19,7 +19,11 @@ func mustInspect(tb testing.TB, name string, file []byte) (*Picture, []string) {
 	if err != nil {
 		tb.Fatalf("%s: %v", name, err)
 	}
-	return p, warnings
+	var texts []string
+	for _, w := range warnings {
+		texts = append(texts, w.English)
+	}
+	return p, texts
 }
 
 func decoded(tb testing.TB, f *format, file []byte) image.Image {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"palmares/internal/problem"
 )
 
 // private is in every part that must not be published.
@@ -97,7 +99,7 @@ func TestWebPKeepsItsDataAndLosesTheRest(t *testing.T) {
 	}
 	p, warnings := mustInspect(t, "a.webp", append(bytes.Clone(file), private...))
 	checkRemoved(t, p)
-	if !slices.Equal(warnings, []string{turned}) {
+	if !slices.Equal(warnings, []string{problem.New(turned).English}) {
 		t.Errorf("warnings %q", warnings)
 	}
 	lossy := fixture(t, "lossy.webp")
@@ -171,7 +173,7 @@ func TestAGIFIsAsLargeAsItsScreen(t *testing.T) {
 func TestPNGTurnedByEXIFIsAWarning(t *testing.T) {
 	plain := pngOf(t, drawing(48, 32))
 	file := withChunks(plain, pngChunk("eXIf", string(exifData(binary.LittleEndian, 8))))
-	if p, warnings := mustInspect(t, "a.png", file); !slices.Equal(warnings, []string{turned}) || !bytes.Equal(p.Bytes, plain) {
+	if p, warnings := mustInspect(t, "a.png", file); !slices.Equal(warnings, []string{problem.New(turned).English}) || !bytes.Equal(p.Bytes, plain) {
 		t.Errorf("warnings %q", warnings)
 	}
 }

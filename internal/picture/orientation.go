@@ -2,11 +2,10 @@ package picture
 
 import "encoding/binary"
 
-// turned is the warning for formats other than JPEG. Browsers do not agree on whether
+// turned is the code of the warning for formats other than JPEG. Browsers do not agree on whether
 // they rotate those, so the picture is kept as it is stored. EXIF data is removed from
 // every format by not being copied; see jpegCleaner and its like.
-const turned = "this picture has an EXIF rotation, which is removed; check that it is upright, " +
-	"or rotate it in an image editor"
+const turned = "picture-turned"
 
 // orientationOf returns the orientation in EXIF data, 1 to 8, or 1 if there is
 // none. It reads the first directory only, as browsers do.

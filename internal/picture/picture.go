@@ -22,11 +22,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"image"
 	"image/jpeg"
 	"image/png"
 	"io"
+
+	"palmares/internal/problem"
 )
 
 // Limits of a file. Memory needed while one picture is decoded is at most about
@@ -82,19 +83,19 @@ type parsed struct {
 	colour        colour
 	orientation   int // of a JPEG, 1 to 8 as in EXIF; 0 and 1 are upright
 	animated      bool
-	warnings      []string
+	warnings      []problem.Text
 }
 
 // Inspect checks the file and returns it as the site serves it. The error is one
 // sentence for the person who put the file there, without the file's name; so are
 // the warnings, which stop nothing.
-func Inspect(name string, file []byte) (*Picture, []string, error) {
+func Inspect(name string, file []byte) (*Picture, []problem.Text, error) {
 	return inspect(published, name, file)
 }
 
-func inspect(lim limits, name string, file []byte) (*Picture, []string, error) {
+func inspect(lim limits, name string, file []byte) (*Picture, []problem.Text, error) {
 	if len(file) == 0 {
-		return nil, nil, errors.New("the file is empty; export or copy the picture again")
+		return nil, nil, problem.New("file-empty")
 	}
 	if len(file) > lim.bytes {
 		return nil, nil, tooManyBytes(len(file), lim)
@@ -147,35 +148,30 @@ func CheckSize(n int64) error {
 }
 
 func tooManyBytes(n int, lim limits) error {
-	return fmt.Errorf("the picture takes %.1f MiB, and at most %g MiB are allowed; "+
-		"scale it down or save it with stronger compression",
-		float64(n)/(1<<20), float64(lim.bytes)/(1<<20))
+	return problem.New("picture-too-heavy", float64(n)/(1<<20), float64(lim.bytes)/(1<<20))
 }
 
 // check is called with the size from a header, before memory is allocated.
 func (lim limits) check(width, height int) error {
 	if width <= 0 || height <= 0 {
-		return errors.New("the picture has no pixels; save it again in an image editor")
+		return problem.New("picture-no-pixels")
 	}
 	if width > lim.pixels/height {
-		return fmt.Errorf("the picture is %d × %d pixels, and at most %g megapixels are allowed; "+
-			"scale it down (a page needs at most 1600 pixels in width)",
-			width, height, float64(lim.pixels)/1e6)
+		return problem.New("picture-too-large", width, height, float64(lim.pixels)/1e6)
 	}
 	return nil
 }
 
-var errCutOff = errors.New("the picture ends too early; it was probably not copied or downloaded completely, " +
-	"so copy it again")
+var errCutOff = problem.New("picture-cut-off")
 
 // damaged is the sentence for an error of a decoder.
 func damaged(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return errCutOff
 	}
-	how := "is damaged"
+	how := problem.New("is-damaged")
 	if errors.As(err, new(jpeg.UnsupportedError)) || errors.As(err, new(png.UnsupportedError)) {
-		how = "cannot be read"
+		how = problem.New("is-unreadable")
 	}
-	return fmt.Errorf("the picture %s (%v); open it in an image editor and save it again", how, err)
+	return problem.New("picture-broken", how, err)
 }

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"compress/zlib"
 	"encoding/binary"
-	"errors"
 	"hash/crc32"
 	"image"
 	"image/png"
 	"io"
 	"slices"
+
+	"palmares/internal/problem"
 )
 
 const (
@@ -66,7 +67,7 @@ func parsePNG(file []byte, lim limits) (*parsed, error) {
 
 func (c *pngCleaner) chunk(kind string, body, whole []byte) error {
 	if kind != "IHDR" && !c.seen["IHDR"] {
-		return damaged(errors.New("PNG without a header"))
+		return damaged(problem.New("png-without-header"))
 	}
 	repeated := c.seen[kind]
 	c.seen[kind] = true
@@ -82,7 +83,7 @@ func (c *pngCleaner) chunk(kind string, body, whole []byte) error {
 		return animationRefused("PNG")
 	case "eXIf":
 		if orientationOf(body) > 1 && !repeated {
-			c.warnings = append(c.warnings, turned)
+			c.warnings = append(c.warnings, problem.New(turned))
 		}
 		return nil
 	case "iCCP", "sRGB", "gAMA", "cHRM", "cICP":
@@ -98,7 +99,7 @@ func (c *pngCleaner) chunk(kind string, body, whole []byte) error {
 	default:
 		delete(c.seen, kind) // there may be any number of kinds
 		if kind[0]&0x20 == 0 {
-			return damaged(errors.New("a part that only some programs understand"))
+			return damaged(problem.New("png-critical-part"))
 		}
 		return nil
 	}
@@ -108,11 +109,11 @@ func (c *pngCleaner) chunk(kind string, body, whole []byte) error {
 
 func (c *pngCleaner) header(body []byte, repeated bool) error {
 	if len(body) != 13 || repeated {
-		return damaged(errors.New("wrong PNG header"))
+		return damaged(problem.New("wrong-header", "PNG"))
 	}
 	width, height := binary.BigEndian.Uint32(body), binary.BigEndian.Uint32(body[4:])
 	if width > 1<<31-1 || height > 1<<31-1 {
-		return damaged(errors.New("wrong PNG header"))
+		return damaged(problem.New("wrong-header", "PNG"))
 	}
 	c.width, c.height = int(width), int(height)
 	if err := c.lim.check(c.width, c.height); err != nil {
@@ -145,8 +146,7 @@ func (c *pngCleaner) readProfile(body []byte) bool {
 			}
 		}
 	}
-	c.warnings = append(c.warnings, "the colour profile is damaged or too large and was removed; check the colours, "+
-		"or save the picture with an sRGB profile")
+	c.warnings = append(c.warnings, problem.New("profile-removed"))
 	return false
 }
 
@@ -154,8 +154,7 @@ func (c *pngCleaner) readProfile(body []byte) bool {
 // the first frame at most, so the others cannot be checked; serving only the first
 // would silently lose the animation.
 func animationRefused(format string) error {
-	return errors.New("this " + format + " is animated, and only GIF may be animated; save it as an animated GIF, " +
-		"or as a still picture")
+	return problem.New("animated", format)
 }
 
 // encodePNG writes the chunks that describe colour right after the header.

@@ -3,10 +3,11 @@ package picture
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"image"
 
 	"golang.org/x/image/webp"
+
+	"palmares/internal/problem"
 )
 
 // Flags of a VP8X chunk.
@@ -55,7 +56,7 @@ func parseWebP(file []byte, lim limits) (*parsed, error) {
 	p := &parsed{}
 	extended, isExtended := chunks["VP8X"]
 	if isExtended && len(extended) != 10 {
-		return nil, damaged(errors.New("wrong WebP header"))
+		return nil, damaged(problem.New("wrong-header", "WebP"))
 	}
 	if _, hasFrames := chunks["ANMF"]; hasFrames || isExtended && extended[0]&webpAnimation != 0 {
 		return nil, animationRefused("WebP")
@@ -68,14 +69,14 @@ func parseWebP(file []byte, lim limits) (*parsed, error) {
 		return nil, err
 	}
 	if orientationOf(bytes.TrimPrefix(chunks["EXIF"], []byte(exifPrefix))) > 1 {
-		p.warnings = append(p.warnings, turned)
+		p.warnings = append(p.warnings, problem.New(turned))
 	}
 
 	p.bytes = append(make([]byte, 0, len(file)+1), "RIFF\x00\x00\x00\x00WEBP"...)
 	if isExtended {
 		width, height := uint24(extended[4:])+1, uint24(extended[7:])+1
 		if width != p.width || height != p.height {
-			return nil, damaged(errors.New("two different sizes in one WebP"))
+			return nil, damaged(problem.New("webp-two-sizes"))
 		}
 		p.extend(chunks, kind, extended)
 	}
@@ -155,14 +156,14 @@ func webpChunks(rest []byte) (chunks map[string][]byte, data string, err error) 
 func webpSize(kind string, data []byte) (width, height int, err error) {
 	if kind == "VP8L" {
 		if len(data) < 5 || data[0] != 0x2f {
-			return 0, 0, damaged(errors.New("wrong WebP header"))
+			return 0, 0, damaged(problem.New("wrong-header", "WebP"))
 		}
 		bits := binary.LittleEndian.Uint32(data[1:])
 		return int(bits&0x3fff) + 1, int(bits>>14&0x3fff) + 1, nil
 	}
 	// A frame tag of three bytes whose lowest bit is 0 for a key frame, a start code, the size.
 	if len(data) < 10 || data[0]&1 != 0 || string(data[3:6]) != "\x9d\x01\x2a" {
-		return 0, 0, damaged(errors.New("wrong WebP header"))
+		return 0, 0, damaged(problem.New("wrong-header", "WebP"))
 	}
 	return int(binary.LittleEndian.Uint16(data[6:]) & 0x3fff), int(binary.LittleEndian.Uint16(data[8:]) & 0x3fff), nil
 }

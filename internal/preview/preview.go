@@ -25,6 +25,7 @@ import (
 	"palmares/internal/clientip"
 	"palmares/internal/content"
 	"palmares/internal/edition"
+	"palmares/internal/problem"
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
 )
@@ -35,7 +36,7 @@ type Config struct {
 	Document []byte // the OpenAPI document that /docs explains
 	Now      func() time.Time
 	Log      *slog.Logger
-	Say      func(english string) string // in the language of the author
+	Language problem.Language // of the author
 }
 
 // A Preview shows one folder. Its Run method must run alongside.
@@ -199,22 +200,22 @@ func (p *Preview) read(ctx context.Context) {
 	case ctx.Err() != nil:
 		return
 	case err != nil:
-		next.problems = []string{p.cfg.Say(err.Error())}
+		next.problems = []string{problem.Of(err).In(p.cfg.Language)}
 		p.cfg.Log.Error(next.problems[0])
 	case len(e.Problems) > 0:
 		next.problems = p.sentences("", e.Problems)
-		p.cfg.Log.Warn(p.cfg.Say("the folder has problems"), "problems", len(e.Problems), "first", next.problems[0])
+		p.cfg.Log.Warn(problem.New("folder-problems").In(p.cfg.Language), "problems", len(e.Problems), "first", next.problems[0])
 	default:
 		var warnings []content.Problem
 		for _, w := range e.Warnings {
 			warnings = append(warnings, content.Problem(w))
 		}
-		next.warnings, next.found = p.sentences("warning: ", warnings), len(warnings)
+		next.warnings, next.found = p.sentences("warning", warnings), len(warnings)
 		next.snapshot, err = e.Snapshot(ctx)
 		if err != nil {
 			return // the context has ended
 		}
-		p.cfg.Log.Info(p.cfg.Say("read the folder"), "tools", len(e.Catalog.Tools), "warnings", next.found,
+		p.cfg.Log.Info(problem.New("read-folder").In(p.cfg.Language), "tools", len(e.Catalog.Tools), "warnings", next.found,
 			"ms", time.Since(began).Milliseconds())
 		p.next.Store(next)
 		p.site.Show(next.snapshot)
@@ -233,12 +234,17 @@ func (p *Preview) open(ctx context.Context) (*edition.Edition, error) {
 }
 
 // sentences returns what people read of problems or warnings, as validate prints them.
-func (p *Preview) sentences(kind string, found []content.Problem) (list []string) {
-	text := func(i int) string { return found[i].Text }
+func (p *Preview) sentences(frame string, found []content.Problem) (list []string) {
+	text := func(i int) string { return found[i].Text.In(p.cfg.Language) }
 	content.Group(len(found), text, func(i int) {
-		list = append(list, fmt.Sprintf("%s:%d: %s", found[i].File, found[i].Line, p.cfg.Say(kind+text(i))))
+		what := found[i].Text
+		if frame != "" {
+			what = problem.New(frame, what)
+		}
+		list = append(list, fmt.Sprintf("%s:%d: %s", found[i].File, found[i].Line, what.In(p.cfg.Language)))
 	}, func(i, others int) {
-		list = append(list, p.cfg.Say(fmt.Sprintf("and %d more (palmares validate --format json lists all): %s", others, text(i))))
+		more := problem.New("and-more", others, "palmares validate --format json", found[i].Text)
+		list = append(list, more.In(p.cfg.Language))
 	})
 	return list
 }

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"palmares/internal/api"
-	"palmares/internal/french"
+	"palmares/internal/problem"
 	"palmares/internal/testkit"
 )
 
@@ -42,7 +42,7 @@ func newDesk(t *testing.T, files map[string]string) *desk {
 	for name, text := range files {
 		d.write(name, text)
 	}
-	p := New(t.Context(), Config{Dir: d.dir, Document: api.Document(), Now: func() time.Time { return time.Date(2026, 11, 16, 9, 0, 0, 0, time.UTC) }, Log: slog.New(slog.DiscardHandler), Say: french.Sentence})
+	p := New(t.Context(), Config{Dir: d.dir, Document: api.Document(), Now: func() time.Time { return time.Date(2026, 11, 16, 9, 0, 0, 0, time.UTC) }, Log: slog.New(slog.DiscardHandler), Language: problem.French})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- p.Run(ctx) }()

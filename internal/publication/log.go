@@ -8,13 +8,14 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
 	"palmares/internal/chronicle"
+	"palmares/internal/problem"
 )
 
 // A Log is what a version changed, as text or as JSON lines: what it tells readers, then what it did to records.
 type Log struct {
 	Version  int64
 	JSON     bool
-	Language chronicle.Language // of what it tells
+	Language problem.Language // of what it tells
 }
 
 // Write writes it.
@@ -41,7 +42,7 @@ func (l Log) Write(ctx context.Context, of *catalogdb.Catalogue, w io.Writer) er
 		write(logEntry{e.ID(), e.What, e.Kind, e.Slug, e.Day, title, old, now}, title+"\n")
 	}
 	for _, c := range Records(&diff) {
-		write(c, recordLine(c.Change, c.Record, c.remark()))
+		write(c, c.line().In(l.Language)+"\n")
 	}
 	return err
 }

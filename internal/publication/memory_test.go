@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"palmares/internal/content"
+	"palmares/internal/problem"
 	"palmares/internal/publication"
 	"palmares/internal/synthetic"
 )
@@ -41,7 +42,7 @@ func (g *gauge) Progress(stage string, _, _ int) {
 }
 
 func (*gauge) Findings([]publication.Finding) error { return nil }
-func (*gauge) Report(string) error                  { return nil }
+func (*gauge) Report(...problem.Text) error         { return nil }
 
 // A publication has the texts of its tools in memory once: what is published is compared
 // tool by tool.

@@ -8,13 +8,13 @@ package publication
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
 	"palmares/internal/content"
+	"palmares/internal/problem"
 )
 
 // A Job is the publication of one folder. It is used once: Read, then Publish.
@@ -45,8 +45,8 @@ type Sink interface {
 	// Progress is called often. total is 0 if it is not known.
 	Progress(stage string, done, total int)
 	Findings([]Finding) error
-	// Report is called at the end, with lines of text.
-	Report(text string) error
+	// Report is called at the end.
+	Report(lines ...problem.Text) error
 }
 
 // A Finding is a problem or a warning of a folder.
@@ -54,22 +54,21 @@ type Finding struct {
 	File     string `json:"file"` // relative to the folder, with forward slashes
 	Line     int    `json:"line"`
 	Severity string `json:"severity"` // error or warning
-	Message  string `json:"message"`
+	// Message is in the JSON in English, unless somebody replaced it by words of another language.
+	Message problem.Text `json:"message"`
 }
 
 // A RefusedError says what in a folder keeps it from being published.
 type RefusedError struct {
-	text string
-	err  error // may be nil
+	problem.Text
+	err error // may be nil
 }
-
-func (e *RefusedError) Error() string { return e.text }
 
 // Unwrap returns a catalogdb.RemovalsError if that is the reason.
 func (e *RefusedError) Unwrap() error { return e.err }
 
-func refused(format string, args ...any) *RefusedError {
-	return &RefusedError{text: fmt.Sprintf(format, args...)}
+func refused(code string, args ...any) *RefusedError {
+	return &RefusedError{Text: problem.New(code, args...)}
 }
 
 // Read reads the folder and shows what it finds. A RefusedError means that there are
@@ -93,7 +92,7 @@ func (j *Job) Read(ctx context.Context) (*content.Result, error) {
 	}
 	err = j.show(read.Problems, read.Warnings)
 	if n := len(read.Problems); err == nil && n > 0 {
-		err = refused("%s in %s: fix %s and run the command again", Plural(n, "problem"), j.Name, pronoun(n))
+		err = refused("problems-in", n, j.Name)
 	}
 	if err == nil {
 		err = j.refuse(read.Warnings)
@@ -122,20 +121,14 @@ func (j *Job) refuse(warnings []content.Warning) error {
 	if n == 0 || !j.Strict {
 		return nil
 	}
-	return refused("%s in %s: fix %s, or run the command without --strict", Plural(n, "warning"), j.Name, pronoun(n))
-}
-
-func pronoun(n int) string {
-	if n == 1 {
-		return "it"
-	}
-	return "them"
+	return refused("warnings-in", n, j.Name)
 }
 
 // Publish publishes what was read and reports what changed. It returns the version that
 // is published then. A dry run may compare with nothing: then to is nil.
 func (j *Job) Publish(ctx context.Context, to *catalogdb.Catalogue, read *content.Result) (int64, error) {
 	next := read.Catalog
+	read.Warnings = nil // which were shown
 	if to == nil {
 		old := &catalog.Catalog{}
 		next.Advance(j.Now())
@@ -143,7 +136,7 @@ func (j *Job) Publish(ctx context.Context, to *catalogdb.Catalogue, read *conten
 		catalog.CarryOver(old, next, today)
 		none := func(string) []catalog.Section { return nil } // a report does not show them
 		diff := catalog.Compare(old, next, today, none)
-		return 1, j.Sink.Report(j.report(next, catalogdb.Publication{Diff: diff, Version: 1}))
+		return 1, j.Sink.Report(j.report(next, catalogdb.Publication{Diff: diff, Version: 1})...)
 	}
 	if !j.DryRun { // what was due before
 		if _, err := to.Advance(ctx, j.Now); err != nil {
@@ -160,11 +153,10 @@ func (j *Job) Publish(ctx context.Context, to *catalogdb.Catalogue, read *conten
 		},
 	})
 	if removals, ok := errors.AsType[*catalogdb.RemovalsError](err); ok {
-		return 0, &RefusedError{removals.Error() + "; add an entry in cimetiere/ for each, " +
-			"name it as an alias of the tool it became, or pass --allow-removals", removals}
+		return 0, &RefusedError{problem.New("removals", removals.Text()), removals}
 	}
 	if err != nil {
 		return 0, err
 	}
-	return done.Version, j.Sink.Report(j.report(next, done))
+	return done.Version, j.Sink.Report(j.report(next, done)...)
 }

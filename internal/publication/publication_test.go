@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"palmares/internal/catalogdb"
-	"palmares/internal/chronicle"
+	"palmares/internal/problem"
 	"palmares/internal/publication"
 	"palmares/internal/testkit"
 	"palmares/internal/testkit/testdb"
@@ -46,8 +46,10 @@ func (r *recorder) Findings(all []publication.Finding) error {
 	return nil
 }
 
-func (r *recorder) Report(text string) error {
-	r.report += text
+func (r *recorder) Report(lines ...problem.Text) error {
+	for _, line := range lines {
+		r.report += line.English + "\n"
+	}
 	return nil
 }
 
@@ -128,7 +130,7 @@ func TestAPriceThatChangedAfterItWasCheckedIsToldAsEditorsWriteIt(t *testing.T) 
 				t.Errorf("%v; the report lacks %q:\n%s", err, test.told, sink.report)
 			}
 			isWarned := slices.ContainsFunc(sink.findings, func(f publication.Finding) bool {
-				return f.Line == 6 && strings.Contains(f.Message, "price_checked_at is 2026-11-10, older than the price, which is that of 2026-11-15")
+				return f.Line == 6 && strings.Contains(f.Message.English, "price_checked_at is 2026-11-10, older than the price, which is that of 2026-11-15")
 			})
 			if isWarned != strings.HasPrefix(test.told, "price sur devis") {
 				t.Errorf("%s: %+v", test.told, sink.findings)
@@ -164,11 +166,11 @@ func TestReportAndLogTellWhatBecameOfEachRecord(t *testing.T) {
 			t.Errorf("%v; the report is\n%s", err, sink.report)
 		}
 		for log, want := range map[publication.Log]string{
-			{Language: chronicle.English}: "Varlope: 1 → 2~€/mois\nVarlope: score 8 → 7.5\n" +
+			{Language: problem.English}: "Varlope: 1 → 2~€/mois\nVarlope: score 8 → 7.5\n" +
 				"Comparison rewritten: Deux outils\nPage published: Aide\n" + records,
-			{Language: chronicle.French}: "Varlope~: 1 → 2~€/mois\nVarlope~: note 8,0 → 7,5\n" +
-				"Comparatif réécrit~: Deux outils\nPage publiée~: Aide\n" + records,
-			{JSON: true}: `{"id":"outil/varlope/price/2026-11-15","what":"price","kind":"outil",` +
+			{Language: problem.French}: "Varlope~: 1 → 2~€/mois\nVarlope~: note 8,0 → 7,5\n" +
+				"Comparatif réécrit~: Deux outils\nPage publiée~: Aide\nmodifié   outils/grande-varlope: slug varlope → ",
+			{JSON: true, Language: problem.French}: `{"id":"outil/varlope/price/2026-11-15","what":"price","kind":"outil",` +
 				`"slug":"grande-varlope","day":"2026-11-15","title":"Varlope~: 1 → 2~€/mois",` +
 				`"old":"1 €/mois","new":"2 €/mois"}` + "\n",
 		} {

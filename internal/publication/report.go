@@ -1,13 +1,12 @@
 package publication
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
+	"palmares/internal/problem"
 )
 
 // maxLines is how many records a report names for each verb: the first publication of a
@@ -15,34 +14,38 @@ import (
 const maxLines = 50
 
 // report returns what a publication changed, one line per record.
-func (j *Job) report(next *catalog.Catalog, p catalogdb.Publication) string {
+func (j *Job) report(next *catalog.Catalog, p catalogdb.Publication) []problem.Text {
 	if p.Diff.Empty() {
-		return fmt.Sprintf("nothing changed: version %d stands, %s\n%s", p.Version, Counts(next), dueNext(next))
+		return append([]problem.Text{problem.New("stands", p.Version, Counts(next))}, dueNext(next)...)
 	}
 	if p.Version == 1 { // nobody asks whether the settings are new
 		p.Diff.Metadata, p.Diff.Pictures, p.Diff.Proofs = false, false, false
 	}
 	r := newChangeReport(&p.Diff)
-	verb := "published"
+	code := "published"
 	if j.DryRun {
-		verb = "would publish"
+		code = "would-publish"
 	}
-	totals := strings.Join(r.totals(), ", ")
-	if totals == "" {
-		totals = "only the stored data of former tools changed"
+	totals := r.totals()
+	if totals.English == "" {
+		totals = problem.New("only-stored-data")
 	}
-	fmt.Fprintf(&r.out, "%s version %d: %s; now %s\n%s", verb, p.Version, totals, Counts(next), dueNext(next))
-	return r.out.String()
+	return append(append(r.lines, problem.New(code, p.Version, totals, Counts(next))), dueNext(next)...)
 }
 
 // dueNext says what happens by itself next.
-func dueNext(c *catalog.Catalog) string {
+func dueNext(c *catalog.Catalog) []problem.Text {
 	for _, p := range c.Planned() {
-		if p.Problem == "" {
-			return fmt.Sprintf("due next: %s (%s), on %s\n", p.Name, p.What, p.Due)
+		if p.Problem != "" {
+			continue
 		}
+		what := problem.Named("due-", p.What)
+		if price, isPrice := strings.CutPrefix(p.What, "price "); isPrice {
+			what = problem.New("due-price", price)
+		}
+		return []problem.Text{problem.New("due-next", p.Name, what, p.Due)}
 	}
-	return ""
+	return nil
 }
 
 // A RecordChange is what a publication did to a record.
@@ -116,88 +119,82 @@ func withoutGrown(parts []catalog.Part) []catalog.Part {
 	})
 }
 
-// remark lists the changed fields of a record, old → new.
-func (c *RecordChange) remark() string {
-	var list []string
+// line says what became of a record, with its changed fields, old → new.
+func (c *RecordChange) line() problem.Text {
+	var list []problem.Text
 	for _, p := range c.Parts {
+		part := problem.Words(p.Field)
 		if p.Old != "" || p.New != "" {
-			p.Field += " " + cmp.Or(p.Old, "nothing") + " → " + cmp.Or(p.New, "nothing")
+			part = problem.Join(" ", part, orNothing(p.Old), problem.Words("→"), orNothing(p.New))
 		}
-		list = append(list, p.Field)
+		list = append(list, part)
 	}
-	text := strings.Join(list, ", ")
-	if text != "" {
-		text = ": " + text
-	}
+	var remark problem.Text
 	if c.IsDraft {
-		text = " (draft)" + text
+		remark = problem.New("is-draft-remark")
 	}
-	return text
+	if len(list) > 0 {
+		remark = problem.Join(": ", remark, problem.Join(", ", list...))
+	}
+	return problem.New("line-"+c.Change, c.Record, remark)
+}
+
+func orNothing(value string) problem.Text {
+	if value == "" {
+		return problem.New("nothing")
+	}
+	return problem.Words(value)
 }
 
 // A changeReport lists changes and counts them by verb.
 type changeReport struct {
-	out   strings.Builder
-	lines map[string]int // by verb, also those that are not listed
+	lines  []problem.Text
+	counts map[string]int // by verb, also of those that are not listed
 }
 
 func newChangeReport(d *catalog.Diff) *changeReport {
-	r := &changeReport{lines: map[string]int{}}
+	r := &changeReport{counts: map[string]int{}}
 	for _, c := range Records(d) {
-		r.line(c.Change, c.Record, c.remark())
+		r.add(c.Change, c.line())
 	}
 	return r
 }
 
-func (r *changeReport) line(verb, record, remark string) {
-	if r.lines[verb]++; r.lines[verb] <= maxLines {
-		fmt.Fprint(&r.out, recordLine(verb, record, remark))
+func (r *changeReport) add(verb string, line problem.Text) {
+	if r.counts[verb]++; r.counts[verb] <= maxLines {
+		r.lines = append(r.lines, line)
 	}
-}
-
-func recordLine(verb, record, remark string) string {
-	return fmt.Sprintf("%-9s %s%s\n", verb, record, remark)
 }
 
 // totals returns the number of changes by verb, and lists how many were left out.
-func (r *changeReport) totals() []string {
-	var list []string
+func (r *changeReport) totals() problem.Text {
+	var list []problem.Text
 	for _, verb := range []string{"added", "changed", "restored", "retired", "removed", "scheduled", "cancelled", "left"} {
-		n := r.lines[verb]
+		n := r.counts[verb]
 		if n == 0 {
 			continue
 		}
-		list = append(list, fmt.Sprintf("%d %s", n, verb))
+		list = append(list, problem.New("total-"+verb, n))
 		if n > maxLines {
-			fmt.Fprintf(&r.out, "%-9s … and %d more\n", verb, n-maxLines)
+			r.lines = append(r.lines, problem.New("line-"+verb, problem.New("and-n-more", n-maxLines), ""))
 		}
 	}
-	return list
+	return problem.Join(", ", list...)
 }
 
 // Counts returns how much a catalogue holds, in words.
-func Counts(c *catalog.Catalog) string {
-	var all []string
+func Counts(c *catalog.Catalog) problem.Text {
+	var all []problem.Text
 	for _, kind := range catalog.WrittenKinds {
 		if n := kind.Len(c); n > 0 || kind.Fields[0].Use.Has(catalog.InAPI) {
-			all = append(all, Plural(n, kind.Noun))
+			all = append(all, problem.New("count-"+kind.Folder, n))
 		}
 		if kind == catalog.RetiredKind {
-			all = append(all, pluralAs(len(c.Categories), "category", "categories"))
+			all = append(all, problem.New("categories", len(c.Categories)))
 		}
 	}
 	if n := len(c.Pictures); n > 0 {
-		all = append(all, Plural(n, "picture"))
+		all = append(all, problem.New("pictures", n))
 	}
-	return strings.Join(all, ", ")
-}
-
-// Plural returns a number of things, in words.
-func Plural(n int, noun string) string { return pluralAs(n, noun, noun+"s") }
-
-func pluralAs(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
+	return problem.Join(", ", all...)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalogdb"
+	"palmares/internal/problem"
 )
 
 // A Revision says where a folder comes from, and what publishing it may overwrite. The zero value
@@ -43,21 +44,18 @@ func (r *Revision) Source(ctx context.Context, dir string) (catalogdb.Source, *C
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		if r.Commit == "" && !r.Force && r.Expect == nil && c.isInRepository() {
-			return s, nil, fmt.Errorf("%s is in a git repository, but there is no git on the PATH to find out "+
-				"whether it contains what is published: install git, say with --revision which commit the folder is, "+
-				"or pass --force", dir)
+			return s, nil, problem.New("no-git", dir)
 		}
 		return s, nil, nil
 	case isFailed && failed.ExitCode() == 1:
 		if r.Commit == "" {
 			return s, nil, nil // a repository without a commit
 		}
-		return s, nil, fmt.Errorf("--revision %s is not a commit of the git repository around %s; "+
-			"give the one that the folder was taken from", r.Commit, dir)
+		return s, nil, problem.New("no-such-commit", r.Commit, dir)
 	case isFailed && strings.Contains(string(failed.Stderr), "not a git repository (or any"):
 		return s, nil, nil
 	case err != nil:
-		return s, nil, fmt.Errorf("git cannot read the repository around %s: %w", dir, gitError(err))
+		return s, nil, problem.Wrap(err, "git-unreadable", dir, gitError(err))
 	}
 	c.head, s.Revision = hash, hash
 	if s.Author == "" {
@@ -129,11 +127,9 @@ func (c *Checkout) compare(isTold bool) (isClean bool, err error) {
 
 // A staleError says why a folder would undo another one's work.
 type staleError struct {
-	text  string
+	problem.Text
 	stays bool // the published revision on record, even if the folder changes nothing
 }
-
-func (e *staleError) Error() string { return e.text }
 
 // Is reports whether the error is that target.
 func (e *staleError) Is(target error) bool { return e.stays && target == catalogdb.ErrRevisionStays }
@@ -145,8 +141,7 @@ func (r *Revision) Guard(c *Checkout) func(catalogdb.Head) error {
 	return func(published catalogdb.Head) error {
 		switch {
 		case r.Expect != nil && !published.Is(*r.Expect):
-			return &staleError{fmt.Sprintf("version %d is published, not %d: see `palmares log %d`, "+
-				"take over what it changed, and publish with --expect %d",
+			return &staleError{problem.New("not-expected",
 				published.Version, *r.Expect, published.Version, published.Version), true}
 		case r.Force || r.Expect != nil || published.Version == 0:
 			return nil
@@ -154,38 +149,36 @@ func (r *Revision) Guard(c *Checkout) func(catalogdb.Head) error {
 			if published.Revision == "" {
 				return nil // git was never used
 			}
-			return ask(published, ", and this folder has no revision of git")
+			return ask(published, problem.New("no-revision-here"))
 		case c != nil && published.Revision != "":
 			if err := c.contains(published); err != nil {
 				return err
 			}
 		}
 		if published.Revision == "" || published.Earlier {
-			return ask(published, "")
+			return ask(published, problem.Text{})
 		}
 		return nil
 	}
 }
 
 // ask returns the error for a folder of which git cannot tell whether it contains what is published.
-func ask(published catalogdb.Head, folder string) error {
-	v, how := published.Version, "from git, as "+revisionOf(published)
+func ask(published catalogdb.Head, folder problem.Text) error {
+	v, how := published.Version, problem.New("from-git", revisionOf(published))
 	if published.Revision == "" || published.Earlier {
-		how = "from a folder without a revision of git"
+		how = problem.New("from-folder")
 		if published.By != "" {
-			how += ", by " + published.By
+			how = problem.New("by", how, published.By)
 		}
 	}
-	return &staleError{fmt.Sprintf("version %d was published %s%s, so it cannot be known whether publishing this one "+
-		"would undo that work: see `palmares log %d`, take over what is missing here, and publish with --expect %d, "+
-		"or pass --force", v, how, folder, v, v), false}
+	return &staleError{problem.New("may-undo", v, how, folder, v, v), false}
 }
 
 // revisionOf names the published revision and its author.
-func revisionOf(published catalogdb.Head) string {
-	what := fmt.Sprintf("revision %.12s", published.Revision)
+func revisionOf(published catalogdb.Head) problem.Text {
+	what := problem.New("revision", published.Revision)
 	if published.Author != "" {
-		what += " by " + published.Author
+		what = problem.New("revision-by", what, published.Author)
 	}
 	return what
 }
@@ -198,23 +191,19 @@ func (c *Checkout) contains(published catalogdb.Head) error {
 		if published.Clean || !c.isClean || published.Revision != c.head {
 			return nil
 		}
-		return &staleError{what + " was published with uncommitted changes, which are missing here, " +
-			"and publishing this folder would undo them: have them committed and pushed, " +
-			"run `git pull` and publish again, or pass --force", false}
+		return &staleError{problem.New("published-uncommitted", what), false}
 	}
 	if _, isFailed := errors.AsType[*exec.ExitError](err); !isFailed {
-		return &staleError{gitError(err).Error(), true}
+		return &staleError{problem.Of(gitError(err)), true}
 	}
 	shallow, err := c.git("rev-parse", "--is-shallow-repository")
 	if err == nil && shallow == "true" {
-		return &staleError{"this clone is shallow, so it cannot be known whether it contains the published " + what +
-			": run `git fetch --unshallow` (in a workflow: fetch-depth: 0), or pass --force", true}
+		return &staleError{problem.New("clone-shallow", what), true}
 	}
 	_, err = c.git("merge-base", "--is-ancestor", c.head, published.Revision)
 	isOlder := err == nil
 	stays := isOlder || !c.isClean
-	return &staleError{"this folder does not contain the published " + what +
-		", and publishing it would undo that work: run `git pull` and publish again, or pass --force", stays}
+	return &staleError{problem.New("folder-behind", what), stays}
 }
 
 // git runs a command in the folder and returns what it printed. Hooks of a repository

@@ -3,17 +3,16 @@ package publication
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
 	"palmares/internal/content"
 	"palmares/internal/osfile"
+	"palmares/internal/problem"
 )
 
 // An Undo takes a published version back.
@@ -49,8 +48,8 @@ func (u *Undo) Run(ctx context.Context, to *catalogdb.Catalogue) (version int64,
 
 func (u *Undo) run(ctx context.Context, to *catalogdb.Catalogue) (int64, error) {
 	undo, err := to.Undo(ctx, u.Version, u.Force)
-	if errors.Is(err, catalogdb.ErrCannotUndo) || errors.Is(err, catalogdb.ErrNoVersion) {
-		return 0, refused("%v", err)
+	if what, ok := errors.AsType[problem.Text](err); ok {
+		return 0, &RefusedError{Text: what}
 	}
 	if err == nil {
 		err = u.check(ctx, undo)
@@ -73,7 +72,7 @@ func (u *Undo) run(ctx context.Context, to *catalogdb.Catalogue) (int64, error) 
 	if err != nil {
 		return 0, err
 	}
-	return done.Version, u.Sink.Report(u.report(undo, done))
+	return done.Version, u.Sink.Report(u.report(undo, done)...)
 }
 
 // check refuses a catalogue that could not be published as a folder: what was changed since may need
@@ -107,11 +106,11 @@ func (u *Undo) check(ctx context.Context, undo *catalogdb.Undo) (err error) {
 	}
 	read, err := job.Read(ctx)
 	if _, ok := errors.AsType[*RefusedError](err); ok {
-		advice := "publish a corrected folder instead"
+		advice := problem.New("undo-correct")
 		if len(undo.Left) > 0 {
-			advice = "take back what was changed since as well, with --force, or " + advice
+			advice = problem.New("undo-force")
 		}
-		return refused("without version %d the catalogue would not be complete, as listed: %s", u.Version, advice)
+		return refused("undo-incomplete", u.Version, advice)
 	}
 	if err != nil {
 		return err
@@ -136,44 +135,37 @@ func (s problemsOf) Findings(all []Finding) error {
 }
 
 // report returns what an undo changed, what it left, and what is still to be done elsewhere.
-func (u *Undo) report(undo *catalogdb.Undo, done catalogdb.Publication) string {
+func (u *Undo) report(undo *catalogdb.Undo, done catalogdb.Publication) []problem.Text {
 	r := newChangeReport(&done.Diff)
 	for _, slug := range done.Diff.Of(catalog.ToolKind).Added {
 		if parts := done.Diff.Parts["outils/"+slug]; len(parts) > 0 && undo.Undid == 0 {
-			const advice = " leads there; list it in the file, or it ends with the next publication"
-			r.line("alias", "outils/"+slug, ": "+parts[0].Old+advice)
+			r.add("alias", problem.New("line-alias", "outils/"+slug, problem.New("alias-leads", parts[0].Old)))
 		}
 	}
 	for _, left := range undo.Left {
-		r.line("left", left.Name, fmt.Sprintf(": changed since, in version %d; --force takes it back, too", left.Since))
+		r.add("left", problem.New("line-left", left.Name, problem.New("left-since", left.Since)))
 	}
-	totals := strings.Join(r.totals(), ", ")
+	totals := r.totals()
 	if done.Diff.Empty() {
-		fmt.Fprintf(&r.out, "nothing changed: version %d stands, and has nothing of version %d to take back\n", done.Version, u.Version)
-		return r.out.String()
+		return append(r.lines, problem.New("nothing-undone", done.Version, u.Version))
 	}
-	verb := "published"
+	code := "published-undo"
 	if u.DryRun {
-		verb = "would publish"
+		code = "would-publish-undo"
 	}
-	fmt.Fprintf(&r.out, "%s version %d, which undoes version %d: %s; now %s\n%s\n", verb, done.Version, u.Version, totals,
-		Counts(undo.Next), folderAdvice(undo))
-	return r.out.String()
+	return append(r.lines, problem.New(code, done.Version, u.Version, totals, Counts(undo.Next)), folderAdvice(undo))
 }
 
 // folderAdvice says what the folder, which an undo does not change, still holds.
-func folderAdvice(undo *catalogdb.Undo) string {
+func folderAdvice(undo *catalogdb.Undo) problem.Text {
 	s := undo.Source
 	switch {
 	case undo.Undid > 0:
-		return fmt.Sprintf("version %d undid version %d: if the folder was changed back as well, change it again, "+
-			"or the next publication undoes it again", undo.Version, undo.Undid)
+		return problem.New("undid-an-undo", undo.Version, undo.Undid)
 	case s.Revision == "":
-		return "the folder still has the undone text: change it back as well, or the next publication brings it back"
+		return problem.New("folder-has-undone")
 	case !s.Clean:
-		return fmt.Sprintf("the folder still has the undone text, which is commit %.12s and changes that were not committed: "+
-			"change it back as well, or the next publication brings it back", s.Revision)
+		return problem.New("folder-has-undone-and-more", s.Revision)
 	}
-	return fmt.Sprintf("the folder still has the undone text: revert the commit %.12s as well, "+
-		"or the next publication brings it back", s.Revision)
+	return problem.New("folder-has-undone-commit", s.Revision)
 }

@@ -46,12 +46,12 @@ func (r Record) Images(c *catalog.Catalog) []Image {
 		}
 		found := markdown.Check(text)
 		for _, shown := range found.Pictures {
-			if picture, reason := resolver.Picture(shown.Destination); reason == "" {
+			if picture, reason := resolver.Picture(shown.Destination); reason == nil {
 				used[picture.Path] = picture.Hash
 			}
 		}
 		for _, link := range found.Links {
-			if picture, reason := resolver.Picture(link.Destination); reason == "" {
+			if picture, reason := resolver.Picture(link.Destination); reason == nil {
 				used[picture.Path] = picture.Hash
 			}
 		}

@@ -21,6 +21,7 @@ import (
 	"palmares/internal/catalogdb"
 	"palmares/internal/clientip"
 	"palmares/internal/content"
+	"palmares/internal/problem"
 	"palmares/internal/publication"
 	"palmares/internal/wire"
 )
@@ -29,9 +30,10 @@ import (
 // ErrUnavailable may be tried again, also a publication whose outcome is not known: what is
 // published already changes nothing. It follows no redirect: what it sends is for that server only.
 type Client struct {
-	URL   string // of the server, without a final slash
-	http  *http.Client
-	token string
+	URL      string           // of the server, without a final slash
+	Language problem.Language // of what the server says about a folder
+	http     *http.Client
+	token    string
 }
 
 // questionTimeout is how long the server may take for everything but a publication.
@@ -51,12 +53,11 @@ func NewClient(server, token string) (*Client, error) {
 	token = strings.TrimSpace(token)
 	switch {
 	case token == "":
-		return nil, errors.New("PALMARES_TOKEN is not set: " +
-			"set it to a token that `palmares token create` printed on the server")
+		return nil, problem.New("no-token")
 	case account.HasKeyForm(token):
-		return nil, errors.New("PALMARES_TOKEN is " + isKeyText)
+		return nil, problem.New("is-key", "PALMARES_TOKEN")
 	case !account.CheckPublishToken(token):
-		return nil, errors.New("PALMARES_TOKEN is " + isBrokenText)
+		return nil, problem.New("is-broken-token", "PALMARES_TOKEN")
 	}
 	transport := &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
@@ -69,7 +70,7 @@ func NewClient(server, token string) (*Client, error) {
 	transport.Protocols.SetHTTP1(true) // only there a refusal arrives while a body is being sent
 	follow := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	client := &http.Client{Transport: transport, CheckRedirect: follow}
-	return &Client{strings.TrimSuffix(server, "/"), client, token}, nil
+	return &Client{URL: strings.TrimSuffix(server, "/"), http: client, token: token}, nil
 }
 
 // Close closes the connections to the server.
@@ -130,11 +131,9 @@ var ErrUnavailable = errors.New("the server is unavailable")
 
 // An Error is why a server did not do what it was asked to.
 type Error struct {
-	Text   string
+	problem.Text
 	Status int // of the response; 0 without a complete one
 }
-
-func (e *Error) Error() string { return e.Text }
 
 // Is reports whether target is ErrUnavailable and the server, or a proxy in front of it, may do
 // later what it was asked to.
@@ -172,8 +171,7 @@ func (c *Client) unreachable(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return &Error{Text: fmt.Sprintf("%s cannot be reached, or broke the connection: check --server, "+
-		"or try again later; nothing was published (%v)", c.URL, cause(err))}
+	return &Error{Text: problem.New("server-unreachable", c.URL, cause(err))}
 }
 
 func (c *Client) refused(resp *http.Response) error {
@@ -183,8 +181,7 @@ func (c *Client) refused(resp *http.Response) error {
 	case resp.StatusCode/100 == 3 && target != "":
 		why = " redirects to " + target + ": give --server the address of the server itself; nothing was published"
 	case resp.StatusCode == http.StatusNotFound:
-		why = " does not accept folders: create a token there with `palmares token create`, or check --server; " +
-			"nothing was published"
+		return &Error{problem.New("accepts-no-folders", c.URL), resp.StatusCode}
 	case said != "":
 		why = ": " + said
 	case resp.StatusCode < http.StatusInternalServerError:
@@ -193,7 +190,7 @@ func (c *Client) refused(resp *http.Response) error {
 	default:
 		why = " answered " + resp.Status + ": try again later; nothing was published"
 	}
-	return &Error{Text: c.URL + why, Status: resp.StatusCode}
+	return &Error{problem.Words(c.URL + why), resp.StatusCode}
 }
 
 // Publish sends a folder and shows what the server says about it, which is what the job
@@ -230,7 +227,7 @@ func (c *Client) Publish(ctx context.Context, job *publication.Job, root *os.Roo
 	header := http.Header{
 		"Content-Type": {"application/x-tar"}, "Content-Encoding": {"zstd"}, "Expect": {"100-continue"},
 	}
-	path := cataloguePath + "?" + query(job, expect, refused != nil).Encode()
+	path := cataloguePath + "?" + c.query(job, expect, refused != nil).Encode()
 	resp, sendErr := c.send(ctx, http.MethodPost, path, header, stream)
 	if sendErr == nil {
 		defer resp.Body.Close()
@@ -266,11 +263,19 @@ func checkHere(ctx context.Context, job *publication.Job, why error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(fmt.Errorf("%w; nothing was published", why), read.Close())
+	return errors.Join(problem.Wrap(why, "part-not-published", why), read.Close())
 }
 
-func query(job *publication.Job, expect *int64, unchanged bool) url.Values {
+// setLanguage asks for a language other than English.
+func setLanguage(q url.Values, l problem.Language) {
+	if l == problem.French {
+		q.Set(paramLang, "fr")
+	}
+}
+
+func (c *Client) query(job *publication.Job, expect *int64, unchanged bool) url.Values {
 	q := url.Values{paramName: {"the folder"}}
+	setLanguage(q, c.Language)
 	for name, value := range map[string]string{
 		paramName: job.Name, paramRevision: job.Source.Revision, paramAuthor: job.Source.Author,
 	} {
@@ -312,7 +317,7 @@ func (c *Client) show(resp *http.Response, sink publication.Sink) error {
 		}
 		return err
 	}
-	var report strings.Builder
+	var report []problem.Text
 	for lines.Scan() {
 		var m message
 		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
@@ -329,11 +334,11 @@ func (c *Client) show(resp *http.Response, sink publication.Sink) error {
 		case m.Progress != nil:
 			sink.Progress(m.Progress.Stage, m.Progress.Done, m.Progress.Total)
 		case m.Line != nil:
-			report.WriteString(*m.Line + "\n")
+			report = append(report, *m.Line)
 		case m.Error != nil:
-			return &Error{Text: m.Error.Message, Status: resp.StatusCode}
+			return &Error{m.Error.Message, resp.StatusCode}
 		case m.Done != nil:
-			return sink.Report(report.String())
+			return sink.Report(report...)
 		}
 	}
 	if resp.StatusCode != http.StatusOK {
@@ -349,6 +354,6 @@ func errUnknown(server string, err error) error {
 	if err == nil {
 		err = io.ErrUnexpectedEOF
 	}
-	return &Error{Text: fmt.Sprintf("the connection to %s broke before it said whether the folder was published: "+
-		"`palmares log` there tells, or publish again, which changes nothing if it was (%v)", server, err)}
+	return &Error{Text: problem.Words(fmt.Sprintf("the connection to %s broke before it said whether the folder was published: "+
+		"`palmares log` there tells, or publish again, which changes nothing if it was (%v)", server, err))}
 }

@@ -10,13 +10,13 @@ import (
 	"net/url"
 	"os"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"palmares/internal/account"
 	"palmares/internal/catalogdb"
 	"palmares/internal/osfile"
+	"palmares/internal/problem"
 	"palmares/internal/publication"
 	"palmares/internal/sqldb"
 	"palmares/internal/web"
@@ -39,7 +39,7 @@ const (
 // servePublication publishes the folder in the body.
 func (h *Handler) servePublication(w http.ResponseWriter, r *http.Request) {
 	token := r.Context().Value(tokenKey{}).(account.PublishToken)
-	job, err := parseJob(r.URL.Query())
+	job, language, err := parseJob(r.URL.Query())
 	if err == nil && r.Header.Get("Content-Encoding") != "zstd" {
 		err = web.NewError(web.CodeUnsupportedMediaType, "the body must be a tar stream with Content-Encoding: zstd")
 	}
@@ -52,7 +52,7 @@ func (h *Handler) servePublication(w http.ResponseWriter, r *http.Request) {
 	}
 	defer func() { <-h.uploads }()
 	job.Now, job.Source.Token = h.Now, token.Name
-	out := &responseSink{w: w, control: http.NewResponseController(w)}
+	out := &responseSink{w: w, control: http.NewResponseController(w), language: language}
 	job.Sink = out
 	version, err := h.receive(w, r, job)
 	if _, ok := errors.AsType[*web.Error](err); ok { // of the upload: nothing was sent yet
@@ -117,7 +117,7 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request, job *publicati
 	return job.Publish(r.Context(), h.Store.Catalogue, read)
 }
 
-func parseJob(q url.Values) (*publication.Job, error) {
+func parseJob(q url.Values) (*publication.Job, problem.Language, error) {
 	p := params{q: q}
 	job := &publication.Job{
 		Name: p.text(paramName), DryRun: p.flag(paramDryRun), AllowRemovals: p.flag(paramAllowRemovals),
@@ -134,7 +134,8 @@ func parseJob(q url.Values) (*publication.Job, error) {
 		}
 		return nil
 	}
-	return job, p.err
+	language := p.language()
+	return job, language, p.err
 }
 
 // errChanged refuses a folder that its client allows only if it changes nothing.
@@ -147,13 +148,15 @@ type movedError struct {
 	want int64
 }
 
-func (e *movedError) Error() string {
-	by := ""
+func (e *movedError) Error() string { return e.In(problem.English) }
+
+// In returns the sentence in a language.
+func (e *movedError) In(l problem.Language) string {
+	var by problem.Text
 	if e.head.Author != "" {
-		by = " by " + e.head.Author
+		by = problem.New("by-author", e.head.Author)
 	}
-	return fmt.Sprintf("version %d%s was published in the meantime, after version %d: publish again, "+
-		"so that nothing of it is undone; nothing was changed", e.head.Version, by, e.want)
+	return problem.New("published-meantime", e.head.Version, by, e.want).In(l)
 }
 
 // Is keeps the revision of the other version on record.
@@ -190,6 +193,18 @@ func (p *params) flag(name string) bool {
 	return false
 }
 
+// language returns the language that the client asks for.
+func (p *params) language() problem.Language {
+	switch p.text(paramLang) {
+	case "":
+	case "fr":
+		return problem.French
+	default:
+		p.refuse(paramLang, "fr, or left out for English")
+	}
+	return problem.English
+}
+
 func (p *params) number(name string) int64 {
 	s := p.q.Get(name)
 	if s == "" {
@@ -205,7 +220,7 @@ func (p *params) number(name string) int64 {
 // A refusal is how a publication failed: a status and a sentence.
 type refusal struct {
 	status int
-	text   string
+	text   problem.Text
 }
 
 // explain returns what the client is told about the error of a publication, nil if
@@ -217,41 +232,41 @@ func (h *Handler) explain(r *http.Request, err error) *refusal {
 	case err == nil:
 		return nil
 	case isRefused:
-		return &refusal{http.StatusUnprocessableEntity, refused.Error()}
+		return &refusal{http.StatusUnprocessableEntity, refused.Text}
 	case isMoved:
-		return &refusal{http.StatusConflict, moved.Error()}
+		return &refusal{http.StatusConflict, problem.Of(moved)}
 	case errors.Is(err, errChanged):
-		return &refusal{http.StatusPreconditionFailed, errChanged.Error()}
+		return &refusal{http.StatusPreconditionFailed, problem.Of(errChanged)}
 	case errors.Is(err, catalogdb.ErrUndoMoved):
-		return &refusal{http.StatusConflict, err.Error()}
+		return &refusal{http.StatusConflict, problem.Of(err)}
 	case errors.Is(err, sqldb.ErrBusy):
-		return &refusal{http.StatusConflict, "another publication has been running for more than 30 seconds: " +
-			"try again when it is done; nothing was changed"}
+		return &refusal{http.StatusConflict, problem.New("is-publishing")}
 	}
 	if r.Context().Err() == nil {
 		h.Log.Error("a publication failed", "error", err)
 	}
 	switch {
 	case errors.Is(err, sqldb.ErrFull) || errors.Is(err, syscall.ENOSPC):
-		return &refusal{http.StatusInsufficientStorage, noSpaceText}
+		return &refusal{http.StatusInsufficientStorage, problem.Words(noSpaceText)}
 	case errors.Is(err, context.Canceled):
-		return &refusal{http.StatusServiceUnavailable, "the publication was interrupted: see `palmares log`, " +
-			"or publish again"}
+		return &refusal{http.StatusServiceUnavailable, problem.Words("the publication was interrupted: see `palmares log`, " +
+			"or publish again")}
 	case sqldb.IsOutage(err):
-		return &refusal{http.StatusServiceUnavailable, errOutage(err).Error()}
+		return &refusal{http.StatusServiceUnavailable, problem.Of(errOutage(err))}
 	}
-	return &refusal{http.StatusInternalServerError, errInternal().Error()}
+	return &refusal{http.StatusInternalServerError, problem.Of(errInternal())}
 }
 
 // A responseSink is the publication.Sink of a client elsewhere, and writes the response. Everything is held back until
 // the folder is being stored, or was compared in a dry run: then the status is known.
 type responseSink struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-	begun   bool
-	held    []publication.Finding
-	stage   string    // that was sent last
-	next    time.Time // when progress is sent again
+	w        http.ResponseWriter
+	control  *http.ResponseController
+	language problem.Language
+	begun    bool
+	held     []publication.Finding
+	stage    string    // that was sent last
+	next     time.Time // when progress is sent again
 }
 
 // progressEvery is how often progress is sent.
@@ -279,32 +294,37 @@ func (s *responseSink) Findings(all []publication.Finding) error {
 		s.held = append(s.held, all...)
 		return nil
 	}
-	return s.send(http.StatusOK, findings(all)...)
+	return s.send(http.StatusOK, s.findings(all)...)
 }
 
 // Report sends the report.
-func (s *responseSink) Report(text string) error {
-	var lines []message
-	for line := range strings.Lines(text) {
-		line = strings.TrimSuffix(line, "\n")
-		lines = append(lines, message{Line: &line})
+func (s *responseSink) Report(report ...problem.Text) error {
+	lines := make([]message, len(report))
+	for i := range report {
+		lines[i].Line = s.said(report[i])
 	}
 	return s.send(http.StatusOK, lines...)
+}
+
+// said returns a text as it is sent: in the language of the client.
+func (s *responseSink) said(t problem.Text) *problem.Text {
+	return new(problem.Words(t.In(s.language)))
 }
 
 // finish sends the last line.
 func (s *responseSink) finish(version int64, failed *refusal) {
 	last, status := message{Done: &done{version}}, http.StatusOK
 	if failed != nil {
-		last, status = message{Error: &failure{failed.text}}, failed.status
+		last, status = message{Error: &failure{*s.said(failed.text)}}, failed.status
 	}
 	_ = s.send(status, last) // a client that has gone cannot be told
 }
 
-func findings(all []publication.Finding) []message {
+func (s *responseSink) findings(all []publication.Finding) []message {
 	lines := make([]message, len(all))
-	for i := range all {
-		lines[i] = message{Finding: &all[i]}
+	for i, f := range all {
+		f.Message = *s.said(f.Message)
+		lines[i].Finding = &f
 	}
 	return lines
 }
@@ -313,7 +333,7 @@ func findings(all []publication.Finding) []message {
 func (s *responseSink) send(status int, lines ...message) error {
 	if !s.begun {
 		s.begun = true
-		lines = append(findings(s.held), lines...)
+		lines = append(s.findings(s.held), lines...)
 		s.held = nil
 		header := s.w.Header()
 		header.Set("Content-Type", linesType)

@@ -19,6 +19,7 @@ package remote
 import (
 	"time"
 
+	"palmares/internal/problem"
 	"palmares/internal/publication"
 )
 
@@ -65,7 +66,7 @@ var uploadLimits = limits{
 type message struct {
 	Progress *progress            `json:"progress,omitempty"`
 	Finding  *publication.Finding `json:"finding,omitempty"`
-	Line     *string              `json:"line,omitempty"` // of the report
+	Line     *problem.Text        `json:"line,omitempty"` // of the report
 	Done     *done                `json:"done,omitempty"`
 	Error    *failure             `json:"error,omitempty"`
 }
@@ -81,5 +82,5 @@ type done struct {
 }
 
 type failure struct {
-	Message string `json:"message"`
+	Message problem.Text `json:"message"`
 }

@@ -27,6 +27,7 @@ import (
 
 	"palmares/internal/catalogdb"
 	"palmares/internal/content"
+	"palmares/internal/problem"
 	"palmares/internal/publication"
 	"palmares/internal/sqldb"
 	"palmares/internal/testkit"
@@ -133,8 +134,10 @@ func (s *sink) Findings(all []publication.Finding) error {
 	return nil
 }
 
-func (s *sink) Report(text string) error {
-	s.report += text
+func (s *sink) Report(lines ...problem.Text) error {
+	for _, line := range lines {
+		s.report += line.English + "\n"
+	}
 	return nil
 }
 
@@ -753,7 +756,7 @@ func TestWhatTheServerCannotDoHasItsOwnStatus(t *testing.T) {
 	for err, want := range map[error]int{
 		sqldb.ErrBusy: 409, catalogdb.ErrUndoMoved: 409, sqldb.ErrFull: 507, sqldb.ErrUnreachable: 503, context.Canceled: 503, errors.New("secret"): 500,
 	} {
-		if got := h.explain(r, fmt.Errorf("at work: %w", err)); got.status != want || strings.Contains(got.text, "secret") {
+		if got := h.explain(r, fmt.Errorf("at work: %w", err)); got.status != want || strings.Contains(got.text.English, "secret") {
 			t.Errorf("%v: %+v; want %d", err, got, want)
 		}
 	}
@@ -761,7 +764,7 @@ func TestWhatTheServerCannotDoHasItsOwnStatus(t *testing.T) {
 		t.Error("the failure is not logged")
 	}
 	_, wrong := testdb.Open(t.Context(), "postgres://%")
-	if got := h.explain(r, wrong); got.status != 503 || strings.Contains(got.text, "try again") || !strings.Contains(got.text, "operator") {
+	if got := h.explain(r, wrong); got.status != 503 || strings.Contains(got.text.English, "try again") || !strings.Contains(got.text.English, "operator") {
 		t.Errorf("%v: %+v; want no hope that it passes", wrong, got)
 	}
 	reply := httptest.NewRecorder()

@@ -17,6 +17,7 @@ import (
 	"palmares/internal/accountdb"
 	"palmares/internal/catalogdb"
 	"palmares/internal/osfile"
+	"palmares/internal/problem"
 	"palmares/internal/sqldb"
 	"palmares/internal/web"
 	"palmares/internal/wire"
@@ -215,14 +216,6 @@ func (h *Handler) anyToken(ctx context.Context) (bool, error) {
 	return h.hasTokens, h.askErr
 }
 
-// What is wrong with something that is no token, without a subject.
-const (
-	isKeyText = "an API key, which cannot publish: set PALMARES_TOKEN to a token that `palmares token create` " +
-		"printed"
-	isBrokenText = "not a token that `palmares token create` printed, or was not copied completely: " +
-		"set PALMARES_TOKEN again"
-)
-
 // authorize returns the token of a request, or why it is refused. Nothing of the body is
 // read before.
 func (h *Handler) authorize(r *http.Request) (account.PublishToken, error) {
@@ -237,9 +230,9 @@ func (h *Handler) authorize(r *http.Request) (account.PublishToken, error) {
 	text, ok := account.Bearer(lines)
 	switch {
 	case account.HasKeyForm(text):
-		return refused(web.CodeInvalidToken, "this is "+isKeyText)
+		return refused(web.CodeInvalidToken, problem.New("is-key", "this").English)
 	case !ok || !account.CheckPublishToken(text):
-		return refused(web.CodeInvalidToken, "this is "+isBrokenText)
+		return refused(web.CodeInvalidToken, problem.New("is-broken-token", "this").English)
 	}
 	if err := h.lookups.Enter(r.Context(), 1); err != nil {
 		return account.PublishToken{}, errUnavailable("the server is checking too many tokens at once: "+

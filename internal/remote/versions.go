@@ -12,7 +12,6 @@ import (
 	"palmares/internal/account"
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
-	"palmares/internal/chronicle"
 	"palmares/internal/publication"
 	"palmares/internal/web"
 )
@@ -60,16 +59,9 @@ func (h *Handler) serveVersions(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) serveChanges(w http.ResponseWriter, r *http.Request) {
 	p := params{q: r.URL.Query()}
 	p.q.Set(paramVersion, r.PathValue("version"))
-	log, format := publication.Log{Version: p.number(paramVersion), Language: chronicle.English}, p.text(paramFormat)
+	log, format := publication.Log{Version: p.number(paramVersion), Language: p.language()}, p.text(paramFormat)
 	if log.JSON = format == ""; format != "" && format != "text" {
 		p.refuse(paramFormat, "text, or left out for JSON lines")
-	}
-	switch p.text(paramLang) {
-	case "":
-	case "fr":
-		log.Language = chronicle.French
-	default:
-		p.refuse(paramLang, "fr, or left out for English")
 	}
 	if p.err != nil {
 		h.fail(w, r, p.err)
@@ -106,7 +98,7 @@ func (h *Handler) servePlanned(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) serveRevert(w http.ResponseWriter, r *http.Request) {
 	token := r.Context().Value(tokenKey{}).(account.PublishToken)
 	p := params{q: r.URL.Query()}
-	out := &responseSink{w: w, control: http.NewResponseController(w)}
+	out := &responseSink{w: w, control: http.NewResponseController(w), language: p.language()}
 	undo := publication.Undo{
 		Version: p.number(paramVersion), Force: p.flag(paramForce), DryRun: p.flag(paramDryRun),
 		Token: token.Name, Now: h.Now, TempDir: h.TempDir, Sink: out,
@@ -144,9 +136,7 @@ func (c *Client) WriteChanges(ctx context.Context, w io.Writer, log publication.
 	if !log.JSON {
 		q.Set(paramFormat, "text")
 	}
-	if log.Language == chronicle.French {
-		q.Set(paramLang, "fr")
-	}
+	setLanguage(q, log.Language)
 	path := versionsPath + "/" + strconv.FormatInt(log.Version, 10)
 	resp, err := c.send(ctx, http.MethodGet, path+"?"+q.Encode(), http.Header{}, http.NoBody)
 	if err != nil {
@@ -164,6 +154,7 @@ func (c *Client) WriteChanges(ctx context.Context, w io.Writer, log publication.
 // Force, DryRun and Sink.
 func (c *Client) Revert(ctx context.Context, undo *publication.Undo) error {
 	q := url.Values{paramVersion: {strconv.FormatInt(undo.Version, 10)}}
+	setLanguage(q, c.Language)
 	for name, isSet := range map[string]bool{paramForce: undo.Force, paramDryRun: undo.DryRun} {
 		if isSet {
 			q.Set(name, "true")

@@ -10,7 +10,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
-	"palmares/internal/chronicle"
+	"palmares/internal/problem"
 	"palmares/internal/publication"
 	"palmares/internal/testkit"
 	"palmares/internal/testkit/testdb"
@@ -65,7 +65,7 @@ func TestVersionsAreListedAndUndoneFromElsewhere(t *testing.T) {
 		if want := (catalog.Planned{Due: "2099-01-04T08:00:00Z", Name: "pages/salon", What: "published"}); err != nil || len(planned) != 1 || planned[0] != want {
 			t.Errorf("planned: %+v, %v", planned, err)
 		}
-		for _, log := range []publication.Log{{}, {Language: chronicle.English}, {JSON: true}} {
+		for _, log := range []publication.Log{{}, {Language: problem.French}, {JSON: true}} {
 			log.Version = 3
 			var here, there bytes.Buffer
 			if err := log.Write(t.Context(), st.Catalogue, &here); err != nil {

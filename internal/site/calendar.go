@@ -10,6 +10,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/chronicle"
 	"palmares/internal/french"
+	"palmares/internal/problem"
 )
 
 // upcomingPath is the page of what is announced, and calendarPath the same for calendars.
@@ -44,14 +45,14 @@ func (v *view) announcements(t *catalog.Tool) (list []announcement) {
 	for i, e := range t.Announces(v.snap.Catalog) {
 		a := &t.Announced[i]
 		one := announcement{
-			Tool: t, ID: e.First + "-" + a.From, Date: a.From, Words: chronicle.Announced(&e, chronicle.French),
+			Tool: t, ID: e.First + "-" + a.From, Date: a.From, Words: chronicle.Announced(&e, problem.French),
 			Source: cmp.Or(a.PriceSource, a.Source),
 		}
 		from, words := "À partir du ", one.Words
 		if price := catalog.ParsePrice(e.New); a.Retire != "" {
 			from = "Le "
 		} else if price.Pricing == catalog.ParsePrice(e.Note).Pricing {
-			words = chronicle.Price(price, chronicle.French)
+			words = chronicle.Price(price, problem.French)
 		}
 		one.Text = from + french.Date(a.From) + "\u00a0: " + words
 		list = append(list, one)

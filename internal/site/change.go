@@ -5,6 +5,7 @@ import (
 	"palmares/internal/chart"
 	"palmares/internal/chronicle"
 	"palmares/internal/markdown"
+	"palmares/internal/problem"
 )
 
 // A change is something that happened to the catalogue, in a list.
@@ -21,7 +22,7 @@ func (v *view) lastChanges(most int) (list []change) {
 		if len(list) < most && e.What != catalog.WhatNew {
 			list = append(list, change{
 				Date: min(e.Day, chronicle.Time(&e)[:len(e.Day)]), Label: chronicle.Label(&e),
-				Title: chronicle.Title(&e, chronicle.French), Path: chronicle.About(v.snap, &e).Path,
+				Title: chronicle.Title(&e, problem.French), Path: chronicle.About(v.snap, &e).Path,
 			})
 		}
 	}
@@ -44,5 +45,5 @@ func prices(t *catalog.Tool, p *catalog.PriceChange) [2]string {
 func priceWords(t *catalog.Tool, p *catalog.PriceChange) string {
 	old, now := chart.PricesOf(t, p)
 	return chronicle.PriceWords(catalog.PriceValue{Pricing: p.OldPricing, Price: p.OldPrice, Display: old},
-		catalog.PriceValue{Pricing: p.NewPricing, Price: p.NewPrice, Display: now}, chronicle.French)
+		catalog.PriceValue{Pricing: p.NewPricing, Price: p.NewPrice, Display: now}, problem.French)
 }

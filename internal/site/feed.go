@@ -7,6 +7,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/chronicle"
 	"palmares/internal/markdown"
+	"palmares/internal/problem"
 )
 
 // A feed has the last of what happened (Atom, RFC 4287): at its path, beside a page.
@@ -93,7 +94,7 @@ func (v *view) feedEntry(e *catalog.Entry) feedEntry {
 }
 
 // Title returns the title of the entry.
-func (e feedEntry) Title() string { return chronicle.Title(e.Entry, chronicle.French) }
+func (e feedEntry) Title() string { return chronicle.Title(e.Entry, problem.French) }
 
 // Category returns the kind of the entry in a word.
 func (e feedEntry) Category() string { return strings.ToLower(chronicle.Label(e.Entry)) }

@@ -22,12 +22,12 @@ type inMarkdown struct {
 }
 
 // Link implements markdown.Resolver.
-func (m inMarkdown) Link(destination string) (address, reason string) {
+func (m inMarkdown) Link(destination string) (address string, reason error) {
 	address, reason = m.Resolver.Link(destination)
-	if reason != "" {
+	if reason != nil {
 		return "", reason
 	}
-	return m.view.inMarkdown(address), ""
+	return m.view.inMarkdown(address), nil
 }
 
 // markdownForms are the pages that exist in Markdown, by the first part of their path, beside those of records.

@@ -126,14 +126,14 @@ func (c *converter) read(ctx context.Context, lines []line) (_ *catalog.Catalog,
 	}
 	for _, p := range read.Problems {
 		if p.File == settingsFile {
-			problems = append(problems, Problem{0, "catalogue: " + p.Text})
+			problems = append(problems, Problem{0, "catalogue: " + p.Text.English})
 			continue
 		}
-		text := otherRecord.ReplaceAllStringFunc(p.Text, func(place string) string {
+		text := otherRecord.ReplaceAllStringFunc(p.Text.English, func(place string) string {
 			n, _ := strconv.Atoi(place[len(recordsFile)+1:]) // the pattern has digits there
 			return fmt.Sprintf("line %d", lines[n-1].number)
 		})
-		problems = append(problems, Problem{lines[p.Line-1].number, text + c.origin(p.Text)})
+		problems = append(problems, Problem{lines[p.Line-1].number, text + c.origin(p.Text.English)})
 	}
 	return read.Catalog, problems, read.Close()
 }

@@ -25,7 +25,7 @@ func TestACatalogueWrittenAsAFolderReadsBackEqual(t *testing.T) {
 				t.Errorf("%d tools, format %v: %s", n, format, p)
 			}
 			for _, w := range got.Warnings {
-				if strings.Contains(w.Text, "more than 365 days old") || strings.Contains(w.Text, "more than 100 000 €") { // it goes years back, and prices have every form
+				if strings.Contains(w.Text.English, "more than 365 days old") || strings.Contains(w.Text.English, "more than 100 000 €") { // it goes years back, and prices have every form
 					continue
 				}
 				t.Errorf("%d tools, format %v: %s", n, format, w)

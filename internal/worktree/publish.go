@@ -8,6 +8,7 @@ import (
 
 	"palmares/internal/catalogdb"
 	"palmares/internal/content"
+	"palmares/internal/problem"
 	"palmares/internal/publication"
 )
 
@@ -119,8 +120,8 @@ func (f *Folder) prepareCommit(ctx context.Context, p *Publication) (commit stri
 // findings is a publication.Sink that keeps the problems.
 type findings struct{ problems []publication.Finding }
 
-func (*findings) Progress(string, int, int) {}
-func (*findings) Report(string) error       { return nil }
+func (*findings) Progress(string, int, int)    {}
+func (*findings) Report(...problem.Text) error { return nil }
 
 func (s *findings) Findings(all []publication.Finding) error {
 	for _, f := range all {
