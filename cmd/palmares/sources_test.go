@@ -79,8 +79,12 @@ func TestAPriceThatChangedOnItsPageIsListed(t *testing.T) {
 	price.Store("19 €/mois")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		agent.Store(r.UserAgent())
-		if r.URL.Path != "/tarifs" {
+		switch {
+		case r.URL.Path != "/tarifs":
 			http.NotFound(w, r)
+			return
+		case price.Load() == "":
+			w.WriteHeader(http.StatusForbidden)
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -144,6 +148,9 @@ func TestAPriceThatChangedOnItsPageIsListed(t *testing.T) {
 	f.says(1, "sources list DIR --strict --lang fr", "plume: prix changé, noté 19 €/mois, cité «\u00a0Pro 19 €/mois\u00a0», trouvé «\u00a0Pro 25 €/mois\u00a0», lu le ",
 		" à l’adresse "+server.URL+"/tarifs\n", "1 source est à revoir")
 	f.says(0, quoteHere, "none has the recorded price, 19 €/mois")
+	price.Store("") // a page that cannot be read takes no finding back
+	f.says(0, checkHere, "0 confirmed, 1 changed", "1 not read: the page answers with status 403\n")
+	price.Store("25 €/mois")
 
 	// What somebody wrote into the file is never overwritten.
 	f.write("preuves.jsonl", "<<<<<<< HEAD\n"+proofs)

@@ -153,6 +153,14 @@ func ValueOf[T any](fields []Field, form Form, record any) *T {
 	return nil
 }
 
+// valueIn is ValueOf with the zero value if there is no such field.
+func valueIn[T any](fields []Field, form Form, record any) (value T) {
+	if p := ValueOf[T](fields, form, record); p != nil {
+		value = *p
+	}
+	return value
+}
+
 // isSame reports whether two records have the same value.
 func (f *Field) isSame(record, other any) bool {
 	switch a := f.of(record).(type) {

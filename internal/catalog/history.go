@@ -53,9 +53,6 @@ func (e *PriceChange) IsConversion() bool {
 	return e.OldDisplay == e.NewDisplay || ok && before == after
 }
 
-// same reports whether two entries say the same, whoever wrote them.
-func (e PriceChange) same(o PriceChange) bool { return e.key() == o.key() }
-
 func (e ScoreChange) day() string       { return e.ChangedAt }
 func (e ScoreChange) isAutomatic() bool { return e.Automatic }
 

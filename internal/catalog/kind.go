@@ -128,20 +128,13 @@ func (k *Kind) Slug(record any) string {
 func (k *Kind) Title() string { return k.Fields[1].Name }
 
 // Body returns the text of a record of the kind; "" for none.
-func (k *Kind) Body(record any) string {
-	if body := ValueOf[string](k.Fields, Body, record); body != nil {
-		return *body
-	}
-	return ""
-}
+func (k *Kind) Body(record any) string { return valueIn[string](k.Fields, Body, record) }
 
 // Aliases returns the former slugs of a record of the kind.
-func (k *Kind) Aliases(record any) []string {
-	if aliases := ValueOf[[]string](k.Fields, Slugs, record); aliases != nil {
-		return *aliases
-	}
-	return nil
-}
+func (k *Kind) Aliases(record any) []string { return valueIn[[]string](k.Fields, Slugs, record) }
+
+// Authors returns the names of who wrote a record of the kind.
+func (k *Kind) Authors(record any) []string { return valueIn[[]string](k.Fields, Names, record) }
 
 // Has reports whether records of the kind have a field of a form.
 func (k *Kind) Has(form Form) bool {

@@ -277,16 +277,8 @@ func (p *publication) writeScheduled(ctx context.Context) error {
 // Planned returns what is to come, by hour and name.
 func (s *Catalogue) Planned(ctx context.Context) ([]catalog.Planned, error) {
 	return sqldb.Read(ctx, s.db, func(tx *sql.Tx) ([]catalog.Planned, error) {
-		args := []any{catalog.CatalogueKind.Name, catalog.ToolKind.Name}
-		var ending []string // kinds
-		for _, kind := range catalog.WrittenKinds {
-			if kind.Has(catalog.Time) {
-				ending = append(ending, kind.Name)
-			}
-		}
-		args, list := sqldb.InAfter(args, ending)
 		all, err := gather(ctx, tx, gathering{}, `NOT deleted AND (kind = $1 OR kind = $2 AND document LIKE '%"announced":%'
-			OR kind IN `+list+` AND document LIKE '%"unpublish_at":%')`, args...)
+			OR kind <> $2 AND document LIKE '%"unpublish_at":%')`, catalog.CatalogueKind.Name, catalog.ToolKind.Name)
 		if err != nil {
 			return nil, err
 		}

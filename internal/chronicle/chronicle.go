@@ -184,10 +184,7 @@ func aboutText(s *snapshot.Snapshot, kind *catalog.Kind, slug string) Subject {
 		return Subject{Path: cmp.Or(kind.List, "/")}
 	}
 	record := kind.At(s.Catalog, i)
-	of := Subject{Path: kind.Address + slug}
-	if authors := catalog.ValueOf[[]string](kind.Fields, catalog.Names, record); authors != nil {
-		of.Authors = *authors
-	}
+	of := Subject{Path: kind.Address + slug, Authors: kind.Authors(record)}
 	switch x := record.(type) {
 	case *catalog.Comparison:
 		of.Tools = []string{x.ToolA, x.ToolB}

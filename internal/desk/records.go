@@ -67,27 +67,17 @@ func (r row) Address() string { return r.Kind.Address + r.Slug }
 
 // newRow returns the row of a record of the catalogue.
 func newRow(k *catalog.Kind, record any) row {
-	r := row{Kind: k, Slug: k.Slug(record)}
+	r := row{Kind: k, Slug: k.Slug(record), Authors: k.Authors(record)}
 	for i := range k.Fields {
-		f := &k.Fields[i]
-		switch p := f.In(record).(type) {
-		case *string:
-			switch {
-			case f.Name == k.Title():
-				r.Name = *p
-			case f.Name == k.Summary:
-				r.Sentence = *p
-			case f.Form == catalog.InCategory:
-				r.Category = *p
-			}
-		case *[]string:
-			if f.Form == catalog.Names {
-				r.Authors = *p
-			}
-		case *bool:
-			if f.Form == catalog.Draft {
-				r.Draft = *p
-			}
+		switch f := &k.Fields[i]; {
+		case f.Name == k.Title():
+			r.Name = *f.In(record).(*string)
+		case f.Name == k.Summary:
+			r.Sentence = *f.In(record).(*string)
+		case f.Form == catalog.InCategory:
+			r.Category = *f.In(record).(*string)
+		case f.Form == catalog.Draft:
+			r.Draft = *f.In(record).(*bool)
 		}
 	}
 	return r

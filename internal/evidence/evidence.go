@@ -195,6 +195,8 @@ func (c *Check) look(ctx context.Context, last catalog.Proof) (catalog.Proof, er
 		p.Result, p.Found = catalog.Moved, ""
 	case p.Quote == "" && v.why == nil:
 		p.Result = catalog.Confirmed
+	case v.why != nil && last.Result != "" && last.Result != catalog.Confirmed: // a bad night hides no finding
+		p.Result, p.Found = last.Result, last.Found
 	}
 	if p.Result == catalog.Confirmed {
 		p.ConfirmedAt, p.ETag = p.CheckedAt, v.tag

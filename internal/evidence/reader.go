@@ -37,10 +37,8 @@ const (
 	maxPages     = 2                // in memory at once
 	maxHosts     = 8                // that are asked at once
 	maxKnown     = 1000             // hosts that are remembered
-	// maxPause is the longest Retry-After that is waited for; a host that wants more is left alone until the next run.
-	maxPause = time.Minute
-	// robotsAge is how long the rules of a host hold, and how long one that has none to read is not asked again.
-	robotsAge = 5 * time.Minute
+	maxPause     = time.Minute      // the longest Retry-After that is waited for; a longer one ends at the next run
+	robotsAge    = 5 * time.Minute  // how long the rules of a host hold, and the lack of them
 )
 
 // Reasons why a page cannot be read; a status that is not OK is a StatusError.
