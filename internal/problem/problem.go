@@ -157,12 +157,17 @@ func Of(err error) Text {
 		return err
 	case sayer:
 		return Text{"", err.In(English), err.In(French)}
-	case interface{ Unwrap() []error }:
+	case interface {
+		error
+		Unwrap() []error
+	}:
 		var all []Text
 		for _, err := range err.Unwrap() {
 			all = append(all, Of(err))
 		}
-		return Join("\n", all...)
+		if joined := Join("\n", all...); joined.English == err.Error() {
+			return joined
+		}
 	}
 	return Words(err.Error())
 }

@@ -152,6 +152,10 @@ func TestSentencesAreSaidInTheLanguageOfTheSentenceAroundThem(t *testing.T) {
 			Of(errors.Join(New("missing", "name"), Wrap(fs.ErrClosed, "missing", "url"), fs.ErrExist)),
 			"name is missing\nurl is missing\nfile already exists", "name manque\nurl manque\nfile already exists",
 		},
+		{
+			Of(fmt.Errorf("%w, not %w", fs.ErrExist, fs.ErrClosed)),
+			"file already exists, not file already closed", "file already exists, not file already closed",
+		},
 		{Join(", ", New("count-outils", 1), New("count-pages", 2)), "1 tool, 2 pages", "1 outil, 2 pages"},
 	} {
 		if want := typographic.Replace(c.french); c.text.English != c.english || c.text.French != want {
