@@ -97,7 +97,7 @@ func (d *desk) run(w http.ResponseWriter, r *request, role account.Role, page pa
 		if err != nil {
 			return nil, unreadableForm()
 		}
-		if subtle.ConstantTimeCompare([]byte(r.PostFormValue("jeton")), []byte(r.Token)) != 1 { // not of a page of this session
+		if subtle.ConstantTimeCompare([]byte(r.PostFormValue("jeton")), []byte(r.Token)) != 1 { // from a page of another session
 			return nil, sessionEnded()
 		}
 	}

@@ -257,7 +257,7 @@ func (v *visit) take(ctx context.Context, resp *http.Response) error {
 	return err
 }
 
-// get sends a request and calls take with the response. It returns why that was not to be had.
+// get sends a request and calls take with the response. It returns the reason if there is none.
 func (r *Reader) get(
 	ctx context.Context, h *host, to *url.URL, tag string, take func(context.Context, *http.Response) error,
 ) (why, err error) {
