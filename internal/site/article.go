@@ -151,7 +151,7 @@ func (a articleRow) Tools() (rows []toolRow) {
 func (a articleRow) Gone() (links []link) {
 	for _, slug := range a.Record.Tools {
 		if t := a.view.snap.RetiredTool(slug); t != nil && a.view.snap.Catalog.Tool(slug) == nil {
-			links = append(links, link{retiredPath + slug, t.Name})
+			links = append(links, link{catalog.RetiredKind.Address + slug, t.Name})
 		}
 	}
 	return links
