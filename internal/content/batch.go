@@ -327,6 +327,7 @@ func (d *decoder) frontMatter(text string) {
 	d.fields, d.parsed = v.fields, ok
 	var skipped int
 	d.body, skipped = trimBlankLines(rest)
+	d.body = strings.Clone(d.body) // without the front matter, which nobody needs any more
 	d.bodyLine = line + 1 + skipped
 }
 

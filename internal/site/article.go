@@ -324,7 +324,7 @@ func (t inText) Card(address string) (html, name string) {
 		return "", ""
 	}
 	var b strings.Builder
-	if err := templates()["article"].ExecuteTemplate(&b, "text-card", card); err != nil {
+	if err := templates().ExecuteTemplate(&b, "text-card", card); err != nil {
 		panic(err) // the template does not fit its data; tests render it
 	}
 	return b.String(), name
