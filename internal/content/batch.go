@@ -8,13 +8,14 @@ import (
 	"hash/maphash"
 	"io"
 	"io/fs"
+	"path"
 	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"palmares/internal/catalog"
-	"palmares/internal/markdown"
 	"palmares/internal/problem"
 )
 
@@ -138,13 +139,12 @@ func (r *producer) markdown(ctx context.Context, k *catalog.Kind) error {
 		if IsIgnored(e.Name()) {
 			continue
 		}
-		slug, isMarkdown := strings.CutSuffix(e.Name(), ".md")
-		slug = strings.TrimSuffix(slug, nextSuffix)
+		slug, _ := SlugOf(name)
 		switch {
 		case e.IsDir():
 			r.problem(name, 1, "subfolder-not-read", k.Folder)
 			continue
-		case !isMarkdown:
+		case path.Ext(name) != ".md":
 			r.problem(name, 1, "file-not-markdown")
 			continue
 		case !catalog.IsSlug(slug):
@@ -273,14 +273,32 @@ func (b *batch) readMarkdown(f *folder, name string) {
 func decodeMarkdown(on basis, k *catalog.Kind, name, text string, failure error) *decoded {
 	file := &decoded{name: name, sum: maphash.String(textSeed, text)}
 	d := decoder{file: name, line: 1, basis: on, problems: &file.problems, warnings: &file.warnings, isMarkdown: true}
-	d.slug, d.isNext = strings.CutSuffix(strings.TrimSuffix(name[strings.IndexByte(name, '/')+1:], ".md"), nextSuffix)
+	d.slug, d.isNext = SlugOf(name)
 	if failure != nil {
 		d.tell(1, problem.Of(failure))
-	} else if text, ok := d.utf8(text); ok {
-		d.frontMatter(text)
+	} else {
+		d.sourceFile, d.parsed = parseMarkdown(text, d.tell)
 	}
 	file.record = d.record(k)
 	return file
+}
+
+// Decode reads a file, which has the text, without the folder around it: slugs of other records and categories are
+// not checked.
+func Decode(path, text string) (of any, problems []Problem) {
+	on := basis{zone: time.UTC}
+	if path == catalog.SettingsFile {
+		d := decoder{file: path, line: 1, basis: on, problems: &problems, warnings: new([]Warning)}
+		d.sourceFile, d.parsed = parseSettings(text, d.tell)
+		c, _ := d.catalogue()
+		return &c, problems
+	}
+	folder, _, _ := strings.Cut(path, "/")
+	file := decodeMarkdown(on, catalog.KindIn(folder), path, text, nil)
+	if file.record.publishAt != "" {
+		file.record.of = withHour(file.record.of, file.record.publishAt)
+	}
+	return file.record.of, file.problems
 }
 
 // record decodes the fields, if they could be parsed.
@@ -295,60 +313,4 @@ func (d *decoder) record(k *catalog.Kind) record {
 	}
 	d.warnAbout(&r)
 	return r
-}
-
-// frontMatter splits a Markdown file into its fields and its body.
-func (d *decoder) frontMatter(text string) {
-	first, rest, _ := strings.Cut(text, "\n")
-	if strings.TrimRight(first, " \t") != "---" {
-		if conflicts := markdown.Conflicts(first); len(conflicts) > 0 {
-			d.tell(1, conflicts[0].Text)
-			return
-		}
-		d.report(1, "no-front-matter")
-		return
-	}
-	yaml, line := rest, 1
-	for {
-		line++
-		if rest == "" {
-			d.report(1, "front-matter-open")
-			return
-		}
-		var l string
-		start := len(yaml) - len(rest)
-		l, rest, _ = strings.Cut(rest, "\n")
-		if strings.TrimRight(l, " \t") == "---" {
-			yaml = yaml[:start]
-			break
-		}
-	}
-	v, ok := parseYAML(yaml, 1, d.tell)
-	d.fields, d.parsed = v.fields, ok
-	var skipped int
-	d.body, skipped = trimBlankLines(rest)
-	d.bodyLine = line + 1 + skipped
-}
-
-// trimBlankLines removes the blank lines at both ends of a body and counts those
-// at its start.
-func trimBlankLines(s string) (body string, skipped int) {
-	for {
-		line, rest, more := strings.Cut(s, "\n")
-		if strings.TrimSpace(line) != "" {
-			break
-		}
-		if !more {
-			return "", skipped
-		}
-		s = rest
-		skipped++
-	}
-	for {
-		i := strings.LastIndexByte(s, '\n')
-		if i < 0 || strings.TrimSpace(s[i:]) != "" {
-			return s, skipped
-		}
-		s = s[:i]
-	}
 }

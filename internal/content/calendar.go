@@ -22,8 +22,6 @@ import (
 const (
 	// maxHours is how many hours to come a folder may have: each is checked.
 	maxHours = 100
-	// nextSuffix is the end of the name of a file that replaces a record at its hour.
-	nextSuffix = ".next"
 	// settled is how long ago an hour must be to be taken for passed here. What came later is left to
 	// the publication: it is by the clock of the database that hours come, and this one may be wrong.
 	settled = 24 * time.Hour
@@ -188,7 +186,7 @@ func (f *folder) checkFuture(now string) {
 		return
 	}
 	if len(hours) > maxHours {
-		f.problem(catalogueFile, 1, "too-many-hours", len(hours), maxHours)
+		f.problem(catalog.SettingsFile, 1, "too-many-hours", len(hours), maxHours)
 		hours = nil
 	}
 	known := map[Problem]bool{}
@@ -296,7 +294,7 @@ func (w *folderWriter) writeScheduled() error {
 			file += nextSuffix
 		}
 		taken[s.Name()] = true
-		b, yaml := appendMarkdown(nil, catalog.KindOf(s.Record).Fields, withHour(s))
+		b, yaml := appendMarkdown(nil, catalog.KindOf(s.Record).Fields, withHour(s.Record, s.Due))
 		if len(b) > maxFile || yaml > maxYAML {
 			return fmt.Errorf("the scheduled record %s %w", s.Name(), errTooLarge)
 		}
@@ -308,9 +306,9 @@ func (w *folderWriter) writeScheduled() error {
 	return nil
 }
 
-// withHour returns a copy of a scheduled record with its hour.
-func withHour(s *catalog.Scheduled) any {
-	r := copied(s.Record)
-	*catalog.ValueOf[string](catalog.KindOf(r).Fields, catalog.PublishAt, r) = s.Due
+// withHour returns a copy of a record with an hour.
+func withHour(record any, hour string) any {
+	r := copied(record)
+	*catalog.ValueOf[string](catalog.KindOf(r).Fields, catalog.PublishAt, r) = hour
 	return r
 }

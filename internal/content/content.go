@@ -44,13 +44,8 @@ import (
 	canonical "palmares/internal/record"
 )
 
-// The limits of a folder. The one of YAML is lower than that of the file around
-// it, because parsing time grows faster than the input.
+// The limits of a folder.
 const (
-	maxFile    = 1 << 20 // bytes, of a Markdown file or a JSON line
-	maxYAML    = 64 << 10
-	maxDepth   = 10
-	maxFields  = 100 // per mapping; a tool has fewer than thirty
 	maxRecords = 2_000_000
 	// maxFindings is how many problems, and how many warnings, are kept: nobody reads more, and
 	// a folder of empty files has one for each.

@@ -116,7 +116,7 @@ func (d *decoder) checkValue(c *catalog.Category, v catalog.Value) {
 	case x.Is() != catalog.KindYesNo && v.IsFlag:
 		d.report(line, "not-number", at, v)
 	case x.Is() == catalog.KindMark && (v.Number < 0 || v.Number > 10):
-		d.report(line, "not-mark", at, v, catalogueFile)
+		d.report(line, "not-mark", at, v, catalog.SettingsFile)
 	}
 }
 

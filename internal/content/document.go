@@ -68,7 +68,7 @@ func NewDocument(kind *catalog.Kind) *Document {
 			b.WriteString(f.Name + ":\n")
 		}
 	}
-	d := &Document{kind: kind, path: catalogueFile}
+	d := &Document{kind: kind, path: catalog.SettingsFile}
 	text := b.String()
 	if kind != catalog.CatalogueKind {
 		d.path, text = "", "---\n"+text+"---\n"
@@ -81,13 +81,12 @@ func NewDocument(kind *catalog.Kind) *Document {
 
 // kindOf returns the kind and the slug of the record that a file has.
 func kindOf(path string) (*catalog.Kind, string, error) {
-	if path == catalogueFile {
+	if path == catalog.SettingsFile {
 		return catalog.CatalogueKind, catalog.CatalogueKind.Name, nil
 	}
 	folder, name, _ := strings.Cut(path, "/")
-	slug, isMarkdown := strings.CutSuffix(name, ".md")
-	slug = strings.TrimSuffix(slug, nextSuffix)
-	if k := catalog.KindIn(folder); k != nil && isMarkdown && catalog.IsSlug(slug) {
+	slug, _ := SlugOf(path)
+	if k := catalog.KindIn(folder); k != nil && strings.HasSuffix(name, ".md") && catalog.IsSlug(slug) {
 		return k, slug, nil
 	}
 	if catalog.KindIn(strings.TrimSuffix(path, ".jsonl")) != nil && strings.HasSuffix(path, ".jsonl") {
@@ -98,22 +97,19 @@ func kindOf(path string) (*catalog.Kind, string, error) {
 
 // parse makes the document that of a text, or returns an error and leaves it as it is.
 func (d *Document) parse(text string) error {
-	var problems []Problem
-	reader := decoder{file: d.path, line: 1, problems: &problems, isMarkdown: true}
 	if len(text) > maxFile {
 		return &EditError{Text: problem.New("document-too-large")}
 	}
-	if plain, ok := reader.utf8(text); ok && d.kind == catalog.CatalogueKind {
-		var v value
-		v, _ = reader.settings(plain)
-		reader.fields = v.fields
-	} else if ok {
-		reader.frontMatter(plain)
+	var problems []EditError
+	parse := parseMarkdown
+	if d.kind == catalog.CatalogueKind {
+		parse = parseSettings
 	}
+	file, _ := parse(text, func(line int, what problem.Text) { problems = append(problems, EditError{line, what}) })
 	if len(problems) > 0 {
-		return &EditError{problems[0].Line, problems[0].Text}
+		return &problems[0]
 	}
-	next := Document{path: d.path, kind: d.kind, body: reader.body, fields: reader.fields, newline: "\n"}
+	next := Document{path: d.path, kind: d.kind, body: file.body, fields: file.fields, newline: "\n"}
 	rest, hasMark := strings.CutPrefix(text, byteOrderMark)
 	if hasMark {
 		next.mark = byteOrderMark
@@ -131,7 +127,7 @@ func (d *Document) parse(text string) error {
 		next.text = next.end + 1
 	}
 	next.spans, next.indent = (&editor{lines: next.lines}).spans(span{next.first, next.end}, next.fields)
-	if reader.isRecord || len(next.spans) != len(next.fields) {
+	if file.isRecord || len(next.spans) != len(next.fields) {
 		return &EditError{Text: problem.New("fields-not-on-lines")}
 	}
 	*d = next

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -188,8 +187,8 @@ func oddFolder(t *testing.T) map[string]string {
 	for i := range oddFiles {
 		name := fmt.Sprintf("outils/odd-%d.md", i)
 		files[name] = oddTool(r)
-		decoded := decodeMarkdown(basis{zone: time.UTC}, catalog.WrittenKinds[0], name, files[name], nil)
-		for _, p := range decoded.problems {
+		_, problems := Decode(name, files[name])
+		for _, p := range problems {
 			t.Fatalf("%s in\n%s", p, files[name])
 		}
 	}
@@ -461,22 +460,6 @@ func wantRead(f *catalog.Field, given Value, read any) error {
 	return nil
 }
 
-// readBack decodes a file of a record, or catalogue.yaml.
-func readBack(kind *catalog.Kind, name, text string) (record any, publishAt string, problems []Problem) {
-	on := basis{zone: time.UTC}
-	if kind == catalog.CatalogueKind {
-		d := decoder{file: name, line: 1, basis: on, problems: &problems, warnings: new([]Warning)}
-		plain, _ := d.utf8(text)
-		v, _ := d.settings(plain)
-		d.fields = v.fields
-		c, _ := d.catalogue()
-		return &c, "", problems
-	}
-	r := decodeMarkdown(on, kind, name, text, nil)
-	record = r.record.of
-	return record, r.record.publishAt, r.problems
-}
-
 // wantOneChange checks that only the lines of a field differ.
 func wantOneChange(before, after *Document, name string) error {
 	at := span{-1, -1}
@@ -538,17 +521,13 @@ func TestAChangedFieldChangesItsOwnLinesOnly(t *testing.T) {
 				fail(fmt.Errorf("the form shows %q", d.Value(f.Name)))
 			}
 			fail(wantOneChange(before, opened(t, name, string(d.Bytes())), f.Name))
-			old, oldHour, was := readBack(d.Kind(), name, string(text))
-			read, hour, problems := readBack(d.Kind(), name, string(d.Bytes()))
+			old, was := Decode(name, string(text))
+			read, problems := Decode(name, string(d.Bytes()))
 			for i := range table {
 				switch g := &table[i]; {
-				case g.Form == catalog.PublishAt && g.Name == f.Name:
-					fail(wantRead(g, given, &hour))
 				case g.Name == f.Name && isSetting: // its parts need each other
 				case g.Name == f.Name:
 					fail(wantRead(g, given, g.In(read)))
-				case g.Form == catalog.PublishAt && hour != oldHour:
-					fail(fmt.Errorf("publish_at is %s, and was %s", hour, oldHour))
 				case g.Form == catalog.Draft && path.Dir(name) == "comparatifs": // depends on what is missing
 				case !cmp.Equal(g.In(old), g.In(read)):
 					fail(fmt.Errorf("%s: %s", g.Name, cmp.Diff(g.In(old), g.In(read))))
@@ -722,7 +701,7 @@ categories:
 `
 	change := func(name string, edit func(Value) Value, was, is string) {
 		t.Helper()
-		d := opened(t, catalogueFile, text)
+		d := opened(t, catalog.SettingsFile, text)
 		set(t, d, name, edit(d.Value(name)))
 		if want := strings.Replace(text, was, is, 1); string(d.Bytes()) != want {
 			t.Error(cmp.Diff(want, string(d.Bytes())))
@@ -744,7 +723,7 @@ categories:
 
 func TestWhatNoFormShowsIsEditedAsYAML(t *testing.T) {
 	const text = "name: Essai\ncategories:\n  - slug: agents\n    label: Agents autonomes\n    couleur: vert\n"
-	d := opened(t, catalogueFile, text)
+	d := opened(t, catalog.SettingsFile, text)
 	yaml := d.Value("categories").Text
 	if !strings.HasPrefix(yaml, "- slug: agents\n  label: Agents autonomes\n") {
 		t.Fatalf("categories are %.80q", yaml)
@@ -780,7 +759,7 @@ func TestFilesThatFormsCannotEditSayWhy(t *testing.T) {
 		{"outils/a.md", "---\n{name: b, domain: c}\n---\n", "the fields of the file are not written one per line; edit it as text"},
 		{"outils/a.md", "---\nname: \xff\n---\n", "the text is not valid UTF-8; save the file as UTF-8"},
 		{"outils/a.md", "---\nname: b\n---\n" + strings.Repeat("a", maxFile), "the file is larger than 1 MiB; shorten it"},
-		{catalogueFile, `{"slug":"catalogue","name":"a","url":"https://a.example","categories":[{"slug":"a","label":"b"}]}`, "the fields of the file are not written one per line; edit it as text"},
+		{catalog.SettingsFile, `{"slug":"catalogue","name":"a","url":"https://a.example","categories":[{"slug":"a","label":"b"}]}`, "the fields of the file are not written one per line; edit it as text"},
 	} {
 		d, err := OpenDocument(test.path, []byte(test.text))
 		if e, ok := errors.AsType[*EditError](err); d != nil || !ok || e.English != test.english || e.French == e.English {

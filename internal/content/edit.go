@@ -3,6 +3,7 @@ package content
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/token"
@@ -171,8 +172,10 @@ func (e *editor) write(prefix string, indent int, v *value) (lines []string) {
 // isLiteral reports whether a text of several lines can be written as a block.
 func isLiteral(s string) bool {
 	first, _, isLong := strings.Cut(s, "\n")
-	_, hasControl := controlCharacter(s, "\n")
-	return isLong && first == strings.TrimSpace(first) && first != "" && !hasControl && !strings.ContainsAny(s, "\u0085\u2028\u2029\ufeff")
+	isOdd := func(r rune) bool {
+		return unicode.IsControl(r) && r != '\n' || strings.ContainsRune("\u0085\u2028\u2029\ufeff", r)
+	}
+	return isLong && first == strings.TrimSpace(first) && first != "" && !strings.ContainsFunc(s, isOdd)
 }
 
 func plainText(v *value) string {

@@ -17,21 +17,18 @@ type decoder struct {
 	file   string
 	line   int          // of the record
 	within problem.Text // appended to field names in messages, such as " in item 2 of sources"
-	fields []field
-	known  []string
+	sourceFile
+	known []string
 	basis
 	problems *[]Problem
 	warnings *[]Warning
 	parsed   bool // fields is valid
 
 	isMarkdown bool
-	slug       string // from the file name
-	isNext     bool   // from the file name
-	body       string
-	bodyLine   int
+	slug       string                       // from the file name
+	isNext     bool                         // from the file name
 	checkBody  func(string) markdown.Report // nil for markdown.Check
 
-	isRecord        bool      // catalogue.yaml is a record in canonical form
 	isDraft         bool      // required fields may be missing
 	links, pictures []mention // of the body
 	fieldPictures   []fieldPicture

@@ -63,7 +63,12 @@ func TestEveryFieldOfARecordIsInItsFormOnce(t *testing.T) {
 
 func TestAFormKnowsItsInputsAndTheChoicesOfTheCatalogue(t *testing.T) {
 	fields := map[string]FormField{}
-	c, _ := read(t, demo.Folder)
+	read, err := ReadFS(t.Context(), demo.Folder, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = read.Close() })
+	c := read.Catalog
 	form := Form(catalog.ToolKind)
 	Complete(form, c, "voix")
 	for _, g := range form {

@@ -185,7 +185,7 @@ func (v Value) wanted(f *catalog.Field, old *value) value {
 		switch object := list.items[0]; {
 		case f.Form == catalog.Objects:
 			return list
-		case len(words(f)) > 0 && len(object.fields) == 1 && object.fields[0].name == f.List.Fields[0].Name:
+		case len(f.Words()) > 0 && len(object.fields) == 1 && object.fields[0].name == f.List.Fields[0].Name:
 			return object.fields[0].value
 		default:
 			return object

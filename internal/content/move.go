@@ -9,17 +9,6 @@ import (
 
 // What makes one record of another.
 
-// PathOf returns the path of the file of a record.
-func PathOf(kind *catalog.Kind, slug string) string {
-	if kind == catalog.CatalogueKind {
-		return catalogueFile
-	}
-	return kind.Folder + "/" + slug + ".md"
-}
-
-// NextPath returns the path of the file that replaces another one at its hour.
-func NextPath(path string) string { return strings.TrimSuffix(path, ".md") + nextSuffix + ".md" }
-
 // Rename returns the record with another slug. The former one becomes an alias, if its kind has them;
 // what refers to a tool must then be changed, too: see ReplaceTool.
 func (d *Document) Rename(slug string) (*Document, error) {

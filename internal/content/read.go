@@ -256,7 +256,7 @@ func (d *decoder) category(at label, v *value) string {
 	if s == "" || d.declared == nil || d.declared[s] != nil {
 		return s
 	}
-	d.report(v.line, "undeclared-category", s, catalogueFile, strings.Join(slices.Sorted(maps.Keys(d.declared)), ", "))
+	d.report(v.line, "undeclared-category", s, catalog.SettingsFile, strings.Join(slices.Sorted(maps.Keys(d.declared)), ", "))
 	return ""
 }
 
@@ -363,22 +363,6 @@ func (d *decoder) objects(f *catalog.Field, list any) {
 	}
 }
 
-// words returns what an object may be given as instead of its fields: the first of them has these values.
-func words(f *catalog.Field) []string {
-	if f.List.Fields[0].Form == catalog.Name {
-		return f.List.Fields[0].Values
-	}
-	return nil
-}
-
-// longForm returns a word as the object that it stands for.
-func longForm(f *catalog.Field, v *value) *value {
-	if len(words(f)) == 0 || v.kind != isText {
-		return v
-	}
-	return &value{kind: isMapping, line: v.line, fields: []field{{f.List.Fields[0].Name, v.line, *v}}}
-}
-
 func (d *decoder) object(f *catalog.Field, list any, v *value, at label) {
 	if v.kind != isMapping {
 		d.report(v.line, "not-mapping", at, v.describe())
@@ -386,7 +370,7 @@ func (d *decoder) object(f *catalog.Field, list any, v *value, at label) {
 	}
 	entry := &decoder{
 		file: d.file, line: v.line, within: problem.New("in", at),
-		fields: v.fields, basis: d.basis, problems: d.problems, warnings: d.warnings,
+		sourceFile: sourceFile{fields: v.fields}, basis: d.basis, problems: d.problems, warnings: d.warnings,
 	}
 	object := f.List.Add(list)
 	entry.read(f.List.Fields, object)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"palmares/internal/catalog"
 	"palmares/internal/problem"
 )
 
@@ -40,6 +41,22 @@ func named(fields []field, name string) *field {
 	return nil
 }
 
+// find returns the value of a field of a mapping, or nil.
+func (v *value) find(name string) *value {
+	if f := named(v.fields, name); f != nil {
+		return &f.value
+	}
+	return nil
+}
+
+// textOf returns the text of a field of a mapping, or "".
+func (v *value) textOf(name string) string {
+	if f := v.find(name); f != nil && f.kind == isText {
+		return f.text
+	}
+	return ""
+}
+
 type valueKind int
 
 const (
@@ -55,6 +72,14 @@ const (
 func (v *value) isEmpty() bool {
 	return v.kind == isNull ||
 		v.kind == isText && strings.TrimFunc(v.text, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }) == ""
+}
+
+// longForm returns a word as the object that it stands for in a field; other values as they are.
+func longForm(f *catalog.Field, v *value) *value {
+	if len(f.Words()) == 0 || v.kind != isText {
+		return v
+	}
+	return &value{kind: isMapping, line: v.line, fields: []field{{f.List.Fields[0].Name, v.line, *v}}}
 }
 
 // describe describes a value for a message that expected something else.

@@ -225,22 +225,6 @@ func (d *decoder) entries(name string) []value {
 	return nil
 }
 
-// find returns the value of a field of a mapping, or nil.
-func (v *value) find(name string) *value {
-	if f := named(v.fields, name); f != nil {
-		return &f.value
-	}
-	return nil
-}
-
-// textOf returns the text of a field of a mapping, or "".
-func (v *value) textOf(name string) string {
-	if f := v.find(name); f != nil && f.kind == isText {
-		return f.text
-	}
-	return ""
-}
-
 func (f *folder) warnTogether(x index) {
 	f.warnAuthors(x)
 	domains := make(map[string]*record, len(x[catalog.ToolKind]))

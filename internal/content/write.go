@@ -88,11 +88,11 @@ func moveAll(from, to string) (moved []string, err error) {
 	}
 	names := make([]string, 0, len(entries))
 	for _, e := range entries {
-		if e.Name() != catalogueFile {
+		if e.Name() != catalog.SettingsFile {
 			names = append(names, e.Name())
 		}
 	}
-	for _, name := range append(names, catalogueFile) {
+	for _, name := range append(names, catalog.SettingsFile) {
 		target := filepath.Join(to, name)
 		if err := os.Rename(filepath.Join(from, name), target); err != nil {
 			return moved, err
@@ -133,9 +133,9 @@ func (w *folderWriter) write(ctx context.Context) error {
 	c := w.catalogue
 	yaml := appendYAML(nil, catalog.CatalogueFields, c.InOrder(), "")
 	if len(yaml) > maxYAML {
-		return fmt.Errorf("the categories do not fit into a %s of %d KiB", catalogueFile, maxYAML>>10)
+		return fmt.Errorf("the categories do not fit into a %s of %d KiB", catalog.SettingsFile, maxYAML>>10)
 	}
-	if err := os.WriteFile(filepath.Join(w.dir, catalogueFile), yaml, 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(w.dir, catalog.SettingsFile), yaml, 0o666); err != nil {
 		return err
 	}
 	for _, k := range catalog.WrittenKinds {

@@ -410,7 +410,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 	if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
 		t.Error(diff)
 	}
-	if err := Write(t.Context(), filepath.Join(dir, catalogueFile), sample(), WriteOptions{Format: JSONL}); err == nil {
+	if err := Write(t.Context(), filepath.Join(dir, catalog.SettingsFile), sample(), WriteOptions{Format: JSONL}); err == nil {
 		t.Error("a file was accepted as a folder")
 	}
 }

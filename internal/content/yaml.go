@@ -2,6 +2,7 @@ package content
 
 import (
 	"errors"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -71,6 +72,9 @@ var rejectedYAML = map[token.Type]string{
 	token.DocumentHeaderType: "further-documents",
 	token.DocumentEndType:    "further-documents",
 }
+
+// bareColour is a colour without quotes, which YAML takes for a comment.
+var bareColour = regexp.MustCompile(`^[0-9a-fA-F]{3,8}\b`)
 
 // isSimpleYAML rejects, before parsing, what a content folder has no use for and
 // what can make the parser slow or crash.
