@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content/tree"
 	"palmares/internal/problem"
 )
 
@@ -62,7 +63,7 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
-			var parser jsonParser
+			var parser tree.JSONParser
 			for b := range r.work {
 				b.read(f, &parser)
 				r.done.Add(int64(len(b.records)))
@@ -187,12 +188,12 @@ func (r *producer) jsonLines(ctx context.Context, k *catalog.Kind) error {
 			break
 		}
 		atEnd := err == io.EOF
-		if number == 1 && bytes.HasPrefix(data, []byte(byteOrderMark)) {
-			data, start = data[len(byteOrderMark):], start+len(byteOrderMark)
+		if number == 1 && bytes.HasPrefix(data, []byte(tree.ByteOrderMark)) {
+			data, start = data[len(tree.ByteOrderMark):], start+len(tree.ByteOrderMark)
 		}
 		switch {
 		case tooLong:
-			r.problem(name, number, "line-too-large", maxFile>>20, maxFile)
+			r.problem(name, number, "line-too-large", tree.MaxFile>>20, tree.MaxFile)
 		case len(bytes.TrimSpace(data)) > 0:
 			if r.tooMany(name, number) {
 				return r.submit(ctx, b)
@@ -222,13 +223,13 @@ func readLine(in *bufio.Reader, text []byte) (more []byte, tooLong bool, err err
 			text = append(text, part...)
 		}
 		if err == bufio.ErrBufferFull {
-			if len(text)-start > maxFile+2 {
+			if len(text)-start > tree.MaxFile+2 {
 				text, tooLong = text[:start], true
 			}
 			continue
 		}
 		line := bytes.TrimSuffix(bytes.TrimSuffix(text[start:], []byte("\n")), []byte("\r"))
-		tooLong = tooLong || len(line) > maxFile
+		tooLong = tooLong || len(line) > tree.MaxFile
 		if tooLong {
 			line = nil
 		}
@@ -236,7 +237,7 @@ func readLine(in *bufio.Reader, text []byte) (more []byte, tooLong bool, err err
 	}
 }
 
-func (b *batch) read(f *folder, parser *jsonParser) {
+func (b *batch) read(f *folder, parser *tree.JSONParser) {
 	b.records = make([]record, 0, len(b.names)+len(b.lines))
 	for _, name := range b.names {
 		b.readMarkdown(f, name)
@@ -244,8 +245,8 @@ func (b *batch) read(f *folder, parser *jsonParser) {
 	file := b.kind.Folder + ".jsonl"
 	for _, line := range b.lines {
 		d := decoder{file: file, line: line.number, basis: f.basis, problems: &b.problems, warnings: &b.warnings}
-		v, ok := parser.parse(b.data[line.start:line.end], line.number, d.tell)
-		d.fields, d.parsed = v.fields, ok
+		v, ok := parser.Parse(b.data[line.start:line.end], line.number, d.tell)
+		d.Fields, d.parsed = v.Fields, ok
 		b.records = append(b.records, d.record(b.kind))
 	}
 	b.names, b.lines, b.data = nil, nil, nil
@@ -277,7 +278,7 @@ func decodeMarkdown(on basis, k *catalog.Kind, name, text string, failure error)
 	if failure != nil {
 		d.tell(1, problem.Of(failure))
 	} else {
-		d.sourceFile, d.parsed = parseMarkdown(text, d.tell)
+		d.File, d.parsed = tree.ParseMarkdown(text, d.tell)
 	}
 	file.record = d.record(k)
 	return file
@@ -289,7 +290,7 @@ func Decode(path, text string) (of any, problems []Problem) {
 	on := basis{zone: time.UTC}
 	if path == catalog.SettingsFile {
 		d := decoder{file: path, line: 1, basis: on, problems: &problems, warnings: new([]Warning)}
-		d.sourceFile, d.parsed = parseSettings(text, d.tell)
+		d.File, d.parsed = tree.ParseSettings(text, d.tell)
 		c, _ := d.catalogue()
 		return &c, problems
 	}

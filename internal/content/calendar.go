@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content/tree"
 	"palmares/internal/problem"
 	canonical "palmares/internal/record"
 )
@@ -28,7 +29,7 @@ const (
 )
 
 // time returns the instant of a field.
-func (d *decoder) time(at label, v *value) string {
+func (d *decoder) time(at label, v *tree.Value) string {
 	s, ok := d.textOf(at, v, problem.New("a-time"))
 	if !ok {
 		return ""
@@ -36,11 +37,11 @@ func (d *decoder) time(at label, v *value) string {
 	t, err := catalog.ParseTime(s, d.zone)
 	if clock, ok := errors.AsType[*catalog.ClockError](err); ok {
 		code := map[bool]string{false: "time-skipped", true: "time-twice"}[clock.IsTwice]
-		d.report(v.line, code, at, d.zone, clock.Either[0], clock.Either[1], quoted(s))
+		d.report(v.Line, code, at, d.zone, clock.Either[0], clock.Either[1], tree.Quoted(s))
 		return ""
 	}
 	if err != nil {
-		d.report(v.line, "not-time", at, quoted(s))
+		d.report(v.Line, "not-time", at, tree.Quoted(s))
 		return ""
 	}
 	return catalog.FormatTime(t)
@@ -72,13 +73,13 @@ func (d *decoder) checkQuote(quote string, pricing catalog.Pricing, price, displ
 	quote = strings.Join(strings.Fields(quote), " ") // white space of every kind separates the digits of an amount
 	f := d.find("price_quote")
 	switch {
-	case f != nil && f.value.isEmpty() && f.value.text != "": // white space; forms write fields without any
-		d.warn(f.value.line, "too-short", d.label("price_quote"), catalog.MinQuote, 0)
+	case f != nil && f.Value.IsEmpty() && f.Value.Text != "": // white space; forms write fields without any
+		d.warn(f.Value.Line, "too-short", d.label("price_quote"), catalog.MinQuote, 0)
 	case quote == "":
 	case !d.isGiven("price_source"):
 		d.report(d.lineOf("price_quote"), "quote-without-source", d.within)
 	case !d.isDraft && !catalog.IsQuoted(quote, pricing, price, display):
-		d.warn(d.lineOf("price_quote"), "quote-without-amount", d.within, quoted(price))
+		d.warn(d.lineOf("price_quote"), "quote-without-amount", d.within, tree.Quoted(price))
 	}
 }
 
@@ -295,7 +296,7 @@ func (w *folderWriter) writeScheduled() error {
 		}
 		taken[s.Name()] = true
 		b, yaml := appendMarkdown(nil, catalog.KindOf(s.Record).Fields, withHour(s.Record, s.Due))
-		if len(b) > maxFile || yaml > maxYAML {
+		if len(b) > tree.MaxFile || yaml > tree.MaxYAML {
 			return fmt.Errorf("the scheduled record %s %w", s.Name(), errTooLarge)
 		}
 		if err := w.writeFile(folder, file, b); err != nil {

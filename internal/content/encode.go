@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content/tree"
 )
 
 // appendMarkdown appends a record as a Markdown file and returns the length of its
@@ -41,7 +42,7 @@ func appendYAML(b []byte, fields []catalog.Field, record any, indent string) []b
 			if f.IsHidden(record) {
 				b = append(b, " "+catalog.OnRequest...)
 			} else {
-				b = appendYAMLText(append(b, ' '), *p)
+				b = tree.AppendText(append(b, ' '), *p)
 			}
 		case **float64:
 			b = strconv.AppendFloat(append(b, ' '), **p, 'f', -1, 64) // YAML may not know exponents
@@ -53,15 +54,15 @@ func appendYAML(b []byte, fields []catalog.Field, record any, indent string) []b
 			b = strconv.AppendBool(append(b, ' '), *p)
 		case *[]string:
 			if f.Form == catalog.Names && len(*p) == 1 {
-				b = appendYAMLText(append(b, ' '), (*p)[0])
+				b = tree.AppendText(append(b, ' '), (*p)[0])
 				break
 			}
 			for _, s := range *p {
-				b = appendYAMLText(append(b, "\n"+indent+"  - "...), s)
+				b = tree.AppendText(append(b, "\n"+indent+"  - "...), s)
 			}
 		case *catalog.Values:
 			for _, v := range *p {
-				b = appendYAMLText(append(b, "\n"+indent+"  "...), v.Name)
+				b = tree.AppendText(append(b, "\n"+indent+"  "...), v.Name)
 				b = append(b, ": "+v.String()...)
 			}
 		default:

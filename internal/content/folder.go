@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content/tree"
 	"palmares/internal/problem"
 )
 
@@ -191,7 +192,7 @@ func (f *folder) hasFrontMatter(name string) bool {
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return false
 	}
-	line, _, _ := strings.Cut(strings.TrimPrefix(string(start[:n]), byteOrderMark), "\n")
+	line, _, _ := strings.Cut(strings.TrimPrefix(string(start[:n]), tree.ByteOrderMark), "\n")
 	return strings.TrimRight(line, " \r") == "---"
 }
 
@@ -204,7 +205,7 @@ func (f *folder) readCatalogue() {
 		return
 	}
 	d := decoder{file: catalog.SettingsFile, line: 1, problems: &f.problems, warnings: &f.warnings}
-	if d.sourceFile, d.parsed = parseSettings(text, d.tell); d.parsed {
+	if d.File, d.parsed = tree.ParseSettings(text, d.tell); d.parsed {
 		f.catalogue, f.declared = d.catalogue()
 		f.site, f.zone, f.ignored = f.catalogue.URL, f.catalogue.Zone(), d.ignored
 		d.warnPictures()
@@ -224,12 +225,12 @@ func readFile(fsys fs.FS, name string) (text string, failure error) {
 		return "", problem.New("file-unreadable", rootCause(err))
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	data, err := io.ReadAll(io.LimitReader(file, tree.MaxFile+1))
 	switch {
 	case err != nil:
 		return "", problem.New("file-unreadable", rootCause(err))
-	case len(data) > maxFile:
-		return "", problem.New("file-too-large", maxFile)
+	case len(data) > tree.MaxFile:
+		return "", problem.New("file-too-large", tree.MaxFile)
 	}
 	return string(data), nil
 }

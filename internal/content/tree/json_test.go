@@ -1,4 +1,4 @@
-package content
+package tree
 
 import (
 	"encoding/json"
@@ -11,14 +11,14 @@ import (
 	"palmares/internal/problem"
 )
 
-// A jsonParser agrees with encoding/json, except on duplicate keys.
+// A JSONParser agrees with encoding/json, except on duplicate keys.
 func FuzzParseJSONAgreesWithTheStandardLibrary(f *testing.F) {
 	for _, s := range []string{`{"a":[1,{"b":"c\u00e9"}],"d":null}`, `{"a":true,"a":false}`, `{"a":"\ud83d\ude00"}`, `{"":{"":[]}}`, ` {"a" : -0.5e3 } `} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		twice := false
-		tree, ok := new(jsonParser).parse([]byte(line), 1, func(int, problem.Text) { twice = true })
+		tree, ok := new(JSONParser).Parse([]byte(line), 1, func(int, problem.Text) { twice = true })
 		if ok && !utf8.ValidString(line) {
 			t.Fatalf("%q is accepted", line)
 		}
@@ -36,26 +36,26 @@ func FuzzParseJSONAgreesWithTheStandardLibrary(f *testing.F) {
 	})
 }
 
-func plain(v *value) any {
-	switch v.kind {
-	case isNull:
+func plain(v *Value) any {
+	switch v.Kind {
+	case Null:
 		return nil
-	case isBool:
-		return v.text == "true"
-	case isNumber:
-		return json.Number(v.text)
-	case isText:
-		return v.text
-	case isList:
+	case Bool:
+		return v.Text == "true"
+	case Number:
+		return json.Number(v.Text)
+	case Text:
+		return v.Text
+	case List:
 		list := []any{}
-		for i := range v.items {
-			list = append(list, plain(&v.items[i]))
+		for i := range v.Items {
+			list = append(list, plain(&v.Items[i]))
 		}
 		return list
 	default:
 		mapping := map[string]any{}
-		for i := range v.fields {
-			mapping[v.fields[i].name] = plain(&v.fields[i].value)
+		for i := range v.Fields {
+			mapping[v.Fields[i].Name] = plain(&v.Fields[i].Value)
 		}
 		return mapping
 	}

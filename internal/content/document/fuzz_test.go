@@ -1,4 +1,4 @@
-package content
+package document
 
 import (
 	"strings"
@@ -22,7 +22,7 @@ func FuzzDocument(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, yaml, body, name, text string) {
 		file := "---\n" + yaml + "\n---\n" + body
-		d, err := OpenDocument("outils/boreal.md", []byte(file))
+		d, err := Open("outils/boreal.md", []byte(file))
 		if err != nil {
 			return
 		}

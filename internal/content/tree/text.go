@@ -1,4 +1,4 @@
-package content
+package tree
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"palmares/internal/catalog"
 )
 
-// appendYAMLText appends a text, in double quotes if anything in it could have a
+// AppendText appends a text, in double quotes if anything in it could have a
 // meaning in YAML.
-func appendYAMLText(b []byte, s string) []byte {
+func AppendText(b []byte, s string) []byte {
 	if isBareText(s) {
 		return append(b, s...)
 	}

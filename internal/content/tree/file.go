@@ -1,4 +1,6 @@
-package content
+// Package tree parses the files of a content folder: YAML, JSON lines and the front matter of Markdown become the same
+// small tree of values with line numbers. It knows nothing of records.
+package tree
 
 import (
 	"strings"
@@ -13,43 +15,44 @@ import (
 // The limits of a file. The one of YAML is lower than that of the file around
 // it, because parsing time grows faster than the input.
 const (
-	maxFile   = 1 << 20 // bytes, of a Markdown file or a JSON line
-	maxYAML   = 64 << 10
+	MaxFile   = 1 << 20 // bytes, of a Markdown file or a JSON line
+	MaxYAML   = 64 << 10
 	maxDepth  = 10
 	maxFields = 100 // per mapping; a tool has fewer than thirty
 )
 
-const byteOrderMark = "\ufeff"
+// ByteOrderMark may stand at the start of a file.
+const ByteOrderMark = "\ufeff"
 
-// A sourceFile is the text of a file as it was parsed.
-type sourceFile struct {
-	fields   []field
-	isRecord bool   // catalogue.yaml is a record in canonical form
-	body     string // below the front matter, without blank lines around it
-	bodyLine int    // of its first line
+// A File is the text of a file as it was parsed.
+type File struct {
+	Fields   []Field
+	IsRecord bool   // catalogue.yaml is a record in canonical form
+	Body     string // below the front matter, without blank lines around it
+	BodyLine int    // of its first line
 }
 
-// parseSettings parses catalogue.yaml, which may also be a record in canonical form: one line
+// ParseSettings parses catalogue.yaml, which may also be a record in canonical form: one line
 // of JSON. Problems go to tell; ok reports whether the text could be read at all.
-func parseSettings(text string, tell report) (file sourceFile, ok bool) {
+func ParseSettings(text string, tell Report) (file File, ok bool) {
 	text, ok = decodedText(text, tell)
 	if !ok {
 		return file, false
 	}
-	var v value
+	var v Value
 	line := strings.TrimSuffix(text, "\n")
-	file.isRecord = strings.HasPrefix(line, "{") && !strings.Contains(line, "\n") && jsontext.Value(line).IsValid(strictJSON)
-	if file.isRecord {
-		v, ok = new(jsonParser).parse([]byte(line), 1, tell)
+	file.IsRecord = strings.HasPrefix(line, "{") && !strings.Contains(line, "\n") && jsontext.Value(line).IsValid(strictJSON)
+	if file.IsRecord {
+		v, ok = new(JSONParser).Parse([]byte(line), 1, tell)
 	} else {
-		v, ok = parseYAML(text, 0, tell)
+		v, ok = ParseYAML(text, 0, tell)
 	}
-	file.fields = v.fields
+	file.Fields = v.Fields
 	return file, ok
 }
 
-// parseMarkdown splits a Markdown file into its fields and its body.
-func parseMarkdown(text string, tell report) (file sourceFile, ok bool) {
+// ParseMarkdown splits a Markdown file into its fields and its body.
+func ParseMarkdown(text string, tell Report) (file File, ok bool) {
 	text, ok = decodedText(text, tell)
 	if !ok {
 		return file, false
@@ -78,14 +81,14 @@ func parseMarkdown(text string, tell report) (file sourceFile, ok bool) {
 			break
 		}
 	}
-	v, ok := parseYAML(yaml, 1, tell)
-	body, skipped := trimBlankLines(rest)
-	return sourceFile{fields: v.fields, body: body, bodyLine: line + 1 + skipped}, ok
+	v, ok := ParseYAML(yaml, 1, tell)
+	body, skipped := TrimBlankLines(rest)
+	return File{Fields: v.Fields, Body: body, BodyLine: line + 1 + skipped}, ok
 }
 
 // decodedText removes the byte order mark and normalizes the line endings of a file. It
 // rejects text that is not UTF-8.
-func decodedText(text string, tell report) (plain string, ok bool) {
+func decodedText(text string, tell Report) (plain string, ok bool) {
 	if !utf8.ValidString(text) {
 		line := 1
 		for i, r := range text {
@@ -101,21 +104,21 @@ func decodedText(text string, tell report) (plain string, ok bool) {
 		tell(line, problem.New("not-utf8"))
 		return "", false
 	}
-	return normalizeNewlines(strings.TrimPrefix(text, byteOrderMark)), true
+	return NormalizeNewlines(strings.TrimPrefix(text, ByteOrderMark)), true
 }
 
-// normalizeNewlines turns CRLF into LF, so that a record does not depend on the
+// NormalizeNewlines turns CRLF into LF, so that a record does not depend on the
 // editor that saved it.
-func normalizeNewlines(s string) string {
+func NormalizeNewlines(s string) string {
 	if !strings.Contains(s, "\r") {
 		return s
 	}
 	return strings.ReplaceAll(s, "\r\n", "\n")
 }
 
-// trimBlankLines removes the blank lines at both ends of a body and counts those
+// TrimBlankLines removes the blank lines at both ends of a body and counts those
 // at its start.
-func trimBlankLines(s string) (body string, skipped int) {
+func TrimBlankLines(s string) (body string, skipped int) {
 	for {
 		line, rest, more := strings.Cut(s, "\n")
 		if strings.TrimSpace(line) != "" {
