@@ -161,7 +161,7 @@ func (d *decoder) warnHistory(name string) {
 	}
 }
 
-// warnLatestPrice warns if the price history does not end at the price.
+// warnLatestPrice warns if the price history does not end at the price, or the plans have the price before it.
 func (d *decoder) warnLatestPrice(t *catalog.Tool) {
 	entries, price := d.entries("price_history"), catalog.WrittenPrice(t.Pricing, t.Price)
 	for _, e := range entries {
@@ -183,6 +183,12 @@ func (d *decoder) warnLatestPrice(t *catalog.Tool) {
 	end := catalog.WrittenPrice(catalog.Pricing(latest.textOf("new_pricing")), last.text)
 	if !strings.EqualFold(plainSpaces(end), plainSpaces(price)) { // Sur devis
 		d.warn(last.line, "history-ends-elsewhere", quoted(price), quoted(last.text))
+	}
+	of := func(price string) bool {
+		return slices.ContainsFunc(t.Plans, func(p catalog.PlanRow) bool { return catalog.Quotes(p.Price, price) })
+	}
+	if was := latest.textOf("old_price"); !catalog.IsFree(was) && of(was) && !of(t.Price) {
+		d.warn(d.lineOf("plans"), "plan-with-old-price", quoted(was), quoted(price))
 	}
 }
 
