@@ -39,6 +39,8 @@ type Config struct {
 	// that it is not decoded again. Both may be nil.
 	Known     func(ctx context.Context) (func(source string) (catalog.Picture, bool), error)
 	Published site.Pictures
+	// Catalog returns the published catalogue, which is in memory; nil for none.
+	Catalog func() *catalog.Catalog
 	// Notice returns what pages show to their author; nil for nothing but that they are drafts.
 	Notice func(*snapshot.Snapshot) *site.Preview
 }
@@ -282,13 +284,17 @@ func (d *Editions) read(ctx context.Context, v *view, files fs.FS, isPublic bool
 			return nil, err
 		}
 	}
+	if d.cfg.Catalog != nil {
+		d.memory.Published = d.cfg.Catalog()
+	}
 	read, err := content.ReadFS(ctx, files, content.Options{
 		Now: now, Today: catalog.Day(now), Drafts: !isPublic, Known: v.pictures.find, Memory: &d.memory,
 	})
 	if err != nil {
 		return nil, err
 	}
-	debug.FreeOSMemory() // the garbage of reading
+	d.memory.Published = nil // it is not kept longer than it is served
+	debug.FreeOSMemory()     // the garbage of reading
 	e := d.made(v, read, catalog.Day(now))
 	d.revision++
 	e.revision = d.revision
