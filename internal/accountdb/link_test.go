@@ -209,25 +209,6 @@ func TestMailsToOneAddressAreLimitedWhateverTheNetwork(t *testing.T) {
 	})
 }
 
-func TestMailsOfOneNetworkAreLimitedWhateverTheAddress(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		night := time.Date(2026, 11, 15, 23, 55, 0, 0, time.UTC)
-		for minute := range 20 {
-			queued := request(t, s, fmt.Sprintf("a%d@example.org", minute), home, night.Add(time.Duration(minute)*time.Minute))
-			if want := minute < 10; queued != want {
-				t.Errorf("the mail of minute %d goes out: %t", minute, queued)
-			}
-		}
-		neighbour := netip.MustParsePrefix("203.0.113.10/32")
-		if !request(t, s, "a@example.org", neighbour, night.Add(20*time.Minute)) {
-			t.Error("the neighbour is limited too")
-		}
-		if !request(t, s, "b@example.org", home, night.Add(time.Hour)) {
-			t.Error("an hour after the first there is none")
-		}
-	})
-}
-
 func TestMailLimitsAreExactUnderConcurrency(t *testing.T) {
 	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		nodes := []*kit{open(t, dsn), open(t, dsn)}
@@ -263,28 +244,6 @@ func TestMailLimitsAreExactUnderConcurrency(t *testing.T) {
 		var subjects int
 		if err := nodes[0].SQL.Reads().QueryRowContext(t.Context(), `SELECT count(*) FROM link_requests`).Scan(&subjects); err != nil || subjects != 16 { // with that of everybody
 			t.Errorf("%d subjects are counted, %v: those who got nothing leave no trace", subjects, err)
-		}
-	})
-}
-
-func TestALinkOfEachPurposeIsMailed(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		for _, purpose := range []account.LinkPurpose{account.LinkSignIn, account.LinkDeletion} {
-			if ok, err := s.Links.Request(t.Context(), "ada@example.org", purpose, "", home, monday); !ok || err != nil {
-				t.Fatal(ok, err)
-			}
-		}
-		mails, err := s.Mails.Claim(t.Context(), monday, 10)
-		if err != nil || len(mails) != 2 {
-			t.Fatal(mails, err)
-		}
-		kinds := []mail.Kind{mails[0].Kind, mails[1].Kind}
-		if !slices.Contains(kinds, mail.SignIn) || !slices.Contains(kinds, mail.ConfirmDeletion) || mails[0].To != "ada@example.org" {
-			t.Errorf("the mails are %+v", mails)
-		}
-		for _, bad := range []string{"", "ada", "ada@example.org\nBcc: eve@example.org", "ada@example.org, eve@example.org"} {
-			_, err := s.Links.Request(t.Context(), bad, account.LinkSignIn, "", home, monday)
-			testkit.Fails(t, err, sqldb.ErrInvalid)
 		}
 	})
 }
