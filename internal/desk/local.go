@@ -60,7 +60,7 @@ func (l *Local) Publish(_ context.Context, p worktree.Publication) (done worktre
 
 // Create implements Copies: a new record is written at once.
 func (l *Local) Create(ctx context.Context, c deskdb.WorkingCopy, _ time.Time) (deskdb.WorkingCopy, error) {
-	if hash(c.Original) == "" {
+	if worktree.Hash(c.Original) == "" {
 		if err := l.write(c.Path, c.Data); err != nil {
 			return c, err
 		}
@@ -80,7 +80,7 @@ func (l *Local) Find(_ context.Context, id string) (c deskdb.WorkingCopy, err er
 		return c, sqldb.ErrNotFound
 	}
 	return deskdb.WorkingCopy{
-		ID: id, Path: string(file), Base: hash(data), Original: data, Data: data, State: deskdb.CopyInProgress,
+		ID: id, Path: string(file), Base: worktree.Hash(data), Original: data, Data: data, State: deskdb.CopyInProgress,
 		Revision: info.ModTime().UnixMicro(), SavedAt: info.ModTime().UTC(),
 	}, nil
 }
@@ -93,7 +93,7 @@ func (l *Local) Paths(context.Context, string) ([]string, error)          { retu
 // Save implements Copies.
 func (l *Local) Save(ctx context.Context, id string, revision int64, data []byte, _ time.Time) (int64, error) {
 	c, err := l.Find(ctx, id)
-	if err != nil || hash(data) == c.Base {
+	if err != nil || worktree.Hash(data) == c.Base {
 		return c.Revision, err
 	}
 	if c.Revision != revision {

@@ -184,7 +184,7 @@ func EndPublished(ctx context.Context, folder Folder, copies Copies) error {
 
 // isPublished reports whether the folder has what a working copy changes, perhaps to appear at its hour.
 func isPublished(folder Folder, c *deskdb.WorkingCopy) bool {
-	if c.Replaces == "" && hash(c.Data) == c.Base {
+	if c.Replaces == "" && worktree.Hash(c.Data) == c.Base {
 		return false // she has only opened it
 	}
 	if _, err := folder.Read(c.Replaces); c.Replaces != "" && err == nil {

@@ -196,7 +196,7 @@ func (d *publications) unschedule(r *request) (*response, error) {
 			"programmé devienne la vôtre.")
 	}
 	a, err := d.send(r, nil, worktree.Publication{
-		Changes: []worktree.Change{{Path: found.File(), Base: hash(data)}}, Message: "Annule la programmation de " + found.Name,
+		Changes: []worktree.Change{{Path: found.File(), Base: worktree.Hash(data)}}, Message: "Annule la programmation de " + found.Name,
 	})
 	if a != nil || err != nil { // the folder still has it
 		return a, errors.Join(err, d.Copies.Delete(r.Context(), kept.ID, kept.Revision))

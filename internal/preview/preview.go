@@ -45,8 +45,7 @@ type Preview struct {
 	editions *edition.Editions // of the folder alone
 	site     *site.Site
 	current  atomic.Pointer[reading]
-	next     atomic.Pointer[reading] // the one that is being made
-	prefix   string                  // of what mounted serves; "" for nothing
+	prefix   string // of what mounted serves; "" for nothing
 	mounted  http.Handler
 }
 
@@ -94,9 +93,6 @@ var script string
 func (p *Preview) notice(s *snapshot.Snapshot) *site.Preview {
 	e := p.current.Load()
 	if e.snapshot != s {
-		e = p.next.Load()
-	}
-	if e == nil || e.snapshot != s {
 		return &site.Preview{Script: scriptPath}
 	}
 	return &site.Preview{
@@ -217,10 +213,9 @@ func (p *Preview) read(ctx context.Context) {
 		}
 		p.cfg.Log.Info(problem.New("read-folder").In(p.cfg.Language), "tools", len(e.Catalog.Tools), "warnings", next.found,
 			"ms", time.Since(began).Milliseconds())
-		p.next.Store(next)
-		p.site.Show(next.snapshot)
 	}
 	p.current.Store(next)
+	p.site.Show(next.snapshot)
 	close(last.replaced)
 }
 

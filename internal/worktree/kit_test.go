@@ -141,12 +141,9 @@ func pushed(t testing.TB, clone, path string, data []byte) {
 
 // edit is the publication of one changed file.
 func edit(path string, old, data []byte) Publication {
-	base := ""
-	if old != nil {
-		base = Hash(old)
-	}
 	return Publication{
-		Changes: []Change{{Path: path, Data: data, Base: base}}, AuthorName: "Anne Durand", AuthorEmail: "anne@essai.example",
+		Changes: []Change{{Path: path, Data: data, Base: Hash(old)}}, Message: "Modifie " + path,
+		AuthorName: "Anne Durand", AuthorEmail: "anne@essai.example",
 	}
 }
 

@@ -18,7 +18,7 @@ type Publication struct {
 	AuthorName                    string
 	AuthorEmail                   string
 	PublisherName, PublisherEmail string // who publishes it; "" for its author
-	Message                       string // of the commit; "" for one that names the files
+	Message                       string // of the commit; "" for the one of a merge
 	Note                          string // of whoever publishes it, kept with the version; "" for none
 	AllowRemovals                 bool   // tools may disappear
 	Undoes                        int64  // a version that is taken back on the site first, with all that it did to histories; 0 for none

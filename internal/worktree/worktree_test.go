@@ -32,7 +32,7 @@ func tryPublishing(t *testing.T, db *testdb.DB, in string) {
 	x := newTrial(t, db, in).open()
 	next := tool("Plume", "Écrit mieux.")
 	x.publishes(edit("outils/plume.md", plume, next))
-	if got, want := shell(t, x.dir, "log", "-1", "--format=%an <%ae>: %s"), "Anne Durand <anne@essai.example>: Modifie outils/plume"; got != want {
+	if got, want := shell(t, x.dir, "log", "-1", "--format=%an <%ae>: %s"), "Anne Durand <anne@essai.example>: Modifie outils/plume.md"; got != want {
 		t.Errorf("the commit is %q, want %q", got, want)
 	}
 	p := edit("outils/rabot.md", nil, tool("Rabot", "Lisse."))
