@@ -83,7 +83,7 @@ func (d *copies) settleConflict(r *request, c *draft) (*response, error) {
 	}
 	revision, err := strconv.ParseInt(r.PostForm.Get("revision"), 10, 64)
 	if err != nil {
-		return nil, unreadableForm()
+		return nil, errUnreadableForm
 	}
 	data, ok := found.settle(r)
 	if !ok || r.PostForm.Get("maintenant") != worktree.Hash(found.theirs) {

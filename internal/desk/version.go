@@ -99,7 +99,7 @@ func (d *publications) version(r *request) (version, error) {
 	}
 	i := slices.IndexFunc(all, func(v version) bool { return strconv.FormatInt(v.Number, 10) == r.PathValue("number") })
 	if i < 0 {
-		return version{}, noPage()
+		return version{}, errNoPage
 	}
 	err = d.describe(r, all[i:i+1])
 	return all[i], err

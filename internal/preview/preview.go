@@ -215,7 +215,9 @@ func (p *Preview) read(ctx context.Context) {
 			"ms", time.Since(began).Milliseconds())
 	}
 	p.current.Store(next)
-	p.site.Show(next.snapshot)
+	if next.problems == nil {
+		p.site.Show(next.snapshot)
+	}
 	close(last.replaced)
 }
 
