@@ -115,24 +115,13 @@ func newNewsroom(t testing.TB, db *testdb.DB, dir string) *newsroom {
 	n.write("catalogue.yaml", settings)
 	n.write("outils/plume.md", plume)
 	n.write("outils/encre.md", encre)
-	log := slog.New(slog.NewTextHandler(&n.log, nil))
 	clock := func() time.Time { return n.now }
-	folder, err := worktree.Open(t.Context(), worktree.Config{Dir: dir, Store: db.CatalogDB, Now: clock, Log: log})
+	folder, err := worktree.Open(t.Context(), worktree.Config{Dir: dir, Store: db.CatalogDB, Now: clock, Log: slog.New(slog.NewTextHandler(&n.log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	drafts := edition.New(edition.Config{Folder: func() fs.FS { return folder.With(nil) }, Document: api.Document(), BaseURL: base, Now: clock})
-	pages := site.New(site.Config{Demo: func(*snapshot.Snapshot) bool { return false }, BaseURL: base, Document: api.Document()})
-	pages.Show(indexed(t))
-	t.Cleanup(func() {
-		drafts.Close()
-		if err := folder.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	n.handler = desk.New(desk.Config{
-		Folder: folder, Copies: db.Copies, Editors: db.Editors, Shares: db.Shares, Readership: db.Readership, Reports: db.Reports.Sealed(sealer), Catalogue: db.Catalogue, Editions: drafts, Site: pages, BaseURL: base, Now: clock, Log: log,
-		Reader: reader,
+	n.serve(folder, desk.Config{
+		Folder: folder, Copies: db.Copies, Editors: db.Editors, Shares: db.Shares, Readership: db.Readership, Reports: db.Reports.Sealed(sealer), Catalogue: db.Catalogue,
 		Visitor: func(_ http.ResponseWriter, r *http.Request) (desk.Visitor, error) {
 			who, ok := n.people[r.Header.Get("X-Who")]
 			if !ok {
@@ -142,6 +131,21 @@ func newNewsroom(t testing.TB, db *testdb.DB, dir string) *newsroom {
 		},
 	})
 	return n
+}
+
+// serve opens the desk of a folder, which it closes in the end.
+func (n *newsroom) serve(folder io.Closer, cfg desk.Config) {
+	cfg.BaseURL, cfg.Reader, cfg.Now, cfg.Log = base, reader, func() time.Time { return n.now }, slog.New(slog.NewTextHandler(&n.log, nil))
+	cfg.Editions = edition.New(edition.Config{Folder: func() fs.FS { return cfg.Folder.With(nil) }, Document: api.Document(), BaseURL: base, Now: cfg.Now})
+	cfg.Site = site.New(site.Config{Demo: func(*snapshot.Snapshot) bool { return false }, BaseURL: base, Document: api.Document()})
+	cfg.Site.Show(indexed(n.t))
+	n.t.Cleanup(func() {
+		cfg.Editions.Close()
+		if err := folder.Close(); err != nil {
+			n.t.Error(err)
+		}
+	})
+	n.handler = desk.New(cfg)
 }
 
 // newRepository is newNewsroom in a git repository with more files, and returns what runs git there.
@@ -242,6 +246,23 @@ const formType = "application/x-www-form-urlencoded"
 func (p person) post(path string, fields ...string) *testkit.Reply {
 	p.t.Helper()
 	return p.send(path, fields)
+}
+
+// publishes publishes a record with some fields changed.
+func (p person) publishes(record string, changes ...string) {
+	p.t.Helper()
+	p.now = p.now.Add(time.Minute)
+	copied := p.open(record)
+	p.save(copied, changes...).Is(http.StatusSeeOther)
+	p.publish("copie", p.seen(copied)).Is(http.StatusSeeOther)
+}
+
+// schedules has a record replaced by one with another tagline at an hour.
+func (p person) schedules(record, tagline, hour string) {
+	p.t.Helper()
+	copied := p.open(record)
+	p.save(copied, "f.tagline", tagline).Is(http.StatusSeeOther)
+	p.post(copied+"/programmation", "copie", p.seen(copied), "quand", hour).Is(http.StatusSeeOther)
 }
 
 // publish sends the form that asks whether working copies are to be published.

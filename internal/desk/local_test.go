@@ -1,20 +1,13 @@
 package desk_test
 
 import (
-	"io/fs"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"palmares/internal/api"
 	"palmares/internal/desk"
-	"palmares/internal/edition"
-	"palmares/internal/site"
-	"palmares/internal/snapshot"
 )
 
 // newLocal returns the desk of a folder on somebody's own machine, and her at it.
@@ -28,20 +21,7 @@ func newLocal(t *testing.T) person {
 		t.Fatal(err)
 	}
 	own := desk.NewLocal(root)
-	clock := func() time.Time { return n.now }
-	drafts := edition.New(edition.Config{Folder: func() fs.FS { return own.With(nil) }, Document: api.Document(), BaseURL: base, Now: clock})
-	t.Cleanup(func() {
-		drafts.Close()
-		if err := root.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	pages := site.New(site.Config{Demo: func(*snapshot.Snapshot) bool { return false }, BaseURL: base, Document: api.Document()})
-	pages.Show(indexed(t))
-	n.handler = desk.New(desk.Config{
-		Folder: own, Copies: own, Visitor: own.Visitor, Editions: drafts, Site: pages, BaseURL: base, Now: clock, Reader: reader,
-		Log: slog.New(slog.NewTextHandler(&n.log, nil)),
-	})
+	n.serve(root, desk.Config{Folder: own, Copies: own, Visitor: own.Visitor})
 	who, err := own.Visitor(nil, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -127,9 +127,7 @@ func TestATextThatIsToReplaceARecordMovesAndGoesWithIt(t *testing.T) {
 		}
 		ada.get("/redaction/programmation").OK().Contains("/redaction/fiches/outils/plume-2.next")
 
-		copied = ada.open("outils/encre")
-		ada.save(copied, "f.tagline", "Coule demain").Is(http.StatusSeeOther)
-		ada.post(copied+"/programmation", "copie", n.seen(copied), "quand", "2026-12-02T09:00").Is(http.StatusSeeOther)
+		ada.schedules("outils/encre", "Coule demain", "2026-12-02T09:00")
 		retired := ada.follow(ada.post("/redaction/fiches/outils/encre/retrait", "raison", "mort", "jour", "2026-11-30", "texte", "Fini."))
 		ada.get(retired + "/publication").OK().Contains("ne paraîtra pas").Lacks("À corriger")
 		ada.publish("copie", n.seen(retired)).Is(http.StatusSeeOther)
@@ -145,9 +143,7 @@ func TestATextWhoseHourHasComeIsTheOneThatIsEdited(t *testing.T) {
 			n.join(name)
 		}
 		bob, ada := n.as("Bob"), n.as("Ada")
-		copied := ada.open("outils/plume")
-		ada.save(copied, "f.tagline", "Écrit demain").Is(http.StatusSeeOther)
-		ada.post(copied+"/programmation", "copie", n.seen(copied), "quand", "2026-11-16T11:00").Is(http.StatusSeeOther)
+		ada.schedules("outils/plume", "Écrit demain", "2026-11-16T11:00")
 		late := bob.open("outils/plume") // of the text before
 		bob.save(late, "f.name", "Plume 2").Is(http.StatusSeeOther)
 		n.now = n.now.Add(time.Hour)
@@ -159,7 +155,7 @@ func TestATextWhoseHourHasComeIsTheOneThatIsEdited(t *testing.T) {
 		if n.read("outils/plume.md") != plume {
 			t.Error("a text that she had not seen was replaced")
 		}
-		copied = ada.open("outils/plume")
+		copied := ada.open("outils/plume")
 		if got := n.copyOf(copied); got != strings.Replace(plume, "Écrit vite", "Écrit demain", 1) {
 			t.Errorf("what is edited is\n%s", got)
 		}
@@ -174,9 +170,7 @@ func TestATextWhoseHourHasComeIsTheOneThatIsEdited(t *testing.T) {
 
 		// Scheduling folds in what has appeared, as publishing does.
 		for i, text := range []string{"Écrit tôt", "Écrit tard"} {
-			copied = ada.open("outils/plume")
-			ada.save(copied, "f.tagline", text).Is(http.StatusSeeOther)
-			ada.post(copied+"/programmation", "copie", n.seen(copied), "quand", fmt.Sprintf("2026-11-16T1%d:00", 3+3*i)).Is(http.StatusSeeOther)
+			ada.schedules("outils/plume", text, fmt.Sprintf("2026-11-16T1%d:00", 3+3*i))
 			n.now = n.now.Add(3 * time.Hour)
 		}
 		if got := n.read("outils/plume.md"); got != strings.Replace(plume, "Écrit vite", "Écrit tôt", 1) || !strings.Contains(n.read("outils/plume.next.md"), "Écrit tard") {
@@ -185,81 +179,52 @@ func TestATextWhoseHourHasComeIsTheOneThatIsEdited(t *testing.T) {
 	})
 }
 
-func TestOutsideGitAVersionIsUndoneByWhatItReplaced(t *testing.T) {
-	each(t, func(t *testing.T, n *newsroom) {
-		n.join("Ada")
-		ada := n.as("Ada")
-		publish := func(record, field, value string) {
-			t.Helper()
-			n.now = n.now.Add(time.Minute)
-			copied := ada.open(record)
-			ada.save(copied, field, value).Is(http.StatusSeeOther)
-			ada.publish("copie", n.seen(copied)).Is(http.StatusSeeOther)
-		}
-		publish("outils/encre", "f.tagline", "Coule")
-		publish("outils/plume", "f.price", "29 €/mois")
-		publish("outils/encre", "f.tagline", "Coule bien")
-		ada.get("/redaction/versions/2").OK().Contains("<del>29 €/mois</del>", "Annuler la version")
-		ada.post("/redaction/versions/2/annulation").Is(http.StatusSeeOther)
-		if n.read("outils/plume.md") != plume {
-			t.Error("the folder is not as before")
-		}
-		publish("outils/plume", "f.tagline", "Écrit encore")
-		now, err := n.db.Catalogue.Load(t.Context())
-		if err != nil || now.Catalog.Tool("plume").Price != "19 €/mois" {
-			t.Errorf("%v, %v", now.Catalog.Tool("plume"), err)
-		}
-		ada.post("/redaction/versions/2/annulation").Is(http.StatusUnprocessableEntity)
-		ada.post("/redaction/versions/1/annulation").Is(http.StatusUnprocessableEntity)
-	})
-}
-
 func TestAnUndoneVersionDoesNotComeBack(t *testing.T) {
 	databases.Each(t, func(t *testing.T, db *testdb.DB) {
 		n, git := newRepository(t, db, map[string]string{"outils/plume.md": plume, "outils/encre.md": encre})
-		n.join("Ada")
-		ada := n.as("Ada")
-		publish := func(record, field, value string) {
-			t.Helper()
-			n.now = n.now.Add(time.Minute)
-			copied := ada.open(record)
-			ada.save(copied, field, value).Is(http.StatusSeeOther)
-			ada.publish("copie", n.seen(copied)).Is(http.StatusSeeOther)
+		isClean := undoes(t, n)
+		if log := git("log", "-2", "--format=%an %s"); !isClean || git("status", "--porcelain") != "" || !strings.HasSuffix(log, "Ada Annule la version 2 (Plume\u00a0: 19 → 29\u00a0€/mois)\n") {
+			t.Errorf("the folder is not as before: %s", log)
 		}
-		publish("outils/encre", "f.tagline", "Coule")
-		publish("outils/plume", "f.price", "29 €/mois")
-		publish("outils/encre", "f.tagline", "Coule bien")
-		const price = "Plume\u00a0: 19 → 29\u00a0€/mois"
-		ada.get("/redaction/versions").OK().
-			Contains("/redaction/versions/2", price+"<", "Encre\u00a0: accroche<", "Ada")
-		ada.get("/redaction/versions/2").OK().
-			Contains(price+"<", "<del>29 €/mois</del>", "<ins>19 €/mois</ins>", "Annuler la version")
-		ada.get("/redaction/versions/9").Is(http.StatusNotFound)
-		ada.get("/redaction/versions/1").OK().Contains("ne sont pas connus").Lacks("Annuler la version")
-		ada.post("/redaction/versions/1/annulation").Is(http.StatusUnprocessableEntity)
-		ada.post("/redaction/versions/2/annulation").Is(http.StatusSeeOther)
-		isUndone := strings.Contains(git("log", "-1", "--format=%an %s"), "Ada Annule la version 2 ("+price+")")
-		if n.read("outils/plume.md") != plume || git("status", "--porcelain") != "" || !isUndone {
-			t.Errorf("the folder is not as before: %s", git("log", "--stat", "-2"))
-		}
-		publish("outils/encre", "f.tagline", "Coule à flots")
-		now, err := n.db.Catalogue.Load(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, tool := range now.Catalog.Tools {
-			if tool.Slug == "plume" && tool.Price != "19 €/mois" {
-				t.Errorf("the price is %s", tool.Price)
-			}
-		}
-		ada.get("/redaction/versions/2").OK().Contains("Plume\u00a0: prix<", "rien à annuler").
-			Lacks("Annuler la version")
-		ada.post("/redaction/versions/2/annulation").Is(http.StatusUnprocessableEntity)
-		log, err := n.db.Catalogue.Versions(t.Context(), 9)
-		if err != nil || len(log) != 5 || log[1].Undoes != 2 || log[1].Token != "Ada" {
-			t.Errorf("%+v, %v", log, err)
+		n.as("Ada").get("/redaction/versions/1").OK().Contains("ne sont pas connus").Lacks("Annuler la version")
+	})
+}
+
+func TestOutsideGitAVersionIsUndoneByWhatItReplaced(t *testing.T) {
+	each(t, func(t *testing.T, n *newsroom) {
+		if !undoes(t, n) {
+			t.Error("the folder is not as before")
 		}
 	})
+}
+
+// undoes undoes the second of three versions, publishes another one, and reports whether the folder was as before.
+func undoes(t *testing.T, n *newsroom) (isAsBefore bool) {
+	t.Helper()
+	n.join("Ada")
+	ada := n.as("Ada")
+	ada.publishes("outils/encre", "f.tagline", "Coule")
+	ada.publishes("outils/plume", "f.price", "29 €/mois")
+	ada.publishes("outils/encre", "f.tagline", "Coule bien")
+	const price = "Plume\u00a0: 19 → 29\u00a0€/mois<"
+	ada.get("/redaction/versions").OK().Contains("/redaction/versions/2", price, "Encre\u00a0: accroche<", "Ada")
+	ada.get("/redaction/versions/2").OK().Contains(price, "<del>29 €/mois</del>", "<ins>19 €/mois</ins>", "Annuler la version")
+	ada.get("/redaction/versions/9").Is(http.StatusNotFound)
+	ada.post("/redaction/versions/1/annulation").Is(http.StatusUnprocessableEntity)
+	ada.post("/redaction/versions/2/annulation").Is(http.StatusSeeOther)
+	isAsBefore = n.read("outils/plume.md") == plume
+	ada.publishes("outils/encre", "f.tagline", "Coule à flots")
+	now, err := n.db.Catalogue.Load(t.Context())
+	if err != nil || now.Catalog.Tool("plume").Price != "19 €/mois" {
+		t.Errorf("%v, %v", now.Catalog.Tool("plume"), err)
+	}
+	ada.get("/redaction/versions/2").OK().Contains("Plume\u00a0: prix<", "rien à annuler").Lacks("Annuler la version")
+	ada.post("/redaction/versions/2/annulation").Is(http.StatusUnprocessableEntity)
+	log, err := n.db.Catalogue.Versions(t.Context(), 9)
+	if err != nil || len(log) != 5 || log[1].Undoes != 2 || log[1].Token != "Ada" {
+		t.Errorf("%+v, %v", log, err)
+	}
+	return isAsBefore
 }
 
 func TestAnUndoneRenameKeepsTheAddressThatWasPublic(t *testing.T) {
@@ -268,9 +233,7 @@ func TestAnUndoneRenameKeepsTheAddressThatWasPublic(t *testing.T) {
 		n, _ := newRepository(t, db, map[string]string{"outils/plume.md": plume, "outils/encre.md": encre, "comparatifs/duel.md": duel, "articles/un.md": article})
 		n.join("Ada")
 		ada := n.as("Ada")
-		copied := ada.open("outils/encre")
-		ada.save(copied, "f.tagline", "Coule").Is(http.StatusSeeOther)
-		ada.publish("copie", n.seen(copied)).Is(http.StatusSeeOther)
+		ada.publishes("outils/encre", "f.tagline", "Coule")
 		for i, record := range []string{"outils/plume", "comparatifs/duel", "articles/un"} {
 			n.now = n.now.Add(time.Minute)
 			renamed := ada.follow(ada.post("/redaction/fiches/"+record+"/nom", "adresse", "neuf"))
