@@ -52,6 +52,7 @@ type Preview struct {
 // A reading is the folder as it was read once.
 type reading struct {
 	number   int64
+	edition  *edition.Edition   // nil if the folder could not be read
 	snapshot *snapshot.Snapshot // the last one without problems
 	problems []string
 	warnings []string      // the first of each kind
@@ -187,13 +188,14 @@ func (p *Preview) serveProblems(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// read makes the next edition from the folder.
+// read makes the next edition from the folder, if it changed.
 func (p *Preview) read(ctx context.Context) {
 	began, last := time.Now(), p.current.Load()
 	next := &reading{number: last.number + 1, snapshot: last.snapshot, replaced: make(chan struct{})}
 	e, err := p.open(ctx)
+	next.edition = e
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, err == nil && e == last.edition:
 		return
 	case err != nil:
 		next.problems = []string{problem.Of(err).In(p.cfg.Language)}
