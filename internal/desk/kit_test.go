@@ -252,16 +252,14 @@ func (p person) post(path string, fields ...string) *testkit.Reply {
 func (p person) publishes(record string, changes ...string) {
 	p.t.Helper()
 	p.now = p.now.Add(time.Minute)
-	copied := p.open(record)
-	p.save(copied, changes...).Is(http.StatusSeeOther)
+	copied := p.edit(record, changes...)
 	p.publish("copie", p.seen(copied)).Is(http.StatusSeeOther)
 }
 
 // schedules has a record replaced by one with another tagline at an hour.
 func (p person) schedules(record, tagline, hour string) {
 	p.t.Helper()
-	copied := p.open(record)
-	p.save(copied, "f.tagline", tagline).Is(http.StatusSeeOther)
+	copied := p.edit(record, "f.tagline", tagline)
 	p.post(copied+"/programmation", "copie", p.seen(copied), "quand", hour).Is(http.StatusSeeOther)
 }
 
@@ -377,12 +375,65 @@ func (p person) save(path string, changes ...string) *testkit.Reply {
 	return p.do("POST", path, formType, strings.NewReader(form.Encode()))
 }
 
+// edit opens a working copy of a record with some fields changed, and returns its path.
+func (p person) edit(record string, changes ...string) string {
+	p.t.Helper()
+	copied := p.open(record)
+	p.save(copied, changes...).Is(http.StatusSeeOther)
+	return copied
+}
+
 // join adds somebody to the people at the desk.
-func (n *newsroom) join(name string) {
+func (n *newsroom) join(names ...string) {
 	n.t.Helper()
-	who := n.people[name]
-	if _, err := n.db.Editors.Add(n.t.Context(), deskdb.Editor{Email: who.Email, Name: who.Name, Role: who.Role}, n.now); err != nil {
-		n.t.Fatal(err)
+	for _, name := range names {
+		who := n.people[name]
+		if _, err := n.db.Editors.Add(n.t.Context(), deskdb.Editor{Email: who.Email, Name: who.Name, Role: who.Role}, n.now); err != nil {
+			n.t.Fatal(err)
+		}
+	}
+}
+
+// A text is a file of the folder, or what a working copy has.
+type text struct {
+	t         testing.TB
+	name, got string
+}
+
+func (n *newsroom) file(name string) text   { n.t.Helper(); return text{n.t, name, n.read(name)} }
+func (n *newsroom) text(copied string) text { n.t.Helper(); return text{n.t, copied, n.copyOf(copied)} }
+
+func (x text) is(want string) {
+	x.t.Helper()
+	if x.got != want {
+		x.t.Errorf("%s is\n%s\nwant\n%s", x.name, x.got, want)
+	}
+}
+
+func (x text) has(parts ...string) text {
+	x.t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(x.got, part) {
+			x.t.Errorf("%s lacks %q:\n%s", x.name, part, x.got)
+		}
+	}
+	return x
+}
+
+func (x text) lacks(parts ...string) {
+	x.t.Helper()
+	for _, part := range parts {
+		if strings.Contains(x.got, part) {
+			x.t.Errorf("%s has %q:\n%s", x.name, part, x.got)
+		}
+	}
+}
+
+// isGone checks that the folder has no such file.
+func (n *newsroom) isGone(name string) {
+	n.t.Helper()
+	if _, err := os.Stat(filepath.Join(n.dir, name)); err == nil {
+		n.t.Errorf("%s is still there", name)
 	}
 }
 

@@ -37,9 +37,7 @@ func TestOnOnesOwnMachineSavingWritesTheFile(t *testing.T) {
 	copied := me.open("outils/plume")
 	before := me.fields(copied)
 	me.save(copied).Is(http.StatusSeeOther)
-	if n.read("outils/plume.md") != plume {
-		t.Error("the file changed without a change")
-	}
+	n.file("outils/plume.md").is(plume)
 	me.save(copied, "f.tagline", "Écrit bien").Is(http.StatusSeeOther)
 	if got, want := n.read("outils/plume.md"), strings.Replace(plume, "Écrit vite", "Écrit bien", 1); got != want {
 		t.Errorf("the file is\n%s", got)
@@ -72,9 +70,7 @@ func TestOnOnesOwnMachineWhatNamesAToolFollowsIt(t *testing.T) {
 	n.write("outils/plume.next.md", later(plume))
 	me.follow(me.post("/redaction/fiches/outils/plume/nom", "adresse", "plume-2"))
 	for _, file := range []string{"comparatifs/duel.md", "comparatifs/duel.next.md"} {
-		if got := n.read(file); !strings.Contains(got, "tool_a: plume-2\n") {
-			t.Errorf("%s is\n%s", file, got)
-		}
+		n.file(file).has("tool_a: plume-2\n")
 	}
 	n.read("outils/plume-2.next.md")
 	me.get("/redaction").OK().Lacks("À corriger")

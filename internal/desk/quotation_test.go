@@ -80,8 +80,7 @@ func (p person) readPage(copied, address string) (page, revision string) {
 func TestWordsOfAPageAreMarkedAsTheQuotation(t *testing.T) {
 	each(t, func(t *testing.T, n *newsroom) {
 		bob, v := n.as("Bob"), newVendor(t)
-		copied := bob.open("outils/plume")
-		bob.save(copied, "f.tagline", "Écrit bien").Is(http.StatusSeeOther)
+		copied := bob.edit("outils/plume", "f.tagline", "Écrit bien")
 		page, revision := bob.readPage(copied, v.URL+"/tarifs")
 		own := strings.Index(page, `value="19 €/mois: Pro 19 € par mois">`)
 		other := strings.Index(page, `value="49 €/mois: Équipe 49 € par mois">`)
@@ -141,9 +140,7 @@ func TestTheOnlyAmountOfAPageIsChosenIfItIsThePrice(t *testing.T) {
 	want := strings.NewReplacer(
 		"price_checked_at: 2026-01-01\n", "price_checked_at: 2026-11-16\n", "tier: 1\n", "price_source: "+v.URL+"/un\nprice_quote: Pro 19 € par mois\ntier: 1\n",
 	).Replace(plume)
-	if got := me.read("outils/plume.md"); got != want {
-		t.Errorf("the file is\n%s", got)
-	}
+	me.file("outils/plume.md").is(want)
 	me.get(me.open("outils/plume") + "/source").OK()
 	me.write("pages/equipe.md", "---\ntitle: L’équipe\n---\nNous.\n")
 	me.now = me.now.Add(16 * time.Second)
@@ -237,8 +234,7 @@ func TestAPageThatCannotBeReadSaysWhyAndWhatHelps(t *testing.T) {
 func TestPagesAreReadOneAtATimeAndThirtyAMinute(t *testing.T) {
 	n, v := newNewsroom(t, databases.OpenDSN(t, databases.SQLite(t)), t.TempDir()), newVendor(t)
 	bob := n.as("Bob")
-	copied := bob.open("outils/plume")
-	bob.save(copied, "f.price_source", v.URL+"/attend").Is(http.StatusSeeOther)
+	copied := bob.edit("outils/plume", "f.price_source", v.URL+"/attend")
 	ctx, leave := context.WithCancel(t.Context())
 	r := httptest.NewRequestWithContext(ctx, http.MethodGet, base+copied+"/source", nil)
 	r.Header.Set("X-Who", "Bob")

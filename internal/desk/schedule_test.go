@@ -3,7 +3,6 @@ package desk_test
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,13 +32,10 @@ func (n *newsroom) seen(path string) string {
 
 func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
 	each(t, func(t *testing.T, n *newsroom) {
-		for _, name := range []string{"Ada", "Bob"} {
-			n.join(name)
-		}
+		n.join("Ada", "Bob")
 		bob, ada := n.as("Bob"), n.as("Ada")
 		ada.publish("copie", n.seen(ada.open("outils/encre"))).Is(http.StatusSeeOther)
-		copied := bob.open("outils/plume")
-		bob.save(copied, "f.tagline", "Écrit demain").Is(http.StatusSeeOther)
+		copied := bob.edit("outils/plume", "f.tagline", "Écrit demain")
 		ada.get(copied+"/programmation").OK().Contains("Europe/Paris", `min="2026-11-16T10:31"`)
 		for when, want := range map[string]string{
 			"":                 "un jour et une heure",
@@ -52,12 +48,8 @@ func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
 			ada.post(copied+"/programmation", "copie", n.seen(copied), "quand", when).Is(http.StatusUnprocessableEntity).Contains(want)
 		}
 		ada.post(copied+"/programmation", "copie", n.seen(copied), "quand", "2026-12-01T09:00").Is(http.StatusSeeOther)
-		if got := n.read("outils/plume.next.md"); !strings.Contains(got, `publish_at: "2026-12-01T09:00"`) || !strings.Contains(got, "Écrit demain") {
-			t.Errorf("the file is\n%s", got)
-		}
-		if n.read("outils/plume.md") != plume {
-			t.Error("the record changed before its hour")
-		}
+		n.file("outils/plume.next.md").has(`publish_at: "2026-12-01T09:00"`, "Écrit demain")
+		n.file("outils/plume.md").is(plume)
 		bob.get(copied).Is(http.StatusNotFound)
 		log, err := n.db.Catalogue.Versions(t.Context(), 1)
 		if err != nil || len(log) != 1 || log[0].Author != "Ada" {
@@ -68,17 +60,12 @@ func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
 		again := bob.open("outils/plume")
 		ada.post(again+"/programmation", "copie", n.seen(again), "quand", "2026-12-02T09:00").Is(http.StatusUnprocessableEntity).Contains("déjà programmée")
 
-		mine := ada.open("outils/plume")
-		ada.save(mine, "f.tagline", "Autre chose").Is(http.StatusSeeOther)
+		mine := ada.edit("outils/plume", "f.tagline", "Autre chose")
 		ada.post("/redaction/fiches/outils/plume.next/deprogrammation").Is(http.StatusUnprocessableEntity).Contains("déjà une copie")
 		ada.post(mine+"/suppression", "copie", n.seen(mine)).Is(http.StatusSeeOther)
 		kept := ada.follow(ada.post("/redaction/fiches/outils/plume.next/deprogrammation"))
-		if got := n.copyOf(kept); got != strings.Replace(plume, "Écrit vite", "Écrit demain", 1) {
-			t.Errorf("the text that was scheduled became\n%s", got)
-		}
-		if _, err := os.Stat(filepath.Join(n.dir, "outils/plume.next.md")); err == nil {
-			t.Error("it is still scheduled")
-		}
+		n.text(kept).is(strings.Replace(plume, "Écrit vite", "Écrit demain", 1))
+		n.isGone("outils/plume.next.md")
 		ada.post("/redaction/fiches/outils/plume/deprogrammation").Is(http.StatusUnprocessableEntity).Contains("n’est pas programmée")
 
 		added := ada.follow(ada.post("/redaction/fiches/outils/encre/double", "adresse", "stylo"))
@@ -89,9 +76,7 @@ func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
 		ada.post(added+"/programmation", "copie", n.seen(added), "quand", "2026-12-01T09:00").Is(http.StatusSeeOther)
 		n.now = n.now.Add(time.Minute)
 		ada.get("/redaction/programmation").OK().Contains("Stylo")
-		if got := n.copyOf(ada.follow(ada.post("/redaction/fiches/outils/stylo/deprogrammation"))); got != text {
-			t.Errorf("the text that was scheduled became\n%s", got)
-		}
+		n.text(ada.follow(ada.post("/redaction/fiches/outils/stylo/deprogrammation"))).is(text)
 		ada.get("/redaction/programmation").OK().Contains("Rien n’est programmé")
 	})
 }
@@ -122,9 +107,7 @@ func TestATextThatIsToReplaceARecordMovesAndGoesWithIt(t *testing.T) {
 				t.Errorf("%s is\n%s", file, n.read(file))
 			}
 		}
-		if got := n.read("outils/plume-2.next.md"); !strings.Contains(got, "Écrit demain") || !strings.Contains(got, "- plumeau\n") {
-			t.Errorf("what is scheduled is\n%s", got)
-		}
+		n.file("outils/plume-2.next.md").has("Écrit demain", "- plumeau\n")
 		ada.get("/redaction/programmation").OK().Contains("/redaction/fiches/outils/plume-2.next")
 
 		ada.schedules("outils/encre", "Coule demain", "2026-12-02T09:00")
@@ -139,9 +122,7 @@ func TestATextThatIsToReplaceARecordMovesAndGoesWithIt(t *testing.T) {
 
 func TestATextWhoseHourHasComeIsTheOneThatIsEdited(t *testing.T) {
 	each(t, func(t *testing.T, n *newsroom) {
-		for _, name := range []string{"Ada", "Bob"} {
-			n.join(name)
-		}
+		n.join("Ada", "Bob")
 		bob, ada := n.as("Bob"), n.as("Ada")
 		ada.schedules("outils/plume", "Écrit demain", "2026-11-16T11:00")
 		late := bob.open("outils/plume") // of the text before
@@ -152,21 +133,13 @@ func TestATextWhoseHourHasComeIsTheOneThatIsEdited(t *testing.T) {
 		}
 		ada.get(late+"/conflit").OK().Contains("Écrit demain", "Écrit vite")
 		ada.publish("copie", n.seen(late)).Lacks("fait=publiee")
-		if n.read("outils/plume.md") != plume {
-			t.Error("a text that she had not seen was replaced")
-		}
+		n.file("outils/plume.md").is(plume)
 		copied := ada.open("outils/plume")
-		if got := n.copyOf(copied); got != strings.Replace(plume, "Écrit vite", "Écrit demain", 1) {
-			t.Errorf("what is edited is\n%s", got)
-		}
+		n.text(copied).is(strings.Replace(plume, "Écrit vite", "Écrit demain", 1))
 		ada.save(copied, "f.tagline", "Écrit ensuite").Is(http.StatusSeeOther)
 		ada.publish("copie", n.seen(copied)).Is(http.StatusSeeOther)
-		if got := n.read("outils/plume.md"); got != strings.Replace(plume, "Écrit vite", "Écrit ensuite", 1) {
-			t.Errorf("the file is\n%s", got)
-		}
-		if _, err := os.Stat(filepath.Join(n.dir, "outils/plume.next.md")); err == nil {
-			t.Error("the text before is still beside it")
-		}
+		n.file("outils/plume.md").is(strings.Replace(plume, "Écrit vite", "Écrit ensuite", 1))
+		n.isGone("outils/plume.next.md")
 
 		// Scheduling folds in what has appeared, as publishing does.
 		for i, text := range []string{"Écrit tôt", "Écrit tard"} {

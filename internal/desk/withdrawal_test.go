@@ -2,8 +2,6 @@ package desk_test
 
 import (
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -98,7 +96,5 @@ func withdraw(t *testing.T, n *newsroom) {
 	}
 	draft := ada.get("/redaction/fiches/outils/stylo/suppression").OK().Contains("Ce brouillon n’existera plus")
 	ada.post("/redaction/fiches/outils/stylo/suppression", "vu", seenFile.FindStringSubmatch(draft.Body)[1]).Is(http.StatusSeeOther)
-	if _, err := os.Stat(filepath.Join(n.dir, "outils/stylo.md")); err == nil {
-		t.Error("the draft is still there")
-	}
+	n.isGone("outils/stylo.md")
 }
