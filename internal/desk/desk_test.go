@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -72,64 +71,6 @@ var tried = map[string][]string{
 	"GET /redaction/audience":                                {"/redaction/audience"},
 	"GET /redaction/audience.csv":                            {"/redaction/audience.csv"},
 	"POST /redaction/copies/{id}/retour":                     {"COPY/retour", "revision", "1", "mot", "À reprendre."},
-}
-
-func TestEverybodyMayDoWhatTheirRoleAllowsAndNothingElse(t *testing.T) {
-	each(t, func(t *testing.T, n *newsroom) {
-		n.write("pages/equipe.md", "---\ntitle: L’équipe\n---\nNous.\n")
-		n.as("Ada").publish("copie", n.seen(n.as("Ada").open("outils/plume"))).Is(http.StatusSeeOther)
-		for pattern, role := range desk.Routes() {
-			if role == "" && pattern == "GET /apercu/{path...}" {
-				continue // for everybody: see private links
-			}
-			t.Run(pattern, func(t *testing.T) {
-				given := tried[pattern]
-				if given == nil {
-					t.Fatal("this route is not tried")
-				}
-				isForm := strings.HasPrefix(pattern, "POST ")
-				for _, who := range []string{"", "visiteur", "Cleo", "Bob", "Ada"} {
-					p, copied := n.as(who), n.as("Bob").open("outils/encre")
-					path := strings.Replace(given[0], "COPY", copied, 1)
-					if path == "REPORT" {
-						path = "/redaction/signalements/" + n.reported()
-					}
-					isDenied := !n.people[who].Role.Includes(role) || who == "Cleo" && strings.HasPrefix(given[0], "COPY")
-					fields := strings.Split(strings.ReplaceAll(strings.Join(given[1:], "|"), "NOUVEAU", who+strconv.Itoa(len(pattern))), "|")
-					if len(given) == 1 {
-						fields = nil
-					}
-					r := p.get(path)
-					if isForm {
-						r = p.send(path, fields)
-					}
-					switch {
-					case who == "" && isForm:
-						r.Is(http.StatusForbidden).Contains("Session terminée")
-					case who == "":
-						r.Is(http.StatusSeeOther)
-						if to := r.Header.Get("Location"); !strings.HasPrefix(to, "/compte") {
-							t.Errorf("strangers are sent to %s", to)
-						}
-					case isDenied:
-						r.Is(http.StatusNotFound).Lacks("Encre", "encre")
-					case r.Status == http.StatusNotFound || r.Status == http.StatusForbidden || r.Status >= 500:
-						t.Errorf("%s: %d for %s", r, r.Status, who)
-					}
-					if isForm && who != "" { // a form of another session, or of another site
-						form := strings.NewReader("jeton=" + n.people["Ada"].Token + "x")
-						if got := p.do("POST", path, formType, form).Status; got != http.StatusForbidden && got != http.StatusNotFound {
-							t.Errorf("%d without the token", got)
-						}
-						r := p.send(path, fields, "Sec-Fetch-Site: cross-site", "Origin: https://evil.example")
-						if r.Status != http.StatusForbidden && r.Status != http.StatusNotFound {
-							t.Errorf("%d for another site", r.Status)
-						}
-					}
-				}
-			})
-		}
-	})
 }
 
 func TestAFileThatIsOpenedAndSavedKeepsItsBytes(t *testing.T) {

@@ -61,8 +61,10 @@ type newsroom struct {
 	dir     string
 	db      *testdb.DB
 	handler http.Handler
+	site    *site.Site
 	now     time.Time
 	people  map[string]desk.Visitor // by name
+	visitor func(http.ResponseWriter, *http.Request) (desk.Visitor, error)
 	log     testkit.Log
 }
 
@@ -122,14 +124,15 @@ func newNewsroom(t testing.TB, db *testdb.DB, dir string) *newsroom {
 	}
 	n.serve(folder, desk.Config{
 		Folder: folder, Copies: db.Copies, Editors: db.Editors, Shares: db.Shares, Readership: db.Readership, Reports: db.Reports.Sealed(sealer), Catalogue: db.Catalogue,
-		Visitor: func(_ http.ResponseWriter, r *http.Request) (desk.Visitor, error) {
-			who, ok := n.people[r.Header.Get("X-Who")]
-			if !ok {
-				return desk.Visitor{}, desk.ErrStranger
-			}
-			return who, nil
-		},
+		Visitor: func(w http.ResponseWriter, r *http.Request) (desk.Visitor, error) { return n.visitor(w, r) },
 	})
+	n.visitor = func(_ http.ResponseWriter, r *http.Request) (desk.Visitor, error) {
+		who, ok := n.people[r.Header.Get("X-Who")]
+		if !ok {
+			return desk.Visitor{}, desk.ErrStranger
+		}
+		return who, nil
+	}
 	return n
 }
 
@@ -139,6 +142,7 @@ func (n *newsroom) serve(folder io.Closer, cfg desk.Config) {
 	cfg.Editions = edition.New(edition.Config{Folder: func() fs.FS { return cfg.Folder.With(nil) }, Document: api.Document(), BaseURL: base, Now: cfg.Now})
 	cfg.Site = site.New(site.Config{Demo: func(*snapshot.Snapshot) bool { return false }, BaseURL: base, Document: api.Document()})
 	cfg.Site.Show(indexed(n.t))
+	n.site = cfg.Site
 	n.t.Cleanup(func() {
 		cfg.Editions.Close()
 		if err := folder.Close(); err != nil {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
-	"palmares/internal/content"
+	"palmares/internal/content/document"
 	"palmares/internal/deskdb"
 	"palmares/internal/edition"
 	"palmares/internal/evidence"
@@ -148,8 +148,8 @@ func (d *sources) isQuoted(r *request, id string) (bool, error) {
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return false, nil
 	}
-	now, broken := content.OpenDocument(c.Path, c.Data)
-	before, missing := content.OpenDocument(c.Path, c.Original)
+	now, broken := document.Open(c.Path, c.Data)
+	before, missing := document.Open(c.Path, c.Original)
 	if err != nil || broken != nil || missing != nil {
 		return false, err
 	}
@@ -174,7 +174,7 @@ func (d *sources) takeOver(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := content.OpenDocument(c.Path, c.Data)
+	doc, err := document.Open(c.Path, c.Data)
 	switch {
 	case err != nil:
 		return nil, refused(sentence(err))
