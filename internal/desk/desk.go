@@ -56,7 +56,7 @@ type Config struct {
 type Folder interface {
 	Read(path string) ([]byte, error)
 	With(changes []worktree.Change) fs.FS
-	Publish(ctx context.Context, p worktree.Publication) (worktree.Result, error)
+	Publish(ctx context.Context, p worktree.Publication) error
 	Unsent(ctx context.Context) (int, error)
 	Send(ctx context.Context) error
 	Undo(ctx context.Context, version int64) ([]worktree.Change, error)

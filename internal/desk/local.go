@@ -44,7 +44,7 @@ func (l *Local) With([]worktree.Change) fs.FS { return l.Root.FS() }
 func (l *Local) Unsent(context.Context) (int, error) { return 0, nil }
 
 // Publish implements Folder. What is new is written before anything is removed.
-func (l *Local) Publish(_ context.Context, p worktree.Publication) (done worktree.Result, err error) {
+func (l *Local) Publish(_ context.Context, p worktree.Publication) (err error) {
 	for _, c := range p.Changes {
 		if c.Data != nil && err == nil {
 			err = l.write(c.Path, c.Data)
@@ -55,7 +55,7 @@ func (l *Local) Publish(_ context.Context, p worktree.Publication) (done worktre
 			err = l.Root.Remove(c.Path)
 		}
 	}
-	return done, err
+	return err
 }
 
 // Create implements Copies: a new record is written at once.

@@ -143,7 +143,7 @@ func (d *desk) send(r *request, copies []*draft, work worktree.Publication) (*re
 		work.AuthorName, work.AuthorEmail = names[copies[0].Author], copies[0].Author
 	}
 	work.Over, _ = strconv.ParseInt(r.PostForm.Get("sur"), 10, 64) // 0 without it
-	_, err = d.Folder.Publish(r.Context(), work)
+	err = d.Folder.Publish(r.Context(), work)
 	d.Editions.Forget("")
 	if err != nil {
 		return d.notPublished(r, copies, err)

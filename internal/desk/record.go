@@ -100,7 +100,7 @@ func (d *desk) copyOf(r *request, c deskdb.WorkingCopy) (deskdb.WorkingCopy, err
 	if d.isLocal() && c.Replaces != "" { // nothing else publishes what it changes elsewhere
 		changes, err := d.changes(r.Context(), r.folder, &draft{WorkingCopy: c})
 		if err == nil {
-			_, err = d.Folder.Publish(r.Context(), worktree.Publication{Changes: changes})
+			err = d.Folder.Publish(r.Context(), worktree.Publication{Changes: changes})
 		}
 		if err != nil {
 			return c, err
