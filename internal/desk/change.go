@@ -115,10 +115,7 @@ func (d *desk) scheduledFor(e *edition.Edition, file string) (s scheduledText, e
 	if err != nil || doc.Value("draft").Text == "true" {
 		return s, nil
 	}
-	s.isDue, s.text = true, next
-	if doc.Set("publish_at", document.Value{}) == nil {
-		s.text = doc.Bytes()
-	}
+	s.isDue, s.text = true, withoutHour(place, next)
 	return s, nil
 }
 
