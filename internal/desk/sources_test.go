@@ -3,7 +3,6 @@ package desk_test
 import (
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -69,11 +68,7 @@ func TestWordsThatWereFoundAreTakenOverWithTheirPriceAndDay(t *testing.T) {
 				t.Errorf("it leads to %s, not to %s", got, copied)
 			}
 		}
-		found, err := n.db.Copies.Find(t.Context(), filepath.Base(copied))
-		want := strings.Replace(taken, "Écrit vite", "Écrit bien", 1)
-		if err != nil || string(found.Data) != want {
-			t.Errorf("%v, the copy is\n%s", err, found.Data)
-		}
+		n.text(copied).is(strings.Replace(taken, "Écrit vite", "Écrit bien", 1))
 		bob.get("/redaction/sources").OK().Contains(`<a href="`+copied+`">Votre copie</a>&nbsp;: le prix y est cité`).Lacks("Reprendre", "Toujours vrai")
 		for _, wrong := range [][]string{
 			{"source", tariffs, "mots", "Pro 12 € par mois"}, {"source", tariffs, "mots", ""}, {"source", tariffs + "2", "mots", words[5]}, {"mots", words[5]},
