@@ -145,11 +145,15 @@ func (d *Editions) Now(ctx context.Context) (*Edition, error) {
 }
 
 func (d *Editions) now(ctx context.Context) (*Edition, error) {
-	v, now := d.views[0], d.cfg.Now()
-	if v.last != nil && now.Before(d.until) {
+	if v := d.views[0]; v.last != nil && d.cfg.Now().Before(d.until) {
 		return v.last, nil
 	}
-	files := d.cfg.Folder()
+	return d.look(ctx, d.cfg.Folder())
+}
+
+// look returns the edition of the folder, the last one if nothing in it changed.
+func (d *Editions) look(ctx context.Context, files fs.FS) (*Edition, error) {
+	v, now := d.views[0], d.cfg.Now()
 	parts, err := content.Parts(files)
 	isSame := v.last != nil && err == nil && d.day == catalog.Day(now) && slices.Equal(parts, d.parts)
 	if isSame {
@@ -163,13 +167,13 @@ func (d *Editions) now(ctx context.Context) (*Edition, error) {
 	return e, err
 }
 
-// Read returns the edition of a folder that is read now, whatever is kept of it.
+// Read is Now for a folder that its caller opened, and that is looked at in any case.
 func (d *Editions) Read(ctx context.Context, files fs.FS) (*Edition, error) {
 	if err := d.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer d.leave()
-	return d.read(ctx, d.views[0], files, false)
+	return d.look(ctx, files)
 }
 
 // With returns the edition of the folder as it is with a change.
