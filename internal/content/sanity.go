@@ -110,7 +110,7 @@ func (r *Result) WarnJumps(old *catalog.Catalog, d *catalog.Diff) []Warning {
 		all += k.Len(c) + len(of.Removed) - len(of.Added)
 	}
 	if changed >= leastMass && 2*changed > all {
-		warn(catalogueFile, 1, "many-changes", changed, all)
+		warn(catalog.SettingsFile, 1, "many-changes", changed, all)
 	}
 	return finish(found, moreWarnings)
 }

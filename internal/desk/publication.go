@@ -15,6 +15,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/content/document"
 	"palmares/internal/deskdb"
 	"palmares/internal/sqldb"
 	"palmares/internal/worktree"
@@ -168,8 +169,8 @@ func isPublished(folder Folder, c *deskdb.WorkingCopy) bool {
 }
 
 func withoutHour(file string, data []byte) []byte {
-	doc, err := content.OpenDocument(file, data)
-	if err != nil || doc.Set("publish_at", content.Value{}) != nil {
+	doc, err := document.Open(file, data)
+	if err != nil || doc.Set("publish_at", document.Value{}) != nil {
 		return data
 	}
 	return doc.Bytes()

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
-	"palmares/internal/content"
+	"palmares/internal/content/document"
 	"palmares/internal/deskdb"
 	"palmares/internal/evidence"
 	"palmares/internal/sqldb"
@@ -158,9 +158,9 @@ func (d *sources) mark(r *request, c *draft) (*response, error) {
 		return nil, unreadableForm()
 	}
 	c.Revision = revision // that she read
-	published, missing := content.OpenDocument(c.file(), c.Original)
+	published, missing := document.Open(c.file(), c.Original)
 	if missing != nil { // a new record
-		published = content.NewDocument(catalog.ToolKind)
+		published = document.New(catalog.ToolKind)
 	}
 	err = d.saveQuote(r, c.WorkingCopy, c.doc, quotation{words, price, catalog.Day(r.Now), published})
 	return seeOther(c.path()+priceGroup, "citation"), err
@@ -168,12 +168,12 @@ func (d *sources) mark(r *request, c *draft) (*response, error) {
 
 // A quotation is the words of a page that say a price, read on a day.
 type quotation struct {
-	words, price, day string            // price is "" if it stays
-	published         *content.Document // the record on the site
+	words, price, day string             // price is "" if it stays
+	published         *document.Document // the record on the site
 }
 
 // saveQuote writes a quotation into a working copy.
-func (d *sources) saveQuote(r *request, c deskdb.WorkingCopy, doc *content.Document, q quotation) error {
+func (d *sources) saveQuote(r *request, c deskdb.WorkingCopy, doc *document.Document, q quotation) error {
 	if err := q.write(doc); err != nil {
 		return refused(sentence(err))
 	}
@@ -186,8 +186,8 @@ func (d *sources) saveQuote(r *request, c deskdb.WorkingCopy, doc *content.Docum
 
 // write changes a document as somebody would who read a page: the quotation, the day, and another price with an
 // entry of the history that begins with what is published.
-func (q *quotation) write(doc *content.Document) error {
-	values := map[string]content.Value{"price_quote": {Text: q.words}, "price_checked_at": {Text: q.day}}
+func (q *quotation) write(doc *document.Document) error {
+	values := map[string]document.Value{"price_quote": {Text: q.words}, "price_checked_at": {Text: q.day}}
 	if q.price == "" || q.price == doc.Value("price").Text {
 		return doc.SetAll(values)
 	}
@@ -195,17 +195,17 @@ func (q *quotation) write(doc *content.Document) error {
 	if history.Text != "" {
 		return refused("L’historique des prix de cette fiche ne se lit pas comme une liste\u00a0: modifiez la fiche elle-même.")
 	}
-	rows := slices.DeleteFunc(history.Rows, func(e content.Row) bool { return e["changed_at"].Text == q.day && e["old_price"].Text == old })
+	rows := slices.DeleteFunc(history.Rows, func(e document.Row) bool { return e["changed_at"].Text == q.day && e["old_price"].Text == old })
 	at := 0
 	if n := len(rows); n > 1 && rows[0]["changed_at"].Text < rows[n-1]["changed_at"].Text { // the oldest is first
 		at = n
 	}
 	if q.price != old && old != "" {
-		rows = slices.Insert(rows, at, content.Row{
+		rows = slices.Insert(rows, at, document.Row{
 			"changed_at": {Text: q.day}, "old_pricing": {Text: pricing}, "old_price": {Text: old},
 			"new_pricing": doc.Value("pricing"), "new_price": {Text: q.price},
 		})
 	}
-	values["price"], values["price_history"] = content.Value{Text: q.price}, content.Value{Rows: rows}
+	values["price"], values["price_history"] = document.Value{Text: q.price}, document.Value{Rows: rows}
 	return doc.SetAll(values)
 }

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
-	"palmares/internal/content"
+	"palmares/internal/content/document"
 	"palmares/internal/deskdb"
 	"palmares/internal/edition"
 	"palmares/internal/evidence"
@@ -141,7 +141,7 @@ func (d *sources) takeOver(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := content.OpenDocument(c.Path, c.Data)
+	doc, err := document.Open(c.Path, c.Data)
 	switch {
 	case err != nil:
 		return nil, refused(sentence(err))
