@@ -162,7 +162,7 @@ func (d *decoder) warnHistory(name string) {
 	}
 }
 
-// warnLatestPrice warns if the price history does not end at the price.
+// warnLatestPrice warns if the price history does not end at the price, or the plans have the price before it.
 func (d *decoder) warnLatestPrice(t *catalog.Tool) {
 	entries, price := d.entries("price_history"), catalog.WrittenPrice(t.Pricing, t.Price)
 	for _, e := range entries {
@@ -184,6 +184,12 @@ func (d *decoder) warnLatestPrice(t *catalog.Tool) {
 	end := catalog.WrittenPrice(catalog.Pricing(latest.TextOf("new_pricing")), last.Text)
 	if !strings.EqualFold(plainSpaces(end), plainSpaces(price)) { // Sur devis
 		d.warn(last.Line, "history-ends-elsewhere", tree.Quoted(price), tree.Quoted(last.Text))
+	}
+	of := func(price string) bool {
+		return slices.ContainsFunc(t.Plans, func(p catalog.PlanRow) bool { return catalog.Quotes(p.Price, price) })
+	}
+	if was := latest.TextOf("old_price"); !catalog.IsFree(was) && of(was) && !of(t.Price) {
+		d.warn(d.lineOf("plans"), "plan-with-old-price", tree.Quoted(was), tree.Quoted(price))
 	}
 }
 

@@ -248,6 +248,12 @@ func (p person) post(path string, fields ...string) *testkit.Reply {
 	return p.send(path, fields)
 }
 
+// publish sends the form that asks whether working copies are to be published.
+func (p person) publish(fields ...string) *testkit.Reply {
+	p.t.Helper()
+	return p.post("/redaction/publication", append(fields, "message", "")...)
+}
+
 func (p person) send(path string, fields []string, headers ...string) *testkit.Reply {
 	p.t.Helper()
 	form := url.Values{"jeton": {p.people[p.name].Token}}

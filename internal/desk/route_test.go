@@ -189,7 +189,7 @@ func TestEverybodyMayDoWhatTheirRoleAllowsAndNothingElse(t *testing.T) {
 		n.write("pages/equipe.md", "---\ntitle: L’équipe\n---\nNous.\n")
 		h := newHouse(t, n)
 		h.signIn()
-		n.as("Ada").post("/redaction/publication", "copie", n.seen(n.as("Ada").open("outils/plume"))).Is(http.StatusSeeOther)
+		n.as("Ada").publish("copie", n.seen(n.as("Ada").open("outils/plume"))).Is(http.StatusSeeOther)
 		for pattern, role := range desk.Routes() {
 			if role == "" && pattern == "GET /apercu/{path...}" {
 				continue // for everybody: see private links
