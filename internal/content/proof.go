@@ -2,7 +2,6 @@ package content
 
 import (
 	"errors"
-	"slices"
 
 	"palmares/internal/catalog"
 )
@@ -26,12 +25,4 @@ func (f *folder) readProofs(c *catalog.Catalog) {
 			})
 		}
 	}
-}
-
-// writeProofs writes the proofs of a catalogue, as far as their records have them.
-func (w *folderWriter) writeProofs() error {
-	if len(w.catalogue.Proofs) == 0 {
-		return nil
-	}
-	return SaveProofs(w.dir, slices.Clone(w.catalogue.Proofs))
 }
