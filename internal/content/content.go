@@ -33,7 +33,6 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/problem"
-	canonical "palmares/internal/record"
 )
 
 const maxRecords = 2_000_000
@@ -151,18 +150,4 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 	}
 	r.Catalog, r.lines, r.Proofs = now.catalog, f.batches.lines(), f.proofs
 	return r, nil
-}
-
-// complete completes a catalogue without problems, and sorts it.
-func (s *instant) complete(withDrafts bool) {
-	s.schedule()
-	if withDrafts {
-		s.addDrafts()
-	} else if len(s.catalog.Scheduled) > 0 {
-		canonical.SettlePictures(s.catalog)
-	}
-	s.catalog.Sort()
-	if s.folder.hasProofs {
-		s.folder.readProofs(s.catalog)
-	}
 }

@@ -178,27 +178,6 @@ func (f *folder) hasFrontMatter(name string) bool {
 	return strings.TrimRight(line, " \r") == "---"
 }
 
-// readCatalogue reads catalogue.yaml. If its categories cannot be read, those of
-// the records are not checked.
-func (f *folder) readCatalogue() {
-	text, failure := readFile(f.fsys, catalog.SettingsFile)
-	if failure != nil {
-		f.tell(catalog.SettingsFile, 1, failure)
-		return
-	}
-	var found findings
-	d := newDecoder(catalog.SettingsFile, basis{}, &found)
-	file, ok := tree.ParseSettings(text, d.tell)
-	if ok {
-		d.File, d.fields = file, file.Fields
-		f.catalogue, f.declared = d.catalogue()
-		f.site, f.zone, f.silenced = f.catalogue.URL, f.catalogue.Zone(), silencedBy(&f.catalogue)
-		d.warnPictures()
-		f.settings = record{file: d.file, references: &d.references}
-	}
-	f.add(found)
-}
-
 // readFile returns the text of a file of at most maxFile bytes, or a problem.
 func readFile(fsys fs.FS, name string) (text string, failure error) {
 	file, err := fsys.Open(name)

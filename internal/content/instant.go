@@ -9,6 +9,7 @@ import (
 	"palmares/internal/content/tree"
 	"palmares/internal/markdown"
 	"palmares/internal/problem"
+	canonical "palmares/internal/record"
 )
 
 // A claim records where a slug is used, since no other record may use it.
@@ -99,6 +100,20 @@ func (s *instant) add(r *record) {
 	s.catalog.Add(r.of)
 	if r.tool() != nil {
 		s.catalog.DropDefaultURLs(r.tool())
+	}
+}
+
+// complete completes a catalogue without problems, and sorts it.
+func (s *instant) complete(withDrafts bool) {
+	s.schedule()
+	if withDrafts {
+		s.addDrafts()
+	} else if len(s.catalog.Scheduled) > 0 {
+		canonical.SettlePictures(s.catalog)
+	}
+	s.catalog.Sort()
+	if s.folder.hasProofs {
+		s.folder.readProofs(s.catalog)
 	}
 }
 

@@ -2,10 +2,8 @@ package content
 
 import (
 	"hash/maphash"
-	"maps"
 	"path"
 	"slices"
-	"time"
 
 	"palmares/internal/catalog"
 )
@@ -17,19 +15,6 @@ import (
 type Memory struct {
 	basis basis
 	files map[string]*decoded // of the last read, by name
-}
-
-// A basis is what decoding a file depends on, apart from its name and text.
-type basis struct {
-	declared categories
-	days     dates
-	zone     *time.Location
-	site     string // the address of the catalogue
-}
-
-func (b basis) equal(o basis) bool {
-	return maps.EqualFunc(b.declared, o.declared, (*catalog.Category).Same) && (b.declared == nil) == (o.declared == nil) && b.days == o.days &&
-		b.zone.String() == o.zone.String() && b.site == o.site
 }
 
 // A decoded is what became of a Markdown file.

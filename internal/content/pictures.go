@@ -22,8 +22,6 @@ import (
 	"palmares/internal/problem"
 )
 
-const imageFolder = "images"
-
 // maxImagePath is the maximum length of the path of a picture, in bytes.
 const maxImagePath = 200
 

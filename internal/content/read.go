@@ -217,24 +217,6 @@ func (d *decoder) texts(f *catalog.Field, g given) (all []string) {
 	return all
 }
 
-// listedTwice has the code of what is wrong with an item of a list that has it already.
-var listedTwice = map[catalog.Form]string{
-	catalog.UsageSlugs: "usage-twice",
-	catalog.ToolSlugs:  "tool-twice",
-	catalog.Slugs:      "alias-twice",
-}
-
-// mostItems are how many items a list may have. maxUsages and maxCriteria are those of a category.
-var mostItems = map[catalog.Form]int{catalog.Lines: maxLines, catalog.UsageSlugs: maxUsages, catalog.ToolSlugs: maxTools}
-
-const (
-	maxLines    = 8
-	maxUsages   = 6
-	maxTools    = 100
-	maxCriteria = 12
-	maxProfiles = 3
-)
-
 // objects reads the objects of a list, or a single one.
 func (d *decoder) objects(f *catalog.Field, list any, g given) {
 	if f.Form == catalog.Single {

@@ -13,9 +13,26 @@ import (
 
 // The rules of catalogue.yaml, beside those of its fields.
 
-// categories are those that are declared, by slug; nil if catalogue.yaml could not be
-// read.
-type categories map[string]*catalog.Category
+// readCatalogue reads catalogue.yaml. If its categories cannot be read, those of
+// the records are not checked.
+func (f *folder) readCatalogue() {
+	text, failure := readFile(f.fsys, catalog.SettingsFile)
+	if failure != nil {
+		f.tell(catalog.SettingsFile, 1, failure)
+		return
+	}
+	var found findings
+	d := newDecoder(catalog.SettingsFile, basis{}, &found)
+	file, ok := tree.ParseSettings(text, d.tell)
+	if ok {
+		d.File, d.fields = file, file.Fields
+		f.catalogue, f.declared = d.catalogue()
+		f.site, f.zone, f.silenced = f.catalogue.URL, f.catalogue.Zone(), silencedBy(&f.catalogue)
+		d.warnPictures()
+		f.settings = record{file: d.file, references: &d.references}
+	}
+	f.add(found)
+}
 
 func (d *decoder) catalogue() (catalog.Catalog, categories) {
 	if d.IsRecord {

@@ -41,7 +41,9 @@ var (
 	}
 )
 
-// zoneName is the form of the names of time zones.
+// zonePattern is the form of the names of time zones.
+const zonePattern = `^[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*$`
+
 var zoneName = regexp.MustCompile(zonePattern)
 
 // quoteForm matches quotations: words or numbers, whatever stands around them.

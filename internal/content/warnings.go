@@ -15,33 +15,6 @@ import (
 // has the lines of its fields; those that compare records, once all have been read.
 // Drafts are unfinished by definition, and give none; see article for the one exception.
 
-// dates say which days deserve a warning. Its zero value accepts them all.
-type dates struct {
-	today  string // days after it are in the future
-	oldest string // price checks before it are too old; "" for none
-	maxAge int    // days from oldest to today
-
-	oldestTest string // tests before it are too old
-}
-
-// testAge is how many days old a test may be, if nothing else is said.
-const testAge = 365
-
-func newDates(today string, maxAge int) dates {
-	c := dates{today: today, maxAge: maxAge}
-	t, err := time.Parse(time.DateOnly, today)
-	if err != nil {
-		return c
-	}
-	c.oldestTest = catalog.Day(t.AddDate(0, 0, -cmp.Or(maxAge, testAge)))
-	if maxAge > 0 {
-		c.oldest = c.oldestTest
-	}
-	return c
-}
-
-func (c dates) isFuture(day string) bool { return c.today != "" && day > c.today }
-
 // warnAbout adds the warnings of a record, and keeps the lines that further warnings
 // need.
 func (d *decoder) warnAbout(r *record) {
