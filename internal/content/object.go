@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"palmares/internal/catalog"
 	"palmares/internal/content/tree"
 	"palmares/internal/problem"
 )
@@ -145,4 +146,15 @@ func (o *object) rejectOthers() {
 var gone = map[string]struct{ beside, code string }{
 	"analytics":         {"readership", "analytics-gone"},
 	"price_source_hint": {"price_quote", "price-source-hint-gone"},
+}
+
+// nearest returns the name that was probably meant, or "" if none is close.
+func nearest(name string, names []string) string {
+	best, distance := "", 3
+	for _, n := range names {
+		if x := catalog.EditDistance(name, n, distance); x < min(distance, len(n)/2) {
+			best, distance = n, x
+		}
+	}
+	return best
 }
