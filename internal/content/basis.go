@@ -17,7 +17,8 @@ type basis struct {
 }
 
 func (b basis) equal(o basis) bool {
-	return maps.EqualFunc(b.declared, o.declared, (*catalog.Category).Same) && (b.declared == nil) == (o.declared == nil) && b.days == o.days &&
+	return maps.EqualFunc(b.declared, o.declared, (*catalog.Category).Same) &&
+		(b.declared == nil) == (o.declared == nil) && b.days == o.days &&
 		b.zone.String() == o.zone.String() && b.site == o.site
 }
 

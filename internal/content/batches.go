@@ -40,8 +40,8 @@ func (b batches) present() iter.Seq2[*catalog.Kind, *record] {
 	}
 }
 
-// settle decides which records there are at an instant, and which of them visitors see. It returns the obituaries with an
-// hour, by slug.
+// settle decides which records there are at an instant, and which of them visitors see. It returns the obituaries
+// with an hour, by slug.
 func (b batches) settle(at string) (obituaries map[string]*record) {
 	replaced, retired := map[string]bool{}, map[string]bool{} // files without suffix, slugs of tools
 	obituaries = map[string]*record{}

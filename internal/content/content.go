@@ -1,12 +1,11 @@
 // Package content turns a content folder into a catalogue, and back.
 //
-// A folder holds catalogue.yaml, one Markdown file per record in outils/,
-// comparatifs/, cimetiere/ and pages/, records in bulk in outils.jsonl,
-// comparatifs.jsonl, cimetiere.jsonl, pages.jsonl, articles.jsonl and auteurs.jsonl, and pictures in images/. YAML front
-// matter and JSON lines are first parsed into the same small tree of values (package tree). The rules for a record are written once over that tree, in read.go for the fields
-// that the tables of catalog have and in record.go for what they say together, so that the
-// two formats cannot diverge and all problems of a folder are reported at once, each with its
-// file and line.
+// A folder holds catalogue.yaml, one Markdown file per record in a folder for each kind, such as outils/, records in
+// bulk in files such as outils.jsonl, and pictures in images/. YAML front matter and JSON lines are first parsed into
+// the same small tree of values (package tree). The rules for a record are written once over that tree, so that the
+// two formats cannot diverge and all problems of a folder are reported at once, each with its file and line: in
+// text.go and given.go the rules of values by their form, in read.go the reading of fields by the tables of catalog,
+// in kinds.go, tool.go and settings.go the rules of fields together, in instant.go the rules of records together.
 //
 // Nothing is skipped silently. In the folders of records every entry must be named
 // <slug>.md. At the top level, other files are ignored, so that a folder can be a

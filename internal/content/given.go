@@ -164,7 +164,8 @@ func (g given) category() string {
 	if s == "" || declared == nil || declared[s] != nil {
 		return s
 	}
-	g.of.report(g.Line, "undeclared-category", s, catalog.SettingsFile, strings.Join(slices.Sorted(maps.Keys(declared)), ", "))
+	known := strings.Join(slices.Sorted(maps.Keys(declared)), ", ")
+	g.of.report(g.Line, "undeclared-category", s, catalog.SettingsFile, known)
 	return ""
 }
 

@@ -433,7 +433,8 @@ func (s *instant) checkPictures() {
 	check := func(r *record) {
 		for _, use := range r.fieldPictures {
 			if !s.folder.images.mark(use.path, r.isDraft()) {
-				s.problem(r.file, use.line, "field-picture-absent", use.at, tree.Quoted(use.path), s.folder.images.similar(use.path))
+				hint := s.folder.images.similar(use.path)
+				s.problem(r.file, use.line, "field-picture-absent", use.at, tree.Quoted(use.path), hint)
 			}
 		}
 	}

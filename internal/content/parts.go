@@ -92,8 +92,8 @@ func (l *lister) file(name string, info fs.FileInfo, most int64) error {
 	return l.add(p)
 }
 
-// expected adds a top-level entry that the format knows. Read reports a problem for a folder in the place of a file, and
-// the other way round.
+// expected adds a top-level entry that the format knows. Read reports a problem for a folder in the place of a file,
+// and the other way round.
 func (l *lister) expected(name string, mustBeFolder bool) error {
 	info, err := fs.Stat(l.fsys, name)
 	switch {

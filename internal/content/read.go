@@ -12,7 +12,8 @@ import (
 	canonical "palmares/internal/record"
 )
 
-// A decoder decodes the fields of a record, or of an object in it, by their table, and keeps what they mention.
+// A decoder decodes the fields of a record, or of an object in it, by their table, and keeps their references: in refs
+// pages of protocols or tools of an article, in aliases former slugs.
 type decoder struct {
 	object
 	tree.File                              // Body and BodyLine of a Markdown file
@@ -20,7 +21,7 @@ type decoder struct {
 	isNext    bool                         // from the file name
 	check     func(string) markdown.Report // of a body
 
-	references               // what was read so far; refs are pages of protocols, or tools of an article, and aliases former slugs
+	references
 	ownCategories categories // of catalogue.yaml, as far as it was read
 }
 
@@ -248,7 +249,8 @@ func (d *decoder) isOnRequest(f *catalog.Field, to any) bool {
 		model = f.Model(to)
 	}
 	isRequired := f.Use.Has(catalog.Required) && !d.isDraft
-	isNone := v.Kind == tree.Null && strings.HasSuffix(d.file, ".jsonl") && f.Model != nil && (isRequired || *model == catalog.Paid)
+	isNone := v.Kind == tree.Null && strings.HasSuffix(d.file, ".jsonl") && f.Model != nil &&
+		(isRequired || *model == catalog.Paid)
 	if !isNone && (v.Kind != tree.Text || v.Text != catalog.OnRequest && v.Text != "S"+catalog.OnRequest[1:]) {
 		return false
 	}
@@ -287,7 +289,7 @@ func (d *decoder) part(f *catalog.Field, list any, g given) {
 	}
 }
 
-// finish reports the fields that were not asked for. The list of pictures that a record in canonical form has is only checked, as
+// finish reports the fields that were not asked for. The list of pictures of a record in canonical form is only checked:
 // the fields and the text say which pictures a record uses, and the folder has them.
 func (d *decoder) finish() {
 	if !d.isMarkdown {

@@ -121,8 +121,9 @@ func (r toolRules) warnLatestPrice() {
 
 // checkDisplay reports what the site would show as free of a price that is not.
 func (r toolRules) checkDisplay() {
-	if strings.EqualFold(r.tool.PriceDisplay, "gratuit") && r.tool.Price != "" && !catalog.IsPublic(r.tool.Pricing, r.tool.Price) {
-		r.report(r.lineOf("price_display"), otherPrice, tree.Quoted(r.tool.PriceDisplay), catalog.OnRequest)
+	t := r.tool
+	if strings.EqualFold(t.PriceDisplay, "gratuit") && t.Price != "" && !catalog.IsPublic(t.Pricing, t.Price) {
+		r.report(r.lineOf("price_display"), otherPrice, tree.Quoted(t.PriceDisplay), catalog.OnRequest)
 	}
 }
 

@@ -81,7 +81,8 @@ func (o *object) warnOld(name, day, oldest, code string) {
 func (o *object) warnHistory(name string) {
 	for i, entry := range o.entries(name) {
 		if v := entry.Find("changed_at"); v != nil && catalog.IsDate(v.Text) && o.days.isFuture(v.Text) {
-			o.found.warn(o.file, v.Line, "in-future", label{name: "changed_at", within: problem.New("in", label{name: name, item: i + 1})}, v.Text)
+			within := problem.New("in", label{name: name, item: i + 1})
+			o.found.warn(o.file, v.Line, "in-future", label{name: "changed_at", within: within}, v.Text)
 		}
 	}
 }

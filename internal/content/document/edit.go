@@ -20,11 +20,13 @@ func sameValue(a, b *tree.Value) bool {
 	case a.Kind != b.Kind || a.Text != b.Text:
 		return false
 	case a.Kind == tree.List:
-		return slices.EqualFunc(filter(a.Items, given), filter(b.Items, given), func(a, b tree.Value) bool { return sameValue(&a, &b) })
+		same := func(a, b tree.Value) bool { return sameValue(&a, &b) }
+		return slices.EqualFunc(filter(a.Items, given), filter(b.Items, given), same)
 	}
 	own, others := filter(a.Fields, isThere), filter(b.Fields, isThere)
 	return len(own) == len(others) && !slices.ContainsFunc(own, func(f tree.Field) bool {
-		return !slices.ContainsFunc(others, func(o tree.Field) bool { return o.Name == f.Name && sameValue(&f.Value, &o.Value) })
+		same := func(o tree.Field) bool { return o.Name == f.Name && sameValue(&f.Value, &o.Value) }
+		return !slices.ContainsFunc(others, same)
 	})
 }
 
@@ -104,7 +106,8 @@ func (d *Document) inFirstLine(line, head int) (given, comment string) {
 // a value of one line stays there; others that were in it are above it.
 func (d *Document) rewrite(at span, head int, want *tree.Value) (lines []string) {
 	indent, prefix := indentOf(d.lines[at.from]), d.lines[at.from][:head]
-	if _, hasComment := d.comments[at.from]; hasComment && at.to == at.from+1 && want.Kind < tree.List && !isLiteral(want.Text) {
+	_, hasComment := d.comments[at.from]
+	if hasComment && at.to == at.from+1 && want.Kind < tree.List && !isLiteral(want.Text) {
 		_, comment := d.inFirstLine(at.from, head)
 		return []string{strings.TrimRight(prefix+" "+plainText(want), " ") + comment}
 	}
@@ -130,7 +133,8 @@ func (d *Document) write(prefix string, indent int, v *tree.Value) (lines []stri
 	case v.Kind == tree.Mapping:
 		lines = append(lines, prefix+d.newline)
 		for i := range v.Fields {
-			lines = append(lines, d.write(within+string(tree.AppendText(nil, v.Fields[i].Name))+":", indent+2, &v.Fields[i].Value)...)
+			name := string(tree.AppendText(nil, v.Fields[i].Name))
+			lines = append(lines, d.write(within+name+":", indent+2, &v.Fields[i].Value)...)
 		}
 		if strings.HasSuffix(prefix, "-") {
 			lines = lines[1:]
