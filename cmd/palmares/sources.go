@@ -234,7 +234,7 @@ func (c *sourcesQuoteCommand) Run(inv *invocation) error {
 	if t.IsConverted() {
 		price = t.PriceDisplay
 	}
-	list, err := reader.Passages(inv.ctx, t.PriceSource, price)
+	list, _, err := reader.Passages(inv.ctx, t.PriceSource, price)
 	switch {
 	case err != nil:
 		return problem.New("source-unreadable", t.PriceSource, err)

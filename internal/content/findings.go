@@ -130,7 +130,7 @@ var kindCodes = map[string][]string{
 	"picture":    {"picture-without-alt", "caption-hidden"},
 	"price": {
 		"free-but-priced", "announced-free-priced", "display-contradicts", "display-changed-alone", "history-ends-elsewhere",
-		"checked-before-price", "quote-without-amount",
+		"checked-before-price", "quote-without-amount", "plan-with-old-price",
 	},
 	"protocol": {"other-protocol"},
 	"undated":  {"undated"},

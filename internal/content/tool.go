@@ -94,7 +94,7 @@ func (r toolRules) warnAll() {
 	r.warnAnnounced()
 }
 
-// warnLatestPrice warns if the price history does not end at the price.
+// warnLatestPrice warns if the price history does not end at the price, or the plans have the price before it.
 func (r toolRules) warnLatestPrice() {
 	entries, price := r.entries("price_history"), catalog.WrittenPrice(r.tool.Pricing, r.tool.Price)
 	for _, e := range entries {
@@ -116,6 +116,12 @@ func (r toolRules) warnLatestPrice() {
 	end := catalog.WrittenPrice(catalog.Pricing(latest.TextOf("new_pricing")), last.Text)
 	if !strings.EqualFold(plainSpaces(end), plainSpaces(price)) { // Sur devis
 		r.found.warn(r.file, last.Line, "history-ends-elsewhere", tree.Quoted(price), tree.Quoted(last.Text))
+	}
+	of := func(price string) bool {
+		return slices.ContainsFunc(r.tool.Plans, func(p catalog.PlanRow) bool { return catalog.Quotes(p.Price, price) })
+	}
+	if was := latest.TextOf("old_price"); !catalog.IsFree(was) && of(was) && !of(r.tool.Price) {
+		r.warn("plans", "plan-with-old-price", tree.Quoted(was), tree.Quoted(price))
 	}
 }
 

@@ -168,6 +168,7 @@ type copyRow struct {
 	IsMine    bool
 	IsOpen    bool // she may open it
 	IsOffered bool // she may publish it from a list
+	IsQuoted  bool // the price of its record was quoted in it
 }
 
 // Href returns the address of its page.
@@ -295,7 +296,7 @@ func (d *copies) form(r *request, c *draft, e *edition.Edition, messages ...stri
 		return nil, err
 	}
 	data := copyPage{page: r.page(name(c.doc, c.Path)), Copy: c.row()}
-	if done := r.URL.Query().Get("fait"); done == "citation" || done == "prix" {
+	if done := r.URL.Query().Get("fait"); slices.Contains([]string{"citation", "mots-absents", "prix"}, done) {
 		data.OnPrice, data.Notice = data.Notice, ""
 	}
 	for _, other := range copies {

@@ -84,7 +84,8 @@ func ParseMarkdown(text string, tell Report) (file File, ok bool) {
 	}
 	v, ok := ParseYAML(yaml, 1, tell)
 	body, skipped := TrimBlankLines(rest)
-	return File{Fields: v.Fields, Body: body, BodyLine: line + 1 + skipped}, ok
+	// The copy lets go of the front matter, which nobody needs any more.
+	return File{Fields: v.Fields, Body: strings.Clone(body), BodyLine: line + 1 + skipped}, ok
 }
 
 // decodedText removes the byte order mark and normalizes the line endings of a file. It
