@@ -29,10 +29,9 @@ type batch struct {
 	lines []jsonLine
 	data  []byte // of the lines
 
-	records  []record
-	problems []Problem
-	warnings []Warning
-	decoded  []*decoded // for the memory
+	records []record
+	findings
+	decoded []*decoded // for the memory
 }
 
 // A jsonLine is a line by its place in the data of its batch.
@@ -244,10 +243,11 @@ func (b *batch) read(f *folder, parser *tree.JSONParser) {
 	}
 	file := b.kind.Folder + ".jsonl"
 	for _, line := range b.lines {
-		d := decoder{file: file, line: line.number, basis: f.basis, problems: &b.problems, warnings: &b.warnings}
+		d := newDecoder(file, f.basis, &b.findings)
+		d.line = line.number
 		v, ok := parser.Parse(b.data[line.start:line.end], line.number, d.tell)
-		d.Fields, d.parsed = v.Fields, ok
-		b.records = append(b.records, d.record(b.kind))
+		d.fields = v.Fields
+		b.records = append(b.records, d.record(b.kind, ok))
 	}
 	b.names, b.lines, b.data = nil, nil, nil
 }
@@ -264,8 +264,7 @@ func (b *batch) readMarkdown(f *folder, name string) {
 		f.memory.shareText(b.kind, &file.record)
 	}
 	b.records = append(b.records, file.record.clone()) // which a publication completes
-	keep(&b.problems, file.problems...)
-	keep(&b.warnings, file.warnings...)
+	b.add(file.findings)
 	if f.memory != nil && failure == nil {
 		b.decoded = append(b.decoded, file)
 	}
@@ -274,14 +273,17 @@ func (b *batch) readMarkdown(f *folder, name string) {
 // decodeMarkdown decodes a file that has the text, or that could not be read.
 func decodeMarkdown(on basis, k *catalog.Kind, name, text string, failure error) *decoded {
 	file := &decoded{name: name, sum: maphash.String(textSeed, text)}
-	d := decoder{file: name, line: 1, basis: on, problems: &file.problems, warnings: &file.warnings, isMarkdown: true}
+	d := newDecoder(name, on, &file.findings)
 	d.slug, d.isNext = SlugOf(name)
+	d.isMarkdown = true
+	isParsed := false
 	if failure != nil {
 		d.tell(1, problem.Of(failure))
 	} else {
-		d.File, d.parsed = tree.ParseMarkdown(text, d.tell)
+		d.File, isParsed = tree.ParseMarkdown(text, d.tell)
+		d.fields = d.Fields
 	}
-	file.record = d.record(k)
+	file.record = d.record(k, isParsed)
 	return file
 }
 
@@ -290,10 +292,12 @@ func decodeMarkdown(on basis, k *catalog.Kind, name, text string, failure error)
 func Decode(path, text string) (of any, problems []Problem) {
 	on := basis{zone: time.UTC}
 	if path == catalog.SettingsFile {
-		d := decoder{file: path, line: 1, basis: on, problems: &problems, warnings: new([]Warning)}
-		d.File, d.parsed = tree.ParseSettings(text, d.tell)
+		var found findings
+		d := newDecoder(path, on, &found)
+		d.File, _ = tree.ParseSettings(text, d.tell)
+		d.fields = d.Fields
 		c, _ := d.catalogue()
-		return &c, problems
+		return &c, found.problems
 	}
 	folder, _, _ := strings.Cut(path, "/")
 	file := decodeMarkdown(on, catalog.KindIn(folder), path, text, nil)
@@ -301,18 +305,4 @@ func Decode(path, text string) (of any, problems []Problem) {
 		file.record.of = withHour(file.record.of, file.record.publishAt)
 	}
 	return file.record.of, file.problems
-}
-
-// record decodes the fields, if they could be parsed.
-func (d *decoder) record(k *catalog.Kind) record {
-	if !d.parsed || d.isMisplaced(k) {
-		return record{file: d.file, line: d.line, slug: d.slug, isNext: d.isNext, references: noReferences}
-	}
-	r := d.readKind(k)
-	r.links, r.pictures, r.fieldPictures = d.links, d.pictures, d.fieldPictures
-	if r.isEmpty() {
-		r.references = noReferences
-	}
-	d.warnAbout(&r)
-	return r
 }

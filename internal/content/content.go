@@ -1,12 +1,11 @@
 // Package content turns a content folder into a catalogue, and back.
 //
-// A folder holds catalogue.yaml, one Markdown file per record in outils/,
-// comparatifs/, cimetiere/ and pages/, records in bulk in outils.jsonl,
-// comparatifs.jsonl, cimetiere.jsonl, pages.jsonl, articles.jsonl and auteurs.jsonl, and pictures in images/. YAML front
-// matter and JSON lines are first parsed into the same small tree of values (package tree). The rules for a record are written once over that tree, in read.go for the fields
-// that the tables of catalog have and in record.go for what they say together, so that the
-// two formats cannot diverge and all problems of a folder are reported at once, each with its
-// file and line.
+// A folder holds catalogue.yaml, one Markdown file per record in a folder for each kind, such as outils/, records in
+// bulk in files such as outils.jsonl, and pictures in images/. YAML front matter and JSON lines are first parsed into
+// the same small tree of values (package tree). The rules for a record are written once over that tree, so that the
+// two formats cannot diverge and all problems of a folder are reported at once, each with its file and line: in
+// text.go and given.go the rules of values by their form, in read.go the reading of fields by the tables of catalog,
+// in kinds.go, tool.go and settings.go the rules of fields together, in instant.go the rules of records together.
 //
 // Nothing is skipped silently. In the folders of records every entry must be named
 // <slug>.md. At the top level, other files are ignored, so that a folder can be a
@@ -25,43 +24,17 @@
 package content
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"palmares/internal/catalog"
 	"palmares/internal/problem"
-	canonical "palmares/internal/record"
 )
 
-// The limits of a folder.
-const (
-	maxRecords = 2_000_000
-	// maxFindings is how many problems, and how many warnings, are kept: nobody reads more, and
-	// a folder of empty files has one for each.
-	maxFindings = 10_000
-)
-
-// A Problem is something in a folder that its editors must fix.
-type Problem struct {
-	File string // relative to the folder, with forward slashes
-	Line int    // from 1
-	Text problem.Text
-}
-
-func (p Problem) String() string { return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text) }
-
-// A Warning is something in a folder that its editors should look at. It stops
-// nothing.
-type Warning Problem
-
-func (w Warning) String() string { return fmt.Sprintf("%s:%d: warning: %s", w.File, w.Line, w.Text) }
+const maxRecords = 2_000_000
 
 // Options say how to read a folder. The zero value is what a publication needs of
 // a folder without pictures.
@@ -141,8 +114,7 @@ func Read(ctx context.Context, dir string, opts Options) (*Result, error) {
 // leave it.
 func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 	f := &folder{fsys: fsys, progress: opts.Progress, maxRecords: maxRecords, memory: opts.Memory}
-	f.days = newDates(opts.Today, opts.MaxAge)
-	f.zone = f.catalogue.Zone()
+	f.basis = basis{days: newDates(opts.Today, opts.MaxAge), zone: f.catalogue.Zone()}
 	if !opts.Now.IsZero() {
 		f.now = catalog.FormatTime(opts.Now.Add(-settled))
 	}
@@ -158,14 +130,14 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 	if f.memory != nil {
 		r.folder = f
 	}
-	c := f.assemble(f.now)
-	if c != nil {
-		if err := f.readPictures(ctx, opts, c, r.Pictures); err != nil {
+	now := f.assemble()
+	if now != nil {
+		if err := f.readPictures(ctx, opts, now.catalog, r.Pictures); err != nil {
 			return nil, errors.Join(err, r.Close())
 		}
 	}
 	if len(f.problems) == 0 {
-		f.complete(c, opts.Drafts)
+		now.complete(opts.Drafts)
 	}
 	if f.declared == nil { // which warnings and pictures are wanted is not known
 		f.warnings = nil
@@ -175,63 +147,6 @@ func ReadFS(ctx context.Context, fsys fs.FS, opts Options) (*Result, error) {
 	if len(f.problems) > 0 {
 		return r, r.Close()
 	}
-	r.Catalog, r.lines, r.Proofs = c, f.lines(), f.proofs
+	r.Catalog, r.lines, r.Proofs = now.catalog, f.batches.lines(), f.proofs
 	return r, nil
-}
-
-// complete completes a catalogue without problems, and sorts it.
-func (f *folder) complete(c *catalog.Catalog, withDrafts bool) {
-	f.schedule(c, f.now)
-	if withDrafts {
-		f.addDrafts(c)
-	} else if len(c.Scheduled) > 0 {
-		canonical.SettlePictures(c)
-	}
-	c.Sort()
-	if f.hasProofs {
-		f.readProofs(c)
-	}
-}
-
-const moreWarnings = "full-of-warnings"
-
-// keep adds problems or warnings to a list, as far as they are listed.
-func keep[T Problem | Warning](list *[]T, more ...T) {
-	*list = append(*list, more[:min(len(more), maxFindings-len(*list))]...)
-}
-
-// finish sorts a list, and says at its end by a code that it is full.
-func finish[T Problem | Warning](list []T, of string) []T {
-	sortByPlace(list)
-	if len(list) < maxFindings {
-		return list
-	}
-	last := Problem(list[maxFindings-1])
-	return append(list, T{last.File, last.Line, problem.New(of, maxFindings)})
-}
-
-// sortByPlace sorts problems or warnings by file and line. Those of one line stay in
-// the order in which they were found.
-func sortByPlace[T Problem | Warning](found []T) {
-	slices.SortStableFunc(found, func(x, y T) int {
-		a, b := Problem(x), Problem(y)
-		return cmp.Or(cmp.Compare(rank(a.File), rank(b.File)), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
-	})
-}
-
-// rank returns the position of a file in the order of the format: top-level files
-// first, then, for each kind, the folder and the JSON lines.
-func rank(file string) int {
-	for i, k := range catalog.WrittenKinds {
-		switch {
-		case strings.HasPrefix(file, k.Folder+"/"):
-			return 2*i + 1
-		case file == k.Folder+".jsonl":
-			return 2*i + 2
-		}
-	}
-	if strings.HasPrefix(file, imageFolder+"/") {
-		return 2*len(catalog.WrittenKinds) + 1
-	}
-	return 0
 }

@@ -1,7 +1,6 @@
 package content
 
 import (
-	"bytes"
 	"flag"
 	"io/fs"
 	"os"
@@ -19,7 +18,22 @@ var update = flag.Bool("update", false, "write the reported problems to the fixt
 
 // Each fixture is a folder and the complete list of its problems.
 func TestEveryProblemOfAFolderIsReportedWithFileAndLine(t *testing.T) {
-	fixtures, err := filepath.Glob("testdata/*.txtar")
+	eachFixture(t, "testdata/*.txtar", "problems", func(t *testing.T, folder fs.FS) (lines string) {
+		c, problems := read(t, folder)
+		for _, p := range problems {
+			lines += p.String() + "\n"
+		}
+		if (c == nil) != (len(problems) > 0) {
+			t.Errorf("%d problems, but the catalogue is %v", len(problems), c)
+		}
+		return lines
+	})
+}
+
+// eachFixture compares what is found in the folders of archives with their last file.
+func eachFixture(t *testing.T, pattern, last string, find func(t *testing.T, folder fs.FS) string) {
+	t.Helper()
+	fixtures, err := filepath.Glob(pattern)
 	if err != nil || len(fixtures) == 0 {
 		t.Fatal("no fixtures", err)
 	}
@@ -29,39 +43,41 @@ func TestEveryProblemOfAFolderIsReportedWithFileAndLine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			last := &archive.Files[len(archive.Files)-1]
-			c, problems := read(t, archived(t, archive))
-			var got bytes.Buffer
-			for _, p := range problems {
-				got.WriteString(p.String() + "\n")
-			}
+			want := &archive.Files[len(archive.Files)-1]
+			got := find(t, archived(t, archive))
 			if *update {
-				last.Data = got.Bytes()
+				want.Data = []byte(got)
 				if err := os.WriteFile(name, txtar.Format(archive), 0o666); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if diff := cmp.Diff(string(last.Data), got.String()); last.Name != "problems" || diff != "" {
+			if diff := cmp.Diff(string(want.Data), got); want.Name != last || diff != "" {
 				t.Error(diff)
-			}
-			if (c == nil) != (len(problems) > 0) {
-				t.Errorf("%d problems, but the catalogue is %v", len(problems), c)
 			}
 		})
 	}
 }
 
-// read calls ReadFS, which must not fail.
-func read(t testing.TB, fsys fs.FS) (*catalog.Catalog, []Problem) {
+// readAll calls ReadFS, which must not fail. The result is closed at the end of the test.
+func readAll(t testing.TB, fsys fs.FS, opts Options) *Result {
 	t.Helper()
-	r, err := ReadFS(t.Context(), fsys, Options{})
+	r, err := ReadFS(t.Context(), fsys, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	wantFrench(t, r)
+	return r
+}
+
+// read returns what readAll finds without options.
+func read(t testing.TB, fsys fs.FS) (*catalog.Catalog, []Problem) {
+	t.Helper()
+	r := readAll(t, fsys, Options{})
 	return r.Catalog, r.Problems
 }
 

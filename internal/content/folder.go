@@ -42,31 +42,13 @@ type folder struct {
 	basis              // of the records
 
 	catalogue catalog.Catalog
-	batches   []*batch // in reading order
-	images    map[string]*image
+	batches   batches
+	images    gallery
 	hasProofs bool // there is a file of what was seen of prices
 	proofs    []catalog.Proof
 	settings  record // the links and pictures of catalogue.yaml
 
-	obituaries map[string]*record // by slug, those with an hour
-	problems   []Problem
-	warnings   []Warning
-}
-
-func (f *folder) problem(file string, line int, code string, args ...any) {
-	f.tell(file, line, problem.New(code, args...))
-}
-
-func (f *folder) tell(file string, line int, e error) {
-	keep(&f.problems, Problem{file, line, problem.Of(e)})
-}
-
-func (f *folder) warn(file string, line int, code string, args ...any) {
-	f.warnOf(file, line, problem.New(code, args...))
-}
-
-func (f *folder) warnOf(file string, line int, what error) {
-	addWarning(&f.warnings, f.ignored, Warning{file, line, problem.Of(what)})
+	findings
 }
 
 // read fills catalogue, basis and batches.
@@ -194,28 +176,6 @@ func (f *folder) hasFrontMatter(name string) bool {
 	}
 	line, _, _ := strings.Cut(strings.TrimPrefix(string(start[:n]), tree.ByteOrderMark), "\n")
 	return strings.TrimRight(line, " \r") == "---"
-}
-
-// readCatalogue reads catalogue.yaml. If its categories cannot be read, those of
-// the records are not checked.
-func (f *folder) readCatalogue() {
-	text, failure := readFile(f.fsys, catalog.SettingsFile)
-	if failure != nil {
-		f.tell(catalog.SettingsFile, 1, failure)
-		return
-	}
-	d := decoder{file: catalog.SettingsFile, line: 1, problems: &f.problems, warnings: &f.warnings}
-	if d.File, d.parsed = tree.ParseSettings(text, d.tell); d.parsed {
-		f.catalogue, f.declared = d.catalogue()
-		f.site, f.zone, f.ignored = f.catalogue.URL, f.catalogue.Zone(), d.ignored
-		d.warnPictures()
-		f.settings = record{
-			file: d.file,
-			references: &references{
-				refs: d.pages, links: d.links, pictures: d.pictures, fieldPictures: d.fieldPictures,
-			},
-		}
-	}
 }
 
 // readFile returns the text of a file of at most maxFile bytes, or a problem.

@@ -140,8 +140,8 @@ func TestTheNumberOfRecordsIsLimited(t *testing.T) {
 	if err := f.read(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if c := f.assemble(""); len(c.Tools) != 3 {
-		t.Errorf("%d tools were read", len(c.Tools))
+	if now := f.assemble(); len(now.catalog.Tools) != 3 {
+		t.Errorf("%d tools were read", len(now.catalog.Tools))
 	}
 	wantProblems(t, f.problems, "outils.jsonl:3: the folder holds more than 3 records; the rest was not read")
 

@@ -16,11 +16,7 @@ func TestWhatEditorsAndFileManagersLeaveIsIgnored(t *testing.T) {
 			folder[place+name] = &fstest.MapFile{Data: []byte("x")}
 		}
 	}
-	r, err := ReadFS(t.Context(), folder, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
+	r := readAll(t, folder, Options{})
 	wantProblems(t, r.Problems)
 	if len(r.Warnings) > 0 {
 		t.Error(r.Warnings)

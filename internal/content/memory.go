@@ -2,10 +2,8 @@ package content
 
 import (
 	"hash/maphash"
-	"maps"
 	"path"
 	"slices"
-	"time"
 
 	"palmares/internal/catalog"
 )
@@ -21,28 +19,12 @@ type Memory struct {
 	files map[string]*decoded // of the last read, by name
 }
 
-// A basis is what decoding a file depends on, apart from its name and text.
-type basis struct {
-	declared categories
-	days     dates
-	zone     *time.Location
-	site     string // the address of the catalogue
-
-	ignored []string // kinds of warnings
-}
-
-func (b basis) equal(o basis) bool {
-	return maps.EqualFunc(b.declared, o.declared, (*catalog.Category).Same) && (b.declared == nil) == (o.declared == nil) && b.days == o.days &&
-		b.zone.String() == o.zone.String() && b.site == o.site && slices.Equal(b.ignored, o.ignored)
-}
-
 // A decoded is what became of a Markdown file.
 type decoded struct {
-	name     string
-	sum      uint64 // of its text, which is not kept
-	record   record
-	problems []Problem
-	warnings []Warning
+	name   string
+	sum    uint64 // of its text, which is not kept
+	record record
+	findings
 }
 
 // textSeed is of the sums of texts: 64 bits do not meet by accident, and nobody can make them.
@@ -100,10 +82,12 @@ func (r *Result) With(name, text string) (next *Result, of any, ok bool) {
 		return nil, nil, false
 	}
 	f := new(*r.folder)
-	f.only, f.problems, f.warnings = name, file.problems, file.warnings
-	own, was := f.replace(k, file.record.clone())
-	f.assembleAt(f.now)
-	f.checkFuture(f.now)
+	f.only, f.problems, f.warnings = name, nil, nil
+	f.add(file.findings)
+	batches, own, was := f.batches.with(k, file.record.clone())
+	f.batches = batches
+	f.add(f.at(f.now).findings)
+	f.checkFuture()
 	next = &Result{
 		Problems: finish(f.problems, "full-of-problems"), Pictures: &Pictures{}, Proofs: r.Proofs, folder: f,
 	}
@@ -136,20 +120,4 @@ func (r *Result) With(name, text string) (next *Result, of any, ok bool) {
 // samePrice reports whether two tools, of which the first may be nil, have the same price with the same quotation.
 func samePrice(a, b *catalog.Tool) bool {
 	return a != nil && a.Pricing == b.Pricing && a.Price == b.Price && a.PriceSource == b.PriceSource && a.PriceQuote == b.PriceQuote
-}
-
-// replace puts a record in the place of that of the same file, which it returns, or after all others. The
-// folder that f is a copy of stays as it is.
-func (f *folder) replace(k *catalog.Kind, r record) (own *record, was record) {
-	f.batches = slices.Clone(f.batches)
-	for i, b := range f.batches {
-		if at := slices.IndexFunc(b.records, func(o record) bool { return o.file == r.file }); at >= 0 {
-			records := slices.Clone(b.records)
-			was, records[at] = records[at], r
-			f.batches[i] = &batch{kind: k, records: records}
-			return &records[at], was
-		}
-	}
-	f.batches = append(f.batches, &batch{kind: k, records: []record{r}})
-	return &f.batches[len(f.batches)-1].records[0], was
 }

@@ -18,7 +18,7 @@ func (d *decoder) isMisplaced(k *catalog.Kind) bool {
 	own := lineFields(k)
 	var keep, remove []string
 	var add []problem.Text
-	for _, f := range d.Fields {
+	for _, f := range d.fields {
 		if has(own, f.Name) {
 			keep = append(keep, f.Name)
 		} else {

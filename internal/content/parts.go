@@ -85,91 +85,62 @@ func (l *lister) add(p Part) error {
 
 // file adds a file of which Read looks at most bytes.
 func (l *lister) file(name string, info fs.FileInfo, most int64) error {
-	p := Part{Path: name, Size: min(info.Size(), most)}
+	p := Part{Path: name, Size: min(info.Size(), most), IsPicture: strings.HasPrefix(name, imageFolder+"/")}
 	if p.Size > 0 {
 		p.FileSize, p.ModTime = info.Size(), info.ModTime()
 	}
 	return l.add(p)
 }
 
-// expected adds a top-level entry that the format knows.
+// expected adds a top-level entry that the format knows. Read reports a problem for a folder in the place of a file,
+// and the other way round.
 func (l *lister) expected(name string, mustBeFolder bool) error {
 	info, err := fs.Stat(l.fsys, name)
 	switch {
 	case err != nil:
 		return &PartError{name, err}
-	case info.Mode().IsRegular() && mustBeFolder:
-		return l.add(Part{Path: name}) // Read reports a problem for it
-	case info.Mode().IsRegular():
-		return l.file(name, info, info.Size())
-	case !info.IsDir():
+	case info.IsDir() && mustBeFolder:
+		return l.folder(name)
+	case info.IsDir():
+		return l.add(Part{Path: name, IsFolder: true})
+	case !info.Mode().IsRegular():
 		return &PartError{Path: name}
-	}
-	switch {
-	case name == imageFolder:
-		return l.images()
 	case mustBeFolder:
-		return l.records(name)
+		return l.add(Part{Path: name})
 	}
-	return l.add(Part{Path: name, IsFolder: true}) // Read reports a problem for it
+	return l.file(name, info, info.Size())
 }
 
-func (l *lister) records(folder string) error {
-	entries, err := fs.ReadDir(l.fsys, folder)
-	if err != nil {
-		return &PartError{folder, err}
-	}
-	if err := l.add(Part{Path: folder, IsFolder: true}); err != nil {
-		return err
-	}
-	for _, e := range entries {
-		name := folder + "/" + e.Name()
-		switch {
-		case IsIgnored(e.Name()):
-			continue
-		case e.IsDir():
-			err = l.add(Part{Path: name, IsFolder: true})
-		case path.Ext(name) != ".md":
-			err = l.add(Part{Path: name})
-		default:
-			var info fs.FileInfo
-			info, err = fs.Stat(l.fsys, name)
-			if err != nil || !info.Mode().IsRegular() {
-				return &PartError{name, err}
-			}
-			err = l.file(name, info, tree.MaxFile+1) // one more says that it is too large
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (l *lister) images() error {
-	return fs.WalkDir(l.fsys, imageFolder, func(name string, e fs.DirEntry, err error) error {
+// folder adds a folder of records, which has no folders, or that of the pictures, which has no links.
+func (l *lister) folder(root string) error {
+	return fs.WalkDir(l.fsys, root, func(name string, e fs.DirEntry, err error) error {
+		hasPictures := root == imageFolder
 		switch {
 		case err != nil:
 			return &PartError{name, err}
-		case name != imageFolder && IsIgnored(e.Name()):
-			if e.IsDir() {
-				return fs.SkipDir
-			}
+		case name != root && IsIgnored(e.Name()) && e.IsDir():
+			return fs.SkipDir
+		case name != root && IsIgnored(e.Name()):
 			return nil
 		case e.IsDir():
-			return l.add(Part{Path: name, IsFolder: true})
-		case !e.Type().IsRegular():
+			err := l.add(Part{Path: name, IsFolder: true})
+			if err == nil && name != root && !hasPictures {
+				return fs.SkipDir
+			}
+			return err
+		case !hasPictures && path.Ext(name) != ".md":
+			return l.add(Part{Path: name})
+		case hasPictures && !e.Type().IsRegular():
 			return &PartError{Path: name}
 		}
-		info, err := e.Info()
-		if err != nil {
+		info, err := fs.Stat(l.fsys, name)
+		switch {
+		case err != nil || !info.Mode().IsRegular():
 			return &PartError{name, err}
+		case hasPictures:
+			return l.file(name, info, info.Size())
 		}
-		if err := l.file(name, info, info.Size()); err != nil {
-			return err
-		}
-		l.parts[len(l.parts)-1].IsPicture = true
-		return nil
+		return l.file(name, info, tree.MaxFile+1) // one more says that it is too large
 	})
 }
 
@@ -178,14 +149,11 @@ func (l *lister) stray(e fs.DirEntry) error {
 	name := e.Name()
 	switch ext := strings.ToLower(path.Ext(name)); {
 	case e.IsDir():
-		entries, err := fs.ReadDir(l.fsys, name)
-		if err := l.add(Part{Path: name, IsFolder: true}); err != nil {
-			return err
+		err := l.add(Part{Path: name, IsFolder: true})
+		if entries, unread := fs.ReadDir(l.fsys, name); err == nil && unread == nil && hasMarkdown(entries) {
+			err = l.add(Part{Path: name + "/x.md"})
 		}
-		if err == nil && hasMarkdown(entries) {
-			return l.add(Part{Path: name + "/x.md"})
-		}
-		return nil
+		return err
 	case (ext == ".md" || ext == ".markdown") && e.Type().IsRegular():
 		info, err := e.Info()
 		if err != nil {

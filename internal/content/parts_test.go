@@ -54,11 +54,7 @@ func readsTheSame(t *testing.T, fsys fs.FS) {
 	t.Helper()
 	var results [2]*Result
 	for i, folder := range []fs.FS{fsys, copyParts(t, fsys)} {
-		r, err := ReadFS(t.Context(), folder, Options{Today: "2026-11-15"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
+		r := readAll(t, folder, Options{Today: "2026-11-15"})
 		results[i] = r
 	}
 	if diff := cmp.Diff(results[0].Problems, results[1].Problems); diff != "" {

@@ -9,6 +9,9 @@ import (
 // nextSuffix is the end of the name of a file that replaces a record at its hour.
 const nextSuffix = ".next"
 
+// imageFolder has the pictures.
+const imageFolder = "images"
+
 // PathOf returns the path of the file of a record.
 func PathOf(kind *catalog.Kind, slug string) string {
 	if kind == catalog.CatalogueKind {

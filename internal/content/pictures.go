@@ -18,12 +18,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"palmares/internal/catalog"
-	"palmares/internal/content/tree"
 	"palmares/internal/picture"
 	"palmares/internal/problem"
 )
-
-const imageFolder = "images"
 
 // maxImagePath is the maximum length of the path of a picture, in bytes.
 const maxImagePath = 200
@@ -33,6 +30,9 @@ type image struct {
 	isUsed  bool   // by a record that is published
 	inDraft bool   // by a draft
 }
+
+// A gallery has the pictures of a folder, by imageKey.
+type gallery map[string]*image
 
 // imageKey returns the path of a picture in the Unicode form NFC, in which all pictures
 // are kept: some systems store é as two characters, most editors write one.
@@ -58,7 +58,7 @@ func isDigest(s string) bool {
 // listImages finds the files of images/. Links are never followed: there is no need
 // for them, and they may form circles.
 func (f *folder) listImages() error {
-	f.images = map[string]*image{}
+	f.images = gallery{}
 	names := map[string]string{} // by name in lower case
 	err := fs.WalkDir(f.fsys, imageFolder, func(name string, e fs.DirEntry, err error) error {
 		switch {
@@ -101,34 +101,12 @@ func (f *folder) listImages() error {
 	return nil
 }
 
-// markPictures notes which pictures are used, by fields and by the given bodies, and
-// checks that those of fields are in the folder.
-func (f *folder) markPictures(bodies []pictureUse) {
-	for _, use := range bodies {
-		f.mark(use.path, use.record.isDraft())
-	}
-	f.useFields(&f.settings)
-	for _, r := range f.present() {
-		f.useFields(r)
-	}
-}
-
-// useFields notes the pictures of the fields of a record.
-func (f *folder) useFields(r *record) {
-	for _, use := range r.fieldPictures {
-		if f.mark(use.path, r.isDraft()) {
-			continue
-		}
-		f.problem(r.file, use.line, "field-picture-absent", use.at, tree.Quoted(use.path), f.similar(use.path))
-	}
-}
-
 // similar asks whether a picture was meant whose name differs only in case.
-func (f *folder) similar(name string) problem.Text {
+func (g gallery) similar(name string) problem.Text {
 	if strings.HasPrefix(path.Base(name), ".") {
 		return problem.New("hint-dot")
 	}
-	for known := range f.images {
+	for known := range g {
 		if strings.EqualFold(known, imageKey(name)) {
 			return problem.New("meant", known)
 		}
@@ -137,8 +115,8 @@ func (f *folder) similar(name string) problem.Text {
 }
 
 // mark notes that a picture is used, and reports whether there is one.
-func (f *folder) mark(name string, isDraft bool) bool {
-	im, ok := f.images[imageKey(name)]
+func (g gallery) mark(name string, isDraft bool) bool {
+	im, ok := g[imageKey(name)]
 	if ok {
 		im.isUsed = im.isUsed || !isDraft
 		im.inDraft = im.inDraft || isDraft

@@ -75,21 +75,6 @@ func withImages(fields, body string, images map[string]string) fstest.MapFS {
 	return folderOf(files)
 }
 
-func readAll(t *testing.T, fsys fstest.MapFS, opts Options) *Result {
-	t.Helper()
-	r, err := ReadFS(t.Context(), fsys, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	wantFrench(t, r)
-	return r
-}
-
 func TestPicturesInUseAreSpooledWithTheirVariants(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	wide, logo := drawing(1200, 1), drawing(30, 2)
@@ -137,47 +122,6 @@ func TestAKnownPictureIsNotDecodedAgain(t *testing.T) {
 	}
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].Text.English, "rename it to end in .png") {
 		t.Errorf("warnings %v", r.Warnings)
-	}
-}
-
-func TestEachMistakeWithAPictureHasItsSentence(t *testing.T) {
-	good := string(drawing(30, 0))
-	bomb := string(drawing(30, 0)[:16]) + "\x00\x01\x86\xa0\x00\x01\x86\xa0" + string(drawing(30, 0)[24:])
-	const missing = `is not in the folder`
-	for _, c := range []struct {
-		name, fields, body string
-		images             map[string]string
-		want               string
-	}{
-		{"absent", "logo: images/rien.png\n", "", nil, `outils/boreal.md:2: logo "images/rien.png" ` + missing},
-		{"other case", "logo: images/Logo.png\n", "", map[string]string{"images/logo.png": good}, `outils/boreal.md:2: logo "images/Logo.png" ` + missing + `; did you mean images/logo.png?`},
-		{"not in images", "image: photos/a.png\n", "", nil, `outils/boreal.md:2: image must be the path of a picture`},
-		{"dots", "logo: images/../../secret.png\n", "", nil, `outils/boreal.md:2: logo must be the path of a picture`},
-		{"backslash", "logo: images\\logo.png\n", "", nil, `outils/boreal.md:2: logo must be the path of a picture`},
-		{"elsewhere", "logo: https://a.example/logo.png\n", "", nil, `outils/boreal.md:2: logo must be the path of a picture`},
-		{"a number", "logo: 3\n", "", nil, `outils/boreal.md:2: logo must be the path of a picture`},
-		{"absent in a body", "", "\nUn\n\n![x](../images/rien.png)\n", nil, `: the picture "../images/rien.png" ` + missing},
-		{"two cases", "", "", map[string]string{"images/a.png": good, "images/A.png": good}, `images/a.png:1: the name differs from images/A.png only in case`},
-		{"SVG", "", "", map[string]string{"images/a.svg": "<svg/>"}, `images/a.svg:1: this is an SVG picture, which is not accepted`},
-		{"SVG in disguise", "", "", map[string]string{"images/a.png": "<svg/>"}, `images/a.png:1: this is an SVG picture`},
-		{"truncated", "", "", map[string]string{"images/a.png": good[:len(good)/2]}, `images/a.png:1: the picture ends too early`},
-		{"empty", "", "", map[string]string{"images/a.png": ""}, `images/a.png:1: the file is empty`},
-		{"a bomb", "", "", map[string]string{"images/a.png": bomb}, `images/a.png:1: `},
-		{"too large", "", "", map[string]string{"images/a.png": strings.Repeat("x", 11<<20)}, `images/a.png:1: the picture takes 11.0 MiB`},
-		{"a strange name", "", "", map[string]string{"images/a\nb.png": good}, `:1: the path of a picture must be`},
-		{"a used text", "logo: images/a.txt\n", "", map[string]string{"images/a.txt": "x"}, `images/a.txt:1: this is not a picture`},
-	} {
-		r := readAll(t, withImages(c.fields, c.body, c.images), Options{})
-		if len(r.Problems) != 1 || !strings.Contains(r.Problems[0].String(), c.want) {
-			t.Errorf("%s: %v, want %s", c.name, r.Problems, c.want)
-		}
-	}
-}
-
-func TestOtherFilesInImagesAreOnlyAWarning(t *testing.T) {
-	r := readAll(t, withImages("", "", map[string]string{"images/README.txt": "Nos images.", "images/sources.zip": "x"}), Options{})
-	if len(r.Problems) > 0 || len(r.Warnings) != 2 {
-		t.Errorf("problems %v, warnings %v", r.Problems, r.Warnings)
 	}
 }
 

@@ -2,11 +2,8 @@ package content
 
 import (
 	"cmp"
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"palmares/internal/catalog"
 	"palmares/internal/content/tree"
@@ -14,6 +11,23 @@ import (
 	"palmares/internal/problem"
 	canonical "palmares/internal/record"
 )
+
+// A decoder decodes the fields of a record, or of an object in it, by their table, and keeps their references: in refs
+// pages of protocols or tools of an article, in aliases former slugs.
+type decoder struct {
+	object
+	tree.File                              // Body and BodyLine of a Markdown file
+	slug      string                       // from the file name
+	isNext    bool                         // from the file name
+	check     func(string) markdown.Report // of a body
+
+	references
+	ownCategories categories // of catalogue.yaml, as far as it was read
+}
+
+func newDecoder(file string, on basis, found *findings) *decoder {
+	return &decoder{object: object{file: file, line: 1, found: found, basis: on}, check: markdown.Check}
+}
 
 // readRecord reads all fields of a record, and rejects others. Those that say whether it is
 // a draft come first: required fields may be missing then.
@@ -25,8 +39,7 @@ func (d *decoder) readRecord(fields []catalog.Field, to any) {
 		}
 	}
 	d.read(fields, to)
-	d.images()
-	d.rejectOthers()
+	d.finish()
 }
 
 // read reads the fields of a record or of an object in it. Missing ones are reported in the
@@ -40,8 +53,7 @@ func (d *decoder) read(fields []catalog.Field, to any) {
 }
 
 func (d *decoder) readField(f *catalog.Field, to any) {
-	switch p := f.In(to).(type) {
-	case *string:
+	if p, isText := f.In(to).(*string); isText {
 		if !d.isOnRequest(f, to) {
 			*p = cmp.Or(d.text(f), f.Default)
 			if f.IsHidden(to) {
@@ -50,20 +62,41 @@ func (d *decoder) readField(f *catalog.Field, to any) {
 		} else if f.Model != nil {
 			*p = catalog.NoPrice
 		}
-	case *[]string:
-		*p = d.texts(f)
-	case **float64:
-		*p = d.number(f)
-	case *catalog.Values:
-		*p = d.values(f)
+		return
+	}
+	g, ok := d.given(f.Name, f.Use.Has(catalog.Required))
+	switch p := f.In(to).(type) {
 	case *int:
-		*p = d.tier(f)
+		*p = lowestTier
+		if ok {
+			*p = g.tier()
+		}
+	case *bool:
+		*p = f.Form == catalog.Published
+		if ok {
+			*p = g.flag(*p)
+		}
 	case *catalog.HistoryMode:
 		*p = d.text(f) != ""
-	case *bool:
-		*p = d.boolean(f)
+	case *[]string:
+		if ok {
+			*p = d.texts(f, g)
+		}
+	case **float64:
+		if !ok {
+			break
+		}
+		if x, isNumber := g.number(f.Form); isNumber {
+			*p = catalog.SharedFigure(x)
+		}
+	case *catalog.Values:
+		if ok {
+			*p = g.values(f.Form)
+		}
 	default:
-		d.objects(f, p)
+		if ok {
+			d.objects(f, p, g)
+		}
 	}
 }
 
@@ -78,231 +111,89 @@ func (d *decoder) text(f *catalog.Field) string {
 		}
 		return d.slug
 	}
-	v := d.field(f.Name, f.Use.Has(catalog.Required))
-	if v == nil {
+	g, ok := d.given(f.Name, f.Use.Has(catalog.Required))
+	if !ok {
 		return ""
 	}
-	at := d.label(f.Name)
 	switch f.Form {
 	case catalog.Enum:
-		return d.oneOf(f, v)
+		return g.oneOf(f.Values)
 	case catalog.Option:
-		value := d.oneOf(f, v)
+		value := g.oneOf(f.Values)
 		if value == f.Values[0] {
 			return ""
 		}
 		return value
 	case catalog.Price:
-		return d.price(at, v)
+		return g.price()
 	case catalog.Zone:
-		zone := d.checked(f.Form, at, v)
-		if zone != "" && !catalog.IsZone(zone) {
-			d.report(v.Line, "unknown-zone", at, zone)
-			return ""
-		}
-		return zone
+		return g.zone()
 	case catalog.Time, catalog.PublishAt:
-		return d.time(at, v)
+		return g.time()
 	case catalog.InCategory:
-		return d.category(at, v)
+		return g.category()
 	case catalog.Prose:
-		s := d.prose(at, v)
-		if !d.isVisible(at, v, s) {
+		s := g.prose()
+		if !g.isVisible(s) {
 			return ""
 		}
 		return s
 	case catalog.Markdown:
-		return d.markdown(f.Name, d.prose(at, v))
+		return d.markdown(f.Name, g.prose())
 	case catalog.Colour:
-		return strings.ToLower(d.checked(f.Form, at, v))
+		return strings.ToLower(g.text(f.Form))
 	case catalog.Image:
-		file := d.checked(f.Form, at, v)
+		file := imageKey(g.text(f.Form))
 		if file != "" {
-			file = imageKey(file)
-			d.fieldPictures = append(d.fieldPictures, fieldPicture{at.text(), file, v.Line})
+			d.fieldPictures = append(d.fieldPictures, fieldPicture{g.at.text(), file, g.Line})
 		}
 		return file
 	case catalog.Site:
-		d.site = strings.TrimSuffix(d.checked(f.Form, at, v), "/")
+		d.site = strings.TrimSuffix(g.text(f.Form), "/")
 		return d.site
 	default:
-		return d.checked(f.Form, at, v)
+		return g.text(f.Form)
 	}
-}
-
-// A rule says what a text of a form must be.
-type rule struct {
-	isValid func(string) bool
-	want    problem.Text // completes the message "must be …"
-}
-
-var slugRule = problem.New("slug-rule")
-
-var (
-	slugs = rule{catalog.IsSlug, problem.New("want-slug", slugRule)}
-	rules = [catalog.Objects + 1]rule{ // none for other forms
-		catalog.OwnSlug:    slugs,
-		catalog.ToolSlug:   slugs,
-		catalog.PageSlug:   slugs,
-		catalog.Slugs:      slugs,
-		catalog.ToolSlugs:  slugs,
-		catalog.UsageSlugs: slugs,
-		catalog.Domain:     {isDomain, problem.New("want-domain")},
-		catalog.Date:       {catalog.IsDate, problem.New("want-date")},
-		catalog.Zone:       {zoneName.MatchString, problem.New("want-zone")},
-		catalog.Contact:    {isContact, problem.New("want-contact")},
-		catalog.Image:      {isImagePath, problem.New("want-picture")},
-		catalog.Colour:     {isColour, problem.New("want-colour")},
-		catalog.Digest:     {isDigest, problem.New("want-digest")},
-		catalog.Links:      {isURL, problem.New("want-url")},
-		catalog.Link:       {isPageURL, problem.New("want-page-url")},
-		catalog.Site:       {isSiteURL, problem.New("want-site-url")},
-	}
-)
-
-// checked returns a text that must follow the rule of a form, or be one line of text.
-func (d *decoder) checked(form catalog.Form, at label, v *tree.Value) string {
-	if rules[form].isValid != nil {
-		return d.valid(at, v, rules[form])
-	}
-	s, ok := d.textOf(at, v, someText)
-	if !ok {
-		return ""
-	}
-	if r, bad := controlCharacter(s, ""); bad {
-		d.report(v.Line, "control-in-line", at, r)
-		return ""
-	}
-	if !d.isVisible(at, v, s) {
-		return ""
-	}
-	n := utf8.RuneCountInString(s)
-	if n > longest[form] {
-		d.report(v.Line, "too-long", at, longest[form], n)
-		return ""
-	}
-	if form == catalog.Quote && n < catalog.MinQuote {
-		d.report(v.Line, "too-short", at, catalog.MinQuote, n)
-		return ""
-	}
-	if form == catalog.Quote && !quoteForm.MatchString(s) {
-		d.report(v.Line, "wordless", at)
-		return ""
-	}
-	return s
-}
-
-// quoteForm matches quotations: words or numbers, whatever stands around them.
-var quoteForm = regexp.MustCompile(`[\p{L}\p{Nd}]`)
-
-// isVisible reports whether a text has no hidden characters, or reports the first one.
-func (d *decoder) isVisible(at label, v *tree.Value, s string) bool {
-	r, bad := hiddenCharacter(s)
-	if bad {
-		d.report(v.Line, "hidden-character", at, r)
-	}
-	return !bad
-}
-
-var someText = problem.New("some-text")
-
-func (d *decoder) valid(at label, v *tree.Value, rule rule) string {
-	s, ok := d.textOf(at, v, rule.want)
-	if !ok {
-		return ""
-	}
-	if !rule.isValid(s) {
-		d.report(v.Line, "must-be-not", at, rule.want, tree.Quoted(s))
-		return ""
-	}
-	return s
-}
-
-// prose returns a text that may have several lines.
-func (d *decoder) prose(at label, v *tree.Value) string {
-	s, ok := d.textOf(at, v, someText)
-	if !ok {
-		return ""
-	}
-	s = tree.NormalizeNewlines(s)
-	if r, bad := controlCharacter(s, "\n\t"); bad {
-		d.report(v.Line, "control-in-text", at, r)
-		return ""
-	}
-	return s
 }
 
 // markdown returns a text in Markdown, and reports what is wrong in it.
 func (d *decoder) markdown(name, text string) string {
 	text, skipped := tree.TrimBlankLines(text)
-	found := markdown.Check(text)
-	at := func(line int) mention {
-		if f := d.find(name); f != nil && f.Value.IsBlock {
-			return mention{line: f.Value.Line + skipped + line, prefix: d.label(name).text()}
+	v := d.find(name)
+	d.mention(markdown.Check(text), func(line int) mention {
+		if v.IsBlock {
+			return mention{line: v.Line + skipped + line, prefix: d.label(name).text()}
 		}
-		return mention{line: d.lineOf(name), prefix: problem.New("line-of", d.label(name), line)}
-	}
-	for _, p := range found.Problems {
-		d.tell(at(p.Line).line, at(p.Line).in(p.Text))
-	}
-	d.mention(found, at)
+		return mention{line: v.Line, prefix: problem.New("line-of", d.label(name), line)}
+	})
 	return text
 }
 
-// zoneName is the form of the names of time zones.
-var zoneName = regexp.MustCompile(zonePattern)
-
-func (d *decoder) category(at label, v *tree.Value) string {
-	s := d.valid(at, v, slugs)
-	if s == "" || d.declared == nil || d.declared[s] != nil {
-		return s
+// mention reports what is wrong in a text, and keeps its links and pictures. at returns the place of one of its lines.
+func (d *decoder) mention(found markdown.Report, at func(line int) mention) {
+	for _, p := range found.Problems {
+		place := at(p.Line)
+		d.tell(place.line, place.in(p.Text))
 	}
-	d.report(v.Line, "undeclared-category", s, catalog.SettingsFile, strings.Join(slices.Sorted(maps.Keys(d.declared)), ", "))
-	return ""
-}
-
-// oneOf returns the value of an enumerated field.
-func (d *decoder) oneOf(f *catalog.Field, v *tree.Value) string {
-	if i := slices.Index(f.Values, v.Text); i >= 0 && v.Kind == tree.Text {
-		return f.Values[i]
-	}
-	last := len(f.Values) - 1
-	want := problem.Words(f.Values[last])
-	if last > 0 {
-		want = problem.New("or", strings.Join(f.Values[:last], ", "), want)
-	}
-	return d.valid(d.label(f.Name), v, rule{func(string) bool { return false }, want})
-}
-
-// list returns the items of a list, or nothing if it is absent or no list.
-func (d *decoder) list(name string) []tree.Value {
-	v := d.field(name, false)
-	if v == nil {
-		return nil
-	}
-	if v.Kind != tree.List {
-		d.report(v.Line, "not-list", d.label(name), v.Describe())
-		return nil
-	}
-	return v.Items
+	d.references.mention(found, d.site, at)
 }
 
 // texts returns the texts of a list. One name need not be a list; former slugs are sorted.
-func (d *decoder) texts(f *catalog.Field) (all []string) {
-	if v := d.field(f.Name, f.Use.Has(catalog.Required)); f.Form == catalog.Names && v != nil && v.Kind != tree.List {
-		if s := d.checked(f.Form, d.label(f.Name), v); s != "" {
+func (d *decoder) texts(f *catalog.Field, g given) (all []string) {
+	if f.Form == catalog.Names && g.Kind != tree.List {
+		if s := g.text(f.Form); s != "" {
 			all = append(all, s)
 		}
 		return all
 	}
-	items := d.list(f.Name)
+	items := g.list()
 	if most, ok := mostItems[f.Form]; ok && len(items) > most {
-		d.report(d.lineOf(f.Name), "too-many-items", d.label(f.Name), len(items), most)
+		g.of.report(g.Line, "too-many-items", g.at, len(items), most)
 		return nil
 	}
 	for i := range items {
-		v := &items[i]
-		s := d.checked(f.Form, label{name: f.Name, item: i + 1}, v)
+		v := g.item(i)
+		s := v.text(f.Form)
 		if s == "" {
 			continue
 		}
@@ -312,67 +203,74 @@ func (d *decoder) texts(f *catalog.Field) (all []string) {
 		}
 		switch f.Form {
 		case catalog.ToolSlugs:
-			d.tools = append(d.tools, reference{f.Name, s, v.Line})
+			d.refs = append(d.refs, reference{f.Name, s, v.Line})
 		case catalog.Slugs:
-			d.former = append(d.former, reference{f.Name, s, v.Line})
+			d.aliases = append(d.aliases, reference{f.Name, s, v.Line})
 		}
 		all = append(all, s)
 	}
 	if f.Form == catalog.Slugs {
 		slices.Sort(all)
 	}
-	if f.Use.Has(catalog.Required) && d.isGiven(f.Name) && len(items) == 0 {
-		d.report(d.lineOf(f.Name), "no-name-given", d.label(f.Name))
+	if f.Use.Has(catalog.Required) && !g.IsEmpty() && len(items) == 0 {
+		g.report("no-name-given")
 	}
 	return all
 }
 
-// listedTwice has the code of what is wrong with an item of a list that has it already.
-var listedTwice = map[catalog.Form]string{
-	catalog.UsageSlugs: "usage-twice",
-	catalog.ToolSlugs:  "tool-twice",
-	catalog.Slugs:      "alias-twice",
-}
-
-// mostItems are how many items a list may have. maxUsages and maxCriteria are those of a category.
-var mostItems = map[catalog.Form]int{catalog.Lines: maxLines, catalog.UsageSlugs: maxUsages, catalog.ToolSlugs: maxTools}
-
-const (
-	maxLines    = 8
-	maxUsages   = 6
-	maxTools    = 100
-	maxCriteria = 12
-	maxProfiles = 3
-)
-
-func (d *decoder) objects(f *catalog.Field, list any) {
-	given := d.field(f.Name, f.Use.Has(catalog.Required))
-	isGiven := given != nil
+// objects reads the objects of a list, or a single one.
+func (d *decoder) objects(f *catalog.Field, list any, g given) {
 	if f.Form == catalog.Single {
-		if isGiven {
-			d.object(f, list, tree.LongForm(f, given), d.label(f.Name))
-		}
+		g.Value = tree.LongForm(f, g.Value)
+		d.part(f, list, g)
 		return
 	}
-	items := d.list(f.Name)
-	if f.Use.Has(catalog.Required) && isGiven && len(items) == 0 {
-		d.report(d.lineOf(f.Name), "no-category")
+	items := g.list()
+	if f.Use.Has(catalog.Required) && len(items) == 0 {
+		d.report(g.Line, "no-category")
 	}
 	f.List.Grow(list, len(items))
 	for i := range items {
-		d.object(f, list, &items[i], label{name: f.Name, item: i + 1, within: d.within})
+		item := g.item(i)
+		item.at.within = d.within
+		d.part(f, list, item)
 	}
 }
 
-func (d *decoder) object(f *catalog.Field, list any, v *tree.Value, at label) {
-	if v.Kind != tree.Mapping {
-		d.report(v.Line, "not-mapping", at, v.Describe())
+// isOnRequest reports whether a price is said not to be public, and reports one beside another model
+// than payant.
+func (d *decoder) isOnRequest(f *catalog.Field, to any) bool {
+	v := d.find(f.Name)
+	if f.Form != catalog.Price || v == nil {
+		return false
+	}
+	model := new(catalog.Pricing)
+	if f.Model != nil {
+		model = f.Model(to)
+	}
+	isRequired := f.Use.Has(catalog.Required) && !d.isDraft
+	isNone := v.Kind == tree.Null && strings.HasSuffix(d.file, ".jsonl") && f.Model != nil &&
+		(isRequired || *model == catalog.Paid)
+	if !isNone && (v.Kind != tree.Text || v.Text != catalog.OnRequest && v.Text != "S"+catalog.OnRequest[1:]) {
+		return false
+	}
+	if *model != "" && *model != catalog.Paid {
+		d.report(v.Line, "on-request-model", d.label(f.Name), *model)
+	}
+	*model = catalog.Paid
+	d.known = append(d.known, f.Name)
+	return true
+}
+
+// part adds an object to a list.
+func (d *decoder) part(f *catalog.Field, list any, g given) {
+	if g.Kind != tree.Mapping {
+		g.report("not-mapping", g.Describe())
 		return
 	}
-	entry := &decoder{
-		file: d.file, line: v.Line, within: problem.New("in", at),
-		File: tree.File{Fields: v.Fields}, basis: d.basis, problems: d.problems, warnings: d.warnings,
-	}
+	entry := &decoder{object: object{
+		file: d.file, line: g.Line, within: problem.New("in", g.at), fields: g.Fields, found: d.found, basis: d.basis,
+	}}
 	object := f.List.Add(list)
 	entry.read(f.List.Fields, object)
 	entry.rejectOthers()
@@ -387,44 +285,50 @@ func (d *decoder) object(f *catalog.Field, list any, v *tree.Value, at label) {
 	case *catalog.Theme:
 		entry.checkTheme(object)
 	case *catalog.Protocol:
-		d.pages = append(d.pages, entry.reference("page", object.Page)...)
+		d.refs = append(d.refs, entry.reference("page", object.Page)...)
 	}
 }
 
-// images checks the list of pictures that a record in canonical form has. It is not
-// kept: the fields and the text say which pictures a record uses, and the folder has them.
-func (d *decoder) images() {
+// finish reports the fields that were not asked for. The list of pictures of a record in canonical form is only checked:
+// the fields and the text say which pictures a record uses, and the folder has them.
+func (d *decoder) finish() {
 	if !d.isMarkdown {
-		d.objects(&canonical.ImagesField, new([]canonical.Image))
+		d.readField(&canonical.ImagesField, new([]canonical.Image))
 	}
+	d.rejectOthers()
 }
 
 // ownBody returns the Markdown of the record and reports what is wrong in it.
 func (d *decoder) ownBody() string {
 	body := d.Body
 	if !d.isMarkdown {
-		v := d.field("body", false)
-		if v == nil {
+		g, ok := d.given("body", false)
+		if !ok {
 			return ""
 		}
-		if v.Kind != tree.Text {
-			d.report(v.Line, "body-text", v.Describe())
+		if g.Kind != tree.Text {
+			d.report(g.Line, "body-text", g.Describe())
 			return ""
 		}
-		body, _ = tree.TrimBlankLines(tree.NormalizeNewlines(v.Text))
+		body, _ = tree.TrimBlankLines(tree.NormalizeNewlines(g.Text))
 	}
 	if r, bad := controlCharacter(body, "\n\t"); bad {
 		line := 1 + strings.Count(body[:strings.IndexRune(body, r)], "\n")
 		d.inBody(line, problem.New("control-in-body", r))
 	}
-	check := d.checkBody
-	if check == nil {
-		check = markdown.Check
-	}
-	found := check(body)
-	for _, p := range found.Problems {
-		d.inBody(p.Line, p.Text)
-	}
-	d.mention(found, d.bodyPlace)
+	d.mention(d.check(body), d.bodyPlace)
 	return body
+}
+
+// inBody reports a problem on a line of the body.
+func (d *decoder) inBody(line int, what problem.Text) {
+	at := d.bodyPlace(line)
+	d.tell(at.line, at.in(what))
+}
+
+func (d *decoder) bodyPlace(line int) mention {
+	if d.isMarkdown {
+		return mention{line: max(d.BodyLine+line-1, 1)}
+	}
+	return mention{line: d.line, prefix: problem.New("line-of", "body", line)}
 }

@@ -1,67 +1,8 @@
 package content
 
 import (
-	"maps"
-	"slices"
-	"strings"
-
 	"palmares/internal/catalog"
-	"palmares/internal/problem"
 )
-
-// WarningKinds are the kinds of warnings that catalogue.yaml can silence. What has no other kind is
-// other.
-var WarningKinds = append(slices.Sorted(maps.Keys(kindCodes)), "other")
-
-// kindCodes are the codes of the warnings of a kind.
-var kindCodes = map[string][]string{
-	"amount": {"price-large"},
-	"calendar": {
-		"has-ended", "next-has-passed", "draft-with-hours", "retired-since", "retirement-not-scheduled", "obituary-too-early",
-		"announced-price-passed",
-	},
-	"duplicate":  {"domain-twice", "pair-twice"},
-	"future":     {"in-future", "text-in-future"},
-	"incomplete": {"score-without-summary", "score-without-access", "score-without-day"},
-	"jump":       {"price-jump", "score-jump", "many-changes"},
-	"link":       {"link-leads-nowhere"},
-	"old":        {"test-too-old", "price-too-old"},
-	"picture":    {"picture-without-alt", "caption-hidden"},
-	"price": {
-		"free-but-priced", "announced-free-priced", "display-contradicts", "display-changed-alone", "history-ends-elsewhere",
-		"checked-before-price", "quote-without-amount", "plan-with-old-price",
-	},
-	"protocol": {"other-protocol"},
-	"undated":  {"undated"},
-	"winner":   {"winner-scores-less"},
-}
-
-func (w Warning) kind() string {
-	if strings.HasPrefix(w.File, imageFolder+"/") {
-		return "picture"
-	}
-	for kind, codes := range kindCodes {
-		if slices.Contains(codes, w.Text.Code) {
-			return kind
-		}
-	}
-	return "other"
-}
-
-// ignoredBy returns the kinds of warnings that a catalogue silences.
-func ignoredBy(c *catalog.Catalog) []string {
-	if len(c.Settings.Warnings) == 0 {
-		return nil
-	}
-	return c.Settings.Warnings[0].Ignore
-}
-
-// addWarning adds a warning, unless its kind is silenced.
-func addWarning(to *[]Warning, ignored []string, w Warning) {
-	if len(ignored) == 0 || !slices.Contains(ignored, w.kind()) {
-		keep(to, w)
-	}
-}
 
 const (
 	largePrice = 100_000 // euros; more is probably a mistake
@@ -74,9 +15,9 @@ const (
 // more than a factor, of a score by several points, of half of all records at once, of a price after the
 // day on which it was checked. It is called before WarnUndated.
 func (r *Result) WarnJumps(old *catalog.Catalog, d *catalog.Diff) []Warning {
-	var found []Warning
+	found := findings{silenced: silencedBy(r.Catalog)}
 	warn := func(file string, line int32, code string, args ...any) {
-		addWarning(&found, ignoredBy(r.Catalog), Warning{file, max(int(line), 1), problem.New(code, args...)})
+		found.warn(file, max(int(line), 1), code, args...)
 	}
 	r.eachOf("outils", d.Of(catalog.ToolKind).Changed, func(file string, at recordLines) {
 		slug := at.slug
@@ -112,5 +53,41 @@ func (r *Result) WarnJumps(old *catalog.Catalog, d *catalog.Diff) []Warning {
 	if changed >= leastMass && 2*changed > all {
 		warn(catalog.SettingsFile, 1, "many-changes", changed, all)
 	}
-	return finish(found, moreWarnings)
+	return finish(found.warnings, moreWarnings)
+}
+
+// eachOf calls do with the file of each of some records, and where in it their fields are.
+func (r *Result) eachOf(folder string, slugs []string, do func(file string, p recordLines)) {
+	if len(slugs) == 0 {
+		return
+	}
+	wanted := map[string]bool{}
+	for _, slug := range slugs {
+		wanted[slug] = true
+	}
+	for _, p := range r.lines[folder] {
+		switch {
+		case !wanted[p.slug]:
+		case p.inBulk:
+			do(folder+".jsonl", p)
+		default:
+			do(folder+"/"+p.slug+".md", p)
+		}
+	}
+}
+
+// WarnUndated returns the warnings about records that changed while the updated_at
+// in their file did not. Only a comparison with the published catalogue finds them:
+// see catalog.Diff.Undated. It is called once: what it needs is released then.
+func (r *Result) WarnUndated(tools, comparisons []string) []Warning {
+	defer func() { r.lines = nil }()
+	found := findings{silenced: silencedBy(r.Catalog)}
+	warn := func(file string, p recordLines) {
+		if p.updated > 0 {
+			found.warn(file, int(p.updated), "undated", p.slug)
+		}
+	}
+	r.eachOf("outils", tools, warn)
+	r.eachOf("comparatifs", comparisons, warn)
+	return finish(found.warnings, moreWarnings)
 }

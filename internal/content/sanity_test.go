@@ -20,11 +20,10 @@ func readSane(t *testing.T, settings, price, score string) *Result {
 		name := fmt.Sprintf("t%d", i)
 		files["outils/"+name+".md"] = &fstest.MapFile{Data: fmt.Appendf(nil, "---\n"+saneTool+"---\n", name, price, score)}
 	}
-	r, err := ReadFS(t.Context(), files, Options{Today: "2026-02-01"})
-	if err != nil || len(r.Problems) > 0 {
-		t.Fatal(err, r.Problems)
+	r := readAll(t, files, Options{Today: "2026-02-01"})
+	if len(r.Problems) > 0 {
+		t.Fatal(r.Problems)
 	}
-	t.Cleanup(func() { _ = r.Close() })
 	return r
 }
 

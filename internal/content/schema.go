@@ -299,7 +299,6 @@ const (
 	february    = `02-(?:0[1-9]|1[0-9]|2[0-8])`
 	leapDay     = `(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`
 	anyDay      = `(?:[0-9]{4}-(?:` + longMonth + `|` + shortMonth + `|` + february + `)|` + leapDay + `)`
-	zonePattern = `^[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*$`
 	twoDigits   = `:[0-5][0-9]`
 	timePattern = `^` + anyDay + `(?:[Tt](?:[01][0-9]|2[0-3])` + twoDigits + `(?:` + twoDigits + `(?:[.,][0-9]+)?)?` +
 		`(?:[Zz]|[+-](?:[01][0-9]|2[0-4])` + twoDigits + `)?)?$`
@@ -336,15 +335,6 @@ var patterns = map[catalog.Form]string{
 	catalog.Image:      `^` + imageFolder + `/` + pathSegment + `(?:/` + pathSegment + `)*$`,
 	catalog.Colour:     `^#[0-9a-fA-F]{6}$`,
 	catalog.Digest:     `^[0-9a-f]{64}$`,
-}
-
-// longest are the lengths of the texts of a form, in characters.
-var longest = map[catalog.Form]int{
-	catalog.OwnSlug: catalog.MaxSlug, catalog.ToolSlug: catalog.MaxSlug, catalog.InCategory: catalog.MaxSlug,
-	catalog.PageSlug: catalog.MaxSlug, catalog.UsageSlugs: catalog.MaxSlug, catalog.Marks: catalog.MaxSlug,
-	catalog.Weights: catalog.MaxSlug, catalog.Slugs: catalog.MaxSlug, catalog.ToolSlugs: catalog.MaxSlug, catalog.Domain: 253, catalog.Image: maxImagePath,
-	catalog.Line: 500, catalog.Name: 120, catalog.Names: 120, catalog.Short: 80, catalog.Quote: catalog.MaxQuote,
-	catalog.Summary: 300, catalog.Lines: 300,
 }
 
 func patternForm(form catalog.Form) *schemaNode {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/content/tree"
@@ -256,4 +257,47 @@ func (w *folderWriter) writeLine(folder string, line []byte) error {
 	}
 	_, err := w.lines.Write(line)
 	return err
+}
+
+// writeScheduled writes the records that wait, as files: beside the record that they replace, if there
+// is one.
+func (w *folderWriter) writeScheduled() error {
+	taken := map[string]bool{}
+	for _, k := range catalog.WrittenKinds {
+		for i := range k.Len(w.catalogue) {
+			taken[k.Folder+"/"+canonical.Of(w.catalogue, k.At(w.catalogue, i)).Slug] = true
+		}
+	}
+	for i := range w.catalogue.Scheduled {
+		s := &w.catalogue.Scheduled[i]
+		folder, file, _ := strings.Cut(s.Name(), "/")
+		if taken[s.Name()] {
+			file += nextSuffix
+		}
+		taken[s.Name()] = true
+		b, yaml := appendMarkdown(nil, catalog.KindOf(s.Record).Fields, withHour(s.Record, s.Due))
+		if len(b) > tree.MaxFile || yaml > tree.MaxYAML {
+			return fmt.Errorf("the scheduled record %s %w", s.Name(), errTooLarge)
+		}
+		if err := w.writeFile(folder, file, b); err != nil {
+			return err
+		}
+		w.written++
+	}
+	return nil
+}
+
+// withHour returns a copy of a record with an hour.
+func withHour(record any, hour string) any {
+	r := copied(record)
+	*catalog.ValueOf[string](catalog.KindOf(r).Fields, catalog.PublishAt, r) = hour
+	return r
+}
+
+// writeProofs writes the proofs of a catalogue, as far as their records have them.
+func (w *folderWriter) writeProofs() error {
+	if len(w.catalogue.Proofs) == 0 {
+		return nil
+	}
+	return SaveProofs(w.dir, slices.Clone(w.catalogue.Proofs))
 }

@@ -432,7 +432,7 @@ func TestAFailedExportLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// tree returns the contents of the files of a folder, by path.
+// filesIn returns the contents of the files of a folder, by path.
 func filesIn(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

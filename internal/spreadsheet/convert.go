@@ -90,11 +90,8 @@ type converter struct {
 	labels  map[string]string // of the categories
 }
 
-// The files of the folder as which records are judged.
-const (
-	settingsFile = "catalogue.yaml"
-	recordsFile  = "outils.jsonl"
-)
+// recordsFile is the file of the folder as which records are judged.
+const recordsFile = "outils.jsonl"
 
 // otherRecord is how a problem names another record.
 var otherRecord = regexp.MustCompile(recordsFile + `:[0-9]+`)
@@ -115,7 +112,7 @@ func (c *converter) read(ctx context.Context, lines []line) (_ *catalog.Catalog,
 		records.Write(l.json)
 		records.WriteByte('\n')
 	}
-	for name, text := range map[string][]byte{settingsFile: settings, recordsFile: records.Bytes()} {
+	for name, text := range map[string][]byte{catalog.SettingsFile: settings, recordsFile: records.Bytes()} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
 			return nil, nil, err
 		}
@@ -125,7 +122,7 @@ func (c *converter) read(ctx context.Context, lines []line) (_ *catalog.Catalog,
 		return nil, nil, err
 	}
 	for _, p := range read.Problems {
-		if p.File == settingsFile {
+		if p.File == catalog.SettingsFile {
 			problems = append(problems, Problem{0, "catalogue: " + p.Text.English})
 			continue
 		}

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/token"
+
 	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/content/tree"
@@ -25,8 +28,9 @@ type Document struct {
 	text       int      // where the lines of the body begin; len(lines) if there is none
 	body       string
 	fields     []tree.Field
-	spans      []span // of fields
-	indent     int    // of fields
+	spans      []span         // of fields
+	indent     int            // of fields
+	comments   map[int]string // among the YAML, by index of the line
 }
 
 // A span is a range of lines, by index.
@@ -130,9 +134,16 @@ func (d *Document) parse(text string) error {
 		})
 		next.text = next.end + 1
 	}
-	next.spans, next.indent = (&editor{lines: next.lines}).spans(span{next.first, next.end}, next.fields)
+	next.spans, next.indent = next.spansOf(span{next.first, next.end}, next.fields)
 	if file.IsRecord || len(next.spans) != len(next.fields) {
 		return &Error{Text: problem.New("fields-not-on-lines")}
+	}
+	next.comments = map[int]string{}
+	yaml := tree.NormalizeNewlines(strings.Join(next.lines[next.first:next.end], ""))
+	for _, t := range lexer.Tokenize(yaml) {
+		if t.Type == token.CommentType {
+			next.comments[next.first+t.Position.Line-1] = "#" + t.Value
+		}
 	}
 	*d = next
 	return nil

@@ -194,7 +194,8 @@ func (v Value) wanted(f *catalog.Field, old *tree.Value) tree.Value {
 	case len(v.Rows) > 0:
 		mapping := tree.Value{Kind: tree.Mapping}
 		for _, row := range v.Rows {
-			mapping.Fields = append(mapping.Fields, tree.Field{Name: row[nameColumn].Text, Value: scalar(f.Form, row[valueColumn].Text)})
+			value := scalar(f.Form, row[valueColumn].Text)
+			mapping.Fields = append(mapping.Fields, tree.Field{Name: row[nameColumn].Text, Value: value})
 		}
 		return mapping
 	case f.Form == catalog.Names && len(v.Items) == 1:

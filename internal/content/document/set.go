@@ -72,13 +72,13 @@ func (d *Document) edit(f *catalog.Field, v Value) (edit, error) {
 	if i := d.index(f.Name); i >= 0 {
 		old = &d.fields[i].Value
 	}
-	e, writer := edit{of: f, want: v.wanted(f, old), at: d.place(f.Name)}, newEditor(d)
+	e := edit{of: f, want: v.wanted(f, old), at: d.place(f.Name)}
 	switch {
 	case e.at.from == e.at.to:
-		e.lines = writer.write(strings.Repeat(" ", d.indent)+f.Name+":", d.indent, &e.want)
+		e.lines = d.write(strings.Repeat(" ", d.indent)+f.Name+":", d.indent, &e.want)
 	case e.want.Kind == tree.Null && !f.Use.Has(catalog.Required):
 	default:
-		e.lines = writer.rewrite(e.at, keyEnd(d.lines[e.at.from], f.Name), &e.want)
+		e.lines = d.rewrite(e.at, keyEnd(d.lines[e.at.from], f.Name), &e.want)
 	}
 	return e, nil
 }
@@ -149,7 +149,7 @@ func (d *Document) raw(i int) string {
 	at := d.spans[i]
 	head := keyEnd(d.lines[at.from], d.fields[i].Name)
 	first := d.lines[at.from][head:]
-	if given, _ := newEditor(d).inFirstLine(at.from, head); given == "" {
+	if given, _ := d.inFirstLine(at.from, head); given == "" {
 		first = ""
 	}
 	return strings.TrimSpace(strings.TrimRight(first, "\r\n") + "\n" + shift(d.lines[at.from+1:at.to], 0))
@@ -197,7 +197,7 @@ func (d *Document) editRaw(f *catalog.Field, text string) (edit, error) {
 	if at.from < at.to {
 		end := keyEnd(d.lines[at.from], f.Name)
 		head = d.lines[at.from][:end]
-		if given, comment := newEditor(d).inFirstLine(at.from, end); given+first == "" {
+		if given, comment := d.inFirstLine(at.from, end); given+first == "" {
 			head += strings.TrimRight(comment, " \t\r\n")
 		}
 	}

@@ -41,7 +41,8 @@ func ParseSettings(text string, tell Report) (file File, ok bool) {
 	}
 	var v Value
 	line := strings.TrimSuffix(text, "\n")
-	file.IsRecord = strings.HasPrefix(line, "{") && !strings.Contains(line, "\n") && jsontext.Value(line).IsValid(strictJSON)
+	file.IsRecord = strings.HasPrefix(line, "{") && !strings.Contains(line, "\n") &&
+		jsontext.Value(line).IsValid(strictJSON)
 	if file.IsRecord {
 		v, ok = new(JSONParser).Parse([]byte(line), 1, tell)
 	} else {
