@@ -133,6 +133,9 @@ func refuse(stderr io.Writer, text string, code int) int {
 
 // run is the whole program except the process around it.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if sentence := gone(args); sentence != "" {
+		return refuse(stderr, sentence, exitUsage)
+	}
 	var cli commands
 	exited := -1
 	parser, err := kong.New(&cli,
@@ -162,6 +165,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			return refuse(stderr, text, exitFailure)
 		}
 		return refuse(stderr, text+"; run `palmares --help`", exitUsage)
+	}
+	if sentence := unread(parsed.Flags()); sentence != "" {
+		return refuse(stderr, sentence, exitUsage)
 	}
 	inv := &invocation{
 		ctx: ctx, stdout: stdout, stderr: stderr, database: cli.Database, now: time.Now,
