@@ -11,7 +11,7 @@ import (
 // public list showing it.
 type Diff struct {
 	Changes []Change `json:"-"` // ends with catalog.updated unless empty
-	Entries []Entry  `json:"-"` // of the chronicle: see Entry.Merge
+	Entries []Entry  `json:"-"` // of the chronicle, of a stored version
 
 	Metadata  bool                     `json:"metadata,omitempty"` // the name, the URL, a setting or a category changed
 	Past      bool                     `json:"-"`                  // what is kept of inactive tools changed
@@ -84,9 +84,9 @@ func absorbed(old, next *Catalog) []string {
 }
 
 // Compare returns what next changes, compared with old. CarryOver(old, next) must
-// have been called. today is the day of the publication. sections splits a review into its sections
+// have been called. sections splits a review into its sections
 // (markdown.Sections); it is called only for reviews that differ.
-func Compare(old, next *Catalog, today string, sections func(body string) []Section) Diff {
+func Compare(old, next *Catalog, sections func(body string) []Section) Diff {
 	var d Diff
 	before, after := old.InOrder(), next.InOrder()
 	d.Metadata = !isSame(CatalogueFields, before, after)
@@ -110,7 +110,6 @@ func Compare(old, next *Catalog, today string, sections func(body string) []Sect
 	if d.Empty() {
 		return Diff{Listed: d.Listed}
 	}
-	d.chronicle(old, next, today)
 	d.Report(next)
 	return d
 }

@@ -22,7 +22,9 @@ type Kind struct {
 	Summary    string // the field that tells a record in a line; "" for none
 	IsFeminine bool   // the name, in French
 
-	text func(record any) text // as the chronicle tells a record; nil for a kind that it does not tell as a text
+	// text returns a record as the chronicle tells it; nil for a kind that it does not tell as a text.
+	text  func(c *Catalog, record any) text
+	first func(record any) any // FirstSlug; nil for a kind without
 	list
 }
 
@@ -130,6 +132,22 @@ func (k *Kind) Title() string { return k.Fields[1].Name }
 // Body returns the text of a record of the kind; "" for none.
 func (k *Kind) Body(record any) string { return valueIn[string](k.Fields, Body, record) }
 
+// First returns the oldest slug of a record of the kind, which no other one of the kind ever had as its oldest.
+func (k *Kind) First(record any) string {
+	if k.first == nil {
+		return k.Slug(record)
+	}
+	return firstOf(k.Slug(record), *k.first(record).(*string), k.Aliases(record))
+}
+
+// setFirst makes a slug the oldest one of a record. It is recorded unless other fields say it.
+func (k *Kind) setFirst(record any, first string) {
+	own := k.first(record).(*string)
+	if *own = ""; k.First(record) != first {
+		*own = first
+	}
+}
+
 // Aliases returns the former slugs of a record of the kind.
 func (k *Kind) Aliases(record any) []string { return valueIn[[]string](k.Fields, Slugs, record) }
 
@@ -203,6 +221,9 @@ type entries[T, E any] struct {
 func newKind[T, E any](k Kind, in func(*Catalog) *[]E, of func(*E) *T, entry func(*T) E) *Kind {
 	own := k.Fields[0].of
 	k.list = entries[T, E]{in, of, entry, func(e *E) string { return *own(of(e)).(*string) }}
+	if i := slices.IndexFunc(k.Fields, func(f Field) bool { return f.Name == firstField }); i >= 0 {
+		k.first = k.Fields[i].of
+	}
 	return &k
 }
 
@@ -211,8 +232,8 @@ func newPlainKind[T any](k Kind, in func(*Catalog) *[]T) *Kind {
 	return newKind(k, in, func(entry *T) *T { return entry }, func(record *T) T { return *record })
 }
 
-func textOf[T any](of func(*T) text) func(any) text {
-	return func(record any) text { return of(record.(*T)) }
+func textOf[T any](of func(*T, *Catalog) text) func(*Catalog, any) text {
+	return func(c *Catalog, record any) text { return of(record.(*T), c) }
 }
 
 func (l entries[T, E]) New() any                   { return new(T) }

@@ -38,7 +38,7 @@ func (p *publication) load(ctx context.Context) error {
 	}
 	old.Catalog = &all.Catalog
 	p.old = old
-	return nil
+	return loadGone(ctx, p.tx, old.Catalog)
 }
 
 // know is called with each stored row.
@@ -84,7 +84,11 @@ func (p *publication) writeRecords(ctx context.Context, version int64) (*record.
 		return nil, err
 	}
 	p.progress("records", s.done, s.total)
-	return feed, s.finish(ctx)
+	first, err := p.firstOfDay(ctx, version)
+	if err != nil {
+		return nil, err
+	}
+	return feed, s.finish(ctx, first)
 }
 
 func (s *recordStep) writePublic(ctx context.Context) error {

@@ -70,13 +70,25 @@ func (f *folder) rename(from, to string) {
 func (f *folder) told() string {
 	f.t.Helper()
 	var b strings.Builder
-	for _, e := range slices.Backward(loaded(f.t, f.s).Entries) {
+	states, last := map[string]int{}, map[string]int64{}
+	all := loaded(f.t, f.s).Entries
+	for _, e := range slices.Backward(all) {
+		states[e.ID()]++
+		last[e.ID()] = e.Position
+	}
+	for _, e := range slices.Backward(all) {
+		if e.Position == 0 || e.Position != last[e.ID()] {
+			continue
+		}
 		fmt.Fprintf(&b, "%s: %q → %q", e.ID(), e.Old, e.New)
 		if e.Note != "" {
 			fmt.Fprintf(&b, " %q", e.Note)
 		}
-		if e.Position != e.FirstPosition {
+		if states[e.ID()] > 1 {
 			b.WriteString(" merged")
+		}
+		if e.At == "" {
+			b.WriteString(" quietly")
 		}
 		if e.Withdrawn {
 			b.WriteString(" withdrawn")
@@ -119,7 +131,8 @@ func TestADayIsOneEntryPerField(t *testing.T) {
 		f.expect(`
 outil/a/price/2026-11-18: "payant\t26 €/mois" → "payant\t29 €/mois" merged
 outil/a/score/2026-11-18: "" → "7.5" "Nouveau moteur."
-outil/a/score/2026-11-19: "7.5" → "8" "Encore mieux."`)
+outil/a/score/2026-11-19: "7.5" → "8" "Encore mieux."
+outil/a/price/2024-05-01: "payant\t20 €/mois" → "payant\t26 €/mois" quietly`)
 	})
 }
 
@@ -139,9 +152,9 @@ func TestComingAndGoingIsTold(t *testing.T) {
 		f.tools["b"].Name = "Bis"
 		f.publish(day(4))
 		want := `
-outil/c/new/2026-11-17: "" → "newcomer"
-outil/d/test/2026-11-15: "" → "newcomer"
-cimetiere/a/retired/2026-11-01: "" → "mort"
+outil/c/new/2026-11-17: "" → ""
+outil/d/test/2026-11-15: "" → "2026-11-15"
+outil/a/retired/2026-11-01: "" → "mort"
 outil/c/removed/2026-11-19: "C" → ""
 outil/a/restored/2026-11-20: "" → "A"
 outil/b/renamed/2026-11-20: "B" → "Bis"`
@@ -157,8 +170,8 @@ outil/b/renamed/2026-11-20: "B" → "Bis"`
 		f.tools["b"].Name = "Bis"
 		f.publish(day(5).Add(2 * time.Hour))
 		f.expect(want + `
-outil/e/new/2026-11-21: "" → "newcomer" merged withdrawn
-cimetiere/b/retired/2026-11-01: "" → "mort" merged withdrawn`)
+outil/e/new/2026-11-21: "" → "" merged withdrawn
+outil/b/retired/2026-11-01: "" → "mort" merged withdrawn`)
 	})
 }
 
@@ -289,7 +302,7 @@ func TestWhatIsTakenBackIsItsOwnRecordAndWhatReturnsIsTold(t *testing.T) {
 		f.tools["z"].Aliases, f.tools["z"].Price = nil, "4 €/mois" // whoever followed it still knows its first address
 		f.publish(day(7))
 		f.expect(`
-outil/c/new/2026-11-17: "" → "newcomer"
+outil/c/new/2026-11-17: "" → ""
 article/c/text/2026-11-17: "" → "c5957f80b63f2011" merged
 outil/b/removed/2026-11-19: "B" → ""
 article/c/removed/2026-11-19: "C" → ""

@@ -107,9 +107,8 @@ type publication struct {
 	next    *catalog.Catalog
 	diff    catalog.Diff
 
-	ofRecord map[string][]string  // the ids of the entries of the day, by slugs
-	feed     *record.Step         // to the next version
-	stored   map[rowKey]storedRow // but for public ones without anything private
+	feed   *record.Step         // to the next version
+	stored map[rowKey]storedRow // but for public ones without anything private
 }
 
 // changes reports whether there will be a new version.

@@ -32,6 +32,9 @@ func words(e *catalog.Entry, in problem.Language) string {
 	case catalog.WhatNew:
 		return in.Either("nouvel outil", "new tool")
 	case catalog.WhatTest:
+		if e.New == "" {
+			return in.Either("test retiré", "test withdrawn")
+		}
 		return in.Either("test publié", "test published")
 	case catalog.WhatScore:
 		return scoreWords(e, in)
@@ -86,10 +89,10 @@ func PriceWords(old, now catalog.PriceValue, in problem.Language) string {
 	before, after := Price(old, in), Price(now, in)
 	switch {
 	case before == after && old.Pricing != now.Pricing:
-		return in.Either("de ", "from ") + string(old.Pricing) + in.Either(" à ", " to ") + string(now.Pricing) +
+		return in.Either("de ", "from ") + model(old, in) + in.Either(" à ", " to ") + model(now, in) +
 			in.Either(", toujours ", ", still ") + after
 	case old.Pricing != now.Pricing:
-		return before + " (" + string(old.Pricing) + ") → " + after + " (" + string(now.Pricing) + ")"
+		return before + " (" + model(old, in) + ") → " + after + " (" + model(now, in) + ")"
 	}
 	amount, unit, hasUnit := strings.Cut(before, "\u00a0")
 	if _, other, _ := strings.Cut(after, "\u00a0"); hasUnit && other == unit {
@@ -100,13 +103,43 @@ func PriceWords(old, now catalog.PriceValue, in problem.Language) string {
 
 // Price returns a price as visitors see it.
 func Price(p catalog.PriceValue, in problem.Language) string {
-	if p.Display != "" {
+	if p.Display != "" && p.Display != catalog.Converted {
 		return markdown.NoBreak(p.Display)
 	}
 	if !catalog.IsPublic(p.Pricing, p.Price) {
 		return in.Either("sur devis", "on request")
 	}
-	return chart.Price(p.Pricing, p.Price)
+	amount := chart.Price(p.Pricing, p.Price)
+	if in == problem.English {
+		amount = englishPrice(amount)
+	}
+	if p.Display == catalog.Converted {
+		return in.Either("environ ", "about ") + amount
+	}
+	return amount
+}
+
+// englishPrice returns a price of the catalogue, as visitors see it, in English: 1,234.50 €/month.
+func englishPrice(price string) string {
+	amount, period, ok := strings.Cut(price, "€/")
+	if !ok {
+		return price
+	}
+	words := strings.Split(period, "/")
+	for i, word := range words {
+		words[i] = cmp.Or(englishWords[word], word)
+	}
+	return strings.NewReplacer(",", ".", french.Narrow, ",").Replace(amount) + "€/" + strings.Join(words, "/")
+}
+
+var englishWords = map[string]string{
+	"an": "year", "semestre": "half-year", "trimestre": "quarter", "mois": "month", "semaine": "week", "jour": "day",
+	"heure": "hour", "utilisateur": "user", "gratuit": "free", "payant": "paid",
+}
+
+// model returns the word for how a tool is paid.
+func model(p catalog.PriceValue, in problem.Language) string {
+	return in.Either(string(p.Pricing), cmp.Or(englishWords[string(p.Pricing)], string(p.Pricing)))
 }
 
 // announcedWords says what is announced, for which day, or that it no longer is.
@@ -163,7 +196,7 @@ func textWords(kind *catalog.Kind, e *catalog.Entry, in problem.Language) string
 	}
 	inFrench, inEnglish := " réécrit", " rewritten"
 	switch {
-	case e.What == catalog.WhatRemoved:
+	case e.What == catalog.WhatRemoved || e.New == "":
 		inFrench, inEnglish = " retiré", " removed"
 	case e.Old == "":
 		inFrench, inEnglish = " publié", " published"
@@ -181,7 +214,9 @@ func Values(e *catalog.Entry) (old, now, note string) {
 	for i, text := range values {
 		if strings.Contains(text, "\t") {
 			p := catalog.ParsePrice(text)
-			values[i] = cmp.Or(p.Display, catalog.WrittenPrice(p.Pricing, p.Price))
+			if values[i] = p.Display; p.Display == "" || p.Display == catalog.Converted {
+				values[i] = catalog.WrittenPrice(p.Pricing, p.Price)
+			}
 		}
 	}
 	return values[0], values[1], values[2]

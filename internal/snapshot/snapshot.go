@@ -10,6 +10,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math"
@@ -52,6 +53,7 @@ type Snapshot struct {
 	Published []*catalog.Comparison // as indexed by the IDs of a page
 
 	Aliases      map[*catalog.Kind]map[string]string // current slugs by former ones
+	firsts       map[*catalog.Kind]map[string]string // current slugs by oldest ones: see Present
 	Newest       []*catalog.Article                  // all, newest first
 	articleRoots map[string][]uint32                 // of the words of articles, by slug
 	Pictures     map[string]string                   // extensions of pictures by hash, smaller versions included
@@ -120,6 +122,7 @@ func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int6
 		retiredBySlug:    make(map[string]int32, len(c.Retired)),
 		embeddingsBySlug: map[string]int32{},
 		Aliases:          map[*catalog.Kind]map[string]string{},
+		firsts:           map[*catalog.Kind]map[string]string{},
 		Pictures:         map[string]string{},
 
 		articleRoots: map[string][]uint32{},
@@ -274,9 +277,15 @@ func (s *Snapshot) indexTexts(c *catalog.Catalog) {
 // indexAliases finds records by their former slugs.
 func (s *Snapshot) indexAliases(c *catalog.Catalog) {
 	for _, k := range catalog.WrittenKinds {
-		s.Aliases[k] = map[string]string{}
+		s.Aliases[k], s.firsts[k] = map[string]string{}, map[string]string{}
+	}
+	for slug, t := range c.Past {
+		s.setFirst(catalog.ToolKind, slug, cmp.Or(t.FirstSlug, slug))
+	}
+	for _, k := range catalog.WrittenKinds {
 		for i := range k.Len(c) {
 			record := k.At(c, i)
+			s.setFirst(k, k.Slug(record), k.First(record))
 			for _, alias := range k.Aliases(record) {
 				if !k.IsUnpublished(record) {
 					s.Aliases[k][alias] = k.Slug(record)
@@ -284,6 +293,21 @@ func (s *Snapshot) indexAliases(c *catalog.Catalog) {
 			}
 		}
 	}
+}
+
+// setFirst keeps the slug of a record whose oldest one is another.
+func (s *Snapshot) setFirst(k *catalog.Kind, slug, first string) {
+	if k == catalog.RetiredKind {
+		k = catalog.ToolKind
+	}
+	if slug != first {
+		s.firsts[k][first] = slug
+	}
+}
+
+// Present returns the last slug of the record of a kind that has an oldest one. A retired tool is a tool.
+func (s *Snapshot) Present(k *catalog.Kind, first string) string {
+	return cmp.Or(s.firsts[k][first], first)
 }
 
 func (s *Snapshot) renderRetired(c *catalog.Catalog) {

@@ -1,0 +1,320 @@
+package catalog
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// A teller compares the catalogue in the morning of a day with that of now.
+type teller struct {
+	morning, now *Catalog
+	today        string
+	told         []Entry
+	past         []Entry
+}
+
+// Told returns what happened to records on a day: their state before its first publication, compared with their state now.
+// changed has the slugs, by kind, of the records that publications of the day changed. An entry that a record dates has
+// that day. past are entries that only histories tell and that were not there in the morning, or, if they are withdrawn,
+// are not any more. morning.Gone has what was removed before.
+func Told(morning, now *Catalog, changed map[*Kind][]string, today string) (told, past []Entry) {
+	w := teller{morning: morning, now: now, today: today}
+	w.tellTools(slices.Concat(changed[ToolKind], changed[RetiredKind]))
+	for _, k := range WrittenKinds {
+		if k.text != nil {
+			w.tellTexts(k, changed[k])
+		}
+	}
+	return w.told, w.past
+}
+
+// tell adds an entry, of today unless it has its day.
+func (w *teller) tell(e Entry) {
+	e.Day = cmp.Or(e.Day, w.today)
+	slices.Sort(e.Topics)
+	e.Topics = slices.Compact(e.Topics)
+	w.told = append(w.told, e)
+}
+
+// tellChange adds an entry if it is one.
+func (w *teller) tellChange(e Entry) {
+	if e.Old != e.New {
+		w.tell(e)
+	}
+}
+
+// A life is what a catalogue has of a tool.
+type life struct {
+	tool    *Tool
+	retired *Retired
+	past    *Tool // if it is not active
+}
+
+// lives returns what a catalogue has of the tools that have some slugs in it, by their oldest slugs.
+func (c *Catalog) lives(slugs []string) map[string]life {
+	all := map[string]life{}
+	for _, slug := range slugs {
+		if t := c.Tool(slug); t != nil {
+			own := all[t.First()]
+			own.tool = t
+			all[t.First()] = own
+		}
+		if r := c.retired(slug); r != nil {
+			own := all[RetiredKind.First(r)]
+			own.retired = r
+			all[RetiredKind.First(r)] = own
+		}
+		if t := c.Past[slug]; t != nil {
+			own := all[cmp.Or(t.FirstSlug, slug)]
+			own.past = t
+			all[cmp.Or(t.FirstSlug, slug)] = own
+		}
+	}
+	return all
+}
+
+// sorted returns the sorted keys of maps, each once.
+func sorted[T any](all ...map[string]T) (keys []string) {
+	for _, m := range all {
+		for key := range m {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+func (w *teller) tellTools(slugs []string) {
+	before, after := w.morning.lives(slugs), w.now.lives(slugs)
+	for _, first := range sorted(before, after) {
+		switch was, is := before[first], after[first]; {
+		case is.tool != nil:
+			prior := was.tool
+			if prior == nil {
+				prior = w.tellNewcomer(&was, is.tool)
+			}
+			w.tellTool(prior, is.tool)
+			w.tellPlans(prior, is.tool)
+			w.tellAnnounced(prior, is.tool)
+			w.tellHistory(was.tool, is.tool)
+		case is.retired != nil && was.retired == nil:
+			e := is.retired.told(w.now)
+			if was.tool != nil {
+				e.Topics = append(e.Topics, was.tool.entry("").Topics...)
+			}
+			w.tell(e)
+		case is.retired != nil:
+		case was.tool != nil:
+			e := was.tool.entry(WhatRemoved)
+			e.Old = e.Name
+			for i := range w.now.Tools {
+				if t := w.now.Tools[i]; slices.Contains(t.Aliases, e.Slug) {
+					e.New = t.Name
+				}
+			}
+			w.tell(e)
+		case was.retired != nil:
+			e := was.retired.entry(WhatRemoved)
+			e.Old = e.Name
+			w.tell(e)
+		}
+	}
+}
+
+// tellNewcomer adds the appearance or the return of a tool, and returns the tool as it was last known: what it had since
+// is no news, but for its announcements.
+func (w *teller) tellNewcomer(was *life, t *Tool) *Tool {
+	prior := *t
+	prior.Announced = nil
+	isGone := slices.Contains(slices.Collect(maps.Values(w.morning.Gone[ToolKind])), t.First())
+	if was.retired == nil && was.past == nil && !isGone {
+		e := t.entry(WhatNew)
+		if e.Day = t.AddedAt; t.TestedAt != "" {
+			e.What, e.Day, e.New = WhatTest, t.TestedAt, t.TestedAt
+		}
+		w.tell(e)
+		return &prior
+	}
+	e := t.entry(WhatRestored)
+	e.New = e.Name
+	w.tell(e)
+	if last := was.past; last != nil {
+		prior.Pricing, prior.Price, prior.PriceDisplay, prior.PriceHistory = last.Pricing, last.Price, last.PriceDisplay, last.PriceHistory
+		prior.Score, prior.ScoreHistory = last.Score, last.ScoreHistory
+	}
+	return &prior
+}
+
+// tellTool adds the changes of a tool.
+func (w *teller) tellTool(prior, t *Tool) {
+	add := func(e Entry) {
+		e.Topics = append(e.Topics, CategoryTopic+prior.Category)
+		w.tellChange(e)
+	}
+	was := PriceChange{OldPricing: prior.Pricing, OldPrice: prior.Price, NewPricing: t.Pricing, NewPrice: t.Price}
+	was.show(prior.PriceDisplay, t.PriceDisplay)
+	if !was.isNothing() && !was.IsConversion() {
+		e := t.entry(WhatPrice)
+		e.Old = PriceValue{was.OldPricing, was.OldPrice, was.OldDisplay}.String()
+		e.New = PriceValue{was.NewPricing, was.NewPrice, was.NewDisplay}.String()
+		if h := t.PriceHistory; t.HasDatedPrice() && !hasChange(prior.PriceHistory, h[0]) {
+			e.Day = h[0].ChangedAt
+		}
+		add(e)
+	}
+	score := t.entry(WhatScore)
+	score.Old, score.New = figureText(prior.Score), figureText(t.Score)
+	if h := t.ScoreHistory; t.HasDatedScore() && !hasChange(prior.ScoreHistory, h[0]) {
+		one, _ := OnDay(h, h[0].ChangedAt)
+		score.Day, score.Note = one.ChangedAt, one.Note
+	}
+	add(score)
+	if t.TestedAt > prior.TestedAt || t.TestedAt == "" {
+		e := t.entry(WhatTest)
+		e.Day, e.Old, e.New = t.TestedAt, prior.TestedAt, t.TestedAt
+		add(e)
+	}
+	renamed := t.entry(WhatRenamed)
+	renamed.Old, renamed.New = prior.Name, t.Name
+	add(renamed)
+	if t.TestedAt != "" && t.TestedAt == prior.TestedAt { // a new test brings its text
+		e := t.entry(WhatText)
+		e.Old, e.New = checksum(prior.Body), checksum(t.Body)
+		add(e)
+	}
+}
+
+// hasChange reports whether a history has a change, whoever wrote it.
+func hasChange[E change[E]](history []E, one E) bool {
+	return slices.ContainsFunc(history, func(e E) bool { return e.key() == one.key() })
+}
+
+// tellHistory adds what the histories of a tool tell otherwise than in the morning, when it was prior, or nil.
+func (w *teller) tellHistory(prior, t *Tool) {
+	var before []Entry
+	if prior != nil {
+		before = prior.Entries()
+	}
+	after := t.Entries()
+	isIn := func(list []Entry, e *Entry) bool {
+		return slices.ContainsFunc(list, func(o Entry) bool { return o.What == e.What && o.Day == e.Day && o.Says(e) })
+	}
+	for _, e := range after {
+		isHistory := e.What == WhatPrice || e.What == WhatScore
+		if !isIn(before, &e) && (isHistory || prior == nil) {
+			w.past = append(w.past, e)
+		}
+	}
+	for _, e := range before {
+		if (e.What == WhatPrice || e.What == WhatScore) && !isIn(after, &e) {
+			e.Withdrawn = true
+			w.past = append(w.past, e)
+		}
+	}
+}
+
+// tellPlans adds the plans that came and went.
+func (w *teller) tellPlans(prior, t *Tool) {
+	of := func(list []PlanRow, name string) string {
+		i := slices.IndexFunc(list, func(p PlanRow) bool { return p.Name == name })
+		if i < 0 {
+			return ""
+		}
+		return list[i].Price
+	}
+	for _, p := range slices.Concat(prior.Plans, t.Plans) {
+		e := t.entry(WhatPlan)
+		e.Field, e.Old, e.New = p.Name, of(prior.Plans, p.Name), of(t.Plans, p.Name)
+		if e.Old == "" || e.New == "" {
+			w.tellChange(e)
+		}
+	}
+}
+
+// Announces returns the entries of all that is announced for a tool, by day; c is its catalogue.
+func (t *Tool) Announces(c *Catalog) (list []Entry) {
+	now := PriceValue{t.Pricing, t.Price, t.PriceDisplay}
+	for i := range t.Announced {
+		a, e := &t.Announced[i], t.entry(WhatAnnounced)
+		e.Field, e.New = a.From, string(a.Retire)
+		if next := c.Tool(a.Successor); next != nil {
+			e.Note = next.Name
+		}
+		if a.Retire == "" {
+			e.Note = now.String()
+			now = PriceValue{cmp.Or(a.Pricing, now.Pricing), cmp.Or(a.Price, now.Price), a.PriceDisplay}
+			e.New = now.String()
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// tellAnnounced adds the announcements that came, changed or went. One whose day has come has happened.
+func (w *teller) tellAnnounced(prior, t *Tool) {
+	of := func(list []Entry, from string) (value, note string) {
+		for i := range list {
+			if list[i].Field == from {
+				return list[i].New, list[i].Note
+			}
+		}
+		return "", ""
+	}
+	before, after := prior.Announces(w.morning), t.Announces(w.now)
+	var days []string
+	for _, a := range slices.Concat(prior.Announced, t.Announced) {
+		if !slices.Contains(days, a.From) {
+			days = append(days, a.From)
+		}
+	}
+	for _, day := range days {
+		e := t.entry(WhatAnnounced)
+		was, noted := of(before, day)
+		e.Field, e.Old = day, was
+		e.New, e.Note = of(after, day)
+		if e.New == "" {
+			e.Note = noted
+		}
+		happened := slices.ContainsFunc(t.PriceHistory, func(p PriceChange) bool { return p.ChangedAt == day })
+		if day > w.today && (e.New != "" || !happened) {
+			w.tellChange(e)
+		}
+	}
+}
+
+// A version of a text is the text in a catalogue, with its record.
+type version struct {
+	text
+	record any
+}
+
+// tellTexts adds the texts of a kind that came, were rewritten or went.
+func (w *teller) tellTexts(k *Kind, slugs []string) {
+	versions := func(c *Catalog) map[string]version {
+		all := map[string]version{}
+		for _, slug := range slugs {
+			if record := k.find(c, slug); record != nil {
+				all[k.First(record)] = version{k.text(c, record), record}
+			}
+		}
+		return all
+	}
+	before, after := versions(w.morning), versions(w.now)
+	for _, first := range sorted(before, after) {
+		was, is := before[first], after[first]
+		var e Entry
+		switch {
+		case is.words != "":
+			e = is.entry(k, is.record, WhatText)
+			if e.Old, e.New = checksum(was.words), checksum(is.words); e.Old == "" {
+				e.Day = is.day
+			}
+		case was.words != "":
+			e = was.entry(k, was.record, WhatRemoved)
+			e.Old = e.Name
+		}
+		e.Topics = slices.Concat(was.topics, is.topics)
+		w.tellChange(e)
+	}
+}
