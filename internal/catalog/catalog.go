@@ -47,7 +47,7 @@ type Catalog struct {
 
 	// Gone holds the oldest slugs of the records of a kind that were removed, by their last slugs. Only a publication
 	// knows it.
-	Gone map[*Kind]map[string]string
+	Gone map[*Kind]map[string]string `json:"-"`
 }
 
 // A Theme is the face of the site: colours as #7a1f3d, "" for the default.

@@ -268,7 +268,7 @@ func (c *Catalog) PastEntries() (all []Entry) {
 	for i := range c.Articles {
 		t := c.Articles[i].text(c)
 		e := t.entry(ArticleKind, &c.Articles[i], WhatText)
-		e.Day = t.day
+		e.Day, e.New = t.day, checksum(t.words)
 		all = append(all, e)
 	}
 	slices.SortFunc(all, func(a, b Entry) int {

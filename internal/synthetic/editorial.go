@@ -44,6 +44,9 @@ func (m *generator) addEditorial(c *catalog.Catalog) {
 		x.Authors = m.authors()
 		if former := "duel-" + x.Slug; m.chance(10) && catalog.IsSlug(former) {
 			x.Aliases = []string{former}
+			if i%2 == 0 {
+				x.FirstSlug = "match-" + x.Slug
+			}
 		}
 	}
 	m.addTests(c)

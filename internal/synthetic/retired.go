@@ -21,6 +21,9 @@ func (m *generator) retired(tools []*catalog.Tool, reason catalog.Reason) catalo
 	if len(r.Slug)%3 == 0 {
 		r.Sources = []string{"https://" + r.Slug + ".example/fin"}
 	}
+	if len(r.Slug)%5 == 0 {
+		r.FirstSlug = r.Slug + "-beta"
+	}
 	about := subject{field: fieldOf(successor.Category), name: name, rival: successor.Name}
 	r.Note = m.line(pick(m, texts["retired "+string(reason)]), about)
 	if m.chance(60) {
