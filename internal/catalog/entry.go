@@ -116,12 +116,11 @@ func firstOf(slug, first string, aliases []string) string {
 func (t *Tool) First() string { return firstOf(t.Slug, t.FirstSlug, t.Aliases) }
 
 // entry returns an entry about a tool without its day.
-func (t *Tool) entry(what What) Entry {
-	first := t.First()
-	return Entry{
-		Kind: ToolKind.Name, Slug: t.Slug, First: first, Name: t.Name, What: what,
-		Topics: []string{ToolTopic + first, CategoryTopic + t.Category},
-	}
+func (t *Tool) entry(what What) Entry { return toolEntry(what, t.Slug, t.First(), t.Name, t.Category) }
+
+func toolEntry(what What, slug, first, name, category string) Entry {
+	topics := []string{ToolTopic + first, CategoryTopic + category}
+	return Entry{Kind: ToolKind.Name, Slug: slug, First: first, Name: name, What: what, Topics: topics}
 }
 
 // Entries returns the entries that a tool tells by itself: its histories and days.
@@ -166,11 +165,7 @@ func (t *Tool) Entries() (list []Entry) {
 
 // entry returns an entry about a retired tool.
 func (r *Retired) entry(what What) Entry {
-	first := RetiredKind.First(r)
-	return Entry{
-		Kind: ToolKind.Name, Slug: r.Slug, First: first, Name: r.Name, What: what,
-		Topics: []string{ToolTopic + first, CategoryTopic + r.Category},
-	}
+	return toolEntry(what, r.Slug, RetiredKind.First(r), r.Name, r.Category)
 }
 
 // told returns the entry that an obituary tells; c is its catalogue.
@@ -219,9 +214,9 @@ func (p *Page) text(*Catalog) text {
 func (c *Catalog) topicsOf(slugs ...string) (topics []string) {
 	for _, slug := range slugs {
 		if t := c.Tool(slug); t != nil {
-			topics = append(topics, ToolTopic+t.First(), CategoryTopic+t.Category)
+			topics = append(topics, t.entry("").Topics...)
 		} else if r := c.retired(slug); r != nil {
-			topics = append(topics, ToolTopic+RetiredKind.First(r), CategoryTopic+r.Category)
+			topics = append(topics, r.entry("").Topics...)
 		} else {
 			topics = append(topics, ToolTopic+slug)
 		}
@@ -253,13 +248,9 @@ func checksum(text string) string {
 // PastEntries returns what the records of a catalogue tell of the time before it was first published, the last days first:
 // of a large one no more than lists show.
 func (c *Catalog) PastEntries() (all []Entry) {
-	byCategory := map[string][]*Tool{}
 	for _, t := range c.Tools {
-		byCategory[t.Category] = append(byCategory[t.Category], t)
-	}
-	for _, tools := range byCategory {
-		for _, t := range lastTold(tools) {
-			all = append(all, t.Entries()...)
+		if all = append(all, t.Entries()...); len(all) > 4*KeptEntries {
+			all = lastEntries(all)
 		}
 	}
 	for i := range c.Retired {
@@ -271,51 +262,26 @@ func (c *Catalog) PastEntries() (all []Entry) {
 		e.Day, e.New = t.day, checksum(t.words)
 		all = append(all, e)
 	}
+	return lastEntries(all)
+}
+
+// lastEntries returns the last of many entries, the last days first: of each category those that tell more than that a tool
+// is new, and those that tell that.
+func lastEntries(all []Entry) []Entry {
+	const most = 60 // more than any list has entries
 	slices.SortFunc(all, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(a.Slug, b.Slug), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.What, b.What))
 	})
+	if len(all) > KeptEntries {
+		count := map[string]int{}
+		all = slices.DeleteFunc(all, func(e Entry) bool {
+			list := strings.Join(e.Topics[min(1, len(e.Topics)):], " ")
+			if e.What == WhatNew {
+				list += " new"
+			}
+			count[list]++
+			return count[list] > most
+		})
+	}
 	return all[:min(len(all), KeptEntries)]
-}
-
-// lastTold returns those of some tools whose past is told: the last that tell something, and the last that tell more
-// than that they are new.
-func lastTold(tools []*Tool) []*Tool {
-	const most = 60 // more than any list has entries
-	if len(tools) <= most {
-		return tools
-	}
-	type dated struct {
-		day  string
-		tool *Tool
-	}
-	var all, known []dated
-	add := func(list []dated, one dated) []dated {
-		if one.day == "" || len(list) == most && one.day <= list[most-1].day {
-			return list
-		}
-		i, _ := slices.BinarySearchFunc(list, one.day, func(d dated, day string) int { return cmp.Compare(day, d.day) })
-		list = slices.Insert(list, i, one)
-		return list[:min(len(list), most)]
-	}
-	for _, t := range tools {
-		day := t.TestedAt
-		for i := range t.PriceHistory {
-			if p := &t.PriceHistory[i]; !p.IsConversion() {
-				day = max(day, p.ChangedAt)
-			}
-		}
-		for i := range t.ScoreHistory {
-			if c := &t.ScoreHistory[i]; c.ChangesScore() {
-				day = max(day, c.ChangedAt)
-			}
-		}
-		all, known = add(all, dated{max(day, t.AddedAt), t}), add(known, dated{day, t})
-	}
-	var latest []*Tool
-	for _, d := range slices.Concat(all, known) {
-		if !slices.Contains(latest, d.tool) {
-			latest = append(latest, d.tool)
-		}
-	}
-	return latest
 }

@@ -52,23 +52,23 @@ type life struct {
 }
 
 // lives returns what a catalogue has of the tools that have some slugs in it, by their oldest slugs.
-func (c *Catalog) lives(slugs []string) map[string]life {
-	all := map[string]life{}
+func (c *Catalog) lives(slugs []string) map[string]*life {
+	all := map[string]*life{}
+	of := func(first string) *life {
+		if all[first] == nil {
+			all[first] = &life{}
+		}
+		return all[first]
+	}
 	for _, slug := range slugs {
 		if t := c.Tool(slug); t != nil {
-			own := all[t.First()]
-			own.tool = t
-			all[t.First()] = own
+			of(t.First()).tool = t
 		}
 		if r := c.retired(slug); r != nil {
-			own := all[RetiredKind.First(r)]
-			own.retired = r
-			all[RetiredKind.First(r)] = own
+			of(RetiredKind.First(r)).retired = r
 		}
 		if t := c.Past[slug]; t != nil {
-			own := all[cmp.Or(t.FirstSlug, slug)]
-			own.past = t
-			all[cmp.Or(t.FirstSlug, slug)] = own
+			of(cmp.Or(t.FirstSlug, slug)).past = t
 		}
 	}
 	return all
@@ -88,11 +88,11 @@ func sorted[T any](all ...map[string]T) (keys []string) {
 func (w *teller) tellTools(slugs []string) {
 	before, after := w.morning.lives(slugs), w.now.lives(slugs)
 	for _, first := range sorted(before, after) {
-		switch was, is := before[first], after[first]; {
+		switch was, is := cmp.Or(before[first], &life{}), cmp.Or(after[first], &life{}); {
 		case is.tool != nil:
 			prior := was.tool
 			if prior == nil {
-				prior = w.tellNewcomer(&was, is.tool)
+				prior = w.tellNewcomer(was, is.tool)
 			}
 			w.tellTool(prior, is.tool)
 			w.tellPlans(prior, is.tool)

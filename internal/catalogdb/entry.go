@@ -97,22 +97,25 @@ func (p *publication) morning(ctx context.Context, first int64) (*catalog.Catalo
 // A page is the part of the chronicle that a version may change.
 type entryPage struct {
 	*publication
-	version, first int64 // the present version, and the first one of the day
-	states         map[string]*entryStates
+	version, first int64                     // the present version, and the first one of the day
+	before, last   map[string]*catalog.Entry // states of entries by id, in the morning and now
 	position       int64
 	at             string
 	rows           []storedEntry // to be written
 }
 
-// entryStates are the last states of an entry in the morning and now; nil for none.
-type entryStates struct{ before, last *catalog.Entry }
-
 // tell compares the day with its morning and writes what happened, before the records are written.
 func (p *publication) tell(ctx context.Context, version int64) (err error) {
-	w := entryPage{publication: p, version: version, at: catalog.FormatTime(p.now), states: map[string]*entryStates{}}
+	w := entryPage{
+		publication: p, version: version, at: catalog.FormatTime(p.now),
+		before: map[string]*catalog.Entry{}, last: map[string]*catalog.Entry{},
+	}
 	if version == 1 {
 		for _, e := range p.next.PastEntries() {
-			w.rows = append(w.rows, storedEntry{e, version})
+			if w.last[e.ID()] == nil {
+				w.last[e.ID()] = &e
+				w.rows = append(w.rows, storedEntry{e, version})
+			}
 		}
 		return w.write(ctx)
 	}
@@ -161,20 +164,13 @@ func (w *entryPage) read(ctx context.Context, told, past []catalog.Entry, today 
 			return nil, err
 		}
 		for i := range rows {
-			of := w.of(rows[i].ID())
-			if of.last = &rows[i].Entry; rows[i].version < w.first {
-				of.before = of.last
+			id := rows[i].ID()
+			if w.last[id] = &rows[i].Entry; rows[i].version < w.first {
+				w.before[id] = w.last[id]
 			}
 		}
 	}
 	return ofDay, nil
-}
-
-func (w *entryPage) of(id string) *entryStates {
-	if w.states[id] == nil {
-		w.states[id] = &entryStates{}
-	}
-	return w.states[id]
 }
 
 // merge adds the states that differ from the last ones: of entries of the day that do not follow any more, which are again
@@ -184,14 +180,14 @@ func (w *entryPage) merge(told, past []catalog.Entry, ofDay []string, today stri
 	isToday := map[string]bool{}
 	for i := range told {
 		e := &told[i]
-		if before := w.of(e.ID()).before; e.Day != today && before != nil && !before.Withdrawn {
+		if before := w.before[e.ID()]; e.Day != today && before != nil && !before.Withdrawn {
 			e.Day = today
 		}
 		isToday[e.ID()] = true
 	}
 	var quiet []catalog.Entry // which only records tell
 	for _, e := range past {
-		last := w.of(e.ID()).last
+		last := w.last[e.ID()]
 		switch {
 		case isToday[e.ID()]:
 		case last == nil && !e.Withdrawn, last != nil && last.At == "":
@@ -206,12 +202,11 @@ func (w *entryPage) merge(told, past []catalog.Entry, ofDay []string, today stri
 			continue
 		}
 		isToday[id] = true
-		of := w.of(id)
-		e := *of.last
-		if e.Withdrawn = true; of.before != nil {
-			e = *of.before
+		e := *w.last[id]
+		if e.Withdrawn = true; w.before[id] != nil {
+			e = *w.before[id]
 		}
-		if e.At = w.at; of.last.At == "" {
+		if e.At = w.at; w.last[id].At == "" {
 			e.At = ""
 		}
 		w.add(e)
@@ -227,13 +222,11 @@ func (w *entryPage) merge(told, past []catalog.Entry, ofDay []string, today stri
 
 // add adds a state unless it is the last one.
 func (w *entryPage) add(e catalog.Entry) {
-	of := w.of(e.ID())
-	if of.last != nil && of.last.Says(&e) && (of.last.At == "") == (e.At == "") {
+	if last := w.last[e.ID()]; last != nil && last.Says(&e) && (last.At == "") == (e.At == "") {
 		return
 	}
 	w.position++
 	e.Position = w.position
-	of.last = &e
 	w.rows = append(w.rows, storedEntry{e, w.version})
 }
 

@@ -4,6 +4,7 @@ package chronicle
 
 import (
 	"cmp"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -89,10 +90,10 @@ func PriceWords(old, now catalog.PriceValue, in problem.Language) string {
 	before, after := Price(old, in), Price(now, in)
 	switch {
 	case before == after && old.Pricing != now.Pricing:
-		return in.Either("de ", "from ") + model(old, in) + in.Either(" à ", " to ") + model(now, in) +
+		return in.Either("de ", "from ") + said(string(old.Pricing), in) + in.Either(" à ", " to ") + said(string(now.Pricing), in) +
 			in.Either(", toujours ", ", still ") + after
 	case old.Pricing != now.Pricing:
-		return before + " (" + model(old, in) + ") → " + after + " (" + model(now, in) + ")"
+		return before + " (" + said(string(old.Pricing), in) + ") → " + after + " (" + said(string(now.Pricing), in) + ")"
 	}
 	amount, unit, hasUnit := strings.Cut(before, "\u00a0")
 	if _, other, _ := strings.Cut(after, "\u00a0"); hasUnit && other == unit {
@@ -110,37 +111,27 @@ func Price(p catalog.PriceValue, in problem.Language) string {
 		return in.Either("sur devis", "on request")
 	}
 	amount := chart.Price(p.Pricing, p.Price)
-	if in == problem.English {
-		amount = englishPrice(amount)
-	}
 	if p.Display == catalog.Converted {
-		return in.Either("environ ", "about ") + amount
+		amount = "environ " + amount
 	}
-	return amount
+	return said(amount, in)
 }
 
-// englishPrice returns a price of the catalogue, as visitors see it, in English: 1,234.50 €/month.
-func englishPrice(price string) string {
-	amount, period, ok := strings.Cut(price, "€/")
-	if !ok {
-		return price
+// said returns words of prices and models, which are French, in a language.
+func said(text string, in problem.Language) string {
+	if in == problem.French {
+		return text
 	}
-	words := strings.Split(period, "/")
-	for i, word := range words {
-		words[i] = cmp.Or(englishWords[word], word)
-	}
-	return strings.NewReplacer(",", ".", french.Narrow, ",").Replace(amount) + "€/" + strings.Join(words, "/")
+	return word.ReplaceAllStringFunc(text, func(w string) string { return cmp.Or(englishWords[w], w) })
 }
 
-var englishWords = map[string]string{
-	"an": "year", "semestre": "half-year", "trimestre": "quarter", "mois": "month", "semaine": "week", "jour": "day",
-	"heure": "hour", "utilisateur": "user", "gratuit": "free", "payant": "paid",
-}
-
-// model returns the word for how a tool is paid.
-func model(p catalog.PriceValue, in problem.Language) string {
-	return in.Either(string(p.Pricing), cmp.Or(englishWords[string(p.Pricing)], string(p.Pricing)))
-}
+var (
+	word         = regexp.MustCompile(`\pL+`)
+	englishWords = map[string]string{
+		"an": "year", "semestre": "half-year", "trimestre": "quarter", "mois": "month", "semaine": "week", "jour": "day",
+		"heure": "hour", "utilisateur": "user", "gratuit": "free", "payant": "paid", "environ": "about",
+	}
+)
 
 // announcedWords says what is announced, for which day, or that it no longer is.
 func announcedWords(e *catalog.Entry, in problem.Language) string {

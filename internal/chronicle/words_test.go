@@ -45,7 +45,7 @@ func TestEveryEntryHasItsWords(t *testing.T) {
 		},
 		{
 			tool(catalog.WhatPrice, paid("1 234,50 €/mois"), paid("120 €/an")),
-			"Relectron~: 1_234,50~€/mois → 120~€/an|Relectron: 1,234.50~€/month → 120~€/year|Prix",
+			"Relectron~: 1_234,50~€/mois → 120~€/an|Relectron: 1_234,50~€/month → 120~€/year|Prix",
 		},
 		{
 			tool(catalog.WhatPrice, price("freemium", "10 €/mois", ""), paid("10 €/mois")),

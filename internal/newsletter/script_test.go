@@ -22,7 +22,9 @@ func price(slug, amount string) func(m *month) {
 	return func(m *month) { m.tools[slug].Price = amount + " €/mois" }
 }
 
-func renamed(from, to, name string) func(m *month) { return func(m *month) { m.rename(from, to, name) } }
+func renamed(from, to, name string) func(m *month) {
+	return func(m *month) { m.rename(from, to, name) }
+}
 
 func announced(days ...string) func(m *month) {
 	return func(m *month) {
