@@ -224,9 +224,9 @@ func (c *Catalog) topicsOf(slugs ...string) (topics []string) {
 	return topics
 }
 
-// entry returns an entry about a text that is a record of a kind.
-func (t *text) entry(k *Kind, record any, what What) Entry {
-	return Entry{Kind: k.Name, Slug: t.slug, First: k.First(record), Name: t.title, What: what, Note: t.note, Topics: t.topics}
+// entry returns an entry about a text of a kind.
+func (t *text) entry(k *Kind, first string, what What) Entry {
+	return Entry{Kind: k.Name, Slug: t.slug, First: first, Name: t.title, What: what, Note: t.note, Topics: t.topics}
 }
 
 func figureText(f *float64) string {
@@ -258,7 +258,7 @@ func (c *Catalog) PastEntries() (all []Entry) {
 	}
 	for i := range c.Articles {
 		t := c.Articles[i].text(c)
-		e := t.entry(ArticleKind, &c.Articles[i], WhatText)
+		e := t.entry(ArticleKind, ArticleKind.First(&c.Articles[i]), WhatText)
 		e.Day, e.New = t.day, checksum(t.words)
 		all = append(all, e)
 	}

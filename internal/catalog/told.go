@@ -74,20 +74,9 @@ func (c *Catalog) lives(slugs []string) map[string]*life {
 	return all
 }
 
-// sorted returns the sorted keys of maps, each once.
-func sorted[T any](all ...map[string]T) (keys []string) {
-	for _, m := range all {
-		for key := range m {
-			keys = append(keys, key)
-		}
-	}
-	slices.Sort(keys)
-	return slices.Compact(keys)
-}
-
 func (w *teller) tellTools(slugs []string) {
 	before, after := w.morning.lives(slugs), w.now.lives(slugs)
-	for _, first := range sorted(before, after) {
+	for _, first := range firstsOf(before, after) {
 		switch was, is := cmp.Or(before[first], &life{}), cmp.Or(after[first], &life{}); {
 		case is.tool != nil:
 			prior := was.tool
@@ -196,22 +185,18 @@ func (w *teller) tellHistory(prior, t *Tool) {
 	if prior != nil {
 		before = prior.Entries()
 	}
+	add := func(list, other []Entry, isGone bool) {
+		for _, e := range list {
+			isSame := func(o Entry) bool { return o.What == e.What && o.Day == e.Day && (isGone || o.Says(&e)) }
+			if (prior == nil || e.What == WhatPrice || e.What == WhatScore) && !slices.ContainsFunc(other, isSame) {
+				e.Withdrawn = isGone
+				w.past = append(w.past, e)
+			}
+		}
+	}
 	after := t.Entries()
-	isIn := func(list []Entry, e *Entry) bool {
-		return slices.ContainsFunc(list, func(o Entry) bool { return o.What == e.What && o.Day == e.Day && o.Says(e) })
-	}
-	for _, e := range after {
-		isHistory := e.What == WhatPrice || e.What == WhatScore
-		if !isIn(before, &e) && (isHistory || prior == nil) {
-			w.past = append(w.past, e)
-		}
-	}
-	for _, e := range before {
-		if (e.What == WhatPrice || e.What == WhatScore) && !isIn(after, &e) {
-			e.Withdrawn = true
-			w.past = append(w.past, e)
-		}
-	}
+	add(before, after, true)
+	add(after, before, false)
 }
 
 // tellPlans adds the plans that came and went.
@@ -262,59 +247,49 @@ func (w *teller) tellAnnounced(prior, t *Tool) {
 		return "", ""
 	}
 	before, after := prior.Announces(w.morning), t.Announces(w.now)
-	var days []string
 	for _, a := range slices.Concat(prior.Announced, t.Announced) {
-		if !slices.Contains(days, a.From) {
-			days = append(days, a.From)
-		}
-	}
-	for _, day := range days {
 		e := t.entry(WhatAnnounced)
-		was, noted := of(before, day)
-		e.Field, e.Old = day, was
-		e.New, e.Note = of(after, day)
-		if e.New == "" {
+		was, noted := of(before, a.From)
+		e.Field, e.Old = a.From, was
+		if e.New, e.Note = of(after, a.From); e.New == "" {
 			e.Note = noted
 		}
-		happened := slices.ContainsFunc(t.PriceHistory, func(p PriceChange) bool { return p.ChangedAt == day })
-		if day > w.today && (e.New != "" || !happened) {
+		happened := slices.ContainsFunc(t.PriceHistory, func(p PriceChange) bool { return p.ChangedAt == a.From })
+		if a.From > w.today && (e.New != "" || !happened) {
 			w.tellChange(e)
 		}
 	}
 }
 
-// A version of a text is the text in a catalogue, with its record.
-type version struct {
-	text
-	record any
-}
-
 // tellTexts adds the texts of a kind that came, were rewritten or went.
 func (w *teller) tellTexts(k *Kind, slugs []string) {
-	versions := func(c *Catalog) map[string]version {
-		all := map[string]version{}
+	texts := func(c *Catalog) map[string]text {
+		all := map[string]text{}
 		for _, slug := range slugs {
 			if record := k.find(c, slug); record != nil {
-				all[k.First(record)] = version{k.text(c, record), record}
+				all[k.First(record)] = k.text(c, record)
 			}
 		}
 		return all
 	}
-	before, after := versions(w.morning), versions(w.now)
-	for _, first := range sorted(before, after) {
+	before, after := texts(w.morning), texts(w.now)
+	for _, first := range firstsOf(before, after) {
 		was, is := before[first], after[first]
-		var e Entry
-		switch {
-		case is.words != "":
-			e = is.entry(k, is.record, WhatText)
-			if e.Old, e.New = checksum(was.words), checksum(is.words); e.Old == "" {
-				e.Day = is.day
-			}
-		case was.words != "":
-			e = was.entry(k, was.record, WhatRemoved)
+		e := is.entry(k, first, WhatText)
+		if e.Old, e.New = checksum(was.words), checksum(is.words); e.Old == "" {
+			e.Day = is.day
+		} else if e.New == "" {
+			e = was.entry(k, first, WhatRemoved)
 			e.Old = e.Name
 		}
 		e.Topics = slices.Concat(was.topics, is.topics)
 		w.tellChange(e)
 	}
+}
+
+// firstsOf returns the oldest slugs of what is in the morning or now.
+func firstsOf[T any](before, after map[string]T) []string {
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	return slices.Sorted(maps.Keys(all))
 }

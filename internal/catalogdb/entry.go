@@ -36,7 +36,7 @@ func entriesWhere(ctx context.Context, tx *sql.Tx, where string, args ...any) ([
 
 // latestEntries returns the last states of the entries of the chronicle, the latest first.
 func latestEntries(ctx context.Context, tx *sql.Tx) (list []catalog.Entry, err error) {
-	rows, err := entriesWhere(ctx, tx, `ORDER BY position DESC, day DESC LIMIT $1`, catalog.KeptEntries)
+	rows, err := entriesWhere(ctx, tx, `ORDER BY position DESC, day DESC, id LIMIT $1`, catalog.KeptEntries)
 	for i := range rows {
 		list = append(list, rows[i].Entry)
 	}
@@ -227,6 +227,7 @@ func (w *entryPage) add(e catalog.Entry) {
 	}
 	w.position++
 	e.Position = w.position
+	w.last[e.ID()] = &e
 	w.rows = append(w.rows, storedEntry{e, w.version})
 }
 

@@ -19,11 +19,11 @@ func Latest(s *snapshot.Snapshot) []catalog.Entry {
 	if len(entries) == 0 {
 		entries = s.Catalog.PastEntries()
 	}
-	all, isKnown := make([]catalog.Entry, 0, len(entries)), make(map[key]bool, len(entries))
+	all, isKnown := make([]catalog.Entry, 0, len(entries)), make(map[string]bool, len(entries))
 	for i := range entries {
 		e := &entries[i]
-		if k := keyOf(e); !isKnown[k] { // its last state
-			isKnown[k] = true
+		if id := e.ID(); !isKnown[id] { // its last state
+			isKnown[id] = true
 			if !e.Withdrawn && (e.At != "" || e.Day <= s.UpdatedAt) {
 				all = append(all, *e)
 			}
@@ -37,24 +37,14 @@ func Latest(s *snapshot.Snapshot) []catalog.Entry {
 	return all
 }
 
-// A key is the id of an entry, unwritten: there are many.
-type key struct{ kind, first, what, field, day string }
-
-func keyOf(e *catalog.Entry) key { return key{e.Kind, e.First, string(e.What), e.Field, e.Day} }
-
-// On returns what happened on some topics, the latest first.
+// On returns what happened on some topics, the latest first; "" is everything.
 func On(s *snapshot.Snapshot, topics ...string) (list []catalog.Entry) {
 	for _, e := range Latest(s) {
-		if IsOn(&e, topics) {
+		if slices.ContainsFunc(topics, func(topic string) bool { return topic == "" || slices.Contains(e.Topics, topic) }) {
 			list = append(list, e)
 		}
 	}
 	return list
-}
-
-// IsOn reports whether an entry is on one of some topics; "" is everything.
-func IsOn(e *catalog.Entry, topics []string) bool {
-	return slices.ContainsFunc(topics, func(topic string) bool { return topic == "" || slices.Contains(e.Topics, topic) })
 }
 
 // Time returns when something happened, as far as that is known: as RFC 3339.

@@ -40,6 +40,7 @@ func (m *month) publish() {
 	m.t.Helper()
 	next := m.c
 	next.Tools, next.Retired, next.Articles = nil, slices.Clone(m.c.Retired), slices.Clone(m.c.Articles)
+	next.Comparisons, next.Pages = slices.Clone(m.c.Comparisons), slices.Clone(m.c.Pages)
 	for _, t := range m.tools {
 		copied := *t
 		copied.Announced = slices.Clone(t.Announced)

@@ -1,6 +1,8 @@
 package newsletter
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,12 +12,22 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/chronicle"
 	"palmares/internal/problem"
+	"palmares/internal/sqldb"
 )
 
 // A step happens on a day of a script, a minute after the one before.
 type step struct {
 	day int
 	do  func(m *month) // before a publication; nil if the last version is undone
+}
+
+// hour is a step that nobody publishes: what was announced happens.
+func hour(m *month) {
+	if _, err := m.db.Catalogue.Advance(m.t.Context(), func() time.Time { return m.now }); err != nil {
+		m.t.Fatal(err)
+	}
+	m.load()
+	m.tools["plume"].Announced, m.tools["plume"].Price = nil, "35 €/mois" // as editors write it afterwards
 }
 
 func price(slug, amount string) func(m *month) {
@@ -191,6 +203,38 @@ var scripts = map[string]struct {
 		},
 		"Plume : 26 → 27 €/mois | Plume : 27 → 28 €/mois | Plume : 28 → 29 €/mois",
 	},
+	"an announcement that comes true": {
+		[]step{{1, announced("2026-11-20")}, {3, hour}, {4, price("plume", "36")}},
+		"Plume : 26 → 35 €/mois, annonce pour le 20 novembre 2026 | Plume : 26 → 35 €/mois | Plume : 35 → 36 €/mois",
+	},
+	"a price that editors date, undone": {
+		[]step{{2, func(m *month) {
+			m.tools["plume"].Price = "29 €/mois"
+			m.tools["plume"].PriceHistory = []catalog.PriceChange{{
+				ChangedAt: "2026-11-18", OldPricing: "payant", OldPrice: "26 €/mois", NewPricing: "payant", NewPrice: "29 €/mois",
+			}}
+		}}, {2, nil}, {3, price("plume", "30")}},
+		"Plume : 26 → 30 €/mois",
+	},
+	"comparisons and pages": {
+		[]step{{1, func(m *month) {
+			scored(7, "")(m)
+			figure := 6.0
+			m.tools["encre"].Score, m.tools["encre"].TestedAt = &figure, "2026-11-16"
+			m.c.Comparisons = []catalog.Comparison{{
+				Slug: "duel", Title: "Duel", ToolA: "plume", ToolB: "encre", Winner: "plume", WinnerNote: "Net.", Body: "Texte.",
+			}}
+			m.c.Pages = []catalog.Page{{Slug: "aide", Title: "Aide", Body: "Voici."}}
+		}}, {2, func(m *month) { m.c.Comparisons[0].Published, m.c.Pages[0].Menu = true, "header" }}, {3, func(m *month) {
+			m.rename("plume", "calame", "Plume")
+			m.c.Comparisons[0].ToolA, m.c.Comparisons[0].Winner = "calame", "calame"
+		}}, {4, func(m *month) {
+			m.tools["calame"].Body, m.c.Pages[0].Slug, m.c.Pages[0].Aliases = "Très bien.", "guide", []string{"aide"}
+		}}, {5, func(m *month) { m.c.Pages[0].Body, m.c.Comparisons = "Voilà.", nil }}, {6, func(m *month) { m.tools["calame"].Body = "" }}},
+		"Encre : première note, 6,0/10 | Encre : test publié | Plume : première note, 7,0/10 | Plume : test publié | " +
+			"Page publiée : Aide | Comparatif publié : Duel | Plume : avis réécrit | Comparatif retiré : Duel | " +
+			"Page réécrite : Aide | Plume : avis retiré",
+	},
 	"a history written later": {
 		[]step{{1, func(m *month) {
 			m.tools["plume"].PriceHistory = []catalog.PriceChange{{
@@ -232,5 +276,28 @@ func TestScriptsAreToldAlikeEverywhere(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A day has more versions than can be undone, and its morning is known all the same.
+func TestALongDayHasItsMorning(t *testing.T) {
+	m, began := newMonth(t, databases.OpenDSN(t, databases.SQLite(t)))
+	for _, day := range []int{1, 2} {
+		m.now = m.now.AddDate(0, 0, day)
+		for i := range 60 {
+			m.now = m.now.Add(time.Second)
+			price("plume", fmt.Sprint(27+i%3, ",", 10+day))(m)
+			m.publish()
+		}
+		m.write()
+	}
+	m.now = m.now.AddDate(0, 0, 20)
+	m.write()
+	if got, want := m.check(began), []string{"outil/plume/price/2026-11-18", "outil/plume/price/2026-11-20"}; !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	kept, err := sqldb.Value[int](t.Context(), m.db.SQL.Reads(), `SELECT count(DISTINCT until) FROM former_records`)
+	if err != nil || kept != 60 {
+		t.Errorf("what %d versions replaced is kept, %v", kept, err)
 	}
 }

@@ -280,28 +280,24 @@ func (s *Snapshot) indexAliases(c *catalog.Catalog) {
 		s.Aliases[k], s.firsts[k] = map[string]string{}, map[string]string{}
 	}
 	for slug, t := range c.Past {
-		s.setFirst(catalog.ToolKind, slug, cmp.Or(t.FirstSlug, slug))
+		s.firsts[catalog.ToolKind][cmp.Or(t.FirstSlug, slug)] = slug
 	}
 	for _, k := range catalog.WrittenKinds {
 		for i := range k.Len(c) {
 			record := k.At(c, i)
-			s.setFirst(k, k.Slug(record), k.First(record))
+			own := k
+			if k == catalog.RetiredKind {
+				own = catalog.ToolKind
+			}
+			if slug, first := k.Slug(record), k.First(record); slug != first || s.firsts[own][first] != "" {
+				s.firsts[own][first] = slug
+			}
 			for _, alias := range k.Aliases(record) {
 				if !k.IsUnpublished(record) {
 					s.Aliases[k][alias] = k.Slug(record)
 				}
 			}
 		}
-	}
-}
-
-// setFirst keeps the slug of a record whose oldest one is another.
-func (s *Snapshot) setFirst(k *catalog.Kind, slug, first string) {
-	if k == catalog.RetiredKind {
-		k = catalog.ToolKind
-	}
-	if slug != first {
-		s.firsts[k][first] = slug
 	}
 }
 

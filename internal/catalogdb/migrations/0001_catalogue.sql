@@ -114,7 +114,7 @@ CREATE TABLE entries (
 	version    BIGINT  NOT NULL,
 	PRIMARY KEY (id, position)
 );
-CREATE INDEX entries_position ON entries (position, day);
+CREATE INDEX entries_position ON entries (position);
 CREATE INDEX entries_version ON entries (version);
 CREATE INDEX entries_removed ON entries (kind, slug, first_slug) WHERE what = 'removed';
 
