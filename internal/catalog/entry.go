@@ -75,6 +75,11 @@ func (e *Entry) IsUrgent() bool {
 	return slices.Contains([]What{WhatPrice, WhatAnnounced, WhatRetired, WhatRestored}, e.What)
 }
 
+// IsOn reports whether the entry is on one of some topics; "" is everything.
+func (e *Entry) IsOn(topics []string) bool {
+	return slices.ContainsFunc(topics, func(topic string) bool { return topic == "" || slices.Contains(e.Topics, topic) })
+}
+
 // Says reports whether two states of an entry tell a reader the same. The price beside an announced one is that of its day.
 func (e *Entry) Says(o *Entry) bool {
 	if e.Withdrawn || o.Withdrawn {
@@ -177,6 +182,9 @@ func (r *Retired) told(c *Catalog) Entry {
 	}
 	return e
 }
+
+// A texter is a record that the chronicle tells as a text.
+type texter interface{ text(c *Catalog) text }
 
 // A text is a comparison, an article or a page as far as its entries tell it.
 type text struct {

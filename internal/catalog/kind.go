@@ -22,8 +22,6 @@ type Kind struct {
 	Summary    string // the field that tells a record in a line; "" for none
 	IsFeminine bool   // the name, in French
 
-	// text returns a record as the chronicle tells it; nil for a kind that it does not tell as a text.
-	text  func(c *Catalog, record any) text
 	first func(record any) any // FirstSlug; nil for a kind without
 	list
 }
@@ -37,7 +35,6 @@ var (
 	ComparisonKind = newPlainKind(Kind{
 		Name: "comparatif", Folder: "comparatifs", Noun: "comparison", Label: "Comparatif", Address: "/comparatifs/",
 		List: "/comparatifs", Fields: ComparisonFields, Summary: "winner_note", About: "les comparatifs, de même",
-		text: textOf((*Comparison).text),
 	}, func(c *Catalog) *[]Comparison { return &c.Comparisons })
 	RetiredKind = newPlainKind(Kind{
 		Name: "cimetiere", Folder: "cimetiere", Noun: "retired tool", Label: "Outil disparu", Address: "/cimetiere/",
@@ -45,11 +42,11 @@ var (
 	}, func(c *Catalog) *[]Retired { return &c.Retired })
 	PageKind = newPlainKind(Kind{
 		Name: "page", Folder: "pages", Noun: "page", Label: "Page", IsFeminine: true, Address: "/",
-		Fields: PageFields, Summary: "description", About: "les pages de l’éditeur, de même", text: textOf((*Page).text),
+		Fields: PageFields, Summary: "description", About: "les pages de l’éditeur, de même",
 	}, func(c *Catalog) *[]Page { return &c.Pages })
 	ArticleKind = newPlainKind(Kind{
 		Name: "article", Folder: "articles", Noun: "article", Label: "Article", Address: "/articles/", List: "/articles",
-		Fields: ArticleFields, Summary: "description", About: "les articles, de même", text: textOf((*Article).text),
+		Fields: ArticleFields, Summary: "description", About: "les articles, de même",
 	}, func(c *Catalog) *[]Article { return &c.Articles })
 	AuthorKind = newPlainKind(Kind{
 		Name: "auteur", Folder: "auteurs", Noun: "author", Label: "Auteur", Address: "/auteurs/", List: "/auteurs",
@@ -160,7 +157,13 @@ func (k *Kind) Has(form Form) bool {
 }
 
 // IsText reports whether the chronicle tells records of the kind, which may be nil, as texts.
-func (k *Kind) IsText() bool { return k != nil && k.text != nil }
+func (k *Kind) IsText() bool {
+	if k == nil {
+		return false
+	}
+	_, isText := k.New().(texter)
+	return isText
+}
 
 // IsPublic reports whether nothing in a record says that the public does not see it.
 func (k *Kind) IsPublic(record any) bool {
@@ -230,10 +233,6 @@ func newKind[T, E any](k Kind, in func(*Catalog) *[]E, of func(*E) *T, entry fun
 // newPlainKind returns a kind whose records are themselves in the list.
 func newPlainKind[T any](k Kind, in func(*Catalog) *[]T) *Kind {
 	return newKind(k, in, func(entry *T) *T { return entry }, func(record *T) T { return *record })
-}
-
-func textOf[T any](of func(*T, *Catalog) text) func(*Catalog, any) text {
-	return func(c *Catalog, record any) text { return of(record.(*T), c) }
 }
 
 func (l entries[T, E]) New() any                   { return new(T) }

@@ -9,29 +9,30 @@ import (
 // A teller compares the catalogue in the morning of a day with that of now.
 type teller struct {
 	morning, now *Catalog
-	today        string
-	told         []Entry
-	past         []Entry
+	at           string
+	told, past   []Entry
 }
 
-// Told returns what happened to records on a day: their state before its first publication, compared with their state now.
-// changed has the slugs, by kind, of the records that publications of the day changed. An entry that a record dates has
-// that day. past are entries that only histories tell and that were not there in the morning, or, if they are withdrawn,
-// are not any more. morning.Gone has what was removed before.
-func Told(morning, now *Catalog, changed map[*Kind][]string, today string) (told, past []Entry) {
-	w := teller{morning: morning, now: now, today: today}
+// Told returns what happened to records on the day of an instant: their state before its first publication, compared with
+// their state now. changed has the slugs, by kind, of the records that publications of the day changed. An entry that a
+// record dates has that day. The last ones, which have no instant, are those that only histories tell and that were not
+// there in the morning, or, if they are withdrawn, are not any more. morning.Gone has what was removed before.
+func Told(morning, now *Catalog, changed map[*Kind][]string, at string) []Entry {
+	w := teller{morning: morning, now: now, at: at}
 	w.tellTools(slices.Concat(changed[ToolKind], changed[RetiredKind]))
 	for _, k := range WrittenKinds {
-		if k.text != nil {
+		if k.IsText() {
 			w.tellTexts(k, changed[k])
 		}
 	}
-	return w.told, w.past
+	return slices.Concat(w.told, w.past)
 }
+
+func (w *teller) today() string { return w.at[:len("2006-01-02")] }
 
 // tell adds an entry, of today unless it has its day.
 func (w *teller) tell(e Entry) {
-	e.Day = cmp.Or(e.Day, w.today)
+	e.Day, e.At = cmp.Or(e.Day, w.today()), w.at
 	slices.Sort(e.Topics)
 	e.Topics = slices.Compact(e.Topics)
 	w.told = append(w.told, e)
@@ -255,7 +256,7 @@ func (w *teller) tellAnnounced(prior, t *Tool) {
 			e.Note = noted
 		}
 		happened := slices.ContainsFunc(t.PriceHistory, func(p PriceChange) bool { return p.ChangedAt == a.From })
-		if a.From > w.today && (e.New != "" || !happened) {
+		if a.From > w.today() && (e.New != "" || !happened) {
 			w.tellChange(e)
 		}
 	}
@@ -267,7 +268,7 @@ func (w *teller) tellTexts(k *Kind, slugs []string) {
 		all := map[string]text{}
 		for _, slug := range slugs {
 			if record := k.find(c, slug); record != nil {
-				all[k.First(record)] = k.text(c, record)
+				all[k.First(record)] = record.(texter).text(c)
 			}
 		}
 		return all

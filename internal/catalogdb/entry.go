@@ -131,18 +131,17 @@ func (p *publication) tell(ctx context.Context, version int64) (err error) {
 	if err != nil {
 		return err
 	}
-	today := catalog.Day(p.now)
-	told, past := catalog.Told(morning, p.next, changed, today)
-	ofDay, err := w.read(ctx, told, past, today)
+	told, today := catalog.Told(morning, p.next, changed, w.at), catalog.Day(p.now)
+	ofDay, err := w.read(ctx, told, today)
 	if err != nil {
 		return err
 	}
-	w.merge(told, past, ofDay, today)
+	w.merge(told, ofDay, today)
 	return w.write(ctx)
 }
 
 // read reads the states of entries, and returns the ids of those that versions of the day have changed, by position.
-func (w *entryPage) read(ctx context.Context, told, past []catalog.Entry, today string) (ofDay []string, err error) {
+func (w *entryPage) read(ctx context.Context, told []catalog.Entry, today string) (ofDay []string, err error) {
 	rows, err := entriesWhere(ctx, w.tx, `WHERE version >= $1 ORDER BY position`, w.first)
 	if err != nil {
 		return nil, err
@@ -151,7 +150,7 @@ func (w *entryPage) read(ctx context.Context, told, past []catalog.Entry, today 
 		ofDay = append(ofDay, rows[i].ID())
 	}
 	ids := slices.Clone(ofDay)
-	for _, e := range slices.Concat(told, past) {
+	for _, e := range told {
 		ids = append(ids, e.ID())
 		e.Day = today
 		ids = append(ids, e.ID())
@@ -176,32 +175,26 @@ func (w *entryPage) read(ctx context.Context, told, past []catalog.Entry, today 
 // merge adds the states that differ from the last ones: of entries of the day that do not follow any more, which are again
 // as they were in the morning, and of those that follow. What an earlier day told is never told otherwise: what happens
 // again is of today.
-func (w *entryPage) merge(told, past []catalog.Entry, ofDay []string, today string) {
-	isToday := map[string]bool{}
-	for i := range told {
-		e := &told[i]
-		if before := w.before[e.ID()]; e.Day != today && before != nil && !before.Withdrawn {
+func (w *entryPage) merge(told []catalog.Entry, ofDay []string, today string) {
+	var follow []catalog.Entry
+	isKnown := map[string]bool{}
+	for _, e := range told {
+		before := w.before[e.ID()]
+		if e.At != "" && before != nil && !before.Withdrawn {
 			e.Day = today
 		}
-		isToday[e.ID()] = true
-	}
-	var quiet []catalog.Entry // which only records tell
-	for _, e := range past {
 		last := w.last[e.ID()]
-		switch {
-		case isToday[e.ID()]:
-		case last == nil && !e.Withdrawn, last != nil && last.At == "":
-			quiet = append(quiet, e)
-			isToday[e.ID()] = true
-		case last != nil && last.Says(&e):
-			isToday[e.ID()] = true
+		isQuiet := last == nil && !e.Withdrawn || last != nil && (last.At == "" || last.Says(&e))
+		if !isKnown[e.ID()] && (e.At != "" || isQuiet) {
+			isKnown[e.ID()] = true
+			follow = append(follow, e)
 		}
 	}
 	for _, id := range ofDay {
-		if isToday[id] {
+		if isKnown[id] {
 			continue
 		}
-		isToday[id] = true
+		isKnown[id] = true
 		e := *w.last[id]
 		if e.Withdrawn = true; w.before[id] != nil {
 			e = *w.before[id]
@@ -211,23 +204,18 @@ func (w *entryPage) merge(told, past []catalog.Entry, ofDay []string, today stri
 		}
 		w.add(e)
 	}
-	for _, e := range told {
-		e.At = w.at
-		w.add(e)
-	}
-	for _, e := range quiet {
+	for _, e := range follow {
 		w.add(e)
 	}
 }
 
-// add adds a state unless it is the last one.
+// add adds a state unless the last one says it.
 func (w *entryPage) add(e catalog.Entry) {
-	if last := w.last[e.ID()]; last != nil && last.Says(&e) && (last.At == "") == (e.At == "") {
+	if last := w.last[e.ID()]; last != nil && last.Says(&e) && (e.At == "" || last.At != "") {
 		return
 	}
 	w.position++
 	e.Position = w.position
-	w.last[e.ID()] = &e
 	w.rows = append(w.rows, storedEntry{e, w.version})
 }
 

@@ -40,7 +40,7 @@ func Latest(s *snapshot.Snapshot) []catalog.Entry {
 // On returns what happened on some topics, the latest first; "" is everything.
 func On(s *snapshot.Snapshot, topics ...string) (list []catalog.Entry) {
 	for _, e := range Latest(s) {
-		if slices.ContainsFunc(topics, func(topic string) bool { return topic == "" || slices.Contains(e.Topics, topic) }) {
+		if e.IsOn(topics) {
 			list = append(list, e)
 		}
 	}
@@ -122,16 +122,15 @@ func FollowedOn(s *snapshot.Snapshot, topic string) (f Followed, ok bool) {
 
 // Names returns the topics that say the same as one: those of a category have its former slugs, too.
 func Names(s *snapshot.Snapshot, topic string) []string {
-	slug, isCategory := strings.CutPrefix(topic, catalog.CategoryTopic)
-	names := []string{topic}
 	for i := range s.Catalog.Categories {
 		own := &s.Catalog.Categories[i]
-		if isCategory && (own.Slug == slug || slices.Contains(own.Aliases, slug)) {
-			names = []string{catalog.CategoryTopic + own.Slug}
-			for _, alias := range own.Aliases {
-				names = append(names, catalog.CategoryTopic+alias)
-			}
+		names := []string{catalog.CategoryTopic + own.Slug}
+		for _, alias := range own.Aliases {
+			names = append(names, catalog.CategoryTopic+alias)
+		}
+		if slices.Contains(names, topic) {
+			return names
 		}
 	}
-	return names
+	return []string{topic}
 }

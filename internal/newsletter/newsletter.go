@@ -86,39 +86,29 @@ func (n *Newsletter) tell(ctx context.Context, done *string, isFor func(*catalog
 // news is what a round tells.
 type news struct {
 	snap    *snapshot.Snapshot
-	entries map[string][]*told // by topic, the last position first
+	entries map[string][]*states // by topic, the last position first
 }
 
-// A told entry has its states up to a round, the last first, and the topics of all of them.
-type told struct {
-	states []*catalog.Entry
-	topics []string
-}
+// states are those of an entry up to a round, the last first.
+type states []*catalog.Entry
 
 // newNews returns what is told at a pace, given the states of entries up to a round, the last first.
-func newNews(s *snapshot.Snapshot, states []catalog.Entry, pace string) news {
-	n, byID, all := news{s, map[string][]*told{}}, map[string]*told{}, []*told(nil)
-	for i := range states {
-		e := &states[i]
+func newNews(s *snapshot.Snapshot, entries []catalog.Entry, pace string) news {
+	n, byID := news{s, map[string][]*states{}}, map[string]*states{}
+	for i := range entries {
+		e := &entries[i]
 		if e.At == "" || pace == readerdb.FollowAtOnce && !e.IsUrgent() {
 			continue
 		}
 		of := byID[e.ID()]
 		if of == nil {
-			of = &told{topics: []string{""}}
-			byID[e.ID()], all = of, append(all, of)
-		}
-		of.states = append(of.states, e)
-		for _, topic := range e.Topics {
-			if !slices.Contains(of.topics, topic) {
-				of.topics = append(of.topics, topic)
+			of = &states{}
+			byID[e.ID()] = of
+			for _, topic := range append([]string{""}, e.Topics...) {
+				n.entries[topic] = append(n.entries[topic], of)
 			}
 		}
-	}
-	for _, of := range all {
-		for _, topic := range of.topics {
-			n.entries[topic] = append(n.entries[topic], of)
-		}
+		*of = append(*of, e)
 	}
 	return n
 }
@@ -129,12 +119,11 @@ type reader struct {
 	topics []string // all names of it
 }
 
-// was returns the last state of an entry that mails to readers, who are one, have told; nil for none.
-func (t *told) was(readers []reader) *catalog.Entry {
-	for _, e := range t.states {
+// told returns the last state that mails to readers, who are one, have told; nil for none.
+func (s states) told(readers []reader) *catalog.Entry {
+	for _, e := range s {
 		for _, r := range readers {
-			isTold := r.Began < e.Position && e.Position <= r.Cursor
-			if isTold && slices.ContainsFunc(r.topics, func(topic string) bool { return slices.Contains(t.topics, topic) }) {
+			if r.Began < e.Position && e.Position <= r.Cursor && s[0].IsOn(r.topics) {
 				return e
 			}
 		}
@@ -163,11 +152,11 @@ func (n news) write(follows []readerdb.Follow) string {
 		isNew := false
 		for _, topic := range r.topics {
 			for _, of := range n.entries[topic] {
-				now := of.states[0]
+				now := (*of)[0]
 				if now.Position <= r.Cursor {
 					break
 				}
-				was := of.was(readers)
+				was := of.told(readers)
 				wasTold := was != nil && !was.Withdrawn
 				if wasTold && !was.Says(now) || !wasTold && !now.Withdrawn {
 					isCorrection[now], isNew = wasTold, true
