@@ -144,23 +144,21 @@ func (t *Tool) carryOver(before, prior *Tool, today string) {
 // identify gives the records of a kind in next their oldest slugs. A record that was there, also under another slug or
 // before it was removed, keeps its own; no other one ever gets the same.
 func (k *Kind) identify(old, next *Catalog) {
-	var fresh []any
-	for i := range k.Len(next) {
-		record := k.At(next, i)
-		if prior := k.prior(old, next, record); prior == nil {
-			fresh = append(fresh, record)
-		} else if prior != record { // see Settle
-			k.setFirst(record, k.First(prior))
-		}
-	}
-	if len(fresh) == 0 || old.Name == "" {
+	if old.Name == "" {
 		return
 	}
-	isUsed := map[string]bool{}
+	isUsed, fresh := map[string]bool{}, []any(nil)
 	for i := range k.Len(next) {
-		if record := k.At(next, i); k.prior(old, next, record) != nil {
-			isUsed[k.First(record)] = true
+		record := k.At(next, i)
+		prior := k.prior(old, next, record)
+		if prior == nil {
+			fresh = append(fresh, record)
+			continue
 		}
+		if prior != record { // see Settle
+			k.setFirst(record, k.First(prior))
+		}
+		isUsed[k.First(record)] = true
 	}
 	gone := old.gone(k)
 	maps.DeleteFunc(gone, func(_, first string) bool { return isUsed[first] }) // it is back
@@ -186,10 +184,8 @@ func (k *Kind) identify(old, next *Catalog) {
 
 // gone returns the oldest slugs of the records of a kind that c does not have any more, by their last slugs.
 func (c *Catalog) gone(k *Kind) map[string]string {
-	gone := maps.Clone(c.Gone[k])
-	if gone == nil {
-		gone = map[string]string{}
-	}
+	gone := map[string]string{}
+	maps.Copy(gone, c.Gone[k])
 	if k == ToolKind {
 		for i := range c.Retired {
 			gone[c.Retired[i].Slug] = RetiredKind.First(&c.Retired[i])
@@ -270,12 +266,6 @@ func (c *Catalog) prior(next *Catalog, t *Tool) *Tool {
 
 // prior is Catalog.prior for a record of the kind.
 func (k *Kind) prior(c, next *Catalog, record any) any {
-	if t, ok := record.(*Tool); ok {
-		if p := c.prior(next, t); p != nil {
-			return p
-		}
-		return nil
-	}
 	if p := k.find(c, k.Slug(record)); p != nil {
 		return p
 	}

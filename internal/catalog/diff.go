@@ -64,25 +64,6 @@ func Removals(old, next *Catalog) []string {
 	return removed
 }
 
-// absorbed returns the slugs of the active tools of old that became aliases of other
-// tools in next, without having been renamed to them: two tools were merged.
-func absorbed(old, next *Catalog) []string {
-	var slugs []string
-	for i := range next.Tools {
-		t := next.Tools[i]
-		if len(t.Aliases) == 0 {
-			continue
-		}
-		prior := old.prior(next, t)
-		for _, alias := range t.Aliases {
-			if old.Tool(alias) != nil && prior != nil && prior.Slug != alias {
-				slugs = append(slugs, alias)
-			}
-		}
-	}
-	return slugs
-}
-
 // Compare returns what next changes, compared with old. CarryOver(old, next) must
 // have been called. sections splits a review into its sections
 // (markdown.Sections); it is called only for reviews that differ.
@@ -170,10 +151,14 @@ func (d *Diff) compareTools(old, next *Catalog) {
 		}
 	}
 	d.set(ToolKind, r)
-	gone := slices.Concat(Removals(old, next), absorbed(old, next))
-	slices.Sort(gone)
-	for _, slug := range gone {
-		d.add(Change{Type: ToolRemoved, Slug: slug, URL: old.CanonicalURLOf(old.Tool(slug))})
+	isRenamed := map[string]bool{}
+	for _, slug := range r.Added {
+		isRenamed[next.Tool(slug).First()] = true
+	}
+	for _, slug := range r.Removed { // also if another one absorbed it
+		if t := old.Tool(slug); next.retired(slug) == nil && !isRenamed[t.First()] {
+			d.add(Change{Type: ToolRemoved, Slug: slug, URL: old.CanonicalURLOf(t)})
+		}
 	}
 }
 

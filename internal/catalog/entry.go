@@ -273,23 +273,17 @@ func (c *Catalog) PastEntries() (all []Entry) {
 	return lastEntries(all)
 }
 
-// lastEntries returns the last of many entries, the last days first: of each category those that tell more than that a tool
-// is new, and those that tell that.
+// lastEntries returns the last of many entries, the last days first. At most half of them tell that a tool is new.
 func lastEntries(all []Entry) []Entry {
-	const most = 60 // more than any list has entries
 	slices.SortFunc(all, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(a.Slug, b.Slug), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.What, b.What))
 	})
-	if len(all) > KeptEntries {
-		count := map[string]int{}
-		all = slices.DeleteFunc(all, func(e Entry) bool {
-			list := strings.Join(e.Topics[min(1, len(e.Topics)):], " ")
-			if e.What == WhatNew {
-				list += " new"
-			}
-			count[list]++
-			return count[list] > most
-		})
-	}
+	newcomers := 0
+	all = slices.DeleteFunc(all, func(e Entry) bool {
+		if e.What == WhatNew {
+			newcomers++
+		}
+		return e.What == WhatNew && newcomers > KeptEntries/2
+	})
 	return all[:min(len(all), KeptEntries)]
 }

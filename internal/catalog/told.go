@@ -148,14 +148,14 @@ func (w *teller) tellTool(prior, t *Tool) {
 		e := t.entry(WhatPrice)
 		e.Old = PriceValue{was.OldPricing, was.OldPrice, was.OldDisplay}.String()
 		e.New = PriceValue{was.NewPricing, was.NewPrice, was.NewDisplay}.String()
-		if h := t.PriceHistory; t.HasDatedPrice() && !hasChange(prior.PriceHistory, h[0]) {
+		if h := t.PriceHistory; t.HasDatedPrice() && len(unmatched(prior.PriceHistory, h[:1])) > 0 {
 			e.Day = h[0].ChangedAt
 		}
 		add(e)
 	}
 	score := t.entry(WhatScore)
 	score.Old, score.New = figureText(prior.Score), figureText(t.Score)
-	if h := t.ScoreHistory; t.HasDatedScore() && !hasChange(prior.ScoreHistory, h[0]) {
+	if h := t.ScoreHistory; t.HasDatedScore() && len(unmatched(prior.ScoreHistory, h[:1])) > 0 {
 		one, _ := OnDay(h, h[0].ChangedAt)
 		score.Day, score.Note = one.ChangedAt, one.Note
 	}
@@ -173,11 +173,6 @@ func (w *teller) tellTool(prior, t *Tool) {
 		e.Old, e.New = checksum(prior.Body), checksum(t.Body)
 		add(e)
 	}
-}
-
-// hasChange reports whether a history has a change, whoever wrote it.
-func hasChange[E change[E]](history []E, one E) bool {
-	return slices.ContainsFunc(history, func(e E) bool { return e.key() == one.key() })
 }
 
 // tellHistory adds what the histories of a tool tell otherwise than in the morning, when it was prior, or nil.

@@ -125,13 +125,12 @@ func said(text string, in problem.Language) string {
 	return word.ReplaceAllStringFunc(text, func(w string) string { return cmp.Or(englishWords[w], w) })
 }
 
-var (
-	word         = regexp.MustCompile(`\pL+`)
-	englishWords = map[string]string{
-		"an": "year", "semestre": "half-year", "trimestre": "quarter", "mois": "month", "semaine": "week", "jour": "day",
-		"heure": "hour", "utilisateur": "user", "gratuit": "free", "payant": "paid", "environ": "about",
-	}
-)
+var word = regexp.MustCompile(`\pL+`)
+
+var englishWords = map[string]string{
+	"an": "year", "semestre": "half-year", "trimestre": "quarter", "mois": "month", "semaine": "week", "jour": "day",
+	"heure": "hour", "utilisateur": "user", "gratuit": "free", "payant": "paid", "environ": "about",
+}
 
 // announcedWords says what is announced, for which day, or that it no longer is.
 func announcedWords(e *catalog.Entry, in problem.Language) string {
