@@ -253,15 +253,8 @@ func (c *Catalog) follows(prior *Tool, alias string) bool {
 // prior returns the tool of c that became t in next: the one with the same slug,
 // or the one that was renamed to it; nil if t is new.
 func (c *Catalog) prior(next *Catalog, t *Tool) *Tool {
-	if p := c.Tool(t.Slug); p != nil {
-		return p
-	}
-	for _, alias := range t.Aliases {
-		if p := c.Tool(alias); p != nil && next.Tool(alias) == nil {
-			return p
-		}
-	}
-	return nil
+	p, _ := ToolKind.prior(c, next, t).(*Tool)
+	return p
 }
 
 // prior is Catalog.prior for a record of the kind.

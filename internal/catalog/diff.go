@@ -153,10 +153,10 @@ func (d *Diff) compareTools(old, next *Catalog) {
 	d.set(ToolKind, r)
 	isRenamed := map[string]bool{}
 	for _, slug := range r.Added {
-		isRenamed[next.Tool(slug).First()] = true
+		isRenamed[ToolKind.First(next.Tool(slug))] = true
 	}
 	for _, slug := range r.Removed { // also if another one absorbed it
-		if t := old.Tool(slug); next.retired(slug) == nil && !isRenamed[t.First()] {
+		if t := old.Tool(slug); next.retired(slug) == nil && !isRenamed[ToolKind.First(t)] {
 			d.add(Change{Type: ToolRemoved, Slug: slug, URL: old.CanonicalURLOf(t)})
 		}
 	}

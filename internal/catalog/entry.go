@@ -117,11 +117,10 @@ func firstOf(slug, first string, aliases []string) string {
 	return cmp.Or(first, slug)
 }
 
-// First returns the oldest slug of the tool.
-func (t *Tool) First() string { return firstOf(t.Slug, t.FirstSlug, t.Aliases) }
-
 // entry returns an entry about a tool without its day.
-func (t *Tool) entry(what What) Entry { return toolEntry(what, t.Slug, t.First(), t.Name, t.Category) }
+func (t *Tool) entry(what What) Entry {
+	return toolEntry(what, t.Slug, ToolKind.First(t), t.Name, t.Category)
+}
 
 func toolEntry(what What, slug, first, name, category string) Entry {
 	topics := []string{ToolTopic + first, CategoryTopic + category}

@@ -21,6 +21,7 @@ type Kind struct {
 	About      string // what the file of the export is, in French
 	Summary    string // the field that tells a record in a line; "" for none
 	IsFeminine bool   // the name, in French
+	isText     bool   // the chronicle tells records as texts, which are texters
 
 	first func(record any) any // FirstSlug; nil for a kind without
 	list
@@ -34,7 +35,7 @@ var (
 	}, func(c *Catalog) *[]*Tool { return &c.Tools }, func(entry **Tool) *Tool { return *entry }, func(t *Tool) *Tool { return t })
 	ComparisonKind = newPlainKind(Kind{
 		Name: "comparatif", Folder: "comparatifs", Noun: "comparison", Label: "Comparatif", Address: "/comparatifs/",
-		List: "/comparatifs", Fields: ComparisonFields, Summary: "winner_note", About: "les comparatifs, de même",
+		List: "/comparatifs", Fields: ComparisonFields, Summary: "winner_note", About: "les comparatifs, de même", isText: true,
 	}, func(c *Catalog) *[]Comparison { return &c.Comparisons })
 	RetiredKind = newPlainKind(Kind{
 		Name: "cimetiere", Folder: "cimetiere", Noun: "retired tool", Label: "Outil disparu", Address: "/cimetiere/",
@@ -42,11 +43,11 @@ var (
 	}, func(c *Catalog) *[]Retired { return &c.Retired })
 	PageKind = newPlainKind(Kind{
 		Name: "page", Folder: "pages", Noun: "page", Label: "Page", IsFeminine: true, Address: "/",
-		Fields: PageFields, Summary: "description", About: "les pages de l’éditeur, de même",
+		Fields: PageFields, Summary: "description", About: "les pages de l’éditeur, de même", isText: true,
 	}, func(c *Catalog) *[]Page { return &c.Pages })
 	ArticleKind = newPlainKind(Kind{
 		Name: "article", Folder: "articles", Noun: "article", Label: "Article", Address: "/articles/", List: "/articles",
-		Fields: ArticleFields, Summary: "description", About: "les articles, de même",
+		Fields: ArticleFields, Summary: "description", About: "les articles, de même", isText: true,
 	}, func(c *Catalog) *[]Article { return &c.Articles })
 	AuthorKind = newPlainKind(Kind{
 		Name: "auteur", Folder: "auteurs", Noun: "author", Label: "Auteur", Address: "/auteurs/", List: "/auteurs",
@@ -157,13 +158,7 @@ func (k *Kind) Has(form Form) bool {
 }
 
 // IsText reports whether the chronicle tells records of the kind, which may be nil, as texts.
-func (k *Kind) IsText() bool {
-	if k == nil {
-		return false
-	}
-	_, isText := k.New().(texter)
-	return isText
-}
+func (k *Kind) IsText() bool { return k != nil && k.isText }
 
 // IsPublic reports whether nothing in a record says that the public does not see it.
 func (k *Kind) IsPublic(record any) bool {

@@ -21,7 +21,7 @@ func Told(morning, now *Catalog, changed map[*Kind][]string, at string) []Entry 
 	w := teller{morning: morning, now: now, at: at}
 	w.tellTools(slices.Concat(changed[ToolKind], changed[RetiredKind]))
 	for _, k := range WrittenKinds {
-		if k.IsText() {
+		if k.isText {
 			w.tellTexts(k, changed[k])
 		}
 	}
@@ -63,7 +63,7 @@ func (c *Catalog) lives(slugs []string) map[string]*life {
 	}
 	for _, slug := range slugs {
 		if t := c.Tool(slug); t != nil {
-			of(t.First()).tool = t
+			of(ToolKind.First(t)).tool = t
 		}
 		if r := c.retired(slug); r != nil {
 			of(RetiredKind.First(r)).retired = r
@@ -75,7 +75,16 @@ func (c *Catalog) lives(slugs []string) map[string]*life {
 	return all
 }
 
+// entry returns an entry about the tool, active or retired.
+func (l *life) entry(what What) Entry {
+	if l.tool != nil {
+		return l.tool.entry(what)
+	}
+	return l.retired.entry(what)
+}
+
 func (w *teller) tellTools(slugs []string) {
+	aliases := w.now.aliases()
 	before, after := w.morning.lives(slugs), w.now.lives(slugs)
 	for _, first := range firstsOf(before, after) {
 		switch was, is := cmp.Or(before[first], &life{}), cmp.Or(after[first], &life{}); {
@@ -91,22 +100,16 @@ func (w *teller) tellTools(slugs []string) {
 		case is.retired != nil && was.retired == nil:
 			e := is.retired.told(w.now)
 			if was.tool != nil {
-				e.Topics = append(e.Topics, was.tool.entry("").Topics...)
+				e.Topics = append(e.Topics, CategoryTopic+was.tool.Category)
 			}
 			w.tell(e)
 		case is.retired != nil:
-		case was.tool != nil:
-			e := was.tool.entry(WhatRemoved)
+		case was.tool != nil || was.retired != nil:
+			e := was.entry(WhatRemoved)
 			e.Old = e.Name
-			for i := range w.now.Tools {
-				if t := w.now.Tools[i]; slices.Contains(t.Aliases, e.Slug) {
-					e.New = t.Name
-				}
+			if t := w.now.Tool(aliases[e.Slug]); t != nil {
+				e.New = t.Name
 			}
-			w.tell(e)
-		case was.retired != nil:
-			e := was.retired.entry(WhatRemoved)
-			e.Old = e.Name
 			w.tell(e)
 		}
 	}
@@ -117,7 +120,7 @@ func (w *teller) tellTools(slugs []string) {
 func (w *teller) tellNewcomer(was *life, t *Tool) *Tool {
 	prior := *t
 	prior.Announced = nil
-	isGone := slices.Contains(slices.Collect(maps.Values(w.morning.Gone[ToolKind])), t.First())
+	isGone := w.morning.Gone[ToolKind][t.Slug] == ToolKind.First(t)
 	if was.retired == nil && was.past == nil && !isGone {
 		e := t.entry(WhatNew)
 		if e.Day = t.AddedAt; t.TestedAt != "" {

@@ -84,11 +84,7 @@ func (p *publication) writeRecords(ctx context.Context, version int64) (*record.
 		return nil, err
 	}
 	p.progress("records", s.done, s.total)
-	first, err := p.firstOfDay(ctx, version)
-	if err != nil {
-		return nil, err
-	}
-	return feed, s.finish(ctx, first)
+	return feed, s.finish(ctx, p.first)
 }
 
 func (s *recordStep) writePublic(ctx context.Context) error {

@@ -60,18 +60,17 @@ func loadGone(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) error {
 	return err
 }
 
-// firstOfDay returns the first version of the day of a publication, which is a version itself. The day of the first
-// version of all begins after it.
-func (p *publication) firstOfDay(ctx context.Context, version int64) (int64, error) {
+// morning returns the catalogue before the first version of the day, and the slugs, by kind, of the records that changed
+// since. The day of the first version of all begins after it.
+func (p *publication) morning(ctx context.Context, version int64) (*catalog.Catalog, map[*catalog.Kind][]string, error) {
 	first, err := sqldb.Value[int64](ctx, p.tx, `SELECT COALESCE(min(version), $1) FROM publications WHERE published_at >= $2`,
 		version, catalog.Day(p.now))
-	return max(2, first), err
-}
-
-// morning returns the catalogue before the first version of a day, and the slugs, by kind, of the records that changed since.
-func (p *publication) morning(ctx context.Context, first int64) (*catalog.Catalog, map[*catalog.Kind][]string, error) {
+	if err != nil {
+		return nil, nil, err
+	}
+	p.first = max(2, first)
 	all := touchedRows{rows: map[rowKey]*touched{}, kin: groups{}}
-	if err := all.read(ctx, p.tx, first); err != nil {
+	if err := all.read(ctx, p.tx, p.first); err != nil {
 		return nil, nil, err
 	}
 	former, err := all.former(p.old.Catalog, p.old.url)
@@ -97,11 +96,11 @@ func (p *publication) morning(ctx context.Context, first int64) (*catalog.Catalo
 // A page is the part of the chronicle that a version may change.
 type entryPage struct {
 	*publication
-	version, first int64                     // the present version, and the first one of the day
-	before, last   map[string]*catalog.Entry // states of entries by id, in the morning and now
-	position       int64
-	at             string
-	rows           []storedEntry // to be written
+	version      int64
+	before, last map[string]*catalog.Entry // states of entries by id, in the morning and now
+	position     int64
+	at           string
+	rows         []storedEntry // to be written
 }
 
 // tell compares the day with its morning and writes what happened, before the records are written.
@@ -119,11 +118,7 @@ func (p *publication) tell(ctx context.Context, version int64) (err error) {
 		}
 		return w.write(ctx)
 	}
-	w.first, err = p.firstOfDay(ctx, version)
-	if err != nil {
-		return err
-	}
-	morning, changed, err := p.morning(ctx, w.first)
+	morning, changed, err := p.morning(ctx, version)
 	if err != nil {
 		return err
 	}

@@ -107,6 +107,7 @@ type publication struct {
 	next    *catalog.Catalog
 	diff    catalog.Diff
 
+	first  int64                // version of the day; 0 for the first one of all
 	feed   *record.Step         // to the next version
 	stored map[rowKey]storedRow // but for public ones without anything private
 }

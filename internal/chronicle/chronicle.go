@@ -100,7 +100,7 @@ func Find(s *snapshot.Snapshot, slug string) (Followed, bool) {
 // find returns the tool that has a slug.
 func find(s *snapshot.Snapshot, slug string) (Followed, bool) {
 	if t := s.Catalog.Tool(slug); t != nil {
-		return Followed{slug, t.Name, catalog.ToolKind.Address + slug, t.First(), t.Category, t, nil}, true
+		return Followed{slug, t.Name, catalog.ToolKind.Address + slug, catalog.ToolKind.First(t), t.Category, t, nil}, true
 	}
 	if t := s.RetiredTool(slug); t != nil {
 		return Followed{slug, t.Name, catalog.RetiredKind.Address + slug, catalog.RetiredKind.First(t), t.Category, nil, t}, true

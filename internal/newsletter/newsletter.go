@@ -58,7 +58,7 @@ func (n *Newsletter) Queue(ctx context.Context) error {
 	monday := now.Add(-weeklyHour).Truncate(24 * time.Hour)
 	monday = monday.AddDate(0, 0, -(int(monday.Weekday())+6)%7)
 	end := catalog.FormatTime(monday.Add(weeklyHour))
-	return n.tell(ctx, &n.weekly, func(e *catalog.Entry) bool { return e.At != "" && e.At < end }, readerdb.Round{
+	return n.tell(ctx, &n.weekly, func(e *catalog.Entry) bool { return e.At < end }, readerdb.Round{
 		Pace: readerdb.FollowWeekly, Period: monday.Format(time.DateOnly), Most: 1, Now: now,
 	})
 }
@@ -66,7 +66,7 @@ func (n *Newsletter) Queue(ctx context.Context) error {
 // tell queues the mails of a round up to the last entry that is one for it, unless it is done.
 func (n *Newsletter) tell(ctx context.Context, done *string, isFor func(*catalog.Entry) bool, r readerdb.Round) error {
 	s := n.Snapshot()
-	last := slices.IndexFunc(s.Entries, func(e catalog.Entry) bool { return isFor(&e) })
+	last := slices.IndexFunc(s.Entries, func(e catalog.Entry) bool { return e.At != "" && isFor(&e) })
 	if last < 0 {
 		return nil
 	}
