@@ -15,6 +15,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/content/document"
 	"palmares/internal/evidence"
 	"palmares/internal/problem"
 )
@@ -233,7 +234,7 @@ func (c *sourcesQuoteCommand) Run(inv *invocation) error {
 	if t.IsConverted() {
 		price = t.PriceDisplay
 	}
-	list, err := reader.Passages(inv.ctx, t.PriceSource, price)
+	list, _, err := reader.Passages(inv.ctx, t.PriceSource, price)
 	switch {
 	case err != nil:
 		return problem.New("source-unreadable", t.PriceSource, err)
@@ -282,9 +283,9 @@ func (c *sourcesQuoteCommand) take(inv *invocation, list []evidence.Passage) err
 		return err
 	}
 	quote, today := list[c.Take-1].Quote, catalog.Day(inv.now())
-	doc, err := content.OpenDocument(name, data)
+	doc, err := document.Open(name, data)
 	if err == nil {
-		err = errors.Join(doc.Set("price_quote", content.Value{Text: quote}), doc.Set("price_checked_at", content.Value{Text: today}))
+		err = errors.Join(doc.Set("price_quote", document.Value{Text: quote}), doc.Set("price_checked_at", document.Value{Text: today}))
 	}
 	if err == nil {
 		err = os.WriteFile(file, doc.Bytes(), 0o644)

@@ -141,43 +141,6 @@ func TestAnOutcomeIsWrittenToTheLogOnce(t *testing.T) {
 	})
 }
 
-func TestALateSuccessCountsAndALateFailureDoesNot(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		ctx := t.Context()
-		a := create(t, s, "ada@example.org", account.Pro)
-		w := endpoint(t, s, a.ID)
-		tools(t, s, 3, "1 €/mois", monday)
-		late := claim(t, s, monday, 4)
-		after := monday.Add(time.Minute)
-		other := claim(t, s, after, 4)
-		if len(late) != 4 || len(other) != 4 {
-			t.Fatalf("claimed %d, then %d", len(late), len(other))
-		}
-		finish(t, s, late[0], failure(after, time.Hour)) // dropped: another claim has it
-		if w := endpointNow(t, s, w.ID); w.Failures != 0 {
-			t.Errorf("a late failure was counted")
-		}
-		for i := range 4 {
-			finish(t, s, late[i], success(after))
-			if got, err := s.Deliveries.Find(ctx, account.AnyOwner(), late[i].DeliveryID); err != nil || got.State != webhook.Delivered || got.Count != 1 {
-				t.Errorf("after a late success: %+v, %v", got, err)
-			}
-		}
-		// The four requests of the others may still be running: there is no room.
-		waiting(t, s, w.ID, after)
-		if more := claim(t, s, after, 4); len(more) != 0 {
-			t.Errorf("%d beyond those under a lease", len(more))
-		}
-		finish(t, s, other[0], failure(after, time.Hour))
-		if got, err := s.Deliveries.Find(ctx, account.AnyOwner(), other[0].DeliveryID); err != nil || got.State != webhook.Delivered || got.Count != 1 {
-			t.Errorf("the other's outcome changed a delivery that was done: %+v, %v", got, err)
-		}
-		if more := claim(t, s, after, 4); len(more) != 1 {
-			t.Errorf("%d claimed after one lease was given back", len(more))
-		}
-	})
-}
-
 func TestEndpointsTakeTurnsAndNoneHasMoreThanFourInFlight(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		a := create(t, s, "ada@example.org", account.Pro)
@@ -209,88 +172,6 @@ func TestEndpointsTakeTurnsAndNoneHasMoreThanFourInFlight(t *testing.T) {
 				t.Fatalf("claimed %+v after %v", c, seen)
 			}
 			seen[c[0].EndpointID] = true
-		}
-	})
-}
-
-func TestTheLongestDueIsTriedFirst(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		a := create(t, s, "ada@example.org", account.Pro)
-		endpoint(t, s, a.ID)
-		tools(t, s, 2, "1 €/mois", monday)
-		var got []string
-		for range 3 {
-			c := claim(t, s, monday, 1)[0]
-			got = append(got, c.EventID)
-			finish(t, s, c, failure(monday, time.Duration(10-len(got))*time.Minute))
-		}
-		var want []string
-		for _, e := range events(t, s) {
-			want = append(want, e.ID)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("tried %v; want the order of the events %v", got, want)
-		}
-		slices.Reverse(want)
-		got = nil
-		for _, c := range claim(t, s, monday.Add(time.Hour), 9) {
-			got = append(got, c.EventID)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("tried again %v; want the order in which they fell due %v", got, want)
-		}
-	})
-}
-
-func TestAfterTenFailuresOneDeliveryIsTriedAtATime(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		a := create(t, s, "ada@example.org", account.Pro)
-		w := endpoint(t, s, a.ID)
-		tools(t, s, 30, "1 €/mois", monday)
-		var tried []webhook.Claim
-		for len(tried) < webhook.BreakAfter {
-			claims := claim(t, s, monday, 2)
-			if len(claims) != 2 {
-				t.Fatalf("after %d failures %d are tried at once", len(tried), len(claims))
-			}
-			for _, c := range claims {
-				finish(t, s, c, failure(monday, time.Hour))
-				tried = append(tried, c)
-			}
-		}
-		if w := endpointNow(t, s, w.ID); w.Failures != 10 || !w.FailingSince.Equal(monday.Add(30*time.Millisecond)) {
-			t.Errorf("failures %d since %s", w.Failures, w.FailingSince)
-		}
-		// None before the cool-down has passed since the end of the last one, then one each
-		// time: deliveries do not lose their attempts one after the other.
-		at := monday.Add(30 * time.Millisecond)
-		var one []webhook.Claim
-		for i, wait := range []time.Duration{webhook.ProbeEvery, webhook.ProbeEvery, webhook.ProbeEvery, webhook.ProbeEvery} {
-			at = at.Add(wait)
-			if early := claim(t, s, at.Add(-time.Millisecond), 9); len(early) != 0 {
-				t.Fatalf("%d were tried before %s were over", len(early), wait)
-			}
-			one = claim(t, s, at, 9)
-			if len(one) != 1 || one[0].EventID != events(t, s)[10+i].ID || one[0].Attempt != 1 {
-				t.Fatalf("claimed %+v; want the oldest due", one)
-			}
-			if more := claim(t, s, at, 9); len(more) != 0 {
-				t.Errorf("%d beside it", len(more))
-			}
-			v := failure(at, time.Hour)
-			switch i {
-			case 1: // its own next attempt is before the end of the cool-down
-				v = failure(at, 5*time.Second)
-			case 2: // its last attempt
-				v.State, v.NextAt = webhook.Failed, time.Time{}
-			case 3:
-				v = success(at)
-			}
-			finish(t, s, one[0], v)
-			at = at.Add(v.Attempt.Duration)
-		}
-		if many := claim(t, s, at, 9); len(many) != webhook.MaxInFlight {
-			t.Errorf("after a success %d are tried", len(many))
 		}
 	})
 }
@@ -385,43 +266,6 @@ func TestAnEndpointThatIsGoneOrFailsForFiveDaysIsDisabledAndItsOwnerMailed(t *te
 		finish(t, s, claims[0], failure(day(10), 0))
 		if w := endpointNow(t, s, failing.ID); w.State != webhook.Active || w.Failures != 4 {
 			t.Errorf("one failure after that: %+v", w)
-		}
-	})
-}
-
-func TestAPausedOrSuspendedEndpointIsSentNothingAndLosesNothing(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		a := create(t, s, "ada@example.org", account.Pro)
-		w := endpoint(t, s, a.ID)
-		plan := func(p account.Plan) {
-			t.Helper()
-			if err := s.Accounts.SetPlan(t.Context(), a.Email, p, monday); err != nil {
-				t.Fatal(err)
-			}
-		}
-		tools(t, s, 1, "1 €/mois", monday)
-		for _, stop := range []struct {
-			state     webhook.State
-			stop, run func()
-		}{
-			{webhook.Paused, func() { changeState(t, s, w.ID, webhook.Paused) }, func() { changeState(t, s, w.ID, webhook.Active) }},
-			{webhook.Suspended, func() { plan(account.Developer) }, func() { plan(account.Pro) }},
-		} {
-			stop.stop()
-			tools(t, s, 1, string(stop.state)+" €/mois", monday) // an event that it does not get
-			if got := endpointNow(t, s, w.ID).State; got != stop.state {
-				t.Errorf("its state is %s; want %s", got, stop.state)
-			}
-			if none := claim(t, s, monday, 9); len(none) != 0 {
-				t.Errorf("%s: %d claimed", stop.state, len(none))
-			}
-			stop.run()
-			if got := endpointNow(t, s, w.ID).State; got != webhook.Active {
-				t.Errorf("its state is %s again", got)
-			}
-		}
-		if waiting := claim(t, s, monday, 9); len(waiting) != 2 {
-			t.Errorf("%d claimed in the end; want the two that waited", len(waiting))
 		}
 	})
 }

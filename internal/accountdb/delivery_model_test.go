@@ -2,6 +2,7 @@ package accountdb
 
 import (
 	"database/sql"
+	"fmt"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ type deliveryModel struct {
 	now        time.Time
 	pro        bool
 	paused     map[string]bool
+	resumed    map[string]time.Time
 	failures   map[string]int
 	since      map[string]time.Time // the first of them
 	hold       map[string]time.Time
@@ -165,11 +167,20 @@ func (m *modelRun) pause(rt *rapid.T, endpoint string) {
 	state := webhook.Paused
 	if m.paused[endpoint] {
 		state = webhook.Active
-		m.hold[endpoint] = time.Time{}
+		m.hold[endpoint], m.resumed[endpoint] = time.Time{}, m.now
 		m.makeDue(endpoint, m.now)
 	}
 	m.paused[endpoint] = !m.paused[endpoint]
 	_, err := m.s.Endpoints.Change(m.t.Context(), m.account.Owner(), endpoint, webhook.Change{State: &state}, m.now)
+	m.must(rt, err)
+}
+
+// move gives an endpoint another URL.
+func (m *modelRun) move(rt *rapid.T, endpoint string) {
+	url := fmt.Sprint("https://hooks.example/", m.now.Unix(), rapid.Int().Draw(rt, "path"))
+	m.clearFailures(endpoint)
+	m.makeDue(endpoint, m.now)
+	_, err := m.s.Endpoints.Change(m.t.Context(), m.account.Owner(), endpoint, webhook.Change{URL: &url}, m.now)
 	m.must(rt, err)
 }
 
@@ -223,8 +234,8 @@ func (m *modelRun) check(rt *rapid.T) {
 		m.must(rt, err)
 		list, err := m.s.Deliveries.List(m.t.Context(), m.account.Owner(), w, DeliveryFilter{Limit: 1000})
 		m.must(rt, err)
-		if got.Failures != m.failures[w] {
-			rt.Fatalf("%d failures; want %d", got.Failures, m.failures[w])
+		if got.Failures != m.failures[w] || !got.ResumedAt.Equal(m.resumed[w]) {
+			rt.Fatalf("%d failures, resumed at %s; want %d, %s", got.Failures, got.ResumedAt, m.failures[w], m.resumed[w])
 		}
 		for _, have := range list {
 			d := m.deliveries[have.ID]
@@ -250,7 +261,7 @@ func TestClaimsAndOutcomesFollowTheModel(t *testing.T) {
 			}
 			m := modelRun{t: t, s: s, account: a, deliveryModel: deliveryModel{
 				now: monday.Add(time.Duration(round) * time.Hour), pro: true,
-				paused: map[string]bool{}, failures: map[string]int{}, since: map[string]time.Time{}, hold: map[string]time.Time{}, deliveries: map[string]*modelDelivery{},
+				paused: map[string]bool{}, resumed: map[string]time.Time{}, failures: map[string]int{}, since: map[string]time.Time{}, hold: map[string]time.Time{}, deliveries: map[string]*modelDelivery{},
 			}}
 			defer func() { m.must(rt, s.Accounts.Delete(t.Context(), a.Email)) }()
 			for range rapid.IntRange(1, 3).Draw(rt, "endpoints") {
@@ -263,6 +274,7 @@ func TestClaimsAndOutcomesFollowTheModel(t *testing.T) {
 			actions := map[string]func(*rapid.T){
 				"more":  func(rt *rapid.T) { m.add(any.Draw(rt, "endpoint"), rapid.IntRange(1, 8).Draw(rt, "times")) },
 				"pause": func(rt *rapid.T) { m.pause(rt, any.Draw(rt, "endpoint")) },
+				"move":  func(rt *rapid.T) { m.move(rt, any.Draw(rt, "endpoint")) },
 				"plan":  m.changePlan,
 				"wait": func(rt *rapid.T) {
 					m.now = m.now.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 5, 20, 300}).Draw(rt, "seconds")) * time.Second)
@@ -275,7 +287,7 @@ func TestClaimsAndOutcomesFollowTheModel(t *testing.T) {
 				},
 			}
 			// Most actions are claims and their outcomes.
-			names := []string{"claim", "claim", "claim", "finish", "finish", "finish", "more", "pause", "plan", "wait"}
+			names := []string{"claim", "claim", "claim", "finish", "finish", "finish", "more", "pause", "move", "plan", "wait"}
 			for range rapid.IntRange(10, 40).Draw(rt, "steps") {
 				actions[rapid.SampledFrom(names).Draw(rt, "action")](rt)
 			}

@@ -60,32 +60,6 @@ func TestAFormSubmittedManyTimesAtOnceTakesEffectOnce(t *testing.T) {
 	})
 }
 
-func TestAnotherAccountsKeysAreNotFound(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		a, eve := create(t, s, "ada@example.org", account.Developer), create(t, s, "eve@example.org", account.Developer)
-		text, k := createKey(t, s, a.Email, "mine")
-		_, _, err := s.Keys.Rotate(t.Context(), eve.Owner(), k.ID, day(1))
-		testkit.Fails(t, err, sqldb.ErrNotFound, k.ID)
-		testkit.Fails(t, s.Keys.Revoke(t.Context(), eve.Owner(), k.ID, day(1)), sqldb.ErrNotFound, k.ID)
-		testkit.Fails(t, s.Keys.Rename(t.Context(), eve.Owner(), k.ID, "hers"), sqldb.ErrNotFound, k.ID)
-		_, err = s.Keys.Find(t.Context(), eve.Owner(), k.ID)
-		testkit.Fails(t, err, sqldb.ErrNotFound, k.ID)
-		if got, err := s.Keys.ByHash(t.Context(), account.HashKey(text)); err != nil || got != k {
-			t.Errorf("what was refused changed %+v into %+v, %v", k, got, err)
-		}
-		if got, err := s.Keys.Find(t.Context(), a.Owner(), k.ID); err != nil || got != k {
-			t.Errorf("its owner finds %+v, %v", got, err)
-		}
-		for _, change := range []error{
-			s.Keys.Rename(t.Context(), a.Owner(), k.ID, "still mine"), s.Keys.Revoke(t.Context(), a.Owner(), k.ID, day(1)),
-		} {
-			if change != nil {
-				t.Error(change)
-			}
-		}
-	})
-}
-
 func TestDeliveriesAreExportedInPartsOldestFirst(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		a, eve := create(t, s, "ada@example.org", account.Pro), create(t, s, "eve@example.org", account.Pro)

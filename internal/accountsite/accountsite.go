@@ -107,6 +107,9 @@ type Handler struct {
 	pages *pages
 }
 
+// Patterns returns the patterns of all pages.
+func (h *Handler) Patterns() []string { return h.pages.shell.Patterns() }
+
 // New returns the pages.
 func New(cfg Config) *Handler {
 	p := &pages{

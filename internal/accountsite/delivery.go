@@ -2,11 +2,8 @@ package accountsite
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"palmares/internal/account"
@@ -17,34 +14,15 @@ import (
 
 type deliveryRow struct {
 	webhook.Delivery
-	Reason string // why it was sent; "" for a publication
-	Last   string // outcome of the last attempt; "" before the first
-	Now    time.Time
-}
-
-var originTexts = map[string]string{
-	webhook.OfPing:     "essai",
-	webhook.OfResend:   "renvoi",
-	webhook.OfRecovery: "récupération",
+	Now time.Time
 }
 
 func deliveryRows(list []webhook.Delivery, now time.Time) []deliveryRow {
 	rows := make([]deliveryRow, len(list))
 	for i, d := range list {
-		rows[i] = deliveryRow{Delivery: d, Reason: originTexts[d.Origin], Now: now}
-		if a := d.Last; a != nil {
-			rows[i].Last = a.Outcome.French(a.Status) + ", " + duration(a.Duration)
-		}
+		rows[i] = deliveryRow{d, now}
 	}
 	return rows
-}
-
-// duration formats how long an attempt took.
-func duration(d time.Duration) string {
-	if d < time.Second {
-		return strconv.FormatInt(d.Milliseconds(), 10) + "\u00a0ms"
-	}
-	return strings.Replace(fmt.Sprintf("%.1f\u00a0s", d.Seconds()), ".", ",", 1)
 }
 
 // deliveriesShown is how many deliveries are on a page of the log.
@@ -53,23 +31,14 @@ const deliveriesShown = 25
 type deliveriesPage struct {
 	page
 	Endpoint   webhook.Endpoint
-	State      string // "" for any
+	State      webhook.DeliveryState // "" for any
 	Type       string
-	States     []deliveryChoice
+	States     []webhook.DeliveryState
 	Types      []string
 	Deliveries []deliveryRow
 	Older      string // address of the next page; "" on the last
 	Newest     string // address of the first page; "" on it
 }
-
-type deliveryChoice struct{ Value, Text string }
-
-var (
-	deliveryStates = []deliveryChoice{
-		{string(webhook.Pending), "En attente"}, {string(webhook.Delivered), "Remis"}, {string(webhook.Failed), "Échoués"},
-	}
-	deliveryTypes = append(slices.Clone(webhook.Types), webhook.Ping)
-)
 
 func (p *endpoints) listDeliveries(r *request) (*response, error) {
 	owner, id, query := r.owner.Account.Owner(), r.PathValue("id"), r.URL.Query()
@@ -78,17 +47,17 @@ func (p *endpoints) listDeliveries(r *request) (*response, error) {
 		return nil, err
 	}
 	data := deliveriesPage{
-		page: r.page("Journal des envois"), Endpoint: e, State: query.Get("etat"), Type: query.Get("type"),
-		States: deliveryStates, Types: deliveryTypes,
+		page: r.page("Journal des envois"), Endpoint: e,
+		State: webhook.DeliveryState(query.Get("etat")), Type: query.Get("type"),
+		States: webhook.DeliveryStates, Types: webhook.DeliveryTypes,
 	}
-	known := slices.ContainsFunc(deliveryStates, func(c deliveryChoice) bool { return c.Value == data.State })
 	cursor := query.Get("avant")
-	if cursor != "" && !account.IsID(account.DeliveryID, cursor) || data.State != "" && !known ||
-		data.Type != "" && !slices.Contains(deliveryTypes, data.Type) {
+	if cursor != "" && !account.IsID(account.DeliveryID, cursor) || data.State != "" && !slices.Contains(data.States, data.State) ||
+		data.Type != "" && !slices.Contains(data.Types, data.Type) {
 		return nil, notFound("Ce journal n’a pas de tel filtre.")
 	}
 	list, err := p.Store.Deliveries.List(r.Context(), owner, id, accountdb.DeliveryFilter{
-		State: webhook.DeliveryState(data.State), Type: data.Type, Before: cursor, Limit: deliveriesShown + 1,
+		State: data.State, Type: data.Type, Before: cursor, Limit: deliveriesShown + 1,
 	})
 	if errors.Is(err, sqldb.ErrInvalid) {
 		return nil, notFound("Le journal ne va plus jusque-là\u00a0: les envois sont gardés 30\u00a0jours.")
@@ -98,7 +67,7 @@ func (p *endpoints) listDeliveries(r *request) (*response, error) {
 	}
 	pageBefore := func(before string) string {
 		chosen := url.Values{}
-		for name, value := range map[string]string{"etat": data.State, "type": data.Type, "avant": before} {
+		for name, value := range map[string]string{"etat": string(data.State), "type": data.Type, "avant": before} {
 			if value != "" {
 				chosen.Set(name, value)
 			}
@@ -118,19 +87,9 @@ func (p *endpoints) listDeliveries(r *request) (*response, error) {
 
 type deliveryPage struct {
 	page
-	Delivery webhook.Delivery
+	Delivery *webhook.Delivery // its attempts, newest first
 	Endpoint webhook.Endpoint
-	Reason   string
-	Sending  bool
-	NextAt   time.Time    // earliest next attempt; zero: as soon as possible
-	Attempts []attemptRow // newest first
-}
-
-type attemptRow struct {
-	webhook.Attempt
-	Good     bool
-	Result   string
-	Duration string
+	Now      time.Time
 }
 
 func (p *endpoints) showDelivery(r *request) (*response, error) {
@@ -143,25 +102,16 @@ func (p *endpoints) showDelivery(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := deliveryPage{
-		page: r.page("Envoi " + d.Type), Delivery: d, Endpoint: e, Reason: originTexts[d.Origin], Sending: d.Sending(r.Now),
-	}
-	if d.NextAt.After(r.Now) {
-		data.NextAt = d.NextAt
-	}
-	for _, a := range slices.Backward(d.Attempts) {
-		data.Attempts = append(data.Attempts, attemptRow{
-			Attempt: a, Good: a.Outcome == webhook.OK, Result: a.Outcome.French(a.Status), Duration: duration(a.Duration),
-		})
-	}
-	if r.isFirst() && len(data.Attempts) > 0 {
-		first := data.Attempts[len(data.Attempts)-1]
+	data := deliveryPage{page: r.page("Envoi " + d.Type), Delivery: &d, Endpoint: e, Now: r.Now}
+	if r.isFirst() && len(d.Attempts) > 0 {
+		first := d.Attempts[0]
 		data.Notice = "Échec\u00a0: "
-		if first.Good {
+		if first.Outcome == webhook.OK {
 			data.Notice = "C’est remis\u00a0: "
 		}
-		data.Notice += first.Result + ", en " + first.Duration + "."
+		data.Notice += first.French() + ", en " + first.Took() + "."
 	}
+	slices.Reverse(d.Attempts)
 	return render("delivery", data), nil
 }
 

@@ -95,14 +95,12 @@ type endpointPage struct {
 	Pro        bool
 	Endpoint   webhook.Endpoint
 	Now        time.Time
-	Broken     bool   // the breaker is open: one delivery at a time
-	Overlaps   bool   // the previous secret still signs too
-	Last       string // see stamp; distinguishes a second click from a new rotation
 	Form       *endpointForm
 	Editing    bool // Form was rejected
 	Deliveries []deliveryRow
 	Recoveries []webhook.Recovery
-	Since      recoveryForm
+	Oldest     time.Time // since when events can be recovered
+	BadDay     string    // what is wrong with the day to recover from
 }
 
 func (p *endpoints) showEndpoint(r *request) (*response, error) { return p.endpoint(r, nil, "") }
@@ -124,12 +122,10 @@ func (p *endpoints) endpoint(r *request, rejected *endpointForm, badDay string) 
 		return nil, err
 	}
 	data := endpointPage{
-		page: r.page("Point de réception"), Pro: r.owner.Account.Plan == account.Pro, Endpoint: e,
-		Now: r.Now, Broken: e.State == webhook.Active && e.Failures >= webhook.BreakAfter,
-		Overlaps: r.Now.Before(e.OldSecretUntil), Last: stamp(e.OldSecretUntil),
+		page: r.page("Point de réception"), Pro: r.owner.Account.Plan == account.Pro, Endpoint: e, Now: r.Now,
 		Form: rejected, Editing: rejected != nil, Deliveries: deliveryRows(recent, r.Now),
 		Recoveries: recoveries[:min(len(recoveries), 10)],
-		Since:      recoveryForm{Value: day(r.Now), Min: day(r.Now.Add(-webhook.Keep)), Max: day(r.Now), Problem: badDay},
+		Oldest:     r.Now.Add(-webhook.Keep), BadDay: badDay,
 	}
 	if rejected == nil {
 		data.Form = newEndpointForm(endpointsPath+"/"+id, e.URL, e.Events)

@@ -8,7 +8,6 @@ import (
 type homePage struct {
 	page
 	Account   account.Account
-	Since     string // a day
 	Today     today
 	Keys      int      // active; replaced ones do not count
 	Suspended int      // keys
@@ -17,7 +16,7 @@ type homePage struct {
 	Endpoints []webhook.Endpoint
 	Stopped   int // of Endpoints, those not active
 	Failing   int // of Endpoints
-	Grace     graceNotice
+	Payment   payment
 	Concerns  []concern
 	AtDesk    bool // the owner writes at the desk
 }
@@ -31,7 +30,7 @@ func (p *pages) home(r *request) (*response, error) {
 		return seeOther(to, ""), nil
 	}
 	a := r.owner.Account
-	data := homePage{page: r.page("Votre compte"), Account: a, Since: day(a.CreatedAt), MaxKeys: account.MaxKeys(a.Plan)}
+	data := homePage{page: r.page("Votre compte"), Account: a, MaxKeys: account.MaxKeys(a.Plan)}
 	keys, err := p.Store.Keys.List(r.Context(), a.Email)
 	if err != nil {
 		return nil, err
@@ -66,7 +65,7 @@ func (p *pages) home(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	data.Grace = newGraceNotice(a.Plan, subscription, r.Now)
+	data.Payment = payment{Subscription: subscription, Plan: a.Plan, Now: r.Now}
 	data.Concerns, err = p.concerns(r, keys, data.Endpoints, subscription)
 	if err != nil {
 		return nil, err

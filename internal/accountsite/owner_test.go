@@ -210,31 +210,6 @@ func TestSecretsAreShownOnceAndNeverCached(t *testing.T) {
 	})
 }
 
-func TestOtherAccountsRecordsAreNotFound(t *testing.T) {
-	each(t, publicURL, func(t *testing.T, p *server) {
-		h := p.newFullAccount()
-		stranger, eve := p.browser(), p.signedIn("eve@example.org")
-		p.pro("eve@example.org")
-		before := h.get("/compte/donnees.json").Body
-		for _, path := range h.pages[1:] {
-			stranger.get(path).RedirectsTo(303, "/compte")
-			if strings.Contains(path, "_") && !strings.Contains(path, "session_id") {
-				eve.get(path).Is(404).Contains("Page introuvable", "n’existe pas, ou plus")
-			}
-		}
-		fields := []string{"nom", "x", "url", "https://evil.example/", "portee", "tous", "etat", "paused", "depuis", "2026-11-15"}
-		for _, path := range h.posts {
-			stranger.post(path, fields...).Is(403).Contains("Session terminée")
-			eve.post(path, fields...).Is(404).Contains("Page introuvable")
-			cross := h.do("POST", path, "nom=x", "Sec-Fetch-Site: cross-site", "Origin: https://evil.example")
-			cross.Is(403).Contains("Demande refusée")
-		}
-		if after := h.get("/compte/donnees.json").Body; after != before {
-			t.Errorf("others changed\n%s\ninto\n%s", before, after)
-		}
-	})
-}
-
 func TestHostileFormsAreRejected(t *testing.T) {
 	each(t, publicURL, func(t *testing.T, p *server) {
 		h := p.newFullAccount()

@@ -17,36 +17,29 @@ var stripePages = []string{"https://checkout.stripe.com", "https://billing.strip
 
 type planPage struct {
 	page
-	Pro        bool
-	Enabled    bool // payments are enabled
-	Live       bool // there is a subscription to manage
-	ByOperator bool // Pro was granted by the operator
-	Grace      graceNotice
-	CancelAt   time.Time // zero if it renews
-	PeriodEnd  time.Time
-	Renews     bool // at PeriodEnd
-	Incomplete bool // the first payment failed
-	Unsure     bool // back from Stripe, which does not confirm a payment yet
-	Silent     bool // back from Stripe, which is unreachable
-	Paid       bool // back from Stripe, which confirms the payment
+	payment
+	Enabled bool // payments are enabled
+	Unsure  bool // back from Stripe, which does not confirm a payment yet
+	Silent  bool // back from Stripe, which is unreachable
+	Paid    bool // back from Stripe, which confirms the payment
 }
 
-// A graceNotice says that a payment failed and until when the account stays Pro.
-type graceNotice struct {
-	Owed  bool
-	Until time.Time
-	Over  bool
-	Here  bool // shown on the page where it can be paid
+// A payment is what an account has and pays, now.
+type payment struct {
+	billing.Subscription
+	Plan account.Plan
+	Now  time.Time
+	Here bool // it is shown on the page where it can be paid
 }
 
-// newGraceNotice is empty for an account granted Pro by the operator, which a failed
-// payment does not change.
-func newGraceNotice(plan account.Plan, s billing.Subscription, now time.Time) graceNotice {
-	if !s.Status.Failed() || plan == account.Pro && !s.Granted {
-		return graceNotice{}
-	}
-	return graceNotice{Owed: true, Until: s.GraceUntil, Over: !now.Before(s.GraceUntil)}
-}
+// Pro reports whether the account is Pro.
+func (p payment) Pro() bool { return p.Plan == account.Pro }
+
+// ByOperator reports whether Pro was granted by the operator.
+func (p payment) ByOperator() bool { return p.Pro() && !p.Granted }
+
+// Owed reports whether a payment failed, which does not change Pro that was granted by the operator.
+func (p payment) Owed() bool { return p.Status.Failed() && !p.ByOperator() }
 
 // showPlan shows the plan and the subscription. An owner who returns from Stripe may
 // arrive before the event that reports the payment, so the subscription is fetched,
@@ -68,17 +61,13 @@ func (p *plans) showPlan(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	data.Pro, data.Live, data.Incomplete = a.Plan == account.Pro, s.Status.Live(), s.Status == billing.Incomplete
-	data.Grace, data.CancelAt, data.PeriodEnd = newGraceNotice(a.Plan, s, r.Now), s.CancelAt, s.PeriodEnd
+	data.payment = payment{Subscription: s, Plan: a.Plan, Now: r.Now, Here: true}
 	// Who pays must be able to stop, even if the publisher hides Pro.
-	if !r.offer && !data.Live && !data.Grace.Owed {
+	if !r.offer && !s.Status.Live() && !data.Owed() {
 		return nil, noPage()
 	}
-	data.ByOperator = data.Pro && !s.Granted
-	data.Grace.Here = true
-	data.Renews = (s.Status == billing.Active || s.Status == billing.Trialing) && !s.PeriodEnd.IsZero()
-	data.Paid = back && data.Pro && (s.Status == billing.Active || s.Status == billing.Trialing)
-	data.Unsure = back && !data.Paid && !data.Silent && !data.Grace.Owed && !data.Incomplete
+	data.Paid = back && data.Pro() && s.Status.Paid()
+	data.Unsure = back && !data.Paid && !data.Silent && !data.Owed() && s.Status != billing.Incomplete
 	page := render("plan", data)
 	if data.Enabled {
 		page.FormsTo = stripePages

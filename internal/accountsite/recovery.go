@@ -10,12 +10,6 @@ import (
 	"palmares/internal/webhook"
 )
 
-// recoveryForm asks for the day since when missed events are sent again.
-type recoveryForm struct {
-	Value, Min, Max string // days
-	Problem         string
-}
-
 // recoverEvents sends again what an endpoint missed since a day.
 func (p *endpoints) recoverEvents(r *request) (*response, error) {
 	id := r.PathValue("id")

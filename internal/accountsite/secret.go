@@ -52,11 +52,3 @@ func (p *endpoints) rotateSecret(r *request) (*response, error) {
 	}
 	return p.showNewSecret(r, "Le secret est remplacé", secret, e, e.OldSecretUntil), nil
 }
-
-// stamp formats a time for a form; "" for the zero time.
-func stamp(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339Nano)
-}

@@ -120,16 +120,8 @@ func (p *pages) signOut(r *request) (*response, error) {
 
 type sessionsPage struct {
 	page
-	Sessions []sessionRow
-	Others   bool // there are others than this one
-}
-
-type sessionRow struct {
-	ID      string
-	Browser string
-	Since   string // a day
-	SeenOn  string // a day
-	Current bool
+	Sessions []account.Session
+	Here     string // the id of this one
 }
 
 func (p *pages) listSessions(r *request) (*response, error) {
@@ -137,13 +129,7 @@ func (p *pages) listSessions(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := sessionsPage{page: r.page("Sessions"), Others: len(all) > 1}
-	for _, s := range all {
-		data.Sessions = append(data.Sessions, sessionRow{
-			ID: s.ID, Browser: s.Browser, Since: day(s.CreatedAt), SeenOn: s.SeenOn, Current: s.ID == r.owner.Session.ID,
-		})
-	}
-	return render("sessions", data), nil
+	return render("sessions", sessionsPage{page: r.page("Sessions"), Sessions: all, Here: r.owner.Session.ID}), nil
 }
 
 func (p *pages) endSession(r *request) (*response, error) {

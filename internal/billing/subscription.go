@@ -58,6 +58,9 @@ func (s Status) Live() bool {
 // Charges reports whether the subscription charges, or may once a payment is made.
 func (s Status) Charges() bool { return s.Live() || s == Incomplete }
 
+// Paid reports whether everything is paid, or a trial runs.
+func (s Status) Paid() bool { return s == Active || s == Trialing }
+
 // Failed reports whether a payment is overdue.
 func (s Status) Failed() bool { return s == PastDue || s == Unpaid }
 

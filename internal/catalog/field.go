@@ -142,6 +142,14 @@ func (f *Field) IsEmpty(record any) bool {
 	}
 }
 
+// Words returns the texts that may stand for an object of the field: its first field then has that value.
+func (f *Field) Words() []string {
+	if f.List != nil && f.List.Fields[0].Form == Name {
+		return f.List.Fields[0].Values
+	}
+	return nil
+}
+
 // ValueOf returns a pointer to the value of the first field of a form in a record, as Field.In does; nil if there
 // is no such field.
 func ValueOf[T any](fields []Field, form Form, record any) *T {

@@ -206,15 +206,21 @@ func splitPeriod(period string) (share [2]float64, each string, ok bool) {
 }
 
 // PriceNumber returns the first number of a price or of a price_display: 19 of "19 €/mois" and of "Dès 19 $". "" for none.
-func PriceNumber(price string) string { return priceNumber.FindString(price) }
+func PriceNumber(price string) string { return priceNumber.FindString(joinCents(price)) }
 
-var priceNumber = regexp.MustCompile(`[0-9]+(?:[ .,'’\x{a0}\x{202f}][0-9]+)*`)
+var (
+	priceNumber = regexp.MustCompile(`[0-9]+(?:[ .,'’\x{a0}\x{202f}][0-9]+)*`)
+	centsBehind = regexp.MustCompile(`([0-9])€([0-9]{2})\b`)
+)
+
+// joinCents returns a text with the cents that stand behind the euro sign before it: 12,90 € of 12€90.
+func joinCents(text string) string { return centsBehind.ReplaceAllString(text, "$1,$2 €") }
 
 // Quotes reports whether a quotation has the number of a price, whatever separates its digits. One behind another
 // number counts: "Pack 10 199 €" has 199.
 func Quotes(quote, price string) bool {
 	own := PriceNumber(price)
-	return own != "" && slices.ContainsFunc(priceNumber.FindAllString(quote, -1), func(n string) bool {
+	return own != "" && slices.ContainsFunc(priceNumber.FindAllString(joinCents(quote), -1), func(n string) bool {
 		for n != "" && plainNumber(n) != plainNumber(own) {
 			n = n[strings.IndexFunc(n+" ", isGroupSpace):]
 			n = strings.TrimLeftFunc(n, isGroupSpace)

@@ -65,10 +65,9 @@ func (p *Proof) IsSound() bool {
 		(p.ConfirmedAt == "" && p.Result != Confirmed || IsTime(p.ConfirmedAt) && p.ConfirmedAt <= p.CheckedAt)
 }
 
-// IsOf reports whether a proof is of the price of a tool, which is public: of its source, and of the words that are
-// quoted now.
+// IsOf reports whether a proof is of the price of a tool: of its source, and of the words that are quoted now.
 func (p *Proof) IsOf(t *Tool) bool {
-	return p.Slug == t.Slug && p.URL == t.PriceSource && p.Quote == t.PriceQuote && p.Quote != "" && IsPublic(t.Pricing, t.Price)
+	return p.Slug == t.Slug && p.URL == t.PriceSource && p.Quote == t.PriceQuote && p.Quote != ""
 }
 
 // CompareProofs orders proofs as their file does. Proofs that it takes for equal are of one source.
@@ -104,9 +103,9 @@ type Freshness struct {
 }
 
 // FreshnessOf returns how the price of a tool is known on a day: by the later one of what somebody
-// read and what was seen at its source.
+// read and what was seen at its source. Of a price that is not public, only a quotation is known.
 func (c *Catalog) FreshnessOf(t *Tool, today string) (f Freshness) {
-	if !IsPublic(t.Pricing, t.Price) {
+	if t.PriceQuote == "" && !IsPublic(t.Pricing, t.Price) {
 		return f
 	}
 	f.Day = t.CheckedAt()

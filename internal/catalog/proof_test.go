@@ -20,6 +20,10 @@ func TestAQuotationHasTheAmountHoweverItIsWritten(t *testing.T) {
 		{"1 200 € par an", "1 200 €/an", true},
 		{"Pack 10 199 €", "199 €/mois", true},
 		{"Dès 20 $", "Dès 20 $ par mois", true},
+		{"Pro 12€90 par mois", "12,90 €/mois", true},
+		{"Pro 12€90 par mois", "Dès 12€90", true},
+		{"Pro 12€90 par mois", "12 €/mois", false},
+		{"Max 5 €49 par mois", "49 €/mois", true},
 		{"Pro 1 € par mois", "100 €/mois", false},
 		{"Pro 1900 €", "19 €/mois", false},
 		{"Pro 19,99 €", "19 €/mois", false},
@@ -51,7 +55,7 @@ func TestAPriceIsConfirmedByItsPresentQuotationAtItsPresentSource(t *testing.T) 
 		{"no quotation", func(tool *catalog.Tool, p *catalog.Proof) { tool.PriceQuote, p.Quote = "", "" }, "", false},
 		{"another price, the same quotation", func(tool *catalog.Tool, _ *catalog.Proof) { tool.Price = "25 €/mois" }, "", false},
 		{"another currency", func(tool *catalog.Tool, _ *catalog.Proof) { tool.Price, tool.PriceDisplay = "17 €/mois", "19 $/mois" }, "2026-11-10", false},
-		{"not public", func(tool *catalog.Tool, _ *catalog.Proof) { tool.Price = catalog.NoPrice }, "", false},
+		{"not public", func(tool *catalog.Tool, _ *catalog.Proof) { tool.Price = catalog.NoPrice }, "2026-11-10", false},
 		{"the history has the day of a later publication", func(tool *catalog.Tool, _ *catalog.Proof) {
 			tool.PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-11-12", OldPricing: "payant", OldPrice: "15 €/mois", NewPricing: "payant", NewPrice: "19 €/mois"}}
 		}, "2026-11-10", false},
@@ -64,7 +68,7 @@ func TestAPriceIsConfirmedByItsPresentQuotationAtItsPresentSource(t *testing.T) 
 			if got := c.FreshnessOf(tool, day); got.Day != test.want || got.IsOld != test.isOld || (got.Proof == nil) != (test.want == "") {
 				t.Errorf("got %+v", got)
 			}
-			isConfirmed := test.want != "" && p.Result == catalog.Confirmed
+			isConfirmed := test.want != "" && p.Result == catalog.Confirmed && tool.Price != catalog.NoPrice
 			if all, _ := c.ConfirmedPrices(day); (all.Within30 == 1) != isConfirmed {
 				t.Errorf("%d prices are confirmed", all.Within30)
 			}

@@ -8,13 +8,15 @@ import (
 	"hash/maphash"
 	"io"
 	"io/fs"
+	"path"
 	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"palmares/internal/catalog"
-	"palmares/internal/markdown"
+	"palmares/internal/content/tree"
 	"palmares/internal/problem"
 )
 
@@ -61,7 +63,7 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
-			var parser jsonParser
+			var parser tree.JSONParser
 			for b := range r.work {
 				b.read(f, &parser)
 				r.done.Add(int64(len(b.records)))
@@ -138,13 +140,12 @@ func (r *producer) markdown(ctx context.Context, k *catalog.Kind) error {
 		if IsIgnored(e.Name()) {
 			continue
 		}
-		slug, isMarkdown := strings.CutSuffix(e.Name(), ".md")
-		slug = strings.TrimSuffix(slug, nextSuffix)
+		slug, _ := SlugOf(name)
 		switch {
 		case e.IsDir():
 			r.problem(name, 1, "subfolder-not-read", k.Folder)
 			continue
-		case !isMarkdown:
+		case path.Ext(name) != ".md":
 			r.problem(name, 1, "file-not-markdown")
 			continue
 		case !catalog.IsSlug(slug):
@@ -187,12 +188,12 @@ func (r *producer) jsonLines(ctx context.Context, k *catalog.Kind) error {
 			break
 		}
 		atEnd := err == io.EOF
-		if number == 1 && bytes.HasPrefix(data, []byte(byteOrderMark)) {
-			data, start = data[len(byteOrderMark):], start+len(byteOrderMark)
+		if number == 1 && bytes.HasPrefix(data, []byte(tree.ByteOrderMark)) {
+			data, start = data[len(tree.ByteOrderMark):], start+len(tree.ByteOrderMark)
 		}
 		switch {
 		case tooLong:
-			r.problem(name, number, "line-too-large", maxFile>>20, maxFile)
+			r.problem(name, number, "line-too-large", tree.MaxFile>>20, tree.MaxFile)
 		case len(bytes.TrimSpace(data)) > 0:
 			if r.tooMany(name, number) {
 				return r.submit(ctx, b)
@@ -222,13 +223,13 @@ func readLine(in *bufio.Reader, text []byte) (more []byte, tooLong bool, err err
 			text = append(text, part...)
 		}
 		if err == bufio.ErrBufferFull {
-			if len(text)-start > maxFile+2 {
+			if len(text)-start > tree.MaxFile+2 {
 				text, tooLong = text[:start], true
 			}
 			continue
 		}
 		line := bytes.TrimSuffix(bytes.TrimSuffix(text[start:], []byte("\n")), []byte("\r"))
-		tooLong = tooLong || len(line) > maxFile
+		tooLong = tooLong || len(line) > tree.MaxFile
 		if tooLong {
 			line = nil
 		}
@@ -236,7 +237,7 @@ func readLine(in *bufio.Reader, text []byte) (more []byte, tooLong bool, err err
 	}
 }
 
-func (b *batch) read(f *folder, parser *jsonParser) {
+func (b *batch) read(f *folder, parser *tree.JSONParser) {
 	b.records = make([]record, 0, len(b.names)+len(b.lines))
 	for _, name := range b.names {
 		b.readMarkdown(f, name)
@@ -244,8 +245,8 @@ func (b *batch) read(f *folder, parser *jsonParser) {
 	file := b.kind.Folder + ".jsonl"
 	for _, line := range b.lines {
 		d := decoder{file: file, line: line.number, basis: f.basis, problems: &b.problems, warnings: &b.warnings}
-		v, ok := parser.parse(b.data[line.start:line.end], line.number, d.tell)
-		d.fields, d.parsed = v.fields, ok
+		v, ok := parser.Parse(b.data[line.start:line.end], line.number, d.tell)
+		d.Fields, d.parsed = v.Fields, ok
 		b.records = append(b.records, d.record(b.kind))
 	}
 	b.names, b.lines, b.data = nil, nil, nil
@@ -273,14 +274,32 @@ func (b *batch) readMarkdown(f *folder, name string) {
 func decodeMarkdown(on basis, k *catalog.Kind, name, text string, failure error) *decoded {
 	file := &decoded{name: name, sum: maphash.String(textSeed, text)}
 	d := decoder{file: name, line: 1, basis: on, problems: &file.problems, warnings: &file.warnings, isMarkdown: true}
-	d.slug, d.isNext = strings.CutSuffix(strings.TrimSuffix(name[strings.IndexByte(name, '/')+1:], ".md"), nextSuffix)
+	d.slug, d.isNext = SlugOf(name)
 	if failure != nil {
 		d.tell(1, problem.Of(failure))
-	} else if text, ok := d.utf8(text); ok {
-		d.frontMatter(text)
+	} else {
+		d.File, d.parsed = tree.ParseMarkdown(text, d.tell)
 	}
 	file.record = d.record(k)
 	return file
+}
+
+// Decode reads a file, which has the text, without the folder around it: slugs of other records and categories are
+// not checked.
+func Decode(path, text string) (of any, problems []Problem) {
+	on := basis{zone: time.UTC}
+	if path == catalog.SettingsFile {
+		d := decoder{file: path, line: 1, basis: on, problems: &problems, warnings: new([]Warning)}
+		d.File, d.parsed = tree.ParseSettings(text, d.tell)
+		c, _ := d.catalogue()
+		return &c, problems
+	}
+	folder, _, _ := strings.Cut(path, "/")
+	file := decodeMarkdown(on, catalog.KindIn(folder), path, text, nil)
+	if file.record.publishAt != "" {
+		file.record.of = withHour(file.record.of, file.record.publishAt)
+	}
+	return file.record.of, file.problems
 }
 
 // record decodes the fields, if they could be parsed.
@@ -295,60 +314,4 @@ func (d *decoder) record(k *catalog.Kind) record {
 	}
 	d.warnAbout(&r)
 	return r
-}
-
-// frontMatter splits a Markdown file into its fields and its body.
-func (d *decoder) frontMatter(text string) {
-	first, rest, _ := strings.Cut(text, "\n")
-	if strings.TrimRight(first, " \t") != "---" {
-		if conflicts := markdown.Conflicts(first); len(conflicts) > 0 {
-			d.tell(1, conflicts[0].Text)
-			return
-		}
-		d.report(1, "no-front-matter")
-		return
-	}
-	yaml, line := rest, 1
-	for {
-		line++
-		if rest == "" {
-			d.report(1, "front-matter-open")
-			return
-		}
-		var l string
-		start := len(yaml) - len(rest)
-		l, rest, _ = strings.Cut(rest, "\n")
-		if strings.TrimRight(l, " \t") == "---" {
-			yaml = yaml[:start]
-			break
-		}
-	}
-	v, ok := parseYAML(yaml, 1, d.tell)
-	d.fields, d.parsed = v.fields, ok
-	var skipped int
-	d.body, skipped = trimBlankLines(rest)
-	d.bodyLine = line + 1 + skipped
-}
-
-// trimBlankLines removes the blank lines at both ends of a body and counts those
-// at its start.
-func trimBlankLines(s string) (body string, skipped int) {
-	for {
-		line, rest, more := strings.Cut(s, "\n")
-		if strings.TrimSpace(line) != "" {
-			break
-		}
-		if !more {
-			return "", skipped
-		}
-		s = rest
-		skipped++
-	}
-	for {
-		i := strings.LastIndexByte(s, '\n')
-		if i < 0 || strings.TrimSpace(s[i:]) != "" {
-			return s, skipped
-		}
-		s = s[:i]
-	}
 }

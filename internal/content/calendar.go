@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content/tree"
 	"palmares/internal/problem"
 	canonical "palmares/internal/record"
 )
@@ -22,15 +23,13 @@ import (
 const (
 	// maxHours is how many hours to come a folder may have: each is checked.
 	maxHours = 100
-	// nextSuffix is the end of the name of a file that replaces a record at its hour.
-	nextSuffix = ".next"
 	// settled is how long ago an hour must be to be taken for passed here. What came later is left to
 	// the publication: it is by the clock of the database that hours come, and this one may be wrong.
 	settled = 24 * time.Hour
 )
 
 // time returns the instant of a field.
-func (d *decoder) time(at label, v *value) string {
+func (d *decoder) time(at label, v *tree.Value) string {
 	s, ok := d.textOf(at, v, problem.New("a-time"))
 	if !ok {
 		return ""
@@ -38,11 +37,11 @@ func (d *decoder) time(at label, v *value) string {
 	t, err := catalog.ParseTime(s, d.zone)
 	if clock, ok := errors.AsType[*catalog.ClockError](err); ok {
 		code := map[bool]string{false: "time-skipped", true: "time-twice"}[clock.IsTwice]
-		d.report(v.line, code, at, d.zone, clock.Either[0], clock.Either[1], quoted(s))
+		d.report(v.Line, code, at, d.zone, clock.Either[0], clock.Either[1], tree.Quoted(s))
 		return ""
 	}
 	if err != nil {
-		d.report(v.line, "not-time", at, quoted(s))
+		d.report(v.Line, "not-time", at, tree.Quoted(s))
 		return ""
 	}
 	return catalog.FormatTime(t)
@@ -74,13 +73,13 @@ func (d *decoder) checkQuote(quote string, pricing catalog.Pricing, price, displ
 	quote = strings.Join(strings.Fields(quote), " ") // white space of every kind separates the digits of an amount
 	f := d.find("price_quote")
 	switch {
-	case f != nil && f.value.isEmpty() && f.value.text != "": // white space; forms write fields without any
-		d.warn(f.value.line, "too-short", d.label("price_quote"), catalog.MinQuote, 0)
+	case f != nil && f.Value.IsEmpty() && f.Value.Text != "": // white space; forms write fields without any
+		d.warn(f.Value.Line, "too-short", d.label("price_quote"), catalog.MinQuote, 0)
 	case quote == "":
 	case !d.isGiven("price_source"):
 		d.report(d.lineOf("price_quote"), "quote-without-source", d.within)
 	case !d.isDraft && !catalog.IsQuoted(quote, pricing, price, display):
-		d.warn(d.lineOf("price_quote"), "quote-without-amount", d.within, quoted(price))
+		d.warn(d.lineOf("price_quote"), "quote-without-amount", d.within, tree.Quoted(price))
 	}
 }
 
@@ -188,7 +187,7 @@ func (f *folder) checkFuture(now string) {
 		return
 	}
 	if len(hours) > maxHours {
-		f.problem(catalogueFile, 1, "too-many-hours", len(hours), maxHours)
+		f.problem(catalog.SettingsFile, 1, "too-many-hours", len(hours), maxHours)
 		hours = nil
 	}
 	known := map[Problem]bool{}
@@ -296,8 +295,8 @@ func (w *folderWriter) writeScheduled() error {
 			file += nextSuffix
 		}
 		taken[s.Name()] = true
-		b, yaml := appendMarkdown(nil, catalog.KindOf(s.Record).Fields, withHour(s))
-		if len(b) > maxFile || yaml > maxYAML {
+		b, yaml := appendMarkdown(nil, catalog.KindOf(s.Record).Fields, withHour(s.Record, s.Due))
+		if len(b) > tree.MaxFile || yaml > tree.MaxYAML {
 			return fmt.Errorf("the scheduled record %s %w", s.Name(), errTooLarge)
 		}
 		if err := w.writeFile(folder, file, b); err != nil {
@@ -308,9 +307,9 @@ func (w *folderWriter) writeScheduled() error {
 	return nil
 }
 
-// withHour returns a copy of a scheduled record with its hour.
-func withHour(s *catalog.Scheduled) any {
-	r := copied(s.Record)
-	*catalog.ValueOf[string](catalog.KindOf(r).Fields, catalog.PublishAt, r) = s.Due
+// withHour returns a copy of a record with an hour.
+func withHour(record any, hour string) any {
+	r := copied(record)
+	*catalog.ValueOf[string](catalog.KindOf(r).Fields, catalog.PublishAt, r) = hour
 	return r
 }

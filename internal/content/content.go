@@ -3,8 +3,7 @@
 // A folder holds catalogue.yaml, one Markdown file per record in outils/,
 // comparatifs/, cimetiere/ and pages/, records in bulk in outils.jsonl,
 // comparatifs.jsonl, cimetiere.jsonl, pages.jsonl, articles.jsonl and auteurs.jsonl, and pictures in images/. YAML front
-// matter and JSON lines are first parsed into the same small tree of values with line
-// numbers. The rules for a record are written once over that tree, in read.go for the fields
+// matter and JSON lines are first parsed into the same small tree of values (package tree). The rules for a record are written once over that tree, in read.go for the fields
 // that the tables of catalog have and in record.go for what they say together, so that the
 // two formats cannot diverge and all problems of a folder are reported at once, each with its
 // file and line.
@@ -23,9 +22,6 @@
 // between JSON lines are accepted. Only plain YAML is accepted: no anchors,
 // aliases, tags, merge keys, directives or multiple documents. Symbolic links are
 // followed if they stay within the folder and rejected otherwise.
-//
-// A Document is one of the files, to be changed field by field: edit.go finds the lines of a field by
-// the parser's positions and replaces only those. Form says what a form has for each field.
 package content
 
 import (
@@ -44,13 +40,8 @@ import (
 	canonical "palmares/internal/record"
 )
 
-// The limits of a folder. The one of YAML is lower than that of the file around
-// it, because parsing time grows faster than the input.
+// The limits of a folder.
 const (
-	maxFile    = 1 << 20 // bytes, of a Markdown file or a JSON line
-	maxYAML    = 64 << 10
-	maxDepth   = 10
-	maxFields  = 100 // per mapping; a tool has fewer than thirty
 	maxRecords = 2_000_000
 	// maxFindings is how many problems, and how many warnings, are kept: nobody reads more, and
 	// a folder of empty files has one for each.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content/tree"
 	"palmares/internal/problem"
 )
 
@@ -116,15 +117,15 @@ func (d *decoder) checkValue(c *catalog.Category, v catalog.Value) {
 	case x.Is() != catalog.KindYesNo && v.IsFlag:
 		d.report(line, "not-number", at, v)
 	case x.Is() == catalog.KindMark && (v.Number < 0 || v.Number > 10):
-		d.report(line, "not-mark", at, v, catalogueFile)
+		d.report(line, "not-mark", at, v, catalog.SettingsFile)
 	}
 }
 
 // lineIn returns the line of a member of a mapping.
 func (d *decoder) lineIn(name, member string) int {
 	if f := d.find(name); f != nil {
-		if own := named(f.value.fields, member); own != nil {
-			return own.line
+		if own := tree.Named(f.Value.Fields, member); own != nil {
+			return own.Line
 		}
 	}
 	return d.lineOf(name)
@@ -148,8 +149,8 @@ func (d *decoder) warnTest(t *catalog.Tool) {
 	if version, isCurrent := c.TestedUnder(t); !isCurrent {
 		under := problem.New("former-protocol")
 		if version != "" {
-			under = problem.New("named-protocol", quoted(version))
+			under = problem.New("named-protocol", tree.Quoted(version))
 		}
-		d.warn(d.lineOf("tested_at"), "other-protocol", under, quoted(c.Protocol[0].Version))
+		d.warn(d.lineOf("tested_at"), "other-protocol", under, tree.Quoted(c.Protocol[0].Version))
 	}
 }

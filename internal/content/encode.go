@@ -1,13 +1,10 @@
 package content
 
 import (
-	"fmt"
 	"strconv"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content/tree"
 )
 
 // appendMarkdown appends a record as a Markdown file and returns the length of its
@@ -45,7 +42,7 @@ func appendYAML(b []byte, fields []catalog.Field, record any, indent string) []b
 			if f.IsHidden(record) {
 				b = append(b, " "+catalog.OnRequest...)
 			} else {
-				b = appendYAMLText(append(b, ' '), *p)
+				b = tree.AppendText(append(b, ' '), *p)
 			}
 		case **float64:
 			b = strconv.AppendFloat(append(b, ' '), **p, 'f', -1, 64) // YAML may not know exponents
@@ -57,15 +54,15 @@ func appendYAML(b []byte, fields []catalog.Field, record any, indent string) []b
 			b = strconv.AppendBool(append(b, ' '), *p)
 		case *[]string:
 			if f.Form == catalog.Names && len(*p) == 1 {
-				b = appendYAMLText(append(b, ' '), (*p)[0])
+				b = tree.AppendText(append(b, ' '), (*p)[0])
 				break
 			}
 			for _, s := range *p {
-				b = appendYAMLText(append(b, "\n"+indent+"  - "...), s)
+				b = tree.AppendText(append(b, "\n"+indent+"  - "...), s)
 			}
 		case *catalog.Values:
 			for _, v := range *p {
-				b = appendYAMLText(append(b, "\n"+indent+"  "...), v.Name)
+				b = tree.AppendText(append(b, "\n"+indent+"  "...), v.Name)
 				b = append(b, ": "+v.String()...)
 			}
 		default:
@@ -82,51 +79,4 @@ func appendYAML(b []byte, fields []catalog.Field, record any, indent string) []b
 		b = append(b, '\n')
 	}
 	return b
-}
-
-// appendYAMLText appends a text, in double quotes if anything in it could have a
-// meaning in YAML.
-func appendYAMLText(b []byte, s string) []byte {
-	if isBareText(s) {
-		return append(b, s...)
-	}
-	b = append(b, '"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b = append(b, '\\', byte(r))
-		case r == '\n':
-			b = append(b, `\n`...)
-		case r == '\t':
-			b = append(b, `\t`...)
-		case r == '\ufeff' || r == '\u2028' || r == '\u2029' || unicode.IsControl(r):
-			b = fmt.Appendf(b, `\u%04x`, r)
-		default:
-			b = utf8.AppendRune(b, r)
-		}
-	}
-	return append(b, '"')
-}
-
-// isBareText reports whether a text needs no quotes. It is narrow on purpose: only
-// dates, prices, and what begins with a letter and is not a YAML keyword.
-func isBareText(s string) bool {
-	if catalog.IsDate(s) {
-		return true
-	}
-	switch strings.ToLower(s) {
-	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
-		return false
-	}
-	first, _ := utf8.DecodeRuneInString(s)
-	if !unicode.IsLetter(first) && !catalog.IsPrice(s) {
-		return false
-	}
-	for _, r := range s {
-		if !unicode.IsLetter(r) && !strings.ContainsRune(" 0123456789-./:,;+_()?=%&#€’", r) {
-			return false
-		}
-	}
-	return !strings.Contains(s, ": ") && !strings.Contains(s, " #") && !strings.HasSuffix(s, ":") &&
-		!strings.HasSuffix(s, " ")
 }

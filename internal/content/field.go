@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"palmares/internal/content/tree"
 	"palmares/internal/markdown"
 	"palmares/internal/problem"
 )
@@ -17,21 +18,18 @@ type decoder struct {
 	file   string
 	line   int          // of the record
 	within problem.Text // appended to field names in messages, such as " in item 2 of sources"
-	fields []field
-	known  []string
+	tree.File
+	known []string
 	basis
 	problems *[]Problem
 	warnings *[]Warning
 	parsed   bool // fields is valid
 
 	isMarkdown bool
-	slug       string // from the file name
-	isNext     bool   // from the file name
-	body       string
-	bodyLine   int
+	slug       string                       // from the file name
+	isNext     bool                         // from the file name
 	checkBody  func(string) markdown.Report // nil for markdown.Check
 
-	isRecord        bool      // catalogue.yaml is a record in canonical form
 	isDraft         bool      // required fields may be missing
 	links, pictures []mention // of the body
 	fieldPictures   []fieldPicture
@@ -77,7 +75,7 @@ func (d *decoder) label(name string) label { return label{name: name, within: d.
 // field returns the value of a field, or nil if it is absent. A missing required
 // field is reported once. An optional field without a value is absent: editors with
 // forms write all fields.
-func (d *decoder) field(name string, isRequired bool) *value {
+func (d *decoder) field(name string, isRequired bool) *tree.Value {
 	isRequired = isRequired && !d.isDraft
 	f := d.find(name)
 	if !slices.Contains(d.known, name) {
@@ -86,43 +84,43 @@ func (d *decoder) field(name string, isRequired bool) *value {
 			d.report(d.line, "missing", d.label(name))
 		}
 	}
-	if f == nil || !isRequired && f.value.isEmpty() {
+	if f == nil || !isRequired && f.Value.IsEmpty() {
 		return nil
 	}
-	return &f.value
+	return &f.Value
 }
 
-func (d *decoder) find(name string) *field { return named(d.fields, name) }
+func (d *decoder) find(name string) *tree.Field { return tree.Named(d.Fields, name) }
 
 // lineOf returns the line of a field's value, or that of the record if the field
 // is absent.
 func (d *decoder) lineOf(name string) int {
 	if f := d.find(name); f != nil {
-		return f.value.line
+		return f.Value.Line
 	}
 	return d.line
 }
 
 // rejectOthers reports every unknown field.
 func (d *decoder) rejectOthers() {
-	for _, f := range d.fields {
-		if slices.Contains(d.known, f.name) {
+	for _, f := range d.Fields {
+		if slices.Contains(d.known, f.Name) {
 			continue
 		}
-		if was, ok := gone[f.name]; ok && slices.Contains(d.known, was.beside) {
-			d.report(f.line, was.code)
+		if was, ok := gone[f.Name]; ok && slices.Contains(d.known, was.beside) {
+			d.report(f.Line, was.code)
 			continue
 		}
 		var hint problem.Text
-		switch near := nearest(strings.ToLower(f.name), d.known); {
-		case d.isMarkdown && d.within.English == "" && f.name == "slug":
+		switch near := nearest(strings.ToLower(f.Name), d.known); {
+		case d.isMarkdown && d.within.English == "" && f.Name == "slug":
 			hint = problem.New("hint-slug")
-		case d.isMarkdown && d.within.English == "" && f.name == "body":
+		case d.isMarkdown && d.within.English == "" && f.Name == "body":
 			hint = problem.New("hint-body")
 		case near != "":
-			hint = problem.New("meant", quoted(near))
+			hint = problem.New("meant", tree.Quoted(near))
 		}
-		d.report(f.line, "unknown-field", quoted(f.name), d.within, hint)
+		d.report(f.Line, "unknown-field", tree.Quoted(f.Name), d.within, hint)
 	}
 }
 
@@ -134,19 +132,19 @@ var gone = map[string]struct{ beside, code string }{
 
 // textOf returns the text of a value that must be a non-blank string. want
 // completes the message "must be …".
-func (d *decoder) textOf(label label, v *value, want problem.Text) (string, bool) {
+func (d *decoder) textOf(label label, v *tree.Value, want problem.Text) (string, bool) {
 	switch {
-	case v.isEmpty():
-		d.report(v.line, "empty", label, want)
+	case v.IsEmpty():
+		d.report(v.Line, "empty", label, want)
 		return "", false
-	case (v.kind == isNumber || v.kind == isBool) && want == someText:
-		d.report(v.line, "unquoted", label, v.describe())
+	case (v.Kind == tree.Number || v.Kind == tree.Bool) && want == someText:
+		d.report(v.Line, "unquoted", label, v.Describe())
 		return "", false
-	case v.kind != isText:
-		d.report(v.line, "must-be-not", label, want, v.describe())
+	case v.Kind != tree.Text:
+		d.report(v.Line, "must-be-not", label, want, v.Describe())
 		return "", false
 	}
-	return v.text, true
+	return v.Text, true
 }
 
 // controlCharacter returns the first control character of s that is not allowed:

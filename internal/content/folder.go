@@ -8,11 +8,9 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content/tree"
 	"palmares/internal/problem"
 )
 
@@ -32,8 +30,6 @@ func IsIgnored(name string) bool {
 		len(name) > 1 && strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#") ||
 		strings.EqualFold(name, "Thumbs.db") || strings.EqualFold(name, "desktop.ini")
 }
-
-const catalogueFile = "catalogue.yaml"
 
 // A folder is the state of one Read.
 type folder struct {
@@ -91,10 +87,10 @@ func (f *folder) read(ctx context.Context) error {
 			found[name] = f.checkType(name, e, mustBeFolder)
 		}
 	}
-	if _, present := found[catalogueFile]; !present {
-		f.problem(catalogueFile, 1, "file-missing")
+	if _, present := found[catalog.SettingsFile]; !present {
+		f.problem(catalog.SettingsFile, 1, "file-missing")
 	}
-	if found[catalogueFile] {
+	if found[catalog.SettingsFile] {
 		f.readCatalogue()
 	}
 	if found[imageFolder] {
@@ -115,7 +111,7 @@ func expected(name string) (mustBeFolder, known bool) {
 	if name == imageFolder {
 		return true, true
 	}
-	return false, name == catalogueFile || name == catalog.ProofFile
+	return false, name == catalog.SettingsFile || name == catalog.ProofFile
 }
 
 // checkType reports whether an entry is a regular file, or a folder, and adds a
@@ -168,7 +164,7 @@ func (f *folder) checkStray(e fs.DirEntry) {
 	case ext == ".jsonl" || ext == ".ndjson":
 		f.problem(name, 1, "bulk-file-elsewhere")
 	case near == "catalogue" && (ext == ".yaml" || ext == ".yml" || ext == ".json"):
-		f.problem(name, 1, "similar-file", catalogueFile)
+		f.problem(name, 1, "similar-file", catalog.SettingsFile)
 	case near != "" && near != "catalogue" && (ext == ".yaml" || ext == ".yml" || ext == ".json"):
 		f.problem(name, 1, "similar-file", near+".jsonl")
 	case ext == ".md" || ext == ".markdown":
@@ -196,47 +192,31 @@ func (f *folder) hasFrontMatter(name string) bool {
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return false
 	}
-	line, _, _ := strings.Cut(strings.TrimPrefix(string(start[:n]), byteOrderMark), "\n")
+	line, _, _ := strings.Cut(strings.TrimPrefix(string(start[:n]), tree.ByteOrderMark), "\n")
 	return strings.TrimRight(line, " \r") == "---"
 }
 
 // readCatalogue reads catalogue.yaml. If its categories cannot be read, those of
 // the records are not checked.
 func (f *folder) readCatalogue() {
-	text, failure := readFile(f.fsys, catalogueFile)
+	text, failure := readFile(f.fsys, catalog.SettingsFile)
 	if failure != nil {
-		f.tell(catalogueFile, 1, failure)
+		f.tell(catalog.SettingsFile, 1, failure)
 		return
 	}
-	d := decoder{file: catalogueFile, line: 1, problems: &f.problems, warnings: &f.warnings}
-	if text, ok := d.utf8(text); ok {
-		if v, ok := d.settings(text); ok {
-			d.fields = v.fields
-			f.catalogue, f.declared = d.catalogue()
-			f.site, f.zone, f.ignored = f.catalogue.URL, f.catalogue.Zone(), d.ignored
-			d.warnPictures()
-			f.settings = record{
-				file: d.file,
-				references: &references{
-					refs: d.pages, links: d.links, pictures: d.pictures, fieldPictures: d.fieldPictures,
-				},
-			}
+	d := decoder{file: catalog.SettingsFile, line: 1, problems: &f.problems, warnings: &f.warnings}
+	if d.File, d.parsed = tree.ParseSettings(text, d.tell); d.parsed {
+		f.catalogue, f.declared = d.catalogue()
+		f.site, f.zone, f.ignored = f.catalogue.URL, f.catalogue.Zone(), d.ignored
+		d.warnPictures()
+		f.settings = record{
+			file: d.file,
+			references: &references{
+				refs: d.pages, links: d.links, pictures: d.pictures, fieldPictures: d.fieldPictures,
+			},
 		}
 	}
 }
-
-// settings parses catalogue.yaml, which may also be a record in canonical form: one line
-// of JSON.
-func (d *decoder) settings(text string) (value, bool) {
-	line := strings.TrimSuffix(text, "\n")
-	if strings.HasPrefix(line, "{") && !strings.Contains(line, "\n") && jsontext.Value(line).IsValid(strictJSON) {
-		d.isRecord = true
-		return new(jsonParser).parse([]byte(line), 1, d.tell)
-	}
-	return parseYAML(text, 0, d.tell)
-}
-
-const byteOrderMark = "\ufeff"
 
 // readFile returns the text of a file of at most maxFile bytes, or a problem.
 func readFile(fsys fs.FS, name string) (text string, failure error) {
@@ -245,12 +225,12 @@ func readFile(fsys fs.FS, name string) (text string, failure error) {
 		return "", problem.New("file-unreadable", rootCause(err))
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	data, err := io.ReadAll(io.LimitReader(file, tree.MaxFile+1))
 	switch {
 	case err != nil:
 		return "", problem.New("file-unreadable", rootCause(err))
-	case len(data) > maxFile:
-		return "", problem.New("file-too-large", maxFile)
+	case len(data) > tree.MaxFile:
+		return "", problem.New("file-too-large", tree.MaxFile)
 	}
 	return string(data), nil
 }
@@ -262,34 +242,4 @@ func rootCause(err error) problem.Text {
 		err = failed.Err
 	}
 	return problem.Foreign(err.Error())
-}
-
-// utf8 removes the byte order mark and normalizes the line endings of a file. It
-// rejects text that is not UTF-8.
-func (d *decoder) utf8(text string) (string, bool) {
-	if !utf8.ValidString(text) {
-		line := 1
-		for i, r := range text {
-			if r == '\n' {
-				line++
-			}
-			if r == utf8.RuneError {
-				if _, size := utf8.DecodeRuneInString(text[i:]); size == 1 {
-					break
-				}
-			}
-		}
-		d.report(line, "not-utf8")
-		return "", false
-	}
-	return normalizeNewlines(strings.TrimPrefix(text, byteOrderMark)), true
-}
-
-// normalizeNewlines turns CRLF into LF, so that a record does not depend on the
-// editor that saved it.
-func normalizeNewlines(s string) string {
-	if !strings.Contains(s, "\r") {
-		return s
-	}
-	return strings.ReplaceAll(s, "\r\n", "\n")
 }

@@ -11,6 +11,9 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"palmares/internal/catalog"
+	"palmares/internal/content/tree"
+
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 )
@@ -26,7 +29,7 @@ const (
 
 // folderOf returns an in-memory folder with a valid catalogue.yaml and files.
 func folderOf(files map[string]string) fstest.MapFS {
-	folder := fstest.MapFS{catalogueFile: {Data: []byte(someCatalogue)}}
+	folder := fstest.MapFS{catalog.SettingsFile: {Data: []byte(someCatalogue)}}
 	for name, text := range files {
 		folder[name] = &fstest.MapFile{Data: []byte(text)}
 	}
@@ -72,9 +75,9 @@ func TestARecordDoesNotDependOnFormatOrEditor(t *testing.T) {
 	}
 	crlf := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
 	for name, files := range map[string]map[string]string{
-		"crlf":                  {"outils/boreal.md": crlf(someTool + body), catalogueFile: crlf(someCatalogue)},
-		"bom":                   {"outils/boreal.md": byteOrderMark + someTool + body, catalogueFile: byteOrderMark + someCatalogue},
-		"json":                  {"outils.jsonl": byteOrderMark + strings.TrimSuffix(someLine, "}") + fmt.Sprintf(`,"body":%q}`, body)},
+		"crlf":                  {"outils/boreal.md": crlf(someTool + body), catalog.SettingsFile: crlf(someCatalogue)},
+		"bom":                   {"outils/boreal.md": tree.ByteOrderMark + someTool + body, catalog.SettingsFile: tree.ByteOrderMark + someCatalogue},
+		"json":                  {"outils.jsonl": tree.ByteOrderMark + strings.TrimSuffix(someLine, "}") + fmt.Sprintf(`,"body":%q}`, body)},
 		"json with crlf":        {"outils.jsonl": crlf("\n"+strings.TrimSuffix(someLine, "}")) + fmt.Sprintf(`,"body":%q}`, crlf(body)) + "\r\n\r\n"},
 		"no newline at the end": {"outils/boreal.md": strings.TrimRight(someTool+body, "\n")},
 		"spaces after ---":      {"outils/boreal.md": "--- \n" + someFields + "---\t\n" + body},
@@ -107,20 +110,20 @@ func TestInvalidUTF8IsReportedWithItsLine(t *testing.T) {
 func TestOversizedRecordsAreRejectedAndTheRestIsRead(t *testing.T) {
 	padding := func(s string, size int) string { return s + strings.Repeat("x", size-len(s)) }
 	line := strings.TrimSuffix(someLine, "}") + `,"body":"`
-	exact := padding(line, maxFile-2) + `"}`
+	exact := padding(line, tree.MaxFile-2) + `"}`
 	other := strings.Replace(someLine, "boreal", "calame", 1)
 
 	_, problems := read(t, folderOf(map[string]string{
-		"outils/exact.md": padding(someTool+"\n", maxFile),
+		"outils/exact.md": padding(someTool+"\n", tree.MaxFile),
 		"outils.jsonl":    exact + "\r\n" + other,
 	}))
 	wantProblems(t, problems)
 
 	_, problems = read(t, folderOf(map[string]string{
-		"outils/large.md": padding(someTool+"\n", maxFile+1),
-		"outils.jsonl":    "x" + exact + "\n" + other + "\n" + strings.Repeat("y", 3*maxFile) + "\n{}",
-		"outils/yaml.md":  "---\n" + someFields + "sources:\n" + strings.Repeat("  - https://boreal.example\n", 3000) + "---\n",
-		catalogueFile:     padding(someCatalogue+"#", maxYAML+1),
+		"outils/large.md":    padding(someTool+"\n", tree.MaxFile+1),
+		"outils.jsonl":       "x" + exact + "\n" + other + "\n" + strings.Repeat("y", 3*tree.MaxFile) + "\n{}",
+		"outils/yaml.md":     "---\n" + someFields + "sources:\n" + strings.Repeat("  - https://boreal.example\n", 3000) + "---\n",
+		catalog.SettingsFile: padding(someCatalogue+"#", tree.MaxYAML+1),
 	}))
 	wantProblems(t, problems[:6],
 		"catalogue.yaml:1: the YAML is larger than 64 KiB; move long lists into a .jsonl file",
@@ -210,8 +213,8 @@ func TestIrregularFilesAreRejectedUnopened(t *testing.T) {
 func TestOnlyAFolderCanBeRead(t *testing.T) {
 	dir := diskFolder(t, nil)
 	for path, want := range map[string]string{
-		filepath.Join(dir, "absent"):      "does not exist",
-		filepath.Join(dir, catalogueFile): "is not a folder",
+		filepath.Join(dir, "absent"):             "does not exist",
+		filepath.Join(dir, catalog.SettingsFile): "is not a folder",
 	} {
 		if _, _, err := readDir(t, path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Read(%s) = %v, want …%s…", path, err, want)

@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"palmares/internal/catalog"
-	"palmares/internal/problem"
 	canonical "palmares/internal/record"
 )
 
@@ -77,56 +76,6 @@ func FuzzJSONLine(f *testing.F) {
 	})
 }
 
-// A jsonParser agrees with encoding/json, except on duplicate keys.
-func FuzzParseJSONAgreesWithTheStandardLibrary(f *testing.F) {
-	for _, s := range []string{`{"a":[1,{"b":"c\u00e9"}],"d":null}`, `{"a":true,"a":false}`, `{"a":"\ud83d\ude00"}`, `{"":{"":[]}}`, ` {"a" : -0.5e3 } `} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, line string) {
-		twice := false
-		tree, ok := new(jsonParser).parse([]byte(line), 1, func(int, problem.Text) { twice = true })
-		if ok && !utf8.ValidString(line) {
-			t.Fatalf("%q is accepted", line)
-		}
-		var want any
-		d := json.NewDecoder(strings.NewReader(line))
-		d.UseNumber()
-		if err := d.Decode(&want); ok && err != nil {
-			t.Fatalf("%q is accepted, but %v", line, err)
-		}
-		if ok && !twice {
-			if diff := cmp.Diff(want, plain(&tree)); diff != "" {
-				t.Error(diff)
-			}
-		}
-	})
-}
-
-func plain(v *value) any {
-	switch v.kind {
-	case isNull:
-		return nil
-	case isBool:
-		return v.text == "true"
-	case isNumber:
-		return json.Number(v.text)
-	case isText:
-		return v.text
-	case isList:
-		list := []any{}
-		for i := range v.items {
-			list = append(list, plain(&v.items[i]))
-		}
-		return list
-	default:
-		mapping := map[string]any{}
-		for i := range v.fields {
-			mapping[v.fields[i].name] = plain(&v.fields[i].value)
-		}
-		return mapping
-	}
-}
-
 // A price is served byte for byte, so it must not be normalized.
 func FuzzPricesAndSlugsAreKeptOrRejected(f *testing.F) {
 	f.Add("0 €/mois", "boreal")
@@ -150,52 +99,6 @@ func FuzzPricesAndSlugsAreKeptOrRejected(f *testing.F) {
 		}
 		if tool != nil && (tool.Price != price || tool.Slug != slug) {
 			t.Errorf("price %q and slug %q became %q and %q", price, slug, tool.Price, tool.Slug)
-		}
-	})
-}
-
-// A document that can be opened keeps its bytes until a field is set, and then what the other fields
-// and the body say.
-func FuzzDocument(f *testing.F) {
-	for _, s := range []string{
-		"", "score: 8 # a\n\n# b\n", "plans:\n- {name: a, price: b} # c\n-\n  name: d\n  price: |\n    # e\n", "author: [a,\n  b] # c\n",
-		"criteria:\n  'a': 1\n  # b\n  c: true\n", "score_note: >+\n  a\n\n   b\n\n", "x: \"a\n  # b\"\n", "pros:\n  - a\n   # b\n  # c\n\n", "\"pros\" : \n- a\r\n- b\n",
-	} {
-		f.Add(someFields+s, "\nUn avis.\n", "pros", "a: b\nc")
-		f.Add(someFields+s, "", "score_note", "# a\n  b")
-		f.Add(s, "---\n", "plans", "- name: a\n  price: b")
-	}
-	f.Fuzz(func(t *testing.T, yaml, body, name, text string) {
-		file := "---\n" + yaml + "\n---\n" + body
-		d, err := OpenDocument("outils/boreal.md", []byte(file))
-		if err != nil {
-			return
-		}
-		values := map[string]Value{}
-		for i := range catalog.ToolFields {
-			name := catalog.ToolFields[i].Name
-			values[name] = d.Value(name)
-			if err := d.Set(name, values[name]); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-		if diff := cmp.Diff(file, string(d.Bytes())); diff != "" {
-			t.Error(diff)
-		}
-		v := Value{Text: text}
-		if own := d.field(name); own != nil && own.Form.IsList() && own.List == nil {
-			v = Value{Items: strings.Split(text, "\n")}
-		}
-		if d.Set(name, v) != nil {
-			v = values[name]
-		}
-		for other, want := range values {
-			if got := d.Value(other); other != name && !got.same(want) {
-				t.Errorf("%s is set to %q, and %s becomes %+v: %q", name, text, other, got, d.Bytes())
-			}
-		}
-		if again := d.Bytes(); d.Set(name, v) == nil && string(d.Bytes()) != string(again) {
-			t.Error(cmp.Diff(string(again), string(d.Bytes())))
 		}
 	})
 }

@@ -50,7 +50,7 @@ func (d *decoder) mention(found markdown.Report, at func(line int) mention) {
 
 func (d *decoder) bodyPlace(line int) mention {
 	if d.isMarkdown {
-		return mention{line: max(d.bodyLine+line-1, 1)}
+		return mention{line: max(d.BodyLine+line-1, 1)}
 	}
 	return mention{line: d.line, prefix: problem.New("line-of", "body", line)}
 }

@@ -42,7 +42,7 @@ func editedFiles() map[string][]string {
 	proof := `{"slug":"plume","url":"https://plume.example/tarifs","final_url":"https://plume.example/tarifs","checked_at":"2026-11-14T03:00:00Z","status":200,` +
 		`"result":"confirmed","quote":"Pro 19 €","found":"","text_hash":"","confirmed_at":"2026-11-14T03:00:00Z"}` + "\n"
 	return map[string][]string{
-		catalogueFile: {
+		catalog.SettingsFile: {
 			someCatalogue, someCatalogue, strings.Replace(someCatalogue, "essai.example", "autre.example", 1),
 			someCatalogue + "  - slug: texte\n    label: Texte\n", "name: [\n", "categories: []\n",
 		},
@@ -64,7 +64,7 @@ func editedFiles() map[string][]string {
 // A folder that is read with a memory, after any edits, reads as if it were new.
 func TestAMemoryChangesNothingButTheTime(t *testing.T) {
 	texts := editedFiles()
-	names := append(slices.Sorted(maps.Keys(texts)), catalogueFile, catalogueFile) // on which all depend
+	names := append(slices.Sorted(maps.Keys(texts)), catalog.SettingsFile, catalog.SettingsFile) // on which all depend
 	good := 0
 	rapid.Check(t, func(t *rapid.T) {
 		var memory Memory

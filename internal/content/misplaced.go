@@ -18,11 +18,11 @@ func (d *decoder) isMisplaced(k *catalog.Kind) bool {
 	own := lineFields(k)
 	var keep, remove []string
 	var add []problem.Text
-	for _, f := range d.fields {
-		if has(own, f.name) {
-			keep = append(keep, f.name)
+	for _, f := range d.Fields {
+		if has(own, f.Name) {
+			keep = append(keep, f.Name)
 		} else {
-			remove = append(remove, f.name)
+			remove = append(remove, f.Name)
 		}
 	}
 	isOther := func(k *catalog.Kind) bool {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content/tree"
 	"palmares/internal/problem"
 )
 
@@ -35,14 +36,14 @@ func (d *decoder) number(f *catalog.Field) *float64 {
 }
 
 // plainNumber returns a number in a range, or reports what is wrong with it.
-func (d *decoder) plainNumber(at label, v *value, lowest, highest float64) (float64, bool) {
-	if v.kind == isNumber && isPlainNumber(v.text) {
-		x, err := strconv.ParseFloat(v.text, 64)
+func (d *decoder) plainNumber(at label, v *tree.Value, lowest, highest float64) (float64, bool) {
+	if v.Kind == tree.Number && tree.IsNumber(v.Text) {
+		x, err := strconv.ParseFloat(v.Text, 64)
 		if err == nil && x >= lowest && x <= highest {
 			return x + 0, true // -0 is 0
 		}
 	}
-	d.report(v.line, "not-number-between", at, limit(lowest), limit(highest), v.bare(), withPoint(v, lowest, highest))
+	d.report(v.Line, "not-number-between", at, limit(lowest), limit(highest), v.Bare(), withPoint(v, lowest, highest))
 	return 0, false
 }
 
@@ -52,10 +53,10 @@ func limit(x float64) string {
 }
 
 // withPoint returns a hint for a number that is right apart from its comma or quotes.
-func withPoint(v *value, lowest, highest float64) problem.Text {
-	point := strings.Replace(v.text, ",", ".", 1)
+func withPoint(v *tree.Value, lowest, highest float64) problem.Text {
+	point := strings.Replace(v.Text, ",", ".", 1)
 	x, err := strconv.ParseFloat(point, 64)
-	if v.kind == isText && isPlainNumber(point) && err == nil && x >= lowest && x <= highest {
+	if v.Kind == tree.Text && tree.IsNumber(point) && err == nil && x >= lowest && x <= highest {
 		return problem.New("hint-write", point)
 	}
 	return problem.Text{}
@@ -68,26 +69,26 @@ func (d *decoder) values(f *catalog.Field) (all catalog.Values) {
 	if v == nil {
 		return nil
 	}
-	if v.kind != isMapping {
-		d.report(v.line, "not-values", d.label(f.Name), v.describe())
+	if v.Kind != tree.Mapping {
+		d.report(v.Line, "not-values", d.label(f.Name), v.Describe())
 		return nil
 	}
-	if len(v.fields) > maxCriteria {
-		d.report(v.line, "too-many-criteria", d.label(f.Name), len(v.fields), maxCriteria)
+	if len(v.Fields) > maxCriteria {
+		d.report(v.Line, "too-many-criteria", d.label(f.Name), len(v.Fields), maxCriteria)
 		return nil
 	}
-	for i := range v.fields {
-		given := &v.fields[i]
-		at := label{name: given.name, within: problem.New("in", d.label(f.Name))}
+	for i := range v.Fields {
+		given := &v.Fields[i]
+		at := label{name: given.Name, within: problem.New("in", d.label(f.Name))}
 		switch {
-		case !catalog.IsSlug(given.name):
-			d.report(given.line, "not-a-criterion-slug", quoted(given.name), slugs.want)
-		case given.value.isEmpty():
-		case given.value.kind == isText && f.Form == catalog.Marks && withPoint(&given.value, -maxNumber, maxNumber).Code == "":
-			d.report(given.line, "not-number-or-flag", at, given.value.describe())
-		case given.value.kind == isBool && f.Form == catalog.Marks:
-			flag := catalog.Value{Name: given.name, IsFlag: true}
-			if given.value.text == "true" {
+		case !catalog.IsSlug(given.Name):
+			d.report(given.Line, "not-a-criterion-slug", tree.Quoted(given.Name), slugs.want)
+		case given.Value.IsEmpty():
+		case given.Value.Kind == tree.Text && f.Form == catalog.Marks && withPoint(&given.Value, -maxNumber, maxNumber).Code == "":
+			d.report(given.Line, "not-number-or-flag", at, given.Value.Describe())
+		case given.Value.Kind == tree.Bool && f.Form == catalog.Marks:
+			flag := catalog.Value{Name: given.Name, IsFlag: true}
+			if given.Value.Text == "true" {
 				flag.Number = 1
 			}
 			all = append(all, flag)
@@ -96,8 +97,8 @@ func (d *decoder) values(f *catalog.Field) (all catalog.Values) {
 			if f.Form == catalog.Weights {
 				lowest, highest = 0, catalog.MaxWeight
 			}
-			if x, ok := d.plainNumber(at, &given.value, lowest, highest); ok {
-				all = append(all, catalog.Value{Name: given.name, Number: x})
+			if x, ok := d.plainNumber(at, &given.Value, lowest, highest); ok {
+				all = append(all, catalog.Value{Name: given.Name, Number: x})
 			}
 		}
 	}
@@ -111,10 +112,10 @@ func (d *decoder) tier(f *catalog.Field) int {
 	if v == nil {
 		return lowest
 	}
-	if v.kind == isNumber && (v.text == "1" || v.text == "2" || v.text == "3") {
-		return int(v.text[0] - '0')
+	if v.Kind == tree.Number && (v.Text == "1" || v.Text == "2" || v.Text == "3") {
+		return int(v.Text[0] - '0')
 	}
-	d.report(v.line, "not-tier", f.Name, v.bare())
+	d.report(v.Line, "not-tier", f.Name, v.Bare())
 	return lowest
 }
 
@@ -124,9 +125,9 @@ func (d *decoder) boolean(f *catalog.Field) bool {
 	if v == nil {
 		return isTrue
 	}
-	if v.kind != isBool {
-		d.report(v.line, "not-flag", d.label(f.Name), v.describe())
+	if v.Kind != tree.Bool {
+		d.report(v.Line, "not-flag", d.label(f.Name), v.Describe())
 		return isTrue
 	}
-	return v.text == "true"
+	return v.Text == "true"
 }

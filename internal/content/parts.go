@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"palmares/internal/content/tree"
 	"palmares/internal/problem"
 )
 
@@ -136,7 +137,7 @@ func (l *lister) records(folder string) error {
 			if err != nil || !info.Mode().IsRegular() {
 				return &PartError{name, err}
 			}
-			err = l.file(name, info, maxFile+1) // one more says that it is too large
+			err = l.file(name, info, tree.MaxFile+1) // one more says that it is too large
 		}
 		if err != nil {
 			return err

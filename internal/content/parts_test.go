@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"palmares/internal/content/tree"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 )
@@ -83,7 +85,7 @@ func TestThePartsOfAFolderReadAsTheFolder(t *testing.T) {
 		folder := fstest.MapFS{
 			"README.md": {Data: []byte("# A repository\n")}, "notes.md": {Data: []byte("---\nname: X\n---\n")},
 			"scripts/x.py": {}, "Outils/x.md": {}, "outile/x.txt": {}, ".git/config": {}, "outils/.x.md": {}, "outils/sub/x.md": {}, "outils/x.txt": {Data: []byte("x")},
-			"outils/large.md": {Data: make([]byte, 3*maxFile)}, "images/sub/x.png": {Data: []byte("x")}, "images/empty.png": {}, "bulk.ndjson": {Data: []byte("{}")},
+			"outils/large.md": {Data: make([]byte, 3*tree.MaxFile)}, "images/sub/x.png": {Data: []byte("x")}, "images/empty.png": {}, "bulk.ndjson": {Data: []byte("{}")},
 		}
 		for _, f := range archive.Files[:len(archive.Files)-1] {
 			folder[f.Name] = &fstest.MapFile{Data: f.Data}

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content/tree"
 	"palmares/internal/picture"
 	"palmares/internal/problem"
 )
@@ -118,7 +119,7 @@ func (f *folder) useFields(r *record) {
 		if f.mark(use.path, r.isDraft()) {
 			continue
 		}
-		f.problem(r.file, use.line, "field-picture-absent", use.at, quoted(use.path), f.similar(use.path))
+		f.problem(r.file, use.line, "field-picture-absent", use.at, tree.Quoted(use.path), f.similar(use.path))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content/tree"
 	"palmares/internal/problem"
 )
 
@@ -15,29 +16,29 @@ func (d *decoder) isOnRequest(f *catalog.Field, to any) bool {
 	if f.Form != catalog.Price || given == nil {
 		return false
 	}
-	model, v := new(catalog.Pricing), &given.value
+	model, v := new(catalog.Pricing), &given.Value
 	if f.Model != nil {
 		model = f.Model(to)
 	}
 	isRequired := f.Use.Has(catalog.Required) && !d.isDraft
-	isNone := v.kind == isNull && strings.HasSuffix(d.file, ".jsonl") && f.Model != nil && (isRequired || *model == catalog.Paid)
-	if !isNone && (v.kind != isText || v.text != catalog.OnRequest && v.text != "S"+catalog.OnRequest[1:]) {
+	isNone := v.Kind == tree.Null && strings.HasSuffix(d.file, ".jsonl") && f.Model != nil && (isRequired || *model == catalog.Paid)
+	if !isNone && (v.Kind != tree.Text || v.Text != catalog.OnRequest && v.Text != "S"+catalog.OnRequest[1:]) {
 		return false
 	}
 	if *model != "" && *model != catalog.Paid {
-		d.report(v.line, "on-request-model", d.label(f.Name), *model)
+		d.report(v.Line, "on-request-model", d.label(f.Name), *model)
 	}
 	*model = catalog.Paid
 	d.known = append(d.known, f.Name)
 	return true
 }
 
-func (d *decoder) price(at label, v *value) string {
+func (d *decoder) price(at label, v *tree.Value) string {
 	rule := rule{catalog.IsPrice, problem.New("want-price")}
-	if plain := plainEuro.Replace(v.text); plain != v.text && catalog.IsPrice(plain) {
+	if plain := plainEuro.Replace(v.Text); plain != v.Text && catalog.IsPrice(plain) {
 		rule.want = problem.New("want-plain-space")
-	} else if !catalog.IsPrice(v.text) {
-		given := strings.Replace(v.text, ".", ",", 1)
+	} else if !catalog.IsPrice(v.Text) {
+		given := strings.Replace(v.Text, ".", ",", 1)
 		meant := nearPrice.ReplaceAllString(given, "$1$2 €/$3")
 		if nearPrice.MatchString(given) && catalog.IsPrice(meant) {
 			rule.want = problem.New("want-written", meant)
@@ -45,7 +46,7 @@ func (d *decoder) price(at label, v *value) string {
 	}
 	s := d.valid(at, v, rule)
 	if euros, _, _ := catalog.Amount(s); euros > maxPrice {
-		d.report(v.line, "price-too-large", at, quoted(s))
+		d.report(v.Line, "price-too-large", at, tree.Quoted(s))
 		return ""
 	}
 	return s

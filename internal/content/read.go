@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content/tree"
 	"palmares/internal/markdown"
 	"palmares/internal/problem"
 	canonical "palmares/internal/record"
@@ -96,7 +97,7 @@ func (d *decoder) text(f *catalog.Field) string {
 	case catalog.Zone:
 		zone := d.checked(f.Form, at, v)
 		if zone != "" && !catalog.IsZone(zone) {
-			d.report(v.line, "unknown-zone", at, zone)
+			d.report(v.Line, "unknown-zone", at, zone)
 			return ""
 		}
 		return zone
@@ -118,7 +119,7 @@ func (d *decoder) text(f *catalog.Field) string {
 		file := d.checked(f.Form, at, v)
 		if file != "" {
 			file = imageKey(file)
-			d.fieldPictures = append(d.fieldPictures, fieldPicture{at.text(), file, v.line})
+			d.fieldPictures = append(d.fieldPictures, fieldPicture{at.text(), file, v.Line})
 		}
 		return file
 	case catalog.Site:
@@ -160,7 +161,7 @@ var (
 )
 
 // checked returns a text that must follow the rule of a form, or be one line of text.
-func (d *decoder) checked(form catalog.Form, at label, v *value) string {
+func (d *decoder) checked(form catalog.Form, at label, v *tree.Value) string {
 	if rules[form].isValid != nil {
 		return d.valid(at, v, rules[form])
 	}
@@ -169,7 +170,7 @@ func (d *decoder) checked(form catalog.Form, at label, v *value) string {
 		return ""
 	}
 	if r, bad := controlCharacter(s, ""); bad {
-		d.report(v.line, "control-in-line", at, r)
+		d.report(v.Line, "control-in-line", at, r)
 		return ""
 	}
 	if !d.isVisible(at, v, s) {
@@ -177,15 +178,15 @@ func (d *decoder) checked(form catalog.Form, at label, v *value) string {
 	}
 	n := utf8.RuneCountInString(s)
 	if n > longest[form] {
-		d.report(v.line, "too-long", at, longest[form], n)
+		d.report(v.Line, "too-long", at, longest[form], n)
 		return ""
 	}
 	if form == catalog.Quote && n < catalog.MinQuote {
-		d.report(v.line, "too-short", at, catalog.MinQuote, n)
+		d.report(v.Line, "too-short", at, catalog.MinQuote, n)
 		return ""
 	}
 	if form == catalog.Quote && !quoteForm.MatchString(s) {
-		d.report(v.line, "wordless", at)
+		d.report(v.Line, "wordless", at)
 		return ""
 	}
 	return s
@@ -195,37 +196,37 @@ func (d *decoder) checked(form catalog.Form, at label, v *value) string {
 var quoteForm = regexp.MustCompile(`[\p{L}\p{Nd}]`)
 
 // isVisible reports whether a text has no hidden characters, or reports the first one.
-func (d *decoder) isVisible(at label, v *value, s string) bool {
+func (d *decoder) isVisible(at label, v *tree.Value, s string) bool {
 	r, bad := hiddenCharacter(s)
 	if bad {
-		d.report(v.line, "hidden-character", at, r)
+		d.report(v.Line, "hidden-character", at, r)
 	}
 	return !bad
 }
 
 var someText = problem.New("some-text")
 
-func (d *decoder) valid(at label, v *value, rule rule) string {
+func (d *decoder) valid(at label, v *tree.Value, rule rule) string {
 	s, ok := d.textOf(at, v, rule.want)
 	if !ok {
 		return ""
 	}
 	if !rule.isValid(s) {
-		d.report(v.line, "must-be-not", at, rule.want, quoted(s))
+		d.report(v.Line, "must-be-not", at, rule.want, tree.Quoted(s))
 		return ""
 	}
 	return s
 }
 
 // prose returns a text that may have several lines.
-func (d *decoder) prose(at label, v *value) string {
+func (d *decoder) prose(at label, v *tree.Value) string {
 	s, ok := d.textOf(at, v, someText)
 	if !ok {
 		return ""
 	}
-	s = normalizeNewlines(s)
+	s = tree.NormalizeNewlines(s)
 	if r, bad := controlCharacter(s, "\n\t"); bad {
-		d.report(v.line, "control-in-text", at, r)
+		d.report(v.Line, "control-in-text", at, r)
 		return ""
 	}
 	return s
@@ -233,11 +234,11 @@ func (d *decoder) prose(at label, v *value) string {
 
 // markdown returns a text in Markdown, and reports what is wrong in it.
 func (d *decoder) markdown(name, text string) string {
-	text, skipped := trimBlankLines(text)
+	text, skipped := tree.TrimBlankLines(text)
 	found := markdown.Check(text)
 	at := func(line int) mention {
-		if f := d.find(name); f != nil && f.value.isBlock {
-			return mention{line: f.value.line + skipped + line, prefix: d.label(name).text()}
+		if f := d.find(name); f != nil && f.Value.IsBlock {
+			return mention{line: f.Value.Line + skipped + line, prefix: d.label(name).text()}
 		}
 		return mention{line: d.lineOf(name), prefix: problem.New("line-of", d.label(name), line)}
 	}
@@ -251,18 +252,18 @@ func (d *decoder) markdown(name, text string) string {
 // zoneName is the form of the names of time zones.
 var zoneName = regexp.MustCompile(zonePattern)
 
-func (d *decoder) category(at label, v *value) string {
+func (d *decoder) category(at label, v *tree.Value) string {
 	s := d.valid(at, v, slugs)
 	if s == "" || d.declared == nil || d.declared[s] != nil {
 		return s
 	}
-	d.report(v.line, "undeclared-category", s, catalogueFile, strings.Join(slices.Sorted(maps.Keys(d.declared)), ", "))
+	d.report(v.Line, "undeclared-category", s, catalog.SettingsFile, strings.Join(slices.Sorted(maps.Keys(d.declared)), ", "))
 	return ""
 }
 
 // oneOf returns the value of an enumerated field.
-func (d *decoder) oneOf(f *catalog.Field, v *value) string {
-	if i := slices.Index(f.Values, v.text); i >= 0 && v.kind == isText {
+func (d *decoder) oneOf(f *catalog.Field, v *tree.Value) string {
+	if i := slices.Index(f.Values, v.Text); i >= 0 && v.Kind == tree.Text {
 		return f.Values[i]
 	}
 	last := len(f.Values) - 1
@@ -274,21 +275,21 @@ func (d *decoder) oneOf(f *catalog.Field, v *value) string {
 }
 
 // list returns the items of a list, or nothing if it is absent or no list.
-func (d *decoder) list(name string) []value {
+func (d *decoder) list(name string) []tree.Value {
 	v := d.field(name, false)
 	if v == nil {
 		return nil
 	}
-	if v.kind != isList {
-		d.report(v.line, "not-list", d.label(name), v.describe())
+	if v.Kind != tree.List {
+		d.report(v.Line, "not-list", d.label(name), v.Describe())
 		return nil
 	}
-	return v.items
+	return v.Items
 }
 
 // texts returns the texts of a list. One name need not be a list; former slugs are sorted.
 func (d *decoder) texts(f *catalog.Field) (all []string) {
-	if v := d.field(f.Name, f.Use.Has(catalog.Required)); f.Form == catalog.Names && v != nil && v.kind != isList {
+	if v := d.field(f.Name, f.Use.Has(catalog.Required)); f.Form == catalog.Names && v != nil && v.Kind != tree.List {
 		if s := d.checked(f.Form, d.label(f.Name), v); s != "" {
 			all = append(all, s)
 		}
@@ -306,14 +307,14 @@ func (d *decoder) texts(f *catalog.Field) (all []string) {
 			continue
 		}
 		if twice := listedTwice[f.Form]; twice != "" && slices.Contains(all, s) {
-			d.report(v.line, twice, s)
+			d.report(v.Line, twice, s)
 			continue
 		}
 		switch f.Form {
 		case catalog.ToolSlugs:
-			d.tools = append(d.tools, reference{f.Name, s, v.line})
+			d.tools = append(d.tools, reference{f.Name, s, v.Line})
 		case catalog.Slugs:
-			d.former = append(d.former, reference{f.Name, s, v.line})
+			d.former = append(d.former, reference{f.Name, s, v.Line})
 		}
 		all = append(all, s)
 	}
@@ -349,7 +350,7 @@ func (d *decoder) objects(f *catalog.Field, list any) {
 	isGiven := given != nil
 	if f.Form == catalog.Single {
 		if isGiven {
-			d.object(f, list, longForm(f, given), d.label(f.Name))
+			d.object(f, list, tree.LongForm(f, given), d.label(f.Name))
 		}
 		return
 	}
@@ -363,30 +364,14 @@ func (d *decoder) objects(f *catalog.Field, list any) {
 	}
 }
 
-// words returns what an object may be given as instead of its fields: the first of them has these values.
-func words(f *catalog.Field) []string {
-	if f.List.Fields[0].Form == catalog.Name {
-		return f.List.Fields[0].Values
-	}
-	return nil
-}
-
-// longForm returns a word as the object that it stands for.
-func longForm(f *catalog.Field, v *value) *value {
-	if len(words(f)) == 0 || v.kind != isText {
-		return v
-	}
-	return &value{kind: isMapping, line: v.line, fields: []field{{f.List.Fields[0].Name, v.line, *v}}}
-}
-
-func (d *decoder) object(f *catalog.Field, list any, v *value, at label) {
-	if v.kind != isMapping {
-		d.report(v.line, "not-mapping", at, v.describe())
+func (d *decoder) object(f *catalog.Field, list any, v *tree.Value, at label) {
+	if v.Kind != tree.Mapping {
+		d.report(v.Line, "not-mapping", at, v.Describe())
 		return
 	}
 	entry := &decoder{
-		file: d.file, line: v.line, within: problem.New("in", at),
-		fields: v.fields, basis: d.basis, problems: d.problems, warnings: d.warnings,
+		file: d.file, line: v.Line, within: problem.New("in", at),
+		File: tree.File{Fields: v.Fields}, basis: d.basis, problems: d.problems, warnings: d.warnings,
 	}
 	object := f.List.Add(list)
 	entry.read(f.List.Fields, object)
@@ -416,17 +401,17 @@ func (d *decoder) images() {
 
 // ownBody returns the Markdown of the record and reports what is wrong in it.
 func (d *decoder) ownBody() string {
-	body := d.body
+	body := d.Body
 	if !d.isMarkdown {
 		v := d.field("body", false)
 		if v == nil {
 			return ""
 		}
-		if v.kind != isText {
-			d.report(v.line, "body-text", v.describe())
+		if v.Kind != tree.Text {
+			d.report(v.Line, "body-text", v.Describe())
 			return ""
 		}
-		body, _ = trimBlankLines(normalizeNewlines(v.text))
+		body, _ = tree.TrimBlankLines(tree.NormalizeNewlines(v.Text))
 	}
 	if r, bad := controlCharacter(body, "\n\t"); bad {
 		line := 1 + strings.Count(body[:strings.IndexRune(body, r)], "\n")

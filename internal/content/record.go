@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content/tree"
 	"palmares/internal/markdown"
 	"palmares/internal/problem"
 )
@@ -212,7 +213,7 @@ func (d *decoder) newRecord(r record) record {
 type categories map[string]*catalog.Category
 
 func (d *decoder) catalogue() (catalog.Catalog, categories) {
-	if d.isRecord {
+	if d.IsRecord {
 		d.text(&ownKind)
 	}
 	d.ownCategories = categories{}
@@ -221,7 +222,7 @@ func (d *decoder) catalogue() (catalog.Catalog, categories) {
 	d.ignored = ignoredBy(&c)
 	for _, kind := range d.ignored {
 		if !slices.Contains(WarningKinds, kind) {
-			d.warn(d.lineOf("warnings"), "unknown-warning", quoted(kind), strings.Join(WarningKinds, ", "))
+			d.warn(d.lineOf("warnings"), "unknown-warning", tree.Quoted(kind), strings.Join(WarningKinds, ", "))
 		}
 	}
 	d.checkRights(&c.Settings)
@@ -238,7 +239,7 @@ func (d *decoder) catalogue() (catalog.Catalog, categories) {
 		}
 		taken[alias.slug] = true
 	}
-	if d.isRecord {
+	if d.IsRecord {
 		d.images()
 	}
 	d.rejectOthers()

@@ -4,6 +4,7 @@ import (
 	"regexp"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content/tree"
 )
 
 // checkRights checks what is said about reuse, and drops what is so by default.
@@ -11,13 +12,13 @@ func (d *decoder) checkRights(s *catalog.Settings) {
 	const open = "open"
 	for _, l := range s.Licence {
 		isWord := l.Name == open || l.Name == catalog.Reserved
-		given := d.find("licence").value
-		if given.kind == isMapping && l.URL == "" && !isWord {
-			if given.find("url") == nil { // another problem says what is wrong with one that is given
-				d.report(given.line, "licence-without-url")
+		given := d.find("licence").Value
+		if given.Kind == tree.Mapping && l.URL == "" && !isWord {
+			if given.Find("url") == nil { // another problem says what is wrong with one that is given
+				d.report(given.Line, "licence-without-url")
 			}
 		} else if l.Name != "" && l.URL == "" && !isWord {
-			d.report(d.lineOf("licence"), "licence-unknown", quoted(l.Name))
+			d.report(d.lineOf("licence"), "licence-unknown", tree.Quoted(l.Name))
 		} else if l.URL != "" && isWord {
 			d.report(d.lineOf("licence"), "licence-with-url", l.Name)
 		}
@@ -27,7 +28,7 @@ func (d *decoder) checkRights(s *catalog.Settings) {
 	}
 	for i, line := range s.Robots {
 		if !robotsLine.MatchString(line) {
-			d.warn(d.lineOf("robots"), "robots-line", i+1, quoted(line))
+			d.warn(d.lineOf("robots"), "robots-line", i+1, tree.Quoted(line))
 		}
 	}
 }

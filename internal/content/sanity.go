@@ -29,7 +29,7 @@ var kindCodes = map[string][]string{
 	"picture":    {"picture-without-alt", "caption-hidden"},
 	"price": {
 		"free-but-priced", "announced-free-priced", "display-contradicts", "display-changed-alone", "history-ends-elsewhere",
-		"checked-before-price", "quote-without-amount",
+		"checked-before-price", "quote-without-amount", "plan-with-old-price",
 	},
 	"protocol": {"other-protocol"},
 	"undated":  {"undated"},
@@ -110,7 +110,7 @@ func (r *Result) WarnJumps(old *catalog.Catalog, d *catalog.Diff) []Warning {
 		all += k.Len(c) + len(of.Removed) - len(of.Added)
 	}
 	if changed >= leastMass && 2*changed > all {
-		warn(catalogueFile, 1, "many-changes", changed, all)
+		warn(catalog.SettingsFile, 1, "many-changes", changed, all)
 	}
 	return finish(found, moreWarnings)
 }

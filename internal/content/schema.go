@@ -224,7 +224,7 @@ func formOf(f *catalog.Field) *schemaNode {
 			Type: "object", PropertyNames: patternForm(f.Form), AdditionalProperties: value, MaxProperties: new(maxCriteria),
 		}
 	case catalog.Single:
-		if known := words(f); len(known) > 0 {
+		if known := f.Words(); len(known) > 0 {
 			word, named := objectForm(f.List.Fields), objectForm(f.List.Fields)
 			word.Properties[f.List.Fields[0].Name] = enumForm(known...)
 			named.Required = append(named.Required, "url")

@@ -1,14 +1,9 @@
 package content
 
 import (
-	"regexp"
-
 	"palmares/internal/catalog"
 	"palmares/internal/theme"
 )
-
-// bareColour is a colour without quotes, which YAML takes for a comment.
-var bareColour = regexp.MustCompile(`^[0-9a-fA-F]{3,8}\b`)
 
 func isColour(s string) bool {
 	_, ok := theme.Parse(s)

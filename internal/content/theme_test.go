@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"palmares/internal/catalog"
 )
 
 func TestThemesAndAffiliateLinksSayWhatIsWrong(t *testing.T) {
@@ -38,7 +40,7 @@ func TestThemesAndAffiliateLinksSayWhatIsWrong(t *testing.T) {
 		{"", "---\n" + someFields + "draft: true\naffiliate_url: https://a.example\n---\n", "", ""},
 		{"", "---\n" + someFields + "affiliate_url: a.example\n---\n", "", "9: affiliate_url must be an absolute http or https URL, such as https://outil.example/page, without a fragment (#…), not \"a.example\""},
 	} {
-		files := map[string]string{catalogueFile: someCatalogue + c.settings + "\n"}
+		files := map[string]string{catalog.SettingsFile: someCatalogue + c.settings + "\n"}
 		if c.tool != "" {
 			files["outils/boreal.md"] = c.tool
 		}

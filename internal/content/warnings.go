@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content/tree"
 	"palmares/internal/problem"
 )
 
@@ -81,10 +82,10 @@ func (d *decoder) warnAbout(r *record) {
 func (d *decoder) warnPictures() {
 	for _, picture := range d.pictures {
 		if strings.TrimSpace(picture.alt) == "" {
-			d.warnOf(picture.line, picture.in(problem.New("picture-without-alt", quoted(picture.written))))
+			d.warnOf(picture.line, picture.in(problem.New("picture-without-alt", tree.Quoted(picture.written))))
 		}
 		if picture.hidesTitle {
-			d.warnOf(picture.line, picture.in(problem.New("caption-hidden", quoted(picture.written))))
+			d.warnOf(picture.line, picture.in(problem.New("caption-hidden", tree.Quoted(picture.written))))
 		}
 	}
 }
@@ -92,7 +93,7 @@ func (d *decoder) warnPictures() {
 // isGiven reports whether a field is there and not empty.
 func (d *decoder) isGiven(name string) bool {
 	f := d.find(name)
-	return f != nil && !f.value.isEmpty()
+	return f != nil && !f.Value.IsEmpty()
 }
 
 // warnAnnounced warns about announced prices that have come, and those that cannot be meant.
@@ -105,7 +106,7 @@ func (d *decoder) warnAnnounced(t *catalog.Tool) {
 		case a.From < d.days.today:
 			d.warn(d.lineOf("announced"), "announced-price-passed", a.From)
 		case pricing == "gratuit" && price != "" && !catalog.IsFree(price):
-			d.warn(d.lineOf("announced"), "announced-free-priced", a.From, quoted(price))
+			d.warn(d.lineOf("announced"), "announced-free-priced", a.From, tree.Quoted(price))
 		}
 	}
 }
@@ -117,13 +118,13 @@ func (d *decoder) warnTool(t *catalog.Tool) {
 	d.warnOld("tested_at", t.TestedAt, d.days.oldestTest, "test-too-old")
 	d.warnOld("price_checked_at", t.PriceCheckedAt, d.days.oldest, "price-too-old")
 	if t.Price != "" && t.Pricing == "gratuit" && !catalog.IsFree(t.Price) {
-		d.warn(d.lineOf("price"), "free-but-priced", quoted(t.Price))
+		d.warn(d.lineOf("price"), "free-but-priced", tree.Quoted(t.Price))
 	}
 	if euros, _, _ := catalog.Amount(t.Price); euros > largePrice {
-		d.warn(d.lineOf("price"), "price-large", quoted(t.Price))
+		d.warn(d.lineOf("price"), "price-large", tree.Quoted(t.Price))
 	}
 	if contradicts(t) {
-		d.warn(d.lineOf("price_display"), otherPrice, quoted(t.PriceDisplay), quoted(t.Price))
+		d.warn(d.lineOf("price_display"), otherPrice, tree.Quoted(t.PriceDisplay), tree.Quoted(t.Price))
 	}
 	if t.Score != nil && !d.isGiven("tested_at") {
 		d.warn(d.lineOf("score"), "score-without-day")
@@ -155,17 +156,17 @@ func (d *decoder) warnOld(name, day, oldest, code string) {
 
 func (d *decoder) warnHistory(name string) {
 	for i, entry := range d.entries(name) {
-		if v := entry.find("changed_at"); v != nil && catalog.IsDate(v.text) && d.days.isFuture(v.text) {
-			d.warn(v.line, "in-future", label{name: "changed_at", within: problem.New("in", label{name: name, item: i + 1})}, v.text)
+		if v := entry.Find("changed_at"); v != nil && catalog.IsDate(v.Text) && d.days.isFuture(v.Text) {
+			d.warn(v.Line, "in-future", label{name: "changed_at", within: problem.New("in", label{name: name, item: i + 1})}, v.Text)
 		}
 	}
 }
 
-// warnLatestPrice warns if the price history does not end at the price.
+// warnLatestPrice warns if the price history does not end at the price, or the plans have the price before it.
 func (d *decoder) warnLatestPrice(t *catalog.Tool) {
 	entries, price := d.entries("price_history"), catalog.WrittenPrice(t.Pricing, t.Price)
 	for _, e := range entries {
-		if e.textOf("changed_at") == "" || e.textOf("new_price") == "" {
+		if e.TextOf("changed_at") == "" || e.TextOf("new_price") == "" {
 			return
 		}
 	}
@@ -173,23 +174,29 @@ func (d *decoder) warnLatestPrice(t *catalog.Tool) {
 		return
 	}
 	// A list may be written in either order; see catalog.CarryOver.
-	if entries[0].textOf("changed_at") < entries[len(entries)-1].textOf("changed_at") {
+	if entries[0].TextOf("changed_at") < entries[len(entries)-1].TextOf("changed_at") {
 		entries = slices.Clone(entries)
 		slices.Reverse(entries)
 	}
 	latest := slices.MaxFunc(entries,
-		func(a, b value) int { return strings.Compare(a.textOf("changed_at"), b.textOf("changed_at")) })
-	last := latest.find("new_price")
-	end := catalog.WrittenPrice(catalog.Pricing(latest.textOf("new_pricing")), last.text)
+		func(a, b tree.Value) int { return strings.Compare(a.TextOf("changed_at"), b.TextOf("changed_at")) })
+	last := latest.Find("new_price")
+	end := catalog.WrittenPrice(catalog.Pricing(latest.TextOf("new_pricing")), last.Text)
 	if !strings.EqualFold(plainSpaces(end), plainSpaces(price)) { // Sur devis
-		d.warn(last.line, "history-ends-elsewhere", quoted(price), quoted(last.text))
+		d.warn(last.Line, "history-ends-elsewhere", tree.Quoted(price), tree.Quoted(last.Text))
+	}
+	of := func(price string) bool {
+		return slices.ContainsFunc(t.Plans, func(p catalog.PlanRow) bool { return catalog.Quotes(p.Price, price) })
+	}
+	if was := latest.TextOf("old_price"); !catalog.IsFree(was) && of(was) && !of(t.Price) {
+		d.warn(d.lineOf("plans"), "plan-with-old-price", tree.Quoted(was), tree.Quoted(price))
 	}
 }
 
 // checkDisplay reports what the site would show as free of a price that is not.
 func (d *decoder) checkDisplay(t *catalog.Tool) {
 	if strings.EqualFold(t.PriceDisplay, "gratuit") && t.Price != "" && !catalog.IsPublic(t.Pricing, t.Price) {
-		d.report(d.lineOf("price_display"), otherPrice, quoted(t.PriceDisplay), catalog.OnRequest)
+		d.report(d.lineOf("price_display"), otherPrice, tree.Quoted(t.PriceDisplay), catalog.OnRequest)
 	}
 }
 
@@ -218,27 +225,11 @@ func plainSpaces(price string) string { return spaces.Replace(price) }
 var spaces = strings.NewReplacer("\u00a0", " ", "\u202f", " ")
 
 // entries returns the elements of a list, whatever they are.
-func (d *decoder) entries(name string) []value {
+func (d *decoder) entries(name string) []tree.Value {
 	if f := d.find(name); f != nil {
-		return f.value.items
+		return f.Value.Items
 	}
 	return nil
-}
-
-// find returns the value of a field of a mapping, or nil.
-func (v *value) find(name string) *value {
-	if f := named(v.fields, name); f != nil {
-		return &f.value
-	}
-	return nil
-}
-
-// textOf returns the text of a field of a mapping, or "".
-func (v *value) textOf(name string) string {
-	if f := v.find(name); f != nil && f.kind == isText {
-		return f.text
-	}
-	return ""
 }
 
 func (f *folder) warnTogether(x index) {

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content/tree"
 	canonical "palmares/internal/record"
 )
 
@@ -88,11 +89,11 @@ func moveAll(from, to string) (moved []string, err error) {
 	}
 	names := make([]string, 0, len(entries))
 	for _, e := range entries {
-		if e.Name() != catalogueFile {
+		if e.Name() != catalog.SettingsFile {
 			names = append(names, e.Name())
 		}
 	}
-	for _, name := range append(names, catalogueFile) {
+	for _, name := range append(names, catalog.SettingsFile) {
 		target := filepath.Join(to, name)
 		if err := os.Rename(filepath.Join(from, name), target); err != nil {
 			return moved, err
@@ -132,10 +133,10 @@ type folderWriter struct {
 func (w *folderWriter) write(ctx context.Context) error {
 	c := w.catalogue
 	yaml := appendYAML(nil, catalog.CatalogueFields, c.InOrder(), "")
-	if len(yaml) > maxYAML {
-		return fmt.Errorf("the categories do not fit into a %s of %d KiB", catalogueFile, maxYAML>>10)
+	if len(yaml) > tree.MaxYAML {
+		return fmt.Errorf("the categories do not fit into a %s of %d KiB", catalog.SettingsFile, tree.MaxYAML>>10)
 	}
-	if err := os.WriteFile(filepath.Join(w.dir, catalogueFile), yaml, 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(w.dir, catalog.SettingsFile), yaml, 0o666); err != nil {
 		return err
 	}
 	for _, k := range catalog.WrittenKinds {
@@ -224,14 +225,14 @@ func (w *folderWriter) encode(b []byte, record canonical.Record, written any) ([
 	for _, format := range []Format{w.format, 1 - w.format} {
 		if format == JSONL {
 			b = record.Append(b[:0], record.Images(w.catalogue))
-			if len(b) <= maxFile {
+			if len(b) <= tree.MaxFile {
 				return append(b, '\n'), format, nil
 			}
 			continue
 		}
 		var yaml int
 		b, yaml = appendMarkdown(b[:0], record.Kind.Fields, written)
-		if len(b) <= maxFile && yaml <= maxYAML {
+		if len(b) <= tree.MaxFile && yaml <= tree.MaxYAML {
 			return b, format, nil
 		}
 	}

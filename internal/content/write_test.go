@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,31 +17,11 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
+	"palmares/internal/testkit/awkward"
 )
 
-func notBlank(s string) bool { return !(&value{kind: isText, text: s}).isEmpty() }
-
-// The generators draw anything that the format allows, above all texts with a
-// meaning in YAML, JSON or Markdown.
+// The generators draw anything that the format allows.
 var (
-	awkward = rapid.SampledFrom([]string{
-		"- a", "# a", "a # b", "a: b", "a:", ": a", "'a'", `"a"`, `\`, `\n`, "a\\", "{a}", "[a]", "a, b", "&a", "*a", "!a", "|", ">", "%a", "@a", "`a`", "?", "? a", "-", "---", "...",
-		"null", "Null", "~", "true", "Yes", "no", "on", "Off", "y", "N", "12", "1.5", "0x10", "0o7", "0b1", "1_000", "1e3", "08", ".5", ".nan", ".inf", "-.inf", "+1", "<<", "=", "2026-01-01", "12:30",
-		" a", "a ", "\u00a0a\u00a0", "a\u202fb", "L’œuvre : « été »", "a  b", "😀", "\uFFFD", "e\u0301", "Ça coûte 5 %", "C#", "A&B", "Bon ?", "http://a:b", "a;b=c", "0 €/mois",
-	})
-	oneLine = rapid.OneOf(awkward, rapid.StringOfN(rapid.Rune().Filter(func(r rune) bool {
-		return !unicode.IsControl(r) && !isHidden(r)
-	}), 1, 30, -1).Filter(notBlank))
-	prose  = someLines("", "\t", "---", "    code")
-	bodies = rapid.Custom(func(t *rapid.T) string {
-		body, _ := trimBlankLines(someLines("", "\t", "---", "    code", "\ufeffa", "a\u200bb").Draw(t, "body"))
-		return body
-	}).Filter(func(s string) bool { return markdown.CheckSections(s).Problems == nil })
-	notes = bodies.Filter(func(s string) bool { return markdown.Plain(s) != "" })
-	days  = rapid.Custom(func(t *rapid.T) string {
-		return fmt.Sprintf("20%02d-%02d-%02d", rapid.IntRange(0, 99).Draw(t, "y"), rapid.IntRange(1, 12).Draw(t, "m"), rapid.IntRange(1, 28).Draw(t, "d"))
-	})
-	prices  = rapid.SampledFrom([]string{"0 €/mois", "19,99 €/mois", "1 200 €/an", "1\u00a0200 €/an", "12\u202f000,5 €/utilisateur/mois", "3 €/é", catalog.NoPrice})
 	urls    = rapid.SampledFrom([]string{"https://a.example", "http://a.example:8080/b?c=d&e=%20f", "https://a.example/~b/(c);d,e"})
 	figures = rapid.OneOf(rapid.Just[*float64](nil), rapid.Map(rapid.OneOf(rapid.Float64Range(0, 10), rapid.SampledFrom([]float64{0, 10, 8.5, 1e-300})), func(x float64) *float64 { return &x }))
 	marks   = rapid.Custom(func(t *rapid.T) (all catalog.Values) {
@@ -57,14 +36,7 @@ var (
 		}
 		return all
 	})
-	domains = rapid.SampledFrom([]string{"a.example", "été.fr", "A-1.b.co"})
 )
-
-func someLines(others ...string) *rapid.Generator[string] {
-	return rapid.Custom(func(t *rapid.T) string {
-		return strings.Join(rapid.SliceOfN(rapid.OneOf(oneLine, rapid.SampledFrom(others)), 1, 5).Draw(t, "lines"), "\n")
-	}).Filter(notBlank)
-}
 
 func maybe[T any](t *rapid.T, g *rapid.Generator[T], label string) T {
 	var zero T
@@ -73,23 +45,23 @@ func maybe[T any](t *rapid.T, g *rapid.Generator[T], label string) T {
 
 var catalogues = rapid.Custom(func(t *rapid.T) *catalog.Catalog {
 	c := &catalog.Catalog{
-		Name: oneLine.Draw(t, "name"), URL: "https://essai.example/base",
+		Name: awkward.OneLine.Draw(t, "name"), URL: "https://essai.example/base",
 		Categories: []catalog.Category{{
-			Slug: "code", Label: oneLine.Draw(t, "label"), Usages: []catalog.Usage{{Slug: "12", Label: oneLine.Draw(t, "label")}},
+			Slug: "code", Label: awkward.OneLine.Draw(t, "label"), Usages: []catalog.Usage{{Slug: "12", Label: awkward.OneLine.Draw(t, "label")}},
 			Criteria: []catalog.Criterion{
-				{Slug: "12", Label: oneLine.Draw(t, "label")},
+				{Slug: "12", Label: awkward.OneLine.Draw(t, "label")},
 				{Slug: "no", Label: "n", Kind: catalog.KindYesNo},
-				{Slug: "x", Label: "x", Unit: maybe(t, oneLine.Filter(isShort), "unit"), Worst: new(-1e-3), Best: new(1e9)},
+				{Slug: "x", Label: "x", Unit: maybe(t, awkward.OneLine.Filter(isShort), "unit"), Worst: new(-1e-3), Best: new(1e9)},
 			},
-			Protocol: []catalog.Protocol{{Version: oneLine.Filter(isShort).Draw(t, "version"), Since: maybe(t, days, "since")}},
+			Protocol: []catalog.Protocol{{Version: awkward.OneLine.Filter(isShort).Draw(t, "version"), Since: maybe(t, awkward.Days, "since")}},
 		}, {Slug: "null", Label: "y", Position: 1}, {Slug: "12", Label: "n", Position: 2}},
 	}
 	category := rapid.SampledFrom([]string{"code", "null", "12"})
 	pricing := rapid.SampledFrom(catalog.Pricings)
 	entry := rapid.Custom(func(t *rapid.T) catalog.PriceChange {
 		return catalog.PriceChange{
-			ChangedAt: days.Draw(t, "changed"), OldPricing: pricing.Draw(t, "old"), OldPrice: prices.Draw(t, "old"),
-			NewPricing: pricing.Draw(t, "new"), NewPrice: prices.Draw(t, "new"),
+			ChangedAt: awkward.Days.Draw(t, "changed"), OldPricing: pricing.Draw(t, "old"), OldPrice: awkward.Prices.Draw(t, "old"),
+			NewPricing: pricing.Draw(t, "new"), NewPrice: awkward.Prices.Draw(t, "new"),
 		}
 	})
 	slugs := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z0-9]{1,3}(-[a-z0-9]{1,3})?`), 0, 9, rapid.ID[string]).Draw(t, "slugs")
@@ -99,8 +71,8 @@ var catalogues = rapid.Custom(func(t *rapid.T) *catalog.Catalog {
 		slugs = slugs[1:]
 		if rapid.IntRange(0, 3).Draw(t, "retired") == 0 {
 			o := catalog.Retired{
-				Slug: slug, Name: oneLine.Draw(t, "name"), Category: category.Draw(t, "category"),
-				Reason: rapid.SampledFrom(catalog.Reasons).Draw(t, "reason"), RetiredAt: days.Draw(t, "retired"), Body: notes.Draw(t, "note"),
+				Slug: slug, Name: awkward.OneLine.Draw(t, "name"), Category: category.Draw(t, "category"),
+				Reason: rapid.SampledFrom(catalog.Reasons).Draw(t, "reason"), RetiredAt: awkward.Days.Draw(t, "retired"), Body: awkward.Notes.Draw(t, "note"),
 			}
 			if len(c.Tools) > 0 {
 				o.Successor = c.Tools[0].Slug
@@ -110,22 +82,22 @@ var catalogues = rapid.Custom(func(t *rapid.T) *catalog.Catalog {
 			continue
 		}
 		tool := &catalog.Tool{
-			Slug: slug, Name: oneLine.Draw(t, "name"), Domain: domains.Draw(t, "domain"), Category: category.Draw(t, "category"),
-			ICP: rapid.SampledFrom(catalog.ICPs).Draw(t, "icp"), Pricing: pricing.Draw(t, "pricing"), Price: prices.Draw(t, "price"), Tagline: oneLine.Draw(t, "tagline"),
+			Slug: slug, Name: awkward.OneLine.Draw(t, "name"), Domain: awkward.Domains.Draw(t, "domain"), Category: category.Draw(t, "category"),
+			ICP: rapid.SampledFrom(catalog.ICPs).Draw(t, "icp"), Pricing: pricing.Draw(t, "pricing"), Price: awkward.Prices.Draw(t, "price"), Tagline: awkward.OneLine.Draw(t, "tagline"),
 			Score: figures.Draw(t, "score"), Verifiability: figures.Draw(t, "verifiability"), Obsolescence: figures.Draw(t, "obsolescence"),
-			Tier: rapid.IntRange(1, 3).Draw(t, "tier"), Mainstream: rapid.Bool().Draw(t, "mainstream"), UpdatedAt: maybe(t, days, "updated"),
+			Tier: rapid.IntRange(1, 3).Draw(t, "tier"), Mainstream: rapid.Bool().Draw(t, "mainstream"), UpdatedAt: maybe(t, awkward.Days, "updated"),
 			CanonicalURL: maybe(t, urls, "canonical"), ReviewURL: maybe(t, urls, "avis"), AlternativesURL: maybe(t, urls, "alternatives"),
-			TestedAt: maybe(t, days, "tested"), PriceCheckedAt: maybe(t, days, "checked"), Body: maybe(t, bodies, "body"),
+			TestedAt: maybe(t, awkward.Days, "tested"), PriceCheckedAt: maybe(t, awkward.Days, "checked"), Body: maybe(t, awkward.Bodies, "body"),
 			Sources: rapid.SliceOfN(urls, 0, 3).Draw(t, "sources"), PriceHistory: rapid.SliceOfN(entry, 0, 3).Draw(t, "history"),
-			PriceDisplay: maybe(t, oneLine.Filter(isShort), "display"), Authors: rapid.SliceOfN(oneLine, 0, 2).Draw(t, "authors"), ScoreNote: maybe(t, prose, "score note"),
+			PriceDisplay: maybe(t, awkward.OneLine.Filter(isShort), "display"), Authors: rapid.SliceOfN(awkward.OneLine, 0, 2).Draw(t, "authors"), ScoreNote: maybe(t, awkward.Prose, "score note"),
 		}
 		if tool.Category == "code" {
 			tool.Criteria = marks.Draw(t, "criteria")
 			tool.CriteriaHistory = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) catalog.CriteriaChange {
-				return catalog.CriteriaChange{ChangedAt: days.Draw(t, "changed"), Old: marks.Draw(t, "old"), New: marks.Draw(t, "new")}
+				return catalog.CriteriaChange{ChangedAt: awkward.Days.Draw(t, "changed"), Old: marks.Draw(t, "old"), New: marks.Draw(t, "new")}
 			}), 0, 2).Draw(t, "criteria history")
-			tool.Usages, tool.Summary = rapid.SampledFrom([][]string{nil, {"12"}}).Draw(t, "usages"), maybe(t, oneLine, "summary")
-			tool.Pros, tool.Cons = rapid.SliceOfN(oneLine, 0, 3).Draw(t, "pros"), rapid.SliceOfN(oneLine, 0, 3).Draw(t, "cons")
+			tool.Usages, tool.Summary = rapid.SampledFrom([][]string{nil, {"12"}}).Draw(t, "usages"), maybe(t, awkward.OneLine, "summary")
+			tool.Pros, tool.Cons = rapid.SliceOfN(awkward.OneLine, 0, 3).Draw(t, "pros"), rapid.SliceOfN(awkward.OneLine, 0, 3).Draw(t, "cons")
 		}
 		for len(slugs) > 0 && rapid.Bool().Draw(t, "alias") {
 			tool.Aliases = append(tool.Aliases, slugs[0])
@@ -139,13 +111,13 @@ var catalogues = rapid.Custom(func(t *rapid.T) *catalog.Catalog {
 	}
 	if len(tested) > 1 {
 		c.Comparisons = []catalog.Comparison{{
-			Slug: "x", Title: oneLine.Draw(t, "title"), ToolA: tested[0], ToolB: tested[1], Winner: tested[1],
-			WinnerNote: prose.Draw(t, "note"), Published: rapid.Bool().Draw(t, "published"), UpdatedAt: maybe(t, days, "updated"), Body: maybe(t, bodies, "body"),
+			Slug: "x", Title: awkward.OneLine.Draw(t, "title"), ToolA: tested[0], ToolB: tested[1], Winner: tested[1],
+			WinnerNote: awkward.Prose.Draw(t, "note"), Published: rapid.Bool().Draw(t, "published"), UpdatedAt: maybe(t, awkward.Days, "updated"), Body: maybe(t, awkward.Bodies, "body"),
 		}}
 	}
-	c.Settings = catalog.Settings{Headline: maybe(t, oneLine, "headline"), Introduction: maybe(t, bodies, "introduction")}
+	c.Settings = catalog.Settings{Headline: maybe(t, awkward.OneLine, "headline"), Introduction: maybe(t, awkward.Bodies, "introduction")}
 	if rapid.Bool().Draw(t, "page") {
-		c.Pages = []catalog.Page{{Slug: "p", Title: oneLine.Draw(t, "title"), Menu: rapid.SampledFrom(catalog.Menus).Draw(t, "menu"), Body: maybe(t, bodies, "body")}}
+		c.Pages = []catalog.Page{{Slug: "p", Title: awkward.OneLine.Draw(t, "title"), Menu: rapid.SampledFrom(catalog.Menus).Draw(t, "menu"), Body: maybe(t, awkward.Bodies, "body")}}
 	}
 	c.Sort()
 	return c
@@ -402,15 +374,15 @@ func TestNothingIsOverwritten(t *testing.T) {
 	if err := Write(t.Context(), dir, sample(), WriteOptions{Format: JSONL}); err != nil {
 		t.Fatalf("an empty folder is rejected: %v", err)
 	}
-	before := tree(t, dir)
+	before := filesIn(t, dir)
 	err := Write(t.Context(), dir, sample(), WriteOptions{Format: Markdown})
 	if err == nil || !strings.Contains(err.Error(), "is not empty") {
 		t.Errorf("got %v", err)
 	}
-	if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
+	if diff := cmp.Diff(before, filesIn(t, dir)); diff != "" {
 		t.Error(diff)
 	}
-	if err := Write(t.Context(), filepath.Join(dir, catalogueFile), sample(), WriteOptions{Format: JSONL}); err == nil {
+	if err := Write(t.Context(), filepath.Join(dir, catalog.SettingsFile), sample(), WriteOptions{Format: JSONL}); err == nil {
 		t.Error("a file was accepted as a folder")
 	}
 }
@@ -423,7 +395,7 @@ func TestTheSameCatalogueIsWrittenAsTheSameBytes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if diff := cmp.Diff(tree(t, a), tree(t, b)); diff != "" {
+		if diff := cmp.Diff(filesIn(t, a), filesIn(t, b)); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -442,7 +414,7 @@ func TestAFailedExportLeavesNothingBehind(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if got := tree(t, parent); len(got) > 0 {
+	if got := filesIn(t, parent); len(got) > 0 {
 		t.Errorf("left behind: %v", got)
 	}
 	empty := filepath.Join(parent, "empty")
@@ -452,7 +424,7 @@ func TestAFailedExportLeavesNothingBehind(t *testing.T) {
 	if err := Write(t.Context(), empty, huge, WriteOptions{Format: JSONL}); err == nil {
 		t.Error("a record of 2 MiB was written")
 	}
-	if got := tree(t, parent); len(got) > 0 {
+	if got := filesIn(t, parent); len(got) > 0 {
 		t.Errorf("left behind: %v", got)
 	}
 	if _, err := os.Stat(empty); err != nil {
@@ -461,7 +433,7 @@ func TestAFailedExportLeavesNothingBehind(t *testing.T) {
 }
 
 // tree returns the contents of the files of a folder, by path.
-func tree(t *testing.T, dir string) map[string]string {
+func filesIn(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {

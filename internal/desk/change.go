@@ -10,6 +10,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/content/document"
 	"palmares/internal/edition"
 	"palmares/internal/worktree"
 )
@@ -39,7 +40,7 @@ func (d *desk) changes(ctx context.Context, e *edition.Edition, c *draft) ([]wor
 	old, slug, isRenamed := recordName(c.Replaces), recordName(c.Path), path.Dir(c.Path) == path.Dir(c.Replaces)
 	if next := content.NextPath(c.Replaces); scheduled.next != nil && !scheduled.isDue {
 		list = append(list, worktree.Change{Path: next, Base: hash(scheduled.next)})
-		if doc, err := content.OpenDocument(next, scheduled.next); err == nil && isRenamed {
+		if doc, err := document.Open(next, scheduled.next); err == nil && isRenamed {
 			doc, err = doc.Rename(slug)
 			if err != nil {
 				return nil, refused(sentence(err))
@@ -62,7 +63,7 @@ func (d *desk) changes(ctx context.Context, e *edition.Edition, c *draft) ([]wor
 			if err != nil || isChanged(place) { // one of many in a file
 				continue
 			}
-			doc, err := content.OpenDocument(place, data)
+			doc, err := document.Open(place, data)
 			isNamed := false
 			if err == nil {
 				isNamed, err = doc.ReplaceTool(old, slug)
@@ -110,12 +111,12 @@ func (d *desk) scheduledFor(e *edition.Edition, file string) (s scheduledText, e
 	if e.Catalog == nil || d.isLocal() || slices.ContainsFunc(e.Catalog.Scheduled, isAhead) {
 		return s, nil
 	}
-	doc, err := content.OpenDocument(place, next)
+	doc, err := document.Open(place, next)
 	if err != nil || doc.Value("draft").Text == "true" {
 		return s, nil
 	}
 	s.isDue, s.text = true, next
-	if doc.Set("publish_at", content.Value{}) == nil {
+	if doc.Set("publish_at", document.Value{}) == nil {
 		s.text = doc.Bytes()
 	}
 	return s, nil

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"palmares/internal/content"
+	"palmares/internal/content/document"
 	"palmares/internal/edition"
 	"palmares/internal/sqldb"
 )
@@ -18,8 +18,8 @@ import (
 // A conflict is a working copy whose record changed since it was opened.
 type conflict struct {
 	*draft
-	theirs []byte            // the record as it is now; nil if it is gone
-	doc    *content.Document // of theirs; nil if no form can show it
+	theirs []byte             // the record as it is now; nil if it is gone
+	doc    *document.Document // of theirs; nil if no form can show it
 }
 
 // conflict returns the conflict of a working copy; nil if there is none.
@@ -34,7 +34,7 @@ func (d *desk) conflict(e *edition.Edition, c *draft) (*conflict, error) {
 	}
 	found := &conflict{draft: c, theirs: theirs}
 	if theirs != nil {
-		found.doc, _ = content.OpenDocument(c.Path, theirs) // without it, she chooses a whole file
+		found.doc, _ = document.Open(c.Path, theirs) // without it, she chooses a whole file
 	}
 	return found, nil
 }
@@ -76,7 +76,7 @@ func (c *conflict) show(r *request, isMissing bool) *response {
 	}
 	if c.doc != nil && c.draft.doc != nil {
 		data.Fields, data.Passages = differences(c.known, c.doc, c.draft.doc), passages(c.doc.Body(), c.draft.doc.Body())
-		if original, err := content.OpenDocument(c.Path, c.Original); err == nil && original.Kind() == c.doc.Kind() {
+		if original, err := document.Open(c.Path, c.Original); err == nil && original.Kind() == c.doc.Kind() {
 			attribute(data.Fields, original, c.doc, c.draft.doc)
 		}
 	} else if !data.IsGone {
@@ -122,7 +122,7 @@ func (c *conflict) settle(r *request) ([]byte, bool) {
 		}
 		return nil, false
 	}
-	hers := map[string]content.Value{}
+	hers := map[string]document.Value{}
 	for _, f := range differences(nil, c.doc, c.draft.doc) {
 		switch r.PostForm.Get("c." + f.Name) {
 		case "mien":
@@ -150,7 +150,7 @@ func (c *conflict) settle(r *request) ([]byte, bool) {
 			body = append(body, text)
 		}
 	}
-	hers["body"] = content.Value{Text: strings.Join(body, blankLine)}
+	hers["body"] = document.Value{Text: strings.Join(body, blankLine)}
 	err := c.doc.SetAll(hers)
 	return c.doc.Bytes(), err == nil
 }

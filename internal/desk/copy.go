@@ -14,7 +14,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/catalog"
-	"palmares/internal/content"
+	"palmares/internal/content/document"
 	"palmares/internal/deskdb"
 	"palmares/internal/edition"
 	"palmares/internal/sqldb"
@@ -38,8 +38,8 @@ type Copies interface {
 // A draft is a working copy with what it says.
 type draft struct {
 	deskdb.WorkingCopy
-	doc   *content.Document // nil if the file is in no form that a form can show
-	known *catalog.Catalog  // what it may refer to; nil if the folder has problems
+	doc   *document.Document // nil if the file is in no form that a form can show
+	known *catalog.Catalog   // what it may refer to; nil if the folder has problems
 }
 
 func (c *draft) path() string { return copiesPath + "/" + c.ID }
@@ -56,7 +56,7 @@ func addressOf(name string) string {
 }
 
 // name returns how people call what a document is about.
-func name(doc *content.Document, file string) string {
+func name(doc *document.Document, file string) string {
 	if doc == nil {
 		return file
 	}
@@ -68,7 +68,7 @@ func name(doc *content.Document, file string) string {
 
 // NameOf returns how people call what a file of the folder is about.
 func NameOf(file string, data []byte) string {
-	doc, _ := content.OpenDocument(file, data)
+	doc, _ := document.Open(file, data)
 	return name(doc, recordName(file))
 }
 
@@ -93,7 +93,7 @@ func (d *desk) open(r *request, id string) (*draft, error) {
 		return nil, noPage()
 	}
 	c := &draft{WorkingCopy: found, known: r.folder.Catalog}
-	c.doc, _ = content.OpenDocument(c.Path, c.Data) // without it, its text is shown
+	c.doc, _ = document.Open(c.Path, c.Data) // without it, its text is shown
 	return c, nil
 }
 
@@ -168,6 +168,7 @@ type copyRow struct {
 	IsMine    bool
 	IsOpen    bool // she may open it
 	IsOffered bool // she may publish it from a list
+	IsQuoted  bool // the price of its record was quoted in it
 }
 
 // Href returns the address of its page.
@@ -295,7 +296,7 @@ func (d *copies) form(r *request, c *draft, e *edition.Edition, messages ...stri
 		return nil, err
 	}
 	data := copyPage{page: r.page(name(c.doc, c.Path)), Copy: c.row()}
-	if done := r.URL.Query().Get("fait"); done == "citation" || done == "prix" {
+	if done := r.URL.Query().Get("fait"); slices.Contains([]string{"citation", "mots-absents", "prix"}, done) {
 		data.OnPrice, data.Notice = data.Notice, ""
 	}
 	for _, other := range copies {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
-	"palmares/internal/content"
+	"palmares/internal/content/document"
 	"palmares/internal/french"
 )
 
@@ -20,11 +20,11 @@ type difference struct {
 
 // differences returns the fields in which two documents of one kind differ, without their texts. The
 // catalogue has the names of what they refer to; it may be nil.
-func differences(c *catalog.Catalog, old, changed *content.Document) []difference {
+func differences(c *catalog.Catalog, old, changed *document.Document) []difference {
 	var list []difference
-	form := content.Form(changed.Kind())
+	form := document.Form(changed.Kind())
 	if c != nil {
-		content.Complete(form, c, changed.Value("category").Text)
+		document.Complete(form, c, changed.Value("category").Text)
 	}
 	for _, g := range form {
 		for _, f := range g.Fields {
@@ -56,7 +56,7 @@ func apart(a, b string) (onlyA, onlyB string) {
 }
 
 // attribute says of differences between two documents which of them changed what an older one said.
-func attribute(list []difference, original, old, changed *content.Document) {
+func attribute(list []difference, original, old, changed *document.Document) {
 	theirs, hers := differences(nil, original, old), differences(nil, original, changed)
 	for i := range list {
 		isField := func(f difference) bool { return f.Name == list[i].Name }
@@ -72,7 +72,7 @@ func attribute(list []difference, original, old, changed *content.Document) {
 }
 
 // readable returns a value as people read it.
-func readable(c *catalog.Catalog, v content.Value, f content.FormField) string {
+func readable(c *catalog.Catalog, v document.Value, f document.Field) string {
 	var lines []string
 	for _, item := range v.Items {
 		lines = append(lines, inFrench(c, item, f))
@@ -90,7 +90,7 @@ func readable(c *catalog.Catalog, v content.Value, f content.FormField) string {
 }
 
 // inFrench returns a single value: the label of a choice, the name of a tool, a number with a comma.
-func inFrench(c *catalog.Catalog, text string, f content.FormField) string {
+func inFrench(c *catalog.Catalog, text string, f document.Field) string {
 	for _, known := range f.Choices {
 		if known.Value == text && text != "" {
 			return known.Label
@@ -99,7 +99,7 @@ func inFrench(c *catalog.Catalog, text string, f content.FormField) string {
 	if f.Of == catalog.ToolKind && c != nil && c.Tool(text) != nil {
 		return c.Tool(text).Name
 	}
-	if x, err := strconv.ParseFloat(text, 64); err == nil && f.Input == content.InputNumber {
+	if x, err := strconv.ParseFloat(text, 64); err == nil && f.Input == document.InputNumber {
 		return french.Number(x)
 	}
 	return text

@@ -3,12 +3,12 @@ package desk
 import (
 	"testing"
 
-	"palmares/internal/content"
+	"palmares/internal/content/document"
 )
 
 func TestOfAListOnlyTheEntriesThatDifferAreShown(t *testing.T) {
-	open := func(more string) *content.Document {
-		doc, err := content.OpenDocument("catalogue.yaml", []byte("name: Essai\nurl: https://essai.example\ncategories:\n"+
+	open := func(more string) *document.Document {
+		doc, err := document.Open("catalogue.yaml", []byte("name: Essai\nurl: https://essai.example\ncategories:\n"+
 			"  - slug: code\n    label: Code\n    description: Écrire du code.\n"+more))
 		if err != nil {
 			t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/content/document"
 	"palmares/internal/french"
 	"palmares/internal/problem"
 )
@@ -30,7 +31,7 @@ type group struct {
 }
 
 type field struct {
-	content.FormField
+	document.Field
 	Type     string // what the template makes of Input
 	ID       string
 	Key      string   // its name in the form
@@ -63,10 +64,10 @@ const (
 )
 
 // newForm returns the form of a document. The catalogue has what fields refer to; it may be nil.
-func newForm(doc *content.Document, c *catalog.Catalog, problems map[string][]string) []group {
-	all := content.Form(doc.Kind())
+func newForm(doc *document.Document, c *catalog.Catalog, problems map[string][]string) []group {
+	all := document.Form(doc.Kind())
 	if c != nil {
-		content.Complete(all, c, doc.Value("category").Text)
+		document.Complete(all, c, doc.Value("category").Text)
 	}
 	var groups []group
 	for _, g := range all {
@@ -91,9 +92,9 @@ func newForm(doc *content.Document, c *catalog.Catalog, problems map[string][]st
 }
 
 // newField returns a field whose name in the form is a key, or a part of one.
-func newField(f content.FormField, key string, v content.Value) field {
+func newField(f document.Field, key string, v document.Value) field {
 	shown := field{
-		FormField: f, Type: cmp.Or(types[f.InputFor(v)], "line"), ID: "page." + strings.ReplaceAll(key, ".", "-"), Key: key, Text: v.Text,
+		Field: f, Type: cmp.Or(types[f.InputFor(v)], "line"), ID: "page." + strings.ReplaceAll(key, ".", "-"), Key: key, Text: v.Text,
 		IsPart: key != fieldKey+f.Name,
 	}
 	for _, c := range f.Choices {
@@ -108,19 +109,19 @@ func newField(f content.FormField, key string, v content.Value) field {
 	switch {
 	case f.Of == catalog.ToolKind:
 		shown.List = "page.outils"
-	case f.From == content.FromAuthors:
+	case f.From == document.FromAuthors:
 		shown.List = "page.auteurs"
 	}
 	switch {
 	case shown.Type == "yaml":
 		shown.Key += yamlKey
-	case f.From == content.FromUsages:
+	case f.From == document.FromUsages:
 		shown.Type = "checks"
 		for i := range shown.Choices {
 			shown.Choices[i].Chosen = slices.Contains(v.Items, shown.Choices[i].Value)
 		}
 		for _, slug := range v.Items { // so that saving keeps it
-			if !slices.ContainsFunc(f.Choices, func(c content.Choice) bool { return c.Value == slug }) {
+			if !slices.ContainsFunc(f.Choices, func(c document.Choice) bool { return c.Value == slug }) {
 				shown.Choices = append(shown.Choices, choice{slug, slug + " (inconnu)", true})
 			}
 		}
@@ -135,7 +136,7 @@ func newField(f content.FormField, key string, v content.Value) field {
 		for i := range max(len(v.Rows), 1) {
 			row := rowOf{Number: i + 1, Key: key + "." + strconv.Itoa(i)}
 			for _, column := range f.Columns {
-				cell := content.Value{}
+				cell := document.Value{}
 				if i < len(v.Rows) {
 					cell = v.Rows[i][column.Name]
 				}
@@ -152,10 +153,10 @@ func newField(f content.FormField, key string, v content.Value) field {
 }
 
 // types are what the template shows for each input; others are a line.
-var types = map[content.Input]string{
-	content.InputArea: "text", content.InputNumber: "number", content.InputDate: "date", content.InputTime: "datetime-local",
-	content.InputSelect: "choice", content.InputCheckbox: "flag", content.InputLines: "lines", content.InputRows: "rows",
-	content.InputObject: "object", content.InputYAML: "yaml",
+var types = map[document.Input]string{
+	document.InputArea: "text", document.InputNumber: "number", document.InputDate: "date", document.InputTime: "datetime-local",
+	document.InputSelect: "choice", document.InputCheckbox: "flag", document.InputLines: "lines", document.InputRows: "rows",
+	document.InputObject: "object", document.InputYAML: "yaml",
 }
 
 // maxProposals is how many tools a page proposes: it is sent with all of them.
@@ -171,18 +172,18 @@ func proposals(c *catalog.Catalog) []*catalog.Tool {
 
 // parse reads the fields of a form into a document. Fields that the form does not have are left alone,
 // and so is what did not change. The catalogue has the tools that may be named; it may be nil.
-func parse(form url.Values, doc *content.Document, known *catalog.Catalog) error {
-	values := map[string]content.Value{}
-	for _, g := range content.Form(doc.Kind()) {
+func parse(form url.Values, doc *document.Document, known *catalog.Catalog) error {
+	values := map[string]document.Value{}
+	for _, g := range document.Form(doc.Kind()) {
 		for _, f := range g.Fields {
 			key := fieldKey + f.Name
 			v := parseField(form, key, f, known)
 			switch {
 			case form.Has(key + yamlKey):
-				v = content.Value{Text: unixLines(form.Get(key + yamlKey))}
+				v = document.Value{Text: unixLines(form.Get(key + yamlKey))}
 			case !form.Has(key):
 				continue
-			case f.From == content.FromUsages: // boxes have another order than the file
+			case f.From == document.FromUsages: // boxes have another order than the file
 				v.Items = inOrderOf(doc.Value(f.Name).Items, v.Items)
 			}
 			values[f.Name] = v
@@ -199,19 +200,19 @@ func inOrderOf(before, items []string) []string {
 }
 
 // parseField returns the value of a field, whose name in a form is a key.
-func parseField(form url.Values, key string, f content.FormField, known *catalog.Catalog) (v content.Value) {
+func parseField(form url.Values, key string, f document.Field, known *catalog.Catalog) (v document.Value) {
 	given := form[key]
 	switch {
 	case len(given) == 0:
-	case f.Input == content.InputRows || f.Input == content.InputObject:
+	case f.Input == document.InputRows || f.Input == document.InputObject:
 		for i := 0; form.Has(key + "." + strconv.Itoa(i) + "." + f.Columns[0].Name); i++ {
-			row := content.Row{}
+			row := document.Row{}
 			for _, column := range f.Columns {
 				row[column.Name] = parseField(form, key+"."+strconv.Itoa(i)+"."+column.Name, column, known)
 			}
 			v.Rows = append(v.Rows, row)
 		}
-	case f.Input == content.InputLines:
+	case f.Input == document.InputLines:
 		v.Items = strings.Split(unixLines(strings.Join(given, "\n")), "\n")
 	default:
 		v.Text = unixLines(given[len(given)-1]) // a box that is not ticked leaves what is before it
@@ -254,7 +255,7 @@ var notTools = []string{"empty", "must-be-not", "side-former", "not-a-tool"}
 
 // problemsOf returns the problems of a file by the names of its fields, "" for none in particular, and those of
 // other files.
-func problemsOf(found []content.Problem, file string, doc *content.Document) (own map[string][]string, others []content.Problem) {
+func problemsOf(found []content.Problem, file string, doc *document.Document) (own map[string][]string, others []content.Problem) {
 	own = map[string][]string{}
 	for _, p := range found {
 		if p.File != file {
@@ -286,8 +287,8 @@ func inWords(file, sentence string) string {
 	}
 	sentence = strings.Replace(sentence, ", entre guillemets", "", 1) // which a form writes itself
 	words, found := map[string]string{}, namesInSentences.FindAllString(sentence, -1)
-	var add func(fields []content.FormField)
-	add = func(fields []content.FormField) {
+	var add func(fields []document.Field)
+	add = func(fields []document.Field) {
 		for _, f := range fields {
 			label := "«\u00a0" + f.Label + "\u00a0»"
 			switch {
@@ -304,7 +305,7 @@ func inWords(file, sentence string) string {
 			add(f.Columns)
 		}
 	}
-	for _, g := range content.Form(kind) {
+	for _, g := range document.Form(kind) {
 		add(g.Fields)
 	}
 	return namesInSentences.ReplaceAllStringFunc(sentence, func(name string) string { return cmp.Or(words[name], name) })

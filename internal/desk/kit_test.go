@@ -61,8 +61,10 @@ type newsroom struct {
 	dir     string
 	db      *testdb.DB
 	handler http.Handler
+	site    *site.Site
 	now     time.Time
 	people  map[string]desk.Visitor // by name
+	visitor func(http.ResponseWriter, *http.Request) (desk.Visitor, error)
 	log     testkit.Log
 }
 
@@ -123,6 +125,7 @@ func newNewsroom(t testing.TB, db *testdb.DB, dir string) *newsroom {
 	}
 	drafts := edition.New(edition.Config{Folder: func() fs.FS { return folder.With(nil) }, Document: api.Document(), BaseURL: base, Now: clock})
 	pages := site.New(site.Config{Demo: func(*snapshot.Snapshot) bool { return false }, BaseURL: base, Document: api.Document()})
+	n.site = pages
 	pages.Show(indexed(t))
 	t.Cleanup(func() {
 		drafts.Close()
@@ -132,15 +135,16 @@ func newNewsroom(t testing.TB, db *testdb.DB, dir string) *newsroom {
 	})
 	n.handler = desk.New(desk.Config{
 		Folder: folder, Copies: db.Copies, Editors: db.Editors, Shares: db.Shares, Readership: db.Readership, Reports: db.Reports.Sealed(sealer), Catalogue: db.Catalogue, Editions: drafts, Site: pages, BaseURL: base, Now: clock, Log: log,
-		Reader: reader,
-		Visitor: func(_ http.ResponseWriter, r *http.Request) (desk.Visitor, error) {
-			who, ok := n.people[r.Header.Get("X-Who")]
-			if !ok {
-				return desk.Visitor{}, desk.ErrStranger
-			}
-			return who, nil
-		},
+		Reader:  reader,
+		Visitor: func(w http.ResponseWriter, r *http.Request) (desk.Visitor, error) { return n.visitor(w, r) },
 	})
+	n.visitor = func(_ http.ResponseWriter, r *http.Request) (desk.Visitor, error) {
+		who, ok := n.people[r.Header.Get("X-Who")]
+		if !ok {
+			return desk.Visitor{}, desk.ErrStranger
+		}
+		return who, nil
+	}
 	return n
 }
 
@@ -242,6 +246,12 @@ const formType = "application/x-www-form-urlencoded"
 func (p person) post(path string, fields ...string) *testkit.Reply {
 	p.t.Helper()
 	return p.send(path, fields)
+}
+
+// publish sends the form that asks whether working copies are to be published.
+func (p person) publish(fields ...string) *testkit.Reply {
+	p.t.Helper()
+	return p.post("/redaction/publication", append(fields, "message", "")...)
 }
 
 func (p person) send(path string, fields []string, headers ...string) *testkit.Reply {

@@ -70,6 +70,7 @@ var notices = map[string]string{
 	"deprogrammee": "La programmation est annulée. Voici le texte, dans votre copie de travail.",
 	"annulee":      "La version est annulée, sur le site et dans le dossier.",
 	"citation":     "La citation est dans la fiche, avec le jour de sa lecture. Relisez le prix.",
+	"mots-absents": "La citation est dans la fiche, avec le jour de sa lecture. Mais ces mots ne se lisent pas sur la page\u00a0: comparez-les avec elle.",
 	"prix":         "Le prix relevé est dans votre copie de travail, avec sa citation, son jour et l’ancien prix dans l’historique. Relisez-la, puis publiez.",
 	"prix-ecrit":   "Le prix est repris dans la fiche, avec sa citation, son jour et l’ancien prix dans l’historique.",
 	"regle":        "Le signalement est réglé, et l’adresse de qui l’a écrit est effacée.",

@@ -77,7 +77,7 @@ func TestOnOnesOwnMachineSavingWritesTheFile(t *testing.T) {
 	}
 	me.get(made + "/publication").Is(http.StatusNotFound)
 	me.get(made + "/suppression").Is(http.StatusNotFound)
-	me.post("/redaction/publication", "copie", "x").Is(http.StatusNotFound)
+	me.publish("copie", "x").Is(http.StatusNotFound)
 	for _, id := range []string{"Li4vc2VjcmV0", "L2V0Yy9wYXNzd2Q", "b3V0aWxz"} { // ../secret, /etc/passwd, outils
 		me.get("/redaction/copies/" + id).Is(http.StatusNotFound)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/content/document"
 	"palmares/internal/deskdb"
 	"palmares/internal/sqldb"
 	"palmares/internal/worktree"
@@ -54,6 +55,33 @@ func (d *publications) confirmPublication(r *request, c *draft) (*response, erro
 	return render("publication", data), nil
 }
 
+type batchPage struct {
+	page
+	Copies []warnedCopy
+}
+
+type warnedCopy struct {
+	copyRow
+	Warnings []string
+}
+
+// confirmAll shows what is to be looked at in working copies that are published together; nil if there is nothing.
+func (d *publications) confirmAll(r *request, copies []*draft) (*response, error) {
+	data, isWarned := batchPage{page: r.page("Publier")}, false
+	for _, c := range copies {
+		e, err := d.edition(r.Context(), c, false)
+		if err != nil {
+			return nil, err
+		}
+		warned := warnedCopy{c.row(), warningsOf(e, c)}
+		data.Copies, isWarned = append(data.Copies, warned), isWarned || warned.Warnings != nil
+	}
+	if !isWarned {
+		return nil, nil
+	}
+	return render("batch", data), nil
+}
+
 // publish publishes the working copies of a form, all of them or none.
 func (d *publications) publish(r *request) (*response, error) {
 	forms := r.PostForm["copie"]
@@ -86,6 +114,11 @@ func (d *publications) publish(r *request) (*response, error) {
 	work.Note = strings.TrimSpace(r.PostForm.Get("message"))
 	if utf8.RuneCountInString(work.Note) > maxNote {
 		return nil, refused("Ce que dit la publication est trop long\u00a0: 200\u00a0caractères au plus.")
+	}
+	if !r.PostForm.Has("message") { // from a list, which shows no warnings
+		if a, err := d.confirmAll(r, copies); a != nil || err != nil {
+			return a, err
+		}
 	}
 	work.Message = cmp.Or(work.Note, strings.Join(titles, "\u202f; "))
 	if a, err := d.send(r, copies, work); a != nil || err != nil {
@@ -168,8 +201,8 @@ func isPublished(folder Folder, c *deskdb.WorkingCopy) bool {
 }
 
 func withoutHour(file string, data []byte) []byte {
-	doc, err := content.OpenDocument(file, data)
-	if err != nil || doc.Set("publish_at", content.Value{}) != nil {
+	doc, err := document.Open(file, data)
+	if err != nil || doc.Set("publish_at", document.Value{}) != nil {
 		return data
 	}
 	return doc.Bytes()

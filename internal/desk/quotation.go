@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
-	"palmares/internal/content"
+	"palmares/internal/content/document"
 	"palmares/internal/deskdb"
 	"palmares/internal/evidence"
 	"palmares/internal/sqldb"
@@ -68,26 +68,39 @@ func (p *pageReading) end(r *request) {
 	delete(p.busy, r.Email)
 }
 
-// readSource returns the passages of a page with amounts, nearest to a price first.
-func (d *sources) readSource(r *request, address, price string) ([]evidence.Passage, error) {
+// reading calls read with the reader, if a page may be read now.
+func (d *sources) reading(r *request, read func(context.Context, *evidence.Reader) error) error {
 	reader, err := d.pages.begin(d, r)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer d.pages.end(r)
 	ctx, cancel := context.WithTimeout(r.Context(), readingTime)
 	defer cancel()
-	list, err := reader.Passages(ctx, address, price)
+	err = read(ctx, reader)
 	if ctx.Err() != nil && r.Context().Err() == nil {
 		err = evidence.ErrNoAnswer
 	}
-	return list, err
+	return err
+}
+
+// isMissing reports whether words do not stand on a page. Of a page that cannot be read nothing is said.
+func (d *sources) isMissing(r *request, address, words string) (isMissing bool) {
+	_ = d.reading(r, func(ctx context.Context, reader *evidence.Reader) error {
+		check := evidence.Check{Reader: reader, Now: d.Now, Each: func(_, _ int, p *catalog.Proof, _ func() []catalog.Proof) {
+			isMissing = p.Why == "" && p.Result != catalog.Confirmed
+		}}
+		check.Run(ctx, []evidence.Listed{{Proof: catalog.Proof{URL: address, Quote: words}}})
+		return nil
+	})
+	return isMissing
 }
 
 type sourcePage struct {
 	page
 	Copy      copyRow
 	URL       string // "" until somebody gives it
+	Proposed  string // an address that may be it: the first source of the record
 	Price     string // of the record, as the site shows it
 	Why       string // the page cannot be read
 	IsWrong   bool   // another address may help
@@ -107,14 +120,20 @@ func (d *sources) showSource(r *request, c *draft) (_ *response, err error) {
 		Price:  cmp.Or(c.doc.Value("price_display").Text, c.doc.Value("price").Text),
 		Chosen: c.doc.Value("price_quote").Text,
 	}
+	status := 0
 	if data.URL != "" {
-		data.Passages, err = d.readSource(r, data.URL, data.Price)
+		err = d.reading(r, func(ctx context.Context, reader *evidence.Reader) (err error) {
+			data.Passages, status, err = reader.Passages(ctx, data.URL, data.Price)
+			return err
+		})
+	} else if sources := c.doc.Value("sources").Items; len(sources) > 0 {
+		data.Proposed = sources[0]
 	}
 	switch {
 	case r.Context().Err() != nil:
 		return nil, r.Context().Err()
 	case err != nil:
-		data.explain(err)
+		data.explain(err, status)
 	}
 	if len(data.Passages) == 1 && data.Passages[0].IsOwn {
 		data.Chosen = data.Passages[0].Quote
@@ -124,9 +143,8 @@ func (d *sources) showSource(r *request, c *draft) (_ *response, err error) {
 	return render("source", data), nil
 }
 
-// explain says why the page cannot be read, and what may help.
-func (p *sourcePage) explain(err error) {
-	status, _ := errors.AsType[evidence.StatusError](err)
+// explain says why the page cannot be read, given the status of HTTP, and what may help.
+func (p *sourcePage) explain(err error, status int) {
 	p.Why = sentence(err) + "."
 	switch {
 	case status == http.StatusNotFound, status == http.StatusGone:
@@ -158,22 +176,26 @@ func (d *sources) mark(r *request, c *draft) (*response, error) {
 		return nil, unreadableForm()
 	}
 	c.Revision = revision // that she read
-	published, missing := content.OpenDocument(c.file(), c.Original)
+	published, missing := document.Open(c.file(), c.Original)
 	if missing != nil { // a new record
-		published = content.NewDocument(catalog.ToolKind)
+		published = document.New(catalog.ToolKind)
+	}
+	done := "citation"
+	if pasted != "" && d.isMissing(r, c.doc.Value("price_source").Text, words) {
+		done = "mots-absents"
 	}
 	err = d.saveQuote(r, c.WorkingCopy, c.doc, quotation{words, price, catalog.Day(r.Now), published})
-	return seeOther(c.path()+priceGroup, "citation"), err
+	return seeOther(c.path()+priceGroup, done), err
 }
 
 // A quotation is the words of a page that say a price, read on a day.
 type quotation struct {
-	words, price, day string            // price is "" if it stays
-	published         *content.Document // the record on the site
+	words, price, day string             // price is "" if it stays
+	published         *document.Document // the record on the site
 }
 
 // saveQuote writes a quotation into a working copy.
-func (d *sources) saveQuote(r *request, c deskdb.WorkingCopy, doc *content.Document, q quotation) error {
+func (d *sources) saveQuote(r *request, c deskdb.WorkingCopy, doc *document.Document, q quotation) error {
 	if err := q.write(doc); err != nil {
 		return refused(sentence(err))
 	}
@@ -186,8 +208,8 @@ func (d *sources) saveQuote(r *request, c deskdb.WorkingCopy, doc *content.Docum
 
 // write changes a document as somebody would who read a page: the quotation, the day, and another price with an
 // entry of the history that begins with what is published.
-func (q *quotation) write(doc *content.Document) error {
-	values := map[string]content.Value{"price_quote": {Text: q.words}, "price_checked_at": {Text: q.day}}
+func (q *quotation) write(doc *document.Document) error {
+	values := map[string]document.Value{"price_quote": {Text: q.words}, "price_checked_at": {Text: q.day}}
 	if q.price == "" || q.price == doc.Value("price").Text {
 		return doc.SetAll(values)
 	}
@@ -195,17 +217,17 @@ func (q *quotation) write(doc *content.Document) error {
 	if history.Text != "" {
 		return refused("L’historique des prix de cette fiche ne se lit pas comme une liste\u00a0: modifiez la fiche elle-même.")
 	}
-	rows := slices.DeleteFunc(history.Rows, func(e content.Row) bool { return e["changed_at"].Text == q.day && e["old_price"].Text == old })
+	rows := slices.DeleteFunc(history.Rows, func(e document.Row) bool { return e["changed_at"].Text == q.day && e["old_price"].Text == old })
 	at := 0
 	if n := len(rows); n > 1 && rows[0]["changed_at"].Text < rows[n-1]["changed_at"].Text { // the oldest is first
 		at = n
 	}
 	if q.price != old && old != "" {
-		rows = slices.Insert(rows, at, content.Row{
+		rows = slices.Insert(rows, at, document.Row{
 			"changed_at": {Text: q.day}, "old_pricing": {Text: pricing}, "old_price": {Text: old},
 			"new_pricing": doc.Value("pricing"), "new_price": {Text: q.price},
 		})
 	}
-	values["price"], values["price_history"] = content.Value{Text: q.price}, content.Value{Rows: rows}
+	values["price"], values["price_history"] = document.Value{Text: q.price}, document.Value{Rows: rows}
 	return doc.SetAll(values)
 }

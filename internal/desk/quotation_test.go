@@ -158,7 +158,16 @@ func TestWordsOfAPageCanBePastedInstead(t *testing.T) {
 	if !strings.Contains(page, "Aucun montant ne se lit") || strings.Contains(page, `name="mots"`) {
 		t.Error(page)
 	}
-	me.post(copied+"/source", "revision", revision, "colle", " Gratuit\npour  toujours ").Is(http.StatusSeeOther)
+	to := me.post(copied+"/source", "revision", revision, "colle", " Gratuit\npour  toujours ").Is(http.StatusSeeOther).Header.Get("Location")
+	to, _, _ = strings.Cut(to, "#")
+	me.get(to).OK().Contains(">La citation est dans la fiche", "ne se lisent pas sur la page")
+	for _, address := range []string{v.URL + "/un", v.URL + "/absente"} { // where they stand, and where nobody can tell
+		_, revision = me.readPage(copied, address)
+		r := me.post(copied+"/source", "revision", revision, "colle", "Pro 19 € par mois").Is(http.StatusSeeOther)
+		if to := r.Header.Get("Location"); !strings.Contains(to, "fait=citation#") {
+			t.Errorf("pasted words of %s lead to %s", address, to)
+		}
+	}
 	page, revision = me.readPage(copied, v.URL+"/tarifs")
 	if strings.Contains(page, "Prix&nbsp;:") || strings.Contains(page, `name="montant"`) {
 		t.Error("a free tool gets another price")

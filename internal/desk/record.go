@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
-	"palmares/internal/content"
+	"palmares/internal/content/document"
 	"palmares/internal/deskdb"
 	"palmares/internal/sqldb"
 	"palmares/internal/worktree"
@@ -19,15 +19,15 @@ type recordPage struct {
 	page
 	Row      row
 	Copies   []copyRow
-	Reasons  []content.Choice
+	Reasons  []document.Choice
 	Today    string
 	Tools    []*catalog.Tool
 	Compared []*catalog.Comparison // they leave the site with the tool
 }
 
 // reasons returns why a tool may be retired.
-func reasons() []content.Choice {
-	for _, g := range content.Form(catalog.RetiredKind) {
+func reasons() []document.Choice {
+	for _, g := range document.Form(catalog.RetiredKind) {
 		for _, f := range g.Fields {
 			if f.Name == "reason" {
 				return f.Choices
@@ -73,7 +73,7 @@ func (d *records) copiesOf(r *request, of row) ([]copyRow, error) {
 }
 
 // editable is record for a form that changes it.
-func (d *desk) editable(r *request) (row, *content.Document, []byte, error) {
+func (d *desk) editable(r *request) (row, *document.Document, []byte, error) {
 	found, data, _, err := d.record(r)
 	if err != nil {
 		return found, nil, nil, err
@@ -81,7 +81,7 @@ func (d *desk) editable(r *request) (row, *content.Document, []byte, error) {
 	if found.IsInBulk {
 		return found, nil, nil, refused("Cette fiche vient d’un fichier qui en réunit beaucoup\u00a0: elle se lit ici, mais ne s’y modifie pas.")
 	}
-	doc, err := content.OpenDocument(found.File(), data)
+	doc, err := document.Open(found.File(), data)
 	if err != nil {
 		return found, nil, data, refused("Le fichier de cette fiche est abîmé\u00a0: ouvrez-la d’abord pour le corriger.")
 	}
@@ -185,11 +185,11 @@ func (d *records) createRecord(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc := content.NewDocument(k)
-	values := map[string]content.Value{k.Title(): {Text: title}}
+	doc := document.New(k)
+	values := map[string]document.Value{k.Title(): {Text: title}}
 	if k == catalog.ComparisonKind {
 		for name, typed := range map[string]string{"tool_a": a, "tool_b": b} {
-			values[name] = content.Value{Text: slugOf(toolNamed(r.folder.Catalog, typed))}
+			values[name] = document.Value{Text: slugOf(toolNamed(r.folder.Catalog, typed))}
 		}
 	}
 	if err := doc.SetAll(values); err != nil {
@@ -246,10 +246,10 @@ func (d *records) retire(r *request) (*response, error) {
 	}
 	reason, day := r.PostForm.Get("raison"), r.PostForm.Get("jour")
 	text := strings.TrimSpace(unixLines(r.PostForm.Get("texte")))
-	if !slices.ContainsFunc(reasons(), func(c content.Choice) bool { return c.Value == reason }) || !catalog.IsDate(day) || text == "" {
+	if !slices.ContainsFunc(reasons(), func(c document.Choice) bool { return c.Value == reason }) || !catalog.IsDate(day) || text == "" {
 		return nil, refused("Pour retirer un outil, il faut une raison, un jour et un texte qui dise ce qui s’est passé.")
 	}
-	obituary, err := content.Retire(doc, reason, day, toolNamed(r.folder.Catalog, strings.TrimSpace(r.PostForm.Get("successeur"))), text)
+	obituary, err := document.Retire(doc, reason, day, toolNamed(r.folder.Catalog, strings.TrimSpace(r.PostForm.Get("successeur"))), text)
 	if err != nil {
 		return nil, refused(sentence(err))
 	}

@@ -7,7 +7,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/catalog"
-	"palmares/internal/content"
+	"palmares/internal/content/document"
 	"palmares/internal/deskdb"
 	"palmares/internal/sqldb"
 )
@@ -63,9 +63,9 @@ func (c *draft) changed() ([]difference, []passage) {
 	if c.doc == nil {
 		return nil, nil
 	}
-	original, err := content.OpenDocument(c.Path, c.Original)
+	original, err := document.Open(c.Path, c.Original)
 	if err != nil || original.Kind() != c.doc.Kind() {
-		original = content.NewDocument(c.doc.Kind())
+		original = document.New(c.doc.Kind())
 	}
 	return differences(c.known, original, c.doc), passages(original.Body(), c.doc.Body())
 }

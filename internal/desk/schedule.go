@@ -9,6 +9,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/content"
+	"palmares/internal/content/document"
 	"palmares/internal/deskdb"
 	"palmares/internal/edition"
 	"palmares/internal/french"
@@ -103,7 +104,7 @@ func (d *publications) schedule(r *request, c *draft) (*response, error) {
 	if err := checkHour(when, zoneOf(r.folder), r.Now); err != nil {
 		return nil, err
 	}
-	if err := c.doc.Set("publish_at", content.Value{Text: when}); err != nil {
+	if err := c.doc.Set("publish_at", document.Value{Text: when}); err != nil {
 		return nil, refused(sentence(err))
 	}
 	isBeside := place != c.Path
@@ -173,7 +174,7 @@ func (d *publications) unschedule(r *request) (*response, error) {
 	if found.Due == "" {
 		return nil, refused("Cette fiche n’est pas programmée, ou elle a déjà paru.")
 	}
-	if err := doc.Set("publish_at", content.Value{}); err != nil {
+	if err := doc.Set("publish_at", document.Value{}); err != nil {
 		return nil, refused(sentence(err))
 	}
 	c := deskdb.WorkingCopy{Path: found.File(), Data: doc.Bytes(), Author: r.Email}

@@ -37,7 +37,7 @@ func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
 			n.join(name)
 		}
 		bob, ada := n.as("Bob"), n.as("Ada")
-		ada.post("/redaction/publication", "copie", n.seen(ada.open("outils/encre"))).Is(http.StatusSeeOther)
+		ada.publish("copie", n.seen(ada.open("outils/encre"))).Is(http.StatusSeeOther)
 		copied := bob.open("outils/plume")
 		bob.save(copied, "f.tagline", "Écrit demain").Is(http.StatusSeeOther)
 		ada.get(copied+"/programmation").OK().Contains("Europe/Paris", `min="2026-11-16T10:31"`)
@@ -113,7 +113,7 @@ func TestATextThatIsToReplaceARecordMovesAndGoesWithIt(t *testing.T) {
 		for _, page := range []string{"/publication", "/relecture"} {
 			ada.get(renamed+page).OK().Contains("<code>/outils/plume-2</code>", "<code>/outils/plume</code>").Lacks("À corriger", "Aucun champ")
 		}
-		ada.post("/redaction/publication", "copie", n.seen(renamed)).Is(http.StatusSeeOther)
+		ada.publish("copie", n.seen(renamed)).Is(http.StatusSeeOther)
 		if got := n.files(); got != "catalogue.yaml comparatifs/duel.md comparatifs/duel.next.md outils/encre.md outils/plume-2.md outils/plume-2.next.md" {
 			t.Errorf("the folder has %s", got)
 		}
@@ -132,7 +132,7 @@ func TestATextThatIsToReplaceARecordMovesAndGoesWithIt(t *testing.T) {
 		ada.post(copied+"/programmation", "copie", n.seen(copied), "quand", "2026-12-02T09:00").Is(http.StatusSeeOther)
 		retired := ada.follow(ada.post("/redaction/fiches/outils/encre/retrait", "raison", "mort", "jour", "2026-11-30", "texte", "Fini."))
 		ada.get(retired + "/publication").OK().Contains("ne paraîtra pas").Lacks("À corriger")
-		ada.post("/redaction/publication", "copie", n.seen(retired)).Is(http.StatusSeeOther)
+		ada.publish("copie", n.seen(retired)).Is(http.StatusSeeOther)
 		if got := n.files(); got != "catalogue.yaml cimetiere/encre.md outils/plume-2.md outils/plume-2.next.md" {
 			t.Errorf("the folder has %s", got)
 		}
@@ -155,7 +155,7 @@ func TestATextWhoseHourHasComeIsTheOneThatIsEdited(t *testing.T) {
 			t.Fatal(err)
 		}
 		ada.get(late+"/conflit").OK().Contains("Écrit demain", "Écrit vite")
-		ada.post("/redaction/publication", "copie", n.seen(late)).Lacks("fait=publiee")
+		ada.publish("copie", n.seen(late)).Lacks("fait=publiee")
 		if n.read("outils/plume.md") != plume {
 			t.Error("a text that she had not seen was replaced")
 		}
@@ -164,7 +164,7 @@ func TestATextWhoseHourHasComeIsTheOneThatIsEdited(t *testing.T) {
 			t.Errorf("what is edited is\n%s", got)
 		}
 		ada.save(copied, "f.tagline", "Écrit ensuite").Is(http.StatusSeeOther)
-		ada.post("/redaction/publication", "copie", n.seen(copied)).Is(http.StatusSeeOther)
+		ada.publish("copie", n.seen(copied)).Is(http.StatusSeeOther)
 		if got := n.read("outils/plume.md"); got != strings.Replace(plume, "Écrit vite", "Écrit ensuite", 1) {
 			t.Errorf("the file is\n%s", got)
 		}
@@ -194,7 +194,7 @@ func TestOutsideGitAVersionIsUndoneByWhatItReplaced(t *testing.T) {
 			n.now = n.now.Add(time.Minute)
 			copied := ada.open(record)
 			ada.save(copied, field, value).Is(http.StatusSeeOther)
-			ada.post("/redaction/publication", "copie", n.seen(copied)).Is(http.StatusSeeOther)
+			ada.publish("copie", n.seen(copied)).Is(http.StatusSeeOther)
 		}
 		publish("outils/encre", "f.tagline", "Coule")
 		publish("outils/plume", "f.price", "29 €/mois")
@@ -224,7 +224,7 @@ func TestAnUndoneVersionDoesNotComeBack(t *testing.T) {
 			n.now = n.now.Add(time.Minute)
 			copied := ada.open(record)
 			ada.save(copied, field, value).Is(http.StatusSeeOther)
-			ada.post("/redaction/publication", "copie", n.seen(copied)).Is(http.StatusSeeOther)
+			ada.publish("copie", n.seen(copied)).Is(http.StatusSeeOther)
 		}
 		publish("outils/encre", "f.tagline", "Coule")
 		publish("outils/plume", "f.price", "29 €/mois")
@@ -270,11 +270,11 @@ func TestAnUndoneRenameKeepsTheAddressThatWasPublic(t *testing.T) {
 		ada := n.as("Ada")
 		copied := ada.open("outils/encre")
 		ada.save(copied, "f.tagline", "Coule").Is(http.StatusSeeOther)
-		ada.post("/redaction/publication", "copie", n.seen(copied)).Is(http.StatusSeeOther)
+		ada.publish("copie", n.seen(copied)).Is(http.StatusSeeOther)
 		for i, record := range []string{"outils/plume", "comparatifs/duel", "articles/un"} {
 			n.now = n.now.Add(time.Minute)
 			renamed := ada.follow(ada.post("/redaction/fiches/"+record+"/nom", "adresse", "neuf"))
-			ada.post("/redaction/publication", "copie", n.seen(renamed)).Is(http.StatusSeeOther)
+			ada.publish("copie", n.seen(renamed)).Is(http.StatusSeeOther)
 			version := int64(2 + 2*i)
 			n.now = n.now.Add(time.Minute)
 			ada.post(fmt.Sprintf("/redaction/versions/%d/annulation", version)).Is(http.StatusSeeOther)

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
-	"palmares/internal/content"
+	"palmares/internal/content/document"
 	"palmares/internal/deskdb"
 	"palmares/internal/edition"
 	"palmares/internal/french"
@@ -122,11 +122,11 @@ func (d *copies) sharedEdition(ctx context.Context, id string) (*draft, *edition
 		return nil, nil, err
 	}
 	c := &draft{WorkingCopy: found}
-	c.doc, err = content.OpenDocument(c.Path, c.Data)
+	c.doc, err = document.Open(c.Path, c.Data)
 	if err == nil {
-		public := map[string]content.Value{"draft": {}}
+		public := map[string]document.Value{"draft": {}}
 		if c.hasHour() {
-			public["publish_at"] = content.Value{}
+			public["publish_at"] = document.Value{}
 		}
 		if err := c.doc.SetAll(public); err != nil {
 			return nil, nil, err

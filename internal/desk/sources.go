@@ -2,16 +2,20 @@ package desk
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
-	"palmares/internal/content"
+	"palmares/internal/content/document"
 	"palmares/internal/deskdb"
 	"palmares/internal/edition"
 	"palmares/internal/evidence"
+	"palmares/internal/french"
+	"palmares/internal/problem"
+	"palmares/internal/sqldb"
 )
 
 const (
@@ -54,6 +58,14 @@ type sourceRow struct {
 	IsTaken bool      // what was found can be taken over
 	New     string    // the price that this says; "" if only a person can tell
 	Copies  []copyRow // of its record
+}
+
+// Reason returns why its page was not read; "" if it was.
+func (r sourceRow) Reason() string { return french.Capital(problem.Foreign(r.Why).French) }
+
+// IsQuoted reports whether a working copy settles it.
+func (r sourceRow) IsQuoted() bool {
+	return slices.ContainsFunc(r.Copies, func(c copyRow) bool { return c.IsQuoted })
 }
 
 // oneLine returns a text with single spaces and no line breaks.
@@ -117,11 +129,32 @@ func (d *sources) show(r *request) (*response, error) {
 		for i := range list.listed[:min(len(list.listed), most)] {
 			own := d.sourceRow(r.folder.Catalog, &list.listed[i])
 			own.Copies = slices.DeleteFunc(slices.Clone(copies), func(c copyRow) bool { return c.File != own.Record.File() })
+			for i := range own.Copies {
+				own.Copies[i].IsQuoted, err = d.isQuoted(r, own.Copies[i].ID)
+				if err != nil {
+					return nil, err
+				}
+			}
 			list.Rows = append(list.Rows, own)
 		}
 		data.Lists = append(data.Lists, list)
 	}
 	return render("sources", data), nil
+}
+
+// isQuoted reports whether the price was quoted in a working copy: the words or their day are others than before.
+func (d *sources) isQuoted(r *request, id string) (bool, error) {
+	c, err := d.Copies.Find(r.Context(), id)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return false, nil
+	}
+	now, broken := document.Open(c.Path, c.Data)
+	before, missing := document.Open(c.Path, c.Original)
+	if err != nil || broken != nil || missing != nil {
+		return false, err
+	}
+	isSame := func(field string) bool { return now.Value(field).Text == before.Value(field).Text }
+	return now.Value("price_quote").Text != "" && !(isSame("price_quote") && isSame("price_checked_at")), nil
 }
 
 // takeOver records the words that were found at the source of a tool, and their price, in her working copy. On her own
@@ -141,7 +174,7 @@ func (d *sources) takeOver(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := content.OpenDocument(c.Path, c.Data)
+	doc, err := document.Open(c.Path, c.Data)
 	switch {
 	case err != nil:
 		return nil, refused(sentence(err))

@@ -64,6 +64,7 @@ func TestWordsThatWereFoundAreTakenOverWithTheirPriceAndDay(t *testing.T) {
 		// What she has written stays, and only the lines of the price change, however often she chooses.
 		copied := bob.open("outils/plume")
 		bob.save(copied, "f.tagline", "Écrit bien").Is(http.StatusSeeOther)
+		bob.get("/redaction/sources").OK().Contains("Votre copie</a></p>", "Reprendre 25")
 		for range 2 {
 			if got := bob.follow(bob.post(takeOver, words...)); got != copied {
 				t.Errorf("it leads to %s, not to %s", got, copied)
@@ -74,7 +75,7 @@ func TestWordsThatWereFoundAreTakenOverWithTheirPriceAndDay(t *testing.T) {
 		if err != nil || string(found.Data) != want {
 			t.Errorf("%v, the copy is\n%s", err, found.Data)
 		}
-		bob.get("/redaction/sources").OK().Contains(`<a href="` + copied + `">Votre copie</a>`)
+		bob.get("/redaction/sources").OK().Contains(`<a href="`+copied+`">Votre copie</a>&nbsp;: le prix y est cité`).Lacks("Reprendre", "Toujours vrai")
 		for _, wrong := range [][]string{
 			{"source", tariffs, "mots", "Pro 12 € par mois"}, {"source", tariffs, "mots", ""}, {"source", tariffs + "2", "mots", words[5]}, {"mots", words[5]},
 		} {
@@ -87,7 +88,7 @@ func TestWordsThatWereFoundAreTakenOverWithTheirPriceAndDay(t *testing.T) {
 		bob.save(copied, "f.price_source", tariffs).Is(http.StatusSeeOther)
 
 		// Published, it waits for the next look, and the history has the day of this one.
-		ada.post("/redaction/publication", "copie", n.seen(copied)).Is(http.StatusSeeOther)
+		ada.publish("copie", n.seen(copied)).Is(http.StatusSeeOther)
 		n.now = n.now.Add(16 * time.Second)
 		bob.get("/redaction/sources").OK().Contains("Rien à revoir").Lacks("Plume")
 		bob.post(takeOver, words...).Is(http.StatusUnprocessableEntity)
@@ -151,6 +152,8 @@ func TestEveryStateHasItsList(t *testing.T) {
 			r.Contains("Cité&nbsp;: «&nbsp;"+strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(quoted), "Toujours vrai").Lacks("Reprendre", "Trouvé")
 		}
 	}
+	me.see(catalog.Proof{Slug: "plume", Quote: quoted, Result: catalog.Unreadable, Why: "the page answers with status 403"})
+	me.get("/redaction/sources").OK().Contains("Essayée le <time", "<p>La page répond par le statut 403.</p>").Lacks("Lue le")
 	me.write("preuves.jsonl", "")
 	me.now = me.now.Add(16 * time.Second)
 	me.get("/redaction/sources").OK().Contains("Pages à relire", "Jamais relue")
@@ -167,7 +170,9 @@ func TestPricesWithoutAQuotationAreListedAsSoonAsTheyAreSaved(t *testing.T) {
 	first := me.get(list).OK().Contains("Prix sans citation&nbsp;: 1", "Plume", "19\u00a0€/mois")
 	first.Contains("n’a pas de page du prix", "Donner l’adresse<span").Lacks("Encre")
 	copied := me.follow(me.post("/redaction/fiches/outils/plume/copie", "vers", "source"))
-	page := me.get(copied).OK().Contains("Adresse de la page qui dit le prix").Body
+	me.get(copied).OK().Contains(`name="f.price_source" value=""`)
+	me.write("outils/plume.md", strings.Replace(plume, "tier: 1\n", "sources: [https://plume.example/a-propos, https://plume.example]\ntier: 1\n", 1))
+	page := me.get(copied).OK().Contains("Adresse de la page qui dit le prix", `value="https://plume.example/a-propos"`).Body
 	fields := []string{"revision", hasRevision.FindStringSubmatch(page)[1], "f.price_source", tariffs, "vers", "source"}
 	me.post(strings.TrimSuffix(copied, "/source"), fields...).Is(http.StatusSeeOther)
 	me.get(list).OK().Contains(`href="`+tariffs+`"`, "Lire la page<span")

@@ -14,7 +14,7 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
 	"palmares/internal/chronicle"
-	"palmares/internal/content"
+	"palmares/internal/content/document"
 	"palmares/internal/problem"
 	"palmares/internal/publication"
 	"palmares/internal/worktree"
@@ -148,7 +148,7 @@ func labels(c *publication.RecordChange) string {
 		return ""
 	}
 	var list []string
-	for _, g := range content.Form(k) {
+	for _, g := range document.Form(k) {
 		for _, f := range g.Fields {
 			if slices.ContainsFunc(c.Parts, func(p catalog.Part) bool { return p.Field == f.Name }) {
 				list = append(list, strings.ToLower(f.Label))
@@ -222,7 +222,7 @@ func (d *publications) moveBack(changes []worktree.Change) error {
 		if err != nil {
 			return err
 		}
-		was, err := content.OpenDocument(gone.Path, data)
+		was, err := document.Open(gone.Path, data)
 		for i, c := range changes {
 			if err != nil || c.Base != "" || path.Dir(c.Path) != path.Dir(gone.Path) {
 				continue
@@ -231,7 +231,7 @@ func (d *publications) moveBack(changes []worktree.Change) error {
 			if !slices.Contains(was.Value("aliases").Items, slug) {
 				continue
 			}
-			doc, err := content.OpenDocument(gone.Path, c.Data)
+			doc, err := document.Open(gone.Path, c.Data)
 			if err == nil {
 				doc, err = doc.Rename(slug)
 			}
@@ -258,11 +258,11 @@ func (d *publications) reverted(known *catalog.Catalog, c worktree.Change) rever
 	if err != nil || f.IsGone {
 		return f
 	}
-	old, err := content.OpenDocument(c.Path, now)
+	old, err := document.Open(c.Path, now)
 	if err != nil {
 		return f
 	}
-	if next, err := content.OpenDocument(c.Path, c.Data); err == nil {
+	if next, err := document.Open(c.Path, c.Data); err == nil {
 		f.Name, f.Fields, f.Passages = name(next, c.Path), differences(known, old, next), passages(old.Body(), next.Body())
 	}
 	return f

@@ -57,7 +57,7 @@ func withdraw(t *testing.T, n *newsroom) {
 		t.Helper()
 		copied := ada.open(record)
 		ada.save(copied, fields...).Is(http.StatusSeeOther)
-		ada.post("/redaction/publication", "copie", n.seen(copied)).Is(http.StatusSeeOther)
+		ada.publish("copie", n.seen(copied)).Is(http.StatusSeeOther)
 		n.now = n.now.Add(time.Minute)
 	}
 	publish("outils/encre", "f.tagline", "Coule")

@@ -85,11 +85,11 @@ func List(c *catalog.Catalog, proofs []catalog.Proof, today string) (list []List
 func (l *Listed) Day() string { return l.CheckedAt[:min(len(l.CheckedAt), len(time.DateOnly))] }
 
 // NewPrice returns the price that the found words say, in the form of the recorded one; "" if only a person can tell:
-// the number of the recorded price is not in the quotation, or more than once, or another currency than euros is, or the
-// record shows other words than its price, or somebody read it since.
+// the number of the recorded price is not in the quotation, or more than once, or another currency than euros is, or a
+// currency between digits, or the record shows other words than its price, or somebody read it since.
 func (l *Listed) NewPrice() (price string) {
 	if l.State != catalog.Changed || l.tool == nil || l.tool.PriceDisplay != "" || l.tool.Pricing == "gratuit" ||
-		l.tool.PriceCheckedAt > l.Day() {
+		l.tool.PriceCheckedAt > l.Day() || betweenDigits.MatchString(clean(l.Quote+"\n"+l.Found)) {
 		return ""
 	}
 	quote, found := numbers(clean(l.Quote)), numbers(clean(l.Found))
@@ -147,11 +147,8 @@ func (c *Check) Run(ctx context.Context, sources []Listed) (proofs []catalog.Pro
 		hosts.Go(func() error {
 			for _, s := range byHost[host] {
 				p, err := c.look(ctx, s.Proof)
-				if errors.Is(err, errLater) {
+				if err != nil { // later, or never: the end of the context ends all others, too
 					continue
-				}
-				if err != nil {
-					return err
 				}
 				mu.Lock()
 				if !c.OnlyChanges || !isLike(p, s.Proof) {

@@ -207,9 +207,9 @@ func TestTheResultSaysWhatBecameOfThePage(t *testing.T) {
 	closed := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "User-agent: *\nDisallow: /\n") }
 	for w, want := range map[*web]string{
 		{answer: redirected("https://127.0.0.1/", goodPage)}: "moved , " + ErrRedirects.Error(), {answer: redirected("https://autre.example/prix", goodPage)}: "confirmed , <nil>",
-		{answer: answered(304)}: "unreadable , " + StatusError(304).Error(), {answer: sent("", "Content-Type", "application/pdf")}: "unreadable , " + ErrNoPage.Error(),
+		{answer: answered(304)}: "unreadable , the page answers with status 304", {answer: sent("", "Content-Type", "application/pdf")}: "unreadable , " + ErrNoPage.Error(),
 		{answer: redirected("/", dearer)}: "changed Pro\n25 €/mois, <nil>", {answer: redirected("/entrer", "<input type=Password><p>Bonjour")}: "moved , <nil>",
-		{answer: redirected("javascript:alert(1)", "")}: "unreadable , " + ErrRedirects.Error(), {answer: http.NotFound}: "gone , " + StatusError(404).Error(),
+		{answer: redirected("javascript:alert(1)", "")}: "unreadable , " + ErrRedirects.Error(), {answer: http.NotFound}: "gone , the page answers with status 404",
 		{answer: redirected("https://autre.example/prix", "<p>Pro, 19 €/an")}: "moved , <nil>", {answer: redirected("/fr/", "<p>Bonjour")}: "moved , <nil>",
 		{err: &net.DNSError{IsTemporary: true}}: "unreadable , " + ErrNoAnswer.Error(), {err: errors.New("reset")}: "unreadable , " + ErrNoAnswer.Error(),
 		{answer: sent("<input type=password><p>Bonjour")}: "unreadable , <nil>", {answer: redirected("/prix", "<p>Bonjour")}: "unreadable , <nil>",
@@ -217,14 +217,14 @@ func TestTheResultSaysWhatBecameOfThePage(t *testing.T) {
 		{answer: sent(dearer)}: "changed Pro\n25 €/mois, <nil>", {answer: sent(dearer + "<p>Pro 29 €/mois")}: "unreadable Pro\n25 €/mois, <nil>",
 		{answer: sent(goodPage)}: "confirmed , <nil>", {answer: sent("<b>Pro</b><div>19 €</div>/mois")}: "confirmed Pro\n19 €\n/mois, <nil>",
 		{answer: answered(502)}: "unreadable , " + ErrRobots.Error(), {err: &net.DNSError{IsNotFound: true}}: "gone , " + ErrNoHost.Error(),
-		{answer: answered(410)}: "gone , " + StatusError(410).Error(), {answer: answered(403)}: "unreadable , " + StatusError(403).Error(),
+		{answer: answered(410)}: "gone , the page answers with status 410", {answer: answered(403)}: "unreadable , the page answers with status 403",
 		{answer: sent("<p>Pro, 19 €/an")}: "unreadable Pro, 19 €/an, <nil>", {answer: sent("<p>Pro")}: "unreadable , <nil>",
 		{slow: "/tarifs"}: "unreadable , " + ErrNoAnswer.Error(), {slow: robotsPath}: "unreadable , " + ErrNoAnswer.Error(),
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
 			_, list := see(t, newTestReader(w), source(goodPlace, goodQuote))
-			_, err := newTestReader(w).Passages(t.Context(), goodPlace, "")
+			_, _, err := newTestReader(w).Passages(t.Context(), goodPlace, "")
 			if got := fmt.Sprintf("%s %s, %v", list[0].Result, list[0].Found, err); got != want || time.Since(began) > 2*pageTime+10*time.Second {
 				t.Errorf("%q after %v, want %q", got, time.Since(began), want)
 			}
@@ -246,13 +246,13 @@ func TestNothingPrivateIsAskedUnlessAllowed(t *testing.T) {
 		server.URL + "/tarifs", "https://localhost:" + port + "/", "https://[::1]:" + port + "/", "http://127.0.0.1/", "https://0x7f000001/",
 		"file:///etc/passwd", "https://user:secret@plume.example/", "https://10.0.0.1/", "https://[::ffff:127.0.0.1]:" + port + "/", "nothing", "",
 	} {
-		if _, err := NewReader(ReaderConfig{}).Passages(t.Context(), address, ""); err == nil || asked > 0 {
+		if _, _, err := NewReader(ReaderConfig{}).Passages(t.Context(), address, ""); err == nil || asked > 0 {
 			t.Errorf("%s: %v, %d requests", address, err, asked)
 		}
 	}
 	open := httptest.NewServer(http.RedirectHandler("http://169.254.1.1/x", http.StatusFound)) // for robots.txt too
 	defer open.Close()
-	if _, err := newTestReader(nil).Passages(t.Context(), open.URL+"/tarifs", ""); !errors.Is(err, ErrAddress) {
+	if _, _, err := newTestReader(nil).Passages(t.Context(), open.URL+"/tarifs", ""); !errors.Is(err, ErrAddress) {
 		t.Error(err)
 	}
 }
@@ -291,7 +291,7 @@ func TestAHostIsAskedPolitely(t *testing.T) {
 		defer stop()
 		_ = errors.Join(r.places.Acquire(ctx, maxPages), r.host("autre.example").turn.Acquire(ctx, 1))
 		for _, address := range []string{goodPlace, "https://autre.example/"} {
-			if _, err := r.Passages(ctx, address, ""); !errors.Is(err, context.DeadlineExceeded) {
+			if _, _, err := r.Passages(ctx, address, ""); !errors.Is(err, context.DeadlineExceeded) {
 				t.Error(err)
 			}
 		}
@@ -543,7 +543,7 @@ func TestPassagesAreQuotationsNearestToThePriceFirst(t *testing.T) {
 		"<table><tr><td>Mensuel<td>19 €<tr><td>Annuel<td>190 €</table>soit 5 €", "Mensuel 19 € = 19* | soit 5 € = 5 | Annuel 190 € = 190",
 		"<p>Solo 9 € par mois, Pro 19 € par mois, Max 49 € par mois.", "par mois, Pro 19 € par mois = 19* | Solo 9 € par mois = 9 | par mois, Max 49 € par mois. = 49",
 		"<span>Büro 2</span> <span>19</span> € / Monat", "Büro 2 19 € / Monat = 19*", "<b>Team 5</b> <i>49</i> €/mo", "Team 5 49 €/mo = 49",
-		"<p>$49 2 users<p>Pack 10 199 €", "$49 2 users =  | Pack 10 199 € = 10 199", "<p>Pro 19<sup>99 €</sup>/mois", "Pro 19,99 €/mois = 19,99", "<p>Pro 19<sup>1</sup> €/mois", "",
+		"<p>$49 2 users<p>Pack 10 199 €", "$49 2 users =  | Pack 10 199 € = 10 199", "<p>Pro 19<sup>99 €</sup>/mois", "Pro 19,99 €/mois = 19,99", "<p>Pro 19<sup>1</sup> €/mois", "", "<p>Pro 19 €90<p>Duo 19€900", "", "<p>Solo 12€90<h2>Pro</h2><p>19€ par mois<p>Max 129€90/mois", "Pro 19€ par mois = 19* | Solo 12€90 = 12,90 | Max 129€90/mois = 129,90",
 	}, 2) {
 		var got []string
 		for _, one := range parsed(t, test[0]).passages(t.Context(), "19 €/mois") {
@@ -570,7 +570,7 @@ func TestSourcesAreListedWithTheirStates(t *testing.T) {
 		{func(t *catalog.Tool, _ *catalog.Proof) { t.PriceCheckedAt = "2026-11-11" }, catalog.Changed, "1 changed "},
 		{func(t *catalog.Tool, _ *catalog.Proof) { t.PriceDisplay = "Dès 19 €" }, catalog.Changed, "1 changed "},
 		{func(t *catalog.Tool, _ *catalog.Proof) { t.Price, t.PriceQuote = catalog.NoPrice, "" }, "", "1  "},
-		{func(_ *catalog.Tool, p *catalog.Proof) { p.Found = "Pro $21/mois" }, catalog.Changed, "1 changed "},
+		{func(_ *catalog.Tool, p *catalog.Proof) { p.Found = "Pro $21/mois" }, catalog.Changed, "1 changed "}, {func(_ *catalog.Tool, p *catalog.Proof) { p.Found = "Pro\n21€90 /mois" }, catalog.Changed, "1 changed "},
 		{func(t *catalog.Tool, _ *catalog.Proof) { t.Announced = other }, "", "2  "},
 		{func(t *catalog.Tool, _ *catalog.Proof) { t.Announced = same }, "", "1  "},
 	} {

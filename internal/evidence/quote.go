@@ -214,8 +214,9 @@ const (
 
 var (
 	currencyBefore = regexp.MustCompile(currency + `\s*$`)
-	currencyBehind = regexp.MustCompile(`^\s*` + currency)
-	otherAmount    = regexp.MustCompile(`\p{Nd}[\p{Nd}.,'\s]*` + currency + `|` + currency + `\s*\p{Nd}[\p{Nd}.,' ]*`)
+	currencyBehind = regexp.MustCompile(`^(?:€\p{Nd}{2}\b|\s*` + currency + `)`)
+	betweenDigits  = regexp.MustCompile(`\p{Nd}\s*` + currency + `\p{Nd}`)
+	otherAmount    = regexp.MustCompile(`\p{Nd}[\p{Nd}.,'\s]*(?:€\p{Nd}{2}\b|` + currency + `)|` + currency + `\s*\p{Nd}[\p{Nd}.,' ]*`)
 	noDigits       = regexp.MustCompile(`\D`)
 	isGrouped      = regexp.MustCompile(`^\d{1,3}(?: \d{3})*(?:[.,]\d+)?$`)
 )
@@ -234,6 +235,13 @@ func (p *page) passages(ctx context.Context, price string) (list []Passage) {
 		before := currencyBefore.FindString(p.text[max(last, s.from-8):s.from])
 		behind := currencyBehind.FindString(p.text[s.end:min(s.end+8, len(p.text))])
 		number := s.number()
+		if _, cents, _ := strings.Cut(behind, "€"); cents != "" { // 12€90
+			number += "," + cents
+		}
+		if after, _ := utf8.DecodeRuneInString(p.text[s.end+len(behind):]); behind != "" && unicode.IsDigit(after) {
+			last = s.end + len(behind) // of 12 €90 nobody knows
+			continue
+		}
 		group := number[strings.LastIndexByte(number, ' ')+1:]
 		if before != "" {
 			group, _, _ = strings.Cut(number, " ")

@@ -41,7 +41,7 @@ const (
 	robotsAge    = 5 * time.Minute  // how long the rules of a host hold, and the lack of them
 )
 
-// Reasons why a page cannot be read; a status that is not OK is a StatusError.
+// Reasons why a page cannot be read, besides a status that is not OK.
 var (
 	ErrRobots    = problem.New("page-robots")
 	ErrNoPage    = problem.New("page-no-html")
@@ -52,14 +52,6 @@ var (
 	ErrNoAnswer  = problem.New("page-no-answer")
 	errLater     = problem.New("page-later")
 )
-
-// A StatusError is a response that is neither a page nor a redirect.
-type StatusError int
-
-func (e StatusError) Error() string { return e.In(problem.English) }
-
-// In returns the sentence in a language.
-func (e StatusError) In(l problem.Language) string { return problem.New("page-status", int(e)).In(l) }
 
 // Agent returns the User-Agent of a program that reads pages for a catalogue: who asks, and where to complain.
 func Agent(program string, c *catalog.Catalog) string {
@@ -113,10 +105,10 @@ func NewReader(cfg ReaderConfig) *Reader {
 	}
 }
 
-// Passages reads a page and returns the words around its amounts, nearest to a price first.
-func (r *Reader) Passages(ctx context.Context, address, price string) (list []Passage, err error) {
+// Passages reads a page and returns the words around its amounts, nearest to a price first, and the status of HTTP.
+func (r *Reader) Passages(ctx context.Context, address, price string) (list []Passage, status int, err error) {
 	v, err := r.visit(ctx, catalog.Proof{URL: address}, func(ctx context.Context, p *page) { list = p.passages(ctx, price) })
-	return list, errors.Join(err, v.why)
+	return list, v.status, errors.Join(err, v.why)
 }
 
 // A visit is an attempt to read a page.
@@ -219,10 +211,10 @@ func (r *Reader) ask(ctx context.Context, to *url.URL, v *visit) (err error) {
 
 // reason returns why a page cannot be read, given an error of any kind.
 func reason(err error) error {
-	_, isStatus := errors.AsType[StatusError](err)
+	_, isOurs := errors.AsType[problem.Text](err)
 	missing, isName := errors.AsType[*net.DNSError](err)
 	switch {
-	case err == nil, isStatus, slices.Contains([]error{ErrRobots, ErrNoPage, ErrTooLarge}, err):
+	case err == nil, isOurs:
 		return err
 	case isName && missing.IsNotFound: // which a failing resolver does not say
 		return ErrNoHost
@@ -246,7 +238,7 @@ func (v *visit) take(ctx context.Context, resp *http.Response) error {
 		v.next = location
 		return nil
 	case v.status != http.StatusOK:
-		return StatusError(v.status)
+		return problem.New("page-status", v.status)
 	}
 	page, err := readPage(ctx, resp)
 	if err == nil {

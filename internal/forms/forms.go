@@ -31,7 +31,8 @@ type Shell struct {
 	// Failures are the pages of errors that are not failures themselves, the most specific first.
 	Failures []Known
 
-	mux http.ServeMux
+	mux      http.ServeMux
+	patterns []string
 }
 
 // A Request is one HTTP request.
@@ -44,7 +45,11 @@ type Request struct {
 // Handle has a page respond to the requests of a pattern.
 func (s *Shell) Handle(pattern string, page func(http.ResponseWriter, *Request) *Response) {
 	s.mux.HandleFunc(pattern, s.handler(page))
+	s.patterns = append(s.patterns, pattern)
 }
+
+// Patterns returns the patterns of all pages.
+func (s *Shell) Patterns() []string { return s.patterns }
 
 func (s *Shell) handler(page func(http.ResponseWriter, *Request) *Response) http.HandlerFunc {
 	return func(w http.ResponseWriter, hr *http.Request) {

@@ -33,7 +33,7 @@ func Renderer(templates fs.FS) func(name string, data interface{ Heading() strin
 	parsed := site.ParseTemplates(templates)
 	return func(name string, data interface{ Heading() string }) *Response {
 		var b bytes.Buffer
-		if err := parsed()[name].ExecuteTemplate(&b, "page", data); err != nil {
+		if err := parsed().ExecuteTemplate(&b, name+".html", data); err != nil {
 			panic(err)
 		}
 		//nolint:gosec // a template made it

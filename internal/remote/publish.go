@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"palmares/internal/account"
 	"palmares/internal/catalogdb"
 	"palmares/internal/osfile"
 	"palmares/internal/problem"
@@ -36,60 +35,59 @@ const (
 	paramUnchanged     = "unchanged"
 )
 
-// servePublication publishes the folder in the body.
-func (h *Handler) servePublication(w http.ResponseWriter, r *http.Request) {
-	token := r.Context().Value(tokenKey{}).(account.PublishToken)
+// publish publishes the folder in the body.
+func (h *Handler) publish(r *request) (web.Response, error) {
 	job, language, err := parseJob(r.URL.Query())
 	if err == nil && r.Header.Get("Content-Encoding") != "zstd" {
 		err = web.NewError(web.CodeUnsupportedMediaType, "the body must be a tar stream with Content-Encoding: zstd")
 	}
-	if err != nil {
-		h.fail(w, r, err)
-		return
-	}
-	if !h.enter(w, r, token) {
-		return
-	}
-	defer func() { <-h.uploads }()
-	job.Now, job.Source.Token = h.Now, token.Name
-	out := &responseSink{w: w, control: http.NewResponseController(w), language: language}
-	job.Sink = out
-	version, err := h.receive(w, r, job)
-	if _, ok := errors.AsType[*web.Error](err); ok { // of the upload: nothing was sent yet
-		h.drain(w, r)
-		h.fail(w, r, err)
-		return
-	}
-	out.finish(version, h.explain(r, err))
+	job.Now, job.Source.Token = h.Now, r.Caller.Token.Name
+	return h.streamed(r, language, func(out *responseSink) (int64, error) {
+		job.Sink = out
+		return h.receive(r, job)
+	}), err
 }
 
-// enter lets a publication in, and notes that its token was used. It reports false if others are in
-// the way, and has said so.
-func (h *Handler) enter(w http.ResponseWriter, r *http.Request, token account.PublishToken) bool {
-	select {
-	case h.uploads <- struct{}{}:
-	default:
-		h.fail(w, r, errUnavailable(fmt.Sprintf("the server is receiving %d other folders: try again in a minute; "+
-			"nothing was changed", maxUploads), "60"))
-		return false
-	}
-	if err := h.Tokens.MarkUsed(r.Context(), token.ID, h.Now()); err != nil && r.Context().Err() == nil {
-		h.Log.Warn("could not store that a token was used", "token", token.ID, "error", err)
-	}
-	return true
+// streamed returns a response that is written while do publishes, if other publications leave room.
+func (h *Handler) streamed(
+	r *request, language problem.Language, do func(*responseSink) (version int64, err error),
+) web.Response {
+	return web.Response{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		select {
+		case h.uploads <- struct{}{}:
+		default:
+			h.fail(w, r, errUnavailable(fmt.Sprintf("the server is receiving %d other folders: try again in a minute; "+
+				"nothing was changed", maxUploads), "60"))
+			return
+		}
+		defer func() { <-h.uploads }()
+		token := r.Caller.Token.ID
+		if err := h.Tokens.MarkUsed(r.Context(), token, h.Now()); err != nil && r.Context().Err() == nil {
+			h.Log.Warn("could not store that a token was used", "token", token, "error", err)
+		}
+		out := &responseSink{w: w, control: http.NewResponseController(w), language: language}
+		version, err := do(out)
+		if _, ok := errors.AsType[*web.Error](err); ok { // of the upload: nothing was sent yet
+			drain(r)
+			h.fail(w, r, err)
+			return
+		}
+		out.finish(version, h.explain(r, err))
+	})}
 }
 
 // drain reads some more of a body whose response is known, as a client that is still
 // sending may not notice a response before it is done.
-func (h *Handler) drain(w http.ResponseWriter, r *http.Request) {
+func drain(r *request) {
 	const most, during = 16 << 20, 5 * time.Second
-	body := h.body(w, r)
-	body.end = time.Now().Add(during)
-	_, _ = io.CopyN(io.Discard, body, most) // what follows is cut off
+	if body, ok := r.Body.(*uploadBody); ok {
+		body.end = time.Now().Add(during)
+	}
+	_, _ = io.CopyN(io.Discard, r.Body, most) // what follows is cut off
 }
 
 // receive unpacks the folder and publishes it.
-func (h *Handler) receive(w http.ResponseWriter, r *http.Request, job *publication.Job) (version int64, err error) {
+func (h *Handler) receive(r *request, job *publication.Job) (version int64, err error) {
 	known, err := h.Store.Pictures.Known(r.Context())
 	if err != nil {
 		return 0, err
@@ -104,7 +102,7 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request, job *publicati
 		}
 	}()
 	isKnown := func(sum string) bool { _, ok := known(sum); return ok }
-	job.Elsewhere, err = unpack(dir, h.body(w, r), h.limits, isKnown)
+	job.Elsewhere, err = unpack(dir, r.Body, h.limits, isKnown)
 	if err != nil {
 		return 0, err
 	}
@@ -225,7 +223,7 @@ type refusal struct {
 
 // explain returns what the client is told about the error of a publication, nil if
 // there is none. What it need not know is logged.
-func (h *Handler) explain(r *http.Request, err error) *refusal {
+func (h *Handler) explain(r *request, err error) *refusal {
 	refused, isRefused := errors.AsType[*publication.RefusedError](err)
 	moved, isMoved := errors.AsType[*movedError](err)
 	switch {
@@ -344,7 +342,7 @@ func (s *responseSink) send(status int, lines ...message) error {
 		}
 		s.w.WriteHeader(status)
 	}
-	extend(s.w)
+	_ = s.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // tests write to memory
 	encoder := json.NewEncoder(s.w)
 	encoder.SetEscapeHTML(false)
 	for _, m := range lines {

@@ -752,7 +752,7 @@ func decompressed(b []byte) ([]byte, error) {
 func TestWhatTheServerCannotDoHasItsOwnStatus(t *testing.T) {
 	log := &testkit.Log{}
 	h := &Handler{Config: Config{Log: slog.New(slog.NewTextHandler(log, nil))}}
-	r := httptest.NewRequest(http.MethodPost, cataloguePath, nil)
+	r := &request{Request: httptest.NewRequest(http.MethodPost, cataloguePath, nil)}
 	for err, want := range map[error]int{
 		sqldb.ErrBusy: 409, catalogdb.ErrUndoMoved: 409, sqldb.ErrFull: 507, sqldb.ErrUnreachable: 503, context.Canceled: 503, errors.New("secret"): 500,
 	} {

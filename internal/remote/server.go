@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"sync"
@@ -20,7 +21,6 @@ import (
 	"palmares/internal/problem"
 	"palmares/internal/sqldb"
 	"palmares/internal/web"
-	"palmares/internal/wire"
 )
 
 // Config is what a Handler needs. All fields are required unless they say otherwise.
@@ -38,9 +38,9 @@ type Config struct {
 // Handler serves /publish/. Every request looks its token up in the database, so that a
 // revocation works at once on every node.
 type Handler struct {
+	*web.Handler[struct{}]
 	Config
 
-	routes  http.ServeMux
 	limits  limits
 	uploads chan struct{} // has room for as many as may run at once
 	lookups *web.Limit    // of tokens: strangers leave connections to others
@@ -50,6 +50,9 @@ type Handler struct {
 	askErr    error      // of the last question, if hasTokens never was known
 	askedAt   time.Time  // when the last question had its answer
 }
+
+// A request is one call of an operation.
+type request = web.Request[struct{}]
 
 const (
 	maxUploads = 2
@@ -70,72 +73,43 @@ func NewHandler(cfg Config) *Handler {
 		Config: cfg, limits: uploadLimits, uploads: make(chan struct{}, maxUploads),
 		lookups: web.NewLimit(maxLookups, lookupWait),
 	}
-	h.routes.HandleFunc("GET "+cataloguePath, h.serveCatalogue)
-	h.routes.HandleFunc("POST "+cataloguePath, h.servePublication)
-	h.routes.HandleFunc("POST "+picturesPath, h.servePictures)
-	h.routes.HandleFunc("GET "+versionsPath, h.serveVersions)
-	h.routes.HandleFunc("GET "+versionsPath+"/{version}", h.serveChanges)
-	h.routes.HandleFunc("GET "+plannedPath, h.servePlanned)
-	h.routes.HandleFunc("POST "+revertPath, h.serveRevert)
-	for path, methods := range map[string]string{
-		cataloguePath: "GET, HEAD, POST", picturesPath: "POST", versionsPath: "GET, HEAD", plannedPath: "GET, HEAD",
-		revertPath: "POST",
-	} {
-		h.routes.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-			e := web.NewError(web.CodeMethodNotAllowed,
-				fmt.Sprintf("%s does not answer %s: use %s", path, web.Shorten(r.Method), methods))
-			e.Allow = methods
-			h.fail(w, r, e)
-		})
-	}
-	h.routes.HandleFunc("/", h.notFound)
+	h.Handler = web.NewHandler(web.Config[struct{}]{
+		Callers: h.authorize, Fallback: h.notFound, Failed: h.failed,
+		IsPath: func(u *url.URL) bool { return u.RawPath == "" },
+	})
+	h.Handle("GET", cataloguePath, h.catalogue)
+	h.Handle("POST", cataloguePath, h.publish)
+	h.Handle("POST", picturesPath, h.lackedPictures)
+	h.Handle("GET", versionsPath, h.versions)
+	h.Handle("GET", versionsPath+"/{version}", h.changes)
+	h.Handle("GET", plannedPath, h.planned)
+	h.Handle("POST", revertPath, h.revert)
 	if err := osfile.RemoveLeftovers(cfg.TempDir); err != nil {
 		cfg.Log.Warn("could not remove what a killed process has left behind: remove it by hand", "error", err)
 	}
 	return h
 }
 
-// tokenKey is the key of the token in the context of a request.
-type tokenKey struct{}
-
+// ServeHTTP serves one request. Its body may take as long as the limits of an upload allow.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Pattern = prefix
-	exists, err := h.anyToken(r.Context())
-	if err == nil && !exists && !hasToken(r) {
-		h.notFound(w, r)
-		return
+	r.Body = &uploadBody{
+		ReadCloser: r.Body, control: http.NewResponseController(w), stall: h.limits.stall,
+		end: time.Now().Add(h.limits.total),
 	}
-	var token account.PublishToken
-	if err == nil {
-		token, err = h.authorize(r) // perhaps the first token, created since
-	}
-	if e, ok := errors.AsType[*web.Error](err); ok && !exists && e.Code == web.CodeInvalidToken {
-		h.notFound(w, r)
-		return
-	}
-	if err != nil {
-		h.fail(w, r, err)
-		return
-	}
-	authorized := r.WithContext(context.WithValue(r.Context(), tokenKey{}, token))
-	h.routes.ServeHTTP(w, authorized)
-	_, r.Pattern, _ = strings.Cut(authorized.Pattern, " ") // the label of metrics has no method
+	h.Handler.ServeHTTP(w, r)
 }
 
-// hasToken reports whether a request carries what may be a token.
-func hasToken(r *http.Request) bool {
-	text, _ := account.Bearer(r.Header["Authorization"])
-	return account.CheckPublishToken(text)
-}
-
-// notFound sends 404 whatever the method is. No cache may store it, as it changes with the
+// notFound returns a 404 whatever the method is. No cache may store it, as it changes with the
 // first token.
-func (h *Handler) notFound(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) notFound(r *request) (web.Response, error) {
 	page := r.WithContext(r.Context())
 	if r.Method != http.MethodHead {
 		page.Method = http.MethodGet
 	}
-	h.NotFound.ServeHTTP(&unstored{w}, page)
+	return web.Response{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		h.NotFound.ServeHTTP(&unstored{w}, page)
+	})}, nil
 }
 
 // unstored is a response that no cache stores.
@@ -170,9 +144,29 @@ func errOutage(err error) error {
 		"nothing was changed", "")
 }
 
+// errHidden refuses a request as if there were no /publish/.
+var errHidden = errors.New("there is no token, so nobody may publish")
+
+// failed returns the response to a request that failed.
+func (h *Handler) failed(r *request, err error) (web.Response, error) {
+	if errors.Is(err, errHidden) {
+		return h.notFound(r)
+	}
+	return web.Response{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		h.fail(w, r, err)
+	})}, nil
+}
+
 // fail sends an error, which is logged if it is nobody else's business.
-func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if _, ok := errors.AsType[*web.Error](err); !ok {
+func (h *Handler) fail(w http.ResponseWriter, r *request, err error) {
+	e, isPublic := errors.AsType[*web.Error](err)
+	switch {
+	case isPublic && e.Code == web.CodeMethodNotAllowed:
+		e.Text = fmt.Sprintf("%s does not answer %s: use %s", r.Pattern, web.Shorten(r.Method), e.Allow)
+	case isPublic && e.Code == web.CodeInvalidParameter && account.HoldsKey(r.URL.RawQuery):
+		e.Text = "an API key does not belong in an address: revoke it if others may have seen this one"
+	case isPublic:
+	default:
 		if r.Context().Err() == nil { // otherwise the client is gone
 			h.Log.Error("a request to publish failed", "path", r.URL.Path, "error", err)
 		}
@@ -185,13 +179,7 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Method == http.MethodPost {
 		w.Header().Set("Connection", "close") // the response does not wait for the rest of the body
 	}
-	extend(w)
 	web.WriteError(w, err)
-}
-
-// extend gives the client time to receive a response, however long the request took.
-func extend(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // tests write to memory
 }
 
 // anyToken reports whether there is a token, as of a second ago at most; or when the database last
@@ -216,9 +204,24 @@ func (h *Handler) anyToken(ctx context.Context) (bool, error) {
 	return h.hasTokens, h.askErr
 }
 
-// authorize returns the token of a request, or why it is refused. Nothing of the body is
-// read before.
-func (h *Handler) authorize(r *http.Request) (account.PublishToken, error) {
+// authorize returns who sent a request, or why it is refused. Nothing of the body is read before.
+func (h *Handler) authorize(ctx context.Context, r *http.Request) (web.Caller, error) {
+	exists, err := h.anyToken(ctx)
+	if err != nil {
+		return web.Caller{}, err
+	}
+	text, _ := account.Bearer(r.Header["Authorization"])
+	if !exists && !account.CheckPublishToken(text) {
+		return web.Caller{}, errHidden
+	}
+	token, err := h.findToken(ctx, r) // perhaps the first one, created since
+	if e, ok := errors.AsType[*web.Error](err); ok && !exists && e.Code == web.CodeInvalidToken {
+		err = errHidden
+	}
+	return web.Caller{Token: &token}, err
+}
+
+func (h *Handler) findToken(ctx context.Context, r *http.Request) (account.PublishToken, error) {
 	refused := func(code web.Code, text string) (account.PublishToken, error) {
 		return account.PublishToken{}, web.NewError(code, text)
 	}
@@ -234,12 +237,12 @@ func (h *Handler) authorize(r *http.Request) (account.PublishToken, error) {
 	case !ok || !account.CheckPublishToken(text):
 		return refused(web.CodeInvalidToken, problem.New("is-broken-token", "this").English)
 	}
-	if err := h.lookups.Enter(r.Context(), 1); err != nil {
+	if err := h.lookups.Enter(ctx, 1); err != nil {
 		return account.PublishToken{}, errUnavailable("the server is checking too many tokens at once: "+
 			"try again in a few seconds", "")
 	}
 	defer h.lookups.Leave(1)
-	ctx, cancel := context.WithTimeout(r.Context(), lookupTimeout)
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	token, err := h.Tokens.Find(ctx, account.HashKey(text))
 	if err == nil {
@@ -259,69 +262,46 @@ func (h *Handler) authorize(r *http.Request) (account.PublishToken, error) {
 	return token, err
 }
 
-// serveCatalogue says what is published.
-func (h *Handler) serveCatalogue(w http.ResponseWriter, r *http.Request) {
+// catalogue says what is published.
+func (h *Handler) catalogue(r *request) (web.Response, error) {
 	head, err := h.Store.Catalogue.Head(r.Context())
-	if err != nil {
-		h.fail(w, r, err)
-		return
-	}
-	writeJSON(w, head)
+	return web.Response{Body: web.JSON(head)}, err
 }
 
 var isChecksum = regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString
 
-// servePictures says which pictures the server lacks, of those whose checksums it is
+// lackedPictures says which pictures the server lacks, of those whose checksums it is
 // given.
-func (h *Handler) servePictures(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) lackedPictures(r *request) (web.Response, error) {
 	var asked []string
-	body := h.body(w, r)
-	if err := json.NewDecoder(io.LimitReader(body, maxQuestion)).Decode(&asked); err != nil {
-		h.fail(w, r, web.NewError(web.CodeInvalidUpload, "the list of pictures is broken or too long: "+err.Error()))
-		return
+	if err := json.NewDecoder(io.LimitReader(r.Body, maxQuestion)).Decode(&asked); err != nil {
+		return web.Response{}, web.NewError(web.CodeInvalidUpload, "the list of pictures is broken or too long: "+err.Error())
 	}
 	if len(asked) > maxPictures {
-		h.fail(w, r, web.NewError(web.CodePayloadTooLarge,
-			fmt.Sprintf("one request may ask about %d pictures", maxPictures)))
-		return
+		return web.Response{}, web.NewError(web.CodePayloadTooLarge,
+			fmt.Sprintf("one request may ask about %d pictures", maxPictures))
 	}
 	known, err := h.Store.Pictures.Known(r.Context())
 	if err != nil {
-		h.fail(w, r, err)
-		return
+		return web.Response{}, err
 	}
 	missing := []string{}
 	for _, sum := range asked {
 		if !isChecksum(sum) {
-			h.fail(w, r, web.NewError(web.CodeInvalidUpload, "the list of pictures holds something that is not a "+
-				"SHA-256 in hexadecimal"))
-			return
+			return web.Response{}, web.NewError(web.CodeInvalidUpload, "the list of pictures holds something that is not a "+
+				"SHA-256 in hexadecimal")
 		}
 		if _, ok := known(sum); !ok {
 			missing = append(missing, sum)
 		}
 	}
-	writeJSON(w, missing)
+	return web.Response{Body: web.JSON(missing)}, nil
 }
 
-func writeJSON(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	extend(w)
-	_, _ = w.Write(wire.AppendJSON(nil, v)) // fails only if the client has disconnected
-}
-
-// body returns the body of a request, which may take as long as the limits of an
-// upload allow. A client that sends nothing is cut off.
-func (h *Handler) body(w http.ResponseWriter, r *http.Request) *uploadBody {
-	return &uploadBody{
-		body: r.Body, control: http.NewResponseController(w), stall: h.limits.stall,
-		end: time.Now().Add(h.limits.total),
-	}
-}
-
+// An uploadBody is the body of a request. A client that sends nothing is cut off; what is sent to it
+// has a minute from the last byte that was read.
 type uploadBody struct {
-	body    io.Reader
+	io.ReadCloser
 	control *http.ResponseController
 	stall   time.Duration
 	end     time.Time
@@ -336,11 +316,12 @@ func (b *uploadBody) Read(p []byte) (int, error) {
 	if deadline.After(b.end) {
 		deadline = b.end
 	}
-	if err := b.control.SetReadDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	err := errors.Join(b.control.SetReadDeadline(deadline), b.control.SetWriteDeadline(deadline.Add(writeTimeout)))
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return 0, err
 	}
 	var n int
-	n, b.err = b.body.Read(p)
+	n, b.err = b.ReadCloser.Read(p)
 	if errors.Is(b.err, io.EOF) {
 		// A deadline that passes later would look like a client that has gone.
 		_ = b.control.SetReadDeadline(time.Time{}) // it worked a moment ago

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -9,11 +10,11 @@ import (
 	"strconv"
 	"strings"
 
-	"palmares/internal/account"
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
 	"palmares/internal/publication"
 	"palmares/internal/web"
+	"palmares/internal/wire"
 )
 
 // The parameters of versions and of undoing one.
@@ -33,8 +34,8 @@ const (
 	maxPlanned = 10_000
 )
 
-// serveVersions lists the last versions, newest first.
-func (h *Handler) serveVersions(w http.ResponseWriter, r *http.Request) {
+// versions lists the last versions, newest first.
+func (h *Handler) versions(r *request) (web.Response, error) {
 	p := params{q: r.URL.Query()}
 	limit := p.number(paramLimit)
 	if !p.q.Has(paramLimit) {
@@ -44,78 +45,59 @@ func (h *Handler) serveVersions(w http.ResponseWriter, r *http.Request) {
 		p.refuse(paramLimit, "a whole number from 1 to "+strconv.Itoa(maxVersions))
 	}
 	if p.err != nil {
-		h.fail(w, r, p.err)
-		return
+		return web.Response{}, p.err
 	}
 	all, err := h.Store.Catalogue.Versions(r.Context(), int(limit))
-	if err != nil {
-		h.fail(w, r, err)
-		return
-	}
-	writeJSON(w, append([]catalogdb.Version{}, all...)) // an empty list rather than null
+	return web.Response{Body: web.JSON(append([]catalogdb.Version{}, all...))}, err // an empty list rather than null
 }
 
-// serveChanges sends what a version changed, as `palmares log VERSION` prints it.
-func (h *Handler) serveChanges(w http.ResponseWriter, r *http.Request) {
+// changes returns what a version changed, as `palmares log VERSION` prints it.
+func (h *Handler) changes(r *request) (web.Response, error) {
 	p := params{q: r.URL.Query()}
-	p.q.Set(paramVersion, r.PathValue("version"))
-	log, format := publication.Log{Version: p.number(paramVersion), Language: p.language()}, p.text(paramFormat)
-	if log.JSON = format == ""; format != "" && format != "text" {
+	p.q.Set(paramVersion, r.Slug)
+	log, a := publication.Log{Version: p.number(paramVersion), Language: p.language()}, web.Response{Type: linesType}
+	switch p.text(paramFormat) {
+	case "":
+		log.JSON = true
+	case "text":
+		a.Type = "text/plain; charset=utf-8"
+	default:
 		p.refuse(paramFormat, "text, or left out for JSON lines")
 	}
 	if p.err != nil {
-		h.fail(w, r, p.err)
-		return
+		return a, p.err
 	}
-	var out strings.Builder
+	var out bytes.Buffer
 	err := log.Write(r.Context(), h.Store.Catalogue, &out)
 	if errors.Is(err, catalogdb.ErrNoVersion) {
 		err = web.Invalid(paramVersion, err.Error())
 	}
-	if err != nil {
-		h.fail(w, r, err)
-		return
-	}
-	header := w.Header()
-	header.Set("Content-Type", linesType)
-	if format != "" {
-		header.Set("Content-Type", "text/plain; charset=utf-8")
-	}
-	header.Set("Cache-Control", "no-store")
-	extend(w)
-	_, _ = io.WriteString(w, out.String()) // fails only if the client has disconnected
+	a.Body = wire.NewBody(wire.Digest{}, out.Bytes())
+	return a, err
 }
 
-func (h *Handler) servePlanned(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) planned(r *request) (web.Response, error) {
 	list, err := h.Store.Catalogue.Planned(r.Context())
-	if err != nil {
-		h.fail(w, r, err)
-		return
-	}
-	writeJSON(w, append([]catalog.Planned{}, list[:min(len(list), maxPlanned)]...))
+	return web.Response{Body: web.JSON(append([]catalog.Planned{}, list[:min(len(list), maxPlanned)]...))}, err
 }
 
-func (h *Handler) serveRevert(w http.ResponseWriter, r *http.Request) {
-	token := r.Context().Value(tokenKey{}).(account.PublishToken)
+func (h *Handler) revert(r *request) (web.Response, error) {
 	p := params{q: r.URL.Query()}
-	out := &responseSink{w: w, control: http.NewResponseController(w), language: p.language()}
 	undo := publication.Undo{
 		Version: p.number(paramVersion), Force: p.flag(paramForce), DryRun: p.flag(paramDryRun),
-		Token: token.Name, Now: h.Now, TempDir: h.TempDir, Sink: out,
+		Token: r.Caller.Token.Name, Now: h.Now, TempDir: h.TempDir,
 	}
+	language := p.language()
 	if undo.Version == 0 {
 		p.refuse(paramVersion, "the number of a version, such as 12")
 	}
 	if p.err != nil {
-		h.fail(w, r, p.err)
-		return
+		return web.Response{}, p.err
 	}
-	if !h.enter(w, r, token) {
-		return
-	}
-	defer func() { <-h.uploads }()
-	published, err := undo.Run(r.Context(), h.Store.Catalogue)
-	out.finish(published, h.explain(r, err))
+	return h.streamed(r, language, func(out *responseSink) (int64, error) {
+		undo.Sink = out
+		return undo.Run(r.Context(), h.Store.Catalogue)
+	}), nil
 }
 
 // Versions returns the last publications, newest first.

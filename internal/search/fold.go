@@ -178,8 +178,6 @@ func (s *splitter) end() {
 	}
 }
 
-func isDigit(b byte) bool { return b >= '0' && b <= '9' }
-
 func allDigits(word []byte) bool {
 	for _, b := range word {
 		if !isDigit(b) {
@@ -296,16 +294,6 @@ func (x *Index) Knows(word string) bool {
 	return isIndexed || isOrdinary(stem, word)
 }
 
-// Words returns the key of each word of a text: without case, accents and punctuation.
-func Words(text string) (words []string) {
-	for start, end := range wordsOf(text) {
-		if key, _ := nameKey(text[start:end]); key != "" {
-			words = append(words, key)
-		}
-	}
-	return words
-}
-
 // truncate shortens a text to at most n bytes, between characters.
 func truncate(text string, n int) string {
 	if len(text) <= n {
@@ -315,4 +303,14 @@ func truncate(text string, n int) string {
 		n--
 	}
 	return text[:n]
+}
+
+// Words returns the key of each word of a text: without case, accents and punctuation.
+func Words(text string) (words []string) {
+	for start, end := range wordsOf(text) {
+		if key, _ := nameKey(text[start:end]); key != "" {
+			words = append(words, key)
+		}
+	}
+	return words
 }

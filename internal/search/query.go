@@ -7,16 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// A queryWord is a word of a query with the terms it may stand for.
-type queryWord struct {
-	text    string
-	terms   []queryTerm // what it stands for, by term
-	similar []string    // if the word is unknown, others that may be meant, best first
-	filler  bool        // an everyday word, see fillers
-	open    bool        // possibly unfinished
-	guessed bool        // similar words have been looked up
-}
-
 // The limits of what a word may stand for. Thousands of words begin with the same
 // two letters; the most frequent of them already match nearly all tools, and
 // looking up only those stays fast.
@@ -280,11 +270,3 @@ func confidence(n neighbour) float32 {
 // frequency returns the number of tools that have a term, those that have it in both
 // lists twice.
 func (x *Index) frequency(term uint32) int { return int(x.start[2*term+2] - x.start[2*term]) }
-
-// compact sorts terms and keeps the highest confidence of each.
-func compact(terms []queryTerm) []queryTerm {
-	slices.SortFunc(terms, func(a, b queryTerm) int {
-		return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(b.confidence, a.confidence))
-	})
-	return slices.CompactFunc(terms, func(a, b queryTerm) bool { return a.term == b.term })
-}

@@ -182,13 +182,6 @@ const (
 	partOfPhrase = 0.2 // a word of a phrase, without the other
 )
 
-// A queryTerm is a term that a word of a query may stand for.
-type queryTerm struct {
-	term       uint32
-	confidence float32
-	kin        bool // related or synonymous
-}
-
 // add adds the value of a word to every tool that has one of its terms (the best of
 // them), and sets the bit of the word. A word counts more the fewer tools have it, as in
 // BM25. It returns how much the word tells tools apart; a word of a phrase does not make

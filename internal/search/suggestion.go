@@ -110,29 +110,6 @@ func (x *Index) spelling(t *catalog.Tool, forms map[string]int) string {
 	return found
 }
 
-// wordsOf yields where the words of a text begin and end.
-func wordsOf(text string) func(yield func(start, end int) bool) {
-	return func(yield func(start, end int) bool) {
-		start := -1
-		for i, r := range text {
-			switch k := fold(r).kind; {
-			case k == letter || k == ignored:
-				if start < 0 {
-					start = i
-				}
-			case start >= 0:
-				if !yield(start, i) {
-					return
-				}
-				start = -1
-			}
-		}
-		if start >= 0 {
-			yield(start, len(text))
-		}
-	}
-}
-
 // replaceWord replaces a folded word wherever it occurs in a text.
 func replaceWord(text, word, by string) string {
 	var b strings.Builder

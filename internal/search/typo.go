@@ -89,13 +89,6 @@ var sounds = [...][2]string{
 // bits.
 type states [typoLimit + 1]uint64
 
-// A neighbour is a word of a lexicon that is similar to a query word.
-type neighbour struct {
-	word     int   // its index in the lexicon
-	distance uint8 // number of typos
-	longer   bool  // only a prefix of it is similar
-}
-
 // near appends to found the words of the lexicon that are within limit typos of
 // word: an extra, missing or different byte, or two adjacent bytes transposed. If
 // open is set, words with a similar prefix count too.

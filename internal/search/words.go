@@ -34,3 +34,28 @@ func sortedOrder(words []string) []uint32 {
 	slices.SortStableFunc(order, func(a, b uint32) int { return strings.Compare(words[a], words[b]) })
 	return order
 }
+
+func isDigit(b byte) bool { return b >= '0' && b <= '9' }
+
+// wordsOf yields where the words of a text begin and end.
+func wordsOf(text string) func(yield func(start, end int) bool) {
+	return func(yield func(start, end int) bool) {
+		start := -1
+		for i, r := range text {
+			switch k := fold(r).kind; {
+			case k == letter || k == ignored:
+				if start < 0 {
+					start = i
+				}
+			case start >= 0:
+				if !yield(start, i) {
+					return
+				}
+				start = -1
+			}
+		}
+		if start >= 0 {
+			yield(start, len(text))
+		}
+	}
+}

@@ -150,7 +150,7 @@ func (a articleRow) Tools() (rows []toolRow) {
 func (a articleRow) Gone() (links []link) {
 	for _, slug := range a.Record.Tools {
 		if t := a.view.snap.RetiredTool(slug); t != nil && a.view.snap.Catalog.Tool(slug) == nil {
-			links = append(links, link{retiredPath + slug, t.Name})
+			links = append(links, link{catalog.RetiredKind.Address + slug, t.Name})
 		}
 	}
 	return links
@@ -323,7 +323,7 @@ func (t inText) Card(address string) (html, name string) {
 		return "", ""
 	}
 	var b strings.Builder
-	if err := templates()["article"].ExecuteTemplate(&b, "text-card", card); err != nil {
+	if err := templates().ExecuteTemplate(&b, "text-card", card); err != nil {
 		panic(err) // the template does not fit its data; tests render it
 	}
 	return b.String(), name

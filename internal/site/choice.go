@@ -189,3 +189,29 @@ func clip(text string, most int) string {
 	}
 	return string([]rune(text)[:most]) + "…"
 }
+
+// A compareField is a control of the form.
+type compareField struct {
+	Number   int
+	Value    string
+	Optional bool
+}
+
+// onlyDifferences ends the address of a comparison without the lines that say the same of all.
+const onlyDifferences = "&differences=1"
+
+// How many tools a visitor may compare, and what is read of a choice.
+const (
+	minCompared   = 2
+	maxCompared   = 4
+	maxChoice     = 2000 // bytes of the parameters
+	maxChoiceName = 100  // characters of a name
+	maxNames      = 200  // tools whose names the form proposes before anything is typed
+)
+
+func compareHref(tools []*catalog.Tool) string {
+	slugs := each(tools, func(t *catalog.Tool) string { return t.Slug })
+	return comparePath + "?outils=" + strings.Join(slugs, ",")
+}
+
+const comparePath = "/comparer"

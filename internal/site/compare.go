@@ -12,17 +12,6 @@ import (
 	"palmares/internal/snapshot"
 )
 
-const comparePath = "/comparer"
-
-// How many tools a visitor may compare, and what is read of a choice.
-const (
-	minCompared   = 2
-	maxCompared   = 4
-	maxChoice     = 2000 // bytes of the parameters
-	maxChoiceName = 100  // characters of a name
-	maxNames      = 200  // tools whose names the form proposes before anything is typed
-)
-
 // comparePage shows tools that a visitor chose side by side, or the form to choose them.
 type comparePage struct {
 	Heading   string
@@ -45,13 +34,6 @@ type comparePage struct {
 
 // A sameLine says the same of all tools.
 type sameLine struct{ Label, Text string }
-
-// A compareField is a control of the form.
-type compareField struct {
-	Number   int
-	Value    string
-	Optional bool
-}
 
 // A comparedTool is a column.
 type comparedTool struct {
@@ -171,14 +153,6 @@ func (v *view) criterionDifference(a, b *catalog.Tool) string {
 		text += " en «\u00a0" + markdown.NoBreak(x.Label) + "\u00a0» (" + criterionValue(x, its) + " contre " + criterionValue(x, mine) + ")"
 	}
 	return text
-}
-
-// onlyDifferences ends the address of a comparison without the lines that say the same of all.
-const onlyDifferences = "&differences=1"
-
-func compareHref(tools []*catalog.Tool) string {
-	slugs := each(tools, func(t *catalog.Tool) string { return t.Slug })
-	return comparePath + "?outils=" + strings.Join(slugs, ",")
 }
 
 func namesOf(tools []*catalog.Tool) []string {

@@ -17,13 +17,19 @@ func confirm(c *catalog.Catalog, day, quote, blocks string) {
 
 // The encoding is that of https://wicg.github.io/scroll-to-text-fragment/.
 func TestTheLinkToASourceHighlightsTheQuotation(t *testing.T) {
+	const unknown = "?" // nobody has looked
 	for _, test := range []struct{ quote, blocks, want string }{
 		{"Pro 12 €/mois", "", "text=Pro%2012%20%E2%82%AC%2Fmois"},
 		{"Pro-plus, 12 € & 1+1 : 5% #x", "", "text=Pro%2Dplus%2C%2012%20%E2%82%AC%20%26%201%2B1%20%3A%205%25%20%23x"},
 		{"Pro 12 € par mois", "Pro\n12 €\npar mois", "text=Pro-,12%20%E2%82%AC,-par%20mois&amp;text=Pro,-12%20%E2%82%AC&amp;text=12%20%E2%82%AC-,par%20mois"},
+		{"Pro 12 € par mois", unknown, "text=Pro%2012%20%E2%82%AC%20par%20mois&amp;text=Pro-,12%20%E2%82%AC,-par%20mois"},
+		{"12€/mois", unknown, "text=12%E2%82%AC%2Fmois"},
 	} {
 		c := tested()
 		confirm(c, "2026-11-01", test.quote, test.blocks)
+		if test.blocks == unknown {
+			c.Proofs, c.Tools[0].PriceCheckedAt = nil, "2026-11-01"
+		}
 		s := open(t, c)
 		link := "https://aube.example/tarifs#:~:" + test.want
 		for _, path := range []string{"/outils/aube", "/avis/aube"} {
@@ -71,6 +77,12 @@ func TestAPageSaysHowItsPriceIsKnownAndSinceWhenItIsNot(t *testing.T) {
 		{name: "read before it changed, with the quotation of another price", read: "2026-08-03", confirmed: "2026-10-10", change: func(c *catalog.Catalog) {
 			c.Tools[0].Price = "15 €/mois"
 			c.Tools[0].PriceHistory = []catalog.PriceChange{{ChangedAt: "2026-10-11", OldPricing: "payant", OldPrice: "12 €/mois", NewPricing: "payant", NewPrice: "15 €/mois"}}
+		}},
+		{name: "confirmed, and not public", confirmed: "2026-10-11", change: func(c *catalog.Catalog) {
+			c.Tools[0].Pricing, c.Tools[0].Price = catalog.Paid, catalog.NoPrice
+		}, want: "confirmé le 11 octobre 2026 : « Pro 12 € » sur aube.example"},
+		{name: "read, not public, and not quoted", read: "2026-10-11", change: func(c *catalog.Catalog) {
+			c.Tools[0].Pricing, c.Tools[0].Price = catalog.Paid, catalog.NoPrice
 		}},
 		{name: "changed since", read: "2026-10-11", confirmed: "2026-10-11", change: func(c *catalog.Catalog) {
 			c.Proofs[0].Result, c.Proofs[0].Found = catalog.Changed, "Pro 15 €"

@@ -17,22 +17,36 @@ var templateFiles embed.FS
 
 var templates = ParseTemplates(templateFiles)
 
-// ParseTemplates parses the pages in the folder templates of files, by name, when they are first asked for:
-// most commands show none. Each defines "content"; files named _*.html are shared by all, and _bars.html of
-// the site with others.
-func ParseTemplates(files fs.FS) func() map[string]*template.Template {
-	return sync.OnceValue(func() map[string]*template.Template {
-		shared := template.New("").Funcs(french.Functions()).Funcs(pageFunctions)
-		shared = template.Must(template.Must(shared.ParseFS(templateFiles, "templates/_bars.html")).ParseFS(files, "templates/_*.html"))
-		pages := map[string]*template.Template{}
-		names, _ := fs.Glob(files, "templates/[a-z]*.html") // fails only for an invalid pattern
-		for _, name := range names {
-			t := template.Must(template.Must(shared.Clone()).ParseFS(files, name))
-			pages[strings.TrimSuffix(pathpkg.Base(name), ".html")] = t
+// ParseTemplates parses the pages in the folder templates of files when they are first asked for: most commands show
+// none. Each defines "content", and may define "deck", which frame.html shows. All are one set, in which a page has the
+// name of its file; what files named _*.html, and _bars.html of the site, define is shared.
+func ParseTemplates(files fs.FS) func() *template.Template {
+	return sync.OnceValue(func() *template.Template {
+		set := template.New("").Funcs(french.Functions()).Funcs(pageFunctions)
+		set = template.Must(template.Must(set.ParseFS(templateFiles, "templates/_bars.html")).ParseFS(files, "templates/_*.html"))
+		read := func(path string) string {
+			text, err := fs.ReadFile(files, path)
+			if err != nil {
+				panic(err) // it is embedded
+			}
+			return string(text)
 		}
-		return pages
+		frame := read(framePath)
+		names, _ := fs.Glob(files, "templates/[a-z]*.html") // fails only for an invalid pattern
+		for _, path := range names {
+			if path == framePath {
+				continue
+			}
+			name := strings.TrimSuffix(pathpkg.Base(path), ".html")
+			own := strings.NewReplacer(` "content"`, ` "`+name+` content"`, ` "deck"`, ` "`+name+` deck"`)
+			template.Must(set.New(name + ".html").Parse(own.Replace(frame)))
+			template.Must(set.New(path).Parse(own.Replace(read(path))))
+		}
+		return set
 	})
 }
+
+const framePath = "templates/frame.html"
 
 type link struct {
 	Href, Text string

@@ -24,7 +24,7 @@ func (v *view) notices(search string, retired []*catalog.Retired) (list []notice
 		list = append(list, notice{Name: v.snap.Catalog.Tool(slug).Name, Href: "/outils/" + slug})
 	}
 	for _, t := range retired {
-		list = append(list, notice{Name: t.Name, Href: retiredPath + t.Slug, Retired: true})
+		list = append(list, notice{Name: t.Name, Href: catalog.RetiredKind.Address + t.Slug, Retired: true})
 	}
 	return list
 }

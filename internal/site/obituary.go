@@ -11,8 +11,6 @@ import (
 	"palmares/internal/markdown"
 )
 
-const retiredPath = "/cimetiere/"
-
 // obituaryPage is the page of one retired tool. Each part is there only if it is known.
 type obituaryPage struct {
 	Tool         retiredTool
@@ -57,7 +55,7 @@ func (s *Site) showRetired(r *request) (*response, error) {
 		data.Data = "/data/v1/records/cimetiere?slug=" + t.Slug
 	}
 	p := s.page(r, t.Name+"\u00a0: outil disparu", t.Name+" a quitté le catalogue le "+french.Date(t.RetiredAt)+
-		"\u00a0: ce qui s’est passé, et par quoi le remplacer.", retiredPath+t.Slug)
+		"\u00a0: ce qui s’est passé, et par quoi le remplacer.", catalog.RetiredKind.Address+t.Slug)
 	p.Draft, p.Article, p.Feed = r.mark(t.Draft, "cimetiere/"+t.Slug), true, feedOf("/outils/"+t.Slug, t.Name)
 	p.JSONLD = []object{
 		r.jsonldObituary(t), r.crumbs(link{"/cimetiere", "Cimetière"}, t.Category, t.Name, p.Canonical),

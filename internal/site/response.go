@@ -153,7 +153,7 @@ func render(r *request, name string, p page, of any) *response {
 	b := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(b)
 	b.Reset()
-	if err := templates()[name].ExecuteTemplate(b, "layout", &p); err != nil {
+	if err := templates().ExecuteTemplate(b, name+".html", &p); err != nil {
 		panic(err)
 	}
 	return newResponse(htmlType, loadFirst(bytes.Clone(b.Bytes())))

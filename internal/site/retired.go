@@ -76,12 +76,12 @@ func (r *request) retiredTool(t *catalog.Retired) retiredTool {
 		Slug: t.Slug, Name: t.Name, Draft: r.mark(t.Draft, "cimetiere/"+t.Slug), Date: t.RetiredAt,
 		Category: r.Label(t.Category), CategorySlug: t.Category,
 		Reason: reasonNames[t.Reason],
-		Href:   retiredPath + t.Slug, Note: r.Text("cimetiere", t.Body, t.Slug+"."),
+		Href:   catalog.RetiredKind.Address + t.Slug, Note: r.Text("cimetiere", t.Body, t.Slug+"."),
 	}
 	if next := r.snap.Catalog.Tool(t.Successor); next != nil {
 		one.Successor = &link{"/outils/" + next.Slug, next.Name}
 	} else if next := r.snap.RetiredTool(t.Successor); next != nil {
-		one.Successor = &link{retiredPath + next.Slug, next.Name}
+		one.Successor = &link{catalog.RetiredKind.Address + next.Slug, next.Name}
 	}
 	return one
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"palmares/internal/catalog"
 	"palmares/internal/reference"
 	"palmares/internal/web"
 )
@@ -45,7 +46,7 @@ func New(cfg Config) *Site {
 	s.handleList("/carte", s.showMap)
 	s.handleBoth("/tendances", s.showTrends)
 	s.handleList("/cimetiere", s.listRetired)
-	s.handle(retiredPath+"{slug}", s.showRetired)
+	s.handle(catalog.RetiredKind.Address+"{slug}", s.showRetired)
 	s.handleBoth(upcomingPath, s.upcoming)
 	s.handle(calendarPath, s.icalendar)
 	s.handleBoth(reference.Path, s.docs)

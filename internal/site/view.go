@@ -199,7 +199,7 @@ func (r *request) tool(prefix string) (*catalog.Tool, *response, error) {
 			return nil, redirect(r.sameForm(prefix+slug), r.URL.RawQuery), nil
 		}
 		if r.snap.RetiredTool(slug) != nil {
-			return nil, redirectTo(r.sameForm(retiredPath + slug)), nil
+			return nil, redirectTo(r.sameForm(catalog.RetiredKind.Address + slug)), nil
 		}
 	}
 	f := r.notFound("Aucun outil n’est connu sous ce nom. La recherche le retrouvera peut-être sous un autre.")
@@ -207,7 +207,7 @@ func (r *request) tool(prefix string) (*catalog.Tool, *response, error) {
 	if t := r.snap.Catalog.Tool(near); t != nil {
 		f.suggest(link{prefix + near, t.Name})
 	} else if t := r.snap.RetiredTool(near); t != nil {
-		f.suggest(link{retiredPath + near, t.Name})
+		f.suggest(link{catalog.RetiredKind.Address + near, t.Name})
 	}
 	return nil, nil, f
 }

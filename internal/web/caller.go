@@ -17,8 +17,9 @@ import (
 
 // A Caller is who sent a request.
 type Caller struct {
-	Key     *account.Key  // nil for an anonymous caller; shared, must not be changed
-	Subject quota.Subject // whose quota the request is counted against
+	Key     *account.Key          // nil for an anonymous caller; shared, must not be changed
+	Subject quota.Subject         // whose quota the request is counted against
+	Token   *account.PublishToken // of who publishes from elsewhere; otherwise nil
 
 	waited time.Duration // for the store, to look up the key
 }
@@ -120,7 +121,8 @@ func (g *Gate) Authorize(ctx context.Context, r *http.Request) (Caller, error) {
 	if key.Plan == account.Pro {
 		tier = quota.Pro
 	}
-	return Caller{key, quota.Subject{Tier: tier, Account: key.AccountID}, time.Since(begin)}, nil
+	subject := quota.Subject{Tier: tier, Account: key.AccountID}
+	return Caller{Key: key, Subject: subject, waited: time.Since(begin)}, nil
 }
 
 // refuse returns the error for a request whose key was refused or could not be looked up.

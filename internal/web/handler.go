@@ -38,6 +38,9 @@ type Config[S any] struct {
 	IsPath func(*url.URL) bool
 	// Fallback is the operation of addresses without a route. Required.
 	Fallback Operation[S]
+	// Failed returns what is sent for an error: a response, or the public form of the error; nil for
+	// the error as it is.
+	Failed func(*Request[S], error) (Response, error)
 }
 
 // An Operation returns a response or an error; it writes nothing itself.
@@ -219,6 +222,9 @@ func (at *Route[S]) allowed() string {
 // reply counts a request and sends its response, or the error if err is not nil. An error that is
 // not an *Error is sent as an internal one.
 func (h *Handler[S]) reply(w http.ResponseWriter, r *Request[S], a *Response, err error) {
+	if err != nil && h.cfg.Failed != nil {
+		*a, err = h.cfg.Failed(r, err)
+	}
 	if err == nil {
 		h.prepare(r.Request, a)
 	}

@@ -22,6 +22,7 @@ type Sender struct {
 type Response struct {
 	Status   int       // 200 if zero
 	Body     wire.Body // unused for 204 and redirects
+	Type     string    // media type of the body; "" for JSON
 	Location string
 	Link     []string
 	IsList   bool
@@ -30,8 +31,8 @@ type Response struct {
 	NoCache  bool // caches must ask each time whether it is still true
 	Size     int  // of the body in bytes, or a few more, if it may be large
 	Cached   bool // the same for every caller, so that it may be cached; also of a 404
-	// Handler, if it is not nil, writes the response, once the request is counted: for files. Of
-	// the other fields only Status is used then.
+	// Handler, if it is not nil, writes the response, once the request is counted: for files, and for
+	// what is written while it is made. Of the other fields only Status is used then.
 	Handler http.Handler
 
 	coding Coding
@@ -206,6 +207,9 @@ func (s *Sender) setHeaders(header http.Header, a *Response) {
 	}
 	if a.Status != http.StatusNotModified {
 		header["Content-Type"] = jsonType
+		if a.Type != "" {
+			header["Content-Type"] = []string{a.Type}
+		}
 		if a.coding != Identity {
 			header["Content-Encoding"] = a.coding.Header()
 		}

@@ -11,6 +11,7 @@
 package webhook
 
 import (
+	"slices"
 	"time"
 
 	"palmares/internal/catalog"
@@ -90,8 +91,11 @@ func (w Endpoint) LastError() string {
 	return w.LastFailure.Outcome.French(w.LastFailure.Status)
 }
 
+// Broken reports whether the breaker is open: one delivery is tried at a time.
+func (w Endpoint) Broken() bool { return w.State == Active && w.Failures >= BreakAfter }
+
 // Overlaps reports whether the previous secret signs too.
-func (w *Endpoint) Overlaps(now time.Time) bool { return now.Before(w.OldSecretUntil) }
+func (w Endpoint) Overlaps(now time.Time) bool { return now.Before(w.OldSecretUntil) }
 
 // A Change is an owner's change of an endpoint; nil leaves a field unchanged.
 type Change struct {
@@ -111,6 +115,12 @@ const (
 	Pending   DeliveryState = "pending"
 	Delivered DeliveryState = "delivered"
 	Failed    DeliveryState = "failed" // after the last attempt of the schedule
+)
+
+// DeliveryStates are all states, and DeliveryTypes the types of what is delivered.
+var (
+	DeliveryStates = []DeliveryState{Pending, Delivered, Failed}
+	DeliveryTypes  = append(slices.Clone(Types), Ping)
 )
 
 // Why there is a delivery.

@@ -3,7 +3,6 @@ package webhookapi
 import (
 	"errors"
 	"net/http"
-	"slices"
 
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
@@ -12,16 +11,11 @@ import (
 	"palmares/internal/webhook"
 )
 
-var (
-	deliveryStates = []webhook.DeliveryState{webhook.Pending, webhook.Delivered, webhook.Failed}
-	deliveryTypes  = append(slices.Clone(webhook.Types), webhook.Ping)
-)
-
 func (h *Handler) listDeliveries(r *request) (web.Response, error) {
 	p := r.params()
 	var filter accountdb.DeliveryFilter
-	filter.State = web.Choice(p, "state", deliveryStates)
-	filter.Type = web.Choice(p, "type", deliveryTypes)
+	filter.State = web.Choice(p, "state", webhook.DeliveryStates)
+	filter.Type = web.Choice(p, "type", webhook.DeliveryTypes)
 	filter.Before = p.Matching("before", "un identifiant comme « "+account.DeliveryID+"… »",
 		func(s string) bool { return account.IsID(account.DeliveryID, s) })
 	limit := p.Limit()

@@ -73,29 +73,6 @@ func TestAPingIsQueuedAndItsAttemptsAreListed(t *testing.T) {
 	})
 }
 
-// What an endpoint asked to wait for is not due in the past.
-func TestTheNextAttemptIsNotBeforeTheRetryAfter(t *testing.T) {
-	each(t, func(t *testing.T, s *service) {
-		id, _ := s.create(`{"url":"https://un.example"}`)
-		s.publish("plume", "10 €/mois")
-		until := s.clock().Add(3 * time.Hour)
-		s.attempt(webhook.Verdict{
-			Attempt: webhook.Attempt{Status: 503, Outcome: webhook.HTTPStatus}, State: webhook.Pending, NextAt: s.clock().Add(time.Second), HoldUntil: until,
-		})
-		var list struct{ Data []delivery }
-		s.get(endpoints + "/" + id + "/deliveries").Is(200).Into(&list)
-		for _, d := range list.Data {
-			if want := until.Format("2006-01-02T15:04:05.000Z"); d.NextAt == nil || *d.NextAt != want {
-				t.Errorf("the next attempt is at %v, want %s", d.NextAt, want)
-			}
-		}
-		// A ping does not wait.
-		var ping delivery
-		s.do("POST", endpoints+"/"+id+"/ping", "").Is(202).Into(&ping)
-		s.get(deliveries + "/" + ping.ID).Is(200).Contains(`"next_attempt_at":"` + s.clock().Format("2006-01-02T15:04:05.000Z"))
-	})
-}
-
 // only returns the one delivery to an endpoint.
 func (s *service) only(endpoint string) delivery {
 	s.t.Helper()

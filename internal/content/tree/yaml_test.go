@@ -1,4 +1,4 @@
-package content
+package tree
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 // A text that made the parser crash or run for minutes would fail this test, at
 // the latest by its timeout.
 func TestHostileYAMLNeitherCrashesNorBlocks(t *testing.T) {
-	const size = maxYAML / 4 // the time grows with the square: a second for the worst of maxYAML
+	const size = MaxYAML / 4 // the time grows with the square: a second for the worst of maxYAML
 	texts := []string{}
 	for _, s := range []string{
 		"[", "{", "[{", "- ", "- a\n", "a: ", "a: b\n", "? ", "&a ", "*a ", "!!str ", "'", "\"", "|\n", "a: |\n ", "#", "# c\n", "\n", " ", "---\n", "...\n", "a:\n", "[a,", "{a: ",
@@ -28,9 +28,9 @@ func TestHostileYAMLNeitherCrashesNorBlocks(t *testing.T) {
 	}
 	for _, text := range append(texts, stairs.String(), keys.String(), "a: ["+strings.Repeat("x,", size/2)+"]") {
 		problems := 0
-		v, ok := parseYAML(text, 0, func(int, problem.Text) { problems++ })
-		if ok && v.kind != isMapping || !ok && problems == 0 {
-			t.Errorf("%.20q… gives %v, %v and %d problems", text, v.kind, ok, problems)
+		v, ok := ParseYAML(text, 0, func(int, problem.Text) { problems++ })
+		if ok && v.Kind != Mapping || !ok && problems == 0 {
+			t.Errorf("%.20q… gives %v, %v and %d problems", text, v.Kind, ok, problems)
 		}
 	}
 }

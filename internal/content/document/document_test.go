@@ -1,4 +1,4 @@
-package content
+package document
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -20,8 +20,16 @@ import (
 
 	"palmares/demo"
 	"palmares/internal/catalog"
+	"palmares/internal/content"
+	"palmares/internal/content/tree"
 	"palmares/internal/synthetic"
+	"palmares/internal/testkit/awkward"
 	"palmares/starter"
+)
+
+const (
+	someFields = "name: Boréal\ndomain: boreal.example\ncategory: code\nicp: mixte\npricing: freemium\nprice: 19,99 €/mois\ntagline: Il relit\n"
+	someTool   = "---\n" + someFields + "---\n"
 )
 
 // editable returns the files of records, and catalogue.yaml, of a folder.
@@ -48,7 +56,7 @@ func opened(t interface {
 }, name, text string,
 ) *Document {
 	t.Helper()
-	d, err := OpenDocument(name, []byte(text))
+	d, err := Open(name, []byte(text))
 	if err != nil {
 		t.Fatalf("%s: %v in\n%s", name, err, text)
 	}
@@ -160,7 +168,7 @@ func oddTool(r *rand.Rand) string {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
 	if r.IntN(4) == 0 {
-		text = byteOrderMark + text
+		text = tree.ByteOrderMark + text
 	}
 	if r.IntN(4) == 0 {
 		text = strings.TrimRight(text, "\r\n")
@@ -188,8 +196,8 @@ func oddFolder(t *testing.T) map[string]string {
 	for i := range oddFiles {
 		name := fmt.Sprintf("outils/odd-%d.md", i)
 		files[name] = oddTool(r)
-		decoded := decodeMarkdown(basis{zone: time.UTC}, catalog.WrittenKinds[0], name, files[name], nil)
-		for _, p := range decoded.problems {
+		_, problems := content.Decode(name, files[name])
+		for _, p := range problems {
 			t.Fatalf("%s in\n%s", p, files[name])
 		}
 	}
@@ -198,7 +206,7 @@ func oddFolder(t *testing.T) map[string]string {
 
 // sent returns a value as a form sends it: with empty cells, the first choice where there is none, and an empty row
 // for another one.
-func sent(f FormField, v Value) Value {
+func sent(f Field, v Value) Value {
 	if f.Input != InputRows && f.Input != InputObject || v.Text != "" {
 		if f.Input == InputSelect && v.Text == "" && !f.Required && len(f.Choices) > 0 {
 			v.Text = f.Choices[0].Value
@@ -239,7 +247,7 @@ func saved(t *testing.T, name, text string) string {
 func editableFolders(t *testing.T, tools int) map[string]map[string]string {
 	t.Helper()
 	dir := t.TempDir() + "/synthetic"
-	if err := Write(t.Context(), dir, synthetic.Catalog(tools, 1), WriteOptions{}); err != nil {
+	if err := content.Write(t.Context(), dir, synthetic.Catalog(tools, 1), content.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return map[string]map[string]string{
@@ -264,23 +272,23 @@ func valueFor(t *rapid.T, f *catalog.Field) Value {
 		var g *rapid.Generator[string]
 		switch form {
 		case catalog.Name, catalog.Line, catalog.Names, catalog.Lines, catalog.Summary, catalog.Short:
-			g = rapid.Map(oneLine.Filter(isShort), strings.TrimSpace)
+			g = rapid.Map(awkward.OneLine.Filter(func(s string) bool { return utf8.RuneCountInString(s) <= 80 }), strings.TrimSpace)
 		case catalog.Quote:
 			g = rapid.Just("Pro 19 € par mois")
 		case catalog.Prose:
-			g = rapid.Map(prose, strings.TrimSpace)
+			g = rapid.Map(awkward.Prose, strings.TrimSpace)
 		case catalog.Markdown:
-			g = rapid.Map(notes, strings.TrimSpace)
+			g = rapid.Map(awkward.Notes, strings.TrimSpace)
 		case catalog.Body:
-			g = bodies
+			g = awkward.Bodies
 		case catalog.Domain:
-			g = domains
+			g = awkward.Domains
 		case catalog.Price:
-			g = prices
+			g = awkward.Prices
 		case catalog.Date:
-			g = days
+			g = awkward.Days
 		case catalog.Time, catalog.PublishAt:
-			g = rapid.Map(days, func(day string) string {
+			g = rapid.Map(awkward.Days, func(day string) string {
 				if f.Name == "unpublish_at" { // it is after publish_at
 					day = "3" + day[1:]
 				}
@@ -461,22 +469,6 @@ func wantRead(f *catalog.Field, given Value, read any) error {
 	return nil
 }
 
-// readBack decodes a file of a record, or catalogue.yaml.
-func readBack(kind *catalog.Kind, name, text string) (record any, publishAt string, problems []Problem) {
-	on := basis{zone: time.UTC}
-	if kind == catalog.CatalogueKind {
-		d := decoder{file: name, line: 1, basis: on, problems: &problems, warnings: new([]Warning)}
-		plain, _ := d.utf8(text)
-		v, _ := d.settings(plain)
-		d.fields = v.fields
-		c, _ := d.catalogue()
-		return &c, "", problems
-	}
-	r := decodeMarkdown(on, kind, name, text, nil)
-	record = r.record.of
-	return record, r.record.publishAt, r.problems
-}
-
 // wantOneChange checks that only the lines of a field differ.
 func wantOneChange(before, after *Document, name string) error {
 	at := span{-1, -1}
@@ -533,22 +525,18 @@ func TestAChangedFieldChangesItsOwnLinesOnly(t *testing.T) {
 					t.Fatalf("%s: %s is set to %q: %v in\n%s\nbecomes\n%s", name, f.Name, given, err, text, d.Bytes())
 				}
 			}
-			now, then := d.Value(f.Name).tidy(f).wanted(f, &value{}), given.tidy(f).wanted(f, &value{})
+			now, then := d.Value(f.Name).tidy(f).wanted(f, &tree.Value{}), given.tidy(f).wanted(f, &tree.Value{})
 			if !sameValue(&now, &then) {
 				fail(fmt.Errorf("the form shows %q", d.Value(f.Name)))
 			}
 			fail(wantOneChange(before, opened(t, name, string(d.Bytes())), f.Name))
-			old, oldHour, was := readBack(d.Kind(), name, string(text))
-			read, hour, problems := readBack(d.Kind(), name, string(d.Bytes()))
+			old, was := content.Decode(name, string(text))
+			read, problems := content.Decode(name, string(d.Bytes()))
 			for i := range table {
 				switch g := &table[i]; {
-				case g.Form == catalog.PublishAt && g.Name == f.Name:
-					fail(wantRead(g, given, &hour))
 				case g.Name == f.Name && isSetting: // its parts need each other
 				case g.Name == f.Name:
 					fail(wantRead(g, given, g.In(read)))
-				case g.Form == catalog.PublishAt && hour != oldHour:
-					fail(fmt.Errorf("publish_at is %s, and was %s", hour, oldHour))
 				case g.Form == catalog.Draft && path.Dir(name) == "comparatifs": // depends on what is missing
 				case !cmp.Equal(g.In(old), g.In(read)):
 					fail(fmt.Errorf("%s: %s", g.Name, cmp.Diff(g.In(old), g.In(read))))
@@ -692,16 +680,17 @@ Un avis.
 	lines := strings.Split(string(d.Bytes()), "\n")
 	for text, want := range map[string]string{"---": "", "# Relu": "", "price: 20": "price", "  - https://c": "sources", "    note": "plans", "  Encore": "score_note", "## Prix": "body"} {
 		i := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, text) })
-		if got := d.FieldOf(Problem{Line: i + 1}); got != want {
+		if got := d.FieldOf(content.Problem{Line: i + 1}); got != want {
 			t.Errorf("line %d, %q, is of %q, not of %q", i+1, lines[i], got, want)
 		}
 	}
-	if got := d.FieldOf(Problem{Line: len(lines) + 1}); got != "body" {
+	if got := d.FieldOf(content.Problem{Line: len(lines) + 1}); got != "body" {
 		t.Errorf("the end is of %q", got)
 	}
 	d = opened(t, "outils/boreal.md", "---\nname: a\nscore: b\nplans:\n  - name: c\n---\n")
 	about := map[string]int{}
-	for _, p := range decodeMarkdown(basis{}, catalog.WrittenKinds[0], d.path, string(d.Bytes()), nil).problems {
+	_, problems := content.Decode(d.path, string(d.Bytes()))
+	for _, p := range problems {
 		about[d.FieldOf(p)]++
 	}
 	if want := map[string]int{"domain": 1, "category": 1, "pricing": 1, "price": 1, "tagline": 1, "score": 1, "plans": 1}; !maps.Equal(about, want) {
@@ -722,7 +711,7 @@ categories:
 `
 	change := func(name string, edit func(Value) Value, was, is string) {
 		t.Helper()
-		d := opened(t, catalogueFile, text)
+		d := opened(t, catalog.SettingsFile, text)
 		set(t, d, name, edit(d.Value(name)))
 		if want := strings.Replace(text, was, is, 1); string(d.Bytes()) != want {
 			t.Error(cmp.Diff(want, string(d.Bytes())))
@@ -744,7 +733,7 @@ categories:
 
 func TestWhatNoFormShowsIsEditedAsYAML(t *testing.T) {
 	const text = "name: Essai\ncategories:\n  - slug: agents\n    label: Agents autonomes\n    couleur: vert\n"
-	d := opened(t, catalogueFile, text)
+	d := opened(t, catalog.SettingsFile, text)
 	yaml := d.Value("categories").Text
 	if !strings.HasPrefix(yaml, "- slug: agents\n  label: Agents autonomes\n") {
 		t.Fatalf("categories are %.80q", yaml)
@@ -756,7 +745,7 @@ func TestWhatNoFormShowsIsEditedAsYAML(t *testing.T) {
 	before := string(d.Bytes())
 	for yaml, line := range map[string]int{"- slug: a\n  label: b: c": 2, "- {a": 1, "[{a: b}]\nname: Autre": 2, "[{a: b},\n  {a b: [}]": 2, "- &a b": 1, "- a\n- \"b": 2} {
 		err := d.Set("categories", Value{Text: yaml})
-		if e, ok := errors.AsType[*EditError](err); !ok || e.Line != line || string(d.Bytes()) != before {
+		if e, ok := errors.AsType[*Error](err); !ok || e.Line != line || string(d.Bytes()) != before {
 			t.Errorf("%q: %v on line %v", yaml, err, e)
 		}
 	}
@@ -771,7 +760,7 @@ func TestWhatNoFormShowsIsEditedAsYAML(t *testing.T) {
 
 func TestFilesThatFormsCannotEditSayWhy(t *testing.T) {
 	for _, test := range []struct{ path, text, english string }{
-		{"outils.jsonl", someLine, "records in a .jsonl file cannot be edited by form"},
+		{"outils.jsonl", "{}", "records in a .jsonl file cannot be edited by form"},
 		{"README.md", "# a", "this is not the file of a record"},
 		{"outils/Boréal.md", someTool, "this is not the file of a record"},
 		{"outils/a.md", "name: b\n", "the file must begin with a line ---, followed by the fields of the record"},
@@ -779,11 +768,11 @@ func TestFilesThatFormsCannotEditSayWhy(t *testing.T) {
 		{"outils/a.md", "---\nname: b\nname: c\n---\n", `field "name" is given twice, first on line 2; keep one`},
 		{"outils/a.md", "---\n{name: b, domain: c}\n---\n", "the fields of the file are not written one per line; edit it as text"},
 		{"outils/a.md", "---\nname: \xff\n---\n", "the text is not valid UTF-8; save the file as UTF-8"},
-		{"outils/a.md", "---\nname: b\n---\n" + strings.Repeat("a", maxFile), "the file is larger than 1 MiB; shorten it"},
-		{catalogueFile, `{"slug":"catalogue","name":"a","url":"https://a.example","categories":[{"slug":"a","label":"b"}]}`, "the fields of the file are not written one per line; edit it as text"},
+		{"outils/a.md", "---\nname: b\n---\n" + strings.Repeat("a", tree.MaxFile), "the file is larger than 1 MiB; shorten it"},
+		{catalog.SettingsFile, `{"slug":"catalogue","name":"a","url":"https://a.example","categories":[{"slug":"a","label":"b"}]}`, "the fields of the file are not written one per line; edit it as text"},
 	} {
-		d, err := OpenDocument(test.path, []byte(test.text))
-		if e, ok := errors.AsType[*EditError](err); d != nil || !ok || e.English != test.english || e.French == e.English {
+		d, err := Open(test.path, []byte(test.text))
+		if e, ok := errors.AsType[*Error](err); d != nil || !ok || e.English != test.english || e.French == e.English {
 			t.Errorf("%s: %v", test.path, err)
 		}
 	}
@@ -803,14 +792,14 @@ func TestRowsOfAMappingNeedDifferentNames(t *testing.T) {
 
 func TestANewRecordIsFilledInByItsForm(t *testing.T) {
 	for _, kind := range catalog.Kinds {
-		d := NewDocument(kind)
+		d := New(kind)
 		for _, f := range kind.Fields {
 			if isThere := strings.Contains("\n"+string(d.Bytes()), "\n"+f.Name+":\n"); isThere != (f.Use.Has(catalog.Required) && f.Form != catalog.OwnSlug) {
 				t.Errorf("%s: %s has a line: %v", kind, f.Name, isThere)
 			}
 		}
 	}
-	d, err := NewDocument(catalog.ToolKind).Rename("boreal")
+	d, err := New(catalog.ToolKind).Rename("boreal")
 	if err != nil || d.path != "outils/boreal.md" {
 		t.Fatal(d.path, err)
 	}
@@ -846,7 +835,7 @@ func TestARecordIsRenamedDuplicatedAndRetired(t *testing.T) {
 		}
 	}
 	next := opened(t, "outils/boreal.next.md", "---\n"+someFields+"---\n")
-	if d, err := next.Rename("nord"); err != nil || d.path != "outils/nord.next.md" || d.path != NextPath(PathOf(catalog.ToolKind, "nord")) {
+	if d, err := next.Rename("nord"); err != nil || d.path != "outils/nord.next.md" || d.path != content.NextPath(content.PathOf(catalog.ToolKind, "nord")) {
 		t.Error(d.path, err)
 	}
 	other := opened(t, "outils/scie.md", "---\n"+someFields+"announced:\n  - {from: 2030-01-01, retire: mort, successor: boreal} # sûr\n---\n")

@@ -1,7 +1,8 @@
-package content
+package tree
 
 import (
 	"errors"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -14,14 +15,14 @@ import (
 	"palmares/internal/problem"
 )
 
-// parseYAML parses a YAML mapping whose first line is line offset+1 of its file.
+// ParseYAML parses a YAML mapping whose first line is line offset+1 of its file.
 // Problems go to tell; ok reports whether the text could be read at all.
-func parseYAML(text string, offset int, tell report) (v value, ok bool) {
-	tell = func(tell report) report {
+func ParseYAML(text string, offset int, tell Report) (v Value, ok bool) {
+	tell = func(tell Report) Report {
 		return func(line int, what problem.Text) { tell(line+offset, what) }
 	}(tell)
-	if len(text) > maxYAML {
-		tell(1, problem.New("yaml-too-large", maxYAML>>10))
+	if len(text) > MaxYAML {
+		tell(1, problem.New("yaml-too-large", MaxYAML>>10))
 		return v, false
 	}
 	if conflicts := markdown.Conflicts(text); len(conflicts) > 0 {
@@ -35,7 +36,7 @@ func parseYAML(text string, offset int, tell report) (v value, ok bool) {
 	defer func() {
 		if r := recover(); r != nil {
 			tell(1, problem.New("yaml-unreadable"))
-			v, ok = value{}, false
+			v, ok = Value{}, false
 		}
 	}()
 	tokens := lexer.Tokenize(text)
@@ -49,12 +50,12 @@ func parseYAML(text string, offset int, tell report) (v value, ok bool) {
 		return v, false
 	}
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
-		return value{kind: isMapping, line: 1 + offset}, true
+		return Value{Kind: Mapping, Line: 1 + offset}, true
 	}
 	t := yamlTree{offset: offset, tell: tell}
 	v = t.value(file.Docs[0].Body, 1)
-	if v.kind != isMapping {
-		tell(v.line-offset, problem.New("yaml-no-fields", v.describe()))
+	if v.Kind != Mapping {
+		tell(v.Line-offset, problem.New("yaml-no-fields", v.Describe()))
 		return v, false
 	}
 	return v, !t.failed
@@ -72,9 +73,12 @@ var rejectedYAML = map[token.Type]string{
 	token.DocumentEndType:    "further-documents",
 }
 
+// bareColour is a colour without quotes, which YAML takes for a comment.
+var bareColour = regexp.MustCompile(`^[0-9a-fA-F]{3,8}\b`)
+
 // isSimpleYAML rejects, before parsing, what a content folder has no use for and
 // what can make the parser slow or crash.
-func isSimpleYAML(tokens token.Tokens, tell report) bool {
+func isSimpleYAML(tokens token.Tokens, tell Report) bool {
 	ok := true
 	depth, entries, entryLine := 0, 0, 0
 	for i, t := range tokens {
@@ -131,17 +135,17 @@ func yamlError(err error) (line int, what problem.Text) {
 
 type yamlTree struct {
 	offset int
-	tell   report
+	tell   Report
 	failed bool
 }
 
-func (t *yamlTree) fail(line int, code string, args ...any) value {
+func (t *yamlTree) fail(line int, code string, args ...any) Value {
 	t.tell(line, problem.New(code, args...))
 	t.failed = true
-	return value{line: line + t.offset}
+	return Value{Line: line + t.offset}
 }
 
-func (t *yamlTree) value(n ast.Node, depth int) value {
+func (t *yamlTree) value(n ast.Node, depth int) Value {
 	line := 1
 	if tok := n.GetToken(); tok != nil && tok.Position != nil {
 		line = max(1, tok.Position.Line)
@@ -149,38 +153,38 @@ func (t *yamlTree) value(n ast.Node, depth int) value {
 	if depth > maxDepth {
 		return t.fail(line, "yaml-too-deep", maxDepth)
 	}
-	v := value{line: line + t.offset}
+	v := Value{Line: line + t.offset}
 	switch n := n.(type) {
 	case *ast.NullNode:
 	case *ast.BoolNode:
-		v.kind, v.text = isBool, strconv.FormatBool(n.Value)
+		v.Kind, v.Text = Bool, strconv.FormatBool(n.Value)
 	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
-		v.kind, v.text = isNumber, n.GetToken().Value
+		v.Kind, v.Text = Number, n.GetToken().Value
 	case *ast.StringNode:
-		v.kind, v.text = isText, n.Value
+		v.Kind, v.Text = Text, n.Value
 		if n.Token.Type == token.StringType && hasTab(n.Token.Origin) { // which the parser drops
-			return t.fail(line, "yaml-tab", quoted(n.Value))
+			return t.fail(line, "yaml-tab", Quoted(n.Value))
 		}
 		// The parser returns an unquoted 1e3, and very large integers, as strings.
-		if n.Token.Type == token.StringType && isPlainNumber(n.Value) {
-			v.kind = isNumber
+		if n.Token.Type == token.StringType && IsNumber(n.Value) {
+			v.Kind = Number
 		}
 	case *ast.LiteralNode:
 		// The newline that ends a block scalar belongs to YAML, not to the text.
-		v.kind, v.text, v.line = isText, strings.TrimRight(n.Value.Value, "\n"), n.Start.Position.Line+t.offset
-		v.isBlock = n.Start.Type == token.LiteralType
+		v.Kind, v.Text, v.Line = Text, strings.TrimRight(n.Value.Value, "\n"), n.Start.Position.Line+t.offset
+		v.IsBlock = n.Start.Type == token.LiteralType
 	case *ast.SequenceNode:
-		v.kind = isList
+		v.Kind = List
 		for _, item := range n.Values {
-			v.items = append(v.items, t.value(item, depth+1))
+			v.Items = append(v.Items, t.value(item, depth+1))
 		}
 	case *ast.MappingNode:
-		v.kind = isMapping
+		v.Kind = Mapping
 		for _, entry := range n.Values {
 			t.put(&v, entry, depth)
 		}
 	case *ast.MappingValueNode:
-		v.kind = isMapping
+		v.Kind = Mapping
 		t.put(&v, n, depth)
 	default:
 		return t.fail(line, "yaml-odd-value")
@@ -198,8 +202,8 @@ func hasTab(origin string) bool {
 	return false
 }
 
-func (t *yamlTree) put(v *value, entry *ast.MappingValueNode, depth int) {
+func (t *yamlTree) put(v *Value, entry *ast.MappingValueNode, depth int) {
 	key := entry.Key.GetToken()
-	f := field{name: key.Value, line: key.Position.Line + t.offset, value: t.value(entry.Value, depth+1)}
+	f := Field{Name: key.Value, Line: key.Position.Line + t.offset, Value: t.value(entry.Value, depth+1)}
 	v.put(f, func(line int, what problem.Text) { t.tell(line-t.offset, what) })
 }

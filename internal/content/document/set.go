@@ -1,4 +1,4 @@
-package content
+package document
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content/tree"
 	"palmares/internal/problem"
 )
 
@@ -14,12 +15,12 @@ func (d *Document) Set(name string, v Value) error { return d.SetAll(map[string]
 
 // SetAll changes fields, by their names: only their own lines, which are written anew. A field that was absent is
 // added where the table of fields has it; the lines of an optional one without a value are removed. A value that is
-// the present one, or stands for it, changes nothing. The error is an EditError, and nothing is changed then.
+// the present one, or stands for it, changes nothing. The error is an Error, and nothing is changed then.
 func (d *Document) SetAll(values map[string]Value) error {
 	body, hasBody := values["body"]
 	for name, v := range values {
 		if f := d.field(name); f == nil || f.Form == catalog.OwnSlug && v.Text != d.Slug() {
-			return &EditError{Text: problem.New("field-fixed", name)}
+			return &Error{Text: problem.New("field-fixed", name)}
 		}
 	}
 	next := *d
@@ -51,7 +52,7 @@ func (d *Document) SetAll(values map[string]Value) error {
 // An edit is other lines for a field; of is nil if it stays.
 type edit struct {
 	of    *catalog.Field
-	want  value
+	want  tree.Value
 	at    span
 	lines []string
 }
@@ -67,15 +68,15 @@ func (d *Document) edit(f *catalog.Field, v Value) (edit, error) {
 	if v.Text != "" && f.Form.IsList() {
 		return d.editRaw(f, v.Text)
 	}
-	old := &value{}
+	old := &tree.Value{}
 	if i := d.index(f.Name); i >= 0 {
-		old = &d.fields[i].value
+		old = &d.fields[i].Value
 	}
 	e, writer := edit{of: f, want: v.wanted(f, old), at: d.place(f.Name)}, newEditor(d)
 	switch {
 	case e.at.from == e.at.to:
 		e.lines = writer.write(strings.Repeat(" ", d.indent)+f.Name+":", d.indent, &e.want)
-	case e.want.kind == isNull && !f.Use.Has(catalog.Required):
+	case e.want.Kind == tree.Null && !f.Use.Has(catalog.Required):
 	default:
 		e.lines = writer.rewrite(e.at, keyEnd(d.lines[e.at.from], f.Name), &e.want)
 	}
@@ -120,16 +121,16 @@ func (d *Document) apply(edits []edit) error {
 		return err
 	}
 	for i := range edits {
-		own := value{}
+		own := tree.Value{}
 		if at := next.index(edits[i].of.Name); at >= 0 {
-			own = next.fields[at].value
+			own = next.fields[at].Value
 		}
 		if !sameValue(&own, &edits[i].want) {
 			return unwritten(edits[i].of)
 		}
 	}
-	others := func(d *Document) *value {
-		return &value{kind: isMapping, fields: filter(d.fields, func(o field) bool { return !isEdited[o.name] })}
+	others := func(d *Document) *tree.Value {
+		return &tree.Value{Kind: tree.Mapping, Fields: filter(d.fields, func(o tree.Field) bool { return !isEdited[o.Name] })}
 	}
 	if next.body != d.body || !sameValue(others(d), others(&next)) {
 		return unwritten(edits[0].of)
@@ -139,14 +140,14 @@ func (d *Document) apply(edits []edit) error {
 }
 
 func unwritten(f *catalog.Field) error {
-	return &EditError{Text: problem.New("value-unwritten", f.Name)}
+	return &Error{Text: problem.New("value-unwritten", f.Name)}
 }
 
 // raw returns the YAML of a field, without its name and its indentation. A comment behind the name is
 // not part of it.
 func (d *Document) raw(i int) string {
 	at := d.spans[i]
-	head := keyEnd(d.lines[at.from], d.fields[i].name)
+	head := keyEnd(d.lines[at.from], d.fields[i].Name)
 	first := d.lines[at.from][head:]
 	if given, _ := newEditor(d).inFirstLine(at.from, head); given == "" {
 		first = ""
@@ -179,15 +180,15 @@ func (d *Document) editRaw(f *catalog.Field, text string) (edit, error) {
 		first, text, _ = strings.Cut(" "+text, "\n")
 	}
 	text = first + "\n" + shift(slices.Collect(strings.Lines(text)), d.indent+2)
-	var problems []EditError
-	parsed, _ := parseYAML(f.Name+":"+text, 0, func(line int, what problem.Text) {
+	var problems []Error
+	parsed, _ := tree.ParseYAML(f.Name+":"+text, 0, func(line int, what problem.Text) {
 		if first == "" {
 			line = max(line-1, 1)
 		}
-		problems = append(problems, EditError{line, what})
+		problems = append(problems, Error{line, what})
 	})
-	if len(problems) == 0 && len(parsed.fields) != 1 {
-		problems = append(problems, EditError{1, problem.New("yaml-not-one-field")})
+	if len(problems) == 0 && len(parsed.Fields) != 1 {
+		problems = append(problems, Error{1, problem.New("yaml-not-one-field")})
 	}
 	if len(problems) > 0 {
 		return edit{}, &problems[0]
@@ -204,5 +205,5 @@ func (d *Document) editRaw(f *catalog.Field, text string) (edit, error) {
 	for line := range strings.Lines(head + text) {
 		lines = append(lines, strings.TrimSuffix(line, "\n")+d.newline)
 	}
-	return edit{f, parsed.fields[0].value, at, lines}, nil
+	return edit{f, parsed.Fields[0].Value, at, lines}, nil
 }

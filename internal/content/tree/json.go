@@ -1,4 +1,4 @@
-package content
+package tree
 
 import (
 	"bytes"
@@ -16,7 +16,8 @@ import (
 // by one, with their names.
 var strictJSON = jsontext.AllowDuplicateNames(true)
 
-type jsonParser struct {
+// A JSONParser parses one line of JSON after the other.
+type JSONParser struct {
 	decoder jsontext.Decoder
 	text    []byte // of a string with escapes
 	line    int
@@ -24,8 +25,8 @@ type jsonParser struct {
 	twice   []problem.Text // what is wrong with fields that were given before
 }
 
-// parse parses one line of JSON, which must be an object.
-func (p *jsonParser) parse(data []byte, line int, tell report) (value, bool) {
+// Parse parses one line of JSON, which must be an object.
+func (p *JSONParser) Parse(data []byte, line int, tell Report) (Value, bool) {
 	p.decoder.Reset(bytes.NewBuffer(data), strictJSON)
 	p.line, p.tooDeep, p.twice = line, false, nil
 	v, err := p.value(1)
@@ -34,7 +35,7 @@ func (p *jsonParser) parse(data []byte, line int, tell report) (value, bool) {
 	}
 	if err != io.EOF {
 		explainJSON(data, line, tell)
-		return value{}, false
+		return Value{}, false
 	}
 	for _, twice := range p.twice {
 		tell(line, twice)
@@ -43,15 +44,15 @@ func (p *jsonParser) parse(data []byte, line int, tell report) (value, bool) {
 	case p.tooDeep:
 		tell(line, problem.New("json-too-deep", maxDepth))
 		return v, false
-	case v.kind != isMapping:
-		tell(line, problem.New("line-no-object", v.describe()))
+	case v.Kind != Mapping:
+		tell(line, problem.New("line-no-object", v.Describe()))
 		return v, false
 	}
 	return v, true
 }
 
 // explainJSON reports why a line is not strict JSON.
-func explainJSON(data []byte, line int, tell report) {
+func explainJSON(data []byte, line int, tell Report) {
 	if !utf8.Valid(data) {
 		tell(line, problem.New("line-not-utf8"))
 		return
@@ -68,8 +69,8 @@ func explainJSON(data []byte, line int, tell report) {
 	tell(line, problem.New("json-invalid", column, problem.Foreign(err.Error())))
 }
 
-func (p *jsonParser) value(depth int) (v value, err error) {
-	v.line = p.line
+func (p *JSONParser) value(depth int) (v Value, err error) {
+	v.Line = p.line
 	kind := p.decoder.PeekKind()
 	if kind == '[' || kind == '{' {
 		if depth > maxDepth {
@@ -84,37 +85,37 @@ func (p *jsonParser) value(depth int) (v value, err error) {
 	}
 	switch kind {
 	case '"':
-		v.kind, v.text = isText, string(p.unquote(raw))
+		v.Kind, v.Text = Text, string(p.unquote(raw))
 	case 't', 'f':
-		v.kind, v.text = isBool, string(raw)
+		v.Kind, v.Text = Bool, string(raw)
 	case '0':
-		v.kind, v.text = isNumber, string(raw)
+		v.Kind, v.Text = Number, string(raw)
 	}
 	return v, nil
 }
 
-func (p *jsonParser) values(kind jsontext.Kind, depth int) (v value, err error) {
-	v.kind, v.line = isList, p.line
+func (p *JSONParser) values(kind jsontext.Kind, depth int) (v Value, err error) {
+	v.Kind, v.Line = List, p.line
 	closing := jsontext.Kind(']')
 	if kind == '{' {
-		v.kind, closing = isMapping, '}'
+		v.Kind, closing = Mapping, '}'
 	}
 	_, err = p.decoder.ReadToken()
 	for err == nil && p.decoder.PeekKind() != closing {
-		var f field
-		if v.kind == isMapping {
-			f.line = p.line
+		var f Field
+		if v.Kind == Mapping {
+			f.Line = p.line
 			name, err := p.decoder.ReadValue()
 			if err != nil {
 				return v, err
 			}
-			f.name = string(p.unquote(name))
+			f.Name = string(p.unquote(name))
 		}
-		f.value, err = p.value(depth + 1)
-		if v.kind == isMapping {
+		f.Value, err = p.value(depth + 1)
+		if v.Kind == Mapping {
 			v.put(f, func(_ int, what problem.Text) { p.twice = append(p.twice, what) })
 		} else {
-			v.items = append(v.items, f.value)
+			v.Items = append(v.Items, f.Value)
 		}
 	}
 	if err == nil {
@@ -124,7 +125,7 @@ func (p *jsonParser) values(kind jsontext.Kind, depth int) (v value, err error) 
 }
 
 // unquote returns the text of a string, until it is called again.
-func (p *jsonParser) unquote(raw jsontext.Value) []byte {
+func (p *JSONParser) unquote(raw jsontext.Value) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw[1 : len(raw)-1]
 	}

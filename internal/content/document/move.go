@@ -1,32 +1,21 @@
-package content
+package document
 
 import (
 	"slices"
-	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content"
 )
 
 // What makes one record of another.
-
-// PathOf returns the path of the file of a record.
-func PathOf(kind *catalog.Kind, slug string) string {
-	if kind == catalog.CatalogueKind {
-		return catalogueFile
-	}
-	return kind.Folder + "/" + slug + ".md"
-}
-
-// NextPath returns the path of the file that replaces another one at its hour.
-func NextPath(path string) string { return strings.TrimSuffix(path, ".md") + nextSuffix + ".md" }
 
 // Rename returns the record with another slug. The former one becomes an alias, if its kind has them;
 // what refers to a tool must then be changed, too: see ReplaceTool.
 func (d *Document) Rename(slug string) (*Document, error) {
 	next, old := *d, d.Slug()
-	next.path = PathOf(d.kind, slug)
-	if strings.HasSuffix(d.path, nextSuffix+".md") {
-		next.path = NextPath(next.path)
+	next.path = content.PathOf(d.kind, slug)
+	if _, isNext := content.SlugOf(d.path); isNext {
+		next.path = content.NextPath(next.path)
 	}
 	if d.field("aliases") == nil || old == "" || old == slug {
 		return &next, nil
@@ -73,7 +62,7 @@ var ownFields = []string{
 // Duplicate returns a copy of a record with another slug, without what happened to the record.
 func (d *Document) Duplicate(slug string) (*Document, error) {
 	next := *d
-	next.path = PathOf(d.kind, slug)
+	next.path = content.PathOf(d.kind, slug)
 	none := map[string]Value{}
 	for _, name := range ownFields {
 		if next.index(name) >= 0 && next.field(name) != nil {
@@ -87,8 +76,8 @@ func (d *Document) Duplicate(slug string) (*Document, error) {
 // Retire returns the obituary of a tool, with what belongs to it: its name, category, usages and
 // histories, its last score and price.
 func Retire(tool *Document, reason, day, successor, text string) (*Document, error) {
-	d := NewDocument(catalog.RetiredKind)
-	d.path = PathOf(catalog.RetiredKind, tool.Slug())
+	d := New(catalog.RetiredKind)
+	d.path = content.PathOf(catalog.RetiredKind, tool.Slug())
 	values := map[string]Value{
 		"reason": {Text: reason}, "retired_at": {Text: day}, "successor": {Text: successor}, "body": {Text: text},
 		"last_score": tool.Value("score"), "last_price": tool.Value("price"),

@@ -1,8 +1,11 @@
-package content
+package document
 
 import (
 	"slices"
 	"strings"
+	"unicode"
+
+	"palmares/internal/content/tree"
 
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/token"
@@ -10,21 +13,21 @@ import (
 
 // sameValue reports whether two values say the same, wherever they are. Empty items and fields count
 // as absent.
-func sameValue(a, b *value) bool {
-	if a.isEmpty() || b.isEmpty() {
-		return a.isEmpty() && b.isEmpty()
+func sameValue(a, b *tree.Value) bool {
+	if a.IsEmpty() || b.IsEmpty() {
+		return a.IsEmpty() && b.IsEmpty()
 	}
-	given := func(v value) bool { return !v.isEmpty() }
-	isThere := func(f field) bool { return !f.value.isEmpty() }
+	given := func(v tree.Value) bool { return !v.IsEmpty() }
+	isThere := func(f tree.Field) bool { return !f.Value.IsEmpty() }
 	switch {
-	case a.kind != b.kind || a.text != b.text:
+	case a.Kind != b.Kind || a.Text != b.Text:
 		return false
-	case a.kind == isList:
-		return slices.EqualFunc(filter(a.items, given), filter(b.items, given), func(a, b value) bool { return sameValue(&a, &b) })
+	case a.Kind == tree.List:
+		return slices.EqualFunc(filter(a.Items, given), filter(b.Items, given), func(a, b tree.Value) bool { return sameValue(&a, &b) })
 	}
-	own, others := filter(a.fields, isThere), filter(b.fields, isThere)
-	return len(own) == len(others) && !slices.ContainsFunc(own, func(f field) bool {
-		return !slices.ContainsFunc(others, func(o field) bool { return o.name == f.name && sameValue(&f.value, &o.value) })
+	own, others := filter(a.Fields, isThere), filter(b.Fields, isThere)
+	return len(own) == len(others) && !slices.ContainsFunc(own, func(f tree.Field) bool {
+		return !slices.ContainsFunc(others, func(o tree.Field) bool { return o.Name == f.Name && sameValue(&f.Value, &o.Value) })
 	})
 }
 
@@ -40,7 +43,7 @@ type editor struct {
 
 func newEditor(d *Document) *editor {
 	e := &editor{lines: slices.Clone(d.lines), newline: d.newline, comments: map[int]string{}}
-	yaml := normalizeNewlines(strings.Join(d.lines[d.first:d.end], ""))
+	yaml := tree.NormalizeNewlines(strings.Join(d.lines[d.first:d.end], ""))
 	for _, t := range lexer.Tokenize(yaml) {
 		if t.Type == token.CommentType {
 			e.comments[d.first+t.Position.Line-1] = "#" + t.Value
@@ -80,11 +83,11 @@ func isBetween(line string, indent int) bool {
 
 // spans returns the lines of entries in a range and their common indentation; nil if they do not have
 // lines of their own. Comments and blank lines before an entry are between the spans.
-func (e *editor) spans(within span, entries []field) (all []span, indent int) {
+func (e *editor) spans(within span, entries []tree.Field) (all []span, indent int) {
 	before := within.from - 1
 	for i, entry := range entries {
-		at := entry.line - 1
-		if at <= before || at >= within.to || keyEnd(e.lines[at], entry.name) < 0 {
+		at := entry.Line - 1
+		if at <= before || at >= within.to || keyEnd(e.lines[at], entry.Name) < 0 {
 			return nil, 0
 		}
 		if i == 0 {
@@ -119,9 +122,9 @@ func (e *editor) inFirstLine(line, head int) (given, comment string) {
 
 // rewrite returns the lines of a field, whose value begins at head in its first line, written anew. A comment behind
 // a value of one line stays there; others that were in it are above it.
-func (e *editor) rewrite(at span, head int, want *value) (lines []string) {
+func (e *editor) rewrite(at span, head int, want *tree.Value) (lines []string) {
 	indent, prefix := indentOf(e.lines[at.from]), e.lines[at.from][:head]
-	if _, hasComment := e.comments[at.from]; hasComment && at.to == at.from+1 && want.kind < isList && !isLiteral(want.text) {
+	if _, hasComment := e.comments[at.from]; hasComment && at.to == at.from+1 && want.Kind < tree.List && !isLiteral(want.Text) {
 		_, comment := e.inFirstLine(at.from, head)
 		return []string{strings.TrimRight(prefix+" "+plainText(want), " ") + comment}
 	}
@@ -134,28 +137,28 @@ func (e *editor) rewrite(at span, head int, want *value) (lines []string) {
 }
 
 // write returns the lines of a value after a prefix: a key or a dash, which is indented.
-func (e *editor) write(prefix string, indent int, v *value) (lines []string) {
+func (e *editor) write(prefix string, indent int, v *tree.Value) (lines []string) {
 	within := strings.Repeat(" ", indent+2)
 	switch {
-	case v.kind == isNull:
+	case v.Kind == tree.Null:
 		return []string{prefix + e.newline}
-	case v.kind == isList:
+	case v.Kind == tree.List:
 		lines = append(lines, prefix+e.newline)
-		for i := range v.items {
-			lines = append(lines, e.write(within+"-", indent+2, &v.items[i])...)
+		for i := range v.Items {
+			lines = append(lines, e.write(within+"-", indent+2, &v.Items[i])...)
 		}
-	case v.kind == isMapping:
+	case v.Kind == tree.Mapping:
 		lines = append(lines, prefix+e.newline)
-		for i := range v.fields {
-			lines = append(lines, e.write(within+string(appendYAMLText(nil, v.fields[i].name))+":", indent+2, &v.fields[i].value)...)
+		for i := range v.Fields {
+			lines = append(lines, e.write(within+string(tree.AppendText(nil, v.Fields[i].Name))+":", indent+2, &v.Fields[i].Value)...)
 		}
 		if strings.HasSuffix(prefix, "-") {
 			lines = lines[1:]
 			lines[0] = prefix + " " + lines[0][len(within):]
 		}
-	case isLiteral(v.text):
+	case isLiteral(v.Text):
 		lines = append(lines, prefix+" |-"+e.newline)
-		for line := range strings.Lines(v.text) {
+		for line := range strings.Lines(v.Text) {
 			line = strings.TrimSuffix(line, "\n")
 			if line != "" {
 				line = within + line
@@ -171,17 +174,19 @@ func (e *editor) write(prefix string, indent int, v *value) (lines []string) {
 // isLiteral reports whether a text of several lines can be written as a block.
 func isLiteral(s string) bool {
 	first, _, isLong := strings.Cut(s, "\n")
-	_, hasControl := controlCharacter(s, "\n")
-	return isLong && first == strings.TrimSpace(first) && first != "" && !hasControl && !strings.ContainsAny(s, "\u0085\u2028\u2029\ufeff")
+	isOdd := func(r rune) bool {
+		return unicode.IsControl(r) && r != '\n' || strings.ContainsRune("\u0085\u2028\u2029\ufeff", r)
+	}
+	return isLong && first == strings.TrimSpace(first) && first != "" && !strings.ContainsFunc(s, isOdd)
 }
 
-func plainText(v *value) string {
-	switch v.kind {
-	case isNull:
+func plainText(v *tree.Value) string {
+	switch v.Kind {
+	case tree.Null:
 		return ""
-	case isText:
-		return string(appendYAMLText(nil, v.text))
+	case tree.Text:
+		return string(tree.AppendText(nil, v.Text))
 	default:
-		return v.text
+		return v.Text
 	}
 }

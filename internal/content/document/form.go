@@ -1,4 +1,4 @@
-package content
+package document
 
 import (
 	"cmp"
@@ -7,22 +7,23 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content/tree"
 )
 
-// A FormGroup is a part of the form of a record.
-type FormGroup struct {
+// A Group is a part of the form of a record.
+type Group struct {
 	Label  string // in French
-	Fields []FormField
+	Fields []Field
 }
 
-// A FormField is a field of a form, or a column of one with rows. Labels and rules are in French.
-type FormField struct {
+// A Field is a field of a form, or a column of one with rows. Labels and rules are in French.
+type Field struct {
 	Name, Label string
 	Rule        string // a sentence
 	Input       Input
 	Required    bool
 	Choices     []Choice // of a select, and of a list whose items are chosen
-	Columns     []FormField
+	Columns     []Field
 	Of          *catalog.Kind // of the record whose slug it is
 	From        string        // Choices are those of the catalogue: see Complete
 }
@@ -57,10 +58,10 @@ const (
 )
 
 // Form returns the fields of a kind of record, in groups. Every field of its table is there once.
-func Form(kind *catalog.Kind) []FormGroup {
-	var groups []FormGroup
+func Form(kind *catalog.Kind) []Group {
+	var groups []Group
 	for _, g := range formTexts[kind] {
-		group := FormGroup{Label: g.label}
+		group := Group{Label: g.label}
 		for _, t := range g.fields {
 			if f := (&Document{kind: kind}).field(t.name); f != nil {
 				group.Fields = append(group.Fields, formField(f, t))
@@ -71,8 +72,8 @@ func Form(kind *catalog.Kind) []FormGroup {
 	return groups
 }
 
-func formField(f *catalog.Field, t fieldText) FormField {
-	field := FormField{
+func formField(f *catalog.Field, t fieldText) Field {
+	field := Field{
 		Name: f.Name, Label: t.label, Rule: t.rule, Input: cmp.Or(inputs[f.Form], InputText),
 		Required: f.Use.Has(catalog.Required),
 	}
@@ -92,7 +93,7 @@ func formField(f *catalog.Field, t fieldText) FormField {
 		field.Of = catalog.PageKind
 	case catalog.Marks, catalog.Weights:
 		field.From = FromCriteria
-		field.Columns = []FormField{
+		field.Columns = []Field{
 			{Name: nameColumn, Label: "Critère", Input: InputSelect, Required: true},
 			{Name: valueColumn, Label: "Valeur", Rule: valueRule, Input: InputText, Required: true},
 		}
@@ -123,7 +124,7 @@ var inputs = map[catalog.Form]Input{
 
 // InputFor returns the input that can show a value as it is: that of the field, or one for any text.
 // Browsers drop what their own inputs for numbers and times cannot show.
-func (f *FormField) InputFor(v Value) Input {
+func (f *Field) InputFor(v Value) Input {
 	isShown := true
 	switch f.Input {
 	case InputLines, InputRows, InputObject:
@@ -132,7 +133,7 @@ func (f *FormField) InputFor(v Value) Input {
 		}
 	case InputArea:
 	case InputNumber:
-		isShown = isPlainNumber(v.Text)
+		isShown = tree.IsNumber(v.Text)
 	case InputDate:
 		isShown = catalog.IsDate(v.Text)
 	case InputTime:
@@ -153,7 +154,7 @@ func (f *FormField) InputFor(v Value) Input {
 }
 
 // Complete fills in the choices that a catalogue decides, for a record of a category, which may be "".
-func Complete(groups []FormGroup, c *catalog.Catalog, category string) {
+func Complete(groups []Group, c *catalog.Catalog, category string) {
 	of := &catalog.Category{}
 	var categories []Choice
 	for _, own := range c.InOrder().Categories {

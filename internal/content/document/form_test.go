@@ -1,16 +1,17 @@
-package content
+package document
 
 import (
 	"strings"
 	"testing"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content"
 
 	"palmares/demo"
 )
 
 // wantWords checks that a field of a form says in French what it is for.
-func wantWords(t *testing.T, f FormField, needsRule bool) {
+func wantWords(t *testing.T, f Field, needsRule bool) {
 	t.Helper()
 	if f.Label == "" || needsRule && !strings.HasSuffix(f.Rule, ".") && !strings.HasSuffix(f.Rule, "?") {
 		t.Errorf("%s has the label %q and the rule %q", f.Name, f.Label, f.Rule)
@@ -62,8 +63,13 @@ func TestEveryFieldOfARecordIsInItsFormOnce(t *testing.T) {
 }
 
 func TestAFormKnowsItsInputsAndTheChoicesOfTheCatalogue(t *testing.T) {
-	fields := map[string]FormField{}
-	c, _ := read(t, demo.Folder)
+	fields := map[string]Field{}
+	read, err := content.ReadFS(t.Context(), demo.Folder, content.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = read.Close() })
+	c := read.Catalog
 	form := Form(catalog.ToolKind)
 	Complete(form, c, "voix")
 	for _, g := range form {

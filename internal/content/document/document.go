@@ -1,10 +1,14 @@
-package content
+// Package document edits the files of a content folder, field by field: it finds the lines of a field by the positions
+// of the parser and replaces only those. Form says what a form has for each field.
+package document
 
 import (
 	"slices"
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content"
+	"palmares/internal/content/tree"
 	"palmares/internal/problem"
 )
 
@@ -20,7 +24,7 @@ type Document struct {
 	first, end int      // lines[first:end] are the YAML
 	text       int      // where the lines of the body begin; len(lines) if there is none
 	body       string
-	fields     []field
+	fields     []tree.Field
 	spans      []span // of fields
 	indent     int    // of fields
 }
@@ -41,14 +45,14 @@ type Value struct {
 // A Row is an object, by the names of its fields.
 type Row map[string]Value
 
-// An EditError says why a form cannot open or change a file.
-type EditError struct {
+// An Error says why a form cannot open or change a file.
+type Error struct {
 	Line int // from 1; 0 for none
 	problem.Text
 }
 
-// OpenDocument returns a file to edit, by its path in the folder. The error is an EditError.
-func OpenDocument(path string, data []byte) (*Document, error) {
+// Open returns a file to edit, by its path in the folder. The error is an Error.
+func Open(path string, data []byte) (*Document, error) {
 	kind, _, err := kindOf(path)
 	if err != nil {
 		return nil, err
@@ -60,15 +64,15 @@ func OpenDocument(path string, data []byte) (*Document, error) {
 	return d, nil
 }
 
-// NewDocument returns an empty record, with a line for each field that it must have.
-func NewDocument(kind *catalog.Kind) *Document {
+// New returns an empty record, with a line for each field that it must have.
+func New(kind *catalog.Kind) *Document {
 	var b strings.Builder
 	for i := range kind.Fields {
 		if f := &kind.Fields[i]; f.Use.Has(catalog.Required) && f.Form != catalog.OwnSlug {
 			b.WriteString(f.Name + ":\n")
 		}
 	}
-	d := &Document{kind: kind, path: catalogueFile}
+	d := &Document{kind: kind, path: catalog.SettingsFile}
 	text := b.String()
 	if kind != catalog.CatalogueKind {
 		d.path, text = "", "---\n"+text+"---\n"
@@ -81,42 +85,38 @@ func NewDocument(kind *catalog.Kind) *Document {
 
 // kindOf returns the kind and the slug of the record that a file has.
 func kindOf(path string) (*catalog.Kind, string, error) {
-	if path == catalogueFile {
+	if path == catalog.SettingsFile {
 		return catalog.CatalogueKind, catalog.CatalogueKind.Name, nil
 	}
 	folder, name, _ := strings.Cut(path, "/")
-	slug, isMarkdown := strings.CutSuffix(name, ".md")
-	slug = strings.TrimSuffix(slug, nextSuffix)
-	if k := catalog.KindIn(folder); k != nil && isMarkdown && catalog.IsSlug(slug) {
+	slug, _ := content.SlugOf(path)
+	if k := catalog.KindIn(folder); k != nil && strings.HasSuffix(name, ".md") && catalog.IsSlug(slug) {
 		return k, slug, nil
 	}
 	if catalog.KindIn(strings.TrimSuffix(path, ".jsonl")) != nil && strings.HasSuffix(path, ".jsonl") {
-		return nil, "", &EditError{Text: problem.New("bulk-not-edited")}
+		return nil, "", &Error{Text: problem.New("bulk-not-edited")}
 	}
-	return nil, "", &EditError{Text: problem.New("not-a-record-file")}
+	return nil, "", &Error{Text: problem.New("not-a-record-file")}
 }
 
 // parse makes the document that of a text, or returns an error and leaves it as it is.
 func (d *Document) parse(text string) error {
-	var problems []Problem
-	reader := decoder{file: d.path, line: 1, problems: &problems, isMarkdown: true}
-	if len(text) > maxFile {
-		return &EditError{Text: problem.New("document-too-large")}
+	if len(text) > tree.MaxFile {
+		return &Error{Text: problem.New("document-too-large")}
 	}
-	if plain, ok := reader.utf8(text); ok && d.kind == catalog.CatalogueKind {
-		var v value
-		v, _ = reader.settings(plain)
-		reader.fields = v.fields
-	} else if ok {
-		reader.frontMatter(plain)
+	var problems []Error
+	parse := tree.ParseMarkdown
+	if d.kind == catalog.CatalogueKind {
+		parse = tree.ParseSettings
 	}
+	file, _ := parse(text, func(line int, what problem.Text) { problems = append(problems, Error{line, what}) })
 	if len(problems) > 0 {
-		return &EditError{problems[0].Line, problems[0].Text}
+		return &problems[0]
 	}
-	next := Document{path: d.path, kind: d.kind, body: reader.body, fields: reader.fields, newline: "\n"}
-	rest, hasMark := strings.CutPrefix(text, byteOrderMark)
+	next := Document{path: d.path, kind: d.kind, body: file.Body, fields: file.Fields, newline: "\n"}
+	rest, hasMark := strings.CutPrefix(text, tree.ByteOrderMark)
 	if hasMark {
-		next.mark = byteOrderMark
+		next.mark = tree.ByteOrderMark
 	}
 	next.lines = slices.Collect(strings.Lines(rest))
 	if strings.Count(text, "\r\n")*2 > len(next.lines) {
@@ -126,13 +126,13 @@ func (d *Document) parse(text string) error {
 	if d.kind != catalog.CatalogueKind {
 		next.first = 1
 		next.end = 1 + slices.IndexFunc(next.lines[1:], func(line string) bool {
-			return strings.TrimRight(normalizeNewlines(line), " \t\n") == "---"
+			return strings.TrimRight(tree.NormalizeNewlines(line), " \t\n") == "---"
 		})
 		next.text = next.end + 1
 	}
 	next.spans, next.indent = (&editor{lines: next.lines}).spans(span{next.first, next.end}, next.fields)
-	if reader.isRecord || len(next.spans) != len(next.fields) {
-		return &EditError{Text: problem.New("fields-not-on-lines")}
+	if file.IsRecord || len(next.spans) != len(next.fields) {
+		return &Error{Text: problem.New("fields-not-on-lines")}
 	}
 	*d = next
 	return nil
@@ -152,7 +152,7 @@ func (d *Document) Slug() string {
 
 // FieldOf returns the name of the field that a problem of the file is about: the one that it says is
 // missing, or the one at its line: "body" in the body, "" where there is none.
-func (d *Document) FieldOf(p Problem) string {
+func (d *Document) FieldOf(p content.Problem) string {
 	if name := strings.TrimSuffix(p.Text.English, " is missing"); p.Text.Code == "missing" && d.field(name) != nil {
 		return name
 	}
@@ -161,7 +161,7 @@ func (d *Document) FieldOf(p Problem) string {
 	}
 	for i, s := range d.spans {
 		if p.Line > s.from && p.Line <= s.to {
-			return d.fields[i].name
+			return d.fields[i].Name
 		}
 	}
 	return ""
@@ -182,7 +182,7 @@ func fieldOf(table []catalog.Field, name string) *catalog.Field {
 
 // index returns where a field is in the file, or -1.
 func (d *Document) index(name string) int {
-	return slices.IndexFunc(d.fields, func(f field) bool { return f.name == name })
+	return slices.IndexFunc(d.fields, func(f tree.Field) bool { return f.Name == name })
 }
 
 // Value returns the value of a field that is in effect; the zero Value if there is no such field.
@@ -195,10 +195,10 @@ func (d *Document) Value(name string) Value {
 		return Value{Text: d.Slug()}
 	case f.Form == catalog.Body:
 		return Value{Text: d.body}
-	case i < 0 || d.fields[i].value.isEmpty():
+	case i < 0 || d.fields[i].Value.IsEmpty():
 		return Value{Text: defaultText(f)}
 	}
-	if v, ok := shown(f, &d.fields[i].value); ok {
+	if v, ok := shown(f, &d.fields[i].Value); ok {
 		return v
 	}
 	return Value{Text: d.raw(i)}
@@ -209,7 +209,7 @@ func (d *Document) Body() string { return d.body }
 
 // SetBody replaces the Markdown below the fields. Blank lines around it stay.
 func (d *Document) SetBody(text string) error {
-	text, _ = trimBlankLines(cleanText(text))
+	text, _ = tree.TrimBlankLines(cleanText(text))
 	if text == d.body || d.kind == catalog.CatalogueKind {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package content
+package document
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/content/tree"
 	"palmares/internal/problem"
 )
 
@@ -35,68 +36,68 @@ func defaultText(f *catalog.Field) string {
 }
 
 // shown returns a value as a form shows it, if it can.
-func shown(f *catalog.Field, v *value) (Value, bool) {
-	isScalar := v.kind < isList
+func shown(f *catalog.Field, v *tree.Value) (Value, bool) {
+	isScalar := v.Kind < tree.List
 	switch {
-	case v.isEmpty():
+	case v.IsEmpty():
 		return Value{}, true
 	case f.Form == catalog.Names && isScalar:
-		return Value{Items: []string{v.text}}, true
+		return Value{Items: []string{v.Text}}, true
 	case !f.Form.IsList():
-		return Value{Text: v.text}, isScalar
+		return Value{Text: v.Text}, isScalar
 	case isNamed(f):
 		var rows []Row
-		for i := range v.fields {
-			if v.fields[i].value.kind >= isList {
+		for i := range v.Fields {
+			if v.Fields[i].Value.Kind >= tree.List {
 				return Value{}, false
 			}
-			rows = append(rows, Row{nameColumn: {Text: v.fields[i].name}, valueColumn: {Text: v.fields[i].value.text}})
+			rows = append(rows, Row{nameColumn: {Text: v.Fields[i].Name}, valueColumn: {Text: v.Fields[i].Value.Text}})
 		}
-		return Value{Rows: rows}, v.kind == isMapping
+		return Value{Rows: rows}, v.Kind == tree.Mapping
 	case f.Form == catalog.Single:
-		row, isRow := shownRow(f, longForm(f, v))
+		row, isRow := shownRow(f, tree.LongForm(f, v))
 		return Value{Rows: []Row{row}}, isRow
 	case f.Form == catalog.Objects:
 		var rows []Row
-		for i := range v.items {
-			row, isRow := shownRow(f, &v.items[i])
+		for i := range v.Items {
+			row, isRow := shownRow(f, &v.Items[i])
 			if !isRow {
 				return Value{}, false
 			}
 			rows = append(rows, row)
 		}
-		return Value{Rows: rows}, v.kind == isList
+		return Value{Rows: rows}, v.Kind == tree.List
 	}
 	var items []string
-	for i := range v.items {
-		if v.items[i].kind >= isList {
+	for i := range v.Items {
+		if v.Items[i].Kind >= tree.List {
 			return Value{}, false
 		}
-		items = append(items, v.items[i].text)
+		items = append(items, v.Items[i].Text)
 	}
-	return Value{Items: items}, v.kind == isList
+	return Value{Items: items}, v.Kind == tree.List
 }
 
-func shownRow(f *catalog.Field, v *value) (Row, bool) {
+func shownRow(f *catalog.Field, v *tree.Value) (Row, bool) {
 	row := Row{}
-	for i := range v.fields {
+	for i := range v.Fields {
 		cell, isShown := Value{}, false
-		if g := fieldOf(f.List.Fields, v.fields[i].name); g != nil {
-			cell, isShown = shown(g, &v.fields[i].value)
+		if g := fieldOf(f.List.Fields, v.Fields[i].Name); g != nil {
+			cell, isShown = shown(g, &v.Fields[i].Value)
 		}
 		if !isShown {
 			return nil, false
 		}
-		row[v.fields[i].name] = cell
+		row[v.Fields[i].Name] = cell
 	}
-	return row, v.kind == isMapping || v.isEmpty()
+	return row, v.Kind == tree.Mapping || v.IsEmpty()
 }
 
 // isNamed reports whether the values of a field are a mapping, of which a form shows the names as a column.
 func isNamed(f *catalog.Field) bool { return f.Form == catalog.Marks || f.Form == catalog.Weights }
 
 // cleanText returns what a browser sent as a file has it.
-func cleanText(s string) string { return normalizeNewlines(strings.ToValidUTF8(s, "\ufffd")) }
+func cleanText(s string) string { return tree.NormalizeNewlines(strings.ToValidUTF8(s, "\ufffd")) }
 
 // checkNames checks that the rows of a mapping have different names.
 func (v Value) checkNames(f *catalog.Field) error {
@@ -111,9 +112,9 @@ func (v Value) checkNames(f *catalog.Field) error {
 	for i := 0; i < len(v.Rows) && isNamed(f); i++ {
 		switch name := v.Rows[i][nameColumn].Text; {
 		case name == "":
-			return &EditError{Text: problem.New("value-without-name", v.Rows[i][valueColumn].Text, f.Name)}
+			return &Error{Text: problem.New("value-without-name", v.Rows[i][valueColumn].Text, f.Name)}
 		case taken[name]:
-			return &EditError{Text: problem.New("name-twice", name, f.Name)}
+			return &Error{Text: problem.New("name-twice", name, f.Name)}
 		default:
 			taken[name] = true
 		}
@@ -163,67 +164,67 @@ func (v Value) same(o Value) bool {
 
 // wanted returns a tidied value as a file has it, which had another one. An object that says what it need not
 // keeps that.
-func (v Value) wanted(f *catalog.Field, old *value) value {
+func (v Value) wanted(f *catalog.Field, old *tree.Value) tree.Value {
 	switch {
 	case len(v.Rows) > 0 && f.List != nil:
-		list := value{kind: isList}
+		list := tree.Value{Kind: tree.List}
 		for _, row := range v.Rows {
-			object := value{kind: isMapping}
+			object := tree.Value{Kind: tree.Mapping}
 			for i := range f.List.Fields {
 				g := &f.List.Fields[i]
-				before := cmp.Or(old.find(g.Name), &value{})
+				before := cmp.Or(old.Find(g.Name), &tree.Value{})
 				cell := row[g.Name].wanted(g, before)
-				if cell.kind == isNull && before.text != "" && before.text == defaultText(g) {
+				if cell.Kind == tree.Null && before.Text != "" && before.Text == defaultText(g) {
 					cell = *before
 				}
-				if cell.kind != isNull {
-					object.fields = append(object.fields, field{name: g.Name, value: cell})
+				if cell.Kind != tree.Null {
+					object.Fields = append(object.Fields, tree.Field{Name: g.Name, Value: cell})
 				}
 			}
-			list.items = append(list.items, object)
+			list.Items = append(list.Items, object)
 		}
-		switch object := list.items[0]; {
+		switch object := list.Items[0]; {
 		case f.Form == catalog.Objects:
 			return list
-		case len(words(f)) > 0 && len(object.fields) == 1 && object.fields[0].name == f.List.Fields[0].Name:
-			return object.fields[0].value
+		case len(f.Words()) > 0 && len(object.Fields) == 1 && object.Fields[0].Name == f.List.Fields[0].Name:
+			return object.Fields[0].Value
 		default:
 			return object
 		}
 	case len(v.Rows) > 0:
-		mapping := value{kind: isMapping}
+		mapping := tree.Value{Kind: tree.Mapping}
 		for _, row := range v.Rows {
-			mapping.fields = append(mapping.fields, field{name: row[nameColumn].Text, value: scalar(f.Form, row[valueColumn].Text)})
+			mapping.Fields = append(mapping.Fields, tree.Field{Name: row[nameColumn].Text, Value: scalar(f.Form, row[valueColumn].Text)})
 		}
 		return mapping
 	case f.Form == catalog.Names && len(v.Items) == 1:
 		return scalar(f.Form, v.Items[0])
 	case len(v.Items) > 0:
-		list := value{kind: isList}
+		list := tree.Value{Kind: tree.List}
 		for _, item := range v.Items {
-			list.items = append(list.items, scalar(f.Form, item))
+			list.Items = append(list.Items, scalar(f.Form, item))
 		}
 		return list
 	case v.Text == "":
-		return value{}
+		return tree.Value{}
 	}
 	return scalar(f.Form, v.Text)
 }
 
 // scalar returns a text as the value of a form. What the form does not allow stays text, so that it is
 // reported and not lost.
-func scalar(form catalog.Form, text string) value {
+func scalar(form catalog.Form, text string) tree.Value {
 	switch form {
 	case catalog.Figure, catalog.Number, catalog.Days, catalog.Tier, catalog.Marks, catalog.Weights:
-		if number := strings.Replace(text, ",", ".", 1); isPlainNumber(number) {
-			return value{kind: isNumber, text: number}
+		if number := strings.Replace(text, ",", ".", 1); tree.IsNumber(number) {
+			return tree.Value{Kind: tree.Number, Text: number}
 		}
 	}
 	switch form {
 	case catalog.Flag, catalog.Draft, catalog.Published, catalog.Marks:
 		if text == "true" || text == "false" {
-			return value{kind: isBool, text: text}
+			return tree.Value{Kind: tree.Bool, Text: text}
 		}
 	}
-	return value{kind: isText, text: text}
+	return tree.Value{Kind: tree.Text, Text: text}
 }
