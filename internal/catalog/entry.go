@@ -27,7 +27,8 @@ type Entry struct {
 	At     string // when it was published, as FormatTime returns it; "" if only a record tells it
 	Topics []string
 
-	Position  int64 // rises; 0 if only a record tells it
+	Position  int64 // rises; 0 if the first version told it
+	Version   int64 // that told it
 	Withdrawn bool  // it was taken back, and nobody is shown it
 }
 

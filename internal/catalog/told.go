@@ -33,7 +33,6 @@ func (w *teller) today() string { return w.at[:len("2006-01-02")] }
 // tell adds an entry, of today unless it has its day.
 func (w *teller) tell(e Entry) {
 	e.Day, e.At = cmp.Or(e.Day, w.today()), w.at
-	slices.Sort(e.Topics)
 	e.Topics = slices.Compact(e.Topics)
 	w.told = append(w.told, e)
 }
@@ -49,7 +48,6 @@ func (w *teller) tellChange(e Entry) {
 type life struct {
 	tool    *Tool
 	retired *Retired
-	past    *Tool // if it is not active
 }
 
 // lives returns what a catalogue has of the tools that have some slugs in it, by their oldest slugs.
@@ -67,9 +65,6 @@ func (c *Catalog) lives(slugs []string) map[string]*life {
 		}
 		if r := c.retired(slug); r != nil {
 			of(RetiredKind.First(r)).retired = r
-		}
-		if t := c.Past[slug]; t != nil {
-			of(cmp.Or(t.FirstSlug, slug)).past = t
 		}
 	}
 	return all
@@ -120,8 +115,8 @@ func (w *teller) tellTools(slugs []string) {
 func (w *teller) tellNewcomer(was *life, t *Tool) *Tool {
 	prior := *t
 	prior.Announced = nil
-	isGone := w.morning.Gone[ToolKind][t.Slug] == ToolKind.First(t)
-	if was.retired == nil && was.past == nil && !isGone {
+	last := w.morning.Past[t.Slug]
+	if was.retired == nil && last == nil && w.morning.Gone[ToolKind][t.Slug] != ToolKind.First(t) {
 		e := t.entry(WhatNew)
 		if e.Day = t.AddedAt; t.TestedAt != "" {
 			e.What, e.Day, e.New = WhatTest, t.TestedAt, t.TestedAt
@@ -132,7 +127,7 @@ func (w *teller) tellNewcomer(was *life, t *Tool) *Tool {
 	e := t.entry(WhatRestored)
 	e.New = e.Name
 	w.tell(e)
-	if last := was.past; last != nil {
+	if last != nil {
 		prior.Pricing, prior.Price, prior.PriceDisplay, prior.PriceHistory = last.Pricing, last.Price, last.PriceDisplay, last.PriceHistory
 		prior.Score, prior.ScoreHistory = last.Score, last.ScoreHistory
 	}

@@ -15,32 +15,20 @@ var entryTable = sqldb.Table{Name: "entries", Columns: []string{
 	"withdrawn", "version",
 }}
 
-// A storedEntry is a row: a state of an entry.
-type storedEntry struct {
-	catalog.Entry
-	version int64
-}
-
-func scanEntry(scan sqldb.Scanner, e *storedEntry) error {
-	var id, topics string
-	err := scan(&id, &e.Position, &e.Kind, &e.Slug, &e.First, &e.Name, &e.What, &e.Field, &e.Old, &e.New, &e.Note, &e.Day, &e.At,
-		&topics, &e.Withdrawn, &e.version)
-	e.Topics = strings.Fields(topics)
-	return err
-}
-
 // entriesWhere returns the states of entries that a condition and an order name.
-func entriesWhere(ctx context.Context, tx *sql.Tx, where string, args ...any) ([]storedEntry, error) {
-	return sqldb.Rows(ctx, tx, `SELECT `+entryTable.List()+` FROM entries `+where, scanEntry, args...)
+func entriesWhere(ctx context.Context, tx *sql.Tx, where string, args ...any) ([]catalog.Entry, error) {
+	return sqldb.Rows(ctx, tx, `SELECT `+entryTable.List()+` FROM entries `+where, func(scan sqldb.Scanner, e *catalog.Entry) error {
+		var id, topics string
+		err := scan(&id, &e.Position, &e.Kind, &e.Slug, &e.First, &e.Name, &e.What, &e.Field, &e.Old, &e.New, &e.Note, &e.Day, &e.At,
+			&topics, &e.Withdrawn, &e.Version)
+		e.Topics = strings.Fields(topics)
+		return err
+	}, args...)
 }
 
 // latestEntries returns the last states of the entries of the chronicle, the latest first.
-func latestEntries(ctx context.Context, tx *sql.Tx) (list []catalog.Entry, err error) {
-	rows, err := entriesWhere(ctx, tx, `ORDER BY position DESC, day DESC, id LIMIT $1`, catalog.KeptEntries)
-	for i := range rows {
-		list = append(list, rows[i].Entry)
-	}
-	return list, err
+func latestEntries(ctx context.Context, tx *sql.Tx) ([]catalog.Entry, error) {
+	return entriesWhere(ctx, tx, `ORDER BY position DESC, day DESC, id LIMIT $1`, catalog.KeptEntries)
 }
 
 // loadGone reads the oldest slugs of what was removed.
@@ -100,7 +88,7 @@ type entryPage struct {
 	before, last map[string]*catalog.Entry // states of entries by id, in the morning and now
 	position     int64
 	at           string
-	rows         []storedEntry // to be written
+	rows         []catalog.Entry // to be written
 }
 
 // tell compares the day with its morning and writes what happened, before the records are written.
@@ -113,7 +101,7 @@ func (p *publication) tell(ctx context.Context, version int64) (err error) {
 		for _, e := range p.next.PastEntries() {
 			if w.last[e.ID()] == nil {
 				w.last[e.ID()] = &e
-				w.rows = append(w.rows, storedEntry{e, version})
+				w.rows = append(w.rows, e)
 			}
 		}
 		return w.write(ctx)
@@ -159,7 +147,7 @@ func (w *entryPage) read(ctx context.Context, told []catalog.Entry, today string
 		}
 		for i := range rows {
 			id := rows[i].ID()
-			if w.last[id] = &rows[i].Entry; rows[i].version < w.first {
+			if w.last[id] = &rows[i]; rows[i].Version < w.first {
 				w.before[id] = w.last[id]
 			}
 		}
@@ -211,7 +199,7 @@ func (w *entryPage) add(e catalog.Entry) {
 	}
 	w.position++
 	e.Position = w.position
-	w.rows = append(w.rows, storedEntry{e, w.version})
+	w.rows = append(w.rows, e)
 }
 
 // write writes the new states.
@@ -220,7 +208,7 @@ func (w *entryPage) write(ctx context.Context) error {
 	for i := range w.rows {
 		e := &w.rows[i]
 		err := batch.Add(ctx, e.ID(), e.Position, e.Kind, e.Slug, e.First, e.Name, string(e.What), e.Field, e.Old, e.New, e.Note, e.Day,
-			e.At, strings.Join(e.Topics, " "), e.Withdrawn, e.version)
+			e.At, strings.Join(e.Topics, " "), e.Withdrawn, w.version)
 		if err != nil {
 			return err
 		}

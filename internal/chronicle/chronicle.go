@@ -114,8 +114,10 @@ func find(s *snapshot.Snapshot, slug string) (Followed, bool) {
 // FollowedOn returns the tool of a topic.
 func FollowedOn(s *snapshot.Snapshot, topic string) (f Followed, ok bool) {
 	first, isTool := strings.CutPrefix(topic, catalog.ToolTopic)
-	if f, ok = find(s, s.Present(catalog.ToolKind, first)); isTool && ok && f.First == first {
-		return f, true
+	for _, kind := range []*catalog.Kind{catalog.ToolKind, catalog.RetiredKind} {
+		if f, ok = find(s, s.Present(kind, first)); isTool && ok && f.First == first {
+			return f, true
+		}
 	}
 	return Followed{Slug: first, Name: first, Path: "/outils", First: first}, false
 }

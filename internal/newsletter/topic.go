@@ -33,22 +33,17 @@ func Topics(s *snapshot.Snapshot, of string) (list []Topic) {
 	if c := s.Catalog.Category(category); c != nil {
 		list = append(list, Topic{catalog.CategoryTopic + category, c.Label})
 	}
-	return append(list, Topic{"", everything})
+	return append(list, Topic{"", "Tout le catalogue"})
 }
-
-const everything = "Tout le catalogue"
 
 // TopicName returns the name of a topic as Followed returns it, also of one that is gone.
 func TopicName(s *snapshot.Snapshot, of string) string {
-	if of == "" {
-		return everything
-	}
 	if f, ok := chronicle.FollowedOn(s, of); ok {
 		return f.Name
 	}
-	category, _ := strings.CutPrefix(chronicle.Names(s, of)[0], catalog.CategoryTopic)
-	if c := s.Catalog.Category(category); c != nil {
-		return c.Label
+	first := Topics(s, chronicle.Names(s, of)[0])[0]
+	if strings.HasPrefix(of, catalog.ToolTopic) || first.Value == "" && of != "" {
+		return of[strings.Index(of, "/")+1:] + " (n’existe plus)"
 	}
-	return of[strings.Index(of, "/")+1:] + " (n’existe plus)"
+	return first.Text
 }

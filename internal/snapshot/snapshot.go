@@ -285,12 +285,8 @@ func (s *Snapshot) indexAliases(c *catalog.Catalog) {
 	for _, k := range catalog.WrittenKinds {
 		for i := range k.Len(c) {
 			record := k.At(c, i)
-			own := k
-			if k == catalog.RetiredKind {
-				own = catalog.ToolKind
-			}
-			if slug, first := k.Slug(record), k.First(record); slug != first || s.firsts[own][first] != "" {
-				s.firsts[own][first] = slug
+			if slug, first := k.Slug(record), k.First(record); slug != first {
+				s.firsts[k][first] = slug
 			}
 			for _, alias := range k.Aliases(record) {
 				if !k.IsUnpublished(record) {
@@ -301,7 +297,7 @@ func (s *Snapshot) indexAliases(c *catalog.Catalog) {
 	}
 }
 
-// Present returns the last slug of the record of a kind that has an oldest one. A retired tool is a tool.
+// Present returns the last slug of the record of a kind that has an oldest one, if there is such a record.
 func (s *Snapshot) Present(k *catalog.Kind, first string) string {
 	return cmp.Or(s.firsts[k][first], first)
 }
