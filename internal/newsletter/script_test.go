@@ -154,6 +154,13 @@ var scripts = map[string]struct {
 		[]step{{1, retired("encre", "mort")}, {2, func(m *month) { m.c.Retired = nil }}, {3, restored}},
 		"Encre : retiré, fermé | Encre : retiré du catalogue | Encre : de retour dans le catalogue",
 	},
+	"renamed, retired and restored": {
+		[]step{{1, renamed("encre", "plumier", "Plumier")}, {2, retired("plumier", "mort")}, {3, func(m *month) {
+			m.tools["plumier"], m.c.Retired = tool("plumier", "Plumier", "code", "6"), nil
+		}}, {4, price("plumier", "7")}},
+		"Encre → Plumier : nouveau nom | Encre : retiré, fermé | Plumier : de retour dans le catalogue | " +
+			"Plumier : 5 → 6 €/mois | Plumier : 6 → 7 €/mois",
+	},
 	"merged into another": {
 		[]step{{1, func(m *month) { delete(m.tools, "encre"); m.tools["plume"].Aliases = []string{"encre"} }}, {2, price("plume", "30")}},
 		"Encre : réuni à Plume | Plume : 26 → 30 €/mois",
