@@ -81,7 +81,7 @@ func (p *publication) morning(ctx context.Context, version int64) (*catalog.Cata
 	return morning, changed, nil
 }
 
-// A page is the part of the chronicle that a version may change.
+// An entryPage is the part of the chronicle that a version may change.
 type entryPage struct {
 	*publication
 	version      int64
