@@ -182,7 +182,8 @@ func (w *teller) tellHistory(prior, t *Tool) {
 	add := func(list, other []Entry, isGone bool) {
 		for _, e := range list {
 			isSame := func(o Entry) bool { return o.What == e.What && o.Day == e.Day && (isGone || o.Says(&e)) }
-			if (prior == nil || e.What == WhatPrice || e.What == WhatScore) && !slices.ContainsFunc(other, isSame) {
+			isHistory := (e.What == WhatPrice || e.What == WhatScore) && e.Day != w.today() // of which the day tells
+			if isHistory && !slices.ContainsFunc(other, isSame) {
 				e.Withdrawn = isGone
 				w.past = append(w.past, e)
 			}

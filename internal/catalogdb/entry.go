@@ -167,7 +167,7 @@ func (w *entryPage) merge(told []catalog.Entry, ofDay []string, today string) {
 			e.Day = today
 		}
 		last := w.last[e.ID()]
-		isQuiet := last == nil && !e.Withdrawn || last != nil && (last.At == "" || last.Says(&e))
+		isQuiet := last == nil && !e.Withdrawn || last != nil && last.At == ""
 		if !isKnown[e.ID()] && (e.At != "" || isQuiet) {
 			isKnown[e.ID()] = true
 			follow = append(follow, e)

@@ -92,21 +92,26 @@ func (m *month) write() {
 		if m.beliefs[b.To] == nil {
 			m.beliefs[b.To] = map[string]string{}
 		}
-		rest := m.snap.Entries // in the order of mails
+		rest, isLast := slices.Clone(m.snap.Entries), map[string]bool{} // in the order of mails, the last state of each
+		rest = slices.DeleteFunc(rest, func(e catalog.Entry) bool {
+			defer func() { isLast[e.ID()] = true }()
+			return isLast[e.ID()]
+		})
 		for _, line := range b.Entries {
 			i := slices.IndexFunc(rest, func(e catalog.Entry) bool {
-				return line.Title == chronicle.Title(&e, problem.French) || line.Title == chronicle.Correction(&e, problem.French)
+				isTitle := !e.Withdrawn && line.Title == chronicle.Title(&e, problem.French)
+				return isTitle || line.Title == chronicle.Correction(&e, problem.French)
 			})
 			if i < 0 {
 				m.t.Errorf("%s was told %q, which no entry says", b.To, line.Title)
 				continue
 			}
-			e := &rest[i]
+			e := rest[i]
 			rest = rest[i+1:]
-			if _, isKnown := m.beliefs[b.To][e.ID()]; isKnown != (line.Title == chronicle.Correction(e, problem.French)) {
+			if _, isKnown := m.beliefs[b.To][e.ID()]; isKnown != (line.Title == chronicle.Correction(&e, problem.French)) {
 				m.t.Errorf("%s was told %q; told before: %t", b.To, line.Title, isKnown)
 			}
-			m.beliefs[b.To][e.ID()] = chronicle.Title(e, problem.French)
+			m.beliefs[b.To][e.ID()] = chronicle.Title(&e, problem.French)
 			if e.Withdrawn {
 				delete(m.beliefs[b.To], e.ID())
 			}
