@@ -162,8 +162,7 @@ func (w *entryPage) merge(told []catalog.Entry, ofDay []string, today string) {
 	var follow []catalog.Entry
 	isKnown := map[string]bool{}
 	for _, e := range told {
-		before := w.before[e.ID()]
-		if e.At != "" && before != nil && !before.Withdrawn {
+		if before := w.before[e.ID()]; e.At != "" && before != nil && !before.Withdrawn {
 			e.Day = today
 		}
 		last := w.last[e.ID()]
