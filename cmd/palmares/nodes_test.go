@@ -363,33 +363,6 @@ func (p *process) answersUnavailable() {
 	}
 }
 
-func TestANodeThatStartsInTheMiddleOfAFailoverWaitsForThePrimary(t *testing.T) {
-	t.Parallel()
-	database := databases.Postgres(t)
-	db, err := sql.Open("pgx", database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	set := func(change string) {
-		t.Helper()
-		if _, err := db.Exec(`DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' ` + change + `'; END $$`); err != nil {
-			t.Fatal(err)
-		}
-	}
-	set("SET default_transaction_read_only = on")
-	s := startProcess(t, "patient", "--database", database)
-	s.logs(waiting)
-	if !s.log.Contains("connect to the primary") {
-		t.Errorf("the log does not say what to do:\n%s", s.log)
-	}
-	// The setting is for new connections, and this one is older.
-	set("RESET default_transaction_read_only")
-	if resp, _ := s.serves().get("/api/v1/stats"); resp.StatusCode != 200 {
-		t.Errorf("afterwards: %s", resp.Status)
-	}
-}
-
 // While the database hangs, no request of the account pages or the webhook API waits
 // for it.
 func TestPagesAndProgramsOfCustomersSayAtOnceThatTheDatabaseIsUnreachable(t *testing.T) {

@@ -70,22 +70,6 @@ func TestAnAddressHasOneAccount(t *testing.T) {
 	})
 }
 
-func TestAPlanIsChanged(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		create(t, s, "ada@example.org", account.Developer)
-		if !raised(t, s, func() {
-			if err := s.Accounts.SetPlan(t.Context(), "ada@example.org", account.Pro, monday); err != nil {
-				t.Fatal(err)
-			}
-		}) {
-			t.Error("no node would hear of it")
-		}
-		if a, err := s.Accounts.Find(t.Context(), "ada@example.org"); err != nil || a.Plan != account.Pro {
-			t.Errorf("Account = %+v, %v", a, err)
-		}
-	})
-}
-
 func TestDeletingAnAccountDeletesItsKeysAndSessions(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		ada := create(t, s, "ada@example.org", account.Pro)

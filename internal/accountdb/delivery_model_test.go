@@ -147,6 +147,7 @@ type modelRun struct {
 	s         *kit
 	account   account.Account
 	endpoints []string
+	moves     int
 }
 
 func (m *modelRun) must(rt *rapid.T, err error) {
@@ -177,7 +178,8 @@ func (m *modelRun) pause(rt *rapid.T, endpoint string) {
 
 // move gives an endpoint another URL.
 func (m *modelRun) move(rt *rapid.T, endpoint string) {
-	url := fmt.Sprint("https://hooks.example/", m.now.Unix(), rapid.Int().Draw(rt, "path"))
+	m.moves++
+	url := fmt.Sprintf("https://hooks.example/%d", m.moves)
 	m.clearFailures(endpoint)
 	m.makeDue(endpoint, m.now)
 	_, err := m.s.Endpoints.Change(m.t.Context(), m.account.Owner(), endpoint, webhook.Change{URL: &url}, m.now)

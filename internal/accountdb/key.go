@@ -84,7 +84,7 @@ func (s *Keys) Rotate(ctx context.Context, owner account.Owner, id string, now t
 		if err := lockOwner(ctx, tx, owner, id); err != nil {
 			return err
 		}
-		old, err := sqldb.Row(ctx, tx, selectKeys+`WHERE k.id = $1`, scanKey, id)
+		old, err := sqldb.Row(ctx, tx, selectKeys+`WHERE k.id = $1`, sqldb.ScanFields[account.Key], id)
 		if err != nil {
 			return err
 		}
@@ -166,9 +166,11 @@ func lockOwner(ctx context.Context, tx *sql.Tx, owner account.Owner, keyID strin
 		keyID, owner.Any(), owner.AccountID())
 }
 
-const selectKeys = `
-	SELECT k.hash, k.id, k.account_id, a.plan, k.name, k.prefix, k.suffix, k.created_at, k.last_used_at, k.revoked_at, k.expires_at, k.suspended_at
-	FROM api_keys k JOIN accounts a ON a.id = k.account_id `
+const (
+	selectKeys = `SELECT ` + keyColumns
+	keyColumns = `k.id, k.account_id, a.plan, k.name, k.prefix, k.suffix, k.created_at, k.last_used_at, k.revoked_at,
+		k.expires_at, k.suspended_at FROM api_keys k JOIN accounts a ON a.id = k.account_id `
+)
 
 // List lists the keys of an account, revoked ones too, oldest first. ErrNotFound:
 // no such account.
@@ -178,13 +180,13 @@ func (s *Keys) List(ctx context.Context, email string) ([]account.Key, error) {
 		if err != nil {
 			return nil, err
 		}
-		return sqldb.Rows(ctx, tx, selectKeys+`WHERE k.account_id = $1 ORDER BY k.id`, scanKey, a.ID)
+		return sqldb.Rows(ctx, tx, selectKeys+`WHERE k.account_id = $1 ORDER BY k.id`, sqldb.ScanFields[account.Key], a.ID)
 	})
 }
 
 // Find returns a key. ErrNotFound: there is none, or it is another account's.
 func (s *Keys) Find(ctx context.Context, owner account.Owner, id string) (account.Key, error) {
-	k, err := sqldb.Row(ctx, s.db.Reads(), selectKeys+`WHERE k.id = $1 AND ($2 OR k.account_id = $3)`, scanKey,
+	k, err := sqldb.Row(ctx, s.db.Reads(), selectKeys+`WHERE k.id = $1 AND ($2 OR k.account_id = $3)`, sqldb.ScanFields[account.Key],
 		id, owner.Any(), owner.AccountID())
 	return k, s.db.Explain(ctx, sqldb.OrMissing(err, noKey(id)))
 }
@@ -194,7 +196,7 @@ func (s *Keys) Find(ctx context.Context, owner account.Owner, id string) (accoun
 func (s *Keys) ByHash(ctx context.Context, hash [sha256.Size]byte) (account.Key, error) {
 	var k account.Key
 	err := s.db.Lookup(ctx, func(pool *sql.DB) (err error) {
-		k, err = sqldb.Row(ctx, pool, selectKeys+`WHERE k.hash = $1`, scanKey, hex.EncodeToString(hash[:]))
+		k, err = sqldb.Row(ctx, pool, selectKeys+`WHERE k.hash = $1`, sqldb.ScanFields[account.Key], hex.EncodeToString(hash[:]))
 		return err
 	})
 	return k, sqldb.OrMissing(err, sqldb.Problem(sqldb.ErrNotFound, account.ErrInvalidKey, "no account has this key"))
@@ -203,10 +205,9 @@ func (s *Keys) ByHash(ctx context.Context, hash [sha256.Size]byte) (account.Key,
 // ByHashes is ByHash for many keys in few queries. Keys that do not exist are left out.
 func (s *Keys) ByHashes(ctx context.Context, hashes [][sha256.Size]byte) (map[[sha256.Size]byte]account.Key, error) {
 	all := make(map[[sha256.Size]byte]account.Key, len(hashes))
-	read := func(scan sqldb.Scanner, k *account.Key) error {
-		hash, err := scanHashed(scan, k)
-		all[hash] = *k
-		return err
+	type hashed struct {
+		Hash [sha256.Size]byte
+		account.Key
 	}
 	for some := range slices.Chunk(hashes, s.db.Placeholders()) {
 		texts := make([]string, len(some))
@@ -214,10 +215,15 @@ func (s *Keys) ByHashes(ctx context.Context, hashes [][sha256.Size]byte) (map[[s
 			texts[i] = hex.EncodeToString(hash[:])
 		}
 		args, list := sqldb.InAfter(nil, texts)
-		err := s.db.Lookup(ctx, func(pool *sql.DB) error {
-			_, err := sqldb.Rows(ctx, pool, selectKeys+`WHERE k.hash IN `+list, read, args...)
+		var found []hashed
+		err := s.db.Lookup(ctx, func(pool *sql.DB) (err error) {
+			found, err = sqldb.Rows(ctx, pool, `SELECT k.hash, `+keyColumns+`WHERE k.hash IN `+list,
+				sqldb.ScanFields[hashed], args...)
 			return err
 		})
+		for _, k := range found {
+			all[k.Hash] = k.Key
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -236,7 +242,7 @@ func (s *Keys) Revoke(ctx context.Context, owner account.Owner, id string, now t
 			sqldb.FormatTime(now), id); err != nil {
 			return err
 		}
-		k, err := sqldb.Row(ctx, tx, selectKeys+`WHERE k.id = $1`, scanKey, id)
+		k, err := sqldb.Row(ctx, tx, selectKeys+`WHERE k.id = $1`, sqldb.ScanFields[account.Key], id)
 		if err != nil {
 			return err
 		}
@@ -284,18 +290,4 @@ func (s *Keys) MarkUsed(ctx context.Context, used []account.KeyUse) error {
 		}
 		return nil
 	})
-}
-
-func scanKey(scan sqldb.Scanner, k *account.Key) error {
-	_, err := scanHashed(scan, k)
-	return err
-}
-
-func scanHashed(scan sqldb.Scanner, k *account.Key) (hash [sha256.Size]byte, err error) {
-	var text string
-	err = scan(append([]any{&text}, sqldb.Fields(k)...)...)
-	if err != nil {
-		return hash, err
-	}
-	return hash, sqldb.DecodeHex(hash[:], []byte(text))
 }

@@ -51,14 +51,6 @@ func TestAKeyIsFoundByItsHashAndNowhereInClear(t *testing.T) {
 	})
 }
 
-func TestAKeyNeedsAName(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		create(t, s, "ada@example.org", account.Pro)
-		_, _, err := s.Keys.Create(t.Context(), "ada@example.org", "\n", nil, monday)
-		testkit.Fails(t, err, sqldb.ErrInvalid, "name")
-	})
-}
-
 func rotate(t *testing.T, s *kit, id string, at time.Time) (string, account.Key) {
 	t.Helper()
 	text, k, err := s.Keys.Rotate(t.Context(), account.AnyOwner(), id, at)

@@ -110,7 +110,7 @@ func (s *Links) count(
 		subjects = append(subjects, c.subjects...)
 	}
 	args, list := sqldb.InAfter(nil, subjects)
-	found, err := sqldb.List(ctx, s.db, `SELECT subject, sent FROM link_requests WHERE subject IN `+list, scanCounted, args...)
+	found, err := sqldb.List(ctx, s.db, `SELECT subject, sent FROM link_requests WHERE subject IN `+list, sqldb.ScanFields[counted], args...)
 	if err == nil {
 		err = readCounters(found, now, counters)
 	}
@@ -172,9 +172,7 @@ func newCounter(keys []pseudonym.Key, limit account.MailLimit, kind string, subj
 	return c
 }
 
-type counted struct{ subject, sent string }
-
-func scanCounted(scan sqldb.Scanner, r *counted) error { return scan(&r.subject, &r.sent) }
+type counted struct{ Subject, Sent string }
 
 // lockCounters reads counters and locks them until the end of the transaction. The
 // update changes nothing: it is a lock that both databases know. Rows are locked in one
@@ -192,7 +190,7 @@ func lockCounters(ctx context.Context, tx *sql.Tx, now time.Time, counters ...*c
 	found, err := sqldb.Rows(ctx, tx, `
 		INSERT INTO link_requests (subject, sent, expires_at) VALUES `+strings.Join(values, ", ")+`
 		ON CONFLICT (subject) DO UPDATE SET sent = link_requests.sent RETURNING subject, sent`,
-		scanCounted, args...)
+		sqldb.ScanFields[counted], args...)
 	if err != nil {
 		return err
 	}
@@ -204,11 +202,11 @@ func readCounters(found []counted, now time.Time, counters []*counter) error {
 	for _, c := range counters {
 		c.own, c.sent = nil, nil
 		for _, r := range found {
-			day := slices.Index(c.subjects, r.subject)
+			day := slices.Index(c.subjects, r.Subject)
 			if day < 0 {
 				continue
 			}
-			for text := range strings.FieldsSeq(r.sent) {
+			for text := range strings.FieldsSeq(r.Sent) {
 				ms, err := strconv.ParseInt(text, 10, 64)
 				if err != nil {
 					return fmt.Errorf("a time in link_requests is not a number: %w", err)
@@ -244,7 +242,7 @@ func (s *Links) keys(ctx context.Context, now time.Time) ([]pseudonym.Key, error
 	if err != nil {
 		return nil, err
 	}
-	earlier, err := sqldb.List(ctx, s.db, `SELECT key FROM pseudonym_keys WHERE purpose = $1 AND day = $2`, scanKeyOf,
-		forLinks, catalog.Day(now.UTC().AddDate(0, 0, -1)))
+	earlier, err := sqldb.List(ctx, s.db, `SELECT key FROM pseudonym_keys WHERE purpose = $1 AND day = $2`,
+		sqldb.ScanValue[pseudonym.Key], forLinks, catalog.Day(now.UTC().AddDate(0, 0, -1)))
 	return append([]pseudonym.Key{today}, earlier...), err
 }

@@ -1,8 +1,6 @@
 package accountdb
 
 import (
-	"bytes"
-	"encoding/hex"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -13,7 +11,6 @@ import (
 	"time"
 
 	"palmares/internal/account"
-	"palmares/internal/mail"
 	"palmares/internal/sqldb"
 	"palmares/internal/testkit"
 )
@@ -209,25 +206,6 @@ func TestMailsToOneAddressAreLimitedWhateverTheNetwork(t *testing.T) {
 	})
 }
 
-func TestMailsOfOneNetworkAreLimitedWhateverTheAddress(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		night := time.Date(2026, 11, 15, 23, 55, 0, 0, time.UTC)
-		for minute := range 20 {
-			queued := request(t, s, fmt.Sprintf("a%d@example.org", minute), home, night.Add(time.Duration(minute)*time.Minute))
-			if want := minute < 10; queued != want {
-				t.Errorf("the mail of minute %d goes out: %t", minute, queued)
-			}
-		}
-		neighbour := netip.MustParsePrefix("203.0.113.10/32")
-		if !request(t, s, "a@example.org", neighbour, night.Add(20*time.Minute)) {
-			t.Error("the neighbour is limited too")
-		}
-		if !request(t, s, "b@example.org", home, night.Add(time.Hour)) {
-			t.Error("an hour after the first there is none")
-		}
-	})
-}
-
 func TestMailLimitsAreExactUnderConcurrency(t *testing.T) {
 	databases.EachDSN(t, func(t *testing.T, dsn string) {
 		nodes := []*kit{open(t, dsn), open(t, dsn)}
@@ -263,88 +241,6 @@ func TestMailLimitsAreExactUnderConcurrency(t *testing.T) {
 		var subjects int
 		if err := nodes[0].SQL.Reads().QueryRowContext(t.Context(), `SELECT count(*) FROM link_requests`).Scan(&subjects); err != nil || subjects != 16 { // with that of everybody
 			t.Errorf("%d subjects are counted, %v: those who got nothing leave no trace", subjects, err)
-		}
-	})
-}
-
-func TestALinkOfEachPurposeIsMailed(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		for _, purpose := range []account.LinkPurpose{account.LinkSignIn, account.LinkDeletion} {
-			if ok, err := s.Links.Request(t.Context(), "ada@example.org", purpose, "", home, monday); !ok || err != nil {
-				t.Fatal(ok, err)
-			}
-		}
-		mails, err := s.Mails.Claim(t.Context(), monday, 10)
-		if err != nil || len(mails) != 2 {
-			t.Fatal(mails, err)
-		}
-		kinds := []mail.Kind{mails[0].Kind, mails[1].Kind}
-		if !slices.Contains(kinds, mail.SignIn) || !slices.Contains(kinds, mail.ConfirmDeletion) || mails[0].To != "ada@example.org" {
-			t.Errorf("the mails are %+v", mails)
-		}
-		for _, bad := range []string{"", "ada", "ada@example.org\nBcc: eve@example.org", "ada@example.org, eve@example.org"} {
-			_, err := s.Links.Request(t.Context(), bad, account.LinkSignIn, "", home, monday)
-			testkit.Fails(t, err, sqldb.ErrInvalid)
-		}
-	})
-}
-
-func TestNoLinkSessionOrNetworkIsStoredInClear(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		ctx := t.Context()
-		secrets := map[string]string{}
-		for i := range 20 {
-			email := fmt.Sprintf("owner%d@example.org", i)
-			addr := netip.AddrFrom4([4]byte{203, 0, 113, byte(100 + i)})
-			request(t, s, email, netip.PrefixFrom(addr, 32), monday)
-			as16 := addr.As16()
-			secrets[fmt.Sprint("address ", i)] = addr.String()
-			secrets[fmt.Sprint("address in bytes ", i)] = string(as16[:])
-			secrets[fmt.Sprint("address in hexadecimal ", i)] = hex.EncodeToString(as16[:])
-			token := link(t, s, email, account.LinkSignIn, monday)
-			unused := link(t, s, email, account.LinkDeletion, monday)
-			secret, err := s.Links.SignIn(ctx, token, "", "", monday)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for what, text := range map[string]string{"link": token, "unused link": unused, "session": secret} {
-				what = fmt.Sprint(what, " ", i)
-				secrets[what], secrets[what+" in part"] = text, text[8:40]
-			}
-		}
-		stranger := "stranger@example.org"
-		for i := range 5 {
-			request(t, s, stranger, home, monday.Add(time.Duration(i)*time.Second))
-		}
-		// Only the queue has addresses, until it is emptied.
-		mails, err := s.Mails.Claim(ctx, monday.Add(time.Minute), 100)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range mails {
-			if err := s.Mails.Finish(ctx, m, mail.Verdict{}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		var key string
-		if err := s.SQL.Reads().QueryRowContext(ctx, `SELECT key FROM pseudonym_keys`).Scan(&key); err != nil {
-			t.Fatal(err)
-		}
-		before := testkit.AtRest(t, s.SQL.Reads())
-		for _, there := range []string{"owner0@example.org", key} {
-			if !bytes.Contains(before, []byte(there)) {
-				t.Fatalf("the scan does not see %q, which is there", there)
-			}
-		}
-		if err := s.Sessions.Prune(ctx, day(2)); err != nil {
-			t.Fatal(err)
-		}
-		secrets["an address without an account"], secrets["the key of a day that is over"] = stranger, key
-		after := testkit.AtRest(t, s.SQL.Reads())
-		for what, secret := range secrets {
-			if bytes.Contains(after, []byte(secret)) || !strings.Contains(what, "without") && !strings.Contains(what, "over") && bytes.Contains(before, []byte(secret)) {
-				t.Errorf("%s is at rest", what)
-			}
 		}
 	})
 }

@@ -110,11 +110,8 @@ func (s *Mails) Claim(ctx context.Context, now time.Time, limit int) ([]mail.Cla
 			WHERE id IN (SELECT id FROM mails AS m WHERE due_at <= $3 AND NOT EXISTS (SELECT 1 FROM mails AS o
 				WHERE m.kind = $5 AND o.address = m.address AND o.kind = m.kind AND (o.due_at <= $3 AND o.id < m.id OR o.due_at > $3 AND o.lease <> '')
 			) ORDER BY due_at, id LIMIT $4) AND due_at <= $3
-			RETURNING id, address, kind, about, content, created_at, attempts, last_error = '`+begun+`'`,
-			func(scan sqldb.Scanner, c *mail.Claim) error {
-				c.Lease = lease
-				return scan(&c.ID, &c.To, (*string)(&c.Kind), &c.About, &c.Content, sqldb.Time(&c.CreatedAt), &c.Attempts, &c.Begun)
-			}, lease, sqldb.FormatTime(now.Add(mail.Lease)), sqldb.FormatTime(now), limit, string(mail.News))
+			RETURNING id, lease, address, kind, about, content, created_at, attempts, last_error = '`+begun+`'`,
+			sqldb.ScanFields[mail.Claim], lease, sqldb.FormatTime(now.Add(mail.Lease)), sqldb.FormatTime(now), limit, string(mail.News))
 	})
 	slices.SortFunc(claimed, func(a, b mail.Claim) int { return cmp.Compare(a.ID, b.ID) })
 	return claimed, err

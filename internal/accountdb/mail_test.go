@@ -2,7 +2,6 @@ package accountdb
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -165,59 +164,6 @@ func TestMailsAreClaimedInTheOrderTheyAreDue(t *testing.T) {
 		want := []string{"u0@example.org", "u1@example.org", "u2@example.org", "u3@example.org", "u4@example.org"}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
-		}
-	})
-}
-
-func TestAMailIsQueuedWithWhatItIsAboutOrNotAtAll(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		failed := errors.New("no")
-		err := s.SQL.Write(t.Context(), func(tx *sql.Tx) error {
-			return errors.Join(QueueMail(t.Context(), tx, signInMail, monday), failed)
-		})
-		if !errors.Is(err, failed) || mailsWaiting(t, s) != 0 {
-			t.Errorf("%v, and %d mails wait of a transaction that was undone", err, mailsWaiting(t, s))
-		}
-	})
-}
-
-func TestAMailToAnInvalidAddressIsRefused(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		for _, r := range []mail.Request{
-			{To: "", Kind: mail.SignIn},
-			{To: "ada", Kind: mail.SignIn},
-			{To: "ada@example.org\r\nBcc: all@example.org", Kind: mail.SignIn},
-			{To: "Ada <ada@example.org>", Kind: mail.SignIn},
-			{To: "ada@example.org, bob@example.org", Kind: mail.SignIn},
-			{To: "ada@example.org", Kind: "poem"},
-			{To: "ada@example.org"},
-		} {
-			if err := s.Mails.Queue(t.Context(), r, monday); !errors.Is(err, sqldb.ErrInvalid) {
-				t.Errorf("%+v: %v, want sqldb.ErrInvalid", r, err)
-			}
-		}
-		if n := mailsWaiting(t, s); n != 0 {
-			t.Errorf("%d mails wait", n)
-		}
-	})
-}
-
-func TestOldestReturnsTheMailThatWaitsLongest(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		oldest := func() time.Time {
-			at, err := s.Mails.Oldest(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			return at
-		}
-		if at := oldest(); !at.IsZero() {
-			t.Errorf("the oldest of no mails waits since %s", at)
-		}
-		queueMailAt(t, s, mail.Request{To: "bob@example.org", Kind: mail.SignIn}, day(1))
-		queueMailAt(t, s, signInMail, monday)
-		if at := oldest(); !at.Equal(monday) {
-			t.Errorf("the oldest waits since %s, want %s", at, monday)
 		}
 	})
 }

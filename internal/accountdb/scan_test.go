@@ -12,6 +12,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/keyring"
+	"palmares/internal/mail"
 	"palmares/internal/quota"
 	"palmares/internal/testkit"
 )
@@ -54,6 +55,16 @@ func useKeys(t *testing.T, s *kit, hidden secrets, now time.Time) (owners []acco
 	if err := s.Keys.MarkUsed(ctx, ring.Used()); err != nil {
 		t.Fatal(err)
 	}
+	unused, network := link(t, s, owners[0].Email, account.LinkDeletion, now), netip.MustParsePrefix("198.51.100.77/32")
+	hidden.add("a session", []byte(signIn(t, s, owners[0].Email, now)))
+	hidden.add("a link", []byte(unused))
+	hidden["a link in part"] = []byte(unused[8:40])
+	hidden["who asks for a link"] = []byte(network.Addr().String())
+	request(t, s, "stranger@example.org", network, now)
+	for _, m := range claimMails(t, s, now, 10) { // only the queue has addresses, until it is emptied
+		finishMail(t, s, m, mail.Verdict{})
+	}
+	hidden["an address without an account"] = []byte("stranger@example.org")
 	if err := s.Accounts.Delete(ctx, owners[4].Email); err != nil {
 		t.Fatal(err)
 	}

@@ -110,22 +110,6 @@ func TestASessionLastsThirtyDaysFromTheLastVisit(t *testing.T) {
 	})
 }
 
-func TestAFormPostedAfterTheSessionEndedDoesNothing(t *testing.T) {
-	each(t, publicURL, func(t *testing.T, p *server) {
-		open, other := p.signedIn("ada@example.org"), p.signedIn("ada@example.org")
-		other.post("/compte/sessions/autres/fin").Is(303)
-		before := p.contents()
-		for _, path := range []string{"/compte/sessions/autres/fin", "/compte/sessions/ses_00000000000000000000000000/fin"} {
-			open.post(path).Is(403).Contains("Session terminée", "rien n’a été fait", "Reconnectez-vous", form)
-		}
-		if after := p.contents(); after != before {
-			t.Errorf("%s became %s", before, after)
-		}
-		// After GET nothing has to be repeated: the form is enough.
-		open.get("/compte/sessions").RedirectsTo(303, "/compte")
-	})
-}
-
 func TestOtherSitesCannotPost(t *testing.T) {
 	p := open(t, databases.SQLite(t), publicURL)
 	b, other := p.signedIn("ada@example.org"), p.signedIn("ada@example.org")

@@ -2,7 +2,6 @@ package accountsite_test
 
 import (
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -104,24 +103,6 @@ func TestAnInvalidEmailIsReportedInTheForm(t *testing.T) {
 		if p.woken.Load() != 1 {
 			t.Error("rejected addresses count against the limit")
 		}
-	})
-}
-
-func TestOpeningALinkDoesNotUseIt(t *testing.T) {
-	each(t, publicURL, func(t *testing.T, p *server) {
-		token := p.link("ada@example.org")
-		scanner := p.browser()
-		before := p.contents()
-		for range 3 {
-			for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodOptions} {
-				scanner.do(method, "/compte/connexion?jeton="+token, "")
-			}
-			scanner.get("/compte/connexion?jeton=" + token).Is(200).Contains("Se connecter")
-		}
-		if scanner.cookie != nil || p.contents() != before {
-			t.Errorf("opening the link changed %s into %s", before, p.contents())
-		}
-		p.browser().post("/compte/connexion", "jeton", token).RedirectsTo(303, "/compte?fait=connexion")
 	})
 }
 

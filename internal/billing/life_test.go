@@ -108,22 +108,6 @@ func TestAGraceEndsWithoutAnyEvent(t *testing.T) {
 	})
 }
 
-func TestAFirstPaymentThatFailsGrantsNothing(t *testing.T) {
-	each(t, func(f *fixture) {
-		ada := f.account("ada@example.org")
-		customer := f.customer(ada)
-		for _, status := range []string{"incomplete", "incomplete_expired", "paused", "canceled"} {
-			f.fake.change(f, customer, "customer.subscription.updated", object{"status": status})
-			f.send(200, f.fake.take(f)...)
-			f.reconcile()
-			f.plan(ada, account.Developer)
-		}
-		if mails := f.mails(); mails != "" {
-			f.Errorf("mails: %s", mails)
-		}
-	})
-}
-
 func TestAStatusThatNobodyKnowsChangesNothing(t *testing.T) {
 	each(t, func(f *fixture) {
 		ada := f.account("ada@example.org")
@@ -135,64 +119,6 @@ func TestAStatusThatNobodyKnowsChangesNothing(t *testing.T) {
 		if !strings.Contains(f.log.String(), "hibernating") {
 			f.Errorf("the operator is not informed:\n%s", f.log)
 		}
-	})
-}
-
-func TestProByTheOperatorIsNotTakenAway(t *testing.T) {
-	each(t, func(f *fixture) {
-		pro := func(a account.Account) {
-			f.Helper()
-			if err := f.store.Accounts.SetPlan(f.Context(), a.Email, account.Pro, f.clock.Now()); err != nil {
-				f.Fatal(err)
-			}
-			f.reconcile()
-			f.plan(a, account.Pro)
-		}
-		never, opened, former, paying := f.account("never@example.org"), f.account("opened@example.org"), f.account("former@example.org"), f.account("paying@example.org")
-		pro(never)
-		f.checkout(opened)
-		pro(opened)
-		customer := f.customer(former)
-		f.fake.change(f, customer, "customer.subscription.deleted", object{"status": "canceled"})
-		f.reconcile()
-		f.plan(former, account.Developer)
-		pro(former)
-		customer = f.customer(paying)
-		f.reconcile()
-		pro(paying)
-		f.fake.change(f, customer, "customer.subscription.deleted", object{"status": "canceled"})
-		pro(paying)
-		if mails := f.mails(); mails != "" {
-			f.Errorf("mails about a Pro that goes on: %s", mails)
-		}
-	})
-}
-
-func TestAPayingAccountIsProAgainAfterAnOperatorsMistake(t *testing.T) {
-	each(t, func(f *fixture) {
-		ada := f.account("ada@example.org")
-		f.customer(ada)
-		f.reconcile()
-		if err := f.store.Accounts.SetPlan(f.Context(), ada.Email, account.Developer, f.clock.Now()); err != nil {
-			f.Fatal(err)
-		}
-		f.reconcile()
-		f.plan(ada, account.Pro)
-	})
-}
-
-func TestWithAnotherStripeAccountNobodyLosesPro(t *testing.T) {
-	each(t, func(f *fixture) {
-		ada := f.account("ada@example.org")
-		f.customer(ada)
-		f.reconcile()
-		other := newFakeStripe(f, f.clock)
-		f.cfg.API = other.URL
-		f.Billing = f.build(f.cfg)
-		if err := f.Reconcile(f.Context()); err == nil || !strings.Contains(err.Error(), "resource_missing") {
-			f.Errorf("Reconcile = %v; want an error that says that the customer is unknown", err)
-		}
-		f.plan(ada, account.Pro)
 	})
 }
 

@@ -52,6 +52,9 @@ func TestACustomerThatStripeDoesNotKnowKeepsPro(t *testing.T) {
 		f.Billing = f.build(f.cfg)
 		f.fake.happen("customer.subscription.updated", object{"object": "subscription", "customer": f.subscription(ada).CustomerID})
 		f.send(200, append(events, f.fake.take(f)...)...)
+		if err := f.Reconcile(f.Context()); err == nil || !strings.Contains(err.Error(), "resource_missing") {
+			f.Errorf("Reconcile = %v; want an error that says that the customer is unknown", err)
+		}
 		if !strings.Contains(f.log.String(), "does not know") {
 			f.Errorf("the operator is not informed:\n%s", f.log)
 		}

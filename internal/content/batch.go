@@ -261,6 +261,7 @@ func (b *batch) readMarkdown(f *folder, name string) {
 	}
 	if file == nil {
 		file = decodeMarkdown(f.basis, b.kind, name, text, failure)
+		f.memory.shareText(b.kind, &file.record)
 	}
 	b.records = append(b.records, file.record.clone()) // which a publication completes
 	keep(&b.problems, file.problems...)

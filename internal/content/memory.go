@@ -15,6 +15,8 @@ import (
 // The records of one read share their lists with those of the next: whoever changes a
 // list must copy it first. The zero value is empty; one read at a time may use it.
 type Memory struct {
+	Published *catalog.Catalog // sorted; its texts are not kept a second time. It may be nil
+
 	basis basis
 	files map[string]*decoded // of the last read, by name
 }
@@ -56,6 +58,18 @@ func (m *Memory) recall(on basis, name, text string) *decoded {
 		return d
 	}
 	return nil
+}
+
+// shareText gives a record the text of the published one if both are equal.
+func (m *Memory) shareText(k *catalog.Kind, r *record) {
+	if m == nil || m.Published == nil || r.isEmpty() || k.Body(r.of) == "" {
+		return
+	}
+	if i, found := k.Find(m.Published, r.slug); found {
+		if text := k.Body(k.At(m.Published, i)); text == k.Body(r.of) {
+			*catalog.ValueOf[string](k.Fields, catalog.Body, r.of) = text
+		}
+	}
 }
 
 // replace makes the memory that of a folder that was just read.

@@ -39,7 +39,7 @@ func (d *desk) changes(ctx context.Context, e *edition.Edition, c *draft) ([]wor
 	}
 	old, slug, isRenamed := recordName(c.Replaces), recordName(c.Path), path.Dir(c.Path) == path.Dir(c.Replaces)
 	if next := content.NextPath(c.Replaces); scheduled.next != nil && !scheduled.isDue {
-		list = append(list, worktree.Change{Path: next, Base: hash(scheduled.next)})
+		list = append(list, worktree.Change{Path: next, Base: worktree.Hash(scheduled.next)})
 		if doc, err := document.Open(next, scheduled.next); err == nil && isRenamed {
 			doc, err = doc.Rename(slug)
 			if err != nil {
@@ -69,7 +69,7 @@ func (d *desk) changes(ctx context.Context, e *edition.Edition, c *draft) ([]wor
 				isNamed, err = doc.ReplaceTool(old, slug)
 			}
 			if err == nil && isNamed {
-				list = append(list, worktree.Change{Path: place, Data: doc.Bytes(), Base: hash(data)})
+				list = append(list, worktree.Change{Path: place, Data: doc.Bytes(), Base: worktree.Hash(data)})
 			}
 		}
 	}
@@ -81,7 +81,7 @@ func (d *desk) withdrawal(file string) (list []worktree.Change) {
 	for _, place := range []string{file, content.NextPath(file)} {
 		data, err := d.Folder.Read(place)
 		if err == nil { // not one of many in a file
-			list = append(list, worktree.Change{Path: place, Base: hash(data)})
+			list = append(list, worktree.Change{Path: place, Base: worktree.Hash(data)})
 		}
 	}
 	return list
@@ -115,10 +115,7 @@ func (d *desk) scheduledFor(e *edition.Edition, file string) (s scheduledText, e
 	if err != nil || doc.Value("draft").Text == "true" {
 		return s, nil
 	}
-	s.isDue, s.text = true, next
-	if doc.Set("publish_at", document.Value{}) == nil {
-		s.text = doc.Bytes()
-	}
+	s.isDue, s.text = true, withoutHour(place, next)
 	return s, nil
 }
 
@@ -138,8 +135,8 @@ func (s *scheduledText) fold(changes []worktree.Change) []worktree.Change {
 		return changes
 	}
 	all := []worktree.Change{
-		{Path: s.file, Data: s.text, Base: hash(s.record)},
-		{Path: content.NextPath(s.file), Base: hash(s.next)},
+		{Path: s.file, Data: s.text, Base: worktree.Hash(s.record)},
+		{Path: content.NextPath(s.file), Base: worktree.Hash(s.next)},
 	}
 	for _, c := range changes {
 		i := slices.IndexFunc(all, func(first worktree.Change) bool { return first.Path == c.Path })
@@ -148,7 +145,7 @@ func (s *scheduledText) fold(changes []worktree.Change) []worktree.Change {
 			continue
 		}
 		base := all[i].Base
-		if left := hash(all[i].Data); c.Base != left {
+		if left := worktree.Hash(all[i].Data); c.Base != left {
 			base = left
 		}
 		all[i] = worktree.Change{Path: c.Path, Data: c.Data, Base: base}

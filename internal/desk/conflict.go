@@ -2,8 +2,6 @@ package desk
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"net/http"
@@ -13,6 +11,7 @@ import (
 	"palmares/internal/content/document"
 	"palmares/internal/edition"
 	"palmares/internal/sqldb"
+	"palmares/internal/worktree"
 )
 
 // A conflict is a working copy whose record changed since it was opened.
@@ -29,7 +28,7 @@ func (d *desk) conflict(e *edition.Edition, c *draft) (*conflict, error) {
 		return nil, err
 	}
 	theirs := s.now()
-	if hash(theirs) == c.Base || bytes.Equal(theirs, c.Data) {
+	if worktree.Hash(theirs) == c.Base || bytes.Equal(theirs, c.Data) {
 		return nil, nil
 	}
 	found := &conflict{draft: c, theirs: theirs}
@@ -37,15 +36,6 @@ func (d *desk) conflict(e *edition.Edition, c *draft) (*conflict, error) {
 		found.doc, _ = document.Open(c.Path, theirs) // without it, she chooses a whole file
 	}
 	return found, nil
-}
-
-// hash returns the hash of a file, "" for none.
-func hash(file []byte) string {
-	if file == nil {
-		return ""
-	}
-	sum := sha256.Sum256(file)
-	return hex.EncodeToString(sum[:])
 }
 
 type conflictPage struct {
@@ -71,7 +61,7 @@ func (d *copies) showConflict(r *request, c *draft) (*response, error) {
 
 func (c *conflict) show(r *request, isMissing bool) *response {
 	data := conflictPage{
-		page: r.page("Deux versions de la même fiche"), Now: hash(c.theirs), IsGone: c.theirs == nil, Missing: isMissing,
+		page: r.page("Deux versions de la même fiche"), Now: worktree.Hash(c.theirs), IsGone: c.theirs == nil, Missing: isMissing,
 		Copy: c.row(),
 	}
 	if c.doc != nil && c.draft.doc != nil {
@@ -93,10 +83,10 @@ func (d *copies) settleConflict(r *request, c *draft) (*response, error) {
 	}
 	revision, err := strconv.ParseInt(r.PostForm.Get("revision"), 10, 64)
 	if err != nil {
-		return nil, unreadableForm()
+		return nil, errUnreadableForm
 	}
 	data, ok := found.settle(r)
-	if !ok || r.PostForm.Get("maintenant") != hash(found.theirs) {
+	if !ok || r.PostForm.Get("maintenant") != worktree.Hash(found.theirs) {
 		a := found.show(r, true)
 		a.Status = http.StatusUnprocessableEntity
 		return a, nil

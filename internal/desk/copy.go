@@ -90,7 +90,7 @@ func (d *desk) open(r *request, id string) (*draft, error) {
 		return nil, err
 	}
 	if found.Author != r.Email && !r.Role.Includes(account.Editor) {
-		return nil, noPage()
+		return nil, errNoPage
 	}
 	c := &draft{WorkingCopy: found, known: r.folder.Catalog}
 	c.doc, _ = document.Open(c.Path, c.Data) // without it, its text is shown
@@ -364,7 +364,7 @@ func (d *copies) keep(r *request, c *draft) (*response, error) {
 	}
 	revision, err := strconv.ParseInt(r.PostForm.Get("revision"), 10, 64)
 	if err != nil {
-		return nil, unreadableForm()
+		return nil, errUnreadableForm
 	}
 	saved, err := d.Copies.Save(r.Context(), c.ID, revision, c.Data, r.Now)
 	if errors.Is(err, sqldb.ErrChanged) {

@@ -56,7 +56,7 @@ type Config struct {
 type Folder interface {
 	Read(path string) ([]byte, error)
 	With(changes []worktree.Change) fs.FS
-	Publish(ctx context.Context, p worktree.Publication) (worktree.Result, error)
+	Publish(ctx context.Context, p worktree.Publication) error
 	Unsent(ctx context.Context) (int, error)
 	Send(ctx context.Context) error
 	Undo(ctx context.Context, version int64) ([]worktree.Change, error)
@@ -136,9 +136,9 @@ func (d *desk) routes(isAlone bool) []route {
 		{"POST " + copiesPath + "/{id}/partage/{share}", account.Author, d.of(copies.revokeShare)},
 		{"GET " + sharedPath + "/{path...}", "", copies.showShared},
 		{"GET " + copiesPath + "/{id}/relecture", account.Author, d.of(copies.showReview)},
-		{"POST " + copiesPath + "/{id}/relecture", account.Author, d.of(copies.askReview)},
-		{"POST " + copiesPath + "/{id}/accord", account.Editor, d.of(copies.approve)},
-		{"POST " + copiesPath + "/{id}/retour", account.Editor, d.of(copies.giveBack)},
+		{"POST " + copiesPath + "/{id}/relecture", account.Author, d.of(copies.step(deskdb.CopyForReview, "demande"))},
+		{"POST " + copiesPath + "/{id}/accord", account.Editor, d.of(copies.step(deskdb.CopyReady, "accord"))},
+		{"POST " + copiesPath + "/{id}/retour", account.Editor, d.of(copies.step(deskdb.CopyInProgress, "retour"))},
 		{"GET " + copiesPath + "/{id}/programmation", account.Editor, d.of(publications.chooseHour)},
 		{"POST " + copiesPath + "/{id}/programmation", account.Editor, d.of(publications.schedule)},
 		{"GET " + schedulePath, account.Author, publications.listScheduled},
@@ -165,7 +165,7 @@ func New(cfg Config) http.Handler {
 		d.shell.Handle(r.pattern, d.handle(r.role, r.page))
 	}
 	d.shell.Handle("/", d.handle(account.Author, d.notFound))
-	return d.shell.Guarded(d.handle(account.Author, func(*request) (*response, error) { return nil, crossOrigin() }))
+	return d.shell.Guarded(d.handle(account.Author, func(*request) (*response, error) { return nil, errCrossOrigin }))
 }
 
 // desk is what its pages share: the folder as it is now, the working copies, and who is who.

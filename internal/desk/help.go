@@ -10,17 +10,15 @@ import (
 //go:embed help/*.png
 var helpPictures embed.FS
 
-type helpPage struct{ page }
-
 // showHelp explains the desk to somebody who writes.
 func (d *records) showHelp(r *request) (*response, error) {
-	return render("help", helpPage{r.page("Aide")}), nil
+	return render("help", r.page("Aide")), nil
 }
 
 func (d *records) showHelpPicture(r *request) (*response, error) {
 	picture, err := helpPictures.ReadFile("help/" + r.PathValue("picture"))
 	if err != nil {
-		return nil, noPage()
+		return nil, errNoPage
 	}
 	return forms.File(http.StatusOK, "image/png", picture, "Cache-Control", "private, max-age=3600"), nil
 }

@@ -117,25 +117,13 @@ func newNewsroom(t testing.TB, db *testdb.DB, dir string) *newsroom {
 	n.write("catalogue.yaml", settings)
 	n.write("outils/plume.md", plume)
 	n.write("outils/encre.md", encre)
-	log := slog.New(slog.NewTextHandler(&n.log, nil))
 	clock := func() time.Time { return n.now }
-	folder, err := worktree.Open(t.Context(), worktree.Config{Dir: dir, Store: db.CatalogDB, Now: clock, Log: log})
+	folder, err := worktree.Open(t.Context(), worktree.Config{Dir: dir, Store: db.CatalogDB, Now: clock, Log: slog.New(slog.NewTextHandler(&n.log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	drafts := edition.New(edition.Config{Folder: func() fs.FS { return folder.With(nil) }, Document: api.Document(), BaseURL: base, Now: clock})
-	pages := site.New(site.Config{Demo: func(*snapshot.Snapshot) bool { return false }, BaseURL: base, Document: api.Document()})
-	n.site = pages
-	pages.Show(indexed(t))
-	t.Cleanup(func() {
-		drafts.Close()
-		if err := folder.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	n.handler = desk.New(desk.Config{
-		Folder: folder, Copies: db.Copies, Editors: db.Editors, Shares: db.Shares, Readership: db.Readership, Reports: db.Reports.Sealed(sealer), Catalogue: db.Catalogue, Editions: drafts, Site: pages, BaseURL: base, Now: clock, Log: log,
-		Reader:  reader,
+	n.serve(folder, desk.Config{
+		Folder: folder, Copies: db.Copies, Editors: db.Editors, Shares: db.Shares, Readership: db.Readership, Reports: db.Reports.Sealed(sealer), Catalogue: db.Catalogue,
 		Visitor: func(w http.ResponseWriter, r *http.Request) (desk.Visitor, error) { return n.visitor(w, r) },
 	})
 	n.visitor = func(_ http.ResponseWriter, r *http.Request) (desk.Visitor, error) {
@@ -146,6 +134,22 @@ func newNewsroom(t testing.TB, db *testdb.DB, dir string) *newsroom {
 		return who, nil
 	}
 	return n
+}
+
+// serve opens the desk of a folder, which it closes in the end.
+func (n *newsroom) serve(folder io.Closer, cfg desk.Config) {
+	cfg.BaseURL, cfg.Reader, cfg.Now, cfg.Log = base, reader, func() time.Time { return n.now }, slog.New(slog.NewTextHandler(&n.log, nil))
+	cfg.Editions = edition.New(edition.Config{Folder: func() fs.FS { return cfg.Folder.With(nil) }, Document: api.Document(), BaseURL: base, Now: cfg.Now})
+	cfg.Site = site.New(site.Config{Demo: func(*snapshot.Snapshot) bool { return false }, BaseURL: base, Document: api.Document()})
+	cfg.Site.Show(indexed(n.t))
+	n.site = cfg.Site
+	n.t.Cleanup(func() {
+		cfg.Editions.Close()
+		if err := folder.Close(); err != nil {
+			n.t.Error(err)
+		}
+	})
+	n.handler = desk.New(cfg)
 }
 
 // newRepository is newNewsroom in a git repository with more files, and returns what runs git there.
@@ -246,6 +250,21 @@ const formType = "application/x-www-form-urlencoded"
 func (p person) post(path string, fields ...string) *testkit.Reply {
 	p.t.Helper()
 	return p.send(path, fields)
+}
+
+// publishes publishes a record with some fields changed.
+func (p person) publishes(record string, changes ...string) {
+	p.t.Helper()
+	p.now = p.now.Add(time.Minute)
+	copied := p.edit(record, changes...)
+	p.publish("copie", p.seen(copied)).Is(http.StatusSeeOther)
+}
+
+// schedules has a record replaced by one with another tagline at an hour.
+func (p person) schedules(record, tagline, hour string) {
+	p.t.Helper()
+	copied := p.edit(record, "f.tagline", tagline)
+	p.post(copied+"/programmation", "copie", p.seen(copied), "quand", hour).Is(http.StatusSeeOther)
 }
 
 // publish sends the form that asks whether working copies are to be published.
@@ -360,12 +379,65 @@ func (p person) save(path string, changes ...string) *testkit.Reply {
 	return p.do("POST", path, formType, strings.NewReader(form.Encode()))
 }
 
+// edit opens a working copy of a record with some fields changed, and returns its path.
+func (p person) edit(record string, changes ...string) string {
+	p.t.Helper()
+	copied := p.open(record)
+	p.save(copied, changes...).Is(http.StatusSeeOther)
+	return copied
+}
+
 // join adds somebody to the people at the desk.
-func (n *newsroom) join(name string) {
+func (n *newsroom) join(names ...string) {
 	n.t.Helper()
-	who := n.people[name]
-	if _, err := n.db.Editors.Add(n.t.Context(), deskdb.Editor{Email: who.Email, Name: who.Name, Role: who.Role}, n.now); err != nil {
-		n.t.Fatal(err)
+	for _, name := range names {
+		who := n.people[name]
+		if _, err := n.db.Editors.Add(n.t.Context(), deskdb.Editor{Email: who.Email, Name: who.Name, Role: who.Role}, n.now); err != nil {
+			n.t.Fatal(err)
+		}
+	}
+}
+
+// A text is a file of the folder, or what a working copy has.
+type text struct {
+	t         testing.TB
+	name, got string
+}
+
+func (n *newsroom) file(name string) text   { n.t.Helper(); return text{n.t, name, n.read(name)} }
+func (n *newsroom) text(copied string) text { n.t.Helper(); return text{n.t, copied, n.copyOf(copied)} }
+
+func (x text) is(want string) {
+	x.t.Helper()
+	if x.got != want {
+		x.t.Errorf("%s is\n%s\nwant\n%s", x.name, x.got, want)
+	}
+}
+
+func (x text) has(parts ...string) text {
+	x.t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(x.got, part) {
+			x.t.Errorf("%s lacks %q:\n%s", x.name, part, x.got)
+		}
+	}
+	return x
+}
+
+func (x text) lacks(parts ...string) {
+	x.t.Helper()
+	for _, part := range parts {
+		if strings.Contains(x.got, part) {
+			x.t.Errorf("%s has %q:\n%s", x.name, part, x.got)
+		}
+	}
+}
+
+// isGone checks that the folder has no such file.
+func (n *newsroom) isGone(name string) {
+	n.t.Helper()
+	if _, err := os.Stat(filepath.Join(n.dir, name)); err == nil {
+		n.t.Errorf("%s is still there", name)
 	}
 }
 

@@ -44,7 +44,7 @@ func (l *Local) With([]worktree.Change) fs.FS { return l.Root.FS() }
 func (l *Local) Unsent(context.Context) (int, error) { return 0, nil }
 
 // Publish implements Folder. What is new is written before anything is removed.
-func (l *Local) Publish(_ context.Context, p worktree.Publication) (done worktree.Result, err error) {
+func (l *Local) Publish(_ context.Context, p worktree.Publication) (err error) {
 	for _, c := range p.Changes {
 		if c.Data != nil && err == nil {
 			err = l.write(c.Path, c.Data)
@@ -55,12 +55,12 @@ func (l *Local) Publish(_ context.Context, p worktree.Publication) (done worktre
 			err = l.Root.Remove(c.Path)
 		}
 	}
-	return done, err
+	return err
 }
 
 // Create implements Copies: a new record is written at once.
 func (l *Local) Create(ctx context.Context, c deskdb.WorkingCopy, _ time.Time) (deskdb.WorkingCopy, error) {
-	if hash(c.Original) == "" {
+	if worktree.Hash(c.Original) == "" {
 		if err := l.write(c.Path, c.Data); err != nil {
 			return c, err
 		}
@@ -80,7 +80,7 @@ func (l *Local) Find(_ context.Context, id string) (c deskdb.WorkingCopy, err er
 		return c, sqldb.ErrNotFound
 	}
 	return deskdb.WorkingCopy{
-		ID: id, Path: string(file), Base: hash(data), Original: data, Data: data, State: deskdb.CopyInProgress,
+		ID: id, Path: string(file), Base: worktree.Hash(data), Original: data, Data: data, State: deskdb.CopyInProgress,
 		Revision: info.ModTime().UnixMicro(), SavedAt: info.ModTime().UTC(),
 	}, nil
 }
@@ -93,7 +93,7 @@ func (l *Local) Paths(context.Context, string) ([]string, error)          { retu
 // Save implements Copies.
 func (l *Local) Save(ctx context.Context, id string, revision int64, data []byte, _ time.Time) (int64, error) {
 	c, err := l.Find(ctx, id)
-	if err != nil || hash(data) == c.Base {
+	if err != nil || worktree.Hash(data) == c.Base {
 		return c.Revision, err
 	}
 	if c.Revision != revision {

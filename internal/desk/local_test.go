@@ -1,20 +1,13 @@
 package desk_test
 
 import (
-	"io/fs"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"palmares/internal/api"
 	"palmares/internal/desk"
-	"palmares/internal/edition"
-	"palmares/internal/site"
-	"palmares/internal/snapshot"
 )
 
 // newLocal returns the desk of a folder on somebody's own machine, and her at it.
@@ -28,20 +21,7 @@ func newLocal(t *testing.T) person {
 		t.Fatal(err)
 	}
 	own := desk.NewLocal(root)
-	clock := func() time.Time { return n.now }
-	drafts := edition.New(edition.Config{Folder: func() fs.FS { return own.With(nil) }, Document: api.Document(), BaseURL: base, Now: clock})
-	t.Cleanup(func() {
-		drafts.Close()
-		if err := root.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	pages := site.New(site.Config{Demo: func(*snapshot.Snapshot) bool { return false }, BaseURL: base, Document: api.Document()})
-	pages.Show(indexed(t))
-	n.handler = desk.New(desk.Config{
-		Folder: own, Copies: own, Visitor: own.Visitor, Editions: drafts, Site: pages, BaseURL: base, Now: clock, Reader: reader,
-		Log: slog.New(slog.NewTextHandler(&n.log, nil)),
-	})
+	n.serve(root, desk.Config{Folder: own, Copies: own, Visitor: own.Visitor})
 	who, err := own.Visitor(nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -57,9 +37,7 @@ func TestOnOnesOwnMachineSavingWritesTheFile(t *testing.T) {
 	copied := me.open("outils/plume")
 	before := me.fields(copied)
 	me.save(copied).Is(http.StatusSeeOther)
-	if n.read("outils/plume.md") != plume {
-		t.Error("the file changed without a change")
-	}
+	n.file("outils/plume.md").is(plume)
 	me.save(copied, "f.tagline", "Écrit bien").Is(http.StatusSeeOther)
 	if got, want := n.read("outils/plume.md"), strings.Replace(plume, "Écrit vite", "Écrit bien", 1); got != want {
 		t.Errorf("the file is\n%s", got)
@@ -92,9 +70,7 @@ func TestOnOnesOwnMachineWhatNamesAToolFollowsIt(t *testing.T) {
 	n.write("outils/plume.next.md", later(plume))
 	me.follow(me.post("/redaction/fiches/outils/plume/nom", "adresse", "plume-2"))
 	for _, file := range []string{"comparatifs/duel.md", "comparatifs/duel.next.md"} {
-		if got := n.read(file); !strings.Contains(got, "tool_a: plume-2\n") {
-			t.Errorf("%s is\n%s", file, got)
-		}
+		n.file(file).has("tool_a: plume-2\n")
 	}
 	n.read("outils/plume-2.next.md")
 	me.get("/redaction").OK().Lacks("À corriger")

@@ -62,10 +62,7 @@ func relink(page []byte, prefix string) []byte {
 		page = bytes.ReplaceAll(page, start, []byte(" "+attribute+`="`+prefix+"/"))
 		page = bytes.ReplaceAll(page, []byte(" "+attribute+`="`+prefix+"/static/"), append(start, "static/"...))
 	}
-	for _, descriptor := range []string{"w", "x"} { // further ones of a srcset
-		page = bytes.ReplaceAll(page, []byte(descriptor+", /media/"), []byte(descriptor+", "+prefix+"/media/"))
-	}
-	return page
+	return relinkMedia(page, prefix) // further ones of a srcset
 }
 
 // A recorder keeps a response.

@@ -143,7 +143,7 @@ func (d *desk) send(r *request, copies []*draft, work worktree.Publication) (*re
 		work.AuthorName, work.AuthorEmail = names[copies[0].Author], copies[0].Author
 	}
 	work.Over, _ = strconv.ParseInt(r.PostForm.Get("sur"), 10, 64) // 0 without it
-	_, err = d.Folder.Publish(r.Context(), work)
+	err = d.Folder.Publish(r.Context(), work)
 	d.Editions.Forget("")
 	if err != nil {
 		return d.notPublished(r, copies, err)
@@ -185,7 +185,7 @@ func EndPublished(ctx context.Context, folder Folder, copies Copies) error {
 
 // isPublished reports whether the folder has what a working copy changes, perhaps to appear at its hour.
 func isPublished(folder Folder, c *deskdb.WorkingCopy) bool {
-	if c.Replaces == "" && hash(c.Data) == c.Base {
+	if c.Replaces == "" && worktree.Hash(c.Data) == c.Base {
 		return false // she has only opened it
 	}
 	if _, err := folder.Read(c.Replaces); c.Replaces != "" && err == nil {

@@ -113,7 +113,7 @@ type sourcePage struct {
 // showSource reads the page that the price of a tool was taken from, and proposes its words as the quotation.
 func (d *sources) showSource(r *request, c *draft) (_ *response, err error) {
 	if c.doc == nil || c.doc.Kind() != catalog.ToolKind {
-		return nil, noPage()
+		return nil, errNoPage
 	}
 	data := sourcePage{
 		page: r.page("Citer le prix"), Copy: c.row(), URL: c.doc.Value("price_source").Text,
@@ -160,7 +160,7 @@ func (p *sourcePage) explain(err error, status int) {
 // she pasted.
 func (d *sources) mark(r *request, c *draft) (*response, error) {
 	if c.doc == nil || c.doc.Kind() != catalog.ToolKind {
-		return nil, noPage()
+		return nil, errNoPage
 	}
 	price, words, _ := strings.Cut(r.PostForm.Get("mots"), ": ")
 	pasted := oneLine(r.PostForm.Get("colle"))
@@ -173,7 +173,7 @@ func (d *sources) mark(r *request, c *draft) (*response, error) {
 	}
 	revision, err := strconv.ParseInt(r.PostForm.Get("revision"), 10, 64)
 	if err != nil {
-		return nil, unreadableForm()
+		return nil, errUnreadableForm
 	}
 	c.Revision = revision // that she read
 	published, missing := document.Open(c.file(), c.Original)

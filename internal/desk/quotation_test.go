@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -80,8 +79,7 @@ func (p person) readPage(copied, address string) (page, revision string) {
 func TestWordsOfAPageAreMarkedAsTheQuotation(t *testing.T) {
 	each(t, func(t *testing.T, n *newsroom) {
 		bob, v := n.as("Bob"), newVendor(t)
-		copied := bob.open("outils/plume")
-		bob.save(copied, "f.tagline", "Écrit bien").Is(http.StatusSeeOther)
+		copied := bob.edit("outils/plume", "f.tagline", "Écrit bien")
 		page, revision := bob.readPage(copied, v.URL+"/tarifs")
 		own := strings.Index(page, `value="19 €/mois: Pro 19 € par mois">`)
 		other := strings.Index(page, `value="49 €/mois: Équipe 49 € par mois">`)
@@ -99,11 +97,8 @@ func TestWordsOfAPageAreMarkedAsTheQuotation(t *testing.T) {
 			r := bob.post(copied+"/source", append(step.fields, "revision", revision, "mots", chosen)...).Is(http.StatusSeeOther)
 			place, part, _ := strings.Cut(r.Header.Get("Location"), "#")
 			bob.get(place).OK().Contains(`id="`+part+`">Prix<`, "La citation est dans la fiche", "Citer un autre prix")
-			found, err := n.db.Copies.Find(t.Context(), filepath.Base(copied))
 			for _, line := range step.want {
-				if err != nil || !strings.Contains(string(found.Data), "\n"+line+"\n") {
-					t.Errorf("%v: %q is not in\n%s", err, line, found.Data)
-				}
+				n.text(copied).has("\n" + line + "\n")
 			}
 			bob.post(copied+"/source", "revision", revision, "mots", "19 €/mois: Pro").Is(http.StatusUnprocessableEntity).Contains("enregistrée ailleurs")
 			page = bob.get(copied + "/source").OK().Contains(`par mois" checked>`).Body
@@ -111,17 +106,12 @@ func TestWordsOfAPageAreMarkedAsTheQuotation(t *testing.T) {
 		}
 		// The price that is published needs no history.
 		bob.post(copied+"/source", "revision", revision, "mots", "19 €/mois: Pro 19 € par mois", "montant", "oui").Is(http.StatusSeeOther)
-		if found, err := n.db.Copies.Find(t.Context(), filepath.Base(copied)); err != nil || strings.Contains(string(found.Data), "price_history") {
-			t.Errorf("%v: %s", err, found.Data)
-		}
+		n.text(copied).lacks("price_history")
 		fresh := bob.follow(bob.post("/redaction/nouvelle", "genre", "outils", "nom", "Gomme")) // nor does one that never was
 		bob.save(fresh, "f.price", "9 €/mois").Is(http.StatusSeeOther)
 		_, first := bob.readPage(fresh, v.URL+"/un")
 		bob.post(fresh+"/source", "revision", first, "mots", "19 €/mois: Pro 19 € par mois", "montant", "oui").Is(http.StatusSeeOther)
-		if found, err := n.db.Copies.Find(t.Context(), filepath.Base(fresh)); err != nil || !strings.Contains(string(found.Data), "price: 19 €/mois\n") ||
-			strings.Contains(string(found.Data), "price_history") {
-			t.Errorf("%v: %s", err, found.Data)
-		}
+		n.text(fresh).has("price: 19 €/mois\n").lacks("price_history")
 		bob.post(copied+"/source", "revision", revision).Is(http.StatusUnprocessableEntity).Contains("Choisissez", `href="`+copied+`/source"`)
 		long := bob.post(copied+"/source", "revision", revision, "colle", strings.Repeat("19 €", 76))
 		long.Is(http.StatusUnprocessableEntity).Contains("de 3 à 300\u00a0caractères")
@@ -141,9 +131,7 @@ func TestTheOnlyAmountOfAPageIsChosenIfItIsThePrice(t *testing.T) {
 	want := strings.NewReplacer(
 		"price_checked_at: 2026-01-01\n", "price_checked_at: 2026-11-16\n", "tier: 1\n", "price_source: "+v.URL+"/un\nprice_quote: Pro 19 € par mois\ntier: 1\n",
 	).Replace(plume)
-	if got := me.read("outils/plume.md"); got != want {
-		t.Errorf("the file is\n%s", got)
-	}
+	me.file("outils/plume.md").is(want)
 	me.get(me.open("outils/plume") + "/source").OK()
 	me.write("pages/equipe.md", "---\ntitle: L’équipe\n---\nNous.\n")
 	me.now = me.now.Add(16 * time.Second)
@@ -174,10 +162,7 @@ func TestWordsOfAPageCanBePastedInstead(t *testing.T) {
 	}
 	fields := []string{"revision", revision, "colle", "Gratuit à vie", "mots", "49 €/mois: Équipe", "montant", "oui"}
 	me.post(copied+"/source", fields...).Is(http.StatusSeeOther)
-	got := me.read("outils/encre.md")
-	if !strings.Contains(got, "\nprice_quote: Gratuit à vie\n") || !strings.Contains(got, "\nprice: 0 €/mois\n") {
-		t.Errorf("the file is\n%s", got)
-	}
+	me.file("outils/encre.md").has("\nprice_quote: Gratuit à vie\n", "\nprice: 0 €/mois\n")
 }
 
 // An amount can become the price if it is in euros, and the record shows no other words.
@@ -237,8 +222,7 @@ func TestAPageThatCannotBeReadSaysWhyAndWhatHelps(t *testing.T) {
 func TestPagesAreReadOneAtATimeAndThirtyAMinute(t *testing.T) {
 	n, v := newNewsroom(t, databases.OpenDSN(t, databases.SQLite(t)), t.TempDir()), newVendor(t)
 	bob := n.as("Bob")
-	copied := bob.open("outils/plume")
-	bob.save(copied, "f.price_source", v.URL+"/attend").Is(http.StatusSeeOther)
+	copied := bob.edit("outils/plume", "f.price_source", v.URL+"/attend")
 	ctx, leave := context.WithCancel(t.Context())
 	r := httptest.NewRequestWithContext(ctx, http.MethodGet, base+copied+"/source", nil)
 	r.Header.Set("X-Who", "Bob")

@@ -43,7 +43,7 @@ func (d *desk) record(r *request) (row, []byte, *catalog.Catalog, error) {
 	all := d.rows(r.folder, r.Now)
 	i := slices.IndexFunc(all, func(x row) bool { return x.File() == file })
 	if i < 0 {
-		return row{}, nil, nil, noPage()
+		return row{}, nil, nil, errNoPage
 	}
 	s, err := d.scheduledFor(r.folder, file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -100,7 +100,7 @@ func (d *desk) copyOf(r *request, c deskdb.WorkingCopy) (deskdb.WorkingCopy, err
 	if d.isLocal() && c.Replaces != "" { // nothing else publishes what it changes elsewhere
 		changes, err := d.changes(r.Context(), r.folder, &draft{WorkingCopy: c})
 		if err == nil {
-			_, err = d.Folder.Publish(r.Context(), worktree.Publication{Changes: changes})
+			err = d.Folder.Publish(r.Context(), worktree.Publication{Changes: changes})
 		}
 		if err != nil {
 			return c, err
@@ -222,7 +222,7 @@ func (d *records) rename(r *request) (*response, error) {
 		return nil, err
 	}
 	if found.Next { // it has the address of the record that it replaces
-		return nil, noPage()
+		return nil, errNoPage
 	}
 	file, err := d.free(r, found.Kind.Folder, r.PostForm.Get("adresse"))
 	if err != nil {
@@ -242,7 +242,7 @@ func (d *records) retire(r *request) (*response, error) {
 		return nil, err
 	}
 	if found.Kind != catalog.ToolKind || found.Next {
-		return nil, noPage()
+		return nil, errNoPage
 	}
 	reason, day := r.PostForm.Get("raison"), r.PostForm.Get("jour")
 	text := strings.TrimSpace(unixLines(r.PostForm.Get("texte")))
@@ -264,10 +264,9 @@ const settingsFile = "catalogue.yaml"
 
 type settingsPage struct {
 	page
-	Name, URL  string
-	Categories []catalog.Category
-	Pages      []row
-	Copies     []copyRow
+	Catalog *catalog.Catalog
+	Pages   []row
+	Copies  []copyRow
 }
 
 func (d *records) showSettings(r *request) (*response, error) {
@@ -275,14 +274,11 @@ func (d *records) showSettings(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := settingsPage{page: r.page("Réglages")}
+	data := settingsPage{page: r.page("Réglages"), Catalog: cmp.Or(r.folder.Catalog, &catalog.Catalog{})}
 	for _, c := range copies {
 		if c.File == settingsFile {
 			data.Copies = append(data.Copies, c)
 		}
-	}
-	if r.folder.Catalog != nil {
-		data.Name, data.URL, data.Categories = r.folder.Catalog.Name, r.folder.Catalog.URL, r.folder.Catalog.InOrder().Categories
 	}
 	for _, x := range d.rows(r.folder, r.Now) {
 		if x.Kind == catalog.PageKind {

@@ -85,20 +85,20 @@ func (d *desk) run(w http.ResponseWriter, r *request, role account.Role, page pa
 	r.Visitor, err = d.Config.Visitor(w, r.Request.Request)
 	switch isForm := r.Method == http.MethodPost; {
 	case errors.Is(err, ErrStranger) && isForm:
-		return nil, sessionEnded()
+		return nil, errSessionEnded
 	case errors.Is(err, ErrStranger):
 		return &response{Status: http.StatusSeeOther, Location: accountsite.SignInPath(r.URL.Path)}, nil
 	case err != nil:
 		return nil, err
 	case !r.Role.Includes(role):
-		return nil, noPage() // also for authors where only editors may go
+		return nil, errNoPage // also for authors where only editors may go
 	case isForm:
 		err = r.ReadForm(w, maxForm, maxUpload, requestTimeout)
 		if err != nil {
-			return nil, unreadableForm()
+			return nil, errUnreadableForm
 		}
 		if subtle.ConstantTimeCompare([]byte(r.PostFormValue("jeton")), []byte(r.Token)) != 1 { // from a page of another session
-			return nil, sessionEnded()
+			return nil, errSessionEnded
 		}
 	}
 	if r.isLocal && r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, copiesPath) { // she may have saved
@@ -118,48 +118,42 @@ func (d *desk) notFound(r *request) (*response, error) {
 	if a := r.Cleaned(); a != nil {
 		return a, nil
 	}
-	return nil, noPage()
+	return nil, errNoPage
 }
 
 // failures are the pages of the errors of packages below, the most specific first.
 var failures = []forms.Known{
-	forms.On(sqldb.ErrNotFound, noPage()),
-	forms.On(context.DeadlineExceeded, unavailable),
-	forms.On(context.Canceled, unavailable), // the client is gone
-	{Is: sqldb.IsOutage, Page: unavailable},
+	forms.On(sqldb.ErrNotFound, errNoPage),
+	forms.On(context.DeadlineExceeded, errUnavailable),
+	forms.On(context.Canceled, errUnavailable), // the client is gone
+	{Is: sqldb.IsOutage, Page: errUnavailable},
 }
 
-var unavailable = &failure{
-	Status: http.StatusServiceUnavailable, Title: "Rédaction indisponible",
-	Text: "La rédaction est momentanément indisponible, et rien n’a été fait. Gardez cette page ouverte et réessayez " +
-		"dans une minute.",
-}
-
-func noPage() *failure {
-	return &failure{Status: http.StatusNotFound, Title: "Page introuvable", Text: "Cette adresse ne mène à aucune page de la rédaction, ou ce qu’elle montrait n’existe plus."}
-}
-
-func crossOrigin() *failure {
-	return &failure{
+// The pages of failures that are always the same.
+var (
+	errUnavailable = &failure{
+		Status: http.StatusServiceUnavailable, Title: "Rédaction indisponible",
+		Text: "La rédaction est momentanément indisponible, et rien n’a été fait. Gardez cette page ouverte et réessayez " +
+			"dans une minute.",
+	}
+	errNoPage = &failure{
+		Status: http.StatusNotFound, Title: "Page introuvable",
+		Text: "Cette adresse ne mène à aucune page de la rédaction, ou ce qu’elle montrait n’existe plus.",
+	}
+	errCrossOrigin = &failure{
 		Status: http.StatusForbidden, Title: "Demande refusée", Text: "Cette demande vient d’un autre site que le nôtre\u00a0: par prudence, rien n’a été fait. Si c’est bien ce " +
 			"que vous vouliez, ouvrez la rédaction ici et recommencez.",
 	}
-}
-
-func sessionEnded() *failure {
-	return &failure{
+	errSessionEnded = &failure{
 		Status: http.StatusForbidden, Title: "Session terminée", Text: "Votre session s’est terminée pendant que cette page était ouverte\u00a0: rien n’a été fait. Copiez " +
 			"d’abord ce que vous avez écrit, au besoin en revenant à la page précédente. Reconnectez-vous ensuite dans un autre " +
 			"onglet, puis rechargez celui-ci.",
 	}
-}
-
-func unreadableForm() *failure {
-	return &failure{
+	errUnreadableForm = &failure{
 		Status: http.StatusBadRequest, Title: "Formulaire illisible", Text: "Le formulaire est trop grand ou abîmé\u00a0: rien n’a été fait. Un texte a au plus un mégaoctet, une image " +
 			"dix. Revenez à la page et recommencez.",
 	}
-}
+)
 
 // refused is the failure of a form that asks for something impossible.
 func refused(text string) *failure {

@@ -70,26 +70,18 @@ func (c *draft) changed() ([]difference, []passage) {
 	return differences(c.known, original, c.doc), passages(original.Body(), c.doc.Body())
 }
 
-func (d *copies) askReview(r *request, c *draft) (*response, error) {
-	return d.step(r, c, deskdb.CopyForReview, "demande", false)
+// step returns the page that changes the state of the revision of a working copy that somebody has read.
+func (d *copies) step(state, done string) func(*request, *draft) (*response, error) {
+	return func(r *request, c *draft) (*response, error) { return d.setState(r, c, state, done) }
 }
 
-func (d *copies) approve(r *request, c *draft) (*response, error) {
-	return d.step(r, c, deskdb.CopyReady, "accord", false)
-}
-
-func (d *copies) giveBack(r *request, c *draft) (*response, error) {
-	return d.step(r, c, deskdb.CopyInProgress, "retour", true)
-}
-
-// step changes the state of the revision of a working copy that somebody has read.
-func (d *copies) step(r *request, c *draft, state, done string, needsNote bool) (*response, error) {
+func (d *copies) setState(r *request, c *draft, state, done string) (*response, error) {
 	revision, err := strconv.ParseInt(r.PostForm.Get("revision"), 10, 64)
 	if err != nil {
-		return nil, unreadableForm()
+		return nil, errUnreadableForm
 	}
 	note := strings.TrimSpace(unixLines(r.PostForm.Get("mot")))
-	if needsNote && note == "" {
+	if state == deskdb.CopyInProgress && note == "" {
 		return nil, refused("Dites en quelques mots ce qui est à reprendre, puis rendez la fiche.")
 	}
 	err = d.Copies.SetState(r.Context(), c.ID, revision, deskdb.CopyStep{State: state, Note: note, By: r.Email}, r.Now)

@@ -292,7 +292,7 @@ func (h *house) tryAccount(t *testing.T, pattern string) {
 		}
 		r := p.fill(path, fields).Is(want)
 		if row.visitor == http.StatusForbidden && who == "" {
-			r.Contains("Session terminée")
+			r.Contains("Session terminée", "rien n’a été fait", "Reconnectez-vous")
 		}
 	}
 }

@@ -177,7 +177,7 @@ func (d *publications) unschedule(r *request) (*response, error) {
 	if err := doc.Set("publish_at", document.Value{}); err != nil {
 		return nil, refused(sentence(err))
 	}
-	c := deskdb.WorkingCopy{Path: found.File(), Data: doc.Bytes(), Author: r.Email}
+	c := deskdb.WorkingCopy{Path: found.File(), Data: doc.Bytes()}
 	if found.Next {
 		c.Path = strings.TrimSuffix(c.Path, nextSuffix) + ".md"
 		c.Original, err = d.Folder.Read(c.Path)
@@ -185,10 +185,7 @@ func (d *publications) unschedule(r *request) (*response, error) {
 			return nil, err
 		}
 	}
-	kept, err := d.Copies.Create(r.Context(), c, r.Now)
-	if errors.Is(err, sqldb.ErrTooMany) {
-		return nil, refused("Il y a déjà 500\u00a0copies de travail, le plus possible\u00a0: publiez-en ou supprimez-en d’abord.")
-	}
+	kept, err := d.copyOf(r, c)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +194,7 @@ func (d *publications) unschedule(r *request) (*response, error) {
 			"programmé devienne la vôtre.")
 	}
 	a, err := d.send(r, nil, worktree.Publication{
-		Changes: []worktree.Change{{Path: found.File(), Base: hash(data)}}, Message: "Annule la programmation de " + found.Name,
+		Changes: []worktree.Change{{Path: found.File(), Base: worktree.Hash(data)}}, Message: "Annule la programmation de " + found.Name,
 	})
 	if a != nil || err != nil { // the folder still has it
 		return a, errors.Join(err, d.Copies.Delete(r.Context(), kept.ID, kept.Revision))

@@ -3,7 +3,6 @@ package desk_test
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,13 +32,10 @@ func (n *newsroom) seen(path string) string {
 
 func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
 	each(t, func(t *testing.T, n *newsroom) {
-		for _, name := range []string{"Ada", "Bob"} {
-			n.join(name)
-		}
+		n.join("Ada", "Bob")
 		bob, ada := n.as("Bob"), n.as("Ada")
 		ada.publish("copie", n.seen(ada.open("outils/encre"))).Is(http.StatusSeeOther)
-		copied := bob.open("outils/plume")
-		bob.save(copied, "f.tagline", "Écrit demain").Is(http.StatusSeeOther)
+		copied := bob.edit("outils/plume", "f.tagline", "Écrit demain")
 		ada.get(copied+"/programmation").OK().Contains("Europe/Paris", `min="2026-11-16T10:31"`)
 		for when, want := range map[string]string{
 			"":                 "un jour et une heure",
@@ -52,12 +48,8 @@ func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
 			ada.post(copied+"/programmation", "copie", n.seen(copied), "quand", when).Is(http.StatusUnprocessableEntity).Contains(want)
 		}
 		ada.post(copied+"/programmation", "copie", n.seen(copied), "quand", "2026-12-01T09:00").Is(http.StatusSeeOther)
-		if got := n.read("outils/plume.next.md"); !strings.Contains(got, `publish_at: "2026-12-01T09:00"`) || !strings.Contains(got, "Écrit demain") {
-			t.Errorf("the file is\n%s", got)
-		}
-		if n.read("outils/plume.md") != plume {
-			t.Error("the record changed before its hour")
-		}
+		n.file("outils/plume.next.md").has(`publish_at: "2026-12-01T09:00"`, "Écrit demain")
+		n.file("outils/plume.md").is(plume)
 		bob.get(copied).Is(http.StatusNotFound)
 		log, err := n.db.Catalogue.Versions(t.Context(), 1)
 		if err != nil || len(log) != 1 || log[0].Author != "Ada" {
@@ -68,17 +60,12 @@ func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
 		again := bob.open("outils/plume")
 		ada.post(again+"/programmation", "copie", n.seen(again), "quand", "2026-12-02T09:00").Is(http.StatusUnprocessableEntity).Contains("déjà programmée")
 
-		mine := ada.open("outils/plume")
-		ada.save(mine, "f.tagline", "Autre chose").Is(http.StatusSeeOther)
+		mine := ada.edit("outils/plume", "f.tagline", "Autre chose")
 		ada.post("/redaction/fiches/outils/plume.next/deprogrammation").Is(http.StatusUnprocessableEntity).Contains("déjà une copie")
 		ada.post(mine+"/suppression", "copie", n.seen(mine)).Is(http.StatusSeeOther)
 		kept := ada.follow(ada.post("/redaction/fiches/outils/plume.next/deprogrammation"))
-		if got := n.copyOf(kept); got != strings.Replace(plume, "Écrit vite", "Écrit demain", 1) {
-			t.Errorf("the text that was scheduled became\n%s", got)
-		}
-		if _, err := os.Stat(filepath.Join(n.dir, "outils/plume.next.md")); err == nil {
-			t.Error("it is still scheduled")
-		}
+		n.text(kept).is(strings.Replace(plume, "Écrit vite", "Écrit demain", 1))
+		n.isGone("outils/plume.next.md")
 		ada.post("/redaction/fiches/outils/plume/deprogrammation").Is(http.StatusUnprocessableEntity).Contains("n’est pas programmée")
 
 		added := ada.follow(ada.post("/redaction/fiches/outils/encre/double", "adresse", "stylo"))
@@ -89,9 +76,7 @@ func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
 		ada.post(added+"/programmation", "copie", n.seen(added), "quand", "2026-12-01T09:00").Is(http.StatusSeeOther)
 		n.now = n.now.Add(time.Minute)
 		ada.get("/redaction/programmation").OK().Contains("Stylo")
-		if got := n.copyOf(ada.follow(ada.post("/redaction/fiches/outils/stylo/deprogrammation"))); got != text {
-			t.Errorf("the text that was scheduled became\n%s", got)
-		}
+		n.text(ada.follow(ada.post("/redaction/fiches/outils/stylo/deprogrammation"))).is(text)
 		ada.get("/redaction/programmation").OK().Contains("Rien n’est programmé")
 	})
 }
@@ -122,14 +107,10 @@ func TestATextThatIsToReplaceARecordMovesAndGoesWithIt(t *testing.T) {
 				t.Errorf("%s is\n%s", file, n.read(file))
 			}
 		}
-		if got := n.read("outils/plume-2.next.md"); !strings.Contains(got, "Écrit demain") || !strings.Contains(got, "- plumeau\n") {
-			t.Errorf("what is scheduled is\n%s", got)
-		}
+		n.file("outils/plume-2.next.md").has("Écrit demain", "- plumeau\n")
 		ada.get("/redaction/programmation").OK().Contains("/redaction/fiches/outils/plume-2.next")
 
-		copied = ada.open("outils/encre")
-		ada.save(copied, "f.tagline", "Coule demain").Is(http.StatusSeeOther)
-		ada.post(copied+"/programmation", "copie", n.seen(copied), "quand", "2026-12-02T09:00").Is(http.StatusSeeOther)
+		ada.schedules("outils/encre", "Coule demain", "2026-12-02T09:00")
 		retired := ada.follow(ada.post("/redaction/fiches/outils/encre/retrait", "raison", "mort", "jour", "2026-11-30", "texte", "Fini."))
 		ada.get(retired + "/publication").OK().Contains("ne paraîtra pas").Lacks("À corriger")
 		ada.publish("copie", n.seen(retired)).Is(http.StatusSeeOther)
@@ -141,13 +122,9 @@ func TestATextThatIsToReplaceARecordMovesAndGoesWithIt(t *testing.T) {
 
 func TestATextWhoseHourHasComeIsTheOneThatIsEdited(t *testing.T) {
 	each(t, func(t *testing.T, n *newsroom) {
-		for _, name := range []string{"Ada", "Bob"} {
-			n.join(name)
-		}
+		n.join("Ada", "Bob")
 		bob, ada := n.as("Bob"), n.as("Ada")
-		copied := ada.open("outils/plume")
-		ada.save(copied, "f.tagline", "Écrit demain").Is(http.StatusSeeOther)
-		ada.post(copied+"/programmation", "copie", n.seen(copied), "quand", "2026-11-16T11:00").Is(http.StatusSeeOther)
+		ada.schedules("outils/plume", "Écrit demain", "2026-11-16T11:00")
 		late := bob.open("outils/plume") // of the text before
 		bob.save(late, "f.name", "Plume 2").Is(http.StatusSeeOther)
 		n.now = n.now.Add(time.Hour)
@@ -156,27 +133,17 @@ func TestATextWhoseHourHasComeIsTheOneThatIsEdited(t *testing.T) {
 		}
 		ada.get(late+"/conflit").OK().Contains("Écrit demain", "Écrit vite")
 		ada.publish("copie", n.seen(late)).Lacks("fait=publiee")
-		if n.read("outils/plume.md") != plume {
-			t.Error("a text that she had not seen was replaced")
-		}
-		copied = ada.open("outils/plume")
-		if got := n.copyOf(copied); got != strings.Replace(plume, "Écrit vite", "Écrit demain", 1) {
-			t.Errorf("what is edited is\n%s", got)
-		}
+		n.file("outils/plume.md").is(plume)
+		copied := ada.open("outils/plume")
+		n.text(copied).is(strings.Replace(plume, "Écrit vite", "Écrit demain", 1))
 		ada.save(copied, "f.tagline", "Écrit ensuite").Is(http.StatusSeeOther)
 		ada.publish("copie", n.seen(copied)).Is(http.StatusSeeOther)
-		if got := n.read("outils/plume.md"); got != strings.Replace(plume, "Écrit vite", "Écrit ensuite", 1) {
-			t.Errorf("the file is\n%s", got)
-		}
-		if _, err := os.Stat(filepath.Join(n.dir, "outils/plume.next.md")); err == nil {
-			t.Error("the text before is still beside it")
-		}
+		n.file("outils/plume.md").is(strings.Replace(plume, "Écrit vite", "Écrit ensuite", 1))
+		n.isGone("outils/plume.next.md")
 
 		// Scheduling folds in what has appeared, as publishing does.
 		for i, text := range []string{"Écrit tôt", "Écrit tard"} {
-			copied = ada.open("outils/plume")
-			ada.save(copied, "f.tagline", text).Is(http.StatusSeeOther)
-			ada.post(copied+"/programmation", "copie", n.seen(copied), "quand", fmt.Sprintf("2026-11-16T1%d:00", 3+3*i)).Is(http.StatusSeeOther)
+			ada.schedules("outils/plume", text, fmt.Sprintf("2026-11-16T1%d:00", 3+3*i))
 			n.now = n.now.Add(3 * time.Hour)
 		}
 		if got := n.read("outils/plume.md"); got != strings.Replace(plume, "Écrit vite", "Écrit tôt", 1) || !strings.Contains(n.read("outils/plume.next.md"), "Écrit tard") {
@@ -185,81 +152,52 @@ func TestATextWhoseHourHasComeIsTheOneThatIsEdited(t *testing.T) {
 	})
 }
 
-func TestOutsideGitAVersionIsUndoneByWhatItReplaced(t *testing.T) {
-	each(t, func(t *testing.T, n *newsroom) {
-		n.join("Ada")
-		ada := n.as("Ada")
-		publish := func(record, field, value string) {
-			t.Helper()
-			n.now = n.now.Add(time.Minute)
-			copied := ada.open(record)
-			ada.save(copied, field, value).Is(http.StatusSeeOther)
-			ada.publish("copie", n.seen(copied)).Is(http.StatusSeeOther)
-		}
-		publish("outils/encre", "f.tagline", "Coule")
-		publish("outils/plume", "f.price", "29 €/mois")
-		publish("outils/encre", "f.tagline", "Coule bien")
-		ada.get("/redaction/versions/2").OK().Contains("<del>29 €/mois</del>", "Annuler la version")
-		ada.post("/redaction/versions/2/annulation").Is(http.StatusSeeOther)
-		if n.read("outils/plume.md") != plume {
-			t.Error("the folder is not as before")
-		}
-		publish("outils/plume", "f.tagline", "Écrit encore")
-		now, err := n.db.Catalogue.Load(t.Context())
-		if err != nil || now.Catalog.Tool("plume").Price != "19 €/mois" {
-			t.Errorf("%v, %v", now.Catalog.Tool("plume"), err)
-		}
-		ada.post("/redaction/versions/2/annulation").Is(http.StatusUnprocessableEntity)
-		ada.post("/redaction/versions/1/annulation").Is(http.StatusUnprocessableEntity)
-	})
-}
-
 func TestAnUndoneVersionDoesNotComeBack(t *testing.T) {
 	databases.Each(t, func(t *testing.T, db *testdb.DB) {
 		n, git := newRepository(t, db, map[string]string{"outils/plume.md": plume, "outils/encre.md": encre})
-		n.join("Ada")
-		ada := n.as("Ada")
-		publish := func(record, field, value string) {
-			t.Helper()
-			n.now = n.now.Add(time.Minute)
-			copied := ada.open(record)
-			ada.save(copied, field, value).Is(http.StatusSeeOther)
-			ada.publish("copie", n.seen(copied)).Is(http.StatusSeeOther)
+		isClean := undoes(t, n)
+		if log := git("log", "-2", "--format=%an %s"); !isClean || git("status", "--porcelain") != "" || !strings.HasSuffix(log, "Ada Annule la version 2 (Plume\u00a0: 19 → 29\u00a0€/mois)\n") {
+			t.Errorf("the folder is not as before: %s", log)
 		}
-		publish("outils/encre", "f.tagline", "Coule")
-		publish("outils/plume", "f.price", "29 €/mois")
-		publish("outils/encre", "f.tagline", "Coule bien")
-		const price = "Plume\u00a0: 19 → 29\u00a0€/mois"
-		ada.get("/redaction/versions").OK().
-			Contains("/redaction/versions/2", price+"<", "Encre\u00a0: accroche<", "Ada")
-		ada.get("/redaction/versions/2").OK().
-			Contains(price+"<", "<del>29 €/mois</del>", "<ins>19 €/mois</ins>", "Annuler la version")
-		ada.get("/redaction/versions/9").Is(http.StatusNotFound)
-		ada.get("/redaction/versions/1").OK().Contains("ne sont pas connus").Lacks("Annuler la version")
-		ada.post("/redaction/versions/1/annulation").Is(http.StatusUnprocessableEntity)
-		ada.post("/redaction/versions/2/annulation").Is(http.StatusSeeOther)
-		isUndone := strings.Contains(git("log", "-1", "--format=%an %s"), "Ada Annule la version 2 ("+price+")")
-		if n.read("outils/plume.md") != plume || git("status", "--porcelain") != "" || !isUndone {
-			t.Errorf("the folder is not as before: %s", git("log", "--stat", "-2"))
-		}
-		publish("outils/encre", "f.tagline", "Coule à flots")
-		now, err := n.db.Catalogue.Load(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, tool := range now.Catalog.Tools {
-			if tool.Slug == "plume" && tool.Price != "19 €/mois" {
-				t.Errorf("the price is %s", tool.Price)
-			}
-		}
-		ada.get("/redaction/versions/2").OK().Contains("Plume\u00a0: prix<", "rien à annuler").
-			Lacks("Annuler la version")
-		ada.post("/redaction/versions/2/annulation").Is(http.StatusUnprocessableEntity)
-		log, err := n.db.Catalogue.Versions(t.Context(), 9)
-		if err != nil || len(log) != 5 || log[1].Undoes != 2 || log[1].Token != "Ada" {
-			t.Errorf("%+v, %v", log, err)
+		n.as("Ada").get("/redaction/versions/1").OK().Contains("ne sont pas connus").Lacks("Annuler la version")
+	})
+}
+
+func TestOutsideGitAVersionIsUndoneByWhatItReplaced(t *testing.T) {
+	each(t, func(t *testing.T, n *newsroom) {
+		if !undoes(t, n) {
+			t.Error("the folder is not as before")
 		}
 	})
+}
+
+// undoes undoes the second of three versions, publishes another one, and reports whether the folder was as before.
+func undoes(t *testing.T, n *newsroom) (isAsBefore bool) {
+	t.Helper()
+	n.join("Ada")
+	ada := n.as("Ada")
+	ada.publishes("outils/encre", "f.tagline", "Coule")
+	ada.publishes("outils/plume", "f.price", "29 €/mois")
+	ada.publishes("outils/encre", "f.tagline", "Coule bien")
+	const price = "Plume\u00a0: 19 → 29\u00a0€/mois<"
+	ada.get("/redaction/versions").OK().Contains("/redaction/versions/2", price, "Encre\u00a0: accroche<", "Ada")
+	ada.get("/redaction/versions/2").OK().Contains(price, "<del>29 €/mois</del>", "<ins>19 €/mois</ins>", "Annuler la version")
+	ada.get("/redaction/versions/9").Is(http.StatusNotFound)
+	ada.post("/redaction/versions/1/annulation").Is(http.StatusUnprocessableEntity)
+	ada.post("/redaction/versions/2/annulation").Is(http.StatusSeeOther)
+	isAsBefore = n.read("outils/plume.md") == plume
+	ada.publishes("outils/encre", "f.tagline", "Coule à flots")
+	now, err := n.db.Catalogue.Load(t.Context())
+	if err != nil || now.Catalog.Tool("plume").Price != "19 €/mois" {
+		t.Errorf("%v, %v", now.Catalog.Tool("plume"), err)
+	}
+	ada.get("/redaction/versions/2").OK().Contains("Plume\u00a0: prix<", "rien à annuler").Lacks("Annuler la version")
+	ada.post("/redaction/versions/2/annulation").Is(http.StatusUnprocessableEntity)
+	log, err := n.db.Catalogue.Versions(t.Context(), 9)
+	if err != nil || len(log) != 5 || log[1].Undoes != 2 || log[1].Token != "Ada" {
+		t.Errorf("%+v, %v", log, err)
+	}
+	return isAsBefore
 }
 
 func TestAnUndoneRenameKeepsTheAddressThatWasPublic(t *testing.T) {
@@ -268,9 +206,7 @@ func TestAnUndoneRenameKeepsTheAddressThatWasPublic(t *testing.T) {
 		n, _ := newRepository(t, db, map[string]string{"outils/plume.md": plume, "outils/encre.md": encre, "comparatifs/duel.md": duel, "articles/un.md": article})
 		n.join("Ada")
 		ada := n.as("Ada")
-		copied := ada.open("outils/encre")
-		ada.save(copied, "f.tagline", "Coule").Is(http.StatusSeeOther)
-		ada.publish("copie", n.seen(copied)).Is(http.StatusSeeOther)
+		ada.publishes("outils/encre", "f.tagline", "Coule")
 		for i, record := range []string{"outils/plume", "comparatifs/duel", "articles/un"} {
 			n.now = n.now.Add(time.Minute)
 			renamed := ada.follow(ada.post("/redaction/fiches/"+record+"/nom", "adresse", "neuf"))

@@ -101,10 +101,10 @@ func (d *copies) showShared(r *request) (*response, error) {
 				d.Log.Warn("a view of a private link was not counted", "share", s.ID, "error", err)
 			}
 		}
-		return &response{Write: shown.writePage(page, catalog.Day(s.ExpiresAt))}, nil
+		return &response{Write: shown.page(r, page, catalog.Day(s.ExpiresAt)).sendShared}, nil
 	}
 	if shown.has(r, "/"+rest) {
-		return &response{Write: shown.writeFile("/" + rest)}, nil
+		return &response{Write: shown.serve(r, "/"+rest).sendShared}, nil
 	}
 	return sharedNotice(r, http.StatusNotFound, "Lien sans page", "Il n’y a pas de page à cette adresse."), nil
 }
@@ -157,7 +157,7 @@ type sharedRecord struct {
 }
 
 // serve returns the site's response for an address, as an anonymous visitor gets it.
-func (s *sharedRecord) serve(r *http.Request, path string) *recorder {
+func (s *sharedRecord) serve(r *request, path string) *recorder {
 	inner := (&http.Request{Method: http.MethodGet, URL: &url.URL{Path: path}, Host: r.Host, Header: http.Header{}}).WithContext(r.Context())
 	page := &recorder{header: http.Header{}, status: http.StatusOK}
 	s.site.ServeHTTP(page, inner)
@@ -169,7 +169,7 @@ func (s *sharedRecord) has(r *request, picture string) bool {
 		return false
 	}
 	for _, address := range s.pages {
-		page := s.serve(r.Request.Request, address).body.Bytes()
+		page := s.serve(r, address).body.Bytes()
 		i := bytes.Index(page, []byte(picture))
 		if i >= 0 && bytes.ContainsAny(page[i+len(picture):i+len(picture)+1], `" `) {
 			return true
@@ -178,30 +178,24 @@ func (s *sharedRecord) has(r *request, picture string) bool {
 	return false
 }
 
-func (s *sharedRecord) writeFile(path string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { s.write(w, s.serve(r, path)) }
-}
-
-// writePage writes a page with a sentence that says what it is. Its links lead to the public site.
-func (s *sharedRecord) writePage(path, until string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		page := s.serve(r, path)
-		body := relinkMedia(page.body.Bytes(), s.prefix)
-		for rest, address := range s.pages {
-			to := strings.TrimSuffix(s.prefix+"/"+rest, "/")
-			for _, end := range []string{`"`, "#"} {
-				body = bytes.ReplaceAll(body, []byte(` href="`+address+end), []byte(` href="`+to+end))
-			}
+// page returns a page with a sentence that says what it is. Its links lead to the public site.
+func (s *sharedRecord) page(r *request, path, until string) *recorder {
+	page := s.serve(r, path)
+	body := relinkMedia(page.body.Bytes(), s.prefix)
+	for rest, address := range s.pages {
+		to := strings.TrimSuffix(s.prefix+"/"+rest, "/")
+		for _, end := range []string{`"`, "#"} {
+			body = bytes.ReplaceAll(body, []byte(` href="`+address+end), []byte(` href="`+to+end))
 		}
-		if s.isNew { // the public site has no page of it
-			body = regexp.MustCompile(`<a( [^>]*)? href="/[^"]*/`+regexp.QuoteMeta(s.slug)+`[/"#?.][^>]*>`).ReplaceAll(body, []byte("<a>"))
-		}
-		const masthead = `<header class="masthead">`
-		notice := `<aside class="preview" aria-label="Brouillon"><p><strong>Brouillon.</strong> La rédaction vous montre cette page avant sa ` +
-			`publication, jusqu’au ` + template.HTMLEscapeString(french.Date(until)) + `. Merci de ne pas transmettre son adresse.</p></aside>` + "\n"
-		page.body = *bytes.NewBuffer(bytes.Replace(body, []byte(masthead), []byte(notice+masthead), 1))
-		s.write(w, page)
 	}
+	if s.isNew { // the public site has no page of it
+		body = regexp.MustCompile(`<a( [^>]*)? href="/[^"]*/`+regexp.QuoteMeta(s.slug)+`[/"#?.][^>]*>`).ReplaceAll(body, []byte("<a>"))
+	}
+	const masthead = `<header class="masthead">`
+	notice := `<aside class="preview" aria-label="Brouillon"><p><strong>Brouillon.</strong> La rédaction vous montre cette page avant sa ` +
+		`publication, jusqu’au ` + template.HTMLEscapeString(french.Date(until)) + `. Merci de ne pas transmettre son adresse.</p></aside>` + "\n"
+	page.body = *bytes.NewBuffer(bytes.Replace(body, []byte(masthead), []byte(notice+masthead), 1))
+	return page
 }
 
 // relinkMedia puts a prefix before the addresses of pictures in a page.
@@ -212,17 +206,18 @@ func relinkMedia(page []byte, prefix string) []byte {
 	return page
 }
 
-func (s *sharedRecord) write(w http.ResponseWriter, page *recorder) {
-	h := w.Header()
+// sendShared sends what it kept to somebody who has a private link.
+func (w *recorder) sendShared(to http.ResponseWriter, _ *http.Request) {
+	h := to.Header()
 	for _, name := range []string{"Content-Type", "Content-Security-Policy", "X-Content-Type-Options", "Strict-Transport-Security"} {
-		if value := cmp.Or(page.header.Get(name), h.Get(name)); value != "" {
+		if value := cmp.Or(w.header.Get(name), h.Get(name)); value != "" {
 			h.Set(name, value)
 		}
 	}
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Robots-Tag", "noindex, nofollow")
 	h.Set("Referrer-Policy", "no-referrer") // the address is a secret
-	h.Set("Content-Length", strconv.Itoa(page.body.Len()))
-	w.WriteHeader(page.status)
-	_, _ = w.Write(page.body.Bytes()) // fails only when the client is gone
+	h.Set("Content-Length", strconv.Itoa(w.body.Len()))
+	to.WriteHeader(w.status)
+	_, _ = to.Write(w.body.Bytes()) // fails only when the client is gone
 }

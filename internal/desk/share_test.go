@@ -86,12 +86,9 @@ func TestAPrivateLinkShowsOnePageAndNothingElse(t *testing.T) {
 
 func TestAReviewIsAskedGivenBackAndApproved(t *testing.T) {
 	each(t, func(t *testing.T, n *newsroom) {
-		for _, name := range []string{"Ada", "Bob"} {
-			n.join(name)
-		}
+		n.join("Ada", "Bob")
 		bob, ada := n.as("Bob"), n.as("Ada")
-		copied := bob.open("outils/plume")
-		bob.save(copied, "f.tagline", "Écrit mieux", "f.body", "Un avis net.\r\n\r\nUn autre.").Is(http.StatusSeeOther)
+		copied := bob.edit("outils/plume", "f.tagline", "Écrit mieux", "f.body", "Un avis net.\r\n\r\nUn autre.")
 		state := func(want, note string) {
 			t.Helper()
 			if c, err := n.db.Copies.Find(t.Context(), filepath.Base(copied)); c.State != want || c.Note != note || err != nil {

@@ -3,7 +3,6 @@ package desk_test
 import (
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -62,19 +61,14 @@ func TestWordsThatWereFoundAreTakenOverWithTheirPriceAndDay(t *testing.T) {
 		bob.get("/redaction/sources?etat=gone").OK().Lacks("Plume")
 
 		// What she has written stays, and only the lines of the price change, however often she chooses.
-		copied := bob.open("outils/plume")
-		bob.save(copied, "f.tagline", "Écrit bien").Is(http.StatusSeeOther)
+		copied := bob.edit("outils/plume", "f.tagline", "Écrit bien")
 		bob.get("/redaction/sources").OK().Contains("Votre copie</a></p>", "Reprendre 25")
 		for range 2 {
 			if got := bob.follow(bob.post(takeOver, words...)); got != copied {
 				t.Errorf("it leads to %s, not to %s", got, copied)
 			}
 		}
-		found, err := n.db.Copies.Find(t.Context(), filepath.Base(copied))
-		want := strings.Replace(taken, "Écrit vite", "Écrit bien", 1)
-		if err != nil || string(found.Data) != want {
-			t.Errorf("%v, the copy is\n%s", err, found.Data)
-		}
+		n.text(copied).is(strings.Replace(taken, "Écrit vite", "Écrit bien", 1))
 		bob.get("/redaction/sources").OK().Contains(`<a href="`+copied+`">Votre copie</a>&nbsp;: le prix y est cité`).Lacks("Reprendre", "Toujours vrai")
 		for _, wrong := range [][]string{
 			{"source", tariffs, "mots", "Pro 12 € par mois"}, {"source", tariffs, "mots", ""}, {"source", tariffs + "2", "mots", words[5]}, {"mots", words[5]},
@@ -117,9 +111,7 @@ func TestOnOnesOwnMachineWordsAreTakenOverIntoTheFile(t *testing.T) {
 	}
 	me.write("outils/plume.md", before)
 	to := me.post(takeOver, words...).Is(http.StatusSeeOther).Header.Get("Location")
-	if got := me.read("outils/plume.md"); got != taken {
-		t.Errorf("the file is\n%s", got)
-	}
+	me.file("outils/plume.md").is(taken)
 	me.get(to).OK().Contains("Le prix est repris", "Rien à revoir")
 	me.see(catalog.Proof{Slug: "plume", Quote: words[5], Result: catalog.Confirmed})
 	me.get("/redaction").OK().Lacks("Sources à revoir", "Prix à revoir")
@@ -136,9 +128,7 @@ func TestWhereOnlyAPersonCanTellThePriceTheWordsAloneAreTakenOver(t *testing.T) 
 	to := me.post(takeOver, words...).Is(http.StatusSeeOther).Header.Get("Location")
 	to, _, _ = strings.Cut(to, "#")
 	me.get(to).OK().Contains("La citation est dans la fiche", "À regarder, sans empêcher de publier")
-	if got := me.read("outils/plume.md"); !strings.Contains(got, "price: 19 €/mois\n") || !strings.Contains(got, "price_quote: \""+words[5]+"\"\n") {
-		t.Errorf("the file is\n%s", got)
-	}
+	me.file("outils/plume.md").has("price: 19 €/mois\n", "price_quote: \""+words[5]+"\"\n")
 }
 
 func TestEveryStateHasItsList(t *testing.T) {
@@ -176,8 +166,7 @@ func TestPricesWithoutAQuotationAreListedAsSoonAsTheyAreSaved(t *testing.T) {
 	fields := []string{"revision", hasRevision.FindStringSubmatch(page)[1], "f.price_source", tariffs, "vers", "source"}
 	me.post(strings.TrimSuffix(copied, "/source"), fields...).Is(http.StatusSeeOther)
 	me.get(list).OK().Contains(`href="`+tariffs+`"`, "Lire la page<span")
-	plume := me.open("outils/plume")
-	me.save(plume, "f.price_display", "Sur devis, dès 21 $").Is(http.StatusSeeOther)
+	plume := me.edit("outils/plume", "f.price_display", "Sur devis, dès 21 $")
 	me.get(list).OK().Contains("<strong>Sur devis, dès 21 $</strong>")
 	for _, price := range []string{"0 €/mois", "sur devis"} { // with a page, it can be quoted
 		me.save(plume, "f.price", price, "f.price_display", "").Is(http.StatusSeeOther)

@@ -99,7 +99,7 @@ func (d *publications) version(r *request) (version, error) {
 	}
 	i := slices.IndexFunc(all, func(v version) bool { return strconv.FormatInt(v.Number, 10) == r.PathValue("number") })
 	if i < 0 {
-		return version{}, noPage()
+		return version{}, errNoPage
 	}
 	err = d.describe(r, all[i:i+1])
 	return all[i], err
@@ -305,7 +305,7 @@ func (d *publications) undo(r *request) (*response, error) {
 	}
 	changes, err := d.takenBack(r, v)
 	if err == nil {
-		_, err = d.Folder.Publish(r.Context(), worktree.Publication{
+		err = d.Folder.Publish(r.Context(), worktree.Publication{
 			Undoes: v.Number, Changes: changes, AuthorName: r.Name, AuthorEmail: r.Email, AllowRemovals: true,
 			Message: fmt.Sprintf("Annule la version %d (%s)", v.Number, v.Summary()),
 		})

@@ -40,7 +40,7 @@ func (d *records) goes(r *request) (row, []worktree.Change, error) {
 	}
 	changes := d.withdrawal(found.File())
 	if !found.CanGo() || len(changes) == 0 {
-		return found, nil, noPage()
+		return found, nil, errNoPage
 	}
 	return found, changes, nil
 }

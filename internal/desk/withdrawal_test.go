@@ -2,8 +2,6 @@ package desk_test
 
 import (
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -53,14 +51,7 @@ func withdraw(t *testing.T, n *newsroom) {
 	t.Helper()
 	n.join("Ada")
 	ada, bob := n.as("Ada"), n.as("Bob")
-	publish := func(record string, fields ...string) {
-		t.Helper()
-		copied := ada.open(record)
-		ada.save(copied, fields...).Is(http.StatusSeeOther)
-		ada.publish("copie", n.seen(copied)).Is(http.StatusSeeOther)
-		n.now = n.now.Add(time.Minute)
-	}
-	publish("outils/encre", "f.tagline", "Coule")
+	ada.publishes("outils/encre", "f.tagline", "Coule")
 
 	const article = "/redaction/fiches/articles/cinq"
 	bob.get(article).OK().Lacks("/suppression")
@@ -68,7 +59,8 @@ func withdraw(t *testing.T, n *newsroom) {
 	ada.get(article+"/suppression").OK().Contains("À corriger d’abord", `<a href="/redaction/fiches/pages/equipe">equipe</a>`).Lacks(`name="vu"`)
 	ada.post(article+"/suppression", "vu", worktree.Hash([]byte(n.read("articles/cinq.md")))).Is(http.StatusConflict).Contains(">equipe</a>")
 	n.read("articles/cinq.md")
-	publish("pages/equipe", "f.body", "Nous.")
+	ada.publishes("pages/equipe", "f.body", "Nous.")
+	n.now = n.now.Add(time.Minute)
 	ada.get("/redaction/fiches/auteurs/ada/suppression").OK().Contains("2\u00a0fiches sont signées")
 
 	for i, name := range []string{"articles/cinq", "auteurs/ada", "pages/equipe", "comparatifs/duel"} {
@@ -104,7 +96,5 @@ func withdraw(t *testing.T, n *newsroom) {
 	}
 	draft := ada.get("/redaction/fiches/outils/stylo/suppression").OK().Contains("Ce brouillon n’existera plus")
 	ada.post("/redaction/fiches/outils/stylo/suppression", "vu", seenFile.FindStringSubmatch(draft.Body)[1]).Is(http.StatusSeeOther)
-	if _, err := os.Stat(filepath.Join(n.dir, "outils/stylo.md")); err == nil {
-		t.Error("the draft is still there")
-	}
+	n.isGone("outils/stylo.md")
 }

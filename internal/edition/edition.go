@@ -39,6 +39,8 @@ type Config struct {
 	// that it is not decoded again. Both may be nil.
 	Known     func(ctx context.Context) (func(source string) (catalog.Picture, bool), error)
 	Published site.Pictures
+	// Catalog returns the published catalogue, which is in memory; nil for none.
+	Catalog func() *catalog.Catalog
 	// Notice returns what pages show to their author; nil for nothing but that they are drafts.
 	Notice func(*snapshot.Snapshot) *site.Preview
 }
@@ -143,11 +145,15 @@ func (d *Editions) Now(ctx context.Context) (*Edition, error) {
 }
 
 func (d *Editions) now(ctx context.Context) (*Edition, error) {
-	v, now := d.views[0], d.cfg.Now()
-	if v.last != nil && now.Before(d.until) {
+	if v := d.views[0]; v.last != nil && d.cfg.Now().Before(d.until) {
 		return v.last, nil
 	}
-	files := d.cfg.Folder()
+	return d.look(ctx, d.cfg.Folder())
+}
+
+// look returns the edition of the folder, the last one if nothing in it changed.
+func (d *Editions) look(ctx context.Context, files fs.FS) (*Edition, error) {
+	v, now := d.views[0], d.cfg.Now()
 	parts, err := content.Parts(files)
 	isSame := v.last != nil && err == nil && d.day == catalog.Day(now) && slices.Equal(parts, d.parts)
 	if isSame {
@@ -161,13 +167,13 @@ func (d *Editions) now(ctx context.Context) (*Edition, error) {
 	return e, err
 }
 
-// Read returns the edition of a folder that is read now, whatever is kept of it.
+// Read is Now for a folder that its caller opened, and that is looked at in any case.
 func (d *Editions) Read(ctx context.Context, files fs.FS) (*Edition, error) {
 	if err := d.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer d.leave()
-	return d.read(ctx, d.views[0], files, false)
+	return d.look(ctx, files)
 }
 
 // With returns the edition of the folder as it is with a change.
@@ -282,13 +288,17 @@ func (d *Editions) read(ctx context.Context, v *view, files fs.FS, isPublic bool
 			return nil, err
 		}
 	}
+	if d.cfg.Catalog != nil {
+		d.memory.Published = d.cfg.Catalog()
+	}
 	read, err := content.ReadFS(ctx, files, content.Options{
 		Now: now, Today: catalog.Day(now), Drafts: !isPublic, Known: v.pictures.find, Memory: &d.memory,
 	})
 	if err != nil {
 		return nil, err
 	}
-	debug.FreeOSMemory() // the garbage of reading
+	d.memory.Published = nil // it is not kept longer than it is served
+	debug.FreeOSMemory()     // the garbage of reading
 	e := d.made(v, read, catalog.Day(now))
 	d.revision++
 	e.revision = d.revision
@@ -357,7 +367,7 @@ func (v *view) build(ctx context.Context, e *Edition) error {
 	if v.snapshot != nil {
 		step = stepBetween(v.snapshot.Catalog.Tools, e.shown.Tools)
 	}
-	made := snapshot.Next(v.snapshot, e.shown, step, e.revision, e.day)
+	made := snapshot.NextForPages(v.snapshot, e.shown, step, e.revision, e.day)
 	if err := made.BuildIndex(ctx); err != nil {
 		return err // the context has ended
 	}

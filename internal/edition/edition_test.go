@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"palmares/internal/api"
-	"palmares/internal/content"
-	"palmares/internal/synthetic"
 )
 
 func newEditions(t testing.TB, folder func() fs.FS) *Editions {
@@ -146,37 +144,5 @@ func TestAChangeOfOneFileIsShownWithoutReadingTheOthers(t *testing.T) {
 	}
 	if reads > 4 {
 		t.Errorf("the changes were asked for %d times, more than once for each file", reads)
-	}
-}
-
-// BenchmarkEditions measures how long a save takes until its page is there, with 2,000 tools.
-func BenchmarkEditions(b *testing.B) {
-	dir := b.TempDir() + "/folder"
-	c := synthetic.Catalog(2000, 1)
-	if err := content.Write(b.Context(), dir, c, content.WriteOptions{}); err != nil {
-		b.Fatal(err)
-	}
-	root, err := content.Open(dir)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer root.Close()
-	d := newEditions(b, root.FS)
-	name := "outils/" + c.Tools[0].Slug + ".md"
-	text, err := root.ReadFile(name)
-	if err != nil {
-		b.Fatal(err)
-	}
-	revision := int64(0)
-	for b.Loop() {
-		revision++
-		e, err := d.With(b.Context(), Change{
-			Key: "key", Revision: revision, Path: name, Data: fmt.Appendf(text, "\nEncore %d.\n", revision),
-			Files: func(*Edition) (fs.FS, bool, error) { return nil, true, nil },
-		})
-		if err != nil || len(e.Problems) > 0 {
-			b.Fatal(err, e)
-		}
-		page(b, e, "/outils/"+c.Tools[0].Slug)
 	}
 }

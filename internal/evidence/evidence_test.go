@@ -561,7 +561,6 @@ func TestSourcesAreListedWithTheirStates(t *testing.T) {
 		change       func(*catalog.Tool, *catalog.Proof)
 		result, want string // number of sources, state, new price
 	}{
-		{func(*catalog.Tool, *catalog.Proof) {}, "", "1  "},
 		{func(*catalog.Tool, *catalog.Proof) {}, catalog.Changed, "1 changed 1 250,50 €/mois"},
 		{func(t *catalog.Tool, _ *catalog.Proof) { t.PriceCheckedAt = "2026-01-01" }, "", "1 stale "},
 		{func(t *catalog.Tool, _ *catalog.Proof) { t.Draft = true }, "", "0  "},
@@ -570,7 +569,8 @@ func TestSourcesAreListedWithTheirStates(t *testing.T) {
 		{func(t *catalog.Tool, _ *catalog.Proof) { t.PriceCheckedAt = "2026-11-11" }, catalog.Changed, "1 changed "},
 		{func(t *catalog.Tool, _ *catalog.Proof) { t.PriceDisplay = "Dès 19 €" }, catalog.Changed, "1 changed "},
 		{func(t *catalog.Tool, _ *catalog.Proof) { t.Price, t.PriceQuote = catalog.NoPrice, "" }, "", "1  "},
-		{func(_ *catalog.Tool, p *catalog.Proof) { p.Found = "Pro $21/mois" }, catalog.Changed, "1 changed "}, {func(_ *catalog.Tool, p *catalog.Proof) { p.Found = "Pro\n21€90 /mois" }, catalog.Changed, "1 changed "},
+		{func(_ *catalog.Tool, p *catalog.Proof) { p.Found = "Pro $21/mois" }, catalog.Changed, "1 changed "},
+		{func(_ *catalog.Tool, p *catalog.Proof) { p.Found = "Pro\n21€90 /mois" }, catalog.Changed, "1 changed "},
 		{func(t *catalog.Tool, _ *catalog.Proof) { t.Announced = other }, "", "2  "},
 		{func(t *catalog.Tool, _ *catalog.Proof) { t.Announced = same }, "", "1  "},
 	} {

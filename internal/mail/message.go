@@ -29,16 +29,11 @@ type data struct {
 	Account  string // URL of the account page
 	Subject  string
 	Link     string
-	Endpoint string // the webhook's URL
-	Gone     bool   // it was disabled because it sent 410
+	Endpoint webhook.Endpoint
+	Copy            // of the record that the mail is about
 	Page     string // URL of the page about it
-	Failures int    // in a row
-	Failure  string // the last one, "" if it is unknown
-	FailedAt string // 6 décembre 2026 à 09:30 UTC
+	Hour     string // 6 décembre 2026 à 09:30 UTC
 	Day      string // 6 décembre 2026
-	Record   string // pages/tarifs
-	Author   string // the name of who wrote it
-	Note     string // about it, "" for none
 	Reports  []Report
 	More     int // reports that are not in the mail
 	Bulletin Bulletin
@@ -72,12 +67,10 @@ func (q *Queue) write(ctx context.Context, c Claim, now time.Time) (Message, err
 	case SignIn, ConfirmDeletion:
 		d.Link, err = q.cfg.Content.Link(ctx, c.Request)
 	case EndpointDisabled:
-		var e webhook.Endpoint
-		e, err = q.cfg.Content.Endpoint(ctx, c.About)
-		if err == nil && e.State != webhook.Disabled {
+		d.Endpoint, err = q.cfg.Content.Endpoint(ctx, c.About)
+		if err == nil && d.Endpoint.State != webhook.Disabled {
 			err = ErrObsolete // its owner has enabled it again
 		}
-		d.Endpoint, d.Gone = e.URL, e.Reason == webhook.Gone
 	case EndpointFailing:
 		err = q.describeFailures(ctx, c.About, &d)
 	case PaymentFailed, PlanEnded:
@@ -91,7 +84,7 @@ func (q *Queue) write(ctx context.Context, c Claim, now time.Time) (Message, err
 		var hour string
 		d.Record, hour, _ = strings.Cut(c.About, " ")
 		due, err = time.Parse(time.RFC3339, hour)
-		d.Day = french.Date(isoDay(due)) + due.UTC().Format(" à 15:04 UTC")
+		d.Hour = frenchHour(due)
 	case ReviewAsked, ReviewReturned, ReviewApproved:
 		err = q.describeCopy(ctx, c.Request, &d)
 	case News:
@@ -122,12 +115,12 @@ func (q *Queue) describeFailures(ctx context.Context, id string, d *data) error 
 	if !e.Failing() || e.Failures < webhook.BreakAfter {
 		return ErrObsolete // it works again, or its owner has stopped it
 	}
-	d.Endpoint, d.Page = e.URL, d.Account+"/webhooks/"+id
-	d.Failures, d.Failure = e.Failures, e.LastError()
-	d.FailedAt = french.Date(isoDay(e.LastFailure.At)) + e.LastFailure.At.UTC().Format(" à 15:04 UTC")
-	d.Day = french.Date(isoDay(e.DisableAt()))
+	d.Endpoint, d.Page = e, d.Account+"/webhooks/"+id
+	d.Hour, d.Day = frenchHour(e.LastFailure.At), french.Date(isoDay(e.DisableAt()))
 	return nil
 }
+
+func frenchHour(t time.Time) string { return french.Date(isoDay(t)) + t.UTC().Format(" à 15:04 UTC") }
 
 // describeCopy fills in what the mail about a working copy says.
 func (q *Queue) describeCopy(ctx context.Context, r Request, d *data) error {
@@ -138,8 +131,7 @@ func (q *Queue) describeCopy(ctx context.Context, r Request, d *data) error {
 	if c.Waiting != (r.Kind == ReviewAsked) || c.Ready != (r.Kind == ReviewApproved) {
 		return ErrObsolete // somebody was faster
 	}
-	d.Record, d.Author, d.Note = c.Record, c.Author, c.Note
-	d.Page = d.Site + "/redaction/copies/" + r.About
+	d.Copy, d.Page = c, d.Site+"/redaction/copies/"+r.About
 	if c.Waiting {
 		d.Page += "/relecture"
 	}
@@ -147,7 +139,7 @@ func (q *Queue) describeCopy(ctx context.Context, r Request, d *data) error {
 }
 
 func (t templates) render(to string, d data, now time.Time) (Message, error) {
-	m := Message{To: to, Link: d.Link, Hook: d.Endpoint, End: d.Bulletin.End, Date: now}
+	m := Message{To: to, Link: d.Link, Hook: d.Endpoint.URL, End: d.Bulletin.End, Date: now}
 	var b strings.Builder
 	if err := t.text.ExecuteTemplate(&b, "subject", d); err != nil {
 		return Message{}, err

@@ -197,52 +197,6 @@ func TestAMailGoesOutAndLeavesNothingBehind(t *testing.T) {
 	})
 }
 
-func TestAServerThatComesBackReceivesEverythingThatWaited(t *testing.T) {
-	each(t, func(t *testing.T, dsn string) {
-		down := startMailServer(t, plain)
-		down.close()
-		var mu sync.Mutex
-		address := down.addr
-		o := startNode(t, dsn, func(ctx context.Context, m mail.Message) error {
-			mu.Lock()
-			s := sender(t, "smtp://"+address, nil)
-			mu.Unlock()
-			return s.Send(ctx, m)
-		})
-		const mails = 10
-		for i := range mails {
-			o.ask(t, fmt.Sprintf("u%d@example.org", i), mail.SignIn)
-		}
-		for range mails {
-			if v := nextVerdict(t, o); !v.RetryAt.Equal(monday.Add(30*time.Second)) || v.Failure != "connect" {
-				t.Errorf("finished with %+v while the server is down", v)
-			}
-		}
-		if log := o.log.String(); strings.Contains(log, "secret-") || strings.Contains(log, "u1@") {
-			t.Errorf("the log contains too much: %s", log)
-		}
-
-		up := startMailServer(t, plain)
-		mu.Lock()
-		address = up.addr
-		mu.Unlock()
-		o.clock.Advance(30 * time.Second)
-		o.Wake()
-		for range mails {
-			if v := nextVerdict(t, o); v != (mail.Verdict{}) {
-				t.Errorf("finished with %+v when the server was back", v)
-			}
-		}
-		readers := map[string]bool{}
-		for _, d := range up.all() {
-			readers[d.to] = true
-		}
-		if len(readers) != mails || len(up.all()) != mails || !o.oldest(t).IsZero() {
-			t.Errorf("%d mails to %d of %d readers; the oldest that waits is of %s", len(up.all()), len(readers), mails, o.oldest(t))
-		}
-	})
-}
-
 func TestARecipientThatTheServerRejectsIsGivenUpAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, dsn string) {
 		box := startMailServer(t, plain, func(b *mailServer) {

@@ -8,6 +8,7 @@ import (
 
 	"palmares/internal/accountsite"
 	"palmares/internal/api"
+	"palmares/internal/catalog"
 	"palmares/internal/desk"
 	"palmares/internal/edition"
 	"palmares/internal/evidence"
@@ -33,6 +34,7 @@ func (n *node) openDesk(accounts *accountsite.Handler, sealer vault.Sealer) (htt
 	editions := edition.New(edition.Config{
 		Folder:   func() fs.FS { return folder.With(nil) },
 		Document: api.Document(), BaseURL: n.cfg.BaseURL, Now: n.cfg.Now, Known: n.store.Pictures.Known, Published: n.store.Pictures,
+		Catalog: func() *catalog.Catalog { return n.pages.Snapshot().Catalog },
 	})
 	n.run(func(ctx context.Context) error {
 		folder.Run(ctx)

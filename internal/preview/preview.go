@@ -45,14 +45,14 @@ type Preview struct {
 	editions *edition.Editions // of the folder alone
 	site     *site.Site
 	current  atomic.Pointer[reading]
-	next     atomic.Pointer[reading] // the one that is being made
-	prefix   string                  // of what mounted serves; "" for nothing
+	prefix   string // of what mounted serves; "" for nothing
 	mounted  http.Handler
 }
 
 // A reading is the folder as it was read once.
 type reading struct {
 	number   int64
+	edition  *edition.Edition   // nil if the folder could not be read
 	snapshot *snapshot.Snapshot // the last one without problems
 	problems []string
 	warnings []string      // the first of each kind
@@ -94,9 +94,6 @@ var script string
 func (p *Preview) notice(s *snapshot.Snapshot) *site.Preview {
 	e := p.current.Load()
 	if e.snapshot != s {
-		e = p.next.Load()
-	}
-	if e == nil || e.snapshot != s {
 		return &site.Preview{Script: scriptPath}
 	}
 	return &site.Preview{
@@ -191,13 +188,14 @@ func (p *Preview) serveProblems(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// read makes the next edition from the folder.
+// read makes the next edition from the folder, if it changed.
 func (p *Preview) read(ctx context.Context) {
 	began, last := time.Now(), p.current.Load()
 	next := &reading{number: last.number + 1, snapshot: last.snapshot, replaced: make(chan struct{})}
 	e, err := p.open(ctx)
+	next.edition = e
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, err == nil && e == last.edition:
 		return
 	case err != nil:
 		next.problems = []string{problem.Of(err).In(p.cfg.Language)}
@@ -217,10 +215,11 @@ func (p *Preview) read(ctx context.Context) {
 		}
 		p.cfg.Log.Info(problem.New("read-folder").In(p.cfg.Language), "tools", len(e.Catalog.Tools), "warnings", next.found,
 			"ms", time.Since(began).Milliseconds())
-		p.next.Store(next)
-		p.site.Show(next.snapshot)
 	}
 	p.current.Store(next)
+	if next.problems == nil {
+		p.site.Show(next.snapshot)
+	}
 	close(last.replaced)
 }
 

@@ -207,11 +207,6 @@ func TestDraftsAreShownAndMarkedHoweverIncomplete(t *testing.T) {
 	}
 }
 
-func TestWarningsAreABanner(t *testing.T) {
-	d := newDesk(t, map[string]string{"catalogue.yaml": settings, "outils/plume.md": strings.Replace(plume, "payant", "gratuit", 1)})
-	d.get("/").OK().Contains("1\u00a0avertissement<", "outils/plume.md:", ": avertissement\u00a0: ")
-}
-
 func TestThePreviewHasWhatBrowsersLookFor(t *testing.T) {
 	d := newDesk(t, map[string]string{"catalogue.yaml": settings + "contact: redaction@essai.example\n"})
 	for _, path := range []string{"/favicon.ico", "/apple-touch-icon.png", "/site.webmanifest", "/opensearch.xml"} {
@@ -231,7 +226,7 @@ func TestFindingsThatSayTheSameAreGrouped(t *testing.T) {
 	}
 	d := newDesk(t, folder)
 	lines := func(r *testkit.Reply) int { return strings.Count(r.Body, "<li><code>") }
-	r := d.get("/").OK().Contains("5\u00a0avertissements<", "<li><code>et 2 de plus (palmares validate --format json les montre tous)\u00a0: ")
+	r := d.get("/").OK().Contains("5\u00a0avertissements<", "outils/plume-0.md:", ": avertissement\u00a0: ", "<li><code>et 2 de plus (palmares validate --format json les montre tous)\u00a0: ")
 	if lines(r) != 4 {
 		t.Errorf("%d lines for five equal warnings", lines(r))
 	}

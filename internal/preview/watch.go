@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
-
-	"palmares/internal/content"
 )
 
 const (
@@ -31,17 +28,12 @@ func (p *Preview) Run(ctx context.Context) error {
 		return fmt.Errorf("changes of the folder cannot be watched: %w", err)
 	}
 	defer w.Close()
-	var last []content.Part // nil before the first reading, and if they cannot be listed
 	for ctx.Err() == nil {
 		var again <-chan time.Time
 		if watch(w, p.cfg.Dir) != nil { // before reading, so that no change is missed
 			again = time.After(absence)
 		}
-		parts, err := listParts(p.cfg.Dir)
-		if err != nil || last == nil || !slices.Equal(parts, last) {
-			p.read(ctx)
-		}
-		last = parts
+		p.read(ctx)
 		waitForChange(ctx, w, again)
 	}
 	return nil
@@ -66,16 +58,6 @@ func watch(w *fsnotify.Watcher, dir string) error {
 		}
 		return nil
 	})
-}
-
-// listParts returns what reading a content folder looks at.
-func listParts(dir string) ([]content.Part, error) {
-	root, err := content.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	return content.Parts(root.FS())
 }
 
 // waitForChange returns when something changed and then nothing for a moment, or when it

@@ -89,23 +89,6 @@ func TestAFullCounterNeitherStartsAgainNorRefusesPro(t *testing.T) {
 	}
 }
 
-func TestLookingCountsNothingAndNeverRefuses(t *testing.T) {
-	k := open(t, newCounters(), clockAt(noon).Now)
-	for _, s := range []Subject{ada, home} {
-		limit := s.Tier.Limit()
-		if g := k.Look(s); g.Refused || g.Remaining != limit {
-			t.Errorf("before the first request: %+v, want %d remaining", g, limit)
-		}
-		k.use(t, s, limit)
-		if g := k.Look(s); g.Refused || g.Remaining != 0 {
-			t.Errorf("after the last request: %+v, want 0 remaining and no refusal", g)
-		}
-	}
-	if g := k.Look(grace); g.Refused || g.Remaining != Unlimited {
-		t.Errorf("Pro: %+v", g)
-	}
-}
-
 func TestAClockThatStepsBackGivesNoDayTwice(t *testing.T) {
 	s, c := newCounters(), clockAt("2026-11-15T23:59:59.9Z")
 	k := open(t, s, c.Now)

@@ -48,28 +48,6 @@ func TestWhatIsCountedIsSavedWithinASecond(t *testing.T) {
 	})
 }
 
-func TestARestartKeepsTheCounts(t *testing.T) {
-	s, c := newCounters(), clockAt(noon)
-	k := open(t, s, c.Now)
-	six := anonymous("2001:db8:1:2::/64")
-	k.use(t, ada, 990)
-	k.use(t, home, 95)
-	k.use(t, six, 100)
-	k.round(t)
-
-	k = open(t, s, c.Now)
-	if a, h := k.Take(ada), k.Take(home); a.Remaining != 9 || h.Remaining != 4 {
-		t.Errorf("%d and %d remaining after a restart, want 9 and 4", a.Remaining, h.Remaining)
-	}
-	if !k.Take(six).Refused {
-		t.Error("a restart gave a used-up day again")
-	}
-	k.round(t)
-	if n := s.ofAccount(sunday, ada.Account); n != 991 {
-		t.Errorf("%d requests are saved, want 991: what was loaded must not be saved again", n)
-	}
-}
-
 func TestASaveThatFailsIsMadeLaterAndOnce(t *testing.T) {
 	s, c := newCounters(), clockAt(noon)
 	k := open(t, s, c.Now)

@@ -359,13 +359,15 @@ func TestStrangersDoNotWaitForADatabaseThatHangs(t *testing.T) {
 func TestAnotherMethodIsAnsweredWithThoseOfThePath(t *testing.T) {
 	n := serve(t, databases.OpenDSN(t, databases.SQLite(t)))
 	for path, allow := range map[string]string{
-		cataloguePath: "GET, HEAD, POST", picturesPath: "POST", versionsPath: "GET, HEAD", revertPath: "POST",
+		cataloguePath: "GET, HEAD, POST", picturesPath: "POST", versionsPath: "GET, HEAD", versionsPath + "/1": "GET, HEAD", revertPath: "POST",
 	} {
 		for _, method := range []string{http.MethodPut, http.MethodDelete} {
 			testkit.Send(t, testkit.NewRequest(t, method, n.url+path, "", "Authorization: Bearer "+n.token)).
 				Fails(405, "method_not_allowed", "use "+allow).HasHeader("Allow", allow)
 		}
 	}
+	testkit.Send(t, testkit.NewRequest(t, "GET", n.url+cataloguePath+"?x=plm_000000000000000000000000000000001UrRXC", "", "Authorization: Bearer "+n.token)).
+		Fails(400, "invalid_parameter", "an API key does not belong in an address")
 }
 
 // The stream may be complete although the body is not: then something was lost.

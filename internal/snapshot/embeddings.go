@@ -53,12 +53,12 @@ func sum(b []byte) string {
 func (s *Snapshot) renderEmbeddings(c *catalog.Catalog) {
 	top := c.TopSet()
 	entries := make([]embeddingsEntry, len(top))
-	s.embeddings = make(fragments, len(top))
+	s.embeddings.made = make([]fragment, len(top))
 	for k, i := range top {
 		t := c.Tools[i]
 		doc := c.EmbeddingsDoc(t, markdown.Sections(t.Body))
 		s.embeddingsBySlug[t.Slug] = int32(k)
-		s.embeddings[k], entries[k] = newFragment(doc), entryOf(&doc)
+		s.embeddings.made[k], entries[k] = newFragment(doc), entryOf(&doc)
 	}
 	if len(top) > 0 {
 		s.EmbeddingsSlug = c.Tools[top[0]].Slug

@@ -22,13 +22,26 @@ func newFragment(item any) fragment {
 
 func (f *fragment) body() wire.Body { return wire.NewBody(f.digest, f.json) }
 
-type fragments []fragment
+// fragments are rendered records, or records that are rendered when somebody asks for them.
+type fragments struct {
+	made []fragment
+	item func(i int32) any // of a record that is not made
+}
+
+// at returns the i-th fragment.
+func (f *fragments) at(i int32) *fragment {
+	if f.made == nil {
+		one := newFragment(f.item(i))
+		return &one
+	}
+	return &f.made[i]
+}
 
 // render renders n records, on all cores.
 func render(n int, item func(i int32) any) fragments {
 	const least = 1_000 // records that are worth a goroutine
 	parts := min(runtime.GOMAXPROCS(0), 1+n/least)
-	all := make(fragments, n)
+	all := make([]fragment, n)
 	var wait sync.WaitGroup
 	for k := range parts {
 		wait.Go(func() {
@@ -38,7 +51,7 @@ func render(n int, item func(i int32) any) fragments {
 		})
 	}
 	wait.Wait()
-	return all
+	return fragments{made: all}
 }
 
 // next returns the fragments of the list of n records that follows the list of f. Only fresh
@@ -47,14 +60,14 @@ func (f fragments) next(m *catalog.Step, n int, item func(i int32) any) fragment
 	if m.None() {
 		return f
 	}
-	next := make(fragments, n)
+	next := make([]fragment, n)
 	for i, to := range m.Moved {
 		if to >= 0 {
-			next[to] = f[i]
+			next[to] = f.made[i]
 		}
 	}
 	for _, i := range m.Fresh {
 		next[i] = newFragment(item(i))
 	}
-	return next
+	return fragments{made: next}
 }

@@ -40,5 +40,5 @@ func find(from fragments, bySlug map[string]int32, slug string) (wire.Body, bool
 	if !ok {
 		return wire.Body{}, false
 	}
-	return from[i].body(), true
+	return from.at(i).body(), true
 }

@@ -50,7 +50,7 @@ func (p *Page) Body() wire.Body {
 	var buf [(200 + 8) * len(wire.Digest{})]byte
 	b := append(buf[:0], "page\x00"...)
 	for _, i := range p.ids {
-		b = append(b, p.from[i].digest[:]...)
+		b = append(b, p.from.at(i).digest[:]...)
 	}
 	return wire.NewParts(wire.Sum(p.appendMeta(b)), p)
 }
@@ -59,14 +59,14 @@ func (p *Page) Body() wire.Body {
 func (p *Page) Append(b []byte) []byte {
 	size := 200 // of what is around the records
 	for _, i := range p.ids {
-		size += len(p.from[i].json) + 1
+		size += len(p.from.at(i).json) + 1
 	}
 	b = append(slices.Grow(b, size), `{"data":[`...)
 	for n, i := range p.ids {
 		if n > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, p.from[i].json...)
+		b = append(b, p.from.at(i).json...)
 	}
 	b = append(b, ']')
 	return p.appendMeta(b)

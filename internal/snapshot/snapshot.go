@@ -113,6 +113,16 @@ func (s *Snapshot) SetHeader(h http.Header) {
 // Next returns what Build returns. It takes what did not change from the snapshot before;
 // step says how the tools of that became those of c, nil if that is not known.
 func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int64, updatedAt string) *Snapshot {
+	return next(before, c, step, version, updatedAt, false)
+}
+
+// NextForPages is Next for the pages of a few people: it renders the records of tools for programs, which these pages
+// hardly need, when somebody asks for them.
+func NextForPages(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int64, updatedAt string) *Snapshot {
+	return next(before, c, step, version, updatedAt, true)
+}
+
+func next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int64, updatedAt string, isForPages bool) *Snapshot {
 	s := &Snapshot{
 		Catalog: c, Version: version, UpdatedAt: updatedAt,
 		updatedAtHeader: []string{updatedAt}, versionHeader: []string{strconv.FormatInt(version, 10)},
@@ -152,7 +162,7 @@ func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int6
 			s.toolOrders = orderTools(c)
 		}
 	}()
-	s.renderTools(c)
+	s.renderTools(c, isForPages)
 	s.renderEmbeddings(c)
 	s.renderComparisons(c)
 	s.renderRetired(c)
@@ -226,15 +236,18 @@ func hasSameCategories(before *Snapshot, c *catalog.Catalog) bool {
 	return reflect.DeepEqual(before.Catalog.Categories, c.Categories)
 }
 
-func (s *Snapshot) renderTools(c *catalog.Catalog) {
+func (s *Snapshot) renderTools(c *catalog.Catalog, isForPages bool) {
 	item := func(i int32) any { return c.ToolItem(c.Tools[i]) }
 	price := func(i int32) any { return c.Tools[i].PriceItem() }
 	detail := func(i int32) any { return c.Tools[i].PriceDetail() }
-	if n := len(c.Tools); s.before != nil {
+	switch n := len(c.Tools); {
+	case isForPages:
+		s.tools, s.prices, s.priceDetails = fragments{item: item}, fragments{item: price}, fragments{item: detail}
+	case s.before != nil:
 		s.tools = s.before.tools.next(&s.step, n, item)
 		s.prices = s.before.prices.next(&s.step, n, price)
 		s.priceDetails = s.before.priceDetails.next(&s.step, n, detail)
-	} else {
+	default:
 		s.tools, s.prices, s.priceDetails = render(n, item), render(n, price), render(n, detail)
 	}
 }

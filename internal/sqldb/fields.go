@@ -31,9 +31,20 @@ func column(to any) any {
 		return Time(to)
 	case *[]string:
 		return (*texts)(to)
-	default:
-		return to
 	}
+	if v := reflect.ValueOf(to).Elem(); v.Kind() == reflect.Array {
+		return hexadecimal(v.Bytes())
+	}
+	return to
+}
+
+// Bytes of a fixed number are stored in hexadecimal.
+type hexadecimal []byte
+
+// Scan implements sql.Scanner.
+func (b hexadecimal) Scan(column any) error {
+	text, _ := column.(string)
+	return DecodeHex(b, []byte(text))
 }
 
 // A list of texts is stored in one column; an empty one is "".

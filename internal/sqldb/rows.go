@@ -73,6 +73,9 @@ func OrMissing(err, missing error) error {
 // ScanText reads a row of one text.
 func ScanText(scan Scanner, s *string) error { return scan(s) }
 
+// ScanValue reads a row of one column.
+func ScanValue[T any](scan Scanner, to *T) error { return scan(column(to)) }
+
 // InAfter returns the arguments of a statement with values after those that it has, and the right side of IN for them.
 func InAfter[T any](args []any, values []T) (all []any, list string) {
 	places := make([]string, len(values))

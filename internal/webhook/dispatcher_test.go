@@ -87,32 +87,6 @@ func TestADeliveryGoesOutAtOnceWhenTheDispatcherIsWoken(t *testing.T) {
 	})
 }
 
-func TestRetryAfterIsWaitedForUpToADay(t *testing.T) {
-	for header, want := range map[string]time.Duration{"60": time.Minute, "1": 5 * time.Second, "999999": 24 * time.Hour} {
-		t.Run(header, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				q, d := queueing(t, webhook.Config{})
-				r, close := receive(t, d, func(w http.ResponseWriter, _ *http.Request) {
-					w.Header().Set("Retry-After", header)
-					w.WriteHeader(http.StatusServiceUnavailable)
-				})
-				stop := run(t, d)
-				q.add(claim(inURL))
-				time.Sleep(want + want/10 + 2*time.Second)
-				stop()
-				close()
-				requests := r.seen()
-				if len(requests) != 2 {
-					t.Fatalf("%d attempts", len(requests))
-				}
-				if got := requests[1].at.Sub(requests[0].at); got < want || got > want+want/10+time.Second {
-					t.Errorf("the second attempt came after %s", got)
-				}
-			})
-		})
-	}
-}
-
 func TestAnAnswerThatDoesNotComeIsGivenUpAfter15Seconds(t *testing.T) {
 	for what, answer := range map[string]http.HandlerFunc{
 		"no answer": hanging,

@@ -1,15 +1,11 @@
 package webhook_test
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -23,11 +19,11 @@ const foreign = "../../tools/webhooks"
 
 // signed is one request as a receiver sees it, and whether it is genuine.
 type signed struct {
-	Secret  string            `json:"secret"`
-	Headers map[string]string `json:"headers"`
-	Body    string            `json:"body"`
-	Genuine bool              `json:"-"`
-	What    string            `json:"-"`
+	Secret  string // that the receiver knows
+	Header  http.Header
+	Body    string
+	Genuine bool
+	What    string
 }
 
 func sign(t *testing.T, what, body string, at time.Time, known string, secrets ...string) signed {
@@ -36,11 +32,7 @@ func sign(t *testing.T, what, body string, at time.Time, known string, secrets .
 	if err != nil {
 		t.Fatal(err)
 	}
-	headers := map[string]string{}
-	for name := range header {
-		headers[strings.ToLower(name)] = header.Get(name)
-	}
-	return signed{Secret: known, Headers: headers, Body: body, Genuine: true, What: what}
+	return signed{Secret: known, Header: header, Body: body, Genuine: true, What: what}
 }
 
 func (s signed) refused() signed {
@@ -94,20 +86,20 @@ func requests(t *testing.T) []signed {
 		all = append(all, flipped)
 
 		flipped = sign(t, "a flipped bit of the signature", body, now, secret, secret).refused()
-		raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(flipped.Headers["webhook-signature"], "v1,"))
+		raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(flipped.Header.Get("webhook-signature"), "v1,"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		raw[rng.IntN(len(raw))] ^= 1 << rng.IntN(8)
-		flipped.Headers["webhook-signature"] = "v1," + base64.StdEncoding.EncodeToString(raw)
+		flipped.Header.Set("webhook-signature", "v1,"+base64.StdEncoding.EncodeToString(raw))
 		all = append(all, flipped)
 
 		moved := sign(t, "another id", body, now, secret, secret).refused()
-		moved.Headers["webhook-id"] = testEvent[:len(testEvent)-1] + "z"
+		moved.Header.Set("webhook-id", testEvent[:len(testEvent)-1]+"z")
 		all = append(all, moved)
 
 		later := sign(t, "another time", body, now, secret, secret).refused()
-		later.Headers["webhook-timestamp"] = fmt.Sprint(now.Unix() - 1)
+		later.Header.Set("webhook-timestamp", fmt.Sprint(now.Unix()-1))
 		all = append(all, later)
 	}
 	t.Logf("%d genuine requests, %d forged ones", 10_000+2*200, len(all)-10_000-2*200)
@@ -120,50 +112,8 @@ func TestWhatWeSignIsVerifiedByTheOfficialGoLibrary(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		header := http.Header{}
-		for name, value := range r.Headers {
-			header.Set(name, value)
-		}
-		if err := verifier.Verify([]byte(r.Body), header); (err == nil) != r.Genuine {
+		if err := verifier.Verify([]byte(r.Body), r.Header); (err == nil) != r.Genuine {
 			t.Errorf("%s: %v", r.What, err)
-		}
-	}
-}
-
-func TestWhatWeSignIsVerifiedByTheOfficialJavaScriptLibrary(t *testing.T) {
-	needNode(t)
-	verifiedBy(t, "node", foreign+"/verify.mjs")
-}
-
-func TestWhatWeSignIsVerifiedByTheDocumentedPython(t *testing.T) {
-	verifiedBy(t, "python3", foreign+"/verify.py")
-}
-
-// verifiedBy expects a program to accept what is genuine and to refuse everything else.
-func verifiedBy(t *testing.T, program string, args ...string) {
-	t.Helper()
-	var input bytes.Buffer
-	lines := json.NewEncoder(&input)
-	all := requests(t)
-	for _, r := range all {
-		if err := lines.Encode(r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	verify := exec.CommandContext(t.Context(), program, args...)
-	verify.Stdin = &input
-	verify.Stderr = t.Output()
-	output, err := verify.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	answers := bufio.NewScanner(bytes.NewReader(output))
-	for _, r := range all {
-		if !answers.Scan() {
-			t.Fatal("the verifier gave too few answers")
-		}
-		if answer := answers.Text(); (answer == "ok") != r.Genuine {
-			t.Errorf("%s: %s", r.What, answer)
 		}
 	}
 }

@@ -2,8 +2,6 @@ package webhookapi_test
 
 import (
 	"encoding/json"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -121,49 +119,29 @@ func TestAnInactiveEndpointIsNotPinged(t *testing.T) {
 	})
 }
 
-func TestDeliveriesAreListedNewestFirstPageByPage(t *testing.T) {
-	each(t, func(t *testing.T, s *service) {
-		id, _ := s.create(`{"url":"https://un.example"}`)
-		s.publish("a", "1 €/mois", "b", "1 €/mois", "c", "1 €/mois") // four events
-		s.advance(time.Second)
-		s.attempt(webhook.Verdict{Attempt: webhook.Attempt{Status: 200, Outcome: webhook.OK}, State: webhook.Delivered}) // at most four at once
-		s.publish("a", "2 €/mois", "b", "1 €/mois", "c", "1 €/mois")                                                     // three
-		list := func(path string) (ids []string, next string) {
-			t.Helper()
-			var page struct{ Data []delivery }
-			r := s.get(path).Is(200).Into(&page)
-			for _, d := range page.Data {
-				ids = append(ids, d.ID+" "+d.Type+" "+d.State)
-			}
-			return ids, nextPage(r)
-		}
-		path := endpoints + "/" + id + "/deliveries"
-		whole, next := list(path)
-		if len(whole) != 7 || next != "" || !strings.Contains(whole[0], "pending") || !strings.Contains(whole[6], "tool.created delivered") {
-			t.Fatalf("%q, next %q", whole, next)
-		}
-		for _, limit := range []int{1, 2, 3, 7} {
-			var got []string
-			for next := fmt.Sprintf("%s?limit=%d", path, limit); next != ""; {
-				var some []string
-				some, next = list(next)
-				got = append(got, some...)
-			}
-			if !slices.Equal(got, whole) {
-				t.Errorf("by %d: %q", limit, got)
-			}
-		}
-		some, next := list(path + "?state=delivered&type=tool.created&limit=2&x=%3E")
-		if len(some) != 2 || !strings.Contains(next, "state=delivered") || !strings.Contains(next, "type=tool.created") || !strings.Contains(next, "limit=2") || strings.Contains(next, "x=") {
-			t.Errorf("%q, next %q", some, next)
-		}
-		if rest, next := list(next); len(rest) != 1 || next != "" {
-			t.Errorf("%q, next %q", rest, next)
-		}
-		if none, _ := list(path + "?state=failed"); len(none) != 0 {
-			t.Errorf("failed: %q", none)
-		}
-	})
+func TestALinkLeadsToTheNextPageOfDeliveriesWithItsFilter(t *testing.T) {
+	s := serve(t, databases.OpenDSN(t, databases.SQLite(t)))
+	id, _ := s.create(`{"url":"https://un.example"}`)
+	s.publish("a", "1 €/mois", "b", "1 €/mois", "c", "1 €/mois") // four events
+	s.advance(time.Second)
+	s.attempt(webhook.Verdict{Attempt: webhook.Attempt{Status: 200, Outcome: webhook.OK}, State: webhook.Delivered})
+	list := func(path string) (n int, next string) {
+		t.Helper()
+		var page struct{ Data []delivery }
+		r := s.get(path).Is(200).Into(&page)
+		return len(page.Data), nextPage(r)
+	}
+	path := endpoints + "/" + id + "/deliveries"
+	if n, next := list(path); n != 4 || next != "" {
+		t.Errorf("%d, next %q", n, next)
+	}
+	n, next := list(path + "?state=delivered&type=tool.created&limit=2&x=%3E")
+	if n != 2 || !strings.Contains(next, "state=delivered") || !strings.Contains(next, "type=tool.created") || !strings.Contains(next, "limit=2") || strings.Contains(next, "x=") {
+		t.Errorf("%d, next %q", n, next)
+	}
+	if n, next := list(next); n != 1 || next != "" {
+		t.Errorf("%d, next %q", n, next)
+	}
 }
 
 func TestFiltersOfDeliveriesAreReadStrictly(t *testing.T) {
@@ -179,25 +157,6 @@ func TestFiltersOfDeliveriesAreReadStrictly(t *testing.T) {
 		}
 		other, _ := s.create(`{"url":"https://deux.example"}`)
 		s.get(endpoints+"/"+other+"/deliveries?before="+delivery).FailsOn(400, "invalid_parameter", "before")
-	})
-}
-
-func TestAResendDeliversTheSameEvent(t *testing.T) {
-	each(t, func(t *testing.T, s *service) {
-		id, _ := s.create(`{"url":"https://un.example","events":["catalog.updated"]}`)
-		s.publish("a", "1 €/mois")
-		old := s.only(id)
-		var made, detail, before delivery
-		r := s.do("POST", deliveries+"/"+old.ID+"/resend", "").Is(202).Into(&made)
-		r.HasHeader("Location", deliveries+"/"+made.ID)
-		s.get(deliveries + "/" + made.ID).Is(200).Into(&detail)
-		s.get(deliveries + "/" + old.ID).Is(200).Into(&before)
-		if made.ID == old.ID || made.Origin != "resend" || made.State != "pending" || made.EventID != old.EventID || detail.Body != before.Body || detail.Body == "" || made.Sequence != old.Sequence {
-			t.Errorf("%s of %+v", r.Body, old)
-		}
-		if s.woken.Load() != 1 {
-			t.Errorf("woken %d times", s.woken.Load())
-		}
 	})
 }
 

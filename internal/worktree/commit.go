@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -97,7 +96,8 @@ func (f *Folder) commitTree(ctx context.Context, tree string, p *Publication, pa
 	for _, parent := range parents {
 		args = append(args, "-p", parent)
 	}
-	out, err := f.repo.run(ctx, call{input: []byte(message(p)), env: signature(p, f.cfg.Now())}, args...)
+	message := cmp.Or(strings.TrimSpace(p.Message), "Réunit les changements de l’équipe")
+	out, err := f.repo.run(ctx, call{input: []byte(message + "\n"), env: signature(p, f.cfg.Now())}, args...)
 	return string(bytes.TrimSpace(out)), err
 }
 
@@ -125,31 +125,7 @@ func (f *Folder) commit(ctx context.Context, at *position, p *Publication) (comm
 	return commit, apart, err
 }
 
-func message(p *Publication) string {
-	if p.Message != "" {
-		return strings.TrimSpace(p.Message) + "\n"
-	}
-	var lines []string
-	for _, c := range p.Changes {
-		verb := "Modifie"
-		switch {
-		case c.Data == nil:
-			verb = "Retire"
-		case c.Base == "":
-			verb = "Ajoute"
-		}
-		lines = append(lines, verb+" "+strings.TrimSuffix(c.Path, path.Ext(c.Path))+"\n")
-	}
-	switch len(lines) {
-	case 0:
-		return "Réunit les changements de l’équipe\n"
-	case 1:
-		return lines[0]
-	}
-	return fmt.Sprintf("Publie %d changements\n\n%s", len(lines), strings.Join(lines, ""))
-}
-
-// file returns a file of a commit or tree as it is in a work tree. path is from the top.
+// file returns a file of a commit or tree as it is in a work tree, not nil if it is empty. path is from the top.
 func (r *repository) file(ctx context.Context, tree, path string) ([]byte, error) {
 	out, err := r.run(ctx, call{}, "ls-tree", "-z", "--full-tree", tree, "--", ":(literal)"+path)
 	if err != nil {
@@ -158,7 +134,8 @@ func (r *repository) file(ctx context.Context, tree, path string) ([]byte, error
 	if len(out) == 0 {
 		return nil, fs.ErrNotExist
 	}
-	return r.run(ctx, call{}, "cat-file", "--filters", tree+":"+path)
+	out, err = r.run(ctx, call{}, "cat-file", "--filters", tree+":"+path)
+	return append([]byte{}, out...), err
 }
 
 // change returns a tree with changes, which it makes with an index in a temporary folder.

@@ -79,7 +79,7 @@ func (f *Folder) recover(ctx context.Context) error {
 	case isPublished:
 		return f.write(ctx, j)
 	}
-	_, err = f.finish(ctx, j)
+	err = f.finish(ctx, j)
 	if _, statErr := os.Stat(f.journalFile()); err != nil && errors.Is(statErr, fs.ErrNotExist) {
 		f.cfg.Log.Warn("a publication of the desk that was interrupted was given up; nothing of it was published", "error", err)
 		return nil
@@ -105,31 +105,29 @@ func (f *Folder) isPublished(ctx context.Context, j *journal) (bool, error) {
 // finish pushes and publishes what the journal says, and writes it to the folder. If it was pushed and
 // the database fails, or if nobody knows whether the database has it, the journal stays, as it does
 // until everything is written.
-func (f *Folder) finish(ctx context.Context, j *journal) (done Result, err error) {
-	done.Unsent = j.Stays
+func (f *Folder) finish(ctx context.Context, j *journal) error {
 	if f.repo != nil && !j.Stays {
-		done.Unsent, err = f.push(ctx, j.Commit)
-		if err != nil {
-			return done, errors.Join(err, f.forget())
+		if _, err := f.push(ctx, j.Commit); err != nil {
+			return errors.Join(err, f.forget())
 		}
 	}
-	done.Version, err = f.store(ctx, j, false)
+	version, err := f.store(ctx, j, false)
 	switch {
 	case isFinal(err):
-		return done, errors.Join(err, f.forget())
+		return errors.Join(err, f.forget())
 	case err != nil:
-		return done, &Error{"La publication est commencée, mais la base de données ne répond pas\u00a0: " +
+		return &Error{"La publication est commencée, mais la base de données ne répond pas\u00a0: " +
 			"elle sera achevée dès que possible, sans autre geste de votre part.", err}
 	}
 	if f.repo == nil {
-		if err := f.remember(done.Version, j.Changes); err != nil {
+		if err := f.remember(version, j.Changes); err != nil {
 			f.cfg.Log.Warn("what a publication of the desk replaced could not be kept; it cannot be undone there", "error", err)
 		}
 	}
 	if err := f.write(ctx, j); err != nil {
 		f.cfg.Log.Warn("what was published could not be written to the desk's folder; it is tried again", "error", err)
 	}
-	return done, nil
+	return nil
 }
 
 // write brings the folder to what is published, keeps what was committed there meanwhile, and forgets

@@ -44,7 +44,7 @@ func child() {
 		n, changes, err := nextPair(f)
 		fail(err)
 		fmt.Println("begins", n)
-		_, err = f.Publish(ctx, Publication{Changes: changes, AuthorName: "Anne Durand", AuthorEmail: "anne@essai.example"})
+		err = f.Publish(ctx, Publication{Changes: changes, AuthorName: "Anne Durand", AuthorEmail: "anne@essai.example"})
 		fail(err)
 		fmt.Println("published", n)
 	}
@@ -182,7 +182,7 @@ func TestAKilledDeskLeavesTheOldOrTheNew(t *testing.T) {
 			}
 			shell(t, clone, "pull", "--quiet")
 			pushed(t, clone, "LISEZMOI", []byte(strconv.Itoa(i)))
-			if _, err := x.Publish(t.Context(), Publication{}); err != nil {
+			if err := x.Publish(t.Context(), Publication{}); err != nil {
 				t.Fatal(err)
 			}
 		})

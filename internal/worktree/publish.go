@@ -18,17 +18,11 @@ type Publication struct {
 	AuthorName                    string
 	AuthorEmail                   string
 	PublisherName, PublisherEmail string // who publishes it; "" for its author
-	Message                       string // of the commit; "" for one that names the files
+	Message                       string // of the commit; "" for the one of a merge
 	Note                          string // of whoever publishes it, kept with the version; "" for none
 	AllowRemovals                 bool   // tools may disappear
 	Undoes                        int64  // a version that is taken back on the site first, with all that it did to histories; 0 for none
 	Over                          int64  // the published version that she has seen and replaces; 0 for the one that the folder contains
-}
-
-// A Result is what was published.
-type Result struct {
-	Version int64 // that is published now
-	Unsent  bool  // the upstream could not be reached, or is to be joined first
 }
 
 // attempts is how often a publication begins again because a colleague was faster.
@@ -38,32 +32,32 @@ const attempts = 5
 // nothing was changed, unless its text says otherwise: a ConflictError, a RefusedError, a StaleError,
 // or an Error; catalogdb.RemovalsError is in one if tools would disappear. A publication.RefusedError
 // says that the site cannot take a version back.
-func (f *Folder) Publish(ctx context.Context, p Publication) (done Result, err error) {
+func (f *Folder) Publish(ctx context.Context, p Publication) error {
 	seen := map[string]bool{}
 	for _, c := range p.Changes {
 		if err := checkPath(c.Path); err != nil {
-			return done, err
+			return err
 		}
 		if seen[c.Path] {
-			return done, &Error{text: "Deux textes sont proposés pour " + c.Path + "\u00a0: publiez-les l’un après l’autre."}
+			return &Error{text: "Deux textes sont proposés pour " + c.Path + "\u00a0: publiez-les l’un après l’autre."}
 		}
 		seen[c.Path] = true
 	}
 	unlock, err := f.lock(ctx)
 	if err != nil {
-		return done, err
+		return err
 	}
 	defer unlock()
 	for range attempts {
-		done, err = f.attempt(ctx, &p)
+		err = f.attempt(ctx, &p)
 		if !errors.Is(err, errMoved) {
-			return done, explain(err)
+			return explain(err)
 		}
 	}
-	return done, &Error{"Des collègues publient en ce moment\u00a0: réessayez dans une minute. Rien n’a été publié.", err}
+	return &Error{"Des collègues publient en ce moment\u00a0: réessayez dans une minute. Rien n’a été publié.", err}
 }
 
-func (f *Folder) attempt(ctx context.Context, p *Publication) (Result, error) {
+func (f *Folder) attempt(ctx context.Context, p *Publication) error {
 	j := &journal{Author: cmp.Or(p.PublisherName, p.AuthorName), AllowRemovals: p.AllowRemovals, Over: p.Over, Undoes: p.Undoes, Note: p.Note}
 	err := f.prepare(ctx, p, j)
 	if err == nil {
@@ -73,7 +67,7 @@ func (f *Folder) attempt(ctx context.Context, p *Publication) (Result, error) {
 		err = f.save(j)
 	}
 	if err != nil {
-		return Result{}, err
+		return err
 	}
 	return f.finish(context.WithoutCancel(ctx), j) // from here on it goes forward
 }

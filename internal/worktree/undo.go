@@ -44,10 +44,7 @@ func (f *Folder) Undo(ctx context.Context, version int64) ([]Change, error) {
 	for _, full := range paths {
 		now, err := f.repo.file(ctx, after, full)
 		c := Change{Path: strings.TrimPrefix(full, f.repo.prefix), Base: Hash(now)}
-		if errors.Is(err, fs.ErrNotExist) {
-			c.Base, err = "", nil
-		}
-		if err == nil {
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
 			c.Data, err = f.repo.file(ctx, before, full)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -79,7 +76,7 @@ func (f *Folder) remember(version int64, changes []Change) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		before = append(before, Change{Path: c.Path, Data: old, Base: c.after()})
+		before = append(before, Change{Path: c.Path, Data: old, Base: Hash(c.Data)})
 		size += len(old)
 	}
 	if size > maxKept {

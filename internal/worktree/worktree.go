@@ -111,18 +111,13 @@ type Change struct {
 	Base string // Hash of the file that it replaces; "" if there is none
 }
 
-// Hash returns the hash of a file by which a Change names it.
+// Hash returns the hash of a file by which a Change names it; "" of nil, which stands for no file.
 func Hash(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
-
-// after returns the Hash of the file after the change; "" if it is removed.
-func (c *Change) after() string {
-	if c.Data == nil {
+	if data == nil {
 		return ""
 	}
-	return Hash(c.Data)
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }
 
 // checkPath refuses paths that are not content: a change must not write what git or a shell runs.
@@ -141,18 +136,15 @@ func checkBases(changes []Change, read func(path string) ([]byte, error)) error 
 	conflict := ConflictError{Files: map[string][]byte{}}
 	for _, c := range changes {
 		data, err := read(c.Path)
-		now := Hash(data)
-		if errors.Is(err, fs.ErrNotExist) {
-			now, err = "", nil
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if now == c.Base || now == c.after() {
+		now := Hash(data)
+		if now == c.Base || now == Hash(c.Data) {
 			continue
 		}
 		conflict.Paths = append(conflict.Paths, c.Path)
-		if now != "" {
+		if data != nil {
 			conflict.Files[c.Path] = data
 		}
 	}
