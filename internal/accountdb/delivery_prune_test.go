@@ -2,6 +2,7 @@ package accountdb
 
 import (
 	"bytes"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -36,7 +37,7 @@ func checkSequenceContinues(t *testing.T, s *kit, endpointID string, last int64)
 	if got := testkit.Dump(t, s.SQL.Reads(), "deliveries") + testkit.Dump(t, s.SQL.Reads(), "events"); got != "" {
 		t.Errorf("left:\n%s", got)
 	}
-	if len(entries) == 0 || !slices.Equal(entries, loaded(t, s).Entries) {
+	if len(entries) == 0 || !reflect.DeepEqual(entries, loaded(t, s).Entries) {
 		t.Errorf("of the chronicle %d entries are left", len(entries))
 	}
 	if log, err := s.Events.List(t.Context(), 0, "", 1); err != nil || log.Oldest != 0 || len(log.Events) > 0 || log.More || log.UpTo != last {

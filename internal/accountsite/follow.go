@@ -107,7 +107,7 @@ func (p *readers) confirmFollow(r *request) (*response, error) {
 		_, err = p.Store.Links.Sealed(p.Sealer).Check(r.Context(), data.Token, account.LinkFollow, r.Now)
 	}
 	if err == nil {
-		err = p.Readers.Follows.Sealed(p.Sealer).Confirm(r.Context(), data.Token, data.What, data.Pace, r.Now)
+		err = p.Readers.Follows.Sealed(p.Sealer).Confirm(r.Context(), data.Token, newsletter.Followed(p.Site.Snapshot(), data.What), data.Pace, r.Now)
 	}
 	if err != nil {
 		return nil, followFailure(err)

@@ -563,7 +563,8 @@ func TestChangesGoThroughTheChronicleInItsOrder(t *testing.T) {
 	}
 	open := func(entries []catalog.Entry) *desk {
 		snap := snapshot.Build(c, 3, "2026-11-17")
-		snap.Entries = entries
+		snap.Entries = slices.Concat(entries, c.PastEntries())
+		snap.Entries = snap.Entries[:min(len(snap.Entries), catalog.KeptEntries)]
 		if err := snap.BuildIndex(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -579,7 +580,7 @@ func TestChangesGoThroughTheChronicleInItsOrder(t *testing.T) {
 		}
 	}
 	entries := []catalog.Entry{{
-		Kind: "article", Slug: "x", First: "x", Name: "X", What: catalog.WhatText, Note: "sponsored", Day: "2026-11-17",
+		Kind: "article", Slug: "x", First: "x", Name: "X", What: catalog.WhatText, New: "1", Note: "sponsored", Day: "2026-11-17",
 		At: "2026-11-17T09:30:00.250Z", Position: 40,
 	}}
 	for n := 39; n > 2; n-- { // the first were merged since

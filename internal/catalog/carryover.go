@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 )
 
 // CarryOver completes next, which was just read from a folder, with what only the
@@ -13,17 +14,13 @@ import (
 // must be sorted. next is changed in place; a second call changes nothing.
 func CarryOver(old, next *Catalog, today string) {
 	carryOverTools(old, next, today)
-	for i := range next.Articles {
-		a := &next.Articles[i]
-		for _, slug := range append([]string{a.Slug}, a.Aliases...) {
-			if prior := old.Article(slug); prior != nil {
-				a.FirstSlug = keepFirst(prior.Slug, prior.FirstSlug, prior.Aliases, a.Slug, a.Aliases)
-				break
-			}
-		}
-	}
 	for i := range next.Retired {
 		next.remember(&next.Retired[i])
+	}
+	for _, k := range WrittenKinds {
+		if k.first != nil && k != RetiredKind {
+			k.identify(old, next)
+		}
 	}
 	for i := range next.Comparisons {
 		x := &next.Comparisons[i]
@@ -45,6 +42,7 @@ func (c *Catalog) remember(r *Retired) {
 	if !known {
 		return
 	}
+	r.FirstSlug = last.FirstSlug
 	if r.LastScore == nil && r.LastPrice == "" {
 		r.LastScore = last.Score
 		if IsPublic(last.Pricing, last.Price) {
@@ -133,7 +131,7 @@ func (t *Tool) carryOver(before, prior *Tool, today string) {
 	t.extendCriteria(before, known, today)
 	if prior != nil {
 		t.AddedAt = cmp.Or(t.AddedAt, prior.AddedAt)
-		t.FirstSlug = keepFirst(prior.Slug, prior.FirstSlug, prior.Aliases, t.Slug, t.Aliases)
+		ToolKind.setFirst(t, ToolKind.First(prior))
 	}
 	if t.UpdatedAt == "" {
 		t.UpdatedAt = today
@@ -143,14 +141,60 @@ func (t *Tool) carryOver(before, prior *Tool, today string) {
 	}
 }
 
-// keepFirst returns the first slug to record for a record, given the names that it had before and those that it has now:
-// "" if these say it.
-func keepFirst(slug, first string, aliases []string, now string, nowAliases []string) string {
-	first = firstOf(slug, first, aliases)
-	if first == firstOf(now, "", nowAliases) {
-		return ""
+// identify gives the records of a kind in next their oldest slugs. A record that was there, also under another slug or
+// before it was removed, keeps its own; no other one ever gets the same.
+func (k *Kind) identify(old, next *Catalog) {
+	if old.Name == "" {
+		return
 	}
-	return first
+	isUsed, fresh := map[string]bool{}, []any(nil)
+	for i := range k.Len(next) {
+		record := k.At(next, i)
+		prior := k.prior(old, next, record)
+		if prior == nil {
+			fresh = append(fresh, record)
+			continue
+		}
+		if prior != record { // see Settle
+			k.setFirst(record, k.First(prior))
+		}
+		isUsed[k.First(record)] = true
+	}
+	gone := old.gone(k)
+	maps.DeleteFunc(gone, func(_, first string) bool { return isUsed[first] }) // it is back
+	for _, first := range gone {
+		isUsed[first] = true
+	}
+	for _, record := range fresh {
+		first := k.First(record)
+		for _, slug := range append([]string{k.Slug(record)}, k.Aliases(record)...) {
+			if own, isBack := gone[slug]; isBack {
+				first = own
+				delete(isUsed, own)
+				break
+			}
+		}
+		for n, base := 2, first; isUsed[first]; n++ {
+			first = base + "-" + strconv.Itoa(n)
+		}
+		isUsed[first] = true
+		k.setFirst(record, first)
+	}
+}
+
+// gone returns the oldest slugs of the records of a kind that c does not have any more, by their last slugs.
+func (c *Catalog) gone(k *Kind) map[string]string {
+	gone := map[string]string{}
+	maps.Copy(gone, c.Gone[k])
+	if k == ToolKind {
+		for i := range c.Retired {
+			gone[c.Retired[i].Slug] = RetiredKind.First(&c.Retired[i])
+		}
+		for slug, t := range c.Past {
+			gone[slug] = cmp.Or(t.FirstSlug, slug)
+		}
+	}
+	return gone
 }
 
 // Settle returns the tool of c, the next catalogue, in the place of prior, one of the previous catalogue, if the
@@ -209,11 +253,17 @@ func (c *Catalog) follows(prior *Tool, alias string) bool {
 // prior returns the tool of c that became t in next: the one with the same slug,
 // or the one that was renamed to it; nil if t is new.
 func (c *Catalog) prior(next *Catalog, t *Tool) *Tool {
-	if p := c.Tool(t.Slug); p != nil {
+	p, _ := ToolKind.prior(c, next, t).(*Tool)
+	return p
+}
+
+// prior is Catalog.prior for a record of the kind.
+func (k *Kind) prior(c, next *Catalog, record any) any {
+	if p := k.find(c, k.Slug(record)); p != nil {
 		return p
 	}
-	for _, alias := range t.Aliases {
-		if p := c.Tool(alias); p != nil && next.Tool(alias) == nil {
+	for _, alias := range k.Aliases(record) {
+		if p := k.find(c, alias); p != nil && k.find(next, alias) == nil {
 			return p
 		}
 	}
@@ -228,6 +278,7 @@ func (t *Tool) Past() *Tool {
 			reflect.ValueOf(f.of(past)).Elem().Set(reflect.ValueOf(f.of(t)).Elem())
 		}
 	}
+	ToolKind.setFirst(past, ToolKind.First(t))
 	return past
 }
 

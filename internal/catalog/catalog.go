@@ -44,6 +44,10 @@ type Catalog struct {
 	// Past holds, by slug, the fields that are Kept of tools that are no longer active, in case
 	// they return: their histories, of which no entry is ever dropped, and their last name, price and figures.
 	Past map[string]*Tool
+
+	// Gone holds the oldest slugs of the records of a kind that were removed, by their last slugs. Only a publication
+	// knows it.
+	Gone map[*Kind]map[string]string `json:"-"`
 }
 
 // A Theme is the face of the site: colours as #7a1f3d, "" for the default.
@@ -105,6 +109,7 @@ type Page struct {
 	Authors     []string
 	Date        string   // YYYY-MM-DD or ""
 	Aliases     []string // former slugs, sorted
+	FirstSlug   string   // see Tool
 	Image       string   // path of a picture
 	Body        string   // Markdown
 	Draft       bool
@@ -338,6 +343,7 @@ type Comparison struct {
 	UpdatedAt  string // YYYY-MM-DD; "" until CarryOver sets it
 	Authors    []string
 	Aliases    []string // former slugs, sorted
+	FirstSlug  string   // see Tool
 	Image      string   // path of a picture
 	Body       string
 	Draft      bool   // only in a catalogue read with its drafts
@@ -356,6 +362,7 @@ type Retired struct {
 	Sources   []string
 	LastScore *float64
 	LastPrice string
+	FirstSlug string // of the tool; "" means Slug
 
 	// What the tool had when it was retired.
 	Usages       []string // slugs of the category's

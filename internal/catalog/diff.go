@@ -11,7 +11,7 @@ import (
 // public list showing it.
 type Diff struct {
 	Changes []Change `json:"-"` // ends with catalog.updated unless empty
-	Entries []Entry  `json:"-"` // of the chronicle: see Entry.Merge
+	Entries []Entry  `json:"-"` // of the chronicle, of a stored version
 
 	Metadata  bool                     `json:"metadata,omitempty"` // the name, the URL, a setting or a category changed
 	Past      bool                     `json:"-"`                  // what is kept of inactive tools changed
@@ -64,29 +64,10 @@ func Removals(old, next *Catalog) []string {
 	return removed
 }
 
-// absorbed returns the slugs of the active tools of old that became aliases of other
-// tools in next, without having been renamed to them: two tools were merged.
-func absorbed(old, next *Catalog) []string {
-	var slugs []string
-	for i := range next.Tools {
-		t := next.Tools[i]
-		if len(t.Aliases) == 0 {
-			continue
-		}
-		prior := old.prior(next, t)
-		for _, alias := range t.Aliases {
-			if old.Tool(alias) != nil && prior != nil && prior.Slug != alias {
-				slugs = append(slugs, alias)
-			}
-		}
-	}
-	return slugs
-}
-
 // Compare returns what next changes, compared with old. CarryOver(old, next) must
-// have been called. today is the day of the publication. sections splits a review into its sections
+// have been called. sections splits a review into its sections
 // (markdown.Sections); it is called only for reviews that differ.
-func Compare(old, next *Catalog, today string, sections func(body string) []Section) Diff {
+func Compare(old, next *Catalog, sections func(body string) []Section) Diff {
 	var d Diff
 	before, after := old.InOrder(), next.InOrder()
 	d.Metadata = !isSame(CatalogueFields, before, after)
@@ -110,7 +91,6 @@ func Compare(old, next *Catalog, today string, sections func(body string) []Sect
 	if d.Empty() {
 		return Diff{Listed: d.Listed}
 	}
-	d.chronicle(old, next, today)
 	d.Report(next)
 	return d
 }
@@ -171,10 +151,14 @@ func (d *Diff) compareTools(old, next *Catalog) {
 		}
 	}
 	d.set(ToolKind, r)
-	gone := slices.Concat(Removals(old, next), absorbed(old, next))
-	slices.Sort(gone)
-	for _, slug := range gone {
-		d.add(Change{Type: ToolRemoved, Slug: slug, URL: old.CanonicalURLOf(old.Tool(slug))})
+	isRenamed := map[string]bool{}
+	for _, slug := range r.Added {
+		isRenamed[ToolKind.First(next.Tool(slug))] = true
+	}
+	for _, slug := range r.Removed { // also if another one absorbed it
+		if t := old.Tool(slug); next.retired(slug) == nil && !isRenamed[ToolKind.First(t)] {
+			d.add(Change{Type: ToolRemoved, Slug: slug, URL: old.CanonicalURLOf(t)})
+		}
 	}
 }
 

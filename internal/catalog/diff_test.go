@@ -21,7 +21,7 @@ func publish(t *testing.T, old, next *Catalog, day string) []string {
 	if diff := cmp.Diff(*next, again); diff != "" {
 		t.Errorf("a second CarryOver changed the catalogue:\n%s", diff)
 	}
-	d := Compare(old, next, day, oneSection)
+	d := Compare(old, next, oneSection)
 	var lines []string
 	for _, c := range d.Changes {
 		lines = append(lines, strings.Join(strings.Fields(c.Type+" "+c.Slug+" "+c.Reason+" "+strings.Join(c.Changed, ",")), " "))

@@ -7,6 +7,9 @@ import (
 
 // The fields of each kind of record, in the order of the canonical form.
 
+// firstField is the name of the field with the oldest slug of a record, by which the chronicle knows it.
+const firstField = "first_slug"
+
 // ToolFields are the fields of a *Tool.
 var ToolFields = []Field{
 	NewField("slug", OwnSlug, Required|InAPI|Kept, func(t *Tool) any { return &t.Slug }),
@@ -51,7 +54,7 @@ var ToolFields = []Field{
 	NewField("price_quote", Quote, 0, func(t *Tool) any { return &t.PriceQuote }),
 	NewField("sources", Links, 0, func(t *Tool) any { return &t.Sources }),
 	NewField("aliases", Slugs, 0, func(t *Tool) any { return &t.Aliases }),
-	NewField("first_slug", Short, 0, func(t *Tool) any { return &t.FirstSlug }),
+	NewField(firstField, Short, Kept, func(t *Tool) any { return &t.FirstSlug }),
 	oneOf(NewField("price_history_mode", Option, Kept, func(t *Tool) any { return &t.PriceHistoryMode }), "", historyModes...),
 	NewList("price_history", Kept, func(t *Tool) *[]PriceChange { return &t.PriceHistory }, priceChangeFields),
 	NewField("score_note", Prose, 0, func(t *Tool) any { return &t.ScoreNote }),
@@ -123,6 +126,7 @@ var ComparisonFields = []Field{
 	NewField("updated_at", Date, Always|InAPI, func(x *Comparison) any { return &x.UpdatedAt }),
 	NewField("author", Names, 0, func(x *Comparison) any { return &x.Authors }),
 	NewField("aliases", Slugs, 0, func(x *Comparison) any { return &x.Aliases }),
+	NewField(firstField, Short, 0, func(x *Comparison) any { return &x.FirstSlug }),
 	NewField("image", Image, 0, func(x *Comparison) any { return &x.Image }),
 	NewField("draft", Draft, 0, func(x *Comparison) any { return &x.Draft }),
 	NewField("publish_at", PublishAt, 0, func(x *Comparison) any { return &x.PublishAt }),
@@ -143,6 +147,7 @@ var RetiredFields = []Field{
 	NewField("last_score", Figure, 0, func(r *Retired) any { return &r.LastScore }),
 	NewField("last_price", Price, 0, func(r *Retired) any { return &r.LastPrice }),
 	NewField("usages", UsageSlugs, 0, func(r *Retired) any { return &r.Usages }),
+	NewField(firstField, Short, 0, func(r *Retired) any { return &r.FirstSlug }),
 	NewList("price_history", 0, func(r *Retired) *[]PriceChange { return &r.PriceHistory }, priceChangeFields),
 	NewList("score_history", 0, func(r *Retired) *[]ScoreChange { return &r.ScoreHistory }, scoreChangeFields),
 	NewField("draft", Draft, 0, func(r *Retired) any { return &r.Draft }),
@@ -159,6 +164,7 @@ var PageFields = []Field{
 	NewField("author", Names, 0, func(p *Page) any { return &p.Authors }),
 	NewField("date", Date, 0, func(p *Page) any { return &p.Date }),
 	NewField("aliases", Slugs, 0, func(p *Page) any { return &p.Aliases }),
+	NewField(firstField, Short, 0, func(p *Page) any { return &p.FirstSlug }),
 	NewField("image", Image, 0, func(p *Page) any { return &p.Image }),
 	NewField("draft", Draft, 0, func(p *Page) any { return &p.Draft }),
 	NewField("publish_at", PublishAt, 0, func(p *Page) any { return &p.PublishAt }),
@@ -177,7 +183,7 @@ var ArticleFields = []Field{
 	NewField("category", InCategory, 0, func(a *Article) any { return &a.Category }),
 	NewField("tools", ToolSlugs, 0, func(a *Article) any { return &a.Tools }),
 	NewField("aliases", Slugs, 0, func(a *Article) any { return &a.Aliases }),
-	NewField("first_slug", Short, 0, func(a *Article) any { return &a.FirstSlug }),
+	NewField(firstField, Short, 0, func(a *Article) any { return &a.FirstSlug }),
 	NewField("sponsored", Flag, 0, func(a *Article) any { return &a.Sponsored }),
 	NewField("draft", Draft, 0, func(a *Article) any { return &a.Draft }),
 	NewField("publish_at", PublishAt, 0, func(a *Article) any { return &a.PublishAt }),

@@ -21,8 +21,9 @@ type Kind struct {
 	About      string // what the file of the export is, in French
 	Summary    string // the field that tells a record in a line; "" for none
 	IsFeminine bool   // the name, in French
+	isText     bool   // the chronicle tells records as texts, which are texters
 
-	text func(record any) text // as the chronicle tells a record; nil for a kind that it does not tell as a text
+	first func(record any) any // FirstSlug; nil for a kind without
 	list
 }
 
@@ -34,8 +35,7 @@ var (
 	}, func(c *Catalog) *[]*Tool { return &c.Tools }, func(entry **Tool) *Tool { return *entry }, func(t *Tool) *Tool { return t })
 	ComparisonKind = newPlainKind(Kind{
 		Name: "comparatif", Folder: "comparatifs", Noun: "comparison", Label: "Comparatif", Address: "/comparatifs/",
-		List: "/comparatifs", Fields: ComparisonFields, Summary: "winner_note", About: "les comparatifs, de même",
-		text: textOf((*Comparison).text),
+		List: "/comparatifs", Fields: ComparisonFields, Summary: "winner_note", About: "les comparatifs, de même", isText: true,
 	}, func(c *Catalog) *[]Comparison { return &c.Comparisons })
 	RetiredKind = newPlainKind(Kind{
 		Name: "cimetiere", Folder: "cimetiere", Noun: "retired tool", Label: "Outil disparu", Address: "/cimetiere/",
@@ -43,11 +43,11 @@ var (
 	}, func(c *Catalog) *[]Retired { return &c.Retired })
 	PageKind = newPlainKind(Kind{
 		Name: "page", Folder: "pages", Noun: "page", Label: "Page", IsFeminine: true, Address: "/",
-		Fields: PageFields, Summary: "description", About: "les pages de l’éditeur, de même", text: textOf((*Page).text),
+		Fields: PageFields, Summary: "description", About: "les pages de l’éditeur, de même", isText: true,
 	}, func(c *Catalog) *[]Page { return &c.Pages })
 	ArticleKind = newPlainKind(Kind{
 		Name: "article", Folder: "articles", Noun: "article", Label: "Article", Address: "/articles/", List: "/articles",
-		Fields: ArticleFields, Summary: "description", About: "les articles, de même", text: textOf((*Article).text),
+		Fields: ArticleFields, Summary: "description", About: "les articles, de même", isText: true,
 	}, func(c *Catalog) *[]Article { return &c.Articles })
 	AuthorKind = newPlainKind(Kind{
 		Name: "auteur", Folder: "auteurs", Noun: "author", Label: "Auteur", Address: "/auteurs/", List: "/auteurs",
@@ -130,6 +130,22 @@ func (k *Kind) Title() string { return k.Fields[1].Name }
 // Body returns the text of a record of the kind; "" for none.
 func (k *Kind) Body(record any) string { return valueIn[string](k.Fields, Body, record) }
 
+// First returns the oldest slug of a record of the kind, which no other one of the kind ever had as its oldest.
+func (k *Kind) First(record any) string {
+	if k.first == nil {
+		return k.Slug(record)
+	}
+	return firstOf(k.Slug(record), *k.first(record).(*string), k.Aliases(record))
+}
+
+// setFirst makes a slug the oldest one of a record. It is recorded unless other fields say it.
+func (k *Kind) setFirst(record any, first string) {
+	own := k.first(record).(*string)
+	if *own = ""; k.First(record) != first {
+		*own = first
+	}
+}
+
 // Aliases returns the former slugs of a record of the kind.
 func (k *Kind) Aliases(record any) []string { return valueIn[[]string](k.Fields, Slugs, record) }
 
@@ -142,7 +158,7 @@ func (k *Kind) Has(form Form) bool {
 }
 
 // IsText reports whether the chronicle tells records of the kind, which may be nil, as texts.
-func (k *Kind) IsText() bool { return k != nil && k.text != nil }
+func (k *Kind) IsText() bool { return k != nil && k.isText }
 
 // IsPublic reports whether nothing in a record says that the public does not see it.
 func (k *Kind) IsPublic(record any) bool {
@@ -203,16 +219,15 @@ type entries[T, E any] struct {
 func newKind[T, E any](k Kind, in func(*Catalog) *[]E, of func(*E) *T, entry func(*T) E) *Kind {
 	own := k.Fields[0].of
 	k.list = entries[T, E]{in, of, entry, func(e *E) string { return *own(of(e)).(*string) }}
+	if i := slices.IndexFunc(k.Fields, func(f Field) bool { return f.Name == firstField }); i >= 0 {
+		k.first = k.Fields[i].of
+	}
 	return &k
 }
 
 // newPlainKind returns a kind whose records are themselves in the list.
 func newPlainKind[T any](k Kind, in func(*Catalog) *[]T) *Kind {
 	return newKind(k, in, func(entry *T) *T { return entry }, func(record *T) T { return *record })
-}
-
-func textOf[T any](of func(*T) text) func(any) text {
-	return func(record any) text { return of(record.(*T)) }
 }
 
 func (l entries[T, E]) New() any                   { return new(T) }

@@ -26,7 +26,7 @@ func TestARecordThatChangedAndKeptItsDateIsUndated(t *testing.T) {
 		tool("renamed", dated("2026-01-01", "x"), func(t *Tool) { t.Aliases = []string{"former"} }))
 	next.Comparisons = duel("Changed", true)
 	CarryOver(old, next, today)
-	d := Compare(old, next, "2026-01-02", oneSection)
+	d := Compare(old, next, oneSection)
 	tools, comparisons := d.Undated(old, next, today)
 	if diff := cmp.Diff([]string{"renamed", "a"}, tools); diff != "" {
 		t.Error(diff)
@@ -36,7 +36,7 @@ func TestARecordThatChangedAndKeptItsDateIsUndated(t *testing.T) {
 	}
 
 	next.Comparisons = duel("Changed", false)
-	d = Compare(old, next, "2026-01-02", oneSection)
+	d = Compare(old, next, oneSection)
 	if _, drafts := d.Undated(old, next, today); len(drafts) > 0 {
 		t.Errorf("%v became drafts, and need no date", drafts)
 	}

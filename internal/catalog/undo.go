@@ -32,28 +32,29 @@ func (c *Catalog) MoveBack(now *Catalog) {
 		}
 		at, _ := c.find(t.Aliases[i])
 		former := *c.Tools[at]
-		first := firstOf(former.Slug, former.FirstSlug, former.Aliases)
+		first := ToolKind.First(&former)
 		former.Aliases = withAlias(former.Aliases, t.Slug)
-		former.FirstSlug = keepFirst(first, "", nil, former.Slug, former.Aliases)
+		ToolKind.setFirst(&former, first)
 		c.Tools[at] = &former
 	}
 	for i := range now.Categories {
 		moveBack(c, now, now.Categories[i].Slug, now.Categories[i].Aliases, categoryAliases)
 	}
-	firsts := make([]string, len(c.Articles))
-	for i, a := range c.Articles {
-		firsts[i] = firstOf(a.Slug, a.FirstSlug, a.Aliases)
-	}
 	for _, k := range WrittenKinds {
-		for i := range k.Len(now) {
-			if record := k.At(now, i); k != ToolKind {
-				moveBack(c, now, k.Slug(record), k.Aliases(record), k.aliasesOf)
-			}
+		if k == ToolKind || k.first == nil {
+			continue
 		}
-	}
-	for i := range c.Articles {
-		a := &c.Articles[i]
-		a.FirstSlug = keepFirst(firsts[i], "", nil, a.Slug, a.Aliases)
+		firsts := make([]string, k.Len(c))
+		for i := range firsts {
+			firsts[i] = k.First(k.At(c, i))
+		}
+		for i := range k.Len(now) {
+			record := k.At(now, i)
+			moveBack(c, now, k.Slug(record), k.Aliases(record), k.aliasesOf)
+		}
+		for i, first := range firsts {
+			k.setFirst(k.At(c, i), first)
+		}
 	}
 }
 

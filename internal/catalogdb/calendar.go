@@ -203,7 +203,7 @@ func (p *publication) loadDue(ctx context.Context, at time.Time, known *prepared
 		p.feed.Before(&public[i])
 	}
 	p.old.Catalog = stored
-	return nil
+	return loadGone(ctx, p.tx, stored)
 }
 
 func loadScheduled(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) error {

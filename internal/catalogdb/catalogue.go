@@ -158,7 +158,7 @@ func (p *publication) judge(today string) (gone []string) {
 		catalog.CarryOver(p.old.Catalog, p.next, today)
 	}
 	gone = catalog.Removals(p.old.Catalog, p.next)
-	p.diff = catalog.Compare(p.old.Catalog, p.next, today, markdown.Sections)
+	p.diff = catalog.Compare(p.old.Catalog, p.next, markdown.Sections)
 	p.diff.Scheduled = catalog.CompareScheduled(p.old.Catalog.Scheduled, p.next.Scheduled, p.now)
 	if !p.diff.Empty() {
 		p.diff.Report(p.next)
@@ -169,6 +169,9 @@ func (p *publication) judge(today string) (gone []string) {
 // write stores what changed as the version of done.
 func (p *publication) write(ctx context.Context, done Publication) error {
 	at := sqldb.FormatTime(p.now)
+	if err := p.tell(ctx, done.Version); err != nil {
+		return err
+	}
 	feed, err := p.writeRecords(ctx, done.Version)
 	if err != nil {
 		return err
@@ -193,9 +196,6 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 		return err
 	}
 	if err := p.writeEvents(ctx, done.Version, at, &last); err != nil {
-		return err
-	}
-	if err := p.writeEntries(ctx, done.Version, catalog.FormatTime(p.now)); err != nil {
 		return err
 	}
 	if err := storeFeed(ctx, p.tx, feed); err != nil {

@@ -23,17 +23,6 @@ func history(t *testing.T, s *kit, slug string, want ...catalog.PriceChange) {
 	}
 }
 
-func TestEachChangeOfPriceIsKeptNewestFirst(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		publish(t, s, catalogue(tool("a", "1 €/mois")), monday)
-		history(t, s, "a")
-		publish(t, s, catalogue(tool("a", "2 €/mois")), day(1))
-		publish(t, s, catalogue(tool("a", "3 €/mois")), day(1))
-		publish(t, s, catalogue(tool("a", "2 €/mois")), day(4))
-		history(t, s, "a", change("2026-11-20", "3", "2"), change("2026-11-17", "1", "3"))
-	})
-}
-
 // A price in another currency is kept as it was shown, too, which no document has.
 func TestAPriceIsKeptInItsOwnCurrency(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
@@ -91,37 +80,6 @@ func TestAChangeOfModelAloneIsAPriceChange(t *testing.T) {
 		want := change("2026-11-17", "1", "1")
 		want.NewPricing = "freemium"
 		history(t, s, "a", want)
-	})
-}
-
-func TestEntriesOfTheContentJoinTheStoredOnesOnce(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		written := func(price string, entries ...catalog.PriceChange) *catalog.Catalog {
-			x := tool("a", price)
-			x.PriceHistory = entries
-			return catalogue(x)
-		}
-		publish(t, s, written("2 €/mois", change("2025-01-01", "1", "2")), monday)
-		publish(t, s, written("3 €/mois"), day(1)) // the entry is no longer written: it stays
-		want := []catalog.PriceChange{change("2026-11-17", "2", "3"), change("2025-01-01", "1", "2")}
-		history(t, s, "a", want...)
-		if p := publish(t, s, written("3 €/mois", want...), day(2)); !p.Diff.Empty() {
-			t.Errorf("entries that are stored already changed something: %+v", p.Diff)
-		}
-		publish(t, s, written("3 €/mois", change("2024-01-01", "5", "1")), day(3))
-		history(t, s, "a", append(want, change("2024-01-01", "5", "1"))...)
-	})
-}
-
-func TestAPriceHistoryFollowsARename(t *testing.T) {
-	each(t, func(t *testing.T, s *kit) {
-		publish(t, s, catalogue(tool("a", "1 €/mois")), monday)
-		publish(t, s, catalogue(tool("a", "2 €/mois")), day(1))
-		renamed := tool("b", "3 €/mois")
-		renamed.Aliases = []string{"a"}
-		publish(t, s, catalogue(renamed), day(2))
-		history(t, s, "b", change("2026-11-18", "2", "3"), change("2026-11-17", "1", "2"))
-		history(t, s, "a")
 	})
 }
 

@@ -78,8 +78,8 @@ func followed(t failer, s *kit, before, got *Published) *Published {
 func wipe(t failer, s *kit) {
 	t.Helper()
 	execute(t, s, `
-		DELETE FROM events; DELETE FROM publications; DELETE FROM records; DELETE FROM former_records; DELETE FROM picture_files; DELETE FROM scheduled;
-		UPDATE catalogue SET url = '', version = 0, sequence = 0, published_at = '', changed_on = '', due = '', feed_position = 0, feed_state = '`+record.State(nil)+`'`)
+		DELETE FROM events; DELETE FROM entries; DELETE FROM publications; DELETE FROM records; DELETE FROM former_records; DELETE FROM picture_files; DELETE FROM scheduled;
+		UPDATE catalogue SET url = '', version = 0, sequence = 0, chronicle = 0, published_at = '', changed_on = '', due = '', feed_position = 0, feed_state = '`+record.State(nil)+`'`)
 }
 
 // clone copies what CarryOver changes.

@@ -28,7 +28,7 @@ func TestAPublicationChangesWhatWholeCataloguesDifferIn(t *testing.T) {
 				want := clone(edition)
 				want.Sort()
 				catalog.CarryOver(before.Catalog, want, catalog.Day(day(on)))
-				diff := catalog.Compare(before.Catalog, want, catalog.Day(day(on)), markdown.Sections)
+				diff := catalog.Compare(before.Catalog, want, markdown.Sections)
 
 				next := clone(edition)
 				opts := PublishOptions{Now: at(day(on)), AllowRemovals: true, Pictures: aPicture{}}

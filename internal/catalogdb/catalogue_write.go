@@ -38,7 +38,7 @@ func (p *publication) load(ctx context.Context) error {
 	}
 	old.Catalog = &all.Catalog
 	p.old = old
-	return nil
+	return loadGone(ctx, p.tx, old.Catalog)
 }
 
 // know is called with each stored row.
@@ -84,7 +84,7 @@ func (p *publication) writeRecords(ctx context.Context, version int64) (*record.
 		return nil, err
 	}
 	p.progress("records", s.done, s.total)
-	return feed, s.finish(ctx)
+	return feed, s.finish(ctx, p.first)
 }
 
 func (s *recordStep) writePublic(ctx context.Context) error {

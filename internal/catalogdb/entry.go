@@ -4,168 +4,216 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/sqldb"
 )
 
 var entryTable = sqldb.Table{Name: "entries", Columns: []string{
-	"id", "kind", "slug", "first_slug", "name", "what", "field", "old_value", "new_value", "note", "day", "at", "first_position",
-	"position", "withdrawn", "version",
+	"id", "position", "kind", "slug", "first_slug", "name", "what", "field", "old_value", "new_value", "note", "day", "at", "topics",
+	"withdrawn", "version",
 }}
 
-// A storedEntry is a row.
-type storedEntry struct {
-	catalog.Entry
-	version int64 // that last changed it
+// entriesWhere returns the states of entries that a condition and an order name.
+func entriesWhere(ctx context.Context, tx *sql.Tx, where string, args ...any) ([]catalog.Entry, error) {
+	return sqldb.Rows(ctx, tx, `SELECT `+entryTable.List()+` FROM entries `+where, func(scan sqldb.Scanner, e *catalog.Entry) error {
+		var id, topics string
+		err := scan(&id, &e.Position, &e.Kind, &e.Slug, &e.First, &e.Name, &e.What, &e.Field, &e.Old, &e.New, &e.Note, &e.Day, &e.At,
+			&topics, &e.Withdrawn, &e.Version)
+		e.Topics = strings.Fields(topics)
+		return err
+	}, args...)
 }
 
-func scanEntry(scan sqldb.Scanner, e *storedEntry) error {
-	var id string
-	return scan(&id, &e.Kind, &e.Slug, &e.First, &e.Name, &e.What, &e.Field, &e.Old, &e.New, &e.Note, &e.Day, &e.At,
-		&e.FirstPosition, &e.Position, &e.Withdrawn, &e.version)
+// latestEntries returns the last states of the entries of the chronicle, the latest first.
+func latestEntries(ctx context.Context, tx *sql.Tx) ([]catalog.Entry, error) {
+	return entriesWhere(ctx, tx, `ORDER BY position DESC, day DESC, id LIMIT $1`, catalog.KeptEntries)
 }
 
-// latestEntries returns the last entries of the chronicle, the latest first.
-func latestEntries(ctx context.Context, tx *sql.Tx) (list []catalog.Entry, err error) {
-	rows, err := sqldb.Rows(ctx, tx, `SELECT `+entryTable.List()+` FROM entries ORDER BY position DESC LIMIT $1`,
-		scanEntry, catalog.KeptEntries)
-	for i := range rows {
-		list = append(list, rows[i].Entry)
+// loadGone reads the oldest slugs of what was removed.
+func loadGone(ctx context.Context, tx *sql.Tx, c *catalog.Catalog) error {
+	c.Gone = map[*catalog.Kind]map[string]string{}
+	_, err := sqldb.Rows(ctx, tx, `SELECT kind, slug, first_slug FROM entries WHERE what = 'removed' ORDER BY position`,
+		func(scan sqldb.Scanner, _ *struct{}) error {
+			var kind *catalog.Kind
+			var slug, first string
+			err := scan(kindColumn{&kind}, &slug, &first)
+			if c.Gone[kind] == nil {
+				c.Gone[kind] = map[string]string{}
+			}
+			c.Gone[kind][slug] = first
+			return err
+		})
+	return err
+}
+
+// morning returns the catalogue before the first version of the day, and the slugs, by kind, of the records that changed
+// since. The day of the first version of all begins after it.
+func (p *publication) morning(ctx context.Context, version int64) (*catalog.Catalog, map[*catalog.Kind][]string, error) {
+	first, err := sqldb.Value[int64](ctx, p.tx, `SELECT COALESCE(min(version), $1) FROM publications WHERE published_at >= $2`,
+		version, catalog.Day(p.now))
+	if err != nil {
+		return nil, nil, err
 	}
-	return list, err
+	p.first = max(2, first)
+	all := touchedRows{rows: map[rowKey]*touched{}, kin: groups{}}
+	if err := all.read(ctx, p.tx, p.first); err != nil {
+		return nil, nil, err
+	}
+	former, err := all.former(p.old.Catalog, p.old.url)
+	if err != nil {
+		return nil, nil, err
+	}
+	morning, _ := former.replace()
+	morning.Gone = p.old.Catalog.Gone
+	changed := map[*catalog.Kind][]string{}
+	for key := range all.rows {
+		if key.kind == pastKind {
+			key.kind = catalog.ToolKind
+		}
+		changed[key.kind] = append(changed[key.kind], key.slug)
+	}
+	for _, k := range catalog.WrittenKinds {
+		r := p.diff.Of(k)
+		changed[k] = slices.Concat(changed[k], r.Added, r.Changed, r.Removed)
+	}
+	return morning, changed, nil
 }
 
-// writeEntries merges what a version tells into the chronicle, in the order in which it is told.
-func (p *publication) writeEntries(ctx context.Context, version int64, at string) error {
-	if len(p.diff.Entries) == 0 {
-		return nil
+// An entryPage is the part of the chronicle that a version may change.
+type entryPage struct {
+	*publication
+	version      int64
+	before, last map[string]*catalog.Entry // states of entries by id, in the morning and now
+	position     int64
+	at           string
+	rows         []catalog.Entry // to be written
+}
+
+// tell compares the day with its morning and writes what happened, before the records are written.
+func (p *publication) tell(ctx context.Context, version int64) (err error) {
+	w := entryPage{
+		publication: p, version: version, at: catalog.FormatTime(p.now),
+		before: map[string]*catalog.Entry{}, last: map[string]*catalog.Entry{},
 	}
-	today := at[:len("2006-01-02")]
-	known, err := p.knownEntries(ctx, today)
+	if version == 1 {
+		for _, e := range p.next.PastEntries() {
+			if w.last[e.ID()] == nil {
+				w.last[e.ID()] = &e
+				w.rows = append(w.rows, e)
+			}
+		}
+		return w.write(ctx)
+	}
+	morning, changed, err := p.morning(ctx, version)
 	if err != nil {
 		return err
 	}
-	position, err := LastEntry(ctx, p.tx)
+	w.position, err = LastEntry(ctx, p.tx)
 	if err != nil {
 		return err
 	}
-	changed, taken := map[string]bool{}, map[[2]string]bool{} // the fields of records whose entries are withdrawn
-	store := func(e catalog.Entry, isNews bool) {
-		if isNews {
-			position++
-			e.Position, e.At = position, at
-			if e.FirstPosition == 0 {
-				e.FirstPosition = position
-			}
-		}
-		known[e.ID()], changed[e.ID()] = &storedEntry{e, version}, true
-	}
-	for _, e := range p.diff.Entries {
-		if p.takeBack(known, &e, today, store) {
-			continue
-		}
-		var stored *catalog.Entry
-		if row := known[e.ID()]; row != nil {
-			stored = &row.Entry
-		}
-		field := [2]string{e.First, string(e.What)}
-		e.IsAmended = e.IsAmended || taken[field]
-		if next, isNews, isStored := e.Merge(stored, today); isStored {
-			store(next, isNews)
-			taken[field] = taken[field] || e.Withdrawn && isNews
-		}
-	}
-	if err := p.replaceEntries(ctx, known, changed); err != nil {
+	told, today := catalog.Told(morning, p.next, changed, w.at), catalog.Day(p.now)
+	ofDay, err := w.read(ctx, told, today)
+	if err != nil {
 		return err
 	}
-	return sqldb.Exec(ctx, p.tx, `UPDATE catalogue SET chronicle = $1`, position)
+	w.merge(told, ofDay, today)
+	return w.write(ctx)
 }
 
-// takeBack withdraws the entries of a day that another one answers, and reports whether that is then nothing.
-func (p *publication) takeBack(
-	known map[string]*storedEntry, e *catalog.Entry, today string, store func(e catalog.Entry, isNews bool),
-) (isNothing bool) {
-	if e.Withdrawn {
-		return false
-	}
-	for _, id := range slices.Concat(p.ofRecord[e.First], p.ofRecord[e.Slug]) {
-		if other := known[id]; !other.Withdrawn && other.At >= today && e.Answers(&other.Entry) {
-			taken := other.Entry
-			taken.Withdrawn = true
-			store(taken, true)
-			isNothing = e.What != catalog.WhatRetired
-		}
-	}
-	if isNothing && e.What == catalog.WhatRemoved { // with all that happened to it
-		for _, id := range p.ofRecord[e.First] {
-			if other := known[id]; !other.Withdrawn && other.Kind == e.Kind {
-				taken := other.Entry
-				taken.Withdrawn = true
-				store(taken, true)
-			}
-		}
-	}
-	return isNothing
-}
-
-// knownEntries returns the stored entries that a version may change, by id: those of the day, and those that it tells again.
-func (p *publication) knownEntries(ctx context.Context, today string) (map[string]*storedEntry, error) {
-	known := map[string]*storedEntry{}
-	p.ofRecord = map[string][]string{}
-	add := func(where string, args ...any) error {
-		rows, err := sqldb.Rows(ctx, p.tx, `SELECT `+entryTable.List()+` FROM entries WHERE `+where, scanEntry, args...)
-		for i := range rows {
-			known[rows[i].ID()] = &rows[i]
-		}
-		return err
-	}
-	if err := add(`at >= $1`, today); err != nil {
+// read reads the states of entries, and returns the ids of those that versions of the day have changed, by position.
+func (w *entryPage) read(ctx context.Context, told []catalog.Entry, today string) (ofDay []string, err error) {
+	rows, err := entriesWhere(ctx, w.tx, `WHERE version >= $1 ORDER BY position`, w.first)
+	if err != nil {
 		return nil, err
 	}
-	for id, e := range known {
-		p.ofRecord[e.First] = append(p.ofRecord[e.First], id)
-		if e.Slug != e.First {
-			p.ofRecord[e.Slug] = append(p.ofRecord[e.Slug], id)
-		}
+	for i := range rows {
+		ofDay = append(ofDay, rows[i].ID())
 	}
-	for some := range slices.Chunk(p.diff.Entries, 500) {
-		var ids []string
-		for i := range some {
-			ids = append(ids, some[i].ID())
-		}
-		args, list := sqldb.InAfter(nil, ids)
-		if err := add(`id IN `+list, args...); err != nil {
+	ids := slices.Clone(ofDay)
+	for _, e := range told {
+		ids = append(ids, e.ID())
+		e.Day = today
+		ids = append(ids, e.ID())
+	}
+	slices.Sort(ids)
+	for some := range slices.Chunk(slices.Compact(ids), 500) {
+		args, list := sqldb.InAfter(nil, some)
+		rows, err := entriesWhere(ctx, w.tx, `WHERE id IN `+list+` ORDER BY position`, args...)
+		if err != nil {
 			return nil, err
 		}
-	}
-	return known, nil
-}
-
-// replaceEntries writes the entries that changed, by position.
-func (p *publication) replaceEntries(ctx context.Context, all map[string]*storedEntry, changed map[string]bool) error {
-	var rows []*storedEntry
-	for id := range changed {
-		rows = append(rows, all[id])
-	}
-	slices.SortFunc(rows, func(a, b *storedEntry) int { return int(a.Position - b.Position) })
-	batch := sqldb.NewBatch(p.tx, entryTable, p.db.Placeholders())
-	for some := range slices.Chunk(rows, 500) {
-		var ids []string
-		for _, e := range some {
-			ids = append(ids, e.ID())
-		}
-		args, list := sqldb.InAfter(nil, ids)
-		if err := sqldb.Exec(ctx, p.tx, `DELETE FROM entries WHERE id IN `+list, args...); err != nil {
-			return err
-		}
-		for _, e := range some {
-			err := batch.Add(ctx, e.ID(), e.Kind, e.Slug, e.First, e.Name, string(e.What), e.Field, e.Old, e.New, e.Note, e.Day, e.At,
-				e.FirstPosition, e.Position, e.Withdrawn, e.version)
-			if err != nil {
-				return err
+		for i := range rows {
+			id := rows[i].ID()
+			if w.last[id] = &rows[i]; rows[i].Version < w.first {
+				w.before[id] = w.last[id]
 			}
 		}
 	}
-	return batch.Flush(ctx)
+	return ofDay, nil
+}
+
+// merge adds the states that differ from the last ones: of entries of the day that do not follow any more, which are again
+// as they were in the morning, and of those that follow. What an earlier day told is never told otherwise: what happens
+// again is of today.
+func (w *entryPage) merge(told []catalog.Entry, ofDay []string, today string) {
+	var follow []catalog.Entry
+	isKnown := map[string]bool{}
+	for _, e := range told {
+		if before := w.before[e.ID()]; e.At != "" && before != nil && !before.Withdrawn {
+			e.Day = today
+		}
+		last := w.last[e.ID()]
+		isQuiet := last == nil && !e.Withdrawn || last != nil && last.At == ""
+		if !isKnown[e.ID()] && (e.At != "" || isQuiet) {
+			isKnown[e.ID()] = true
+			follow = append(follow, e)
+		}
+	}
+	for _, id := range ofDay {
+		if isKnown[id] {
+			continue
+		}
+		isKnown[id] = true
+		e := *w.last[id]
+		if e.Withdrawn = true; w.before[id] != nil {
+			e = *w.before[id]
+		}
+		if e.At = w.at; w.last[id].At == "" {
+			e.At = ""
+		}
+		w.add(e)
+	}
+	for _, e := range follow {
+		w.add(e)
+	}
+}
+
+// add adds a state unless the last one says it.
+func (w *entryPage) add(e catalog.Entry) {
+	if last := w.last[e.ID()]; last != nil && last.Says(&e) && (e.At == "" || last.At != "") {
+		return
+	}
+	w.position++
+	e.Position = w.position
+	w.rows = append(w.rows, e)
+}
+
+// write writes the new states.
+func (w *entryPage) write(ctx context.Context) error {
+	batch := sqldb.NewBatch(w.tx, entryTable, w.db.Placeholders())
+	for i := range w.rows {
+		e := &w.rows[i]
+		err := batch.Add(ctx, e.ID(), e.Position, e.Kind, e.Slug, e.First, e.Name, string(e.What), e.Field, e.Old, e.New, e.Note, e.Day,
+			e.At, strings.Join(e.Topics, " "), e.Withdrawn, w.version)
+		if err != nil {
+			return err
+		}
+	}
+	if err := batch.Flush(ctx); err != nil {
+		return err
+	}
+	return sqldb.Exec(ctx, w.tx, `UPDATE catalogue SET chronicle = $1`, w.position)
 }

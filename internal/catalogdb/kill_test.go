@@ -79,7 +79,7 @@ func TestAKilledPublisherLeavesTheOldVersionOrTheNewOne(t *testing.T) {
 			for v := len(expected); v <= int(p.Version); v++ {
 				next := killed(v)
 				catalog.CarryOver(expected[v-1], next, catalog.Day(day(v)))
-				diff := catalog.Compare(expected[v-1], next, catalog.Day(day(v)), markdown.Sections)
+				diff := catalog.Compare(expected[v-1], next, markdown.Sections)
 				expected, counts = append(expected, next), append(counts, len(diff.Changes))
 			}
 			if p.Version > 0 && p.ChangedOn != catalog.Day(day(int(p.Version))) {

@@ -107,9 +107,9 @@ type publication struct {
 	next    *catalog.Catalog
 	diff    catalog.Diff
 
-	ofRecord map[string][]string  // the ids of the entries of the day, by slugs
-	feed     *record.Step         // to the next version
-	stored   map[rowKey]storedRow // but for public ones without anything private
+	first  int64                // version of the day; 0 for the first one of all
+	feed   *record.Step         // to the next version
+	stored map[rowKey]storedRow // but for public ones without anything private
 }
 
 // changes reports whether there will be a new version.

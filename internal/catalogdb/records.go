@@ -253,8 +253,9 @@ func (w *recordWriter) setPrivate(ctx context.Context, kind *catalog.Kind, slug,
 		text, w.version, kind.Name, slug)
 }
 
-// finish writes what is left, and removes what no version can need any more.
-func (w *recordWriter) finish(ctx context.Context) error {
+// finish writes what is left, and removes what no version can need any more: since is the first one of the day, whose
+// morning the chronicle compares.
+func (w *recordWriter) finish(ctx context.Context, since int64) error {
 	if err := w.flush(ctx); err != nil {
 		return err
 	}
@@ -267,15 +268,11 @@ func (w *recordWriter) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, statement := range []string{
-		`DELETE FROM former_records WHERE until <= $1`,
-		`DELETE FROM records WHERE NOT public AND deleted AND written <= $1`,
-	} {
-		if err := sqldb.Exec(ctx, w.tx, statement, w.version-keptVersions); err != nil {
-			return err
-		}
+	err := sqldb.Exec(ctx, w.tx, `DELETE FROM former_records WHERE until <= $1`, min(w.version-keptVersions, since-1))
+	if err != nil {
+		return err
 	}
-	return nil
+	return sqldb.Exec(ctx, w.tx, `DELETE FROM records WHERE NOT public AND deleted AND written <= $1`, w.version-keptVersions)
 }
 
 type rowKey struct {

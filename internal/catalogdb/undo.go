@@ -127,7 +127,7 @@ func (u *Undo) make(ctx context.Context, tx *sql.Tx, force bool) error {
 		return err
 	}
 	u.choose(&all, force)
-	return u.replace(&now.Catalog, all.rows, cmp.Or(all.url, head.url))
+	return u.replace(&now.Catalog, &all, cmp.Or(all.url, head.url))
 }
 
 // read reads what the version and later ones replaced.
@@ -250,12 +250,11 @@ func (g groups) join(r *row) {
 	}
 }
 
-// replace makes Next of what is published now and of what rows were before. Pictures are removed
-// only if nothing uses them.
-func (u *Undo) replace(now *catalog.Catalog, rows map[rowKey]*touched, url string) error {
-	n := nextLoad{old: now, fresh: &gathered{}, touched: map[*catalog.Kind][]string{}}
+// former returns what makes of the catalogue of now the one before. Pictures are removed only if nothing uses them.
+func (a *touchedRows) former(now *catalog.Catalog, url string) (*nextLoad, error) {
+	n := &nextLoad{old: now, fresh: &gathered{}, touched: map[*catalog.Kind][]string{}}
 	var former []row
-	for _, t := range rows {
+	for _, t := range a.rows {
 		if !t.before.Deleted {
 			former = append(former, t.before)
 		} else if t.before.Kind == pictureKind {
@@ -263,10 +262,17 @@ func (u *Undo) replace(now *catalog.Catalog, rows map[rowKey]*touched, url strin
 		}
 		n.touch(&t.before)
 	}
-	if err := decodeRows(n.fresh, url, former...); err != nil {
+	err := decodeRows(n.fresh, url, former...)
+	n.fresh.Sort()
+	return n, err
+}
+
+// replace makes Next of what is published now and of what rows were before.
+func (u *Undo) replace(now *catalog.Catalog, all *touchedRows, url string) error {
+	n, err := all.former(now, url)
+	if err != nil {
 		return err
 	}
-	n.fresh.Sort()
 	if !u.due.IsZero() {
 		n.fresh.Forget(u.due, now.Zone()) // or it would happen again at once
 	}

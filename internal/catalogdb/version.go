@@ -128,11 +128,9 @@ func (s *Catalogue) Changes(ctx context.Context, version int64) (d catalog.Diff,
 			return err
 		}
 		d = r.Diff
-		entries, err := sqldb.Rows(ctx, tx, `SELECT `+entryTable.List()+` FROM entries WHERE version = $1 AND NOT withdrawn ORDER BY position
-			LIMIT `+strconv.Itoa(maxRecorded), scanEntry, version)
-		for i := range entries {
-			d.Entries = append(d.Entries, entries[i].Entry)
-		}
+		d.Entries, err = entriesWhere(ctx, tx, `WHERE version = $1 AND at <> '' AND NOT withdrawn AND NOT EXISTS
+			(SELECT 1 FROM entries AS later WHERE later.id = entries.id AND later.position > entries.position)
+			ORDER BY position LIMIT `+strconv.Itoa(maxRecorded), version)
 		return err
 	})
 	return d, err

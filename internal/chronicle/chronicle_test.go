@@ -74,50 +74,46 @@ func TestRecordsTellWhatIsNotStored(t *testing.T) {
 		"2026-09-02 | Abeille : nouvel outil | /outils/abeille | Ada",
 	}
 	equal(t, "all", lines(s, chronicle.Latest(s)), told)
-	equal(t, "of a category", lines(s, chronicle.InCategory(s, "code")), told[:3])
-	equal(t, "of a tool", lines(s, chronicle.OfTools(s, "bourdon")), []string{told[0], told[2]})
-	equal(t, "of a retired tool", lines(s, chronicle.OfTools(s, "cigale")), told[1:2])
+	equal(t, "of a category", lines(s, chronicle.On(s, "categories/code")), told[:3])
+	equal(t, "of a tool", lines(s, chronicle.On(s, "outils/bourdon")), []string{told[0], told[2]})
+	equal(t, "of a retired tool", lines(s, chronicle.On(s, "outils/cigale")), told[1:2])
+}
 
-	entry := func(position int64, kind, slug string, what catalog.What) catalog.Entry {
+// Entries lead to the record that they are about, whatever it and others are called since.
+func TestEntriesLeadToTheirRecords(t *testing.T) {
+	s := snapshot.Build(past(), 2, "2026-11-02")
+	entry := func(position int64, kind, slug string, what catalog.What, topics ...string) catalog.Entry {
 		return catalog.Entry{
-			Kind: kind, Slug: slug, First: slug, Name: strings.ToUpper(slug), What: what, Day: "2026-10-01",
-			At: fmt.Sprintf("2026-10-01T10:0%d:00Z", position/2), Position: position, FirstPosition: position,
+			Kind: kind, Slug: slug, First: slug, Name: strings.ToUpper(slug), What: what, New: "1", Day: "2026-10-01",
+			At: fmt.Sprintf("2026-10-01T10:0%d:00Z", position/2), Position: position, Topics: topics,
 		}
 	}
-	withdrawn := entry(8, "outil", "bourdon", catalog.WhatPrice)
-	withdrawn.Day, withdrawn.Withdrawn = "2026-09-03", true
-	s = snapshot.Build(past(), 2, "2026-11-02")
+	withdrawn := entry(8, "outil", "bourdon", catalog.WhatPrice, "outils/bourdon")
+	withdrawn.Withdrawn = true
+	gone := entry(1, "page", "parti", catalog.WhatRemoved)
+	gone.New = ""
 	s.Entries = []catalog.Entry{
-		withdrawn, entry(7, "outil", "ruche", catalog.WhatText), entry(6, "comparatif", "match", catalog.WhatText),
-		entry(5, "page", "foire", catalog.WhatText), entry(4, "outil", "drone", catalog.WhatRemoved),
-		entry(3, "comparatif", "parti", catalog.WhatRemoved), entry(2, "article", "parti", catalog.WhatRemoved),
-		entry(1, "page", "parti", catalog.WhatRemoved),
+		withdrawn, entry(7, "outil", "ruche", catalog.WhatText, "outils/ruche", "categories/chat"),
+		entry(6, "comparatif", "match", catalog.WhatText, "categories/chat", "categories/code"),
+		entry(5, "page", "foire", catalog.WhatText), entry(4, "outil", "drone", catalog.WhatRemoved, "outils/drone", "categories/code"),
+		entry(3, "outil", "abeille", catalog.WhatPrice, "outils/abeille"), // another one, which had this slug before
+		entry(2, "outil", "bourdon", catalog.WhatPrice, "outils/bourdon"), gone,
 	}
 	stored := []string{
-		"2026-10-01 | RUCHE : avis publié | /avis/abeille | Ada",
+		"2026-10-01 | RUCHE : avis publié | /outils/abeille | Ada",
 		"2026-10-01 | Comparatif publié : MATCH | /comparatifs/duel",
 		"2026-10-01 | Page publiée : FOIRE | /salon",
-		"2026-10-01 | DRONE : retiré du catalogue | /outils",
-		"2026-10-01 | Comparatif retiré : PARTI | /comparatifs",
-		"2026-10-01 | Article retiré : PARTI | /articles",
+		"2026-10-01 | DRONE : réuni à 1 | /outils",
+		"2026-10-01 | ABEILLE : sur devis → sur devis | /outils",
 		"2026-10-01 | Page retirée : PARTI | /",
 	}
-	equal(t, "all", lines(s, chronicle.Latest(s)), slices.Concat(stored, told[:2], told[3:]))
-	inCode := slices.Concat(stored[1:2], stored[3:4], told[:2])
-	equal(t, "of a category", lines(s, chronicle.InCategory(s, "code")), inCode)
-	ofTwo := slices.Concat(stored[:2], stored[3:4], told[3:])
-	equal(t, "of two tools", lines(s, chronicle.OfTools(s, "abeille", "drone")), ofTwo)
-	for topic, want := range map[string]int{
-		"": 7, "outils/ruche": 2, "outils/bourdon": 1, "outils/drone": 1, "categories/chat": 2, "categories/code": 2,
-	} {
-		n := 0
-		for i := range s.Entries[1:] {
-			if slices.Contains(chronicle.Topics(s, &s.Entries[1+i]), chronicle.Topic(s, topic)) {
-				n++
-			}
-		}
-		if n != want {
-			t.Errorf("%d entries are on %q, want %d", n, topic, want)
+	s.Entries[5].Old, s.Entries[5].New = "payant\t0 €/mois", "payant\t0 €/mois"
+	equal(t, "all", lines(s, chronicle.Latest(s)), stored)
+	equal(t, "of a category", lines(s, chronicle.On(s, "categories/code")), []string{stored[1], stored[3]})
+	equal(t, "of two tools", lines(s, chronicle.On(s, "outils/ruche", "outils/drone")), []string{stored[0], stored[3]})
+	for _, slug := range []string{"ruche", "abeille"} {
+		if f, _ := chronicle.Find(s, slug); f.Topic() != "outils/ruche" {
+			t.Errorf("who follows %s follows %s", slug, f.Topic())
 		}
 	}
 }
@@ -136,7 +132,7 @@ func TestNewToolsDoNotHideWhatOthersTell(t *testing.T) {
 	s := snapshot.Build(c, 1, "2026-11-02")
 	all := chronicle.Latest(s)
 	known := slices.DeleteFunc(slices.Clone(all), func(e catalog.Entry) bool { return e.What == catalog.WhatNew })
-	if len(all) > 300 || len(known) < 50 || all[49].Day != "2026-10-01" {
+	if len(all) > catalog.KeptEntries || len(known) < 50 || all[49].Day != "2026-10-01" {
 		t.Fatalf("%d entries, %d without new tools", len(all), len(known))
 	}
 	if known[2].Day != "2026-09-03" || known[49].Day != "2026-08-01" {

@@ -4,6 +4,7 @@ package chronicle
 
 import (
 	"cmp"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -32,6 +33,9 @@ func words(e *catalog.Entry, in problem.Language) string {
 	case catalog.WhatNew:
 		return in.Either("nouvel outil", "new tool")
 	case catalog.WhatTest:
+		if e.New == "" {
+			return in.Either("test retiré", "test withdrawn")
+		}
 		return in.Either("test publié", "test published")
 	case catalog.WhatScore:
 		return scoreWords(e, in)
@@ -86,10 +90,10 @@ func PriceWords(old, now catalog.PriceValue, in problem.Language) string {
 	before, after := Price(old, in), Price(now, in)
 	switch {
 	case before == after && old.Pricing != now.Pricing:
-		return in.Either("de ", "from ") + string(old.Pricing) + in.Either(" à ", " to ") + string(now.Pricing) +
+		return in.Either("de ", "from ") + said(string(old.Pricing), in) + in.Either(" à ", " to ") + said(string(now.Pricing), in) +
 			in.Either(", toujours ", ", still ") + after
 	case old.Pricing != now.Pricing:
-		return before + " (" + string(old.Pricing) + ") → " + after + " (" + string(now.Pricing) + ")"
+		return before + " (" + said(string(old.Pricing), in) + ") → " + after + " (" + said(string(now.Pricing), in) + ")"
 	}
 	amount, unit, hasUnit := strings.Cut(before, "\u00a0")
 	if _, other, _ := strings.Cut(after, "\u00a0"); hasUnit && other == unit {
@@ -100,13 +104,32 @@ func PriceWords(old, now catalog.PriceValue, in problem.Language) string {
 
 // Price returns a price as visitors see it.
 func Price(p catalog.PriceValue, in problem.Language) string {
-	if p.Display != "" {
+	if p.Display != "" && p.Display != catalog.Converted {
 		return markdown.NoBreak(p.Display)
 	}
 	if !catalog.IsPublic(p.Pricing, p.Price) {
 		return in.Either("sur devis", "on request")
 	}
-	return chart.Price(p.Pricing, p.Price)
+	amount := chart.Price(p.Pricing, p.Price)
+	if p.Display == catalog.Converted {
+		amount = "environ " + amount
+	}
+	return said(amount, in)
+}
+
+// said returns words of prices and models, which are French, in a language.
+func said(text string, in problem.Language) string {
+	if in == problem.French {
+		return text
+	}
+	return word.ReplaceAllStringFunc(text, func(w string) string { return cmp.Or(englishWords[w], w) })
+}
+
+var word = regexp.MustCompile(`\pL+`)
+
+var englishWords = map[string]string{
+	"an": "year", "semestre": "half-year", "trimestre": "quarter", "mois": "month", "semaine": "week", "jour": "day",
+	"heure": "hour", "utilisateur": "user", "gratuit": "free", "payant": "paid", "environ": "about",
 }
 
 // announcedWords says what is announced, for which day, or that it no longer is.
@@ -163,7 +186,7 @@ func textWords(kind *catalog.Kind, e *catalog.Entry, in problem.Language) string
 	}
 	inFrench, inEnglish := " réécrit", " rewritten"
 	switch {
-	case e.What == catalog.WhatRemoved:
+	case e.What == catalog.WhatRemoved || e.New == "":
 		inFrench, inEnglish = " retiré", " removed"
 	case e.Old == "":
 		inFrench, inEnglish = " publié", " published"
@@ -181,7 +204,9 @@ func Values(e *catalog.Entry) (old, now, note string) {
 	for i, text := range values {
 		if strings.Contains(text, "\t") {
 			p := catalog.ParsePrice(text)
-			values[i] = cmp.Or(p.Display, catalog.WrittenPrice(p.Pricing, p.Price))
+			if values[i] = p.Display; p.Display == "" || p.Display == catalog.Converted {
+				values[i] = catalog.WrittenPrice(p.Pricing, p.Price)
+			}
 		}
 	}
 	return values[0], values[1], values[2]

@@ -22,7 +22,7 @@ func TestEveryEntryHasItsWords(t *testing.T) {
 		return e
 	}
 	text := func(kind, old, note string) catalog.Entry {
-		return catalog.Entry{Kind: kind, Name: "Plume ou stylo ?", What: catalog.WhatText, Old: old, Note: note}
+		return catalog.Entry{Kind: kind, Name: "Plume ou stylo ?", What: catalog.WhatText, Old: old, New: "2", Note: note}
 	}
 	removed := func(kind string) catalog.Entry {
 		return catalog.Entry{Kind: kind, Name: "Foire", What: catalog.WhatRemoved, Old: "1"}
@@ -34,26 +34,27 @@ func TestEveryEntryHasItsWords(t *testing.T) {
 		words string // French | English | label, ~ for a no-break space and _ for a narrow one
 	}{
 		{tool(catalog.WhatNew, "", ""), "Relectron~: nouvel outil|Relectron: new tool|Nouvel outil"},
-		{tool(catalog.WhatTest, "", ""), "Relectron~: test publié|Relectron: test published|Test"},
+		{tool(catalog.WhatTest, "", day), "Relectron~: test publié|Relectron: test published|Test"},
+		{tool(catalog.WhatTest, day, ""), "Relectron~: test retiré|Relectron: test withdrawn|Test"},
 		{tool(catalog.WhatScore, "", "8.5"), "Relectron~: première note, 8,5/10|Relectron: first score, 8.5/10|Note"},
 		{tool(catalog.WhatScore, "7", "8.5"), "Relectron~: note 7,0 → 8,5|Relectron: score 7 → 8.5|Note"},
 		{tool(catalog.WhatScore, "7", ""), "Relectron~: note 7,0 → —|Relectron: score 7 → —|Note"},
 		{
 			tool(catalog.WhatPrice, paid("26 €/mois"), paid("29 €/mois")),
-			"Relectron~: 26 → 29~€/mois|Relectron: 26 → 29~€/mois|Prix",
+			"Relectron~: 26 → 29~€/mois|Relectron: 26 → 29~€/month|Prix",
 		},
 		{
 			tool(catalog.WhatPrice, paid("1 234,50 €/mois"), paid("120 €/an")),
-			"Relectron~: 1_234,50~€/mois → 120~€/an|Relectron: 1_234,50~€/mois → 120~€/an|Prix",
+			"Relectron~: 1_234,50~€/mois → 120~€/an|Relectron: 1_234,50~€/month → 120~€/year|Prix",
 		},
 		{
 			tool(catalog.WhatPrice, price("freemium", "10 €/mois", ""), paid("10 €/mois")),
 			"Relectron~: de freemium à payant, toujours 10~€/mois|" +
-				"Relectron: from freemium to payant, still 10~€/mois|Prix",
+				"Relectron: from freemium to paid, still 10~€/month|Prix",
 		},
 		{
 			tool(catalog.WhatPrice, price("gratuit", "0 €/mois", ""), paid("9 €/mois")),
-			"Relectron~: 0~€/mois (gratuit) → 9~€/mois (payant)|Relectron: 0~€/mois (gratuit) → 9~€/mois (payant)|Prix",
+			"Relectron~: 0~€/mois (gratuit) → 9~€/mois (payant)|Relectron: 0~€/month (free) → 9~€/month (paid)|Prix",
 		},
 		{
 			tool(catalog.WhatPrice, paid(catalog.NoPrice), price(catalog.Paid, "18 €/mois", "20 $/mois")),
@@ -70,7 +71,7 @@ func TestEveryEntryHasItsWords(t *testing.T) {
 		{
 			of(tool(catalog.WhatAnnounced, "", paid("29 €/mois")), day, paid("26 €/mois")),
 			"Relectron~: 26 → 29~€/mois, annonce pour le 1er~janvier 2027|" +
-				"Relectron: 26 → 29~€/mois, announced for 2027-01-01|Annonce",
+				"Relectron: 26 → 29~€/month, announced for 2027-01-01|Annonce",
 		},
 		{
 			of(tool(catalog.WhatAnnounced, "", "mort"), day, "Plume"),
@@ -80,7 +81,7 @@ func TestEveryEntryHasItsWords(t *testing.T) {
 		{
 			of(tool(catalog.WhatAnnounced, paid("29 €/mois"), ""), day, ""),
 			"Relectron~: annonce retirée~: 29~€/mois le 1er~janvier 2027|" +
-				"Relectron: announcement withdrawn: 29~€/mois on 2027-01-01|Annonce",
+				"Relectron: announcement withdrawn: 29~€/month on 2027-01-01|Annonce",
 		},
 		{
 			tool(catalog.WhatRenamed, "Lecteur", "Relectron"),
@@ -88,7 +89,7 @@ func TestEveryEntryHasItsWords(t *testing.T) {
 		},
 		{tool(catalog.WhatRemoved, "1", "Plume"), "Relectron~: réuni à Plume|Relectron: merged into Plume|Retiré"},
 		{removed("outil"), "Foire~: retiré du catalogue|Foire: removed from the catalogue|Retiré"},
-		{removed("cimetiere"), "Foire~: retiré du catalogue|Foire: removed from the catalogue|Retiré"},
+		{tool(catalog.WhatText, "1", ""), "Relectron~: avis retiré|Relectron: review removed|Avis"},
 		{
 			of(tool(catalog.WhatRetired, "", "acquis"), "", "Plume"),
 			"Relectron~: retiré, racheté, remplacé par Plume|Relectron: retired, acquired, replaced by Plume|Retiré",

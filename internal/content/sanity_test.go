@@ -46,7 +46,7 @@ func TestChangesThatAreRarelyMeantGiveWarnings(t *testing.T) {
 		{"10 €/mois\nprice_display: 12 $/mois", "8", 1}, // it was shown in euros
 	} {
 		next := readSane(t, "", test.price, test.score)
-		d := catalog.Compare(old, next.Catalog, "2026-01-02", none)
+		d := catalog.Compare(old, next.Catalog, none)
 		found := next.WarnJumps(old, &d)
 		if len(found) != test.jumps {
 			t.Errorf("%+v: %v", test, found)
@@ -73,7 +73,7 @@ func TestAPriceThatIsShownAnewIsConvertedAnew(t *testing.T) {
 		"12 €/mois\nprice_display: 11 £/mois":           1,
 	} {
 		next := readSane(t, "", price, "8")
-		d := catalog.Compare(old, next.Catalog, "2026-01-02", func(string) []catalog.Section { return nil })
+		d := catalog.Compare(old, next.Catalog, func(string) []catalog.Section { return nil })
 		if found := next.WarnJumps(old, &d); len(found) != want {
 			t.Errorf("%s: %d warnings: %v", price, len(found), found)
 		}

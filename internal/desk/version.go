@@ -116,6 +116,9 @@ func (d *publications) changesOf(r *request, v version, names map[string]string)
 	for i := range diff.Entries {
 		e := &diff.Entries[i]
 		isTold[catalog.KindNamed(e.Kind).Folder+"/"+e.Slug] = true
+		if e.Kind == catalog.ToolKind.Name {
+			isTold[catalog.RetiredKind.Folder+"/"+e.Slug] = true
+		}
 		list = append(list, chronicle.Title(e, problem.French))
 	}
 	for _, c := range publication.Records(&diff) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"maps"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"palmares/internal/api"
 	"palmares/internal/catalog"
@@ -38,6 +40,7 @@ func (m *month) publish() {
 	m.t.Helper()
 	next := m.c
 	next.Tools, next.Retired, next.Articles = nil, slices.Clone(m.c.Retired), slices.Clone(m.c.Articles)
+	next.Comparisons, next.Pages = slices.Clone(m.c.Comparisons), slices.Clone(m.c.Pages)
 	for _, t := range m.tools {
 		copied := *t
 		copied.Announced = slices.Clone(t.Announced)
@@ -68,10 +71,10 @@ func (m *month) load() {
 	m.snap.Entries = p.Entries
 }
 
-// undo takes the last version back.
-func (m *month) undo() {
+// undo takes a version back.
+func (m *month) undo(version int64) {
 	m.t.Helper()
-	u, err := m.db.Catalogue.Undo(m.t.Context(), m.version, false)
+	u, err := m.db.Catalogue.Undo(m.t.Context(), version, true)
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -89,19 +92,26 @@ func (m *month) write() {
 		if m.beliefs[b.To] == nil {
 			m.beliefs[b.To] = map[string]string{}
 		}
+		rest, isLast := slices.Clone(m.snap.Entries), map[string]bool{} // in the order of mails, the last state of each
+		rest = slices.DeleteFunc(rest, func(e catalog.Entry) bool {
+			defer func() { isLast[e.ID()] = true }()
+			return isLast[e.ID()]
+		})
 		for _, line := range b.Entries {
-			i := slices.IndexFunc(m.snap.Entries, func(e catalog.Entry) bool {
-				return line.Title == chronicle.Title(&e, problem.French) || line.Title == chronicle.Correction(&e, problem.French)
+			i := slices.IndexFunc(rest, func(e catalog.Entry) bool {
+				isTitle := !e.Withdrawn && line.Title == chronicle.Title(&e, problem.French)
+				return isTitle || line.Title == chronicle.Correction(&e, problem.French)
 			})
 			if i < 0 {
 				m.t.Errorf("%s was told %q, which no entry says", b.To, line.Title)
 				continue
 			}
-			e := &m.snap.Entries[i]
-			if _, isKnown := m.beliefs[b.To][e.ID()]; isKnown != (line.Title == chronicle.Correction(e, problem.French)) {
+			e := rest[i]
+			rest = rest[i+1:]
+			if _, isKnown := m.beliefs[b.To][e.ID()]; isKnown != (line.Title == chronicle.Correction(&e, problem.French)) {
 				m.t.Errorf("%s was told %q; told before: %t", b.To, line.Title, isKnown)
 			}
-			m.beliefs[b.To][e.ID()] = chronicle.Title(e, problem.French)
+			m.beliefs[b.To][e.ID()] = chronicle.Title(&e, problem.French)
 			if e.Withdrawn {
 				delete(m.beliefs[b.To], e.ID())
 			}
@@ -150,22 +160,15 @@ func (m *month) days() map[int][]func() {
 
 func TestAMonthIsToldOnceAndAlikeEverywhere(t *testing.T) {
 	databases.Each(t, func(t *testing.T, db *testdb.DB) {
-		m := &month{desk: newDesk(t, db), tools: map[string]*catalog.Tool{}, beliefs: map[string]map[string]string{}}
-		m.c = catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}, {Slug: "texte", Label: "Texte"}}}
-		m.tools["plume"], m.tools["encre"] = plume("26"), tool("encre", "Encre", "code", "5")
-		m.now = m.now.Add(time.Minute)
-		m.publish()
-		m.follow("tout", "", atOnce)
-		m.follow("semaine", "", weekly)
-		m.follow("plume", "outils/plume", atOnce)
-		began, days := m.snap.Entries[0].Position, m.days()
+		m, began := newMonth(t, db)
+		days := m.days()
 		start := m.now
 		for day := range 31 {
 			m.now = start.AddDate(0, 0, day)
 			for _, step := range days[day] {
 				m.now = m.now.Add(30 * time.Second)
 				if step == nil {
-					m.undo()
+					m.undo(m.version)
 				} else {
 					step()
 					m.publish()
@@ -182,42 +185,71 @@ func TestAMonthIsToldOnceAndAlikeEverywhere(t *testing.T) {
 		m.now = start.AddDate(0, 0, 40)
 		m.write()
 
-		var ids, titles []string
-		urgent, all, ofPlume := map[string]string{}, map[string]string{}, map[string]string{}
-		for i := range slices.Backward(m.snap.Entries) {
-			e := &m.snap.Entries[i]
-			if e.Withdrawn || e.Position <= began {
-				continue
-			}
-			title := chronicle.Title(e, problem.French)
-			ids, titles, all[e.ID()] = append(ids, e.ID()), append(titles, title), title
-			if e.IsUrgent() {
-				urgent[e.ID()] = title
-			}
-			if e.IsUrgent() && e.First == "plume" {
-				ofPlume[e.ID()] = title
-			}
-		}
-		if len(slices.Compact(slices.Sorted(slices.Values(ids)))) != len(ids) || len(ids) != 15 {
+		if ids := m.check(began); len(ids) != 15 {
 			t.Errorf("%d entries: %q", len(ids), ids)
 		}
-		if diff := cmp.Diff(ids, m.feed(len(ids))); diff != "" {
-			t.Errorf("the feed (-entries +feed):\n%s", diff)
-		}
-		if diff := cmp.Diff(titles, m.log()); diff != "" {
-			t.Errorf("the log (-entries +log):\n%s", diff)
-		}
-		for reader, want := range map[string]map[string]string{"tout": urgent, "semaine": all, "plume": ofPlume} {
-			if diff := cmp.Diff(want, m.beliefs[reader+"@example.org"]); diff != "" {
-				t.Errorf("%s believes (-entries +mails):\n%s", reader, diff)
-			}
-		}
-		m.again(all)
+		m.again()
 	})
 }
 
-// feed returns the ids of the newest entries of the feed, oldest first.
-func (m *month) feed(n int) (ids []string) {
+// facts returns the titles of what happened after a position, by id, as the topic and the pace of a reader tell it.
+func (m *month) facts(began int64, topic, pace string) map[string]string {
+	told := map[string]string{}
+	for _, e := range chronicle.On(m.snap, chronicle.Names(m.snap, topic)...) {
+		if e.Position > began && e.At != "" && (pace == weekly || e.IsUrgent()) {
+			told[e.ID()] = chronicle.Title(&e, problem.French)
+		}
+	}
+	return told
+}
+
+// check compares what is told everywhere of what happened after a position, and returns its ids, oldest first.
+func (m *month) check(began int64) (ids []string) {
+	m.t.Helper()
+	var titles []string
+	entries := chronicle.Latest(m.snap)
+	for i := range slices.Backward(entries) {
+		if e := &entries[i]; e.Position > began && e.At != "" {
+			ids, titles = append(ids, e.ID()), append(titles, chronicle.Title(e, problem.French))
+		}
+	}
+	if len(slices.Compact(slices.Sorted(slices.Values(ids)))) != len(ids) {
+		m.t.Errorf("ids twice: %q", ids)
+	}
+	if diff := cmp.Diff(ids, m.feed(ids)); diff != "" {
+		m.t.Errorf("the feed (-entries +feed):\n%s", diff)
+	}
+	if diff := cmp.Diff(titles, m.log()); diff != "" {
+		m.t.Errorf("the log (-entries +log):\n%s", diff)
+	}
+	for reader, of := range readers {
+		if diff := cmp.Diff(m.facts(began, of[0], of[1]), m.beliefs[reader+"@example.org"], cmpopts.EquateEmpty()); diff != "" {
+			m.t.Errorf("%s believes (-entries +mails):\n%s", reader, diff)
+		}
+	}
+	return ids
+}
+
+// readers are who follows what at which pace.
+var readers = map[string][2]string{
+	"tout": {"", atOnce}, "semaine": {"", weekly}, "plume": {"outils/plume", atOnce}, "code": {"categories/code", weekly},
+}
+
+// newMonth publishes two tools, after which readers follow, and returns the last position that they are not told.
+func newMonth(t *testing.T, db *testdb.DB) (m *month, began int64) {
+	m = &month{desk: newDesk(t, db), tools: map[string]*catalog.Tool{}, beliefs: map[string]map[string]string{}}
+	m.c = catalog.Catalog{Name: "Essai", URL: "https://essai.example", Categories: []catalog.Category{{Slug: "code", Label: "Code"}, {Slug: "texte", Label: "Texte"}}}
+	m.tools["plume"], m.tools["encre"] = plume("26"), tool("encre", "Encre", "code", "5")
+	m.now = m.now.Add(time.Minute)
+	m.publish()
+	for _, reader := range slices.Sorted(maps.Keys(readers)) {
+		m.follow(reader, readers[reader][0], readers[reader][1])
+	}
+	return m, m.snap.Entries[0].Position
+}
+
+// feed returns the ids of as many of the newest entries of the feed as are wanted, oldest first.
+func (m *month) feed(wanted []string) (ids []string) {
 	m.t.Helper()
 	pages := site.New(site.Config{Demo: func(*snapshot.Snapshot) bool { return false }, BaseURL: m.c.URL, Document: api.Document()})
 	pages.Show(m.snap)
@@ -231,7 +263,7 @@ func (m *month) feed(n int) (ids []string) {
 	if err := xml.Unmarshal(w.Body.Bytes(), &feed); err != nil {
 		m.t.Fatal(err)
 	}
-	for _, e := range slices.Backward(feed.Entries[:min(n, len(feed.Entries))]) {
+	for _, e := range slices.Backward(feed.Entries[:min(len(wanted), len(feed.Entries))]) {
 		ids = append(ids, e.ID[len(m.c.URL+"/flux.atom#"):])
 	}
 	return ids
@@ -259,8 +291,9 @@ func (m *month) log() (titles []string) {
 }
 
 // again publishes the catalogue to an empty database, whose records tell what they hold with the same ids.
-func (m *month) again(told map[string]string) {
+func (m *month) again() {
 	m.t.Helper()
+	told := m.facts(0, "", weekly)
 	p, err := m.db.Catalogue.Load(m.t.Context())
 	if err != nil {
 		m.t.Fatal(err)

@@ -1,6 +1,6 @@
 // Package newsletter writes to readers who follow something by mail: at once, of what is urgent, or weekly. The entries
 // of the chronicle after the cursor of a reader are news to her. Those that she was told, and that have changed or were
-// taken back since, are corrections.
+// taken back since, are corrections. What only records tell is in no mail.
 //
 // What a mail tells is written when it is queued, in the transaction that moves the cursor. Nothing else remembers
 // what was told.
@@ -66,7 +66,7 @@ func (n *Newsletter) Queue(ctx context.Context) error {
 // tell queues the mails of a round up to the last entry that is one for it, unless it is done.
 func (n *Newsletter) tell(ctx context.Context, done *string, isFor func(*catalog.Entry) bool, r readerdb.Round) error {
 	s := n.Snapshot()
-	last := slices.IndexFunc(s.Entries, func(e catalog.Entry) bool { return isFor(&e) })
+	last := slices.IndexFunc(s.Entries, func(e catalog.Entry) bool { return e.At != "" && isFor(&e) })
 	if last < 0 {
 		return nil
 	}
@@ -75,15 +75,7 @@ func (n *Newsletter) tell(ctx context.Context, done *string, isFor func(*catalog
 	if round == *done {
 		return nil
 	}
-	told := news{s, map[string][]*catalog.Entry{}}
-	for i := last; i < len(s.Entries); i++ {
-		if e := &s.Entries[i]; r.Pace == readerdb.FollowWeekly || e.IsUrgent() {
-			for _, topic := range chronicle.Topics(s, e) {
-				told.entries[topic] = append(told.entries[topic], e)
-			}
-		}
-	}
-	r.Write = told.write
+	r.Write = newNews(s, s.Entries[last:], r.Pace).write
 	if err := n.Follows.Tell(ctx, r); err != nil {
 		return err
 	}
@@ -94,7 +86,49 @@ func (n *Newsletter) tell(ctx context.Context, done *string, isFor func(*catalog
 // news is what a round tells.
 type news struct {
 	snap    *snapshot.Snapshot
-	entries map[string][]*catalog.Entry // by topic, the last position first
+	entries map[string][]*states // by topic, the last position first
+}
+
+// states are those of an entry up to a round, the last first.
+type states []*catalog.Entry
+
+// newNews returns what is told at a pace, given the states of entries up to a round, the last first.
+func newNews(s *snapshot.Snapshot, entries []catalog.Entry, pace string) news {
+	n, byID := news{s, map[string][]*states{}}, map[string]*states{}
+	for i := range entries {
+		e := &entries[i]
+		if e.At == "" || pace == readerdb.FollowAtOnce && !e.IsUrgent() {
+			continue
+		}
+		of := byID[e.ID()]
+		if of == nil {
+			of = &states{}
+			byID[e.ID()] = of
+			for _, topic := range append([]string{""}, e.Topics...) {
+				n.entries[topic] = append(n.entries[topic], of)
+			}
+		}
+		*of = append(*of, e)
+	}
+	return n
+}
+
+// A reader follows something.
+type reader struct {
+	*readerdb.Follow
+	topics []string // all names of it
+}
+
+// told returns the last state that mails to readers, who are one, have told; nil for none.
+func (s states) told(readers []reader) *catalog.Entry {
+	for _, e := range s {
+		for _, r := range readers {
+			if r.Began < e.Position && e.Position <= r.Cursor && s[0].IsOn(r.topics) {
+				return e
+			}
+		}
+	}
+	return nil
 }
 
 // A letter is the content of a mail.
@@ -110,29 +144,37 @@ func (n news) write(follows []readerdb.Follow) string {
 	var l letter
 	var names []string
 	isCorrection := map[*catalog.Entry]bool{} // of all that is told
+	readers := make([]reader, len(follows))
 	for i := range follows {
-		f, isNew := &follows[i], false
-		for _, e := range n.entries[chronicle.Topic(n.snap, f.Topic)] {
-			if e.Position <= f.Cursor {
-				break
-			}
-			wasTold := f.Began < e.FirstPosition && e.FirstPosition <= f.Cursor
-			if wasTold || !e.Withdrawn {
-				isCorrection[e], isNew = isCorrection[e] || wasTold, true
+		readers[i] = reader{&follows[i], chronicle.Names(n.snap, follows[i].Topic)}
+	}
+	for _, r := range readers {
+		isNew := false
+		for _, topic := range r.topics {
+			for _, of := range n.entries[topic] {
+				now := (*of)[0]
+				if now.Position <= r.Cursor {
+					break
+				}
+				was := of.told(readers)
+				wasTold := was != nil && !was.Withdrawn
+				if wasTold && !was.Says(now) || !wasTold && !now.Withdrawn {
+					isCorrection[now], isNew = wasTold, true
+				}
 			}
 		}
 		if isNew {
-			l.Follows, names = append(l.Follows, f.ID), append(names, TopicName(n.snap, f.Topic))
+			l.Follows, names = append(l.Follows, r.ID), append(names, TopicName(n.snap, r.Topic))
 		}
 	}
 	if len(isCorrection) == 0 {
 		return ""
 	}
-	told := slices.SortedFunc(maps.Keys(isCorrection), func(a, b *catalog.Entry) int {
+	list := slices.SortedFunc(maps.Keys(isCorrection), func(a, b *catalog.Entry) int {
 		return int(b.Position - a.Position)
 	})
-	l.Topics, l.More = strings.Join(names, "\u00a0», «\u00a0"), max(0, len(told)-maxEntries)
-	for _, e := range told[:len(told)-l.More] {
+	l.Topics, l.More = strings.Join(names, "\u00a0», «\u00a0"), max(0, len(list)-maxEntries)
+	for _, e := range list[:len(list)-l.More] {
 		words := chronicle.Title
 		if isCorrection[e] {
 			words = chronicle.Correction
@@ -155,7 +197,7 @@ func (n *Newsletter) Bulletin(ctx context.Context, r mail.Request) (b mail.Bulle
 	if r.Kind == mail.ConfirmFollow {
 		asked, malformed := url.ParseQuery(r.About)
 		to, err := n.Links.Open(r.To)
-		b.To, b.Topics = to, TopicName(n.Snapshot(), asked.Get("quoi"))
+		b.To, b.Topics = to, TopicName(n.Snapshot(), Followed(n.Snapshot(), asked.Get("quoi")))
 		b.IsWeekly = asked.Get("quand") == readerdb.FollowWeekly
 		return b, errors.Join(malformed, err)
 	}

@@ -135,7 +135,7 @@ func (j *Job) Publish(ctx context.Context, to *catalogdb.Catalogue, read *conten
 		today := catalog.Day(j.Now())
 		catalog.CarryOver(old, next, today)
 		none := func(string) []catalog.Section { return nil } // a report does not show them
-		diff := catalog.Compare(old, next, today, none)
+		diff := catalog.Compare(old, next, none)
 		return 1, j.Sink.Report(j.report(next, catalogdb.Publication{Diff: diff, Version: 1})...)
 	}
 	if !j.DryRun { // what was due before

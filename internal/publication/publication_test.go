@@ -166,7 +166,7 @@ func TestReportAndLogTellWhatBecameOfEachRecord(t *testing.T) {
 			t.Errorf("%v; the report is\n%s", err, sink.report)
 		}
 		for log, want := range map[publication.Log]string{
-			{Language: problem.English}: "Varlope: 1 → 2~€/mois\nVarlope: score 8 → 7.5\n" +
+			{Language: problem.English}: "Varlope: 1 → 2~€/month\nVarlope: score 8 → 7.5\n" +
 				"Comparison rewritten: Deux outils\nPage published: Aide\n" + records,
 			{Language: problem.French}: "Varlope~: 1 → 2~€/mois\nVarlope~: note 8,0 → 7,5\n" +
 				"Comparatif réécrit~: Deux outils\nPage publiée~: Aide\nmodifié   outils/grande-varlope: slug varlope → ",

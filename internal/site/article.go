@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
-	"palmares/internal/chronicle"
 	"palmares/internal/french"
 	"palmares/internal/markdown"
 )
@@ -58,7 +57,7 @@ func (v *view) indexTexts() {
 		for _, slug := range a.Tools {
 			v.articlesOf[slug] = append(v.articlesOf[slug], a)
 		}
-		v.articlesOf[chronicle.CategoryTopic+a.Category] = append(v.articlesOf[chronicle.CategoryTopic+a.Category], a)
+		v.articlesOf[catalog.CategoryTopic+a.Category] = append(v.articlesOf[catalog.CategoryTopic+a.Category], a)
 	}
 	for i := range v.snap.Catalog.Authors {
 		a := &v.snap.Catalog.Authors[i]

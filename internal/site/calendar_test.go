@@ -54,7 +54,7 @@ func TestNothingHappenedTomorrow(t *testing.T) {
 	c.Articles = []catalog.Article{{Slug: "demain", Title: "Demain", Date: "2126-10-12", Body: "Un."}}
 	v := open(t, c)
 	v.get("/flux.atom").ok().saysNot("Demain")
-	v.tell(c, catalog.Entry{Kind: "article", Slug: "demain", Name: "Demain", What: catalog.WhatText, Day: "2126-10-12"})
+	v.tell(c, catalog.Entry{Kind: "article", Slug: "demain", Name: "Demain", What: catalog.WhatText, New: "1", Day: "2126-10-12"})
 	e := feedOf(t, v.get("/flux.atom"))[0]
 	const told = "2026-10-10T10:01:00Z"
 	if e.Title != "Article publié\u00a0: Demain" || e.Updated.Format(time.RFC3339) != told || e.Since != told {

@@ -7,7 +7,6 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/chart"
-	"palmares/internal/chronicle"
 	"palmares/internal/french"
 	"palmares/internal/snapshot"
 )
@@ -134,7 +133,7 @@ func (p *categoryPage) fill(r *request, c *catalog.Category) {
 	}
 	p.Rows = r.rows(r.snap.Tools(snapshot.ToolQuery{Category: c.Slug}, firstItems(categoryTools)).IDs())
 	p.Comparisons = r.comparisonRows(r.snap.Comparisons(c.Slug, firstItems(categoryComparisons)).IDs())
-	p.Articles = r.articleRows(r.articlesOf[chronicle.CategoryTopic+c.Slug], toolArticles)
+	p.Articles = r.articleRows(r.articlesOf[catalog.CategoryTopic+c.Slug], toolArticles)
 	retired := r.snap.Retired(c.Slug, "", firstItems(categoryRetired))
 	p.Text = r.Text("", c.Description, "")
 	p.Retired, p.RetiredAll = r.retiredTools(retired.IDs()), retired.Total

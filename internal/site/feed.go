@@ -53,7 +53,7 @@ func (s *Site) categoryFeed(r *request, slug string) (*response, error) {
 	}
 	path := "/categories/" + slug
 	return r.atom(path+feedSuffix, path, r.snap.Catalog.Name+"\u00a0: "+label, "Les dernières modifications de la "+
-		"catégorie «\u00a0"+label+"\u00a0»", chronicle.InCategory(r.snap, slug))
+		"catégorie «\u00a0"+label+"\u00a0»", chronicle.On(r.snap, chronicle.Names(r.snap, catalog.CategoryTopic+slug)...))
 }
 
 // feedSuffix is the end of the path of the feed of a category or a tool.

@@ -60,9 +60,11 @@ func (v *server) tell(c *catalog.Catalog, entries ...catalog.Entry) {
 	for i, e := range entries {
 		e.First, e.Position = cmp.Or(e.First, e.Slug), int64(len(entries)-i)
 		e.Day = cmp.Or(e.Day, "2026-10-10")
+		e.Topics = append(e.Topics, "outils/"+e.First, "categories/chat")
 		e.At = fmt.Sprintf("2026-10-10T10:%02d:00Z", e.Position)
 		snap.Entries = append(snap.Entries, e)
 	}
+	snap.Entries = append(snap.Entries, c.PastEntries()...)
 	v.show(snap)
 }
 
@@ -80,10 +82,11 @@ func TestFeedsTellTheChronicle(t *testing.T) {
 		Old: "7", New: "8.5", Note: "Plus sûre : oui", Day: "2026-09-01",
 	}
 	article := catalog.Entry{
-		Kind: "article", Slug: "voix", First: "vieux", Name: "La voix", What: catalog.WhatText, Day: "2026-10-01",
+		Kind: "article", Slug: "voix", First: "vieux", Name: "La voix", What: catalog.WhatText, New: "1", Day: "2026-10-01",
+		Topics: []string{"outils/ancienne-abeille"},
 	}
 	again := article
-	again.Old, again.Day = "1", ""
+	again.Old, again.New, again.Day = "1", "2", ""
 	taken := catalog.Entry{Kind: "outil", Slug: "drosophile", What: catalog.WhatNew, Withdrawn: true}
 	v.tell(c, taken, price, again, article, score)
 	said := func(path string) (list []string) {
@@ -114,7 +117,7 @@ func TestFeedsTellTheChronicle(t *testing.T) {
 		equal(t, path, said(path)[:len(want)], want)
 	}
 	all := said("/flux.atom")
-	if len(all) != 50 || !strings.HasPrefix(all[4], "cimetiere/fantome-00/retired/2025-12-28 | 28 00:00 |") {
+	if len(all) != 50 || !strings.HasPrefix(all[4], "outil/fantome-00/retired/2025-12-28 | 28 00:00 |") {
 		t.Errorf("%d entries, then %s", len(all), all[4])
 	}
 	equal(t, "a category without news", said("/categories/code.atom"), nil)
@@ -166,7 +169,11 @@ func TestTheHomePageTellsTheLastChangesButNoNewTools(t *testing.T) {
 	if n := strings.Count(home.body, `<p class="kicker"><b>`); n != 9 {
 		t.Errorf("%d changes", n)
 	}
-	v.tell(c, append(entries, entries...)...)
+	for _, e := range entries {
+		e.First = "autre"
+		entries = append(entries, e)
+	}
+	v.tell(c, entries...)
 	v.get("/").ok().says("Bourdon 0").saysNot("test publié")
 }
 

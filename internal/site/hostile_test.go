@@ -127,7 +127,7 @@ func TestHostileTextStaysTextInFeeds(t *testing.T) {
 		e.Old, e.New, e.Note = poison, poison, poison
 		stored = append(stored, e)
 	}
-	stored = append(stored, catalog.Entry{Kind: "comparatif", Slug: "duel", Name: poison, What: catalog.WhatText})
+	stored = append(stored, catalog.Entry{Kind: "comparatif", Slug: "duel", Name: poison, What: catalog.WhatText, New: "1"})
 	v.tell(c, stored...)
 	all = append(all, feedOf(t, v.get("/flux.atom"))...)
 	if len(all) <= 2*len(stored) || len(feedOf(t, v.get("/categories/chat.atom"))) < len(stored) {

@@ -34,7 +34,7 @@ func (r *request) toolFeed(slug string) (*response, error) {
 	path := "/outils/" + slug + feedSuffix
 	return r.kept(path, func() (*response, error) {
 		return r.atom(path, f.Path, r.snap.Catalog.Name+"\u00a0: "+f.Name, "Les dernières modifications "+of(f.Name),
-			chronicle.OfTools(r.snap, slug))
+			chronicle.On(r.snap, f.Topic()))
 	})
 }
 
@@ -60,9 +60,9 @@ func (r *request) chosenFeed() (*response, error) {
 	}
 	slices.SortFunc(tools, func(a, b chronicle.Followed) int { return strings.Compare(a.Slug, b.Slug) })
 	tools = slices.CompactFunc(tools, func(a, b chronicle.Followed) bool { return a.Slug == b.Slug })
-	var slugs, names []string
+	var slugs, names, topics []string
 	for _, f := range tools {
-		slugs, names = append(slugs, f.Slug), append(names, f.Name)
+		slugs, names, topics = append(slugs, f.Slug), append(names, f.Name), append(topics, f.Topic())
 	}
 	query := chosenParameter + "=" + strings.Join(slugs, ",")
 	if len(tools) == 0 {
@@ -73,6 +73,6 @@ func (r *request) chosenFeed() (*response, error) {
 	}
 	return r.kept(feedPath+"?"+query, func() (*response, error) {
 		return r.atom(feedPath+"?"+query, "/outils", r.snap.Catalog.Name+"\u00a0: "+byline(names), "Les dernières modifications "+
-			of(byline(names)), chronicle.OfTools(r.snap, slugs...))
+			of(byline(names)), chronicle.On(r.snap, topics...))
 	})
 }

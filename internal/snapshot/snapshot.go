@@ -10,6 +10,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math"
@@ -52,6 +53,7 @@ type Snapshot struct {
 	Published []*catalog.Comparison // as indexed by the IDs of a page
 
 	Aliases      map[*catalog.Kind]map[string]string // current slugs by former ones
+	firsts       map[*catalog.Kind]map[string]string // current slugs by oldest ones: see Present
 	Newest       []*catalog.Article                  // all, newest first
 	articleRoots map[string][]uint32                 // of the words of articles, by slug
 	Pictures     map[string]string                   // extensions of pictures by hash, smaller versions included
@@ -130,6 +132,7 @@ func next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int6
 		retiredBySlug:    make(map[string]int32, len(c.Retired)),
 		embeddingsBySlug: map[string]int32{},
 		Aliases:          map[*catalog.Kind]map[string]string{},
+		firsts:           map[*catalog.Kind]map[string]string{},
 		Pictures:         map[string]string{},
 
 		articleRoots: map[string][]uint32{},
@@ -287,9 +290,17 @@ func (s *Snapshot) indexTexts(c *catalog.Catalog) {
 // indexAliases finds records by their former slugs.
 func (s *Snapshot) indexAliases(c *catalog.Catalog) {
 	for _, k := range catalog.WrittenKinds {
-		s.Aliases[k] = map[string]string{}
+		s.Aliases[k], s.firsts[k] = map[string]string{}, map[string]string{}
+	}
+	for slug, t := range c.Past {
+		s.firsts[catalog.ToolKind][cmp.Or(t.FirstSlug, slug)] = slug
+	}
+	for _, k := range catalog.WrittenKinds {
 		for i := range k.Len(c) {
 			record := k.At(c, i)
+			if slug, first := k.Slug(record), k.First(record); slug != first {
+				s.firsts[k][first] = slug
+			}
 			for _, alias := range k.Aliases(record) {
 				if !k.IsUnpublished(record) {
 					s.Aliases[k][alias] = k.Slug(record)
@@ -297,6 +308,11 @@ func (s *Snapshot) indexAliases(c *catalog.Catalog) {
 			}
 		}
 	}
+}
+
+// Present returns the last slug of the record of a kind that has an oldest one, if there is such a record.
+func (s *Snapshot) Present(k *catalog.Kind, first string) string {
+	return cmp.Or(s.firsts[k][first], first)
 }
 
 func (s *Snapshot) renderRetired(c *catalog.Catalog) {

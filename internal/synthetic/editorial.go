@@ -43,7 +43,7 @@ func (m *generator) addEditorial(c *catalog.Catalog) {
 		x := &c.Comparisons[i]
 		x.Authors = m.authors()
 		if former := "duel-" + x.Slug; m.chance(10) && catalog.IsSlug(former) {
-			x.Aliases = []string{former}
+			x.Aliases, x.FirstSlug = []string{former}, "match-"+x.Slug
 		}
 	}
 	m.addTests(c)

@@ -19,7 +19,7 @@ func (m *generator) retired(tools []*catalog.Tool, reason catalog.Reason) catalo
 		r.Successor = successor.Slug
 	}
 	if len(r.Slug)%3 == 0 {
-		r.Sources = []string{"https://" + r.Slug + ".example/fin"}
+		r.Sources, r.FirstSlug = []string{"https://" + r.Slug + ".example/fin"}, r.Slug+"-beta"
 	}
 	about := subject{field: fieldOf(successor.Category), name: name, rival: successor.Name}
 	r.Note = m.line(pick(m, texts["retired "+string(reason)]), about)

@@ -25,7 +25,7 @@ func Examples() []Example {
 	for _, next := range exampleCatalogues() {
 		next.Sort()
 		catalog.CarryOver(last, next, catalog.Day(at))
-		diff := catalog.Compare(last, next, catalog.Day(at),
+		diff := catalog.Compare(last, next,
 			func(body string) []catalog.Section { return []catalog.Section{{ID: "introduction", Text: body}} })
 		for i := range diff.Changes {
 			sequence++

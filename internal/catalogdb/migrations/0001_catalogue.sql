@@ -94,26 +94,28 @@ CREATE TABLE events (
 );
 CREATE INDEX events_type ON events (type, sequence);
 
--- The chronicle: what happened, one row for each field of a record and day.
+-- The chronicle: what happened, the states of an entry for each field of a record and day. Rows are never changed.
 CREATE TABLE entries (
-	id             TEXT    NOT NULL PRIMARY KEY, -- of kind, first slug, what, field and day
-	kind           TEXT    NOT NULL,
-	slug           TEXT    NOT NULL,
-	first_slug     TEXT    NOT NULL, -- the oldest one
-	name           TEXT    NOT NULL,
-	what           TEXT    NOT NULL,
-	field          TEXT    NOT NULL,
-	old_value      TEXT    NOT NULL,
-	new_value      TEXT    NOT NULL,
-	note           TEXT    NOT NULL,
-	day            TEXT    NOT NULL,
-	at             TEXT    NOT NULL, -- when it was last made, merged or withdrawn; the same for position and version
-	first_position BIGINT  NOT NULL,
-	position       BIGINT  NOT NULL UNIQUE,
-	withdrawn      BOOLEAN NOT NULL,
-	version        BIGINT  NOT NULL
+	id         TEXT    NOT NULL, -- of kind, first slug, what, field and day
+	position   BIGINT  NOT NULL, -- rises with each state; 0 for what the records of the first version tell
+	kind       TEXT    NOT NULL,
+	slug       TEXT    NOT NULL,
+	first_slug TEXT    NOT NULL, -- the oldest one
+	name       TEXT    NOT NULL,
+	what       TEXT    NOT NULL,
+	field      TEXT    NOT NULL,
+	old_value  TEXT    NOT NULL,
+	new_value  TEXT    NOT NULL,
+	note       TEXT    NOT NULL,
+	day        TEXT    NOT NULL,
+	at         TEXT    NOT NULL, -- when it was published; "" if only a record tells it, which no mail does
+	topics     TEXT    NOT NULL, -- of readers, with spaces between them
+	withdrawn  BOOLEAN NOT NULL,
+	version    BIGINT  NOT NULL,
+	PRIMARY KEY (id, position)
 );
-CREATE INDEX entries_at ON entries (at);
+CREATE INDEX entries_position ON entries (position);
 CREATE INDEX entries_version ON entries (version);
+CREATE INDEX entries_removed ON entries (kind, slug, first_slug) WHERE what = 'removed';
 
 INSERT INTO catalogue VALUES (1, '', 0, 0, 0, '', '', '', 0, 0, '', '', 0, '');
