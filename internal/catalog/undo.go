@@ -22,67 +22,42 @@ func (c *Catalog) Forget(at time.Time, zone *time.Location) {
 // must be sorted.
 func (c *Catalog) MoveBack(now *Catalog) {
 	aliases := c.aliases()
-	for _, t := range now.Tools {
-		if c.Tool(t.Slug) != nil || c.retired(t.Slug) != nil || aliases[t.Slug] != "" {
-			continue
-		}
-		i := slices.IndexFunc(t.Aliases, func(a string) bool { return c.Tool(a) != nil && now.Tool(a) == nil })
-		if i < 0 {
-			continue
-		}
-		at, _ := c.find(t.Aliases[i])
-		former := *c.Tools[at]
-		first := ToolKind.First(&former)
-		former.Aliases = withAlias(former.Aliases, t.Slug)
-		ToolKind.setFirst(&former, first)
-		c.Tools[at] = &former
-	}
-	for i := range now.Categories {
-		moveBack(c, now, now.Categories[i].Slug, now.Categories[i].Aliases, categoryAliases)
-	}
 	for _, k := range WrittenKinds {
-		if k == ToolKind || k.first == nil {
-			continue
-		}
-		firsts := make([]string, k.Len(c))
-		for i := range firsts {
-			firsts[i] = k.First(k.At(c, i))
-		}
 		for i := range k.Len(now) {
 			record := k.At(now, i)
-			moveBack(c, now, k.Slug(record), k.Aliases(record), k.aliasesOf)
+			slug := k.Slug(record)
+			if k.find(c, slug) != nil || k == ToolKind && (c.retired(slug) != nil || aliases[slug] != "") {
+				continue
+			}
+			for _, alias := range k.Aliases(record) {
+				if at, found := k.Find(c, alias); found && k.find(now, alias) == nil {
+					k.addAlias(c, at, slug)
+					break
+				}
+			}
 		}
-		for i, first := range firsts {
-			k.setFirst(k.At(c, i), first)
+	}
+	for i := range now.Categories {
+		own := &now.Categories[i]
+		for _, alias := range own.Aliases {
+			if former := c.Category(alias); former != nil && now.Category(alias) == nil && c.Category(own.Slug) == nil {
+				former.Aliases = withAlias(former.Aliases, own.Slug)
+				break
+			}
 		}
 	}
 }
 
-// moveBack is MoveBack for a record that may be changed, by its present names. of finds the aliases of a record, nil for none.
-func moveBack(c, now *Catalog, slug string, aliases []string, of func(c *Catalog, slug string) *[]string) {
-	if of(c, slug) != nil {
-		return
+// addAlias gives the record at an index of c one more alias. Tools may be shared with other catalogues.
+func (k *Kind) addAlias(c *Catalog, at int, slug string) {
+	if k == ToolKind {
+		own := *c.Tools[at]
+		c.Tools[at] = &own
 	}
-	for _, alias := range aliases {
-		if kept := of(c, alias); kept != nil && of(now, alias) == nil {
-			*kept = withAlias(*kept, slug)
-			return
-		}
-	}
-}
-
-func categoryAliases(c *Catalog, slug string) *[]string {
-	if own := c.Category(slug); own != nil {
-		return &own.Aliases
-	}
-	return nil
-}
-
-func (k *Kind) aliasesOf(c *Catalog, slug string) *[]string {
-	if record := k.find(c, slug); record != nil {
-		return ValueOf[[]string](k.Fields, Slugs, record)
-	}
-	return nil
+	record := k.At(c, at)
+	first := k.First(record)
+	*ValueOf[[]string](k.Fields, Slugs, record) = withAlias(k.Aliases(record), slug)
+	k.setFirst(record, first)
 }
 
 // withAlias returns a sorted list of slugs with one more.
