@@ -1,6 +1,7 @@
 package catalogdb
 
 import (
+	"database/sql"
 	"encoding/json"
 	"testing"
 
@@ -22,6 +23,10 @@ func TestAPublicationChangesWhatWholeCataloguesDifferIn(t *testing.T) {
 			edition, on := anyEdition(rt), 0
 			for range rapid.IntRange(1, 5).Draw(rt, "publications") {
 				before, err := s.Catalogue.Load(rt.Context())
+				if err != nil {
+					rt.Fatal(err)
+				}
+				err = s.SQL.Read(rt.Context(), func(tx *sql.Tx) error { return loadGone(rt.Context(), tx, before.Catalog) })
 				if err != nil {
 					rt.Fatal(err)
 				}

@@ -243,7 +243,7 @@ func recordsByName(c *catalog.Catalog) (records map[string]string, aliases map[s
 	}
 	for _, x := range c.Comparisons {
 		names := x.Aliases
-		x.Aliases = nil
+		x.Aliases, x.FirstSlug = nil, ""
 		add(record.Of(c, &x), names)
 	}
 	for i := range c.Retired {
