@@ -40,6 +40,8 @@ type draft struct {
 	deskdb.WorkingCopy
 	doc   *document.Document // nil if the file is in no form that a form can show
 	known *catalog.Catalog   // what it may refer to; nil if the folder has problems
+
+	isOutdated bool // another text was saved meanwhile, which is now its original
 }
 
 func (c *draft) path() string { return copiesPath + "/" + c.ID }
@@ -279,6 +281,9 @@ type copyPage struct {
 	Tools      []*catalog.Tool
 	Authors    []string
 	Pictures   []string // that it adds
+	IsOutdated bool     // another text was saved meanwhile
+	Fields     []difference
+	Passages   []passage // in which that one differs
 }
 
 func (d *copies) showCopy(r *request, c *draft) (*response, error) {
@@ -315,6 +320,9 @@ func (d *copies) form(r *request, c *draft, e *edition.Edition, messages ...stri
 	problems, others := problemsOf(e.Problems, c.Path, c.doc)
 	data.General, data.Others = append(messages, problems[""]...), findings(others)
 	data.Warnings = warningsOf(e, c)
+	if data.IsOutdated = c.isOutdated; c.isOutdated {
+		data.Fields, data.Passages = c.changed()
+	}
 	if c.doc == nil {
 		data.Source = string(c.Data)
 		return render("copy", data), nil
@@ -391,17 +399,23 @@ func (c *draft) read(r *request) error {
 	return nil
 }
 
-// outdated is the response to a form that was written on the basis of an older revision. Nothing that
-// she wrote is lost: the form has it, and saving it again keeps it.
+// outdated is the response to a form that was written on the basis of an older revision. Nothing is lost: the form has
+// her text, the page shows where the other one differs, and nothing is saved before she says so.
 func (d *copies) outdated(r *request, c *draft) (*response, error) {
 	if r.isScript() {
 		return writeJSON(http.StatusConflict, map[string]string{
-			"error": "Cette copie a été enregistrée dans une autre fenêtre, ou par quelqu’un d’autre. Copiez ce que vous " +
-				"venez d’écrire, puis rechargez la page.",
+			"error": "Cette copie a été enregistrée dans une autre fenêtre, ou par quelqu’un d’autre. «\u00a0Enregistrer\u00a0» " +
+				"montre les deux textes, sans rien écraser.",
 		}), nil
 	}
-	a, err := d.form(r, c, r.folder, "Cette copie a été enregistrée dans une autre fenêtre, ou par quelqu’un d’autre, "+
-		"pendant que vous écriviez. Voici votre texte\u00a0: «\u00a0Enregistrer\u00a0» le garde à la place de l’autre.")
+	other, err := d.Copies.Find(r.Context(), c.ID)
+	if err != nil {
+		return nil, err
+	}
+	c.Revision, c.Original, c.isOutdated = other.Revision, other.Data, true
+	a, err := d.form(r, c, &edition.Edition{}, "Cette copie a été enregistrée dans une autre fenêtre, ou par quelqu’un d’autre, "+
+		"pendant que vous écriviez. Le formulaire a votre texte, qui n’est pas enregistré\u00a0: reprenez-y ce qu’il faut de "+
+		"l’autre, puis «\u00a0Enregistrer\u00a0» le garde à sa place.")
 	if err == nil {
 		a.Status = http.StatusConflict
 	}

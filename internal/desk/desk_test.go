@@ -176,10 +176,11 @@ func TestNothingThatSomebodyWroteIsLost(t *testing.T) {
 	first.Set("f.tagline", "Par Bob")
 	bob.do("POST", copied, formType, strings.NewReader(first.Encode()), "Accept: application/json").Is(http.StatusConflict)
 	bob.get(copied).Contains("Par Ada")
-	r := bob.do("POST", copied, formType, strings.NewReader(first.Encode())).Is(http.StatusConflict).Contains("Par Bob")
+	r := bob.do("POST", copied, formType, strings.NewReader(first.Encode())).Is(http.StatusConflict).
+		Contains("Par Bob", "<del>Par Ada</del>", "<ins>Par Bob</ins>", "data-outdated")
 	first.Set("revision", regexp.MustCompile(`name="revision" value="(\d+)"`).FindStringSubmatch(r.Body)[1])
 	bob.do("POST", copied, formType, strings.NewReader(first.Encode())).Is(http.StatusSeeOther)
-	bob.get(copied).Contains("Par Bob")
+	bob.get(copied).Contains("Par Bob").Lacks("data-outdated")
 }
 
 func TestWithoutOurScriptAPictureBringsTheTextWithIt(t *testing.T) {

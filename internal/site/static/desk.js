@@ -20,14 +20,15 @@
 
   // Saving: one request at a time; what is written meanwhile is sent after it.
   let timer = 0;
-  let since = 0; // when the first change that is not saved was made; 0 for none
+  const outdated = "outdated" in form.dataset; // another text was saved meanwhile: nothing replaces it by itself
+  let since = outdated ? Date.now() : 0; // when the first change that is not saved was made; 0 for none
   let busy = false;
-  let stopped = false;
+  let stopped = outdated;
   let waiting = null; // the event of a form that was sent while a request was under way
 
   const changed = () => {
-    if (stopped) return;
     since ||= Date.now();
+    if (stopped) return;
     clearTimeout(timer);
     timer = setTimeout(save, Math.max(0, Math.min(pause, since + most - Date.now())));
   };
@@ -145,13 +146,13 @@
     stopped = true;
     clearTimeout(timer);
   });
-  addEventListener("pageshow", () => { stopped = false; });
+  addEventListener("pageshow", () => { stopped = outdated; });
   // Whoever leaves is saved on the way out: browsers send small beacons even then.
   addEventListener("pagehide", () => {
     if (since && !busy && !stopped) navigator.sendBeacon(form.action, new URLSearchParams(new FormData(form)));
   });
   addEventListener("beforeunload", (event) => {
-    if ((since || busy) && !stopped) { save(); event.preventDefault(); }
+    if (since || busy) { save(); event.preventDefault(); }
   });
   document.addEventListener("visibilitychange", () => { if (document.hidden) save(); });
   document.addEventListener("keydown", (event) => {
