@@ -367,7 +367,7 @@ func (v *view) build(ctx context.Context, e *Edition) error {
 	if v.snapshot != nil {
 		step = stepBetween(v.snapshot.Catalog.Tools, e.shown.Tools)
 	}
-	made := snapshot.NextForPages(v.snapshot, e.shown, step, e.revision, e.day)
+	made := snapshot.Next(v.snapshot, e.shown, step, e.revision, e.day, true)
 	if err := made.BuildIndex(ctx); err != nil {
 		return err // the context has ended
 	}

@@ -94,7 +94,7 @@ func (n *node) next(
 		index, err = snapshot.NextIndex(ctx, before, published.Catalog, step)
 		indexed <- err
 	}()
-	s = snapshot.Next(before, published.Catalog, step, published.Version, published.ChangedOn)
+	s = snapshot.Next(before, published.Catalog, step, published.Version, published.ChangedOn, false)
 	s.Entries, s.PublishedAt = published.Entries, published.PublishedAt
 	s.SetFeed(published.Feed)
 	n.reportStage("all tools are rendered, now the search index is completed", published, step, begin)

@@ -99,7 +99,7 @@ type crawled struct {
 
 func newCrawled(t *testing.T, before *snapshot.Snapshot, step *catalog.Step, p *catalogdb.Published) *crawled {
 	t.Helper()
-	s := snapshot.Next(before, p.Catalog, step, p.Version, p.ChangedOn)
+	s := snapshot.Next(before, p.Catalog, step, p.Version, p.ChangedOn, false)
 	s.Entries, s.PublishedAt = p.Entries, p.PublishedAt
 	s.SetFeed(p.Feed)
 	if err := s.BuildIndex(t.Context()); err != nil {

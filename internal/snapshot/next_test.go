@@ -40,7 +40,7 @@ func TestASnapshotThatFollowsOthersIsThatOfAWholeBuild(t *testing.T) {
 			}
 		}
 		moves := catalog.ToolKind.Replace(&next, c, fresh, slugs)
-		now = Next(now, &next, &moves, 2, "2026-11-02")
+		now = Next(now, &next, &moves, 2, "2026-11-02", false)
 		want := Build(&next, 2, "2026-11-02")
 		if diff := cmp.Diff(bodies(want), bodies(now)); diff != "" {
 			t.Fatalf("step %d: the bodies differ from those of a whole build:\n%s", step, diff)

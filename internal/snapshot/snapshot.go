@@ -102,7 +102,7 @@ const NeverUpdated = "1970-01-01"
 // Build indexes and renders a catalogue, which must be complete (see
 // catalog.CarryOver) and must not change afterwards.
 func Build(c *catalog.Catalog, version int64, updatedAt string) *Snapshot {
-	return Next(nil, c, nil, version, updatedAt)
+	return Next(nil, c, nil, version, updatedAt, false)
 }
 
 // SetHeader sets the headers that say which version a response comes from.
@@ -111,18 +111,11 @@ func (s *Snapshot) SetHeader(h http.Header) {
 }
 
 // Next returns what Build returns. It takes what did not change from the snapshot before;
-// step says how the tools of that became those of c, nil if that is not known.
-func Next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int64, updatedAt string) *Snapshot {
-	return next(before, c, step, version, updatedAt, false)
-}
-
-// NextForPages is Next for the pages of a few people: it renders the records of tools for programs, which these pages
-// hardly need, when somebody asks for them.
-func NextForPages(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int64, updatedAt string) *Snapshot {
-	return next(before, c, step, version, updatedAt, true)
-}
-
-func next(before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int64, updatedAt string, isForPages bool) *Snapshot {
+// step says how the tools of that became those of c, nil if that is not known. The records of tools for programs, which
+// pages hardly need, are rendered when somebody asks for them if it is for the pages of a few people.
+func Next(
+	before *Snapshot, c *catalog.Catalog, step *catalog.Step, version int64, updatedAt string, isForPages bool,
+) *Snapshot {
 	s := &Snapshot{
 		Catalog: c, Version: version, UpdatedAt: updatedAt,
 		updatedAtHeader: []string{updatedAt}, versionHeader: []string{strconv.FormatInt(version, 10)},
