@@ -91,6 +91,9 @@ func carryOverTools(old, next *Catalog, today string) {
 		if prior == t { // see Settle
 			continue
 		}
+		if prior != nil && prior.Slug != t.Slug { // another tool had this slug
+			before = nil
+		}
 		if same := old.Tool(t.Slug); same != nil {
 			before = same
 		}

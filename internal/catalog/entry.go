@@ -262,7 +262,12 @@ func (c *Catalog) PastEntries() (all []Entry) {
 		}
 	}
 	for i := range c.Retired {
-		all = append(all, c.Retired[i].told(c))
+		r := &c.Retired[i]
+		was := Tool{
+			Slug: r.Slug, FirstSlug: RetiredKind.First(r), Name: r.Name, Category: r.Category,
+			PriceHistory: r.PriceHistory, ScoreHistory: r.ScoreHistory,
+		}
+		all = append(append(all, r.told(c)), was.Entries()...)
 	}
 	for i := range c.Articles {
 		t := c.Articles[i].text(c)

@@ -156,15 +156,22 @@ func (w *entryPage) read(ctx context.Context, told []catalog.Entry, today string
 }
 
 // merge adds the states that differ from the last ones: of entries of the day that do not follow any more, which are again
-// as they were in the morning, and of those that follow. What an earlier day told is never told otherwise: what happens
-// again is of today.
+// as they were in the morning, and of those that follow. What an earlier day told stays: what happens again is of today, and
+// goes on from what was told of today. What happened to a tool before it left stays, too.
 func (w *entryPage) merge(told []catalog.Entry, ofDay []string, today string) {
 	var follow []catalog.Entry
-	isKnown := map[string]bool{}
+	isKnown, hasLeft := map[string]bool{}, map[string]bool{}
 	for _, e := range told {
-		if before := w.before[e.ID()]; e.At != "" && before != nil && !before.Withdrawn {
-			e.Day = today
+		if e.At != "" {
+			if w.isTold(&e) {
+				e.Day = today
+			}
+			if w.isTold(&e) {
+				e.Old = w.before[e.ID()].Old
+				e.Withdrawn = e.Old == e.New && e.What != catalog.WhatNew
+			}
 		}
+		hasLeft[e.First] = hasLeft[e.First] || e.What == catalog.WhatRetired || e.What == catalog.WhatRemoved
 		last := w.last[e.ID()]
 		isQuiet := last == nil && !e.Withdrawn || last != nil && last.At == ""
 		if !isKnown[e.ID()] && (e.At != "" || isQuiet) {
@@ -178,6 +185,9 @@ func (w *entryPage) merge(told []catalog.Entry, ofDay []string, today string) {
 		}
 		isKnown[id] = true
 		e := *w.last[id]
+		if hasLeft[e.First] && e.What != catalog.WhatRestored {
+			continue
+		}
 		if e.Withdrawn = true; w.before[id] != nil {
 			e = *w.before[id]
 		}
@@ -191,9 +201,16 @@ func (w *entryPage) merge(told []catalog.Entry, ofDay []string, today string) {
 	}
 }
 
-// add adds a state unless the last one says it.
+// isTold reports whether an earlier day told an entry.
+func (w *entryPage) isTold(e *catalog.Entry) bool {
+	before := w.before[e.ID()]
+	return before != nil && !before.Withdrawn
+}
+
+// add adds a state unless the last one says it on the same topics.
 func (w *entryPage) add(e catalog.Entry) {
-	if last := w.last[e.ID()]; last != nil && last.Says(&e) && (e.At == "" || last.At != "") {
+	if last := w.last[e.ID()]; last != nil && last.Says(&e) && (e.At == "" || last.At != "") &&
+		(e.Withdrawn || slices.Equal(last.Topics, e.Topics)) {
 		return
 	}
 	w.position++

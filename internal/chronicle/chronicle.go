@@ -29,21 +29,35 @@ func Latest(s *snapshot.Snapshot) []catalog.Entry {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b catalog.Entry) int {
-		when := cmp.Compare(cmp.Or(b.At, b.Day), cmp.Or(a.At, a.Day))
-		return cmp.Or(when, cmp.Compare(b.Position, a.Position), cmp.Compare(a.Slug, b.Slug))
-	})
+	slices.SortStableFunc(all, byTime)
 	s.Latest.Store(&all)
 	return all
 }
 
-// On returns what happened on some topics, the latest first; "" is everything.
+// byTime puts the latest first.
+func byTime(a, b catalog.Entry) int {
+	when := cmp.Compare(cmp.Or(b.At, b.Day), cmp.Or(a.At, a.Day))
+	return cmp.Or(when, cmp.Compare(b.Position, a.Position), cmp.Compare(a.Slug, b.Slug))
+}
+
+// On returns what happened on some topics, the latest first; "" is everything. Where more happened than is kept, the tools
+// tell it.
 func On(s *snapshot.Snapshot, topics ...string) (list []catalog.Entry) {
 	for _, e := range Latest(s) {
 		if e.IsOn(topics) {
 			list = append(list, e)
 		}
 	}
+	for _, topic := range topics {
+		if f, ok := FollowedOn(s, topic); ok && f.Tool != nil && len(s.Entries) >= catalog.KeptEntries {
+			for _, e := range f.Tool.Entries() {
+				if !slices.ContainsFunc(list, func(o catalog.Entry) bool { return o.ID() == e.ID() }) {
+					list = append(list, e)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(list, byTime)
 	return list
 }
 

@@ -86,11 +86,16 @@ func (n *Newsletter) tell(ctx context.Context, done *string, isFor func(*catalog
 // news is what a round tells.
 type news struct {
 	snap    *snapshot.Snapshot
-	entries map[string][]*states // by topic, the last position first
+	entries map[string][]*states // by topic that a state of theirs is on
 }
 
 // states are those of an entry up to a round, the last first.
 type states []*catalog.Entry
+
+// areOn reports whether one of the states is on a topic.
+func (s states) areOn(topic string) bool {
+	return slices.ContainsFunc(s, func(e *catalog.Entry) bool { return topic == "" || slices.Contains(e.Topics, topic) })
+}
 
 // newNews returns what is told at a pace, given the states of entries up to a round, the last first.
 func newNews(s *snapshot.Snapshot, entries []catalog.Entry, pace string) news {
@@ -104,7 +109,9 @@ func newNews(s *snapshot.Snapshot, entries []catalog.Entry, pace string) news {
 		if of == nil {
 			of = &states{}
 			byID[e.ID()] = of
-			for _, topic := range append([]string{""}, e.Topics...) {
+		}
+		for _, topic := range append([]string{""}, e.Topics...) {
+			if !of.areOn(topic) {
 				n.entries[topic] = append(n.entries[topic], of)
 			}
 		}
@@ -123,7 +130,7 @@ type reader struct {
 func (s states) told(readers []reader) *catalog.Entry {
 	for _, e := range s {
 		for _, r := range readers {
-			if r.Began < e.Position && e.Position <= r.Cursor && s[0].IsOn(r.topics) {
+			if r.Began < e.Position && e.Position <= r.Cursor && e.IsOn(r.topics) {
 				return e
 			}
 		}
@@ -154,11 +161,11 @@ func (n news) write(follows []readerdb.Follow) string {
 			for _, of := range n.entries[topic] {
 				now := (*of)[0]
 				if now.Position <= r.Cursor {
-					break
+					continue
 				}
 				was := of.told(readers)
 				wasTold := was != nil && !was.Withdrawn
-				if wasTold && !was.Says(now) || !wasTold && !now.Withdrawn {
+				if wasTold && !was.Says(now) || !wasTold && !now.Withdrawn && now.IsOn(r.topics) {
 					isCorrection[now], isNew = wasTold, true
 				}
 			}

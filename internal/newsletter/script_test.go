@@ -34,6 +34,21 @@ func price(slug, amount string) func(m *month) {
 	return func(m *month) { m.tools[slug].Price = amount + " €/mois" }
 }
 
+// dated is a price that editors date.
+func dated(day, from, to string) func(m *month) {
+	return func(m *month) {
+		t := m.tools["plume"]
+		t.PriceHistory = []catalog.PriceChange{{
+			ChangedAt: day, OldPricing: t.Pricing, OldPrice: from + " €/mois", NewPricing: t.Pricing, NewPrice: to + " €/mois",
+		}}
+		t.Price = to + " €/mois"
+	}
+}
+
+func moved(category string) func(m *month) {
+	return func(m *month) { m.tools["plume"].Category = category }
+}
+
 func renamed(from, to, name string) func(m *month) {
 	return func(m *month) { m.rename(from, to, name) }
 }
@@ -89,6 +104,26 @@ var scripts = map[string]struct {
 	"undone the next day": {
 		[]step{{1, price("plume", "29")}, {2, nil}},
 		"Plume : 26 → 29 €/mois | Plume : 29 → 26 €/mois",
+	},
+	"told on the evening before its day, and changed on it": {
+		[]step{{1, dated("2026-11-19", "26", "27")}, {2, price("plume", "28")}},
+		"Plume : 26 → 28 €/mois",
+	},
+	"told on the evening before its day, and taken back on it": {
+		[]step{{1, dated("2026-11-19", "26", "27")}, {2, price("plume", "26")}},
+		"",
+	},
+	"changed and retired on one day": {
+		[]step{{1, price("encre", "6")}, {1, retired("encre", "mort")}},
+		"Encre : 5 → 6 €/mois | Encre : retiré, fermé",
+	},
+	"changed, and moved on that day": {
+		[]step{{1, price("plume", "27")}, {1, moved("texte")}, {2, price("plume", "28")}, {2, moved("code")}},
+		"Plume : 26 → 27 €/mois | Plume : 27 → 28 €/mois",
+	},
+	"moved there and back on one day": {
+		[]step{{1, moved("texte")}, {1, price("plume", "27")}, {1, moved("code")}, {1, price("plume", "28")}},
+		"Plume : 26 → 28 €/mois",
 	},
 	"undone, and that undone, each on its day": {
 		[]step{{1, price("plume", "29")}, {2, nil}, {3, nil}, {4, nil}},

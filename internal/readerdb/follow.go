@@ -83,7 +83,8 @@ func (s *Follows) Confirm(ctx context.Context, token, topic, pace string, now ti
 		id, secret, reader := account.NewID(account.FollowID, now, rand.Reader), account.NewToken(rand.Reader), s.sealer.Hash(email)
 		err = sqldb.Exec(ctx, tx, `INSERT INTO follows (id, reader, sealed, hash, topic, pace, created_at, began, cursor, period, mails)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, '', 0)
-			ON CONFLICT (reader, topic) DO UPDATE SET pace = excluded.pace`,
+			ON CONFLICT (reader, topic) DO UPDATE SET pace = excluded.pace,
+				began = CASE WHEN follows.pace = excluded.pace THEN follows.began ELSE follows.cursor END`,
 			id, reader, s.sealer.Seal(id, secret+" "+email), account.TokenHash(secret), topic, pace, sqldb.FormatTime(now), position)
 		if err != nil {
 			return err
