@@ -28,7 +28,7 @@ func CarryOver(old, next *Catalog, today string) {
 			continue
 		}
 		x.UpdatedAt = today
-		if prior := old.Comparison(x.Slug); prior != nil && x.equalExceptDate(prior) {
+		if prior := old.Comparison(x.Slug); prior != nil && isSame(ComparisonFields, x, prior, "updated_at") {
 			x.UpdatedAt = prior.UpdatedAt
 		}
 	}
@@ -384,10 +384,6 @@ func (c *Catalog) Comparison(slug string) *Comparison {
 
 // equalExceptDate reports whether t and o are equal, UpdatedAt aside.
 func (t *Tool) equalExceptDate(o *Tool) bool { return isSame(ToolFields, t, o, "updated_at") }
-
-func (x *Comparison) equalExceptDate(o *Comparison) bool {
-	return isSame(ComparisonFields, x, o, "updated_at")
-}
 
 // same reports whether two pictures are served the same. Their files may differ in
 // what is never served.

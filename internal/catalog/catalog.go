@@ -386,15 +386,12 @@ func (c *Catalog) Sort() {
 // Tool returns the active tool with the given slug, or nil. The catalogue must be
 // sorted.
 func (c *Catalog) Tool(slug string) *Tool {
-	i, found := c.find(slug)
+	bySlug := func(t *Tool, s string) int { return strings.Compare(t.Slug, s) }
+	i, found := slices.BinarySearchFunc(c.Tools, slug, bySlug)
 	if !found {
 		return nil
 	}
 	return c.Tools[i]
-}
-
-func (c *Catalog) find(slug string) (int, bool) {
-	return slices.BinarySearchFunc(c.Tools, slug, func(t *Tool, s string) int { return strings.Compare(t.Slug, s) })
 }
 
 // Category returns the category with the given slug, or nil. The catalogue must be sorted.

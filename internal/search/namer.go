@@ -22,11 +22,6 @@ type mention struct {
 	category string
 }
 
-func (x *Index) isName(key string) bool {
-	_, found := x.names.find(key)
-	return found && key != ""
-}
-
 // at returns the longest name that begins with the i-th word. Everyday words and those of categories
 // are not names on their own.
 func (n *namer) at(i int) (m mention, ok bool) {
