@@ -225,7 +225,7 @@ func (c *Catalog) Settle(prior *Tool, isExact bool, today string) *Tool {
 		t.ScoreHistory = written.ScoreHistory
 	}
 	if slices.EqualFunc(t.CriteriaHistory, written.CriteriaHistory,
-		func(a, b CriteriaChange) bool { return a.Same(b) && a.Automatic == b.Automatic }) {
+		func(a, b CriteriaChange) bool { return a.key() == b.key() && a.Automatic == b.Automatic }) {
 		t.CriteriaHistory = written.CriteriaHistory
 	}
 	// Only what carryOver sets: others look for slugs meanwhile.

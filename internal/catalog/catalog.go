@@ -9,7 +9,6 @@ package catalog
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 	"strings"
 )
@@ -155,18 +154,13 @@ type Picture struct {
 	Variants []Variant `json:"variants,omitempty"` // smaller ones, narrowest first
 }
 
-// Names yields the names of the files of the picture and its variants.
-func (p *Picture) Names() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		if !yield(p.Hash) {
-			return
-		}
-		for i := range p.Variants {
-			if !yield(p.Variants[i].Name) {
-				return
-			}
-		}
+// Names returns the names of the files of the picture and its variants.
+func (p *Picture) Names() []string {
+	names := []string{p.Hash}
+	for i := range p.Variants {
+		names = append(names, p.Variants[i].Name)
 	}
+	return names
 }
 
 // A Variant is a smaller version of a picture.
