@@ -43,8 +43,11 @@ func New(cfg Config) *web.Handler[snapshot.Snapshot] {
 		Bulk:    func(s *snapshot.Snapshot) bool { return s.Catalog.HasDataset() },
 		Callers: cfg.Callers, Meter: cfg.Meter, Public: true,
 		// A slash that is written %2F is not a slash.
-		IsPath:   func(u *url.URL) bool { return !strings.Contains(strings.ToLower(u.RawPath), "%2f") },
-		Fallback: func(*request) (web.Response, error) { return missing, pathNotFound() },
+		IsPath: func(u *url.URL) bool { return !strings.Contains(strings.ToLower(u.RawPath), "%2f") },
+		Fallback: func(*request) (web.Response, error) {
+			return missing, web.NewError(web.CodeNotFound, "Ce chemin n’existe pas : la description de l’API, "+
+				"/api/v1/openapi.json, donne tous les chemins (sans barre oblique finale).")
+		},
 	})
 	h.Handle("GET", "/api/v1/tools", listTools)
 	h.Handle("GET", "/api/v1/tools/{slug}", getTool)
@@ -55,7 +58,10 @@ func New(cfg Config) *web.Handler[snapshot.Snapshot] {
 	h.Handle("GET", "/api/v1/cimetiere", listRetired)
 	h.Handle("GET", "/api/v1/categories", listCategories)
 	h.Handle("GET", "/api/v1/stats", getStats)
-	h.Handle("GET", "/api/v1/openapi.json", getDocument(openapi.New(Document(), cfg.BaseURL)))
+	document := openapi.New(Document(), cfg.BaseURL)
+	h.Handle("GET", "/api/v1/openapi.json", func(r *request) (web.Response, error) {
+		return web.Response{Body: document.Body(r.Snapshot), Link: licenseLink, Cached: true, Free: true}, nil
+	})
 	h.Handle("GET", "/api/embeddings/{slug}", getEmbeddings)
 	return h
 }

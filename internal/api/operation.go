@@ -3,24 +3,20 @@ package api
 import (
 	"net/http"
 	"slices"
+	"strconv"
 
 	"palmares/internal/catalog"
-	"palmares/internal/openapi"
 	"palmares/internal/snapshot"
 	"palmares/internal/web"
 	"palmares/internal/wire"
 )
 
-// isKnown reports whether any operation reads a parameter.
-func isKnown(name string) bool {
-	switch name {
-	case "page", "limit", "category", "score_min", "obsolescence_max", "sort", "reason":
-		return true
-	}
-	return false
-}
+// parameters are those that any operation reads.
+var parameters = []string{"page", "limit", "category", "score_min", "obsolescence_max", "sort", "reason"}
 
-func params(r *request) *web.Params { return web.ParseParams(r.URL.RawQuery, isKnown) }
+func params(r *request) *web.Params {
+	return web.ParseParams(r.URL.RawQuery, func(name string) bool { return slices.Contains(parameters, name) })
+}
 
 func readCategory(p *web.Params) string {
 	return p.Text("category", "l’identifiant d’une catégorie, voir /api/v1/categories")
@@ -28,14 +24,6 @@ func readCategory(p *web.Params) string {
 
 func readPaging(p *web.Params) snapshot.Paging {
 	return snapshot.Paging{Number: p.Page(), Limit: p.Limit()}
-}
-
-func getDocument(d *openapi.Document) func(*request) (web.Response, error) {
-	return func(r *request) (web.Response, error) {
-		a := single(d.Body(r.Snapshot))
-		a.Free = true
-		return a, nil
-	}
 }
 
 func listTools(r *request) (web.Response, error) {
@@ -101,7 +89,9 @@ func getEmbeddings(r *request) (web.Response, error) {
 	a.Cached = false // not for everybody
 	if err != nil {
 		if _, active := r.Snapshot.Tool(r.Slug); active {
-			return web.Response{}, notInEmbeddingsSet(r.Slug)
+			return web.Response{}, web.NewError(web.CodeNotInEmbeddingsSet,
+				"L’outil "+web.Quote(r.Slug)+" n’est pas dans la sélection des "+strconv.Itoa(catalog.TopSetSize)+
+					" outils qui ont des extraits : sa fiche est à /api/v1/tools/"+r.Slug+".")
 		}
 	}
 	return a, err
@@ -114,7 +104,8 @@ func getComparison(r *request) (web.Response, error) {
 	if slug, ok := r.Snapshot.Aliases[catalog.ComparisonKind][r.Slug]; ok {
 		return renamed(r, "/api/v1/comparatifs/"+slug), nil
 	}
-	return missing, comparisonNotFound(r.Slug)
+	return missing, web.NewError(web.CodeComparisonNotFound,
+		"Aucun comparatif n’a l’identifiant "+web.Quote(r.Slug)+" : la liste est à /api/v1/comparatifs.")
 }
 
 // renamed redirects to the current slug of a record.

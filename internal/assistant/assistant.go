@@ -89,7 +89,12 @@ const maxArguments = maxBody - 2<<10
 // New returns the handler of the six tools.
 func New(cfg Config) *Handler {
 	h := &Handler{cfg: cfg}
-	h.init(func(*http.Request) *mcp.Server { return h.offered() })
+	server := func(*http.Request) *mcp.Server { return h.offered() }
+	h.mcp = mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true,
+		DisableLocalhostProtection: true, // see Config.Local
+	})
+	h.Handler = web.NewHandler(web.Config[snapshot.Snapshot]{Callers: cfg.Callers, Fallback: h.admitted})
 	return h
 }
 
@@ -101,7 +106,13 @@ func (h *Handler) offered() *mcp.Server {
 	}
 	server := newServer(name, instructionsOf(name), h.cfg.Version)
 	for i := range tools {
-		server.AddTool(tools[i].definition(), h.handler(&tools[i]))
+		t := &tools[i]
+		call := func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			result, outcome := h.serveCall(ctx, t, req.Params.Arguments)
+			h.cfg.Calls.WithLabelValues(t.Name, outcome).Inc()
+			return result, nil
+		}
+		server.AddTool(t.definition(), call)
 	}
 	h.current.Store(&offer{name, server})
 	return server
@@ -126,14 +137,6 @@ func newServer(title, advice, version string) *mcp.Server {
 		}
 	})
 	return server
-}
-
-func (h *Handler) init(server func(*http.Request) *mcp.Server) {
-	h.mcp = mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: true,
-		DisableLocalhostProtection: true, // see Config.Local
-	})
-	h.Handler = web.NewHandler(web.Config[snapshot.Snapshot]{Callers: h.cfg.Callers, Fallback: h.admitted})
 }
 
 // callerKey is that of a web.Caller in the context of a request.
@@ -193,14 +196,6 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	h.mcp.ServeHTTP(w, r)
-}
-
-func (h *Handler) handler(t *tool) mcp.ToolHandler {
-	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		result, outcome := h.serveCall(ctx, t, req.Params.Arguments)
-		h.cfg.Calls.WithLabelValues(t.Name, outcome).Inc()
-		return result, nil
-	}
 }
 
 // serveCall serves one call. It runs in a goroutine of the SDK, in which a panic would end

@@ -43,13 +43,6 @@ type departure struct {
 	URL       string `json:"url"`
 }
 
-func (c *call) departures(retired []*catalog.Retired) (list []departure) {
-	for _, r := range retired {
-		list = append(list, departure{clip(r.Name, 120), r.RetiredAt, r.Successor, c.snap.Catalog.RetiredURLOf(r.Slug)})
-	}
-	return list
-}
-
 // searchArguments are what a caller wants to find.
 type searchArguments struct {
 	Query           string          `json:"query"`
@@ -65,25 +58,26 @@ type searchArguments struct {
 	Next            int             `json:"next"`
 }
 
-// isWithoutFilters reports whether nothing but query says which tools are meant, and in which order.
-func (a *searchArguments) isWithoutFilters() bool {
-	return *a == searchArguments{Query: a.Query, Limit: a.Limit, Next: a.Next}
-}
-
 // searchTools finds tools by words, as the site does.
 func searchTools(c *call) (any, error) {
 	var args searchArguments
 	if err := c.read(&args); err != nil {
 		return nil, err
 	}
-	if strings.TrimSpace(args.Query) == "" && args.isWithoutFilters() {
+	hasFilters := args != searchArguments{Query: args.Query, Limit: args.Limit, Next: args.Next}
+	if strings.TrimSpace(args.Query) == "" && !hasFilters {
 		return nil, refuse("Donnez query, ce que l’on cherche, ou un filtre.")
 	}
 	q := snapshot.SearchQuery{
 		Text: strings.TrimSpace(args.Query), ToolQuery: snapshot.ToolQuery{ScoreMin: args.ScoreMin},
 		Offset: args.Next, Limit: args.Limit, Limits: limitsOf(args.Pricing, args.PriceMax),
 	}
-	q.Sort, q.IsSorted = sortOf(args.Sort)
+	switch args.Sort {
+	case "score":
+		q.Sort, q.IsSorted = snapshot.ScoreDesc, true
+	case "price":
+		q.Sort, q.IsSorted = snapshot.PriceAsc, true
+	}
 	var categoryErr, excludedErr, usageErr, toolErr error
 	q.Category, categoryErr = c.category(args.Category)
 	q.ExcludeCategory, excludedErr = c.category(args.ExcludeCategory)
@@ -95,7 +89,11 @@ func searchTools(c *call) (any, error) {
 	found := c.snap.Search(q)
 	result := searchResult{
 		Results: []searchHit{}, Total: found.Total, Partial: found.Partial, Suggestion: clip(found.Suggestion, 600),
-		Retired: c.departures(found.Retired), Articles: found.Articles(), Credit: c.credit(),
+		Articles: found.Articles(), Credit: c.credit(),
+	}
+	for _, r := range found.Retired {
+		gone := departure{clip(r.Name, 120), r.RetiredAt, r.Successor, c.snap.Catalog.RetiredURLOf(r.Slug)}
+		result.Retired = append(result.Retired, gone)
 	}
 	if len(found.Request.Constraints) > 0 {
 		result.Constraints = new(found.Request.Limits())
@@ -113,17 +111,6 @@ func searchTools(c *call) (any, error) {
 		result.Next = &end
 	}
 	return result, nil
-}
-
-// sortOf returns the order that an argument names, and reports whether it is another than best first.
-func sortOf(name string) (order snapshot.Sort, isSorted bool) {
-	switch name {
-	case "score":
-		return snapshot.ScoreDesc, true
-	case "price":
-		return snapshot.PriceAsc, true
-	}
-	return order, false
 }
 
 // limitsOf returns the conditions that arguments state.

@@ -191,7 +191,3 @@ func (d *Diff) addText(kind string, fields []Field, prior, now any, before, afte
 func (c *Catalog) pageItem(p *Page) TextItem {
 	return newTextItem(p.Slug, p.Title, p.Authors, p.Date, c.URL+"/"+p.Slug, p.Body)
 }
-
-func (c *Catalog) reviewItem(t *Tool) TextItem {
-	return newTextItem(t.Slug, t.Name, t.Authors, t.UpdatedAt, c.ReviewURLOf(t), t.Body)
-}

@@ -36,10 +36,6 @@ func (s *Scheduled) Name() string {
 	return k.Folder + "/" + k.Slug(s.Record)
 }
 
-func (s *Scheduled) isSame(o *Scheduled) bool {
-	return s.Due == o.Due && s.Name() == o.Name() && isSame(KindOf(s.Record).Fields, s.Record, o.Record)
-}
-
 // CompareScheduled returns what was scheduled, scheduled otherwise and cancelled between two lists,
 // by name and hour. What was due by now has happened.
 func CompareScheduled(old, next []Scheduled, now time.Time) (r RecordChanges) {
@@ -52,7 +48,7 @@ func CompareScheduled(old, next []Scheduled, now time.Time) (r RecordChanges) {
 		s := &next[i]
 		if prior := before[name(s)]; prior == nil {
 			r.Added = append(r.Added, name(s))
-		} else if !s.isSame(prior) {
+		} else if !isSame(KindOf(s.Record).Fields, s.Record, prior.Record) {
 			r.Changed = append(r.Changed, name(s))
 		}
 		delete(before, name(s))
@@ -92,8 +88,8 @@ func (c *Catalog) Planned() (list []Planned) {
 			switch {
 			case a.Retire == "":
 				p.What = "price " + cmp.Or(a.Price, a.PriceDisplay, string(a.Pricing))
-			case c.hasObituary(t.Slug):
-				continue // which is listed itself
+			case slices.ContainsFunc(c.Scheduled, func(s Scheduled) bool { return s.Name() == "cimetiere/"+t.Slug }):
+				continue // the obituary is listed itself
 			default:
 				p.What, p.Problem = "retired", "there is no cimetiere/"+t.Slug+".md with publish_at"
 			}
@@ -121,11 +117,6 @@ func (c *Catalog) ends() iter.Seq2[string, *string] {
 			}
 		}
 	}
-}
-
-// hasObituary reports whether the obituary of a tool is scheduled.
-func (c *Catalog) hasObituary(slug string) bool {
-	return slices.ContainsFunc(c.Scheduled, func(s Scheduled) bool { return s.Name() == "cimetiere/"+slug })
 }
 
 // NextDue returns when something happens by itself next; "" for never.
@@ -161,7 +152,7 @@ func (c *Catalog) Advance(at time.Time) bool {
 	}
 	c.Scheduled = left
 	for _, k := range WrittenKinds {
-		if k.Has(Time) {
+		if slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Form == Time }) {
 			k.keep(c, func(record any) bool {
 				end := *ValueOf[string](k.Fields, Time, record)
 				return end == "" || end > due

@@ -28,7 +28,7 @@ func CarryOver(old, next *Catalog, today string) {
 			continue
 		}
 		x.UpdatedAt = today
-		if prior := old.Comparison(x.Slug); prior != nil && x.equalExceptDate(prior) {
+		if prior := old.Comparison(x.Slug); prior != nil && isSame(ComparisonFields, x, prior, "updated_at") {
 			x.UpdatedAt = prior.UpdatedAt
 		}
 	}
@@ -228,7 +228,7 @@ func (c *Catalog) Settle(prior *Tool, isExact bool, today string) *Tool {
 		t.ScoreHistory = written.ScoreHistory
 	}
 	if slices.EqualFunc(t.CriteriaHistory, written.CriteriaHistory,
-		func(a, b CriteriaChange) bool { return a.Same(b) && a.Automatic == b.Automatic }) {
+		func(a, b CriteriaChange) bool { return a.key() == b.key() && a.Automatic == b.Automatic }) {
 		t.CriteriaHistory = written.CriteriaHistory
 	}
 	// Only what carryOver sets: others look for slugs meanwhile.
@@ -387,10 +387,6 @@ func (c *Catalog) Comparison(slug string) *Comparison {
 
 // equalExceptDate reports whether t and o are equal, UpdatedAt aside.
 func (t *Tool) equalExceptDate(o *Tool) bool { return isSame(ToolFields, t, o, "updated_at") }
-
-func (x *Comparison) equalExceptDate(o *Comparison) bool {
-	return isSame(ComparisonFields, x, o, "updated_at")
-}
 
 // same reports whether two pictures are served the same. Their files may differ in
 // what is never served.

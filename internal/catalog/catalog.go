@@ -9,7 +9,6 @@ package catalog
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 	"strings"
 )
@@ -155,18 +154,13 @@ type Picture struct {
 	Variants []Variant `json:"variants,omitempty"` // smaller ones, narrowest first
 }
 
-// Names yields the names of the files of the picture and its variants.
-func (p *Picture) Names() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		if !yield(p.Hash) {
-			return
-		}
-		for i := range p.Variants {
-			if !yield(p.Variants[i].Name) {
-				return
-			}
-		}
+// Names returns the names of the files of the picture and its variants.
+func (p *Picture) Names() []string {
+	names := []string{p.Hash}
+	for i := range p.Variants {
+		names = append(names, p.Variants[i].Name)
 	}
+	return names
 }
 
 // A Variant is a smaller version of a picture.
@@ -386,15 +380,12 @@ func (c *Catalog) Sort() {
 // Tool returns the active tool with the given slug, or nil. The catalogue must be
 // sorted.
 func (c *Catalog) Tool(slug string) *Tool {
-	i, found := c.find(slug)
+	bySlug := func(t *Tool, s string) int { return strings.Compare(t.Slug, s) }
+	i, found := slices.BinarySearchFunc(c.Tools, slug, bySlug)
 	if !found {
 		return nil
 	}
 	return c.Tools[i]
-}
-
-func (c *Catalog) find(slug string) (int, bool) {
-	return slices.BinarySearchFunc(c.Tools, slug, func(t *Tool, s string) int { return strings.Compare(t.Slug, s) })
 }
 
 // Category returns the category with the given slug, or nil. The catalogue must be sorted.

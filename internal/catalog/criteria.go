@@ -234,9 +234,6 @@ func (e *CriteriaChange) replace(values, side Values) Values {
 	return rest
 }
 
-// Same reports whether two entries say the same, whoever wrote them.
-func (e CriteriaChange) Same(o CriteriaChange) bool { return e.key() == o.key() }
-
 // differences returns the values that are not the same before and after.
 func differences(all Values, before, after func(name string) (Value, bool)) (from, to Values) {
 	slices.SortFunc(all, Value.Compare)

@@ -177,7 +177,7 @@ func (d *Diff) addToolUpdate(old, next *Catalog, prior, t *Tool) {
 		})
 	}
 	if prior.Body != t.Body && t.Body != "" {
-		item := next.reviewItem(t)
+		item := newTextItem(t.Slug, t.Name, t.Authors, t.UpdatedAt, next.ReviewURLOf(t), t.Body)
 		before := item
 		before.Words = len(strings.Fields(prior.Body))
 		changed, previous := fieldsChanged(fieldsOf(before), fieldsOf(item))

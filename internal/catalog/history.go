@@ -82,11 +82,10 @@ func (e ScoreChange) until(later ScoreChange) ScoreChange {
 	return e
 }
 
-// Same reports whether two entries say the same, whoever wrote them.
-func (e ScoreChange) Same(o ScoreChange) bool { return e.key() == o.key() && e.Note == o.Note }
-
 // isEqual reports whether two entries say the same and were written by the same.
-func (e ScoreChange) isEqual(o ScoreChange) bool { return e.Same(o) && e.Automatic == o.Automatic }
+func (e ScoreChange) isEqual(o ScoreChange) bool {
+	return e.key() == o.key() && e.Note == o.Note && e.Automatic == o.Automatic
+}
 
 // HasDatedPrice reports whether the newest entry of the price history says since when the
 // tool has its price. Editors may have written a history that does not lead to it.

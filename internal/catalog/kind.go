@@ -152,11 +152,6 @@ func (k *Kind) Aliases(record any) []string { return valueIn[[]string](k.Fields,
 // Authors returns the names of who wrote a record of the kind.
 func (k *Kind) Authors(record any) []string { return valueIn[[]string](k.Fields, Names, record) }
 
-// Has reports whether records of the kind have a field of a form.
-func (k *Kind) Has(form Form) bool {
-	return slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Form == form })
-}
-
 // IsText reports whether the chronicle tells records of the kind, which may be nil, as texts.
 func (k *Kind) IsText() bool { return k != nil && k.isText }
 

@@ -112,7 +112,11 @@ func (c *Catalog) FreshnessOf(t *Tool, today string) (f Freshness) {
 	if p := c.confirmed(t); p != nil && p.confirmedOn() >= f.Day {
 		f.Day, f.Proof, f.IsOld = p.confirmedOn(), p, p.Result != Confirmed && p.Result != Unreadable
 	}
-	f.IsOld = f.IsOld || f.Day != "" && f.Day < DaysBefore(today, c.PriceMaxAge())
+	maxAge := defaultPriceMaxAge
+	if days := c.Settings.PriceMaxAge; days != nil {
+		maxAge = int(*days)
+	}
+	f.IsOld = f.IsOld || f.Day != "" && f.Day < DaysBefore(today, maxAge)
 	return f
 }
 
@@ -126,14 +130,6 @@ func (t *Tool) CheckedAt() string {
 
 // defaultPriceMaxAge is how many days a price is taken for current if catalogue.yaml does not say.
 const defaultPriceMaxAge = 90
-
-// PriceMaxAge returns after how many days a price is no longer taken for current.
-func (c *Catalog) PriceMaxAge() int {
-	if days := c.Settings.PriceMaxAge; days != nil {
-		return int(*days)
-	}
-	return defaultPriceMaxAge
-}
 
 // DaysBefore returns the day that is some days before another one.
 func DaysBefore(day string, days int) string {

@@ -12,7 +12,7 @@ type Settings struct {
 	Timezone     string   // IANA name of the zone of its times; "" means DefaultZone
 	Pro          string   // ProHide, or "" if the site may mention the Pro plan
 	Dataset      string   // DatasetHead, DatasetOff, or "" if everything is given away in bulk
-	PriceMaxAge  *float64 // in days; see Catalog.PriceMaxAge
+	PriceMaxAge  *float64 // days after which a price is no longer taken for current; nil for defaultPriceMaxAge
 	ShareImage   string   // path of the picture that other sites show beside a link to a page without its own
 	Theme        []Theme  // one, or none
 	Labels       []Labels // one, or none

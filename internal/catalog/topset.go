@@ -15,26 +15,15 @@ const TopSetSize = 300
 func (c *Catalog) TopSet() []int {
 	var set []int
 	for i, t := range c.Tools {
-		if t.mayBeTop() {
+		if t.Score != nil && t.Verifiability != nil && t.Body != "" &&
+			(t.Tier == 1 || *t.Score >= 8 || t.Tier == 2 && t.Mainstream) {
 			set = append(set, i)
 		}
 	}
-	slices.SortFunc(set, func(i, j int) int { return byRank(c.Tools[i], c.Tools[j]) })
+	slices.SortFunc(set, func(i, j int) int {
+		a, b := c.Tools[i], c.Tools[j]
+		isLower := cmp.Compare(count(a.Tier != 1), count(b.Tier != 1))
+		return cmp.Or(isLower, cmp.Compare(*b.Score, *a.Score), cmp.Compare(a.Slug, b.Slug))
+	})
 	return set[:min(len(set), TopSetSize)]
-}
-
-func (t *Tool) mayBeTop() bool {
-	return t.Score != nil && t.Verifiability != nil && t.Body != "" &&
-		(t.Tier == 1 || *t.Score >= 8 || t.Tier == 2 && t.Mainstream)
-}
-
-// byRank is the order of the top set.
-func byRank(a, b *Tool) int {
-	group := func(t *Tool) int {
-		if t.Tier == 1 {
-			return 0
-		}
-		return 1
-	}
-	return cmp.Or(cmp.Compare(group(a), group(b)), cmp.Compare(*b.Score, *a.Score), cmp.Compare(a.Slug, b.Slug))
 }

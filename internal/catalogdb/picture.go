@@ -55,7 +55,7 @@ func (p *publication) writePictureFiles(ctx context.Context, version int64) erro
 		used := map[string]bool{}
 		for _, pictures := range []map[string]catalog.Picture{p.next.Pictures, p.next.Held} {
 			for _, picture := range pictures {
-				for name := range picture.Names() {
+				for _, name := range picture.Names() {
 					used[name] = true
 				}
 			}

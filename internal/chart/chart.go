@@ -93,7 +93,7 @@ type frame struct {
 func newFrame(size Size, a axis) *frame {
 	f := &frame{size, a}
 	for _, label := range f.labels() {
-		f.left = max(f.left, labelWidth(label))
+		f.left = max(f.left, math.Ceil(8+6.5*float64(utf8.RuneCountInString(label)))) // with a gap after it
 	}
 	return f
 }
@@ -124,11 +124,6 @@ func (f *frame) x(share float64) float64 {
 
 func (f *frame) y(value float64) float64 {
 	return float64(f.height) - f.bottom - value/f.axis.most*(float64(f.height)-f.top-f.bottom)
-}
-
-// labelWidth estimates the width of a grid label, with the gap after it.
-func labelWidth(label string) float64 {
-	return math.Ceil(8 + 6.5*float64(utf8.RuneCountInString(label)))
 }
 
 // dotWidth is how much wider a value beside a dot is than TextWidth: it is bold, and larger on a phone.

@@ -126,20 +126,18 @@ func (m *Mark) box(place Place) rect {
 // place finds a place for the name of a mark where it touches nothing and no other mark is
 // as near.
 func (l *labels) place(m *Mark, possible []Place) (Place, bool) {
+	x, y := m.x*l.least.width, m.y*l.least.height
 	for _, place := range possible {
 		place = m.at(place)
 		box := m.box(place)
-		if l.isInside(m, box) && l.isFree(m, box) {
+		isInside := x+box.left >= -2 && x+box.right <= l.least.width+6 &&
+			y+box.top >= -4 && y+box.bottom <= l.least.height
+		if isInside && l.isFree(m, box) {
 			l.taken = append(l.taken, area{rect{m.x, m.y, m.x, m.y}, box})
 			return place, true
 		}
 	}
 	return Place{}, false
-}
-
-func (l *labels) isInside(m *Mark, box rect) bool {
-	x, y := m.x*l.least.width, m.y*l.least.height
-	return x+box.left >= -2 && x+box.right <= l.least.width+6 && y+box.top >= -4 && y+box.bottom <= l.least.height
 }
 
 func (l *labels) isFree(m *Mark, box rect) bool {

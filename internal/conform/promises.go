@@ -30,17 +30,34 @@ const unknown = "/aucun-outil-ne-porte-ce-nom-4711"
 var promises = []promise{
 	{text: "tools: a list of tools with all their fields", try: func(s *service) { s.ok(tools).all(toolFields) }},
 	{text: "tools: meta has total, page, limit and pages, which agree", try: func(s *service) { s.paged(tools) }},
-	{text: "tools: X-Total-Count is the number before pagination", try: countsAll},
+	{text: "tools: X-Total-Count is the number before pagination", try: func(s *service) {
+		r := s.ok(tools + "?limit=2")
+		if got := r.header.Get("X-Total-Count"); got != strconv.Itoa(r.meta("total")) {
+			fail("X-Total-Count is %q, meta.total %d", got, r.meta("total"))
+		}
+	}},
 	{text: "tools: 50 to a page unless limit says otherwise", try: func(s *service) {
 		if n := s.ok(tools).meta("limit"); n != 50 {
 			fail("meta.limit is %d", n)
 		}
 	}},
-	{text: "tools: limit gives as many, up to 200", try: limits},
+	{text: "tools: limit gives as many, up to 200", try: func(s *service) {
+		for _, n := range []int{2, 200} {
+			r := s.ok(fmt.Sprint(tools, "?limit=", n))
+			if r.meta("limit") != n || len(r.list()) != min(n, r.meta("total")) {
+				fail("limit=%d gives %d elements, and meta.limit is %d", n, len(r.list()), r.meta("limit"))
+			}
+		}
+	}},
 	{text: "tools: pages follow each other without gaps and repetitions", try: pages},
 	{text: "tools: category keeps those of a category", try: func(s *service) { s.filtered(tools, "category", s.aCategory()) }},
 	{text: "tools: score_min keeps those with at least that score", try: filtersScore},
-	{text: "tools: obsolescence_max keeps a part", try: filtersObsolescence},
+	{text: "tools: obsolescence_max keeps a part", try: func(s *service) {
+		some, all := s.ok(tools+"?obsolescence_max=5").meta("total"), s.ok(tools).meta("total")
+		if some > all {
+			fail("obsolescence_max=5 gives %d of %d tools", some, all)
+		}
+	}},
 	{text: "tools: sort=score_desc", try: func(s *service) { s.sorted("score_desc", -1) }},
 	{text: "tools: sort=score_asc", try: func(s *service) { s.sorted("score_asc", 1) }},
 	{text: "tools: sort=name_asc and sort=name_desc are each other's reverse", try: reverses},
@@ -110,7 +127,20 @@ var promises = []promise{
 	}},
 	{text: "embeddings/{slug}: the chunks with all their fields", keyed: true, try: chunks},
 	{text: "a key: X-RateLimit-Tier, -Remaining and -Reset", keyed: true, try: quotaHeaders},
-	{text: "a key: X-RateLimit-Remaining counts down", keyed: true, try: countsDown},
+	{text: "a key: X-RateLimit-Remaining counts down", keyed: true, try: func(s *service) {
+		var before int
+		for i := range 2 {
+			r := s.send(http.MethodGet, fmt.Sprint(tools, "?limit=1&page=", i+1), s.cfg.Key)
+			if r.header.Get("X-RateLimit-Tier") != "free" {
+				return
+			}
+			left, err := strconv.Atoi(r.header.Get("X-RateLimit-Remaining"))
+			if err != nil || i > 0 && left >= before {
+				fail("it is %q after %d", r.header.Get("X-RateLimit-Remaining"), before)
+			}
+			before = left
+		}
+	}},
 	{text: "the description is OpenAPI 3.0 and has every operation of /api/v1", try: describes},
 }
 
@@ -124,22 +154,6 @@ func (s *service) paged(path string) {
 		fail("%d of %d to a page are %d pages", total, limit, all)
 	case len(r.list()) != min(total, limit):
 		fail("the first page has %d of %d elements", len(r.list()), total)
-	}
-}
-
-func countsAll(s *service) {
-	r := s.ok(tools + "?limit=2")
-	if got := r.header.Get("X-Total-Count"); got != strconv.Itoa(r.meta("total")) {
-		fail("X-Total-Count is %q, meta.total %d", got, r.meta("total"))
-	}
-}
-
-func limits(s *service) {
-	for _, n := range []int{2, 200} {
-		r := s.ok(fmt.Sprint(tools, "?limit=", n))
-		if r.meta("limit") != n || len(r.list()) != min(n, r.meta("total")) {
-			fail("limit=%d gives %d elements, and meta.limit is %d", n, len(r.list()), r.meta("limit"))
-		}
 	}
 }
 
@@ -201,13 +215,6 @@ func filtersScore(s *service) {
 		if n, ok := o["score"].(float64); ok && n >= 8 && len(r.list()) == 0 {
 			fail("score_min=8 gives nothing, although %s has %v", o["slug"], n)
 		}
-	}
-}
-
-func filtersObsolescence(s *service) {
-	some, all := s.ok(tools+"?obsolescence_max=5").meta("total"), s.ok(tools).meta("total")
-	if some > all {
-		fail("obsolescence_max=5 gives %d of %d tools", some, all)
 	}
 }
 
@@ -373,21 +380,6 @@ func quotaHeaders(s *service) {
 	reset, err := time.Parse(time.RFC3339, r.header.Get("X-RateLimit-Reset"))
 	if err != nil || reset.Location() != time.UTC {
 		fail("X-RateLimit-Reset is %q", r.header.Get("X-RateLimit-Reset"))
-	}
-}
-
-func countsDown(s *service) {
-	var before int
-	for i := range 2 {
-		r := s.send(http.MethodGet, fmt.Sprint(tools, "?limit=1&page=", i+1), s.cfg.Key)
-		if r.header.Get("X-RateLimit-Tier") != "free" {
-			return
-		}
-		left, err := strconv.Atoi(r.header.Get("X-RateLimit-Remaining"))
-		if err != nil || i > 0 && left >= before {
-			fail("it is %q after %d", r.header.Get("X-RateLimit-Remaining"), before)
-		}
-		before = left
 	}
 }
 

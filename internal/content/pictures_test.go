@@ -92,7 +92,7 @@ func TestPicturesInUseAreSpooledWithTheirVariants(t *testing.T) {
 		t.Fatalf("pictures %+v", got)
 	}
 	for _, p := range got {
-		for name := range p.Names() {
+		for _, name := range p.Names() {
 			content, err := r.Pictures.Read(t.Context(), name)
 			if err != nil || hashOf(content) != name && !strings.HasPrefix(name, p.Hash+"-") {
 				t.Errorf("%s: %d bytes, %v", name, len(content), err)

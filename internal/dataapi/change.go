@@ -34,7 +34,9 @@ func listChanges(r *request) (web.Response, error) {
 	if err := q.check(r.Snapshot); err != nil {
 		return web.Response{}, err
 	}
-	return q.page(r.Snapshot).response(), nil
+	page := q.page(r.Snapshot)
+	body := wire.NewParts(page.digest(), page)
+	return web.Response{Body: body, Link: licenseLink, NoCache: true, Size: page.size}, nil
 }
 
 // wantsOnlyEvents reports whether an Accept header admits nothing but a stream of events.
@@ -97,6 +99,7 @@ func (q *changeQuery) check(snap *snapshot.Snapshot) error {
 // page returns that part of the feed. It ends before the change that would be one too many
 // or make it too large.
 func (q *changeQuery) page(snap *snapshot.Snapshot) *changePage {
+	const otherBytes = 300 // that a change takes beside slugs and the record, or a few less
 	feed := snap.Feed
 	p := &changePage{catalogue: snap.Catalog, next: q.after}
 	rest := feed.From(q.after)
@@ -104,7 +107,7 @@ func (q *changeQuery) page(snap *snapshot.Snapshot) *changePage {
 	for i := range rest {
 		change := &rest[i]
 		if q.kind == nil || change.Kind == q.kind {
-			size := rowSize(change)
+			size := otherBytes + len(change.Slug) + len(change.RenamedTo) + change.Size
 			p.more = len(p.changes) == q.limit || p.size+size > maxPage && len(p.changes) > 0
 			if p.more {
 				break
@@ -137,11 +140,6 @@ func (p *changePage) appendMeta(b []byte, feed *record.Feed, version int64) []by
 	b = strconv.AppendInt(append(b, `,"version":`...), version, 10)
 	b = strconv.AppendQuote(append(b, `,"state":`...), feed.State)
 	return append(b, '}')
-}
-
-func (p *changePage) response() web.Response {
-	body := wire.NewParts(p.digest(), p)
-	return web.Response{Body: body, Link: licenseLink, NoCache: true, Size: p.size}
 }
 
 // digest returns the digest of the page. It is made from what determines the bytes: the
@@ -192,15 +190,6 @@ func yieldRows(yield func([]byte) bool, n int, meta []byte, appendRow func([]byt
 }
 
 func (p *changePage) appendRow(b []byte, c *record.Change) []byte {
-	b = append(appendChange(b, c), `,"record":`...)
-	if c.Deleted {
-		return append(b, `null}`...)
-	}
-	return append(recordOf(p.catalogue, c).Append(b, c.Images), '}')
-}
-
-// appendChange appends a change without its record and without its end.
-func appendChange(b []byte, c *record.Change) []byte {
 	b = wire.AppendJSON(b, struct {
 		Position  int64   `json:"position"`
 		Version   int64   `json:"version"`
@@ -211,7 +200,11 @@ func appendChange(b []byte, c *record.Change) []byte {
 		RenamedTo *string `json:"renamed_to"`
 		Hash      *string `json:"hash"`
 	}{c.Position, c.Version, c.At, c.Kind.Name, c.Slug, c.Deleted, null(c.RenamedTo), null(c.Hash)})
-	return b[:len(b)-1]
+	b = append(b[:len(b)-1], `,"record":`...)
+	if c.Deleted {
+		return append(b, `null}`...)
+	}
+	return append(recordOf(p.catalogue, c).Append(b, c.Images), '}')
 }
 
 // null returns nil, which is null, for a text that is empty.
@@ -220,12 +213,6 @@ func null(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-// rowSize returns how many bytes a change takes in a page, or a few more.
-func rowSize(c *record.Change) int {
-	const fields = 300 // all but slugs and the record
-	return fields + len(c.Slug) + len(c.RenamedTo) + c.Size
 }
 
 // recordOf returns the record of a change that is not a deletion.

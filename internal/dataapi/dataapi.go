@@ -72,14 +72,20 @@ func New(cfg Config) *Handler {
 	h.Handle("GET", "/data/v1/embeddings", unlessOff(listEmbeddings))
 	h.Handle("GET", "/data/v1/freshness", unlessOff(getFreshness))
 	h.Handle("GET", dataset.Path, unlessOff(h.getManifest))
-	h.Handle("GET", "/data/v1/openapi.json", unlessOff(getDocument(openapi.New(Document(), cfg.BaseURL))))
+	document := openapi.New(Document(), cfg.BaseURL)
+	h.Handle("GET", "/data/v1/openapi.json", unlessOff(func(r *request) (web.Response, error) {
+		return web.Response{Body: document.Body(r.Snapshot), Link: licenseLink, Free: true}, nil
+	}))
 	for _, kind := range catalog.Kinds {
 		schema, err := content.RecordSchema(kind)
 		if err != nil {
 			panic("dataapi: " + err.Error()) // only for an unknown kind
 		}
 		h.Handle("GET", "/data/v1/records/"+kind.Name, unlessOff(getRecords(kind)))
-		h.Handle("GET", "/data/v1/schema/"+kind.Name+".json", unlessOff(fixed(schema)))
+		body := wire.NewBody(wire.Sum(schema), schema)
+		h.Handle("GET", "/data/v1/schema/"+kind.Name+".json", unlessOff(func(*request) (web.Response, error) {
+			return web.Response{Body: body, Link: licenseLink}, nil
+		}))
 	}
 	return h
 }
@@ -87,7 +93,8 @@ func New(cfg Config) *Handler {
 // fallback returns a file of an export, or says that a path does not exist.
 func (h *Handler) fallback(r *request) (web.Response, error) {
 	if !strings.HasPrefix(r.URL.Path, dataset.Path+"/") || r.URL.RawPath != "" {
-		return web.Response{}, pathNotFound()
+		return web.Response{}, web.NewError(web.CodeNotFound, "Ce chemin n’existe pas : la description, "+
+			"/data/v1/openapi.json, donne tous les chemins (sans barre oblique finale).")
 	}
 	r.Pattern = dataset.Path + "/{version}/{file}"
 	return h.getFile(r)
@@ -96,33 +103,15 @@ func (h *Handler) fallback(r *request) (web.Response, error) {
 // unlessOff returns an operation that refuses if the catalogue is not given away.
 func unlessOff(op operation) operation {
 	return func(r *request) (web.Response, error) {
-		if isOff(r.Snapshot) {
-			return web.Response{}, datasetOff()
+		if r.Snapshot.Feed == nil || !r.Snapshot.Catalog.HasDataset() {
+			return web.Response{}, web.NewError(web.CodeNotFound, "Ce catalogue n’est pas proposé en bloc : "+
+				"son éditeur ne l’a pas voulu. L’API, /api/v1/openapi.json, le donne page par page.")
 		}
 		return op(r)
 	}
 }
 
-// isOff reports whether a catalogue is not given away.
-func isOff(snap *snapshot.Snapshot) bool {
-	return snap.Feed == nil || !snap.Catalog.HasDataset()
-}
-
 var licenseLink = []string{`</licence>; rel="license"`} // of every 200
-
-// fixed is the operation that returns a file of this release.
-func fixed(file []byte) operation {
-	body := wire.NewBody(wire.Sum(file), file)
-	return func(*request) (web.Response, error) {
-		return web.Response{Body: body, Link: licenseLink}, nil
-	}
-}
-
-func getDocument(d *openapi.Document) operation {
-	return func(r *request) (web.Response, error) {
-		return web.Response{Body: d.Body(r.Snapshot), Link: licenseLink, Free: true}, nil
-	}
-}
 
 // listEmbeddings returns what there is to vectorise.
 func listEmbeddings(r *request) (web.Response, error) {
@@ -130,14 +119,4 @@ func listEmbeddings(r *request) (web.Response, error) {
 		return web.Response{}, web.MissingKey()
 	}
 	return web.Response{Body: r.Snapshot.EmbeddingsList(), Link: licenseLink}, nil
-}
-
-func pathNotFound() *web.Error {
-	return web.NewError(web.CodeNotFound, "Ce chemin n’existe pas : la description, /data/v1/openapi.json, "+
-		"donne tous les chemins (sans barre oblique finale).")
-}
-
-func datasetOff() *web.Error {
-	return web.NewError(web.CodeNotFound, "Ce catalogue n’est pas proposé en bloc : "+
-		"son éditeur ne l’a pas voulu. L’API, /api/v1/openapi.json, le donne page par page.")
 }

@@ -23,15 +23,6 @@ func isColumn(f *catalog.Field) bool {
 	return !f.Form.IsList() && !f.Form.IsStatus()
 }
 
-func columnsOf(fields []catalog.Field) (names []string) {
-	for i := range fields {
-		if isColumn(&fields[i]) {
-			names = append(names, fields[i].Name)
-		}
-	}
-	return names
-}
-
 // criteriaPrefix begins the names of the columns of the CSV table that have the values of a criterion.
 const criteriaPrefix = "criteria/"
 

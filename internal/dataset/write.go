@@ -37,7 +37,11 @@ type writer struct {
 
 func (w *writer) write() (*Export, error) {
 	w.written = map[string]File{}
-	defer w.abandon()
+	defer func() {
+		for _, o := range w.open { // not finished
+			_ = o.file.Close() // nobody will read it
+		}
+	}()
 	if err := w.writeRecords(); err != nil {
 		return nil, err
 	}
@@ -67,13 +71,6 @@ func (w *writer) write() (*Export, error) {
 	return x, manifest.finish()
 }
 
-// abandon closes the files that were not finished.
-func (w *writer) abandon() {
-	for _, o := range w.open {
-		_ = o.file.Close() // nobody will read it
-	}
-}
-
 // A row is a record on its way into the files.
 type row struct {
 	record.Record
@@ -96,7 +93,13 @@ func (w *writer) writeRecords() error {
 	if err != nil {
 		return err
 	}
-	proofs, err := w.createTable(proofTableFile, append([]string{"slug"}, columnsOf(catalog.ProofFields)...))
+	proofColumns := []string{"slug"}
+	for i := range catalog.ProofFields {
+		if f := &catalog.ProofFields[i]; isColumn(f) {
+			proofColumns = append(proofColumns, f.Name)
+		}
+	}
+	proofs, err := w.createTable(proofTableFile, proofColumns)
 	if err != nil {
 		return err
 	}

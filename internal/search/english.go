@@ -122,12 +122,6 @@ func translate(words []string) (french []string, typed map[string]string, isEngl
 	return french, typed, isEnglish
 }
 
-// has reports whether an English word is among the concepts as it is written.
-func (t *englishTable) has(word string) bool {
-	_, found := t.words.find(word)
-	return found
-}
-
 // nearest returns the translation of a misspelt word, or the word.
 func (t *englishTable) nearest(s englishStemmer, word string) []string {
 	if len(word) > 5 && len(word) <= maxWord {
@@ -143,13 +137,14 @@ func (t *englishTable) isEnglish(words, stems []string) bool {
 	here, there := 0, 0
 	stem := newStemmer()
 	for i, word := range words {
+		_, isConcept := t.words.find(word) // as it is written
 		switch {
 		case t.both[word] || bothLanguages[word] || len(word) == 1:
 		case englishWords[word]:
 			here++
 		case stopWords[word] || fillers[word]:
 			there++
-		case t.find(stems[i]) != nil && (t.has(word) || !isOrdinary(stem, word)):
+		case t.find(stems[i]) != nil && (isConcept || !isOrdinary(stem, word)):
 			here++
 		}
 	}

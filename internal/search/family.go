@@ -125,8 +125,6 @@ func (x *Index) indexKin() {
 	x.kinStart = append(x.kinStart, uint32(len(byRoot)))
 }
 
-func (x *Index) family(root int) []uint32 { return x.kin[x.kinStart[root]:x.kinStart[root+1]] }
-
 // appendKin appends the terms of the family of a word, and its synonyms.
 func (x *Index) appendKin(terms []queryTerm, stem stemmer, word string) []queryTerm {
 	own := rootOf(stem.stem(word))
@@ -144,7 +142,7 @@ func (x *Index) appendKin(terms []queryTerm, stem stemmer, word string) []queryT
 
 func (x *Index) appendFamily(terms []queryTerm, root string, confidence float32) []queryTerm {
 	if i, ok := x.roots.find(root); ok {
-		for _, term := range x.family(i) {
+		for _, term := range x.kin[x.kinStart[i]:x.kinStart[i+1]] {
 			terms = append(terms, queryTerm{term: term, confidence: confidence, kin: true})
 		}
 	}

@@ -158,7 +158,8 @@ func (s *splitter) emitPart(part []byte) {
 // endJoined emits the parts of a hyphenated word as one word, except numbers such
 // as dates, and long chains, which nobody writes as one word.
 func (s *splitter) endJoined() {
-	if s.parts > 1 && s.parts <= 4 && len(s.joined) <= maxWord && !allDigits(s.joined) {
+	isLetter := func(b byte) bool { return !isDigit(b) }
+	if s.parts > 1 && s.parts <= 4 && len(s.joined) <= maxWord && slices.ContainsFunc(s.joined, isLetter) {
 		s.emit(s.joined, true)
 	}
 	s.joined = s.joined[:0]
@@ -176,15 +177,6 @@ func (s *splitter) end() {
 		s.emitPart(s.part[:s.length])
 		s.length = 0
 	}
-}
-
-func allDigits(word []byte) bool {
-	for _, b := range word {
-		if !isDigit(b) {
-			return false
-		}
-	}
-	return true
 }
 
 // nameKey returns the key of a name, or of a query compared with names: the text

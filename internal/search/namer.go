@@ -22,11 +22,6 @@ type mention struct {
 	category string
 }
 
-func (x *Index) isName(key string) bool {
-	_, found := x.names.find(key)
-	return found && key != ""
-}
-
 // at returns the longest name that begins with the i-th word. Everyday words and those of categories
 // are not names on their own.
 func (n *namer) at(i int) (m mention, ok bool) {
@@ -139,21 +134,15 @@ func (n *namer) readInstead(r *Request) {
 			start: n.words[from].start, end: n.words[at+m.words-1].end,
 		}
 		if m.tool >= 0 && (r.Sort() == ByPrice || cheaper[n.words[i].key]) {
-			n.x.setCheaper(&c, m.tool)
+			switch euros := float64(n.x.monthly[m.tool]); { // which may not be known
+			case euros == 0 || n.x.pricing[m.tool] == free: // nothing costs less
+				c.Pricing = "gratuit"
+			case !math.IsInf(euros, 1):
+				c.PriceMax = (math.Round(euros*100) - 1) / 100
+			}
 		}
 		r.add(c)
 		return
-	}
-}
-
-// setCheaper restricts alternatives to what costs less than a tool, if its price is known, or no
-// more if it is free.
-func (x *Index) setCheaper(c *Constraint, tool int) {
-	switch euros := float64(x.monthly[tool]); {
-	case euros == 0 || x.pricing[tool] == free:
-		c.Pricing = "gratuit"
-	case !math.IsInf(euros, 1):
-		c.PriceMax = (math.Round(euros*100) - 1) / 100
 	}
 }
 

@@ -20,7 +20,8 @@ const maxConstraints = 8
 func (x *Index) ReadRequest(text string, retired func(key string) *catalog.Retired) Request {
 	text = truncate(text, maxQuery)
 	r := Request{Text: text, whole: text}
-	if key, _ := nameKey(text); x.isName(key) || retired != nil && retired(key) != nil {
+	key, _ := nameKey(text)
+	if _, isName := x.names.find(key); isName && key != "" || retired != nil && retired(key) != nil {
 		return r
 	}
 	words := readTokens(text)

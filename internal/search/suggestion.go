@@ -17,12 +17,16 @@ const (
 // tools have similar ones instead, or "". Accents are those of these tools. A similar word that
 // makes a phrase of the next or the previous one is meant in any case.
 func (x *Index) suggest(w *workspace, text string, best []uint64) string {
-	suggestion := text
+	suggestion, stem := text, newStemmer()
 	for i := range w.words {
 		q := &w.words[i]
 		isFound := func(key uint64) bool { return w.found[toolOf(key)]&(1<<i) != 0 }
 		similar := q.similar
-		if at := slices.IndexFunc(similar, func(word string) bool { return w.inPhrase(i, word) }); at >= 0 {
+		isInPhrase := func(word string) bool {
+			return i > 0 && phraseTables().find(stem, w.words[i-1].text, word) != "" ||
+				i+1 < len(w.words) && phraseTables().find(stem, word, w.words[i+1].text) != ""
+		}
+		if at := slices.IndexFunc(similar, isInPhrase); at >= 0 {
 			similar = similar[at : at+1]
 		} else if !slices.ContainsFunc(best[:min(len(best), maxSpelling)], isFound) {
 			continue
@@ -65,13 +69,6 @@ func (x *Index) similarlyNamed(w *workspace, best []uint64) (tools []int) {
 		}
 	}
 	return tools
-}
-
-// inPhrase reports whether a word in the place of the i-th of the query makes a phrase.
-func (w *workspace) inPhrase(i int, word string) bool {
-	s := newStemmer()
-	return i > 0 && phraseTables().find(s, w.words[i-1].text, word) != "" ||
-		i+1 < len(w.words) && phraseTables().find(s, word, w.words[i+1].text) != ""
 }
 
 // anySpelling returns how one of the tools that have a word spells it, with accents, or the word.

@@ -203,7 +203,3 @@ func orderRetired(c *catalog.Catalog) map[retiredKey][]int32 {
 	}
 	return orders
 }
-
-func orderCategories(c *catalog.Catalog) []int32 {
-	return sortNames(nameKeys(len(c.Categories), func(i int) string { return c.Categories[i].Label }), +1)
-}

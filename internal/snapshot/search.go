@@ -79,9 +79,13 @@ func (s *Snapshot) search(q SearchQuery) *Found {
 	if len(f.Retired) == 0 && !q.Verbatim {
 		f.Retired, misspelt = s.retiredNear(q.Text)
 	}
+	filters := s.checks(&q)
+	keep := func(i int) bool {
+		return !slices.ContainsFunc(filters, func(c check) bool { return !c.passes(i, s.Catalog.Tools[i]) })
+	}
 	query := search.Query{
 		Text: f.Request.Text, Constraints: slices.Concat(f.Request.Constraints, q.Limits), Verbatim: q.Verbatim,
-		Offset: q.Offset, Limit: q.Limit, Known: misspelt, Keep: s.filter(&q),
+		Offset: q.Offset, Limit: q.Limit, Known: misspelt, Keep: keep,
 	}
 	f.Typed = f.Request.Text
 	for _, t := range f.Retired {
@@ -226,7 +230,10 @@ func (s *Snapshot) checks(q *SearchQuery) (all []check) {
 	add(q.Usage != "", "usage", func(_ int, t *catalog.Tool) bool { return isIn(t, q.UsageIn) && slices.Contains(t.Usages, q.Usage) })
 	add(q.ICP != "", "icp", func(_ int, t *catalog.Tool) bool { return t.ICP == q.ICP })
 	add(q.TestedSince != "", "tested_since", func(_ int, t *catalog.Tool) bool { return t.TestedAt >= q.TestedSince })
-	add(q.Criterion != "", "criterion", func(_ int, t *catalog.Tool) bool { return isIn(t, q.CriterionIn) && saysYes(t, q.Criterion) })
+	add(q.Criterion != "", "criterion", func(_ int, t *catalog.Tool) bool { // whose answer is yes
+		v, ok := t.Criteria.Of(q.Criterion)
+		return isIn(t, q.CriterionIn) && ok && v.IsFlag && v.Number == 1
+	})
 	if q.AlternativesTo != "" {
 		slug := cmp.Or(s.Aliases[catalog.ToolKind][q.AlternativesTo], q.AlternativesTo)
 		category := ""
@@ -240,23 +247,8 @@ func (s *Snapshot) checks(q *SearchQuery) (all []check) {
 	return all
 }
 
-// filter returns whether a tool passes the filters of a query.
-func (s *Snapshot) filter(q *SearchQuery) func(i int) bool {
-	checks := s.checks(q)
-	return func(i int) bool {
-		t := s.Catalog.Tools[i]
-		return !slices.ContainsFunc(checks, func(c check) bool { return !c.passes(i, t) })
-	}
-}
-
 func isIn(t *catalog.Tool, categories []string) bool {
 	return categories == nil || slices.Contains(categories, t.Category)
-}
-
-// saysYes reports whether the answer of a tool to a criterion is yes.
-func saysYes(t *catalog.Tool, criterion string) bool {
-	v, ok := t.Criteria.Of(criterion)
-	return ok && v.IsFlag && v.Number == 1
 }
 
 // Passage returns the passage about a tool that fits the query best, and its address.

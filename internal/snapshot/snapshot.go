@@ -149,7 +149,7 @@ func Next(
 	ordered := make(chan struct{})
 	go func() { // independent of the rendering below, and about as long
 		defer close(ordered)
-		if s.hasSameTools() {
+		if s.before != nil && s.step.None() && hasSameCategories(s.before, c) {
 			s.toolOrders = s.before.toolOrders
 		} else {
 			s.toolOrders = orderTools(c)
@@ -217,12 +217,6 @@ func NewestUpdate(c *catalog.Catalog) string {
 		newest = max(newest, c.Comparisons[i].UpdatedAt)
 	}
 	return newest
-}
-
-// hasSameTools reports whether the tools and their categories are those of the snapshot
-// before.
-func (s *Snapshot) hasSameTools() bool {
-	return s.before != nil && s.step.None() && hasSameCategories(s.before, s.Catalog)
 }
 
 func hasSameCategories(before *Snapshot, c *catalog.Catalog) bool {
@@ -355,7 +349,7 @@ func (s *Snapshot) renderFigures(c *catalog.Catalog) {
 			Slug: c.Categories[i].Slug, Label: c.Categories[i].Label, ToolCount: y.count, AvgScore: average(y),
 		}
 	})
-	s.categoryOrder = orderCategories(c)
+	s.categoryOrder = sortNames(nameKeys(len(c.Categories), func(i int) string { return c.Categories[i].Label }), +1)
 	s.stats = newFragment(catalog.Stats{
 		ToolsTotal: all.count, ToolsTested: all.tested, ToolsAvgScore: average(&all),
 		ToolsRetired: len(c.Retired), ComparisonsTotal: len(s.comparisonBySlug),

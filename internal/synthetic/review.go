@@ -90,10 +90,6 @@ func (m *generator) steps(s subject) {
 	m.text.WriteByte('\n')
 }
 
-func (m *generator) strengths(s subject) { m.bullets("atout", s) }
-
-func (m *generator) weaknesses(s subject) { m.bullets("defaut", s) }
-
 // bullets lists three consecutive, hence distinct, entries of a list.
 func (m *generator) bullets(key string, s subject) {
 	m.fill("Après {n} semaines, nous retenons\u00a0:\n\n", s)
