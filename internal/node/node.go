@@ -109,7 +109,8 @@ func newNode(ctx context.Context, cfg Config) *node {
 func (n *node) run(loop func(context.Context) error) {
 	n.running.Go(func() {
 		err := loop(n.background)
-		if isDatabase(err) {
+		_, explained := errors.AsType[*sqldb.Error](err)
+		if explained || errors.Is(err, context.DeadlineExceeded) { // of the database, without which a node can be stopped
 			n.log.Error("not everything was stored before the end", "error", err)
 			return
 		}
@@ -117,13 +118,6 @@ func (n *node) run(loop func(context.Context) error) {
 		defer n.mu.Unlock()
 		n.failed = errors.Join(n.failed, err)
 	})
-}
-
-// isDatabase reports whether an error comes from the database, without which a node can be
-// stopped like any other.
-func isDatabase(err error) bool {
-	_, explained := errors.AsType[*sqldb.Error](err)
-	return explained || errors.Is(err, context.DeadlineExceeded)
 }
 
 // runUntilStop runs a loop in the background until the process is asked to stop: it

@@ -86,7 +86,9 @@ func NewHandler[S any](cfg Config[S]) *Handler[S] {
 	return &Handler[S]{
 		Sender: Sender{
 			public: cfg.Public, stallTimeout: cfg.StallTimeout, compressor: NewCompressor(),
-			room: newSharedLimit(largeRoom, callerRoom, largeWait),
+			room: &sharedLimit{
+				all: NewLimit(largeRoom, largeWait), part: callerRoom, callers: map[quota.Subject]*callerLimit{},
+			},
 		}, cfg: cfg,
 		exact: map[string]*Route[S]{}, open: map[[2]string]*Route[S]{},
 	}
@@ -189,8 +191,8 @@ func (h *Handler[S]) run(r *Request[S], at *Route[S]) (Response, error) {
 		if method != http.MethodGet {
 			return Response{}, notARead(r.Method)
 		}
-		if err := checkURLLength(r.URL); err != nil {
-			return Response{}, err
+		if len(r.URL.Path)+len(r.URL.RawQuery) > maxURL {
+			return Response{}, Invalid("", "L’adresse est trop longue : "+strconv.Itoa(maxURL)+" octets au plus.")
 		}
 	}
 	if at == nil {
