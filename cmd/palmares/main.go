@@ -159,8 +159,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		return refuse(stderr, text+"; run `palmares --help`", exitUsage)
 	}
-	if sentence := unread(parsed.Flags()); sentence != "" {
-		return refuse(stderr, sentence, exitUsage)
+	for _, flag := range parsed.Flags() {
+		if name := variable(flag.Name); len(flag.Envs) == 0 && !flag.Set && os.Getenv(name) != "" {
+			return refuse(stderr, name+" is set, but this option is no longer read from the environment: write --"+flag.Name+
+				", and unset it", exitUsage)
+		}
 	}
 	inv := &invocation{
 		ctx: ctx, stdout: stdout, stderr: stderr, database: cli.Database, now: time.Now,

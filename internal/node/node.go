@@ -156,7 +156,14 @@ func (n *node) serveLogged() error {
 	served := make(chan error, 1)
 	handler, options := n.listening()
 	go func() {
-		if n.hold(serving); serving.Err() != nil {
+		if n.cfg.Inherited { // connections that a predecessor has left wait until the node accepts them
+			select {
+			case <-n.accepting.Done():
+			case <-serving.Done():
+			case <-time.After(holdTimeout):
+			}
+		}
+		if serving.Err() != nil {
 			served <- nil // what waits is for the next process
 			return
 		}
@@ -183,19 +190,6 @@ func (n *node) serveLogged() error {
 	}
 	stopServing()
 	return errors.Join(err, <-served, n.end())
-}
-
-// hold waits until the node accepts connections: at once, unless there may be some that a
-// predecessor has left.
-func (n *node) hold(ctx context.Context) {
-	if !n.cfg.Inherited {
-		return
-	}
-	select {
-	case <-n.accepting.Done():
-	case <-ctx.Done():
-	case <-time.After(holdTimeout):
-	}
 }
 
 // listening returns how the public address is served, and serves the redirects to it, if it has

@@ -189,7 +189,8 @@ func (h *Handler[S]) run(r *Request[S], at *Route[S]) (Response, error) {
 	}
 	if h.cfg.Public {
 		if method != http.MethodGet {
-			return Response{}, notARead(r.Method)
+			return Response{}, methodNotAllowed(r.Method, ReadMethods,
+				" : cette API ne fait que lire, utilisez GET ou HEAD.")
 		}
 		if len(r.URL.Path)+len(r.URL.RawQuery) > maxURL {
 			return Response{}, Invalid("", "L’adresse est trop longue : "+strconv.Itoa(maxURL)+" octets au plus.")
@@ -200,7 +201,8 @@ func (h *Handler[S]) run(r *Request[S], at *Route[S]) (Response, error) {
 	}
 	op := at.methods[method]
 	if op == nil {
-		return Response{}, methodNotAllowed(r.Method, at.allowed())
+		allowed := at.allowed()
+		return Response{}, methodNotAllowed(r.Method, allowed, " ici : utilisez "+strings.ReplaceAll(allowed, ", ", " ou ")+".")
 	}
 	return op(r)
 }
