@@ -104,8 +104,12 @@ var scripts = map[string]struct {
 	},
 	"renamed twice and back": {
 		[]step{
-			{1, renamed("plume", "calame", "Calame")}, {1, price("calame", "27")}, {2, renamed("calame", "stylet", "Stylet")},
-			{2, price("stylet", "28")}, {3, renamed("stylet", "plume", "Plume")}, {3, price("plume", "29")},
+			{1, renamed("plume", "calame", "Calame")},
+			{1, price("calame", "27")},
+			{2, renamed("calame", "stylet", "Stylet")},
+			{2, price("stylet", "28")},
+			{3, renamed("stylet", "plume", "Plume")},
+			{3, price("plume", "29")},
 		},
 		"Plume → Calame : nouveau nom | Calame : 26 → 27 €/mois | Calame → Stylet : nouveau nom | Stylet : 27 → 28 €/mois | " +
 			"Stylet → Plume : nouveau nom | Plume : 28 → 29 €/mois",
@@ -121,8 +125,10 @@ var scripts = map[string]struct {
 				m.tools["calame"].Aliases = nil
 				m.tools["plume"] = tool("plume", "Autre", "code", "3")
 			}},
-			{3, price("calame", "27")}, {3, price("plume", "4")},
-			{4, func(m *month) { delete(m.tools, "calame") }}, {5, price("plume", "5")},
+			{3, price("calame", "27")},
+			{3, price("plume", "4")},
+			{4, func(m *month) { delete(m.tools, "calame") }},
+			{5, price("plume", "5")},
 		},
 		"Plume → Calame : nouveau nom | Autre : nouvel outil | Calame : 26 → 27 €/mois | Autre : 3 → 4 €/mois | " +
 			"Calame : retiré du catalogue | Autre : 4 → 5 €/mois",
@@ -134,7 +140,10 @@ var scripts = map[string]struct {
 				m.tools["calame"].Aliases = nil
 				m.tools["plume"] = tool("plume", "Autre", "texte", "3")
 			}},
-			{1, price("calame", "27")}, {1, price("plume", "4")}, {2, price("plume", "5")}, {3, nil},
+			{1, price("calame", "27")},
+			{1, price("plume", "4")},
+			{2, price("plume", "5")},
+			{3, nil},
 		},
 		"Plume → Calame : nouveau nom | Autre : nouvel outil | Calame : 26 → 27 €/mois | Autre : 4 → 5 €/mois | Autre : 5 → 4 €/mois",
 	},
@@ -179,8 +188,13 @@ var scripts = map[string]struct {
 	},
 	"an article that comes and goes": {
 		[]step{
-			{1, written("essai", "Un.")}, {2, noArticle}, {3, written("essai", "Un.")}, {4, written("essai", "Deux.")},
-			{4, written("essai", "Un.")}, {5, written("essai", "Trois.")}, {6, nil},
+			{1, written("essai", "Un.")},
+			{2, noArticle},
+			{3, written("essai", "Un.")},
+			{4, written("essai", "Deux.")},
+			{4, written("essai", "Un.")},
+			{5, written("essai", "Trois.")},
+			{6, nil},
 		},
 		"Article publié : Essai | Article retiré : Essai | Article publié : Essai | Article réécrit : Essai | Article réécrit : Essai",
 	},
@@ -205,8 +219,11 @@ var scripts = map[string]struct {
 	},
 	"a tool that moves": {
 		[]step{
-			{1, price("plume", "27")}, {2, func(m *month) { m.tools["plume"].Category = "texte" }}, {3, price("plume", "28")},
-			{4, price("plume", "29")}, {4, func(m *month) { m.tools["plume"].Category = "code" }},
+			{1, price("plume", "27")},
+			{2, func(m *month) { m.tools["plume"].Category = "texte" }},
+			{3, price("plume", "28")},
+			{4, price("plume", "29")},
+			{4, func(m *month) { m.tools["plume"].Category = "code" }},
 		},
 		"Plume : 26 → 27 €/mois | Plume : 27 → 28 €/mois | Plume : 28 → 29 €/mois",
 	},
