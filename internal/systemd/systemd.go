@@ -68,8 +68,8 @@ func (m *Manager) CloseRest() (ports []int) {
 	return ports
 }
 
-// Fail says why the service ends, where `systemctl status` shows it, and has systemd close the sockets that it keeps for
-// this service: whoever connects is refused from now on, and does not wait for a service that does not start.
+// Fail says why the service ends, where `systemctl status` shows it, and has systemd close the sockets that it keeps
+// for this service: whoever connects is refused from now on, and does not wait for a service that does not start.
 func (m *Manager) Fail(why string) {
 	m.CloseRest()
 	for _, name := range m.stored {

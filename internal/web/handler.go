@@ -202,7 +202,8 @@ func (h *Handler[S]) run(r *Request[S], at *Route[S]) (Response, error) {
 	op := at.methods[method]
 	if op == nil {
 		allowed := at.allowed()
-		return Response{}, methodNotAllowed(r.Method, allowed, " ici : utilisez "+strings.ReplaceAll(allowed, ", ", " ou ")+".")
+		return Response{}, methodNotAllowed(r.Method, allowed,
+			" ici : utilisez "+strings.ReplaceAll(allowed, ", ", " ou ")+".")
 	}
 	return op(r)
 }
