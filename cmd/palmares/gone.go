@@ -5,8 +5,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-
-	"github.com/alecthomas/kong"
 )
 
 const secondServer = "mirrors are gone: for a second server, run nodes on one PostgreSQL, put a CDN in front, " +
@@ -45,17 +43,6 @@ func gone(args []string) string {
 		name, isOption := strings.CutPrefix(option, "--")
 		if name = variable(name); isOption && os.Getenv(name) != "" {
 			return goneNames[option] + " (" + name + " is set)"
-		}
-	}
-	return ""
-}
-
-// unread returns the sentence about a variable that is set for an option that is read from the command line only; "" if
-// there is none.
-func unread(flags []*kong.Flag) string {
-	for _, flag := range flags {
-		if name := variable(flag.Name); len(flag.Envs) == 0 && !flag.Set && os.Getenv(name) != "" {
-			return name + " is set, but this option is no longer read from the environment: write --" + flag.Name + ", and unset it"
 		}
 	}
 	return ""

@@ -23,14 +23,6 @@ type httpsOptions struct {
 	Contact    acmeContact   `name:"acme-contact" help:"Mail address that the authority may write to (default: none)." env:"PALMARES_ACME_CONTACT" placeholder:"ADDRESS"`
 }
 
-// address returns where serve listens.
-func (c *serveCommand) address() string {
-	if len(c.HTTPS.Domains) > 0 {
-		return cmp.Or(c.Listen, ":443")
-	}
-	return cmp.Or(c.Listen, "localhost:8080")
-}
-
 // baseURL returns the URL of the site on a listener.
 func (o *httpsOptions) baseURL(addr net.Addr) baseURL {
 	if len(o.Domains) == 0 {

@@ -118,11 +118,3 @@ func (i *installation) become(stderr io.Writer) error {
 	fmt.Fprintf(stderr, "palmares: running as %s, with the settings of %s\n", i.user, i.settings)
 	return nil
 }
-
-// hint returns how to use the installation, if there is one that this user may not read.
-func (i *installation) hint() string {
-	if i.denied {
-		return "; for the server of this machine run it as root, who may read " + i.settings
-	}
-	return ""
-}

@@ -57,8 +57,12 @@ func (inv *invocation) withStore(do func(*node.Database) error) error {
 // create one at a mistyped path.
 func (inv *invocation) withExisting(do func(*node.Database) error) error {
 	if isAbsent(inv.database) {
+		hint := ""
+		if installed.denied {
+			hint = "; for the server of this machine run it as root, who may read " + installed.settings
+		}
 		return fmt.Errorf("there is no database %s: check --database or PALMARES_DATABASE (`palmares publish` and "+
-			"`palmares serve` create one)%s", inv.database, installed.hint())
+			"`palmares serve` create one)%s", inv.database, hint)
 	}
 	return inv.withStore(do)
 }

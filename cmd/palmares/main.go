@@ -82,14 +82,6 @@ const (
 	exitUsage   = 2 // the command line could not be understood
 )
 
-// isInvalidValue reports whether a command line was understood but for a value that is
-// not allowed. Of values from the environment, of boolean options and of those with a few values kong returns only a
-// text.
-func isInvalidValue(err error) bool {
-	_, ours := errors.AsType[*invalidValue](err)
-	return ours || notAllowed.MatchString(err.Error())
-}
-
 // secretOptions may have a password or a key in their value.
 var secretOptions = []string{"--database", "--secret-key", "--smtp", "--stripe-key", "--stripe-webhook-secret"}
 
@@ -161,13 +153,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	if err != nil {
 		text := withoutSecrets(err.Error(), args)
-		if isInvalidValue(err) {
+		// Of values from the environment, of boolean options and of those with a few values kong returns only a text.
+		if _, ours := errors.AsType[*invalidValue](err); ours || notAllowed.MatchString(err.Error()) {
 			return refuse(stderr, text, exitFailure)
 		}
 		return refuse(stderr, text+"; run `palmares --help`", exitUsage)
 	}
-	if sentence := unread(parsed.Flags()); sentence != "" {
-		return refuse(stderr, sentence, exitUsage)
+	for _, flag := range parsed.Flags() {
+		if name := variable(flag.Name); len(flag.Envs) == 0 && !flag.Set && os.Getenv(name) != "" {
+			return refuse(stderr, name+" is set, but this option is no longer read from the environment: write --"+flag.Name+
+				", and unset it", exitUsage)
+		}
 	}
 	inv := &invocation{
 		ctx: ctx, stdout: stdout, stderr: stderr, database: cli.Database, now: time.Now,

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -108,7 +109,11 @@ func (c *serveCommand) Run(inv *invocation) (err error) {
 			manager.Fail(message(err, problem.English))
 		}
 	}()
-	listener, inherited, err := c.open(inv, manager, c.address(), "--listen")
+	address := cmp.Or(c.Listen, "localhost:8080")
+	if len(c.HTTPS.Domains) > 0 {
+		address = cmp.Or(c.Listen, ":443")
+	}
+	listener, inherited, err := c.open(inv, manager, address, "--listen")
 	if err != nil {
 		return err
 	}
@@ -149,7 +154,11 @@ func (c *serveCommand) Run(inv *invocation) (err error) {
 	if err := installed.become(inv.stderr); err != nil {
 		return err
 	}
-	limitMemory(cfg.Memory)
+	// The garbage collector works harder before the limit is reached. A tenth is for what Go does not manage: SQLite,
+	// stacks of the system, the binary.
+	if cfg.Memory > 0 && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(cfg.Memory / 10 * 9)
+	}
 	// Whoever sends SIGHUP, such as a terminal that closes or a script that rotates logs,
 	// and whoever stops reading the log must not end a server without drain.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
@@ -160,9 +169,10 @@ func (c *serveCommand) Run(inv *invocation) (err error) {
 // which may be created. It refuses options that cannot work, before the node waits for its
 // database. The base URL must be known.
 func (c *serveCommand) config(inv *invocation) (cfg node.Config, err error) {
+	commit, goVersion := buildInfo()
 	cfg = node.Config{
 		Database: inv.database, BaseURL: string(c.BaseURL), Out: inv.stderr, Now: inv.now,
-		Version: version, Release: release(),
+		Version: version, Release: version + " " + commit + " " + goVersion,
 		Demo: c.Demo == "on", FrontLane: c.FrontLane == "on", Quota: c.Quota == "on", MCPQuota: int(c.MCPQuota),
 		Trusted: c.Trusted, Memory: memoryLimit(c.Memory), Drain: c.Drain,
 		Desk:   c.Desk,

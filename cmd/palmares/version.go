@@ -34,9 +34,3 @@ func buildInfo() (of, goVersion string) {
 	}
 	return of, goVersion
 }
-
-// release names what this binary is: others may write other bytes from the same records.
-func release() string {
-	of, goVersion := buildInfo()
-	return version + " " + of + " " + goVersion
-}

@@ -54,26 +54,23 @@ func (s *Keys) SuspendExcess(ctx context.Context, now time.Time) error {
 		}
 	}
 	for _, id := range due {
-		if err := s.suspendExcess(ctx, id, now); err != nil {
+		err := writeKeys(ctx, s.db, func(tx *sql.Tx) error {
+			// Checked again: another node may have done it, and the account may be Pro by now.
+			plan, err := sqldb.Value[string](ctx, tx, `UPDATE accounts SET keys_due_at = ''
+				WHERE id = $1 AND keys_due_at <> '' AND keys_due_at <= $2 RETURNING plan`, id, sqldb.FormatTime(now))
+			if err != nil {
+				return sqldb.OrMissing(err, nil)
+			}
+			return sqldb.Exec(ctx, tx, `UPDATE api_keys SET suspended_at = $1
+				WHERE account_id = $2 AND `+countedKeys+` AND id NOT IN (
+					SELECT id FROM api_keys WHERE account_id = $2 AND `+countedKeys+` ORDER BY last_used_at DESC, id DESC LIMIT $3)`,
+				sqldb.FormatTime(now), id, account.MaxKeys(account.Plan(plan)))
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (s *Keys) suspendExcess(ctx context.Context, accountID string, now time.Time) error {
-	return writeKeys(ctx, s.db, func(tx *sql.Tx) error {
-		// Checked again: another node may have done it, and the account may be Pro by now.
-		plan, err := sqldb.Value[string](ctx, tx, `UPDATE accounts SET keys_due_at = ''
-			WHERE id = $1 AND keys_due_at <> '' AND keys_due_at <= $2 RETURNING plan`, accountID, sqldb.FormatTime(now))
-		if err != nil {
-			return sqldb.OrMissing(err, nil)
-		}
-		return sqldb.Exec(ctx, tx, `UPDATE api_keys SET suspended_at = $1
-			WHERE account_id = $2 AND `+countedKeys+` AND id NOT IN (
-				SELECT id FROM api_keys WHERE account_id = $2 AND `+countedKeys+` ORDER BY last_used_at DESC, id DESC LIMIT $3)`,
-			sqldb.FormatTime(now), accountID, account.MaxKeys(account.Plan(plan)))
-	})
 }
 
 // movePlan changes the plan of an account whose row is locked. due is when keys in excess

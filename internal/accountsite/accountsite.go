@@ -17,12 +17,14 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"time"
 
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
 	"palmares/internal/billing"
 	"palmares/internal/cache"
+	"palmares/internal/clientip"
 	"palmares/internal/deskdb"
 	"palmares/internal/forms"
 	"palmares/internal/readerdb"
@@ -112,8 +114,9 @@ func (h *Handler) Patterns() []string { return h.pages.shell.Patterns() }
 
 // New returns the pages.
 func New(cfg Config) *Handler {
+	base, err := url.Parse(cfg.BaseURL)
 	p := &pages{
-		Config: cfg, local: isLocal(cfg.BaseURL),
+		Config: cfg, local: err == nil && base.Scheme == "http" && clientip.IsLoopback(base.Host),
 		strangers: web.NewLimit(maxStrangers, strangerWait),
 		known:     cache.New(knownSize, func(hash [sha256.Size]byte, _ struct{}) int { return len(hash) }),
 		shell: forms.Shell{

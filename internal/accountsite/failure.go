@@ -83,14 +83,6 @@ var broken = &failure{
 		"exploitant, et l’a consigné. L’API et le site, eux, répondent.",
 }
 
-// outage returns the page for a store that cannot be used.
-func outage(err error) *failure {
-	if sqldb.IsPermanent(err) {
-		return broken
-	}
-	return unavailable
-}
-
 type failurePage struct {
 	page
 	Text string

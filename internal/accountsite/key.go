@@ -1,6 +1,7 @@
 package accountsite
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -68,7 +69,7 @@ func (p *keys) list(r *request, name, problem, notice string) (*response, error)
 		case account.KeyOverlap:
 			data.Live = append(data.Live, row)
 		default:
-			if r.Now.Sub(endOf(k)) < endedFor {
+			if r.Now.Sub(cmp.Or(k.RevokedAt, k.ExpiresAt)) < endedFor {
 				data.Ended = append(data.Ended, row)
 			}
 		}
@@ -92,14 +93,6 @@ func (p *keys) list(r *request, name, problem, notice string) (*response, error)
 
 // endedFor is how long the page shows keys that have ended.
 const endedFor = 90 * 24 * time.Hour
-
-// endOf returns when a key ended that was revoked or has expired.
-func endOf(k account.Key) time.Time {
-	if k.RevokedAt.IsZero() {
-		return k.ExpiresAt
-	}
-	return k.RevokedAt
-}
 
 // nameProblem explains why the store rejected the name of a key.
 func nameProblem(name string) string {

@@ -3,7 +3,6 @@ package accountsite
 import (
 	"crypto/sha256"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -11,7 +10,6 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/cache"
-	"palmares/internal/clientip"
 	"palmares/internal/forms"
 	"palmares/internal/web"
 )
@@ -41,13 +39,6 @@ type (
 		stripeCalls limiter
 	}
 )
-
-// isLocal reports whether a URL is http on this machine, where browsers accept
-// cookies without TLS.
-func isLocal(base string) bool {
-	u, err := url.Parse(base)
-	return err == nil && u.Scheme == "http" && clientip.IsLoopback(u.Host)
-}
 
 // A request is one HTTP request and who sent it.
 type request struct {
@@ -91,7 +82,7 @@ func (p *pages) open(pattern string, page pageFunc) { p.shell.Handle(pattern, p.
 func (p *pages) owned(pattern string, page pageFunc) {
 	p.open(pattern, func(r *request) (*response, error) {
 		switch id := r.PathValue("id"); {
-		case id != "" && !isPathID(id):
+		case id != "" && !slices.ContainsFunc(pathIDs, func(prefix string) bool { return account.IsID(prefix, id) }):
 			return nil, noPage()
 		case r.owner != nil:
 			return page(r)
@@ -104,10 +95,6 @@ func (p *pages) owned(pattern string, page pageFunc) {
 
 // pathIDs are the prefixes of the IDs that a path may contain.
 var pathIDs = []string{account.SessionID, account.KeyID, account.EndpointID, account.DeliveryID}
-
-func isPathID(s string) bool {
-	return slices.ContainsFunc(pathIDs, func(prefix string) bool { return account.IsID(prefix, s) })
-}
 
 func (p *pages) handle(page pageFunc) func(http.ResponseWriter, *forms.Request) *response {
 	return func(w http.ResponseWriter, fr *forms.Request) *response {

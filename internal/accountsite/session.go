@@ -60,7 +60,10 @@ func (p *pages) identify(
 	leave = func() {}
 	if p.Outage != nil {
 		if err := p.Outage(); err != nil {
-			return nil, leave, outage(err)
+			if sqldb.IsPermanent(err) {
+				return nil, leave, broken
+			}
+			return nil, leave, unavailable
 		}
 	}
 	secret := ""

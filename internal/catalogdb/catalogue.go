@@ -185,13 +185,21 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 	last := p.diff.Changes[len(p.diff.Changes)-1] // catalog.updated
 	counts := last.Object.(catalog.Counts)
 	last.Object = counts.Published(done.Version, feed.Last, feed.State)
+	var undone int64
+	if p.opts.Undo != nil {
+		undone = p.opts.Undo.Version
+	}
+	due, changedOn := "", catalog.Day(p.now)
+	if !p.dueAt.IsZero() { // the version makes itself
+		due, changedOn = catalog.FormatTime(p.dueAt), max(p.old.ChangedOn, catalog.Day(p.dueAt))
+	}
 	from := p.opts.Source
 	_, err = p.tx.ExecContext(ctx, `
 		INSERT INTO publications (version, published_at, first_sequence, last_sequence, changes,
 			revision, author, token, clean, records, due)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 		done.Version, at, p.old.sequence+1, done.Sequence, string(wire.AppendJSON(nil, counts)),
-		from.Revision, from.Author, from.Token, from.Clean, recordsOf(p.diff, p.undoes(), from.Note), p.hour())
+		from.Revision, from.Author, from.Token, from.Clean, recordsOf(p.diff, undone, from.Note), due)
 	if err != nil {
 		return err
 	}
@@ -203,7 +211,7 @@ func (p *publication) write(ctx context.Context, done Publication) error {
 	}
 	return sqldb.Exec(ctx, p.tx, `
 		UPDATE catalogue SET url = $1, version = $2, sequence = $3, published_at = $4, changed_on = $5`,
-		p.next.URL, done.Version, done.Sequence, at, p.day())
+		p.next.URL, done.Version, done.Sequence, at, changedOn)
 }
 
 // writeEvents writes the events of all changes; last is the last one, as it is announced.
@@ -250,8 +258,16 @@ func (p *publication) stand(ctx context.Context) error {
 			return err
 		}
 	}
-	if isListed {
-		return p.writeListed(ctx)
+	if !isListed {
+		return nil
+	}
+	for _, slug := range p.diff.Listed {
+		rest := privateOf(p.next, p.next.Tool(slug))
+		_, err := p.tx.ExecContext(ctx, `UPDATE records SET private = $1 WHERE kind = $2 AND slug = $3 AND public`,
+			rest.text(), catalog.ToolKind.Name, slug)
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

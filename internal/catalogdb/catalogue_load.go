@@ -198,9 +198,11 @@ func (d *rowDecoder) record(r *row, c *record.Change) (images []record.Image, er
 	}
 	d.document = append(d.document[:0], r.document...)
 	document := d.document
-	rest, err := parsePrivate(r.private)
-	if err != nil {
-		return nil, err
+	var rest private
+	if r.private != "" {
+		if err := json.Unmarshal([]byte(r.private), &rest); err != nil {
+			return nil, err
+		}
 	}
 	switch r.Kind {
 	case catalog.ToolKind:

@@ -26,7 +26,14 @@ func (p *publication) load(ctx context.Context) error {
 	p.feed = feed.Step(p.next, old.Version+1, sqldb.FormatTime(p.now))
 	p.stored = map[rowKey]storedRow{}
 	all, err := gather(ctx, p.tx, gathering{
-		url: old.url, each: p.know, keep: func(t *catalog.Tool) *catalog.Tool {
+		url: old.url,
+		each: func(r *row) {
+			if r.public {
+				p.feed.Before(&r.Change)
+			}
+			p.knowPrivate(r)
+		},
+		keep: func(t *catalog.Tool) *catalog.Tool {
 			return p.next.Settle(t, p.opts.Undo != nil, catalog.Day(p.now))
 		},
 	}, "")
@@ -39,14 +46,6 @@ func (p *publication) load(ctx context.Context) error {
 	old.Catalog = &all.Catalog
 	p.old = old
 	return loadGone(ctx, p.tx, old.Catalog)
-}
-
-// know is called with each stored row.
-func (p *publication) know(r *row) {
-	if r.public {
-		p.feed.Before(&r.Change)
-	}
-	p.knowPrivate(r)
 }
 
 func (p *publication) knowPrivate(r *row) {
@@ -65,14 +64,25 @@ type recordStep struct {
 // writeRecords writes the records that differ from the stored ones, and returns the feed
 // after that.
 func (p *publication) writeRecords(ctx context.Context, version int64) (*record.Feed, error) {
-	s := &recordStep{publication: p, recordWriter: newRecordWriter(p.tx, p.db.Placeholders(), version)}
+	most := p.db.Placeholders()
+	s := &recordStep{publication: p, recordWriter: &recordWriter{
+		tx: p.tx, version: version, most: most, rows: sqldb.NewBatch(p.tx, recordTable, most),
+	}}
 	c := p.next
 	s.total = len(c.Past) + len(c.Pictures)
 	for _, kind := range catalog.Kinds {
 		s.total += kind.Len(c)
 	}
-	if err := s.writePublic(ctx); err != nil {
-		return nil, err
+	for _, kind := range catalog.Kinds {
+		for i := range kind.Len(c) {
+			value := kind.At(c, i)
+			if x, ok := value.(*catalog.Comparison); ok && !x.Published {
+				continue
+			}
+			if err := s.public(ctx, value); err != nil {
+				return nil, err
+			}
+		}
 	}
 	deleted, feed := p.feed.Finish()
 	for _, c := range deleted {
@@ -87,21 +97,6 @@ func (p *publication) writeRecords(ctx context.Context, version int64) (*record.
 	return feed, s.finish(ctx, p.first)
 }
 
-func (s *recordStep) writePublic(ctx context.Context) error {
-	for _, kind := range catalog.Kinds {
-		for i := range kind.Len(s.next) {
-			value := kind.At(s.next, i)
-			if x, ok := value.(*catalog.Comparison); ok && !x.Published {
-				continue
-			}
-			if err := s.public(ctx, value); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 func (s *recordStep) public(ctx context.Context, value any) error {
 	if err := s.count(ctx); err != nil {
 		return err
@@ -113,10 +108,15 @@ func (s *recordStep) public(ctx context.Context, value any) error {
 	if c != nil {
 		return s.put(ctx, row{Change: *c, public: true, document: string(s.document), private: text})
 	}
-	if s.stored[rowKey{r.Kind, r.Slug, true}].private != privateDigest(text) {
-		return s.setPrivate(ctx, r.Kind, r.Slug, text)
+	if s.stored[rowKey{r.Kind, r.Slug, true}].private == privateDigest(text) {
+		return nil
 	}
-	return nil
+	if err := s.keep(ctx, r.Kind, true, []string{r.Slug}); err != nil {
+		return err
+	}
+	return sqldb.Exec(ctx, s.recordWriter.tx, `
+		UPDATE records SET private = $1, written = $2 WHERE kind = $3 AND slug = $4 AND public`,
+		text, s.version, r.Kind.Name, r.Slug)
 }
 
 func (s *recordStep) count(ctx context.Context) error {

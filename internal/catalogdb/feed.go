@@ -45,8 +45,3 @@ func (s *Catalogue) RenewFeed(ctx context.Context) (id string, err error) {
 	id = rand.Text()
 	return id, sqldb.WriteOnce(ctx, s.db, `UPDATE catalogue SET feed = $1`, id)
 }
-
-// writeFirstFeed gives a new database a feed without changes.
-func writeFirstFeed(ctx context.Context, tx *sql.Tx) error {
-	return storeFeed(ctx, tx, &record.Feed{ID: rand.Text(), Format: record.Format, State: record.State(nil)})
-}

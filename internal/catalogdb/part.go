@@ -2,6 +2,7 @@ package catalogdb
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"embed"
 	"fmt"
@@ -20,7 +21,8 @@ func Part() sqldb.Part {
 		Migrations: migrations,
 		Singletons: map[string]string{"catalogue": "version = 0"},
 		Created: func(ctx context.Context, db *sqldb.DB, tx *sql.Tx) error {
-			if err := writeFirstFeed(ctx, tx); err != nil {
+			empty := &record.Feed{ID: rand.Text(), Format: record.Format, State: record.State(nil)}
+			if err := storeFeed(ctx, tx, empty); err != nil {
 				return err
 			}
 			return writeView(ctx, db, tx)

@@ -21,20 +21,6 @@ type PictureSource interface {
 // progressEvery is how many records are written in about a tenth of a second.
 const progressEvery = 1000
 
-// writeListed stores which entries of price histories the files list by now, without a new
-// version.
-func (p *publication) writeListed(ctx context.Context) error {
-	for _, slug := range p.diff.Listed {
-		rest := privateOf(p.next, p.next.Tool(slug))
-		_, err := p.tx.ExecContext(ctx, `UPDATE records SET private = $1 WHERE kind = $2 AND slug = $3 AND public`,
-			rest.text(), catalog.ToolKind.Name, slug)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // A RemovalsError stops a publication in which active tools disappear without
 // having been retired or renamed.
 type RemovalsError struct {
@@ -114,30 +100,6 @@ type publication struct {
 
 // changes reports whether there will be a new version.
 func (p *publication) changes() bool { return len(p.diff.Changes) > 0 }
-
-// undoes returns the version that is taken back; 0 for none.
-func (p *publication) undoes() int64 {
-	if p.opts.Undo == nil {
-		return 0
-	}
-	return p.opts.Undo.Version
-}
-
-// day returns the day of the catalogue's last update.
-func (p *publication) day() string {
-	if !p.dueAt.IsZero() {
-		return max(p.old.ChangedOn, catalog.Day(p.dueAt))
-	}
-	return catalog.Day(p.now)
-}
-
-// hour returns the hour at which the version makes itself; "" if somebody publishes it.
-func (p *publication) hour() string {
-	if p.dueAt.IsZero() {
-		return ""
-	}
-	return catalog.FormatTime(p.dueAt)
-}
 
 func (p *publication) progress(stage string, done, total int) {
 	if p.opts.Progress != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -59,14 +58,6 @@ var recordTable = sqldb.Table{Name: "records", Key: "kind, slug, public", Column
 }}
 
 func (r *row) key() rowKey { return rowKey{r.Kind, r.Slug, r.public} }
-
-// values returns what a version writes.
-func (r *row) values(version int64) []any {
-	return []any{
-		r.Kind.Name, r.Slug, r.public, r.Position, r.Version, r.At, r.Deleted, r.RenamedTo,
-		r.FirstPosition, r.FirstAt, r.Hash, r.document, r.private, version,
-	}
-}
 
 // eachRow calls fn with the rows that meet a condition; "" for all.
 func eachRow(ctx context.Context, tx *sql.Tx, fn func(*row) error, where string, args ...any) error {
@@ -144,13 +135,9 @@ func marked[E any](history []E, mark func(*E) *bool) (list []int) {
 	return list
 }
 
-func (p private) isEmpty() bool {
-	return p.Body == "" && p.Prices == nil && p.Scores == nil && p.Criteria == nil && p.Display == ""
-}
-
 // text returns p as it is stored.
 func (p private) text() string {
-	if p.isEmpty() {
+	if p.Body == "" && p.Prices == nil && p.Scores == nil && p.Criteria == nil && p.Display == "" {
 		return ""
 	}
 	return string(wire.AppendJSON(nil, p))
@@ -176,13 +163,6 @@ func markAll[E any](list []int, history []E, mark func(*E) *bool, what string) e
 	return nil
 }
 
-func parsePrivate(text string) (p private, err error) {
-	if text != "" {
-		err = json.Unmarshal([]byte(text), &p)
-	}
-	return p, err
-}
-
 // keptVersions is how many versions can be undone: what they replaced and removed is kept,
 // the bytes of pictures included, which other nodes and caches may still show.
 const keptVersions = 50
@@ -194,10 +174,6 @@ type recordWriter struct {
 	most    int // rows at once
 	rows    *sqldb.Batch
 	pending []row // of one kind, all public or none
-}
-
-func newRecordWriter(tx *sql.Tx, most int, version int64) *recordWriter {
-	return &recordWriter{tx: tx, version: version, most: most, rows: sqldb.NewBatch(tx, recordTable, most)}
 }
 
 func (w *recordWriter) put(ctx context.Context, r row) error {
@@ -223,7 +199,10 @@ func (w *recordWriter) flush(ctx context.Context) error {
 		return err
 	}
 	for i := range w.pending {
-		if err := w.rows.Add(ctx, w.pending[i].values(w.version)...); err != nil {
+		r := &w.pending[i]
+		err := w.rows.Add(ctx, r.Kind.Name, r.Slug, r.public, r.Position, r.Version, r.At, r.Deleted, r.RenamedTo,
+			r.FirstPosition, r.FirstAt, r.Hash, r.document, r.private, w.version)
+		if err != nil {
 			return err
 		}
 	}
@@ -241,16 +220,6 @@ func (w *recordWriter) keep(ctx context.Context, kind *catalog.Kind, public bool
 		INSERT INTO former_records (until, kind, slug, public, hash, document, private)
 		SELECT CAST($1 AS BIGINT), kind, slug, public, hash, document, private FROM records
 		WHERE kind = $2 AND public = $3 AND NOT deleted AND slug IN `+list, args...)
-}
-
-// setPrivate replaces what the document of a row, which stays, does not say.
-func (w *recordWriter) setPrivate(ctx context.Context, kind *catalog.Kind, slug, text string) error {
-	if err := w.keep(ctx, kind, true, []string{slug}); err != nil {
-		return err
-	}
-	return sqldb.Exec(ctx, w.tx, `
-		UPDATE records SET private = $1, written = $2 WHERE kind = $3 AND slug = $4 AND public`,
-		text, w.version, kind.Name, slug)
 }
 
 // finish writes what is left, and removes what no version can need any more: since is the first one of the day, whose

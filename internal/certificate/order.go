@@ -59,7 +59,11 @@ func (m *Manager) renew(ctx context.Context, domain string, started bool) error 
 		o.Failures++
 		delay := delays[min(o.Failures, len(delays)-1)]
 		o.Next = now.Add(delay)
-		m.cfg.Log.Error("no certificate for "+domain+": "+m.explain(err),
+		i := slices.IndexFunc(problems, func(p struct{ text, sentence string }) bool {
+			return strings.Contains(err.Error(), p.text)
+		})
+		sentence := strings.ReplaceAll(problems[i].sentence, "AUTHORITY", m.cfg.Directory)
+		m.cfg.Log.Error("no certificate for "+domain+": "+sentence,
 			"tried_again_in", delay.String(), "error", err)
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
@@ -168,12 +172,4 @@ var problems = []struct{ text, sentence string }{
 	{"x509: ", "the certificate of AUTHORITY has another name, or this machine does not trust it: " +
 		"correct --acme-directory, or add its root to the machine's certificates"},
 	{"", "AUTHORITY cannot be reached, or is no directory of an authority: check the network and --acme-directory"},
-}
-
-// explain says what is wrong and what to do.
-func (m *Manager) explain(err error) string {
-	i := slices.IndexFunc(problems, func(p struct{ text, sentence string }) bool {
-		return strings.Contains(err.Error(), p.text)
-	})
-	return strings.ReplaceAll(problems[i].sentence, "AUTHORITY", m.cfg.Directory)
 }

@@ -143,7 +143,8 @@ func checkHost(host string, allow []netip.Prefix) error {
 	}
 	labels := strings.Split(host, ".")
 	for _, label := range labels {
-		if !isLabel(label) {
+		if label == "" || len(label) > maxLabel || label[0] == '-' || label[len(label)-1] == '-' ||
+			strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
 			return errHost
 		}
 	}
@@ -158,13 +159,6 @@ func checkHost(host string, allow []netip.Prefix) error {
 		return errHost
 	}
 	return nil
-}
-
-func isLabel(label string) bool {
-	if label == "" || len(label) > maxLabel || label[0] == '-' || label[len(label)-1] == '-' {
-		return false
-	}
-	return strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
 func contains(prefixes []netip.Prefix, addr netip.Addr) bool {

@@ -156,7 +156,7 @@ func (k *Keyring) Check(ctx context.Context, token string, network netip.Prefix)
 		}
 	}
 	now := k.now()
-	if err := refusal(&found.key, now); err != nil {
+	if err := refusals[found.key.State(now)]; err != nil {
 		return nil, err
 	}
 	// Concurrent requests may all write here; once a minute that does no harm.
@@ -164,6 +164,13 @@ func (k *Keyring) Check(ctx context.Context, token string, network netip.Prefix)
 		found.use.last.Store(at)
 	}
 	return &found.key, nil
+}
+
+// refusals are the reasons why a key is refused.
+var refusals = map[account.KeyState]error{
+	account.KeyRevoked:   account.ErrRevokedKey,
+	account.KeyExpired:   account.ErrExpiredKey,
+	account.KeySuspended: account.ErrSuspendedKey,
 }
 
 // read asks the store for a key, which is remembered or not.
@@ -174,19 +181,6 @@ func (k *Keyring) read(
 		return k.lookUp(ctx, s, hash)
 	}
 	return k.lookUpUnseen(ctx, hash, network)
-}
-
-// refusal returns the reason why a key is refused, nil for none.
-func refusal(key *account.Key, now time.Time) error {
-	switch key.State(now) {
-	case account.KeyRevoked:
-		return account.ErrRevokedKey
-	case account.KeyExpired:
-		return account.ErrExpiredKey
-	case account.KeySuspended:
-		return account.ErrSuspendedKey
-	}
-	return nil
 }
 
 // skipsLookup reports whether a stale entry is used without asking the store.

@@ -179,7 +179,7 @@ func (q *Queue) handle(ctx context.Context, c Claim) {
 	outcome, verdict := expired, Verdict{}
 	if c.Begun {
 		outcome, log = sent, log.With("unclear", "its node died before the server answered")
-	} else if !stale(c, q.cfg.Now()) {
+	} else if !q.cfg.Now().After(c.CreatedAt.Add(usefulFor(c.Kind) + Lease)) { // Lease is for the last attempt
 		err := q.attempt(ctx, c)
 		outcome, verdict = q.judge(c, err)
 		if err != nil {

@@ -37,9 +37,3 @@ func retryAt(c Claim, now time.Time) (at time.Time, ok bool) {
 	}
 	return at, true
 }
-
-// stale reports whether a mail has waited for so long that it is no longer worth a
-// first attempt. The lease on top leaves time for the last attempt.
-func stale(c Claim, now time.Time) bool {
-	return now.After(c.CreatedAt.Add(usefulFor(c.Kind) + Lease))
-}

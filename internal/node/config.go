@@ -9,7 +9,6 @@ import (
 	"palmares/internal/billing"
 	"palmares/internal/certificate"
 	"palmares/internal/mail"
-	"palmares/internal/quota"
 	"palmares/internal/systemd"
 	"palmares/internal/vault"
 	"palmares/internal/webhook"
@@ -67,12 +66,4 @@ type Webhooks struct {
 	Allow    []netip.Prefix   // networks that are not public and may be sent to; nil for none
 	Schedule webhook.Schedule // of attempts; nil for the documented one
 	Timeout  time.Duration    // of an attempt; 0 for the documented one
-}
-
-// dailyQuota returns how many requests a day the Developer plan has, 0 without quotas.
-func (c *Config) dailyQuota() int {
-	if !c.Quota {
-		return 0
-	}
-	return quota.Free.Limit()
 }

@@ -40,16 +40,10 @@ func (d *demoCatalogue) snapshot(ctx context.Context, base string) (*snapshot.Sn
 	newest := snapshot.NewestUpdate(d.read.Catalog)
 	s := snapshot.Build(d.read.Catalog, 0, newest)
 	s.PublishedAt = newest + "T00:00:00.000Z"
-	s.SetFeed(demoFeed(d.read.Catalog, s.PublishedAt))
+	feed := record.First("", d.read.Catalog, 0, s.PublishedAt)
+	feed.ID = "demo-" + feed.State[len(feed.State)-26:] // another program or address has another feed
+	s.SetFeed(feed)
 	return s, nil
-}
-
-// demoFeed returns the feed of the demo. Its id says which demo it is: another program or
-// address has another feed.
-func demoFeed(c *catalog.Catalog, at string) *record.Feed {
-	feed := record.First("", c, 0, at)
-	feed.ID = "demo-" + feed.State[len(feed.State)-26:]
-	return feed
 }
 
 // forget frees the demo, which a published catalogue has replaced.

@@ -109,7 +109,8 @@ func newNode(ctx context.Context, cfg Config) *node {
 func (n *node) run(loop func(context.Context) error) {
 	n.running.Go(func() {
 		err := loop(n.background)
-		if isDatabase(err) {
+		_, explained := errors.AsType[*sqldb.Error](err)
+		if explained || errors.Is(err, context.DeadlineExceeded) { // of the database, without which a node can be stopped
 			n.log.Error("not everything was stored before the end", "error", err)
 			return
 		}
@@ -117,13 +118,6 @@ func (n *node) run(loop func(context.Context) error) {
 		defer n.mu.Unlock()
 		n.failed = errors.Join(n.failed, err)
 	})
-}
-
-// isDatabase reports whether an error comes from the database, without which a node can be
-// stopped like any other.
-func isDatabase(err error) bool {
-	_, explained := errors.AsType[*sqldb.Error](err)
-	return explained || errors.Is(err, context.DeadlineExceeded)
 }
 
 // runUntilStop runs a loop in the background until the process is asked to stop: it
@@ -162,7 +156,14 @@ func (n *node) serveLogged() error {
 	served := make(chan error, 1)
 	handler, options := n.listening()
 	go func() {
-		if n.hold(serving); serving.Err() != nil {
+		if n.cfg.Inherited { // connections that a predecessor has left wait until the node accepts them
+			select {
+			case <-n.accepting.Done():
+			case <-serving.Done():
+			case <-time.After(holdTimeout):
+			}
+		}
+		if serving.Err() != nil {
 			served <- nil // what waits is for the next process
 			return
 		}
@@ -189,19 +190,6 @@ func (n *node) serveLogged() error {
 	}
 	stopServing()
 	return errors.Join(err, <-served, n.end())
-}
-
-// hold waits until the node accepts connections: at once, unless there may be some that a
-// predecessor has left.
-func (n *node) hold(ctx context.Context) {
-	if !n.cfg.Inherited {
-		return
-	}
-	select {
-	case <-n.accepting.Done():
-	case <-ctx.Done():
-	case <-time.After(holdTimeout):
-	}
 }
 
 // listening returns how the public address is served, and serves the redirects to it, if it has

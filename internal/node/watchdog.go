@@ -13,7 +13,7 @@ import (
 // watchdog tells systemd that the node is alive, twice in the time that it waits for that, while the
 // node answers requests to its own address. It ends when the node is asked to stop.
 func (n *node) watchdog(context.Context) error {
-	period := n.cfg.Manager.Watchdog()
+	period := n.cfg.Manager.Watchdog
 	if period <= 0 {
 		return nil
 	}

@@ -118,10 +118,14 @@ func (n *node) wire() error {
 		State: st, Uses: st.Keys, Interval: interval, Wake: wake, Served: dispatcher.Wake,
 		Live: d.live, Keys: keys, Log: log,
 	})
+	daily := 0
+	if c.Quota {
+		daily = quota.Free.Limit()
+	}
 	accounts := accountsite.New(accountsite.Config{
 		Store: st.accounts, Desk: st.desks, Readers: st.readers, Site: n.pages, BaseURL: base, Trusted: c.Trusted, MailLogged: c.Mail == nil, Now: now, Log: log,
 		WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow,
-		Billing: payments, Quota: c.dailyQuota(), Outage: watch.Outage,
+		Billing: payments, Quota: daily, Outage: watch.Outage,
 	})
 	desk, err := n.openDesk(accounts, d.sealer)
 	if err != nil {

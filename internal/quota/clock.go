@@ -114,16 +114,6 @@ func (c *dayClock) prepare(ctx context.Context, start int64) (*day, error) {
 	return d, c.load(ctx, d, key)
 }
 
-// adopt does for a day that started unprepared what prepare does for others. It comes
-// before the day's first save, so that it loads only what other nodes counted.
-func (c *dayClock) adopt(ctx context.Context, d *day) error {
-	key, err := c.cfg.Counters.DayKey(ctx, d.name, d.key)
-	if err != nil {
-		return err
-	}
-	return c.load(ctx, d, key)
-}
-
 func (c *dayClock) load(ctx context.Context, d *day, key pseudonym.Key) error {
 	usage, err := c.cfg.Counters.Load(ctx, d.name)
 	if err != nil {

@@ -97,7 +97,12 @@ func (m *Meter) save(ctx context.Context) error {
 		return err
 	}
 	if !today.ready.Load() {
-		if err := m.adopt(ctx, today); err != nil {
+		// It started unprepared. Before its first save only what other nodes counted is loaded.
+		key, err := m.cfg.Counters.DayKey(ctx, today.name, today.key)
+		if err != nil {
+			return err
+		}
+		if err := m.load(ctx, today, key); err != nil {
 			return err
 		}
 	}

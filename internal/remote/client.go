@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -208,7 +209,7 @@ func (c *Client) Publish(ctx context.Context, job *publication.Job, root *os.Roo
 	if err := p.findPictures(); err != nil {
 		return checkHere(ctx, job, err)
 	}
-	p.lacked, err = c.missing(ctx, p.sums())
+	p.lacked, err = c.missing(ctx, slices.Compact(slices.Sorted(maps.Values(p.byPath))))
 	if err != nil {
 		return err
 	}

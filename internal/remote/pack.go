@@ -9,9 +9,7 @@ import (
 	"hash"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
-	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -48,9 +46,6 @@ func (p *packer) findPictures() error {
 }
 
 func hexSum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
-
-// sums returns the checksums of the pictures, each once.
-func (p *packer) sums() []string { return slices.Compact(slices.Sorted(maps.Values(p.byPath))) }
 
 // isSent reports whether the content of a part is part of the stream.
 func (p *packer) isSent(part content.Part) bool {

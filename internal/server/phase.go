@@ -31,7 +31,10 @@ type PhasedHandler struct {
 func NewPhasedHandler(cfg Config) *PhasedHandler {
 	p := &PhasedHandler{}
 	live := snapshot.Fixed(snapshot.Empty("Palmarès", "")) // only its date is ever sent
-	page := http.HandlerFunc(serveStartingPage)
+	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		writeStarting(w, "text/html; charset=utf-8", startingPage)
+	})
 	refuse := func(context.Context, *http.Request) (web.Caller, error) { return web.Caller{}, starting() }
 	cfg.Ready = p.Ready
 	p.starting = newServer(cfg, handlers{
@@ -85,11 +88,6 @@ const startingPage = `<!doctype html>
 <body><main><h1>Un instant</h1><p>Le site démarre et n’a pas encore de catalogue : réessayez dans quelques secondes.</p></main></body>
 </html>
 `
-
-func serveStartingPage(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	writeStarting(w, "text/html; charset=utf-8", startingPage)
-}
 
 // startingAPI stands in for the JSON handlers other than /api.
 type startingAPI struct{}

@@ -40,7 +40,7 @@ var (
 
 // IsOutage reports whether err says that the database cannot be used, and nothing about what
 // was asked of it.
-func IsOutage(err error) bool { return errors.Is(err, ErrBusy) || isAny(err, refusals) }
+func IsOutage(err error) bool { return errors.Is(err, ErrBusy) || isRefusal(err) }
 
 // IsPermanent reports whether the database refuses, and will until somebody changes it or the
 // options: a wrong password or a full disk, say, and not a server that restarts.
@@ -54,8 +54,8 @@ var refusals = []error{
 	ErrUnreachable, ErrReadOnly, ErrFull, ErrDisk, ErrNotADatabase, ErrNotOurs, ErrNewer, ErrOlder,
 }
 
-func isAny(err error, kinds []error) bool {
-	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
+func isRefusal(err error) bool {
+	return slices.ContainsFunc(refusals, func(kind error) bool { return errors.Is(err, kind) })
 }
 
 // An Error is a message for people that matches its kind with errors.Is: one of the errors
@@ -73,7 +73,7 @@ func (e *Error) Error() string { return e.text }
 
 // Permanent reports what IsPermanent does.
 func (e *Error) Permanent() bool {
-	return isAny(e.kind, refusals) && !errors.Is(e.kind, ErrUnavailable)
+	return isRefusal(e.kind) && !errors.Is(e.kind, ErrUnavailable)
 }
 
 // Unwrap returns the kind and the cause.

@@ -120,23 +120,15 @@ func (d *DB) applyMigrations(ctx context.Context, all []migration) error {
 				return err
 			}
 		}
-		if isNew {
-			return d.created(ctx, tx)
+		for _, part := range d.parts {
+			if isNew && part.Created != nil {
+				if err := part.Created(ctx, d, tx); err != nil {
+					return err
+				}
+			}
 		}
 		return nil
 	})
-}
-
-func (d *DB) created(ctx context.Context, tx *sql.Tx) error {
-	for _, part := range d.parts {
-		if part.Created == nil {
-			continue
-		}
-		if err := part.Created(ctx, d, tx); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // schema returns the version of the tables, 0 when there are none yet. ErrNotOurs: the database belongs

@@ -250,9 +250,8 @@ func (*postgresDialect) schemaContext(ctx context.Context) (context.Context, con
 func (*postgresDialect) hasTables(ctx context.Context, q Queryer) (bool, error) {
 	// Not to_regclass: after the wait for the advisory lock it still reads from a
 	// cache without the table that another process created meanwhile.
-	ours, err := Value[bool](ctx, q, `SELECT EXISTS (SELECT 1 FROM pg_tables
+	return Value[bool](ctx, q, `SELECT EXISTS (SELECT 1 FROM pg_tables
 		WHERE schemaname = current_schema() AND tablename = 'palmares_schema')`)
-	return ours, err
 }
 
 func (*postgresDialect) lockSchema(ctx context.Context, tx *sql.Tx) error {
@@ -323,7 +322,8 @@ func (d *postgresDialect) explain(err error) error {
 	if errors.As(err, &pg) {
 		return d.explainServer(pg, err)
 	}
-	if refusesTLS(err) {
+	_, unverified := errors.AsType[*tls.CertificateVerificationError](err)
+	if unverified || err != nil && strings.Contains(err.Error(), "server refused TLS connection") {
 		return Problem(ErrUnreachable, err, "%s cannot be reached over TLS: check sslmode and sslrootcert in the "+
 			"postgres:// URL and the server's certificate (%v)", d.name, err)
 	}
@@ -333,12 +333,6 @@ func (d *postgresDialect) explain(err error) error {
 			d.name, err)
 	}
 	return err
-}
-
-// refusesTLS reports whether a connection failed because of its encryption.
-func refusesTLS(err error) bool {
-	_, unverified := errors.AsType[*tls.CertificateVerificationError](err)
-	return unverified || err != nil && strings.Contains(err.Error(), "server refused TLS connection")
 }
 
 // bouncerRefuses matches what PgBouncer says when its configuration, not its server, is

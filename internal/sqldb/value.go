@@ -18,14 +18,6 @@ func FormatTime(t time.Time) string {
 	return t.UTC().Format(timeFormat)
 }
 
-// ParseTime reads a stored time.
-func ParseTime(s string) (time.Time, error) {
-	if s == "" {
-		return time.Time{}, nil
-	}
-	return time.Parse(timeFormat, s)
-}
-
 // Time returns what Scan reads a stored time with.
 func Time(to *time.Time) sql.Scanner { return storedTime{to} }
 
@@ -41,7 +33,10 @@ func (t storedTime) Scan(column any) (err error) {
 	if !ok {
 		return fmt.Errorf("a column has %T where a time belongs", column)
 	}
-	*t.to, err = ParseTime(text)
+	*t.to = time.Time{}
+	if text != "" {
+		*t.to, err = time.Parse(timeFormat, text)
+	}
 	return err
 }
 

@@ -14,7 +14,7 @@ import (
 // it has no sockets, and whatever it is told is lost.
 type Manager struct {
 	address  *net.UnixAddr // where it listens; nil for nowhere
-	watchdog time.Duration // see Watchdog
+	Watchdog time.Duration // how long systemd waits for "WATCHDOG=1" before it restarts the service; 0 for ever
 	sockets  []socket      // that nobody has taken
 	stored   []string      // the names of those in use that systemd keeps for this service
 }
@@ -68,24 +68,15 @@ func (m *Manager) CloseRest() (ports []int) {
 	return ports
 }
 
-// Forget has systemd close the sockets that it keeps for this service: whoever connects is refused
-// from now on, and does not wait for a service that does not start.
-func (m *Manager) Forget() {
+// Fail says why the service ends, where `systemctl status` shows it, and has systemd close the sockets that it keeps
+// for this service: whoever connects is refused from now on, and does not wait for a service that does not start.
+func (m *Manager) Fail(why string) {
+	m.CloseRest()
 	for _, name := range m.stored {
 		m.Notify("FDSTOREREMOVE=1\nFDNAME=" + name)
 	}
-}
-
-// Fail says why the service ends, where `systemctl status` shows it, and forgets all sockets.
-func (m *Manager) Fail(why string) {
-	m.CloseRest()
-	m.Forget()
 	m.Notify("STATUS=" + strings.ReplaceAll(why, "\n", " "))
 }
-
-// Watchdog returns how long systemd waits for a sign of life, "WATCHDOG=1", before it restarts the
-// service; 0 if it waits for none.
-func (m *Manager) Watchdog() time.Duration { return m.watchdog }
 
 // Notify tells systemd something, such as "READY=1". What it does not hear is lost: it may be
 // restarting itself, and says again what it needs to know.

@@ -29,7 +29,7 @@ func FromEnvironment() (*Manager, error) {
 	isOurs := func(pid string) bool { return pid == strconv.Itoa(os.Getpid()) }
 	pid, period := take("WATCHDOG_PID"), take("WATCHDOG_USEC")
 	if microseconds, err := strconv.ParseInt(period, 10, 64); err == nil && (pid == "" || isOurs(pid)) {
-		m.watchdog = time.Duration(microseconds) * time.Microsecond
+		m.Watchdog = time.Duration(microseconds) * time.Microsecond
 	}
 	pid, count, names := take("LISTEN_PID"), take("LISTEN_FDS"), strings.Split(take("LISTEN_FDNAMES"), ":")
 	if !isOurs(pid) {

@@ -112,20 +112,10 @@ func keyInAddress(name string, isPublic bool) *Error {
 		"« Authorization: Bearer … ». Révoquez celle-ci si l’adresse a circulé.")
 }
 
-// notARead refuses a method in an API that only reads.
-func notARead(method string) *Error {
-	return &Error{
-		Code: CodeMethodNotAllowed, Allow: ReadMethods,
-		Text: "La méthode " + Quote(method) + " n’est pas admise : cette API ne fait que lire, utilisez GET ou HEAD.",
-	}
-}
-
 // methodNotAllowed refuses a method where others are allowed.
-func methodNotAllowed(method, allowed string) *Error {
+func methodNotAllowed(method, allowed, why string) *Error {
 	return &Error{
-		Code: CodeMethodNotAllowed, Allow: allowed,
-		Text: "La méthode " + Quote(method) + " n’est pas admise ici : utilisez " + strings.ReplaceAll(allowed, ", ",
-			" ou ") + ".",
+		Code: CodeMethodNotAllowed, Allow: allowed, Text: "La méthode " + Quote(method) + " n’est pas admise" + why,
 	}
 }
 

@@ -86,7 +86,9 @@ func NewHandler[S any](cfg Config[S]) *Handler[S] {
 	return &Handler[S]{
 		Sender: Sender{
 			public: cfg.Public, stallTimeout: cfg.StallTimeout, compressor: NewCompressor(),
-			room: newSharedLimit(largeRoom, callerRoom, largeWait),
+			room: &sharedLimit{
+				all: NewLimit(largeRoom, largeWait), part: callerRoom, callers: map[quota.Subject]*callerLimit{},
+			},
 		}, cfg: cfg,
 		exact: map[string]*Route[S]{}, open: map[[2]string]*Route[S]{},
 	}
@@ -187,10 +189,11 @@ func (h *Handler[S]) run(r *Request[S], at *Route[S]) (Response, error) {
 	}
 	if h.cfg.Public {
 		if method != http.MethodGet {
-			return Response{}, notARead(r.Method)
+			return Response{}, methodNotAllowed(r.Method, ReadMethods,
+				" : cette API ne fait que lire, utilisez GET ou HEAD.")
 		}
-		if err := checkURLLength(r.URL); err != nil {
-			return Response{}, err
+		if len(r.URL.Path)+len(r.URL.RawQuery) > maxURL {
+			return Response{}, Invalid("", "L’adresse est trop longue : "+strconv.Itoa(maxURL)+" octets au plus.")
 		}
 	}
 	if at == nil {
@@ -198,7 +201,9 @@ func (h *Handler[S]) run(r *Request[S], at *Route[S]) (Response, error) {
 	}
 	op := at.methods[method]
 	if op == nil {
-		return Response{}, methodNotAllowed(r.Method, at.allowed())
+		allowed := at.allowed()
+		return Response{}, methodNotAllowed(r.Method, allowed,
+			" ici : utilisez "+strings.ReplaceAll(allowed, ", ", " ou ")+".")
 	}
 	return op(r)
 }

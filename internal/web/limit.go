@@ -53,10 +53,6 @@ type callerLimit struct {
 	users int
 }
 
-func newSharedLimit(most, part int, wait time.Duration) *sharedLimit {
-	return &sharedLimit{all: NewLimit(most, wait), part: part, callers: map[quota.Subject]*callerLimit{}}
-}
-
 // enter waits for room of a size for a caller, until leave is called, also after an error.
 func (l *sharedLimit) enter(ctx context.Context, caller quota.Subject, size int) (leave func(), err error) {
 	l.mu.Lock()

@@ -193,7 +193,8 @@ func (p *Params) PageLinks(path string, number, pages int64) string {
 		b.WriteString("<" + path + "?")
 		for _, kv := range p.pairs {
 			if kv.name != "page" {
-				b.WriteString(kv.name + "=" + LinkQuery(kv.raw) + "&")
+				// A client that does not encode its query may send what would end the reference.
+				b.WriteString(kv.name + "=" + escape(kv.raw, `<>"`) + "&")
 			}
 		}
 		b.WriteString("page=" + strconv.FormatInt(number, 10) + `>; rel="` + rel + `"`)
@@ -221,14 +222,6 @@ func (p *Params) NextLink(path, name, cursor string, keep ...string) string {
 		}
 	}
 	return "<" + path + "?" + next.Encode() + `>; rel="next"`
-}
-
-// checkURLLength refuses an unreasonably long URL.
-func checkURLLength(u *url.URL) error {
-	if len(u.Path)+len(u.RawQuery) > maxURL {
-		return Invalid("", "L’adresse est trop longue : "+strconv.Itoa(maxURL)+" octets au plus.")
-	}
-	return nil
 }
 
 // findKey reports whether a query contains an API key, and in which parameter. The name

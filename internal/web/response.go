@@ -118,10 +118,6 @@ func Location(path, query string) string {
 	return path + "?" + escape(query, "")
 }
 
-// LinkQuery escapes what would end the reference in a Link header. A query contains such
-// bytes if the client did not encode it.
-func LinkQuery(query string) string { return escape(query, `<>"`) }
-
 // escape escapes bytes that are not printable ASCII, and those in others.
 func escape(s, others string) string {
 	var b []byte

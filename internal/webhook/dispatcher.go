@@ -149,7 +149,8 @@ func (d *Dispatcher) dispatch(ctx, sending, storing context.Context) {
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		// Only this loop fills slots, so what is free now stays free.
-		if free := cap(d.slots) - len(d.slots); free > 0 && !d.clockWrong() {
+		free := cap(d.slots) - len(d.slots)
+		if free > 0 && (d.cfg.ClockWrong == nil || !d.cfg.ClockWrong()) {
 			held := d.allHeld() // before the claim: an outcome may be stored right after it
 			claims, err := d.cfg.Queue.Claim(ctx, d.cfg.Now(), 2*d.cfg.Timeout, free)
 			claiming.report(ctx, err)
@@ -175,14 +176,17 @@ func (d *Dispatcher) dispatch(ctx, sending, storing context.Context) {
 	}
 }
 
-func (d *Dispatcher) clockWrong() bool { return d.cfg.ClockWrong != nil && d.cfg.ClockWrong() }
-
 // deliver makes one attempt, unless sending is done, and stores its outcome, unless storing is.
 func (d *Dispatcher) deliver(sending, storing context.Context, c Claim) {
 	defer d.release(c.DeliveryID)
 	result := d.sender.send(sending, c)
 	if sending.Err() != nil && result.Outcome != OK {
-		d.giveBack(storing, c)
+		// It is due at once, or when its lease ends.
+		due := Verdict{State: Pending, Untried: true, NextAt: wholeMillisecond(d.cfg.Now())}
+		if err := d.finish(storing, c.DeliveryID, due); err != nil {
+			d.cfg.Log.Warn("could not give back a webhook that was under way: it waits for its lease to end",
+				"delivery", c.DeliveryID, "endpoint", c.EndpointID, "error", err)
+		}
 		return
 	}
 	verdict := Judge(c.Attempt, result, d.cfg.Schedule, rand.Float64())
@@ -196,16 +200,6 @@ func (d *Dispatcher) deliver(sending, storing context.Context, c Claim) {
 	if err := d.finish(storing, c.DeliveryID, verdict); err != nil {
 		log.Warn("could not store the outcome of a webhook: it will be sent again",
 			"outcome", result.Outcome, "error", err)
-	}
-}
-
-// giveBack makes a delivery due at once that the end of the process has interrupted. If that
-// fails, it is due when its lease ends.
-func (d *Dispatcher) giveBack(ctx context.Context, c Claim) {
-	due := Verdict{State: Pending, Untried: true, NextAt: wholeMillisecond(d.cfg.Now())}
-	if err := d.finish(ctx, c.DeliveryID, due); err != nil {
-		d.cfg.Log.Warn("could not give back a webhook that was under way: it waits for its lease to end",
-			"delivery", c.DeliveryID, "endpoint", c.EndpointID, "error", err)
 	}
 }
 

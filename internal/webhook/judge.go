@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -40,7 +41,7 @@ func Judge(n int, r Result, s Schedule, chance float64) Verdict {
 	case r.RetryAfter > 0:
 		v.HoldUntil = wholeMillisecond(end.Add(min(r.RetryAfter, MaxRetryAfter)))
 	}
-	v.ProbeAt = wholeMillisecond(end.Add(s.probeEvery()))
+	v.ProbeAt = wholeMillisecond(end.Add(min(ProbeEvery, slices.Max(s)))) // schedules for tests have shorter delays
 	delay, more := s.delay(n, r.RetryAfter, chance)
 	if !more {
 		v.State = Failed

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,10 +54,6 @@ func (s Schedule) delay(n int, retryAfter time.Duration, chance float64) (time.D
 	d := s[n] + time.Duration(float64(s[n])*maxJitter*chance)
 	return max(d, min(retryAfter, MaxRetryAfter)), true
 }
-
-// probeEvery returns how long a receiver is spared after a failure while its breaker is
-// open: ProbeEvery, or less with a schedule for tests that has only shorter delays.
-func (s Schedule) probeEvery() time.Duration { return min(ProbeEvery, slices.Max(s)) }
 
 // RetryAfter parses the header of that name, seconds or a date (RFC 9110, section
 // 10.2.3), and returns how long to wait from now, at most MaxRetryAfter. It returns 0

@@ -3,6 +3,7 @@ package webhookapi
 import (
 	"errors"
 	"net/http"
+	"strconv"
 
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
@@ -50,7 +51,9 @@ func (h *Handler) getDelivery(r *request) (web.Response, error) {
 func (h *Handler) resendDelivery(r *request) (web.Response, error) {
 	d, err := h.cfg.Store.Deliveries.Resend(r.Context(), r.owner, r.id, h.cfg.Now())
 	if errors.Is(err, sqldb.ErrTooMany) {
-		return web.Response{}, tooManyResends()
+		return web.Response{}, tooMany("Ce point de réception a déjà eu " + strconv.Itoa(webhook.ResendsAMinute) +
+			" renvois, ou " + strconv.Itoa(webhook.PingsAMinute) + " essais, en une minute, " +
+			"le plus qui soit admis : réessayez dans une minute, ou récupérez tout depuis une date avec « recover ».")
 	}
 	return h.queued(d, err)
 }

@@ -25,19 +25,9 @@ func deliveryNotFound(id string) *web.Error {
 		"Aucun de vos envois n’a l’identifiant "+web.Quote(id)+" : ils sont gardés 30 jours et listés à "+endpointsPath+"/{id}/deliveries.")
 }
 
-// tooManyPings asks for a whole minute: by then there is room again, whenever in the
-// last minute the pings were.
-func tooManyPings() *web.Error {
-	e := web.NewError(web.CodeTooManyRequests,
-		"Ce point de réception a déjà eu "+strconv.Itoa(webhook.PingsAMinute)+" essais en une minute, "+
-			"le plus qui soit admis : réessayez dans une minute.")
-	e.RetryAfter = "60"
-	return e
-}
-
-func tooManyResends() *web.Error {
-	e := web.NewError(web.CodeTooManyRequests,
-		"Ce point de réception a déjà eu "+strconv.Itoa(webhook.ResendsAMinute)+" renvois, ou "+strconv.Itoa(webhook.PingsAMinute)+" essais, en une minute, le plus qui soit admis : réessayez dans une minute, ou récupérez tout depuis une date avec « recover ».")
+// tooMany asks for a whole minute: by then there is room again, whenever in the last minute the requests were.
+func tooMany(text string) *web.Error {
+	e := web.NewError(web.CodeTooManyRequests, text)
 	e.RetryAfter = "60"
 	return e
 }
@@ -65,7 +55,8 @@ func (h *Handler) asError(ctx context.Context, pattern string, err error) error 
 			"Le compte a déjà "+strconv.Itoa(webhook.MaxEndpoints)+" points de réception, le plus qu’il puisse avoir : "+
 				"supprimez-en un d’abord.")
 	case errors.Is(err, sqldb.ErrTooMany):
-		return tooManyPings()
+		return tooMany("Ce point de réception a déjà eu " + strconv.Itoa(webhook.PingsAMinute) + " essais en une minute, " +
+			"le plus qui soit admis : réessayez dans une minute.")
 	case errors.Is(err, accountdb.ErrInactive):
 		// Suspended endpoints need not be mentioned: their owner has no Pro key to ask with.
 		return web.NewError(web.CodeEndpointInactive,
