@@ -15,6 +15,8 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+
+	"golang.org/x/image/font"
 )
 
 // The size that social networks ask for.
@@ -76,7 +78,9 @@ func (c Card) PNG() []byte {
 	if drawable(c.Title, bold) == "" {
 		c.Title = c.Slug
 	}
-	p := newCanvas(c.Accent)
+	c.Accent.A = 0xff
+	img := image.NewPaletted(image.Rect(0, 0, Width, Height), palette(c.Accent))
+	p := &canvas{img, c.Accent, map[faceKey]font.Face{}}
 	p.fill(image.Rect(0, 0, Width, 14), p.accent)
 	p.fill(image.Rect(margin, ruleAt, right, ruleAt+2), rule)
 
