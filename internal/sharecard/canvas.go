@@ -43,6 +43,12 @@ type canvas struct {
 	faces  map[faceKey]font.Face
 }
 
+func newCanvas(accent color.RGBA) *canvas {
+	accent.A = 0xff
+	img := image.NewPaletted(image.Rect(0, 0, Width, Height), palette(accent))
+	return &canvas{img, accent, map[faceKey]font.Face{}}
+}
+
 func (p *canvas) fill(r image.Rectangle, c color.RGBA) {
 	draw.Draw(p.img, r, image.NewUniform(c), image.Point{}, draw.Src)
 }

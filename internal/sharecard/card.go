@@ -15,8 +15,6 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-
-	"golang.org/x/image/font"
 )
 
 // The size that social networks ask for.
@@ -78,9 +76,7 @@ func (c Card) PNG() []byte {
 	if drawable(c.Title, bold) == "" {
 		c.Title = c.Slug
 	}
-	c.Accent.A = 0xff
-	img := image.NewPaletted(image.Rect(0, 0, Width, Height), palette(c.Accent))
-	p := &canvas{img, c.Accent, map[faceKey]font.Face{}}
+	p := newCanvas(c.Accent)
 	p.fill(image.Rect(0, 0, Width, 14), p.accent)
 	p.fill(image.Rect(margin, ruleAt, right, ruleAt+2), rule)
 
