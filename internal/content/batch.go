@@ -239,7 +239,20 @@ func readLine(in *bufio.Reader, text []byte) (more []byte, tooLong bool, err err
 func (b *batch) read(f *folder, parser *tree.JSONParser) {
 	b.records = make([]record, 0, len(b.names)+len(b.lines))
 	for _, name := range b.names {
-		b.readMarkdown(f, name)
+		text, failure := readFile(f.fsys, name)
+		var file *decoded
+		if failure == nil {
+			file = f.memory.recall(f.basis, name, text)
+		}
+		if file == nil {
+			file = decodeMarkdown(f.basis, b.kind, name, text, failure)
+			f.memory.shareText(b.kind, &file.record)
+		}
+		b.records = append(b.records, file.record.clone()) // which a publication completes
+		b.add(file.findings)
+		if f.memory != nil && failure == nil {
+			b.decoded = append(b.decoded, file)
+		}
 	}
 	file := b.kind.Folder + ".jsonl"
 	for _, line := range b.lines {
@@ -250,24 +263,6 @@ func (b *batch) read(f *folder, parser *tree.JSONParser) {
 		b.records = append(b.records, d.record(b.kind, ok))
 	}
 	b.names, b.lines, b.data = nil, nil, nil
-}
-
-// readMarkdown adds the record of a Markdown file.
-func (b *batch) readMarkdown(f *folder, name string) {
-	text, failure := readFile(f.fsys, name)
-	var file *decoded
-	if failure == nil {
-		file = f.memory.recall(f.basis, name, text)
-	}
-	if file == nil {
-		file = decodeMarkdown(f.basis, b.kind, name, text, failure)
-		f.memory.shareText(b.kind, &file.record)
-	}
-	b.records = append(b.records, file.record.clone()) // which a publication completes
-	b.add(file.findings)
-	if f.memory != nil && failure == nil {
-		b.decoded = append(b.decoded, file)
-	}
 }
 
 // decodeMarkdown decodes a file that has the text, or that could not be read.

@@ -29,7 +29,7 @@ func (f *folder) assemble() *instant {
 	now := f.at(f.now)
 	f.add(now.findings)
 	now.checkFiles()
-	if f.isFull() {
+	if len(f.problems) == maxFindings {
 		return nil
 	}
 	f.checkFuture()

@@ -66,9 +66,6 @@ func (f *findings) add(of findings) {
 	}
 }
 
-// isFull reports whether there are so many problems that others are not listed.
-func (f *findings) isFull() bool { return len(f.problems) == maxFindings }
-
 // keep adds problems or warnings to a list, as far as they are listed.
 func keep[T Problem | Warning](list *[]T, more ...T) {
 	*list = append(*list, more[:min(len(more), maxFindings-len(*list))]...)

@@ -105,7 +105,16 @@ func (s *instant) add(r *record) {
 
 // complete completes a catalogue without problems, and sorts it.
 func (s *instant) complete(withDrafts bool) {
-	s.schedule()
+	for _, r := range s.folder.batches.all() {
+		if !r.isWaiting(s.folder.now) {
+			continue
+		}
+		if r.tool() != nil {
+			s.catalog.DropDefaultURLs(r.tool())
+		}
+		s.catalog.Scheduled = append(s.catalog.Scheduled, catalog.Scheduled{Due: r.publishAt, Record: r.of})
+	}
+	catalog.SortScheduled(s.catalog.Scheduled)
 	if withDrafts {
 		s.addDrafts()
 	} else if len(s.catalog.Scheduled) > 0 {
@@ -134,20 +143,6 @@ func (s *instant) addDrafts() {
 			s.catalog.Put(r.draft().of)
 		}
 	}
-}
-
-// schedule adds the records that wait.
-func (s *instant) schedule() {
-	for _, r := range s.folder.batches.all() {
-		if !r.isWaiting(s.folder.now) {
-			continue
-		}
-		if r.tool() != nil {
-			s.catalog.DropDefaultURLs(r.tool())
-		}
-		s.catalog.Scheduled = append(s.catalog.Scheduled, catalog.Scheduled{Due: r.publishAt, Record: r.of})
-	}
-	catalog.SortScheduled(s.catalog.Scheduled)
 }
 
 // claimSlugs adds the slugs of a record to the index. A Markdown record that could
@@ -381,7 +376,15 @@ func (s *instant) warnPair(r *record, pairs map[[2]string]*record) {
 // checkMentions checks that the links in bodies lead to something that visitors see,
 // and that their pictures are in the folder. Drafts may also link to drafts.
 func (s *instant) checkMentions() {
-	published := s.addresses()
+	published := &markdown.Addresses{Catalog: s.catalog, Drafts: map[string]problem.Text{}, Unread: map[string]bool{}}
+	for k, r := range s.folder.batches.present() {
+		switch {
+		case r.of == nil:
+			published.Unread[k.Folder+"/"+r.slug] = true
+		case r.isDraft():
+			published.Drafts[k.Folder+"/"+r.slug] = r.status()
+		}
+	}
 	drafts := &markdown.Addresses{Catalog: s.catalog, Unread: maps.Clone(published.Unread)}
 	for name := range published.Drafts {
 		drafts.Unread[name] = true
@@ -442,18 +445,4 @@ func (s *instant) checkPictures() {
 	for _, r := range s.folder.batches.present() {
 		check(r)
 	}
-}
-
-// addresses returns what the links of the folder may lead to.
-func (s *instant) addresses() *markdown.Addresses {
-	a := &markdown.Addresses{Catalog: s.catalog, Drafts: map[string]problem.Text{}, Unread: map[string]bool{}}
-	for k, r := range s.folder.batches.present() {
-		switch {
-		case r.of == nil:
-			a.Unread[k.Folder+"/"+r.slug] = true
-		case r.isDraft():
-			a.Drafts[k.Folder+"/"+r.slug] = r.status()
-		}
-	}
-	return a
 }

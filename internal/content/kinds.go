@@ -33,7 +33,11 @@ func (d *decoder) record(k *catalog.Kind, isParsed bool) record {
 		d.checkComparison(x)
 		d.refs = slices.Concat(d.reference("tool_a", x.ToolA), d.reference("tool_b", x.ToolB))
 	case *catalog.Retired:
-		d.checkRetired(x)
+		x.Note = markdown.Plain(x.Body)
+		if x.Note == "" && !d.isDraft {
+			d.inBody(1, problem.New("note-empty"))
+		}
+		d.checkUsages(d.declared[x.Category], x.Usages)
 		d.refs = d.reference("successor", x.Successor)
 	case *catalog.Page:
 		d.checkPage(x)
@@ -66,14 +70,6 @@ func (d *decoder) checkComparison(x *catalog.Comparison) {
 	if x.Winner != "" && x.ToolA != "" && x.ToolB != "" && x.Winner != x.ToolA && x.Winner != x.ToolB {
 		d.report(d.lineOf("winner"), "winner-elsewhere", x.ToolA, x.ToolB, x.Winner)
 	}
-}
-
-func (d *decoder) checkRetired(o *catalog.Retired) {
-	o.Note = markdown.Plain(o.Body)
-	if o.Note == "" && !d.isDraft {
-		d.inBody(1, problem.New("note-empty"))
-	}
-	d.checkUsages(d.declared[o.Category], o.Usages)
 }
 
 func (d *decoder) checkPage(p *catalog.Page) {

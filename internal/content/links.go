@@ -1,7 +1,6 @@
 package content
 
 import (
-	"palmares/internal/markdown"
 	"palmares/internal/problem"
 )
 
@@ -23,23 +22,4 @@ func (m mention) in(what problem.Text) problem.Text {
 		return what
 	}
 	return problem.New("at", m.prefix, what).Coded(what.Code)
-}
-
-// mention keeps the links and pictures that were found in a text for checkMentions, given the address of the site. at
-// returns the place of one of its lines.
-func (r *references) mention(found markdown.Report, site string, at func(line int) mention) {
-	add := func(links []markdown.Link, isAbsolute bool) {
-		for _, link := range links {
-			m := at(link.Line)
-			m.written, m.isAbsolute = link.Destination, isAbsolute
-			r.links = append(r.links, m)
-		}
-	}
-	add(found.Links, false)
-	add(found.LinksTo(site), true)
-	for _, picture := range found.Pictures {
-		m := at(picture.Line)
-		m.written, m.alt, m.hidesTitle = picture.Destination, picture.Alt, picture.HidesTitle
-		r.pictures = append(r.pictures, m)
-	}
 }

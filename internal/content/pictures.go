@@ -130,7 +130,14 @@ func (g gallery) mark(name string, isDraft bool) bool {
 func (f *folder) readPictures(ctx context.Context, opts Options, c *catalog.Catalog, spool *Pictures) error {
 	m := variantMaker{spool: spool, work: make(chan *spooled)}
 	var running sync.WaitGroup
-	running.Go(m.run)
+	running.Go(func() {
+		for s := range m.work {
+			if m.err == nil {
+				m.err = m.make(s)
+			}
+			s.checked = nil
+		}
+	})
 	kept, err := f.inspectAll(ctx, opts, m.work)
 	close(m.work)
 	running.Wait()
@@ -171,15 +178,6 @@ type variantMaker struct {
 	spool *Pictures
 	work  chan *spooled
 	err   error
-}
-
-func (m *variantMaker) run() {
-	for s := range m.work {
-		if m.err == nil {
-			m.err = m.make(s)
-		}
-		s.checked = nil
-	}
 }
 
 func (m *variantMaker) make(s *spooled) error {

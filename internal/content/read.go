@@ -175,7 +175,20 @@ func (d *decoder) mention(found markdown.Report, at func(line int) mention) {
 		place := at(p.Line)
 		d.tell(place.line, place.in(p.Text))
 	}
-	d.references.mention(found, d.site, at)
+	add := func(links []markdown.Link, isAbsolute bool) {
+		for _, link := range links {
+			m := at(link.Line)
+			m.written, m.isAbsolute = link.Destination, isAbsolute
+			d.links = append(d.links, m)
+		}
+	}
+	add(found.Links, false)
+	add(found.LinksTo(d.site), true)
+	for _, picture := range found.Pictures {
+		m := at(picture.Line)
+		m.written, m.alt, m.hidesTitle = picture.Destination, picture.Alt, picture.HidesTitle
+		d.pictures = append(d.pictures, m)
+	}
 }
 
 // texts returns the texts of a list. One name need not be a list; former slugs are sorted.
@@ -276,7 +289,13 @@ func (d *decoder) part(f *catalog.Field, list any, g given) {
 	entry.rejectOthers()
 	switch object := object.(type) {
 	case *catalog.Category:
-		d.declare(object, entry)
+		if object.Slug != "" && d.ownCategories[object.Slug] != nil {
+			entry.report(entry.lineOf("slug"), "category-twice", object.Slug)
+		}
+		d.ownCategories[object.Slug] = new(*object) // the catalogue sorts its own
+		entry.checkLists(object)
+		d.refs, d.aliases = append(d.refs, entry.refs...), append(d.aliases, entry.aliases...)
+		d.links, d.pictures = append(d.links, entry.links...), append(d.pictures, entry.pictures...)
 	case *catalog.Criterion:
 		entry.checkCriterion(object)
 	case *catalog.Announcement:

@@ -79,12 +79,6 @@ func (r *references) isEmpty() bool {
 	return len(r.refs)+len(r.aliases)+len(r.links)+len(r.pictures)+len(r.fieldPictures)+r.affiliateLine == 0
 }
 
-// join adds the references of an object of the record.
-func (r *references) join(of *references) {
-	r.refs, r.aliases = append(r.refs, of.refs...), append(r.aliases, of.aliases...)
-	r.links, r.pictures = append(r.links, of.links...), append(r.pictures, of.pictures...)
-}
-
 // A reference is a slug of another record, or a former slug of this one.
 type reference struct {
 	field string

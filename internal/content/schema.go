@@ -51,7 +51,15 @@ func Schema(kind string, isJSONLines bool) ([]byte, error) {
 	if isJSONLines {
 		allowNull(root, fields)
 	}
-	finishSchema(root, hiddenBy(status))
+	var hidden []*schemaNode // what says that a record is not public, so that required fields may be missing
+	for _, f := range status {
+		if f.Form != catalog.PublishAt {
+			says := &schemaNode{Required: []string{f.Name}}
+			addProperty(says, f.Name, &schemaNode{Enum: []any{f.Form == catalog.Draft}})
+			hidden = append(hidden, says)
+		}
+	}
+	finishSchema(root, hidden)
 	return schemaText(root, kind)
 }
 
@@ -106,18 +114,6 @@ func objectForm(fields []catalog.Field) *schemaNode {
 		}
 	}
 	return object
-}
-
-// hiddenBy returns what says that a record is not public, so that required fields may be missing.
-func hiddenBy(status []catalog.Field) (all []*schemaNode) {
-	for _, f := range status {
-		if f.Form != catalog.PublishAt {
-			hidden := &schemaNode{Required: []string{f.Name}}
-			addProperty(hidden, f.Name, &schemaNode{Enum: []any{f.Form == catalog.Draft}})
-			all = append(all, hidden)
-		}
-	}
-	return all
 }
 
 // schemaText returns the schema of a kind of record as it is printed.

@@ -73,16 +73,6 @@ var ownKind = catalog.Field{
 	Name: "slug", Form: catalog.Enum, Use: catalog.Always, Values: []string{catalog.CatalogueKind.Name},
 }
 
-// declare keeps a category that was read by entry, and what it mentions.
-func (d *decoder) declare(c *catalog.Category, entry *decoder) {
-	if c.Slug != "" && d.ownCategories[c.Slug] != nil {
-		entry.report(entry.lineOf("slug"), "category-twice", c.Slug)
-	}
-	d.ownCategories[c.Slug] = new(*c) // the catalogue sorts its own
-	entry.checkLists(c)
-	d.references.join(&entry.references)
-}
-
 // checkLists checks what a category declares for the tests of its tools.
 func (o *object) checkLists(c *catalog.Category) {
 	for _, list := range []struct {
@@ -139,10 +129,6 @@ func (o *object) checkCriterion(c *catalog.Criterion) {
 // criteriaOf and usagesOf name what a category declares, for messages.
 func criteriaOf(c *catalog.Category) problem.Text {
 	return slugsOf(c.Criteria, func(x catalog.Criterion) string { return x.Slug })
-}
-
-func usagesOf(c *catalog.Category) problem.Text {
-	return slugsOf(c.Usages, func(u catalog.Usage) string { return u.Slug })
 }
 
 func slugsOf[E any](list []E, slug func(E) string) problem.Text {

@@ -22,7 +22,11 @@ func (r toolRules) check() {
 	r.checkTest()
 	r.checkAnnounced()
 	r.checkQuote(r.tool.PriceQuote, r.tool.Pricing, r.tool.Price, r.tool.PriceDisplay)
-	r.checkDisplay()
+	// The site would show as free a price that is not.
+	t := r.tool
+	if strings.EqualFold(t.PriceDisplay, "gratuit") && t.Price != "" && !catalog.IsPublic(t.Pricing, t.Price) {
+		r.report(r.lineOf("price_display"), otherPrice, tree.Quoted(t.PriceDisplay), catalog.OnRequest)
+	}
 }
 
 // maxAnnounced is how many changes of a tool may be announced.
@@ -53,21 +57,6 @@ func (r toolRules) checkAnnounced() {
 	}
 }
 
-// warnAnnounced warns about announced prices that have come, and those that cannot be meant.
-func (r toolRules) warnAnnounced() {
-	pricing, price := r.tool.Pricing, r.tool.Price
-	for _, a := range r.tool.Announced {
-		pricing, price = cmp.Or(a.Pricing, pricing), cmp.Or(a.Price, price)
-		switch {
-		case a.Retire != "" || a.From == "":
-		case a.From < r.days.today:
-			r.warn("announced", "announced-price-passed", a.From)
-		case pricing == "gratuit" && price != "" && !catalog.IsFree(price):
-			r.warn("announced", "announced-free-priced", a.From, tree.Quoted(price))
-		}
-	}
-}
-
 func (r toolRules) warnAll() {
 	r.warnFuture("updated_at", r.tool.UpdatedAt)
 	r.warnFuture("tested_at", r.tool.TestedAt)
@@ -91,7 +80,17 @@ func (r toolRules) warnAll() {
 	r.warnHistory("score_history")
 	r.warnHistory("criteria_history")
 	r.warnLatestPrice()
-	r.warnAnnounced()
+	pricing, price := r.tool.Pricing, r.tool.Price
+	for _, a := range r.tool.Announced {
+		pricing, price = cmp.Or(a.Pricing, pricing), cmp.Or(a.Price, price)
+		switch {
+		case a.Retire != "" || a.From == "":
+		case a.From < r.days.today:
+			r.warn("announced", "announced-price-passed", a.From)
+		case pricing == "gratuit" && price != "" && !catalog.IsFree(price):
+			r.warn("announced", "announced-free-priced", a.From, tree.Quoted(price))
+		}
+	}
 }
 
 // warnLatestPrice warns if the price history does not end at the price, or the plans have the price before it.
@@ -125,14 +124,6 @@ func (r toolRules) warnLatestPrice() {
 	}
 }
 
-// checkDisplay reports what the site would show as free of a price that is not.
-func (r toolRules) checkDisplay() {
-	t := r.tool
-	if strings.EqualFold(t.PriceDisplay, "gratuit") && t.Price != "" && !catalog.IsPublic(t.Pricing, t.Price) {
-		r.report(r.lineOf("price_display"), otherPrice, tree.Quoted(t.PriceDisplay), catalog.OnRequest)
-	}
-}
-
 const otherPrice = "display-contradicts"
 
 // contradicts reports whether the site would show something else than the price that is public.
@@ -153,9 +144,7 @@ func isFar(t *catalog.Tool) bool {
 }
 
 // plainSpaces returns a price without the difference between kinds of spaces.
-func plainSpaces(price string) string { return spaces.Replace(price) }
-
-var spaces = strings.NewReplacer("\u00a0", " ", "\u202f", " ")
+var plainSpaces = strings.NewReplacer("\u00a0", " ", "\u202f", " ").Replace
 
 // checkTest checks what a tool says about its test against its category.
 func (r toolRules) checkTest() {
@@ -165,23 +154,18 @@ func (r toolRules) checkTest() {
 	}
 	r.checkUsages(c, r.tool.Usages)
 	for _, v := range r.tool.Criteria {
-		r.checkValue(c, v)
-	}
-}
-
-// checkValue checks the value of a criterion against the category.
-func (r toolRules) checkValue(c *catalog.Category, v catalog.Value) {
-	x, line := c.Criterion(v.Name), r.lineIn("criteria", v.Name)
-	at := label{name: v.Name, within: problem.New("in", "criteria")}
-	switch {
-	case x == nil:
-		r.report(line, "undeclared-criterion", v.Name, c.Slug, criteriaOf(c))
-	case x.Is() == catalog.KindYesNo && !v.IsFlag:
-		r.report(line, "not-flag", at, v)
-	case x.Is() != catalog.KindYesNo && v.IsFlag:
-		r.report(line, "not-number", at, v)
-	case x.Is() == catalog.KindMark && (v.Number < 0 || v.Number > 10):
-		r.report(line, "not-mark", at, v, catalog.SettingsFile)
+		x, line := c.Criterion(v.Name), r.lineIn("criteria", v.Name)
+		at := label{name: v.Name, within: problem.New("in", "criteria")}
+		switch {
+		case x == nil:
+			r.report(line, "undeclared-criterion", v.Name, c.Slug, criteriaOf(c))
+		case x.Is() == catalog.KindYesNo && !v.IsFlag:
+			r.report(line, "not-flag", at, v)
+		case x.Is() != catalog.KindYesNo && v.IsFlag:
+			r.report(line, "not-number", at, v)
+		case x.Is() == catalog.KindMark && (v.Number < 0 || v.Number > 10):
+			r.report(line, "not-mark", at, v, catalog.SettingsFile)
+		}
 	}
 }
 
@@ -249,7 +233,8 @@ func (o *object) checkQuote(quote string, pricing catalog.Pricing, price, displa
 func (o *object) checkUsages(c *catalog.Category, usages []string) {
 	for _, u := range usages {
 		if c != nil && !c.HasUsage(u) {
-			o.report(o.lineOf("usages"), "undeclared-usage", u, c.Slug, usagesOf(c))
+			known := slugsOf(c.Usages, func(u catalog.Usage) string { return u.Slug })
+			o.report(o.lineOf("usages"), "undeclared-usage", u, c.Slug, known)
 		}
 	}
 }

@@ -148,8 +148,10 @@ func (w *folderWriter) write(ctx context.Context) error {
 	if err := w.writeScheduled(); err != nil {
 		return err
 	}
-	if err := w.writeProofs(); err != nil {
-		return err
+	if len(w.catalogue.Proofs) > 0 {
+		if err := SaveProofs(w.dir, slices.Clone(w.catalogue.Proofs)); err != nil {
+			return err
+		}
 	}
 	if w.progress != nil {
 		w.progress(w.written)
@@ -292,12 +294,4 @@ func withHour(record any, hour string) any {
 	r := copied(record)
 	*catalog.ValueOf[string](catalog.KindOf(r).Fields, catalog.PublishAt, r) = hour
 	return r
-}
-
-// writeProofs writes the proofs of a catalogue, as far as their records have them.
-func (w *folderWriter) writeProofs() error {
-	if len(w.catalogue.Proofs) == 0 {
-		return nil
-	}
-	return SaveProofs(w.dir, slices.Clone(w.catalogue.Proofs))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -67,7 +68,19 @@ func (c *conflict) show(r *request, isMissing bool) *response {
 	if c.doc != nil && c.draft.doc != nil {
 		data.Fields, data.Passages = differences(c.known, c.doc, c.draft.doc), passages(c.doc.Body(), c.draft.doc.Body())
 		if original, err := document.Open(c.Path, c.Original); err == nil && original.Kind() == c.doc.Kind() {
-			attribute(data.Fields, original, c.doc, c.draft.doc)
+			// Which of both changed what the original said.
+			theirs, hers := differences(nil, original, c.doc), differences(nil, original, c.draft.doc)
+			for i := range data.Fields {
+				isField := func(f difference) bool { return f.Name == data.Fields[i].Name }
+				switch {
+				case !slices.ContainsFunc(hers, isField):
+					data.Fields[i].By = "changé dans le dossier commun"
+				case !slices.ContainsFunc(theirs, isField):
+					data.Fields[i].By = "changé dans votre copie"
+				default:
+					data.Fields[i].By = "changé des deux côtés"
+				}
+			}
 		}
 	} else if !data.IsGone {
 		data.IsWhole, data.Mine, data.Theirs = true, string(c.Data), string(c.theirs)

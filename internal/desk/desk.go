@@ -78,7 +78,6 @@ const (
 	picturesPath = "/redaction/images"
 	sourcesPath  = "/redaction/sources"
 	settingsPath = "/redaction/reglages"
-	publishPath  = "/redaction/publication"
 	schedulePath = "/redaction/programmation"
 	versionsPath = "/redaction/versions"
 	reportsPath  = "/redaction/signalements"

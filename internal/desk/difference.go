@@ -55,22 +55,6 @@ func apart(a, b string) (onlyA, onlyB string) {
 	return onlyA, onlyB
 }
 
-// attribute says of differences between two documents which of them changed what an older one said.
-func attribute(list []difference, original, old, changed *document.Document) {
-	theirs, hers := differences(nil, original, old), differences(nil, original, changed)
-	for i := range list {
-		isField := func(f difference) bool { return f.Name == list[i].Name }
-		switch {
-		case !slices.ContainsFunc(hers, isField):
-			list[i].By = "changé dans le dossier commun"
-		case !slices.ContainsFunc(theirs, isField):
-			list[i].By = "changé dans votre copie"
-		default:
-			list[i].By = "changé des deux côtés"
-		}
-	}
-}
-
 // readable returns a value as people read it.
 func readable(c *catalog.Catalog, v document.Value, f document.Field) string {
 	var lines []string

@@ -38,7 +38,13 @@ func under(prefix string, pages http.Handler) http.HandlerFunc {
 			h[name] = values
 		}
 		if strings.HasPrefix(h.Get("Content-Type"), "text/html") {
-			body = relink(body, prefix)
+			// Addresses of our own, except those under /static.
+			for _, attribute := range []string{"href", "src", "action", "srcset"} {
+				start := []byte(" " + attribute + `="/`)
+				body = bytes.ReplaceAll(body, start, []byte(" "+attribute+`="`+prefix+"/"))
+				body = bytes.ReplaceAll(body, []byte(" "+attribute+`="`+prefix+"/static/"), append(start, "static/"...))
+			}
+			body = relinkMedia(body, prefix) // further ones of a srcset
 		}
 		if to := h.Get("Location"); strings.HasPrefix(to, "/") {
 			h.Set("Location", prefix+to)
@@ -53,16 +59,6 @@ func under(prefix string, pages http.Handler) http.HandlerFunc {
 		w.WriteHeader(page.status)
 		_, _ = w.Write(body) // fails only when the client is gone
 	}
-}
-
-// relink puts a prefix before the addresses of our own in a page, except those under /static.
-func relink(page []byte, prefix string) []byte {
-	for _, attribute := range []string{"href", "src", "action", "srcset"} {
-		start := []byte(" " + attribute + `="/`)
-		page = bytes.ReplaceAll(page, start, []byte(" "+attribute+`="`+prefix+"/"))
-		page = bytes.ReplaceAll(page, []byte(" "+attribute+`="`+prefix+"/static/"), append(start, "static/"...))
-	}
-	return relinkMedia(page, prefix) // further ones of a srcset
 }
 
 // A recorder keeps a response.

@@ -133,7 +133,15 @@ func (d *sources) showSource(r *request, c *draft) (_ *response, err error) {
 	case r.Context().Err() != nil:
 		return nil, r.Context().Err()
 	case err != nil:
-		data.explain(err, status)
+		data.Why = sentence(err) + "."
+		switch {
+		case status == http.StatusNotFound, status == http.StatusGone:
+			data.Why, data.IsWrong = fmt.Sprintf("La page n’existe pas (%d)\u00a0: corrigez l’adresse.", status), true
+		case errors.Is(err, evidence.ErrNoHost), errors.Is(err, evidence.ErrAddress):
+			data.Why, data.IsWrong = data.Why+" Corrigez l’adresse.", true
+		case errors.Is(err, evidence.ErrNoAnswer), errors.Is(err, errTooMany), errors.Is(err, errBusy), status == 429, status >= 500:
+			data.IsPassing = true
+		}
 	}
 	if len(data.Passages) == 1 && data.Passages[0].IsOwn {
 		data.Chosen = data.Passages[0].Quote
@@ -141,19 +149,6 @@ func (d *sources) showSource(r *request, c *draft) (_ *response, err error) {
 	isOther := func(p evidence.Passage) bool { return p.Price != "" && !p.IsOwn }
 	data.IsPriced = slices.ContainsFunc(data.Passages, isOther)
 	return render("source", data), nil
-}
-
-// explain says why the page cannot be read, given the status of HTTP, and what may help.
-func (p *sourcePage) explain(err error, status int) {
-	p.Why = sentence(err) + "."
-	switch {
-	case status == http.StatusNotFound, status == http.StatusGone:
-		p.Why, p.IsWrong = fmt.Sprintf("La page n’existe pas (%d)\u00a0: corrigez l’adresse.", status), true
-	case errors.Is(err, evidence.ErrNoHost), errors.Is(err, evidence.ErrAddress):
-		p.Why, p.IsWrong = p.Why+" Corrigez l’adresse.", true
-	case errors.Is(err, evidence.ErrNoAnswer), errors.Is(err, errTooMany), errors.Is(err, errBusy), status == 429, status >= 500:
-		p.IsPassing = true
-	}
 }
 
 // mark records the words that somebody chose on a page, with their amount as the price if she wants, or else those that

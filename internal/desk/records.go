@@ -3,7 +3,6 @@ package desk
 import (
 	"cmp"
 	"io/fs"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -194,12 +193,6 @@ var states = []state{
 // concerns are the states that are worth acting on.
 var concerns = states[3:]
 
-func readFilter(q url.Values) filter {
-	return filter{
-		Query: strings.TrimSpace(q.Get("q")), Folder: q.Get("genre"), State: q.Get("etat"), Author: q.Get("auteur"), Category: q.Get("categorie"),
-	}
-}
-
 func (f *filter) matches(r *row) bool {
 	if f.Folder != "" && f.Folder != r.Kind.Folder || f.Category != "" && f.Category != r.Category ||
 		f.Author != "" && !slices.Contains(r.Authors, f.Author) {
@@ -254,7 +247,14 @@ func (d *records) listRecords(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := recordsPage{page: r.page("Fiches"), Filter: readFilter(r.URL.Query()), Kinds: catalog.WrittenKinds, States: states, Problems: findings(r.folder.Problems)}
+	q := r.URL.Query()
+	data := recordsPage{
+		page: r.page("Fiches"), Kinds: catalog.WrittenKinds, States: states, Problems: findings(r.folder.Problems),
+		Filter: filter{
+			Query: strings.TrimSpace(q.Get("q")), Folder: q.Get("genre"), State: q.Get("etat"), Author: q.Get("auteur"),
+			Category: q.Get("categorie"),
+		},
+	}
 	if r.folder.Catalog != nil {
 		data.Categories = r.folder.Catalog.InOrder().Categories
 	}

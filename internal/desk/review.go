@@ -72,29 +72,27 @@ func (c *draft) changed() ([]difference, []passage) {
 
 // step returns the page that changes the state of the revision of a working copy that somebody has read.
 func (d *copies) step(state, done string) func(*request, *draft) (*response, error) {
-	return func(r *request, c *draft) (*response, error) { return d.setState(r, c, state, done) }
-}
-
-func (d *copies) setState(r *request, c *draft, state, done string) (*response, error) {
-	revision, err := strconv.ParseInt(r.PostForm.Get("revision"), 10, 64)
-	if err != nil {
-		return nil, errUnreadableForm
+	return func(r *request, c *draft) (*response, error) {
+		revision, err := strconv.ParseInt(r.PostForm.Get("revision"), 10, 64)
+		if err != nil {
+			return nil, errUnreadableForm
+		}
+		note := strings.TrimSpace(unixLines(r.PostForm.Get("mot")))
+		if state == deskdb.CopyInProgress && note == "" {
+			return nil, refused("Dites en quelques mots ce qui est à reprendre, puis rendez la fiche.")
+		}
+		err = d.Copies.SetState(r.Context(), c.ID, revision, deskdb.CopyStep{State: state, Note: note, By: r.Email}, r.Now)
+		switch {
+		case errors.Is(err, sqldb.ErrChanged):
+			return nil, refused("Cette copie a été enregistrée pendant que vous la lisiez\u00a0: rien n’a été fait. Revenez à la page, relisez " +
+				"ce qui a changé, puis recommencez.")
+		case errors.Is(err, sqldb.ErrInvalid):
+			return nil, refused("Le mot est trop long\u00a0: 4\u202f000\u00a0caractères au plus.")
+		case err != nil:
+			return nil, err
+		case r.Role.Includes(account.Editor):
+			return seeOther(homePath, done), nil
+		}
+		return seeOther(c.path(), done), nil
 	}
-	note := strings.TrimSpace(unixLines(r.PostForm.Get("mot")))
-	if state == deskdb.CopyInProgress && note == "" {
-		return nil, refused("Dites en quelques mots ce qui est à reprendre, puis rendez la fiche.")
-	}
-	err = d.Copies.SetState(r.Context(), c.ID, revision, deskdb.CopyStep{State: state, Note: note, By: r.Email}, r.Now)
-	switch {
-	case errors.Is(err, sqldb.ErrChanged):
-		return nil, refused("Cette copie a été enregistrée pendant que vous la lisiez\u00a0: rien n’a été fait. Revenez à la page, relisez " +
-			"ce qui a changé, puis recommencez.")
-	case errors.Is(err, sqldb.ErrInvalid):
-		return nil, refused("Le mot est trop long\u00a0: 4\u202f000\u00a0caractères au plus.")
-	case err != nil:
-		return nil, err
-	case r.Role.Includes(account.Editor):
-		return seeOther(homePath, done), nil
-	}
-	return seeOther(c.path(), done), nil
 }

@@ -51,7 +51,7 @@ func (d *desk) routes(isAlone bool) []route {
 		{"GET " + copiesPath + "/{id}/suppression", account.Author, d.of(copies.confirmRemoval)},
 		{"POST " + copiesPath + "/{id}/suppression", account.Author, d.of(copies.removeCopy)},
 		{"GET " + copiesPath + "/{id}/publication", account.Editor, d.of(publications.confirmPublication)},
-		{"POST " + publishPath, account.Editor, publications.publish},
+		{"POST " + "/redaction/publication", account.Editor, publications.publish},
 		{"GET " + copiesPath + "/{id}/partage", account.Author, d.of(copies.listShares)},
 		{"POST " + copiesPath + "/{id}/partage", account.Author, d.of(copies.share)},
 		{"POST " + copiesPath + "/{id}/partage/{share}", account.Author, d.of(copies.revokeShare)},

@@ -186,7 +186,16 @@ func (d *Editions) With(ctx context.Context, c Change) (*Edition, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := d.use(&c)
+	i := slices.IndexFunc(d.views, func(v *view) bool { return v.key == c.Key && v.isPublic == c.IsPublic })
+	if i < 0 {
+		d.views, i = append(d.views, d.newView(c.Key, c.IsPublic)), len(d.views)
+	}
+	v := d.views[i]
+	d.views = slices.Insert(slices.Delete(d.views, i, i+1), 1, v)
+	if last := len(d.views) - 1; last > maxViews {
+		d.views[last].pictures.close()
+		d.views = slices.Delete(d.views, last, last+1)
+	}
 	if v.last != nil && v.last.revision >= c.Revision && v.last.folder == folder.revision {
 		return v.last, nil
 	}
@@ -217,21 +226,6 @@ func (d *Editions) Forget(key string) {
 			v.last, v.read = nil, nil
 		}
 	}
-}
-
-// use returns the view of a change, and forgets the one that was not used for longest.
-func (d *Editions) use(c *Change) *view {
-	i := slices.IndexFunc(d.views, func(v *view) bool { return v.key == c.Key && v.isPublic == c.IsPublic })
-	if i < 0 {
-		d.views, i = append(d.views, d.newView(c.Key, c.IsPublic)), len(d.views)
-	}
-	v := d.views[i]
-	d.views = slices.Insert(slices.Delete(d.views, i, i+1), 1, v)
-	if last := len(d.views) - 1; last > maxViews {
-		d.views[last].pictures.close()
-		d.views = slices.Delete(d.views, last, last+1)
-	}
-	return v
 }
 
 // Site returns what shows the pages of the folder.

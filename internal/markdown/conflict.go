@@ -50,7 +50,10 @@ func conflicts(source []byte, code map[int]bool) (problems []Problem, markers ma
 	blank := true // the line before: === below a text makes it a heading
 	for line := range bytes.Lines(source) {
 		number++
-		marker := conflictMarker(line)
+		var marker byte // of git: seven of them at the start of a line, then a space or nothing
+		if conflictLine.Match(bytes.TrimRight(line, "\n")) {
+			marker = line[0]
+		}
 		leftover := marker == '>' || marker == '|' || marker == '=' && blank
 		blank = len(bytes.TrimSpace(line)) == 0
 		switch {
@@ -65,15 +68,6 @@ func conflicts(source []byte, code map[int]bool) (problems []Problem, markers ma
 		}
 	}
 	return problems, markers
-}
-
-// conflictMarker returns the character of which git made a marker: seven of them at
-// the start of a line, then a space or nothing.
-func conflictMarker(line []byte) byte {
-	if !conflictLine.Match(bytes.TrimRight(line, "\n")) {
-		return 0
-	}
-	return line[0]
 }
 
 var conflictLine = regexp.MustCompile(`^(?:<{7}|={7}|>{7}|\|{7})(?: |$)`)

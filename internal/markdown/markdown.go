@@ -136,15 +136,14 @@ func (d *document) items(list ast.Node) []string {
 		if ok && !task.IsChecked {
 			continue
 		}
+		// Of what is struck through, punctuation may be left.
+		isWordy := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 		if text := d.excerpt(first); strings.ContainsFunc(text, isWordy) {
 			items = append(items, text)
 		}
 	}
 	return items
 }
-
-// isWordy reports whether a character is more than the punctuation that is left of what is struck through.
-func isWordy(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 func children(parent ast.Node) []ast.Node {
 	var list []ast.Node

@@ -271,7 +271,7 @@ func FuzzSectionsHaveDistinctValidIDs(f *testing.F) {
 		twice, wrong := false, false
 		for _, s := range sections {
 			twice = twice || ids[s.ID]
-			wrong = wrong || !isAnchor(s.ID)
+			wrong = wrong || !anchorForm.MatchString(s.ID)
 			ids[s.ID] = true
 			if s.Text != strings.TrimFunc(s.Text, unicode.IsSpace) && Check(body).Problems == nil {
 				t.Errorf("section %q has blank ends: %q", s.ID, s.Text)

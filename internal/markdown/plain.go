@@ -78,7 +78,13 @@ func (w *writer) block(n ast.Node, separator string) {
 		w.add(separator, inner.b.String())
 	case *extast.Table:
 		for row := n.FirstChild(); row != nil; row = row.NextSibling() {
-			w.row(row, &inner)
+			var cells []string
+			for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+				cells = append(cells, strings.ReplaceAll(plain(w.source, cell), "\n", " ")) // of <br>
+			}
+			if strings.Join(cells, "") != "" {
+				inner.add("\n", strings.TrimSpace(strings.Join(cells, " | ")))
+			}
 		}
 		w.add(separator, inner.b.String())
 	case *ast.ThematicBreak, *ast.LinkReferenceDefinition:
@@ -86,16 +92,6 @@ func (w *writer) block(n ast.Node, separator string) {
 		_, title := callout(n)
 		w.add(separator, title)
 		w.blocks(n, separator)
-	}
-}
-
-func (w *writer) row(row ast.Node, table *writer) {
-	var cells []string
-	for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
-		cells = append(cells, strings.ReplaceAll(plain(w.source, cell), "\n", " ")) // of <br>
-	}
-	if strings.Join(cells, "") != "" {
-		table.add("\n", strings.TrimSpace(strings.Join(cells, " | ")))
 	}
 }
 
@@ -110,7 +106,17 @@ func (w *writer) inline(parent ast.Node) {
 		}
 		switch n := n.(type) {
 		case *ast.Text:
-			w.text(n)
+			if n.IsRaw() {
+				w.b.Write(n.Segment.Value(w.source))
+			} else {
+				w.unescape(n.Segment.Value(w.source))
+			}
+			switch {
+			case n.HardLineBreak():
+				w.b.WriteByte('\n')
+			case n.SoftLineBreak():
+				w.b.WriteByte(' ')
+			}
 		case *ast.CodeSpan:
 			for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 				if t, ok := c.(*ast.Text); ok {
@@ -159,32 +165,13 @@ var raised = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4
 	"⁷", "8", "⁸", "9", "⁹",
 	"+", "⁺", "-", "⁻", "−", "⁻")
 
-func (w *writer) text(n *ast.Text) {
-	if n.IsRaw() {
-		w.b.Write(n.Segment.Value(w.source))
-	} else {
-		w.unescape(n.Segment.Value(w.source))
-	}
-	switch {
-	case n.HardLineBreak():
-		w.b.WriteByte('\n')
-	case n.SoftLineBreak():
-		w.b.WriteByte(' ')
-	}
-}
-
 // autoLink writes an address. In a bare one, as in text, entities are resolved.
 func (w *writer) autoLink(n *ast.AutoLink) {
-	if isBare(n, w.source) {
+	if n.Pos() < 0 || n.Pos() >= len(w.source) || w.source[n.Pos()] != '<' { // a bare one
 		w.unescape(n.Label(w.source))
 	} else {
 		w.b.Write(n.Label(w.source))
 	}
-}
-
-// isBare reports whether an address is written without < and >.
-func isBare(n *ast.AutoLink, source []byte) bool {
-	return n.Pos() < 0 || n.Pos() >= len(source) || source[n.Pos()] != '<'
 }
 
 // picture writes the description of a picture and its caption.

@@ -125,7 +125,9 @@ func (c *checker) visit(n ast.Node) {
 	case *ast.LinkReferenceDefinition:
 		c.definitions = append(c.definitions, n)
 	case *extast.FootnoteLink:
-		c.noteLink(n)
+		if isInside(n, ast.KindLink) || isInside(n, ast.KindImage) {
+			c.report(n.Pos(), "footnote-in-link")
+		}
 	case *extast.TableRow:
 		c.row(n)
 	}
@@ -228,12 +230,6 @@ func (c *checker) autoLink(n *ast.AutoLink) {
 func (c *checker) write(offset int, destination []byte) {
 	if len(destination) > 0 {
 		c.written = append(c.written, Link{c.lines.at(max(offset, 0)), string(destination)})
-	}
-}
-
-func (c *checker) noteLink(n *extast.FootnoteLink) {
-	if isInside(n, ast.KindLink) || isInside(n, ast.KindImage) {
-		c.report(n.Pos(), "footnote-in-link")
 	}
 }
 

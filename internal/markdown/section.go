@@ -121,18 +121,15 @@ func (c *checker) checkSections() {
 		line := c.lines.at(h.Pos())
 		id := headingID(h, c.source)
 		if first, twice := seen[id]; twice {
-			c.tell(h.Pos(), duplicate(id, first, line))
+			twice := problem.New("section-id-twice", id, line-first)
+			if id == introduction {
+				twice = problem.New("section-id-introduction", id)
+			}
+			c.tell(h.Pos(), twice)
 			continue
 		}
 		seen[id] = line
 	}
-}
-
-func duplicate(id string, first, line int) problem.Text {
-	if id == introduction {
-		return problem.New("section-id-introduction", id)
-	}
-	return problem.New("section-id-twice", id, line-first)
 }
 
 // anchors holds the section ids used so far. CheckSections rejects duplicates; for
@@ -176,7 +173,7 @@ func invalidID(h *ast.Heading, source []byte) string {
 		switch {
 		case !ok:
 			return fmt.Sprintf("{id=%v}", v)
-		case !isAnchor(string(id)):
+		case !anchorForm.Match(id):
 			return fmt.Sprintf("{#%s}", id)
 		}
 		return ""
@@ -192,9 +189,7 @@ func invalidID(h *ast.Heading, source []byte) string {
 	return ""
 }
 
-// isAnchor reports whether an id can follow # in a URL without escaping.
-func isAnchor(id string) bool { return anchorForm.MatchString(id) }
-
+// anchorForm is an id that can follow # in a URL without escaping.
 var anchorForm = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // fold derives an id from the text of a heading.

@@ -128,7 +128,13 @@ func (p *Preview) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "/robots.txt":
 		_, _ = w.Write([]byte("User-agent: *\nDisallow: /\n"))
 	case len(p.current.Load().problems) > 0 && !isPart(path):
-		p.serveProblems(w, r)
+		var b strings.Builder
+		if err := problemList.Execute(&b, p.current.Load().problems); err != nil {
+			panic(err) // the template does not fit its data
+		}
+		p.site.ServeAccountPage(w, r, site.AccountPage{
+			Status: http.StatusInternalServerError, Title: "À corriger", Content: template.HTML(b.String()),
+		})
 	case isElsewhere(path):
 		p.site.ServeAccountPage(w, r, site.AccountPage{
 			Status: http.StatusNotFound, Title: "Absent de l’aperçu", Content: elsewhere,
@@ -177,16 +183,6 @@ func (p *Preview) serveEvents(w http.ResponseWriter, r *http.Request) {
 var problemList = template.Must(template.New("").Parse(`<header class="top"><h1>À corriger</h1>
 <p class="deck">La page reviendra d’elle-même dès que le dossier sera lisible.</p></header>
 <ul class="problems" role="alert">{{range .}}<li><code>{{.}}</code></li>{{end}}</ul>`))
-
-func (p *Preview) serveProblems(w http.ResponseWriter, r *http.Request) {
-	var b strings.Builder
-	if err := problemList.Execute(&b, p.current.Load().problems); err != nil {
-		panic(err) // the template does not fit its data
-	}
-	p.site.ServeAccountPage(w, r, site.AccountPage{
-		Status: http.StatusInternalServerError, Title: "À corriger", Content: template.HTML(b.String()),
-	})
-}
 
 // read makes the next edition from the folder, if it changed.
 func (p *Preview) read(ctx context.Context) {

@@ -22,17 +22,12 @@ func Icon(logo []byte, size int, accent color.RGBA) []byte {
 	img := image.NewRGBA(image.Rect(0, 0, size, size))
 	draw.Draw(img, img.Rect, image.NewUniform(paper), image.Point{}, draw.Src)
 	mark, margin := decode(logo), size/9
-	if isFull(mark) {
+	solid, ok := mark.(interface{ Opaque() bool })
+	if ok && mark.Bounds().Dx() == mark.Bounds().Dy() && solid.Opaque() { // a whole square needs no paper
 		margin = 0
 	}
 	drawMark(img, margin, mark, accent)
 	return encode(img)
-}
-
-// isFull reports whether a logo is a square without a transparent part, so that it needs no paper.
-func isFull(logo image.Image) bool {
-	solid, ok := logo.(interface{ Opaque() bool })
-	return ok && logo.Bounds().Dx() == logo.Bounds().Dy() && solid.Opaque()
 }
 
 // faviconSizes are those of tabs and bookmarks, also on dense screens.

@@ -50,21 +50,6 @@ func (v *view) mark(isDraft bool, name string) string {
 	return "Brouillon"
 }
 
-// indexTexts finds articles by tool and by category, and authors by name.
-func (v *view) indexTexts() {
-	v.articles = v.snap.Newest
-	for _, a := range v.articles {
-		for _, slug := range a.Tools {
-			v.articlesOf[slug] = append(v.articlesOf[slug], a)
-		}
-		v.articlesOf[catalog.CategoryTopic+a.Category] = append(v.articlesOf[catalog.CategoryTopic+a.Category], a)
-	}
-	for i := range v.snap.Catalog.Authors {
-		a := &v.snap.Catalog.Authors[i]
-		v.people[a.Name] = a
-	}
-}
-
 // maxArticles is how many articles a page lists.
 const maxArticles = 200
 

@@ -45,7 +45,7 @@ func (s *Site) badge(r *request) (*response, error) {
 		`<text x="%d" y="16" fill="#1d2b24" textLength="%d" lengthAdjust="spacingAndGlyphs">%s</text></g></svg>`,
 		left+right+32, escapeXML(f.Name+"\u00a0: "+verdict+" sur "+name), accent.R, accent.G, accent.B, left+16, right+15,
 		left, escapeXML(name), left+24, right, escapeXML(verdict))
-	a := newResponse(svgType, b.Bytes())
+	a := newResponse("image/svg+xml; charset=utf-8", b.Bytes())
 	a.cache = cacheHour
 	return a, nil
 }

@@ -13,11 +13,8 @@ import (
 	"palmares/internal/problem"
 )
 
-// upcomingPath is the page of what is announced, and calendarPath the same for calendars.
-const (
-	upcomingPath = "/a-venir"
-	calendarPath = "/calendrier.ics"
-)
+// upcomingPath is the page of what is announced.
+const upcomingPath = "/a-venir"
 
 // maxUpcoming is how many announcements a page and the calendar show.
 const maxUpcoming = 1000
@@ -88,7 +85,19 @@ func (s *Site) icalendar(r *request) (*response, error) {
 	c := r.snap.Catalog
 	host := r.host()
 	var b strings.Builder
-	line := func(name, value string) { writeFolded(&b, name+":"+value) }
+	// A line has at most 75 bytes; what follows begins with a space.
+	line := func(name, value string) {
+		text := name + ":" + value
+		for most := 75; len(text) > most; most = 74 {
+			end := most
+			for !utf8.RuneStart(text[end]) {
+				end--
+			}
+			b.WriteString(text[:end] + "\r\n ")
+			text = text[end:]
+		}
+		b.WriteString(text + "\r\n")
+	}
 	line("BEGIN", "VCALENDAR")
 	line("VERSION", "2.0")
 	line("PRODID", "-//"+icalText(c.Name)+"//Palmares//FR")
@@ -109,19 +118,6 @@ func (s *Site) icalendar(r *request) (*response, error) {
 }
 
 var icalText = strings.NewReplacer(`\`, `\\`, ";", `\;`, ",", `\,`, "\n", `\n`, "\r", "").Replace
-
-// writeFolded writes a line of a calendar, which has at most 75 bytes; what follows begins with a space.
-func writeFolded(b *strings.Builder, text string) {
-	for most := 75; len(text) > most; most = 74 {
-		end := most
-		for !utf8.RuneStart(text[end]) {
-			end--
-		}
-		b.WriteString(text[:end] + "\r\n ")
-		text = text[end:]
-	}
-	b.WriteString(text + "\r\n")
-}
 
 // endedPages returns the slugs of the pages that were public and are no longer.
 func (v *view) endedPages() map[string]bool {

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -101,7 +102,8 @@ func (s *Site) shareCard(w http.ResponseWriter, r *request) {
 	slug, digest, hasDigest := strings.Cut(name, ".")
 	card := r.card(folder, slug)
 	if !isPNG || !hasDigest || card == nil {
-		if current := r.currentSlug(folder, slug); current != "" && r.card(folder, current) != nil {
+		kind := cmp.Or(catalog.KindIn(folder), catalog.ToolKind) // there are tools under avis, too
+		if current := r.snap.Aliases[kind][slug]; current != "" && r.card(folder, current) != nil {
 			s.write(w, r, redirect(cardPath(folder, current, r.card(folder, current)), ""), nil)
 			return
 		}
@@ -115,13 +117,4 @@ func (s *Site) shareCard(w http.ResponseWriter, r *request) {
 	w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin") // other sites show it
 	draw := func(context.Context, string) ([]byte, error) { return card.PNG(), nil }
 	s.writePicture(w, r, picture{hash: card.Digest(), ext: "png", control: control, read: draw, cache: s.cards})
-}
-
-// currentSlug returns the slug of a record that had another one, or "".
-func (v *view) currentSlug(folder, former string) string {
-	k := catalog.KindIn(folder)
-	if k == nil { // avis
-		k = catalog.ToolKind
-	}
-	return v.snap.Aliases[k][former]
 }

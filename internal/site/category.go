@@ -38,22 +38,6 @@ const (
 	categoryRetired     = 6
 )
 
-// unknownCategory returns the redirect to a category whose slug is written in another way, or a failure.
-func (r *request) unknownCategory(slug string) (*response, error) {
-	if _, ok := r.labels[slug]; ok && slug != r.PathValue("slug") {
-		return redirect(r.sameForm("/categories/"+slug), r.URL.RawQuery), nil
-	}
-	f := notFound("Cette catégorie n’existe pas.")
-	f.suggestNear(slug, func(yield func(string, link) bool) {
-		for _, c := range r.categories {
-			if !yield(c.Slug, link{"/categories/" + c.Slug, c.Label}) {
-				return
-			}
-		}
-	})
-	return nil, f
-}
-
 func (s *Site) showCategory(r *request) (*response, error) {
 	slug := r.PathValue("slug")
 	if of, ok := strings.CutSuffix(slug, feedSuffix); ok && !r.markdown {
@@ -64,7 +48,19 @@ func (s *Site) showCategory(r *request) (*response, error) {
 	}
 	c := r.category(slug)
 	if c == nil {
-		return r.unknownCategory(slugOf(slug))
+		slug = slugOf(slug)
+		if _, ok := r.labels[slug]; ok && slug != r.PathValue("slug") {
+			return redirect(r.sameForm("/categories/"+slug), r.URL.RawQuery), nil
+		}
+		f := notFound("Cette catégorie n’existe pas.")
+		f.suggestNear(slug, func(yield func(string, link) bool) {
+			for _, c := range r.categories {
+				if !yield(c.Slug, link{"/categories/" + c.Slug, c.Label}) {
+					return
+				}
+			}
+		})
+		return nil, f
 	}
 	w := readWishes(r.query, c)
 	switch {
@@ -113,28 +109,23 @@ func (s *Site) renderCategory(r *request, c *catalog.Category, w *wishes) *respo
 	p.NoIndex = p.NoIndex || w.weights != nil || w.sort != "" || len(w.problems) > 0
 	p.Markdown = markdownPath(w.address(c, w.sort)) // without parameters that are not read: the page is kept
 	if w.weights == nil {
-		data.fill(r, c)
+		m := r.maps().Of(c.Slug, "")
+		data.Picks, data.Plot, data.Off = r.picks(m), chart.NewPlot(m, true), m.Len()-len(m.Points)
+		data.UsagePicks = r.usagePicks(c)
+		if data.Plot != nil {
+			for _, one := range data.Plot.Unnamed() {
+				if len(data.Frontier) < mapFrontier {
+					data.Frontier = append(data.Frontier, r.mapRow(one.Tool, &one))
+				}
+			}
+		}
+		data.Rows = r.rows(r.snap.Tools(snapshot.ToolQuery{Category: c.Slug}, firstItems(categoryTools)).IDs())
+		data.Comparisons = r.comparisonRows(r.snap.Comparisons(c.Slug, firstItems(categoryComparisons)).IDs())
+		data.Articles = r.articleRows(r.articlesOf[catalog.CategoryTopic+c.Slug], toolArticles)
+		retired := r.snap.Retired(c.Slug, "", firstItems(categoryRetired))
+		data.Text = r.Text("", c.Description, "")
+		data.Retired, data.RetiredAll = r.retiredTools(retired.IDs()), retired.Total
 		p.JSONLD = r.jsonldTools(data.Rows, 1)
 	}
 	return render(r, "category", p, data)
-}
-
-// fill sets what a category shows to all readers.
-func (p *categoryPage) fill(r *request, c *catalog.Category) {
-	m := r.maps().Of(c.Slug, "")
-	p.Picks, p.Plot, p.Off = r.picks(m), chart.NewPlot(m, true), m.Len()-len(m.Points)
-	p.UsagePicks = r.usagePicks(c)
-	if p.Plot != nil {
-		for _, one := range p.Plot.Unnamed() {
-			if len(p.Frontier) < mapFrontier {
-				p.Frontier = append(p.Frontier, r.mapRow(one.Tool, &one))
-			}
-		}
-	}
-	p.Rows = r.rows(r.snap.Tools(snapshot.ToolQuery{Category: c.Slug}, firstItems(categoryTools)).IDs())
-	p.Comparisons = r.comparisonRows(r.snap.Comparisons(c.Slug, firstItems(categoryComparisons)).IDs())
-	p.Articles = r.articleRows(r.articlesOf[catalog.CategoryTopic+c.Slug], toolArticles)
-	retired := r.snap.Retired(c.Slug, "", firstItems(categoryRetired))
-	p.Text = r.Text("", c.Description, "")
-	p.Retired, p.RetiredAll = r.retiredTools(retired.IDs()), retired.Total
 }

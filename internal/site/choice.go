@@ -26,14 +26,6 @@ type choice struct {
 	differences bool // lines that say the same of all are left out
 }
 
-// suffix returns what follows the tools in the address.
-func (c *choice) suffix() string {
-	if c.differences {
-		return onlyDifferences
-	}
-	return ""
-}
-
 func (c *choice) isValid() bool { return c.asks && len(c.problems) == 0 }
 
 // refuse adds a problem. Not to be found weighs more than not to be well put.

@@ -54,7 +54,11 @@ func (s *Site) compare(r *request) (*response, error) {
 	switch {
 	case chosen.isValid():
 		if !chosen.isNormal {
-			return redirectTo(r.sameForm(compareHref(chosen.tools) + chosen.suffix())), nil
+			to := compareHref(chosen.tools)
+			if chosen.differences {
+				to += onlyDifferences
+			}
+			return redirectTo(r.sameForm(to)), nil
 		}
 		data.show(r, chosen)
 		sorted := slices.SortedFunc(slices.Values(chosen.tools),

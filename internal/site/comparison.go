@@ -126,7 +126,10 @@ func (s *Site) showComparison(r *request) (*response, error) {
 	p := s.page(r, row.Title, row.Note, "/comparatifs/"+x.Slug)
 	p.Draft, p.Canonical, p.Article = row.Draft, r.snap.Catalog.ComparisonURLOf(x.Slug), true
 	p.share(cmp.Or(r.shared(x.Image), r.sharedCard("comparatifs", x.Slug)))
-	p.JSONLD = r.jsonldComparison(x)
+	about := []object{r.jsonldTool(r.snap.Catalog.Tool(x.ToolA)), r.jsonldTool(r.snap.Catalog.Tool(x.ToolB))}
+	p.JSONLD = r.jsonldArticle(x.Title, r.snap.Catalog.ComparisonURLOf(x.Slug), x.Image, x.Authors, object{
+		"dateModified", x.UpdatedAt, "inLanguage", "fr", "about", about,
+	})
 	return render(r, "comparison", p, row), nil
 }
 

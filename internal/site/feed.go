@@ -73,7 +73,7 @@ func (v *view) atom(path, page, title, subtitle string, entries []catalog.Entry)
 		f.Entries = append(f.Entries, v.feedEntry(&entries[i]))
 		f.Updated = max(f.Updated, f.Entries[i].Updated)
 	}
-	return newResponse(atomType, textOf("feed.xml", f)), nil
+	return newResponse("application/atom+xml; charset=utf-8", textOf("feed.xml", f)), nil
 }
 
 func (v *view) feedEntry(e *catalog.Entry) feedEntry {

@@ -12,12 +12,10 @@ import (
 	"palmares/internal/wire"
 )
 
-const faviconPath = "/favicon.ico"
-
 // iconSizes are the sizes of the site's icons, in pixels, by path. Of the favicon it is that of the
 // logo from which its sizes are made.
 var iconSizes = map[string]int{
-	faviconPath: 48, "/apple-touch-icon.png": 180, "/media/icone-192.png": 192, "/media/icone-512.png": 512,
+	"/favicon.ico": 48, "/apple-touch-icon.png": 180, "/media/icone-192.png": 192, "/media/icone-512.png": 512,
 }
 
 // manifestIcons are those that browsers ask a manifest for, by path.
@@ -62,7 +60,7 @@ func (s *Site) manifest(r *request) (*response, error) {
 		return object{"src", path, "sizes", size + "x" + size, "type", pictureTypes["png"]}
 	})
 	short, _ := splitName(c.Name)
-	return newResponse(manifestType, wire.AppendJSON(nil, object{
+	return newResponse("application/manifest+json", wire.AppendJSON(nil, object{
 		"name", c.Name, "short_name", short, "description", c.Settings.Description, "lang", "fr", "id", "/",
 		"start_url", "/", "scope", "/", "display", "browser", "theme_color", colour, "background_color", paperColour,
 		"icons", icons,

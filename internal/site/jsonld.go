@@ -189,13 +189,6 @@ func (v *view) jsonldReview(t *catalog.Tool, item object) object {
 	}
 }
 
-func (v *view) jsonldComparison(x *catalog.Comparison) object {
-	about := []object{v.jsonldTool(v.snap.Catalog.Tool(x.ToolA)), v.jsonldTool(v.snap.Catalog.Tool(x.ToolB))}
-	return v.jsonldArticle(x.Title, v.snap.Catalog.ComparisonURLOf(x.Slug), x.Image, x.Authors, object{
-		"dateModified", x.UpdatedAt, "inLanguage", "fr", "about", about,
-	})
-}
-
 func (v *view) jsonldText(x *catalog.Article, url string) object {
 	genre, about := "", []object{}
 	if x.Sponsored {

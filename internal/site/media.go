@@ -67,7 +67,16 @@ func (s *Site) writePicture(w http.ResponseWriter, r *request, p picture) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	file, err := p.cache.get(r.Context(), p.hash, p.read)
+	file, err := p.cache.files.Load(p.hash, func() ([]byte, error) {
+		// Others wait for this read, so it goes on if this visitor leaves.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), pictureTimeout)
+		defer cancel()
+		if err := p.cache.reads.Enter(ctx, 1); err != nil {
+			return nil, err
+		}
+		defer p.cache.reads.Leave(1)
+		return p.read(ctx, p.hash)
+	})
 	if err != nil {
 		h.Del("ETag")
 		problem := web.Unavailable(err, "Cette image ne peut pas être lue")
@@ -110,17 +119,4 @@ func (s *Site) readPicture(ctx context.Context, hash string) ([]byte, error) {
 		return nil, errNoPictures
 	}
 	return s.cfg.Pictures.Read(ctx, hash)
-}
-
-func (c *pictureCache) get(ctx context.Context, hash string, read func(context.Context, string) ([]byte, error)) ([]byte, error) {
-	return c.files.Load(hash, func() ([]byte, error) {
-		// Others wait for this read, so it goes on if this visitor leaves.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pictureTimeout)
-		defer cancel()
-		if err := c.reads.Enter(ctx, 1); err != nil {
-			return nil, err
-		}
-		defer c.reads.Leave(1)
-		return read(ctx, hash)
-	})
 }

@@ -50,7 +50,25 @@ func (s *Site) showRetired(r *request) (*response, error) {
 	if t.LastScore != nil {
 		data.Score, data.Rank = french.Figure(*t.LastScore), gradeOf(*t.LastScore).class
 	}
-	data.addAlternatives(r, t, was)
+	// What can take its place, besides the successor, which the page names itself.
+	var slugs []string
+	for _, other := range r.snap.Replacements(t, toolAlternatives+1) {
+		if other.Slug == t.Successor || len(data.Alternatives) == toolAlternatives {
+			continue
+		}
+		var differences []string
+		if t.LastScore != nil {
+			differences = append(differences, scoreDifference(was, other))
+		}
+		if d := priceDifference(was, other); d != "" {
+			differences = append(differences, d)
+		}
+		data.Alternatives = append(data.Alternatives, alternative{Row: r.row(other), Differences: differences})
+		slugs = append(slugs, other.Slug)
+	}
+	if len(slugs) > 1 {
+		data.Compare = comparePath + "?outils=" + strings.Join(slugs, ",")
+	}
 	if r.snap.Catalog.HasDataset() {
 		data.Data = "/data/v1/records/cimetiere?slug=" + t.Slug
 	}
@@ -61,29 +79,6 @@ func (s *Site) showRetired(r *request) (*response, error) {
 		r.jsonldObituary(t), r.crumbs(link{"/cimetiere", "Cimetière"}, t.Category, t.Name, p.Canonical),
 	}
 	return render(r, "obituary", p, data), nil
-}
-
-// addAlternatives adds what can take the place of a tool, besides the successor, which the page
-// names itself. was is the tool as it left.
-func (p *obituaryPage) addAlternatives(r *request, t *catalog.Retired, was *catalog.Tool) {
-	var slugs []string
-	for _, other := range r.snap.Replacements(t, toolAlternatives+1) {
-		if other.Slug == t.Successor || len(p.Alternatives) == toolAlternatives {
-			continue
-		}
-		var differences []string
-		if t.LastScore != nil {
-			differences = append(differences, scoreDifference(was, other))
-		}
-		if d := priceDifference(was, other); d != "" {
-			differences = append(differences, d)
-		}
-		p.Alternatives = append(p.Alternatives, alternative{Row: r.row(other), Differences: differences})
-		slugs = append(slugs, other.Slug)
-	}
-	if len(slugs) > 1 {
-		p.Compare = comparePath + "?outils=" + strings.Join(slugs, ",")
-	}
 }
 
 // history returns what is known of the life of a retired tool, newest first.

@@ -165,17 +165,17 @@ func priced(t *catalog.Tool) string {
 }
 
 // than writes que before a name, with the elision before a vowel.
-func than(name string) string { return elided("qu", "e", name) }
+func than(name string) string { return elided("qu", name) }
 
 // of writes de before a name, with the elision before a vowel.
-func of(name string) string { return elided("d", "e", name) }
+func of(name string) string { return elided("d", name) }
 
-func elided(word, vowel, name string) string {
+func elided(word, name string) string {
 	first, _ := utf8.DecodeRuneInString(name)
 	if strings.ContainsRune("aeiouyâàéèêëîïôöûüœ", unicode.ToLower(first)) {
 		return word + "’" + name
 	}
-	return word + vowel + " " + name
+	return word + "e " + name
 }
 
 // points formats a difference of scores: 0,4 point, 2,1 points.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
-	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
@@ -39,7 +38,10 @@ func (v *view) Picture(path, width string) *img {
 	i := &img{Src: markdown.MediaPath(p.Hash, p.Ext), Width: p.Width, Height: p.Height}
 	if len(p.Variants) > 0 {
 		i.Sizes = widths[width]
-		i.Srcset = srcset(p, func(w int) string { return strconv.Itoa(w) + "w" })
+		for _, small := range p.Variants {
+			i.Srcset += markdown.MediaPath(small.Name, small.Ext) + " " + strconv.Itoa(small.Width) + "w, "
+		}
+		i.Srcset += i.Src + " " + strconv.Itoa(p.Width) + "w"
 	}
 	return i
 }
@@ -81,15 +83,6 @@ func atLeast(p catalog.Picture, width int) catalog.Variant {
 		}
 	}
 	return catalog.Variant{Name: p.Hash, Ext: p.Ext, Width: p.Width, Height: p.Height}
-}
-
-func srcset(p catalog.Picture, descriptor func(width int) string) string {
-	var b strings.Builder
-	for _, small := range p.Variants {
-		b.WriteString(markdown.MediaPath(small.Name, small.Ext) + " " + descriptor(small.Width) + ", ")
-	}
-	b.WriteString(markdown.MediaPath(p.Hash, p.Ext) + " " + descriptor(p.Width))
-	return b.String()
 }
 
 // sharedWidth is the width of the pictures that social networks show.

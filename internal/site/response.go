@@ -37,14 +37,8 @@ const (
 const (
 	htmlType     = "text/html; charset=utf-8"
 	markdownType = "text/markdown; charset=utf-8"
-	atomType     = "application/atom+xml; charset=utf-8"
 	xmlType      = "application/xml; charset=utf-8"
 	textType     = "text/plain; charset=utf-8"
-	jsonType     = "application/json; charset=utf-8"
-	svgType      = "image/svg+xml; charset=utf-8"
-	manifestType = "application/manifest+json"
-
-	openSearchType = "application/opensearchdescription+xml"
 )
 
 // formAction is the part of the content security policy that keeps forms on this
@@ -69,13 +63,6 @@ func securityHeaders(https bool) http.Header {
 		h["Strict-Transport-Security"] = []string{"max-age=31536000"}
 	}
 	return h
-}
-
-// openToAll lets pages of other origins read a response.
-func openToAll(h http.Header) {
-	web.AllowAnyOrigin(h)
-	h["Access-Control-Expose-Headers"] = []string{"ETag, Link"}
-	h["Cross-Origin-Resource-Policy"] = []string{"cross-origin"}
 }
 
 func newResponse(kind string, body []byte) *response {

@@ -30,8 +30,6 @@ func (s *Site) robots(r *request) (*response, error) {
 	return newResponse(textType, []byte(text.String())), nil
 }
 
-const miningPath = "/.well-known/tdmrep.json"
-
 // mining says in the form of the TDM Reservation Protocol of the W3C whether texts may be mined.
 func (s *Site) mining(r *request) (*response, error) {
 	reserved, policy := 0, ""
@@ -39,5 +37,5 @@ func (s *Site) mining(r *request) (*response, error) {
 		reserved, policy = 1, r.snap.Catalog.URL+"/licence"
 	}
 	said := object{"location", "/", "tdm-reservation", reserved, "tdm-policy", policy}
-	return newResponse(jsonType, wire.AppendJSON(nil, []object{said})), nil
+	return newResponse("application/json; charset=utf-8", wire.AppendJSON(nil, []object{said})), nil
 }

@@ -48,7 +48,7 @@ func New(cfg Config) *Site {
 	s.handleList("/cimetiere", s.listRetired)
 	s.handle(catalog.RetiredKind.Address+"{slug}", s.showRetired)
 	s.handleBoth(upcomingPath, s.upcoming)
-	s.handle(calendarPath, s.icalendar)
+	s.handle("/calendrier.ics", s.icalendar)
 	s.handleBoth(reference.Path, s.docs)
 	for _, p := range s.reference.Pages() {
 		s.handleBoth(p.Path, s.docs)
@@ -68,7 +68,7 @@ func New(cfg Config) *Site {
 	s.handle("/site.webmanifest", s.manifest)
 	s.handle("/opensearch.xml", s.openSearch)
 	s.handle("/.well-known/security.txt", s.securityContact)
-	s.handle(miningPath, s.mining)
+	s.handle("/.well-known/tdmrep.json", s.mining)
 	s.handlePicture("/favicon.ico", s.icon)
 	s.handlePicture("/apple-touch-icon.png", s.icon)
 	for _, path := range manifestIcons {

@@ -1,7 +1,6 @@
 package site
 
 import (
-	"palmares/internal/catalog"
 	"palmares/internal/chart"
 	"palmares/internal/french"
 	"palmares/internal/markdown"
@@ -37,7 +36,9 @@ func (row *toolRow) Scores() *scoreHistory {
 	for n, label := range []string{"Note", w.figures["verifiability"], w.figures["obsolescence"]} {
 		cells, changed := make([]string, len(h.Rows)), false
 		for i := range t.ScoreHistory {
-			before, after := figuresOf(&t.ScoreHistory[i], n)
+			c := &t.ScoreHistory[i]
+			before := [...]*float64{c.OldScore, c.OldVerifiability, c.OldObsolescence}[n]
+			after := [...]*float64{c.NewScore, c.NewVerifiability, c.NewObsolescence}[n]
 			cells[i] = figure(after)
 			if !sameFigure(before, after) {
 				cells[i] = figure(before) + " → " + figure(after)
@@ -53,14 +54,6 @@ func (row *toolRow) Scores() *scoreHistory {
 		}
 	}
 	return h
-}
-
-// figuresOf returns what a change made of the score, the verifiability or the obsolescence, by number.
-func figuresOf(c *catalog.ScoreChange, n int) (before, after *float64) {
-	all := [...][2]*float64{
-		{c.OldScore, c.NewScore}, {c.OldVerifiability, c.NewVerifiability}, {c.OldObsolescence, c.NewObsolescence},
-	}
-	return all[n][0], all[n][1]
 }
 
 // figure formats a figure, which is nil if it was not measured.

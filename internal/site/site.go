@@ -157,7 +157,10 @@ func (s *Site) register(pattern string, page pageFunc, hasParameters bool) {
 		}
 		isOpen := req.markdown || r.Pattern == llmsPath || r.Pattern == badgePath // to programs, also those in a browser
 		if isOpen && s.cfg.Preview == nil {
-			openToAll(w.Header())
+			// Pages of other origins may read the response.
+			web.AllowAnyOrigin(w.Header())
+			w.Header()["Access-Control-Expose-Headers"] = []string{"ETag, Link"}
+			w.Header()["Cross-Origin-Resource-Policy"] = []string{"cross-origin"}
 			if r.Method == http.MethodOptions {
 				web.WritePreflight(w)
 				return

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"palmares/internal/chart"
+	"palmares/internal/chronicle"
 	"palmares/internal/markdown"
 )
 
@@ -23,8 +24,20 @@ const (
 )
 
 func (s *Site) showTool(r *request) (*response, error) {
+	// The feed of a tool goes on when it is retired: whoever follows it learns that from the feed.
 	if slug, ok := strings.CutSuffix(r.PathValue("slug"), feedSuffix); ok {
-		return r.toolFeed(slug)
+		f, ok := chronicle.Find(r.snap, slug)
+		switch {
+		case !ok:
+			return nil, notFound("Aucun outil n’est connu sous ce nom.")
+		case f.Slug != slug:
+			return redirect("/outils/"+f.Slug+feedSuffix, ""), nil
+		}
+		path := "/outils/" + slug + feedSuffix
+		return r.kept(path, func() (*response, error) {
+			return r.atom(path, f.Path, r.snap.Catalog.Name+"\u00a0: "+f.Name, "Les dernières modifications "+of(f.Name),
+				chronicle.On(r.snap, f.Topic()))
+		})
 	}
 	t, redirect, err := r.tool("/outils/")
 	if t == nil {

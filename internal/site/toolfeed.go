@@ -21,23 +21,6 @@ func feedOf(path, name string) *link {
 	return &link{path + feedSuffix, "Dernières modifications\u00a0: " + name}
 }
 
-// toolFeed is the feed of the changes of one tool. It goes on when the tool is retired: whoever
-// follows it learns that from the feed.
-func (r *request) toolFeed(slug string) (*response, error) {
-	f, ok := chronicle.Find(r.snap, slug)
-	switch {
-	case !ok:
-		return nil, notFound("Aucun outil n’est connu sous ce nom.")
-	case f.Slug != slug:
-		return redirect("/outils/"+f.Slug+feedSuffix, ""), nil
-	}
-	path := "/outils/" + slug + feedSuffix
-	return r.kept(path, func() (*response, error) {
-		return r.atom(path, f.Path, r.snap.Catalog.Name+"\u00a0: "+f.Name, "Les dernières modifications "+of(f.Name),
-			chronicle.On(r.snap, f.Topic()))
-	})
-}
-
 // chosenFeed is the feed of the tools that the parameter names. A set has one address.
 func (r *request) chosenFeed() (*response, error) {
 	refused := func(status int, text string) (*response, error) {

@@ -3,6 +3,7 @@ package site
 import (
 	"slices"
 
+	"palmares/internal/catalog"
 	"palmares/internal/french"
 	"palmares/internal/search"
 	"palmares/internal/snapshot"
@@ -115,7 +116,12 @@ func (p *toolsPage) show(r *request, found *snapshot.Found) {
 		}
 		return
 	}
-	p.Notices = r.notices(p.Query, found.Retired)
+	if slug, ok := r.snap.Aliases[catalog.ToolKind][normalize(p.Query)]; ok {
+		p.Notices = append(p.Notices, notice{Name: r.snap.Catalog.Tool(slug).Name, Href: "/outils/" + slug})
+	}
+	for _, t := range found.Retired {
+		p.Notices = append(p.Notices, notice{Name: t.Name, Href: catalog.RetiredKind.Address + t.Slug, Retired: true})
+	}
 	for i := range found.Request.Constraints {
 		p.Conditions = append(p.Conditions, condition{conditionLabel(&found.Request, i), p.Filters.with("q", found.Request.Without(i))})
 	}

@@ -94,7 +94,18 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	var list struct{ Data []catalog.CategoryItem }
 	decode(snap.Stats(), &v.Stats)
 	decode(snap.Categories().Body(), &list)
-	v.setCategories(list.Data)
+	// The publisher's order is that of catalogue.yaml.
+	position := map[string]int{}
+	for _, c := range v.snap.Catalog.Categories {
+		position[c.Slug] = c.Position
+		v.labels[c.Slug] = c.Label
+		for _, alias := range c.Aliases {
+			v.categoryAliases[alias] = c.Slug
+		}
+	}
+	slices.SortStableFunc(list.Data,
+		func(a, b catalog.CategoryItem) int { return cmp.Compare(position[a.Slug], position[b.Slug]) })
+	v.categories = list.Data
 	v.menus = newMenus(snap.Catalog)
 	v.addresses = &markdown.Addresses{Catalog: snap.Catalog}
 	for _, i := range snap.Comparisons("", firstItems(len(snap.Published))).IDs() {
@@ -105,7 +116,18 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	for i := range snap.Catalog.Retired {
 		v.reasons[snap.Catalog.Retired[i].Reason]++
 	}
-	v.indexTexts()
+	// Articles by tool and by category, and authors by name.
+	v.articles = v.snap.Newest
+	for _, a := range v.articles {
+		for _, slug := range a.Tools {
+			v.articlesOf[slug] = append(v.articlesOf[slug], a)
+		}
+		v.articlesOf[catalog.CategoryTopic+a.Category] = append(v.articlesOf[catalog.CategoryTopic+a.Category], a)
+	}
+	for i := range v.snap.Catalog.Authors {
+		a := &v.snap.Catalog.Authors[i]
+		v.people[a.Name] = a
+	}
 	v.announced = sync.OnceValue(v.allAnnounced)
 	v.ended = sync.OnceValue(v.endedPages)
 	v.works = sync.OnceValue(v.allWorks)
@@ -115,22 +137,6 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	v.maps = sync.OnceValue(func() *market.Maps { return market.NewMaps(snap.Catalog) })
 	v.medians = sync.OnceValue(func() map[[2]string]catalog.Value { return newMedians(snap.Catalog) })
 	return v
-}
-
-// setCategories sets the categories, given in the order of the API. The publisher's
-// order is that of catalogue.yaml.
-func (v *view) setCategories(items []catalog.CategoryItem) {
-	position := map[string]int{}
-	for _, c := range v.snap.Catalog.Categories {
-		position[c.Slug] = c.Position
-		v.labels[c.Slug] = c.Label
-		for _, alias := range c.Aliases {
-			v.categoryAliases[alias] = c.Slug
-		}
-	}
-	slices.SortStableFunc(items,
-		func(a, b catalog.CategoryItem) int { return cmp.Compare(position[a.Slug], position[b.Slug]) })
-	v.categories = items
 }
 
 // each returns what a function makes of every element of a list.

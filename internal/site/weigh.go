@@ -73,7 +73,13 @@ func readWishes(query string, c *catalog.Category) *wishes {
 	if len(weights) > 0 && len(w.problems) == 0 {
 		w.weights = weightsOf(c, func(slug string) float64 { return weights[slug] })
 	}
-	w.readSort(c, given.Get("tri"))
+	switch column, sort := strings.TrimPrefix(given.Get("tri"), "-"), given.Get("tri"); {
+	case sort == "" || sort == byScore && w.weights == nil:
+	case column == byName, column == byScore, column == byPrice, c.Criterion(column) != nil:
+		w.sort = sort
+	default:
+		w.refuse("Ce tri n’existe pas\u00a0: choisissez une colonne du tableau.")
+	}
 	w.isNormal = !fromForm && len(given["poids"]) < 2 && given.Get("poids") == w.parameter(c)
 	return w
 }
@@ -119,16 +125,6 @@ const (
 	byScore = "_note"
 	byPrice = "_prix"
 )
-
-func (w *wishes) readSort(c *catalog.Category, given string) {
-	switch column := strings.TrimPrefix(given, "-"); {
-	case given == "" || given == byScore && w.weights == nil:
-	case column == byName, column == byScore, column == byPrice, c.Criterion(column) != nil:
-		w.sort = given
-	default:
-		w.refuse("Ce tri n’existe pas\u00a0: choisissez une colonne du tableau.")
-	}
-}
 
 // parameter returns the weights as addresses have them; "" for none.
 func (w *wishes) parameter(c *catalog.Category) string {

@@ -7,8 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-const securityPath = "/.well-known/security.txt"
-
 // What the format allows in names, in characters.
 const (
 	maxShortName = 16
@@ -19,7 +17,7 @@ const (
 func (s *Site) openSearch(r *request) (*response, error) {
 	name := r.snap.Catalog.Name
 	short, _ := splitName(name)
-	return newResponse(openSearchType, textOf("opensearch.xml", struct{ Base, Short, Long string }{
+	return newResponse("application/opensearchdescription+xml", textOf("opensearch.xml", struct{ Base, Short, Long string }{
 		s.baseURL(r), firstWords(short, maxShortName), firstWords(name, maxLongName),
 	})), nil
 }
@@ -50,7 +48,7 @@ func (s *Site) securityContact(r *request) (*response, error) {
 	text := "Contact: " + to + "\nExpires: " +
 		s.cfg.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, securityLasts).Format(time.RFC3339) +
 		"\nPreferred-Languages: fr\n"
-	if own := s.baseURL(r) + securityPath; isHTTPS(own) {
+	if own := s.baseURL(r) + "/.well-known/security.txt"; isHTTPS(own) {
 		text += "Canonical: " + own + "\n"
 	}
 	a := newResponse(textType, []byte(text))

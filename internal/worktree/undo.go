@@ -21,7 +21,18 @@ const maxUndone = 200
 // that Undoes the version has them, or the next one would bring everything back. A ConflictError lists files that were changed since.
 func (f *Folder) Undo(ctx context.Context, version int64) ([]Change, error) {
 	if f.repo == nil {
-		return f.remembered(version)
+		var changes []Change
+		data, err := os.ReadFile(f.beforeFile(version))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, errUnknown
+		}
+		if err == nil {
+			err = json.Unmarshal(data, &changes)
+		}
+		if err != nil {
+			return nil, explain(err)
+		}
+		return changes, checkBases(changes, f.Read)
 	}
 	before, after, err := f.commitsOf(ctx, version)
 	if err != nil {
@@ -91,21 +102,6 @@ func (f *Folder) remember(version int64, changes []Change) error {
 		err = errors.Join(err, os.Remove(name))
 	}
 	return errors.Join(err, f.replace(f.beforeFile(version), data))
-}
-
-// remembered is Undo outside git.
-func (f *Folder) remembered(version int64) (changes []Change, err error) {
-	data, err := os.ReadFile(f.beforeFile(version))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errUnknown
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &changes)
-	}
-	if err != nil {
-		return nil, explain(err)
-	}
-	return changes, checkBases(changes, f.Read)
 }
 
 // commitsOf returns the commits of a version and of the one before it; "" if they are not known.
