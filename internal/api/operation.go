@@ -91,7 +91,7 @@ func getEmbeddings(r *request) (web.Response, error) {
 		if _, active := r.Snapshot.Tool(r.Slug); active {
 			return web.Response{}, web.NewError(web.CodeNotInEmbeddingsSet,
 				"L’outil "+web.Quote(r.Slug)+" n’est pas dans la sélection des "+strconv.Itoa(catalog.TopSetSize)+
-					" outils qui ont des extraits : sa fiche est à /api/v1/tools/"+r.Slug+".")
+					" outils qui ont des extraits\u00a0: sa fiche est à /api/v1/tools/"+r.Slug+".")
 		}
 	}
 	return a, err
@@ -105,7 +105,7 @@ func getComparison(r *request) (web.Response, error) {
 		return renamed(r, "/api/v1/comparatifs/"+slug), nil
 	}
 	return missing, web.NewError(web.CodeComparisonNotFound,
-		"Aucun comparatif n’a l’identifiant "+web.Quote(r.Slug)+" : la liste est à /api/v1/comparatifs.")
+		"Aucun comparatif n’a l’identifiant "+web.Quote(r.Slug)+"\u00a0: la liste est à /api/v1/comparatifs.")
 }
 
 // renamed redirects to the current slug of a record.

@@ -193,7 +193,7 @@ func (h *Handler[S]) run(r *Request[S], at *Route[S]) (Response, error) {
 				" : cette API ne fait que lire, utilisez GET ou HEAD.")
 		}
 		if len(r.URL.Path)+len(r.URL.RawQuery) > maxURL {
-			return Response{}, Invalid("", "L’adresse est trop longue : "+strconv.Itoa(maxURL)+" octets au plus.")
+			return Response{}, Invalid("", "L’adresse est trop longue\u00a0: "+strconv.Itoa(maxURL)+" octets au plus.")
 		}
 	}
 	if at == nil {
