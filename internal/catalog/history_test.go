@@ -336,6 +336,18 @@ func TestARetiredToolThatIsAbsorbedIsRemovedAndItsHistoryIsNotJoined(t *testing.
 	}
 }
 
+func TestAHistoryIsNotThatOfARemovedToolWithTheSameSlug(t *testing.T) {
+	first := with(tool("a", history(entry("2025-01-01", "8 €/mois", "10 €/mois"))), tool("b"))
+	publish(t, &Catalog{}, first, "2026-01-01")
+	second := with(tool("b"))
+	publish(t, first, second, "2026-01-02")
+	third := with(tool("a", func(t *Tool) { t.Aliases = []string{"b"} }))
+	publish(t, second, third, "2026-01-03")
+	if got := prices(third, "a"); len(got) > 0 {
+		t.Errorf("the tool that b was has the history %q", got)
+	}
+}
+
 func TestARetiredToolRemembersWhatItHad(t *testing.T) {
 	score := 7.5
 	tool := func(price string) *Tool {

@@ -139,3 +139,16 @@ func TestNewToolsDoNotHideWhatOthersTell(t *testing.T) {
 		t.Errorf("without new tools: %+v", known)
 	}
 }
+
+func TestAToolTellsItsPastWhereMoreHappenedThanIsKept(t *testing.T) {
+	s := snapshot.Build(past(), 1, "2026-09-10")
+	for i := range catalog.KeptEntries {
+		s.Entries = append(s.Entries, catalog.Entry{
+			Kind: "outil", First: fmt.Sprint("t", i), What: catalog.WhatRemoved, Day: "2026-09-10", At: "2026-09-10T08:00:00Z",
+		})
+	}
+	got := lines(s, chronicle.On(s, catalog.ToolTopic+"bourdon"))
+	if len(got) != 1 || !strings.HasPrefix(got[0], "2026-09-03 | Bourdon : ") {
+		t.Errorf("the feed of a tool has %q", got)
+	}
+}
