@@ -100,7 +100,7 @@ type endpointPage struct {
 	Deliveries []deliveryRow
 	Recoveries []webhook.Recovery
 	Oldest     time.Time // since when events can be recovered
-	BadDay     string    // what is wrong with the day to recover from
+	BadDay     string    // the problem of the day to recover from
 }
 
 func (p *endpoints) showEndpoint(r *request) (*response, error) { return p.endpoint(r, nil, "") }

@@ -11,7 +11,7 @@ import (
 	"palmares/internal/wire"
 )
 
-// parameters are those that any operation reads.
+// parameters are the names of all query parameters.
 var parameters = []string{"page", "limit", "category", "score_min", "obsolescence_max", "sort", "reason"}
 
 func params(r *request) *web.Params {

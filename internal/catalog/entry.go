@@ -81,7 +81,8 @@ func (e *Entry) IsOn(topics []string) bool {
 	return slices.ContainsFunc(topics, func(topic string) bool { return topic == "" || slices.Contains(e.Topics, topic) })
 }
 
-// Says reports whether two states of an entry tell a reader the same. The price beside an announced one is that of its day.
+// Says reports whether two states of an entry tell a reader the same. The price beside an announced price is as old as the
+// announcement and makes no difference.
 func (e *Entry) Says(o *Entry) bool {
 	if e.Withdrawn || o.Withdrawn {
 		return e.Withdrawn == o.Withdrawn
@@ -257,7 +258,8 @@ func checksum(text string) string {
 // of a large one no more than lists show.
 func (c *Catalog) PastEntries() (all []Entry) {
 	for _, t := range c.Tools {
-		if all = append(all, t.Entries()...); len(all) > 4*KeptEntries {
+		all = append(all, t.Entries()...)
+		if len(all) > 4*KeptEntries {
 			all = lastEntries(all)
 		}
 	}

@@ -103,7 +103,7 @@ type Freshness struct {
 }
 
 // FreshnessOf returns how the price of a tool is known on a day: by the later one of what somebody
-// read and what was seen at its source. Of a price that is not public, only a quotation is known.
+// read and what was seen at its source. A price that is not public has nothing but its quotation.
 func (c *Catalog) FreshnessOf(t *Tool, today string) (f Freshness) {
 	if t.PriceQuote == "" && !IsPublic(t.Pricing, t.Price) {
 		return f

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A teller compares the catalogue in the morning of a day with that of now.
+// A teller compares the catalogue in the morning of a day with the present one.
 type teller struct {
 	morning, now *Catalog
 	at           string
@@ -118,7 +118,8 @@ func (w *teller) tellNewcomer(was *life, t *Tool) *Tool {
 	last := w.morning.Past[t.Slug]
 	if was.retired == nil && last == nil && w.morning.Gone[ToolKind][t.Slug] != ToolKind.First(t) {
 		e := t.entry(WhatNew)
-		if e.Day = t.AddedAt; t.TestedAt != "" {
+		e.Day = t.AddedAt
+		if t.TestedAt != "" {
 			e.What, e.Day, e.New = WhatTest, t.TestedAt, t.TestedAt
 		}
 		w.tell(e)
@@ -246,7 +247,8 @@ func (w *teller) tellAnnounced(prior, t *Tool) {
 		e := t.entry(WhatAnnounced)
 		was, noted := of(before, a.From)
 		e.Field, e.Old = a.From, was
-		if e.New, e.Note = of(after, a.From); e.New == "" {
+		e.New, e.Note = of(after, a.From)
+		if e.New == "" {
 			e.Note = noted
 		}
 		happened := slices.ContainsFunc(t.PriceHistory, func(p PriceChange) bool { return p.ChangedAt == a.From })
@@ -271,7 +273,8 @@ func (w *teller) tellTexts(k *Kind, slugs []string) {
 	for _, first := range firstsOf(before, after) {
 		was, is := before[first], after[first]
 		e := is.entry(k, first, WhatText)
-		if e.Old, e.New = checksum(was.words), checksum(is.words); e.Old == "" {
+		e.Old, e.New = checksum(was.words), checksum(is.words)
+		if e.Old == "" {
 			e.Day = is.day
 		} else if e.New == "" {
 			e = was.entry(k, first, WhatRemoved)

@@ -147,7 +147,8 @@ func (w *entryPage) read(ctx context.Context, told []catalog.Entry, today string
 		}
 		for i := range rows {
 			id := rows[i].ID()
-			if w.last[id] = &rows[i]; rows[i].Version < w.first {
+			w.last[id] = &rows[i]
+			if rows[i].Version < w.first {
 				w.before[id] = w.last[id]
 			}
 		}
@@ -160,7 +161,7 @@ func (w *entryPage) read(ctx context.Context, told []catalog.Entry, today string
 // goes on from what was told of today. What happened to a tool before it left stays, too.
 func (w *entryPage) merge(told []catalog.Entry, ofDay []string, today string) {
 	var follow []catalog.Entry
-	isKnown, hasLeft := map[string]bool{}, map[string]bool{}
+	isKnown, hasLeft := map[string]bool{}, map[string]bool{} // by id, and by kind and oldest slug
 	for _, e := range told {
 		if e.At != "" {
 			if w.isTold(&e) {
@@ -171,7 +172,9 @@ func (w *entryPage) merge(told []catalog.Entry, ofDay []string, today string) {
 				e.Withdrawn = e.Old == e.New && e.What != catalog.WhatNew
 			}
 		}
-		hasLeft[e.First] = hasLeft[e.First] || e.What == catalog.WhatRetired || e.What == catalog.WhatRemoved
+		if e.What == catalog.WhatRetired || e.What == catalog.WhatRemoved {
+			hasLeft[e.Kind+"/"+e.First] = true
+		}
 		last := w.last[e.ID()]
 		isQuiet := last == nil && !e.Withdrawn || last != nil && last.At == ""
 		if !isKnown[e.ID()] && (e.At != "" || isQuiet) {
@@ -185,13 +188,15 @@ func (w *entryPage) merge(told []catalog.Entry, ofDay []string, today string) {
 		}
 		isKnown[id] = true
 		e := *w.last[id]
-		if hasLeft[e.First] && e.What != catalog.WhatRestored {
+		if hasLeft[e.Kind+"/"+e.First] && e.What != catalog.WhatRestored {
 			continue
 		}
-		if e.Withdrawn = true; w.before[id] != nil {
+		e.Withdrawn = true
+		if w.before[id] != nil {
 			e = *w.before[id]
 		}
-		if e.At = w.at; w.last[id].At == "" {
+		e.At = w.at
+		if w.last[id].At == "" {
 			e.At = ""
 		}
 		w.add(e)

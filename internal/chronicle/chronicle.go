@@ -129,7 +129,8 @@ func find(s *snapshot.Snapshot, slug string) (Followed, bool) {
 func FollowedOn(s *snapshot.Snapshot, topic string) (f Followed, ok bool) {
 	first, isTool := strings.CutPrefix(topic, catalog.ToolTopic)
 	for _, kind := range []*catalog.Kind{catalog.ToolKind, catalog.RetiredKind} {
-		if f, ok = find(s, s.Present(kind, first)); isTool && ok && f.First == first {
+		f, ok = find(s, s.Present(kind, first))
+		if isTool && ok && f.First == first {
 			return f, true
 		}
 	}

@@ -204,7 +204,8 @@ func Values(e *catalog.Entry) (old, now, note string) {
 	for i, text := range values {
 		if strings.Contains(text, "\t") {
 			p := catalog.ParsePrice(text)
-			if values[i] = p.Display; p.Display == "" || p.Display == catalog.Converted {
+			values[i] = p.Display
+			if p.Display == "" || p.Display == catalog.Converted {
 				values[i] = catalog.WrittenPrice(p.Pricing, p.Price)
 			}
 		}

@@ -320,7 +320,8 @@ func (d *copies) form(r *request, c *draft, e *edition.Edition, messages ...stri
 	problems, others := problemsOf(e.Problems, c.Path, c.doc)
 	data.General, data.Others = append(messages, problems[""]...), findings(others)
 	data.Warnings = warningsOf(e, c)
-	if data.IsOutdated = c.isOutdated; c.isOutdated {
+	if c.isOutdated {
+		data.IsOutdated = true
 		data.Fields, data.Passages = c.changed()
 	}
 	if c.doc == nil {

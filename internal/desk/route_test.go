@@ -23,7 +23,7 @@ import (
 var everybody = []string{"", "visiteur", "Cleo", "Bob", "Ada"}
 
 // An accountRow is what a route of the account is tried with, and the statuses for a visitor, for somebody
-// else, and for Ada, to whom SESSION, KEY, ENDPOINT and DELIVERY belong. LINK signs in.
+// else, and for Ada, the owner of SESSION, KEY, ENDPOINT and DELIVERY. LINK signs in.
 type accountRow struct {
 	path              string
 	visitor, who, ada int
