@@ -259,6 +259,8 @@ func FuzzSectionsHaveDistinctValidIDs(f *testing.F) {
 	for _, s := range []string{
 		"## A {#b}\n\ntexte\n\n## B", "a\n-\n\n## A", "##  A\t{#x}", "## A{#b}\n## b", "  ## É\n## e", "##\u00a0a\n\n## a", "    ## A\n\n## A",
 		"## A \\{#b}\n## a-b", "## &eacute;\n## e", "- ## A\n\n## A", "## a\n\r## a", "##\ta\n## a\n===", "x\n## Introduction", "## a\v\n## a",
+		"a\n\n## b\n\nc\n\n## d {#e}\n\n- f\n## g", "```\n## a\n```\n\n## b", "> ## a\n## b", "[a]\n\n## b\n\n[a]: /c", "## a\n\n<br>\n## b",
+		"1. a\n\n   ## b\n\n## c", "a[^1]\n\n## b[^1]\n\n[^1]: c", "`a\n## b`", "    a\n## b", "- a\n    ```\n## b\n    ```",
 	} {
 		f.Add(s)
 	}
@@ -279,6 +281,13 @@ func FuzzSectionsHaveDistinctValidIDs(f *testing.F) {
 		}
 		if (twice || wrong) && CheckSections(body).Problems == nil {
 			t.Errorf("%q has sections %v, but no problem", body, sections)
+		}
+		var cut []catalog.Section
+		for _, part := range Cut(body) {
+			cut = append(cut, Sections(part)...)
+		}
+		if diff := cmp.Diff(sections, cut); diff != "" && CheckSections(body).Problems == nil {
+			t.Errorf("%q is cut into other sections: %s", body, diff)
 		}
 		Plain(body)
 	})

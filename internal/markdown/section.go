@@ -62,6 +62,30 @@ func (d *document) split() []section {
 	return sections
 }
 
+// Cut returns the parts of a text that Sections splits it into, as they are written, without parsing
+// it: what the beginnings of its lines tell. A text whose sections these may not tell, or not without each
+// other, is one part.
+func Cut(body string) (parts []string) {
+	if strings.Contains(body, "]:") { // a footnote, or the address of a link
+		return []string{body}
+	}
+	start, end := 0, 0
+	for line := range strings.Lines(body) {
+		begin := strings.TrimLeft(line, " ")
+		switch {
+		case strings.HasPrefix(line, "## "):
+			parts = append(parts, body[start:end])
+			start = end
+		case strings.HasPrefix(begin, "##") && !strings.HasPrefix(line, "###"),
+			strings.HasPrefix(begin, "<"), strings.HasPrefix(begin, "```"), strings.HasPrefix(begin, "~~~"),
+			strings.HasPrefix(begin, "-") && strings.Trim(begin, "- \t\r\n") == "":
+			return []string{body} // a heading or a block of another form
+		}
+		end += len(line)
+	}
+	return append(parts, body[start:])
+}
+
 func hasPicture(n ast.Node) bool {
 	found := false
 	walk(n, func(n ast.Node) { found = found || n.Kind() == ast.KindImage })

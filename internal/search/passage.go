@@ -21,7 +21,7 @@ type Passage struct {
 const MaxSnippet = 240
 
 // Passages finds the passages that answer one query. Making it costs about as much as a
-// search, each passage the parsing of a review: callers ask for the hits that they show.
+// search, each passage the parsing of a section: callers ask for the hits that they show.
 type Passages struct {
 	x     *Index
 	forms map[string]match
@@ -74,19 +74,50 @@ func (x *Index) idfOf(q *queryWord) float32 {
 	return x.idf(min(have, len(x.tools)))
 }
 
+// maxReview is how much of a review is searched for a passage, in bytes.
+const maxReview = 64 << 10
+
 // Best returns the passage of a tool. If its review has no word of the query, it is the
 // tagline. Words of its own name, which any section may have, do not count.
 func (p *Passages) Best(tool int) Passage {
 	t := p.x.tools[tool]
 	name := Words(t.Name)
 	best, most := Passage{Snippet: shorten(t.Tagline, 0)}, float32(0)
-	for _, section := range markdown.Sections(t.Body) {
-		heading, text := split(section, t.Body)
+	part := p.part(truncate(t.Body, maxReview), name)
+	for _, section := range markdown.Sections(part) {
+		heading, text := split(section, part)
 		matches := p.matches(text, name)
 		value := p.value(matches) + p.value(p.matches(heading, name))/2
 		if value > most {
 			most = value
 			best = Passage{Section: section.ID, Heading: heading, Snippet: shorten(text, p.window(matches))}
+		}
+	}
+	return best
+}
+
+// part returns the part of a review that answers best, as it is written: only that is parsed.
+func (p *Passages) part(body string, without []string) (best string) {
+	var ofText, ofHeading []found
+	matches := &ofText
+	words := splitter{emit: func(word []byte, extra bool) {
+		if m, ok := p.forms[string(word)]; ok && !extra && !slices.Contains(without, string(word)) {
+			*matches = append(*matches, found{match: m})
+		}
+	}}
+	most := float32(0)
+	for _, part := range markdown.Cut(body) {
+		ofText, ofHeading = ofText[:0], ofHeading[:0]
+		Prose(part, func(text string, isHeading bool) {
+			matches = &ofText
+			if isHeading {
+				matches = &ofHeading
+			}
+			words.add(text)
+		})
+		words.end()
+		if value := p.value(ofText) + p.value(ofHeading)/2; value > most {
+			best, most = part, value
 		}
 	}
 	return best
@@ -101,7 +132,9 @@ func split(s catalog.Section, body string) (heading, text string) {
 	// No-break spaces stay.
 	words := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\n' })
 	for i, word := range words {
-		words[i] = address.ReplaceAllString(word, "$1")
+		if strings.Contains(word, "://") {
+			words[i] = address.ReplaceAllString(word, "$1")
+		}
 	}
 	return heading, strings.Join(words, " ")
 }
