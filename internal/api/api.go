@@ -23,6 +23,8 @@ type Config struct {
 	Callers web.Authorizer
 	// Meter counts requests; nil if there are no quotas.
 	Meter *quota.Meter
+	// Places are described in web.Config.
+	Places *web.Places
 	// BaseURL is where callers find the API; "" for the URL of the catalogue.
 	BaseURL string
 }
@@ -41,7 +43,7 @@ func New(cfg Config) *web.Handler[snapshot.Snapshot] {
 	h := web.NewHandler(web.Config[snapshot.Snapshot]{
 		Snapshot: cfg.Snapshot, Header: (*snapshot.Snapshot).SetHeader,
 		Bulk:    func(s *snapshot.Snapshot) bool { return s.Catalog.HasDataset() },
-		Callers: cfg.Callers, Meter: cfg.Meter, Public: true,
+		Callers: cfg.Callers, Places: cfg.Places, Meter: cfg.Meter, Public: true,
 		// A slash that is written %2F is not a slash.
 		IsPath: func(u *url.URL) bool { return !strings.Contains(strings.ToLower(u.RawPath), "%2f") },
 		Fallback: func(*request) (web.Response, error) {

@@ -46,6 +46,8 @@ type Config struct {
 	Meter *quota.Meter
 	// Quota is how many calls a network without a key has in a day.
 	Quota int
+	// Places are where calls are served; nil if nobody waits for others.
+	Places *web.Places
 	// Local says that the server is for this machine only: requests for other hosts are then
 	// refused, so that no page of the web can reach it under a name of its own.
 	Local bool
@@ -62,7 +64,7 @@ type Config struct {
 func NewCalls() *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "palmares_mcp_calls_total",
-		Help: "Calls of tools at /mcp, by tool and outcome: answered, refused (wrong arguments), quota, failed.",
+		Help: "Calls of tools at /mcp, by tool and outcome: answered, refused (wrong arguments), quota, busy, failed.",
 	}, []string{"tool", "outcome"})
 }
 
@@ -139,8 +141,8 @@ func newServer(title, advice, version string) *mcp.Server {
 	return server
 }
 
-// callerKey is that of a web.Caller in the context of a request.
-type callerKey struct{}
+// requestKey is that of a request in its context, which has the caller.
+type requestKey struct{}
 
 // ServeHTTP serves one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -169,9 +171,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // admitted returns the response to a request whose caller is known.
 func (h *Handler) admitted(r *web.Request[snapshot.Snapshot]) (web.Response, error) {
-	caller := r.Caller
 	return web.Response{Handler: http.HandlerFunc(func(w http.ResponseWriter, hr *http.Request) {
-		h.serve(w, hr.WithContext(context.WithValue(hr.Context(), callerKey{}, caller)))
+		h.serve(w, hr.WithContext(context.WithValue(hr.Context(), requestKey{}, r)))
 	})}, nil
 }
 
@@ -211,9 +212,15 @@ func (h *Handler) serveCall(
 			result, outcome = c.failed(web.CodeInternal.Info().Text, "/docs", ""), "failed"
 		}
 	}()
-	if text, resetAt := h.count(ctx); text != "" {
+	r, _ := ctx.Value(requestKey{}).(*web.Request[snapshot.Snapshot])
+	if text, resetAt := h.count(ctx, r.Caller); text != "" {
 		return c.failed(text, "/tarifs", resetAt), "quota"
 	}
+	leave, err := h.cfg.Places.Enter(r.WithContext(ctx))
+	if err != nil {
+		return c.failed(web.AsError(err).Text, "/docs", ""), "busy"
+	}
+	defer leave()
 	content, err := t.call(c)
 	if err != nil {
 		path := "/docs"
@@ -226,9 +233,8 @@ func (h *Handler) serveCall(
 }
 
 // count takes one call off the caller's quota, and says so if none is left.
-func (h *Handler) count(ctx context.Context) (text, resetAt string) {
-	caller, known := ctx.Value(callerKey{}).(web.Caller)
-	if h.cfg.Meter == nil || !known {
+func (h *Handler) count(ctx context.Context, caller web.Caller) (text, resetAt string) {
+	if h.cfg.Meter == nil {
 		return "", ""
 	}
 	subject := caller.Subject

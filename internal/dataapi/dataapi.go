@@ -30,6 +30,8 @@ type Config struct {
 	Callers web.Authorizer
 	// Meter counts requests, as for /api; nil if there are no quotas.
 	Meter *quota.Meter
+	// Places are described in web.Config.
+	Places *web.Places
 	// Exports has the files of the last versions. If it is nil, they are unavailable.
 	Exports *dataset.Exports
 	// StallTimeout is described in web.Config.
@@ -62,7 +64,7 @@ func New(cfg Config) *Handler {
 	h.Handler = web.NewHandler(web.Config[snapshot.Snapshot]{
 		Snapshot: cfg.Live.Snapshot, Header: (*snapshot.Snapshot).SetHeader,
 		Bulk:    func(s *snapshot.Snapshot) bool { return s.Catalog.HasDataset() },
-		Callers: cfg.Callers, Meter: cfg.Meter, Public: true, StallTimeout: cfg.StallTimeout,
+		Callers: cfg.Callers, Places: cfg.Places, Meter: cfg.Meter, Public: true, StallTimeout: cfg.StallTimeout,
 		IsPath:   func(u *url.URL) bool { return u.RawPath == "" },
 		Fallback: unlessOff(h.fallback),
 	})

@@ -20,6 +20,7 @@ import (
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
 	"palmares/internal/vault"
+	"palmares/internal/web"
 	"palmares/internal/webhook"
 	"palmares/internal/webhookapi"
 )
@@ -33,6 +34,7 @@ type dependencies struct {
 	sealer vault.Sealer
 	live   *snapshot.Live
 	meter  *quota.Meter // nil without quotas
+	places *web.Places
 	reads  *readership.Counter
 }
 
@@ -63,8 +65,9 @@ func (n *node) open(ctx context.Context) (d dependencies, err error) {
 	d.reads = readership.New(readership.Config{
 		Store: n.store.Readership, Trusted: n.cfg.Trusted, BaseURL: n.cfg.BaseURL, Now: n.cfg.Now, Log: n.log,
 	})
+	d.places = web.NewPlaces(n.cfg.Trusted)
 	n.pages = site.New(site.Config{
-		Demo: n.isDemo, Exports: n.exports, BaseURL: n.cfg.BaseURL, Readers: d.reads,
+		Demo: n.isDemo, Places: d.places, Exports: n.exports, BaseURL: n.cfg.BaseURL, Readers: d.reads,
 		Pictures: pictures{&n.demo, n.store.Pictures}, Document: api.Document(), Now: n.cfg.Now,
 	})
 	d.live, err = whenReachable(ctx, n.wait, func(ctx context.Context) (*snapshot.Live, error) {
@@ -132,7 +135,7 @@ func (n *node) wire() error {
 		return err
 	}
 	cfg := server.Config{
-		Live: d.live, Keys: keys, Site: n.pages, Log: log, Requests: n.logs, Meter: d.meter, Exports: n.exports,
+		Live: d.live, Keys: keys, Site: n.pages, Log: log, Requests: n.logs, Meter: d.meter, Places: d.places, Exports: n.exports,
 		Trusted: c.Trusted, Metrics: n.metrics, BaseURL: base,
 		MCPQuota: c.MCPQuota, Local: c.Local, Version: c.Version, Ready: n.public.Ready,
 		Webhooks: webhookapi.New(webhookapi.Config{

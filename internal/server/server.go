@@ -47,6 +47,8 @@ type Config struct {
 	Requests io.Writer
 	// Meter counts requests; nil if there are no quotas.
 	Meter *quota.Meter
+	// Places are where the APIs work, beside the site; nil if nobody waits for others.
+	Places *web.Places
 	// Exports has the files that /data serves; nil if there are none.
 	Exports *dataset.Exports
 	// Trusted are the proxies whose X-Forwarded-For is believed; none by default.
@@ -70,13 +72,15 @@ type Config struct {
 func New(cfg Config) http.Handler {
 	gate := &web.Gate{Keys: cfg.Keys, Trusted: cfg.Trusted, Log: cfg.Log}
 	return newServer(cfg, handlers{
-		api: api.New(api.Config{Snapshot: cfg.Live.Snapshot, Callers: gate.Authorize, Meter: cfg.Meter, BaseURL: cfg.BaseURL}),
+		api: api.New(api.Config{
+			Snapshot: cfg.Live.Snapshot, Callers: gate.Authorize, Meter: cfg.Meter, Places: cfg.Places, BaseURL: cfg.BaseURL,
+		}),
 		data: dataapi.New(dataapi.Config{
-			Live: cfg.Live, Callers: gate.Authorize, Meter: cfg.Meter, Exports: cfg.Exports,
+			Live: cfg.Live, Callers: gate.Authorize, Meter: cfg.Meter, Places: cfg.Places, Exports: cfg.Exports,
 			BaseURL: cfg.BaseURL,
 		}),
 		mcp: assistant.New(assistant.Config{
-			Live: cfg.Live, Callers: gate.Authorize, Meter: cfg.Meter, Quota: cfg.MCPQuota, Local: cfg.Local,
+			Live: cfg.Live, Callers: gate.Authorize, Meter: cfg.Meter, Quota: cfg.MCPQuota, Places: cfg.Places, Local: cfg.Local,
 			BaseURL: cfg.BaseURL, Version: cfg.Version, Calls: cfg.Metrics.calls, Log: cfg.Log,
 		}),
 		apiCatalog: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

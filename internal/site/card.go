@@ -12,12 +12,8 @@ import (
 	"palmares/internal/sharecard"
 )
 
-const (
-	// cardCacheSize bounds the memory for drawn cards: about 800 of them.
-	cardCacheSize = 16 << 20
-	// cardDrawings is how many are drawn at once. Each takes 30 ms and 2 MB.
-	cardDrawings = 2
-)
+// cardCacheSize bounds the memory for drawn cards: about 800 of them. Drawing one takes 30 ms and 2 MB.
+const cardCacheSize = 16 << 20
 
 // sharedCard returns the card that is drawn for a page without a picture of its own. The
 // folder is that of the page's address. The record must exist.
@@ -115,6 +111,13 @@ func (s *Site) shareCard(w http.ResponseWriter, r *request) {
 		control = cachePage
 	}
 	w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin") // other sites show it
-	draw := func(context.Context, string) ([]byte, error) { return card.PNG(), nil }
+	draw := func(ctx context.Context, _ string) ([]byte, error) {
+		leave, err := s.cfg.Places.Enter(r.WithContext(ctx))
+		if err != nil {
+			return nil, err
+		}
+		defer leave()
+		return card.PNG(), nil
+	}
 	s.writePicture(w, r, picture{hash: card.Digest(), ext: "png", control: control, read: draw, cache: s.cards})
 }

@@ -1,11 +1,28 @@
 package site
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+)
 
-// OccupyPages takes all the room for pages that are made, until the function that it returns is called.
-func (s *Site) OccupyPages(ctx context.Context) (leave func(), err error) {
-	const all = 1 << 30
-	return func() { s.making.Leave(all) }, s.making.Enter(ctx, all)
+// OccupyPages takes all places where pages are made, until the function that it returns is called.
+func (s *Site) OccupyPages(ctx context.Context) (leave func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	cancel() // nobody waits
+	var all []func()
+	for network := range 256 {
+		r := httptest.NewRequestWithContext(ctx, "GET", "/", nil)
+		r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1", network)
+		if leave, err := s.cfg.Places.Enter(r); err == nil {
+			all = append(all, leave)
+		}
+	}
+	return func() {
+		for _, leave := range all {
+			leave()
+		}
+	}
 }
 
 // MakePage returns a page of the served version from the cache, or makes it.
@@ -21,10 +38,10 @@ func (s *Site) MakePage(path string, location string, made func()) (to string) {
 }
 
 // LimitCards sets how many bytes of cards are cached.
-func (s *Site) LimitCards(most int) { s.cards = newPictureCache(most, cardDrawings) }
+func (s *Site) LimitCards(most int) { s.cards = newPictureCache(most) }
 
 // CachedCards returns how many bytes of cards are cached.
-func (s *Site) CachedCards() int { return s.cards.files.Size() }
+func (s *Site) CachedCards() int { return s.cards.Size() }
 
 // CachedPages returns how many bytes of finished pages are cached.
 func (s *Site) CachedPages() int { return s.current.Load().pages.Size() }

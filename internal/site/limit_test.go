@@ -9,10 +9,7 @@ import (
 func TestPagesThatAreMadeWaitForRoomAndTheOthersDoNot(t *testing.T) {
 	v := open(t, small())
 	v.get("/outils").ok()
-	leave, err := v.site.OccupyPages(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	leave := v.site.OccupyPages(t.Context())
 	var refused sync.WaitGroup
 	for _, path := range []string{"/outils?q=abeille", "/comparer?outils=abeille,bourdon", "/prix", "/carte.md?pricing=zzz"} {
 		refused.Go(func() {

@@ -67,14 +67,10 @@ func (s *Site) writePicture(w http.ResponseWriter, r *request, p picture) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	file, err := p.cache.files.Load(p.hash, func() ([]byte, error) {
+	file, err := p.cache.Load(p.hash, func() ([]byte, error) {
 		// Others wait for this read, so it goes on if this visitor leaves.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), pictureTimeout)
 		defer cancel()
-		if err := p.cache.reads.Enter(ctx, 1); err != nil {
-			return nil, err
-		}
-		defer p.cache.reads.Leave(1)
 		return p.read(ctx, p.hash)
 	})
 	if err != nil {
@@ -99,16 +95,11 @@ const (
 
 // A pictureCache holds pictures by hash. They are named by their content, so nothing in it is
 // ever out of date.
-type pictureCache struct {
-	files *cache.Cache[string, []byte]
-	reads *web.Limit
-}
+type pictureCache = cache.Cache[string, []byte]
 
-// newPictureCache returns an empty cache of at most most bytes, which reads up to reads
-// pictures at once.
-func newPictureCache(most, reads int) *pictureCache {
-	size := func(hash string, file []byte) int { return len(hash) + cap(file) }
-	return &pictureCache{cache.New(most, size), web.NewLimit(reads, pictureTimeout)}
+// newPictureCache returns an empty cache of at most most bytes.
+func newPictureCache(most int) *pictureCache {
+	return cache.New(most, func(hash string, file []byte) int { return len(hash) + cap(file) })
 }
 
 var errNoPictures = errors.New("no source of pictures")
@@ -118,5 +109,9 @@ func (s *Site) readPicture(ctx context.Context, hash string) ([]byte, error) {
 	if s.cfg.Pictures == nil {
 		return nil, errNoPictures
 	}
+	if err := s.reads.Enter(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer s.reads.Leave(1)
 	return s.cfg.Pictures.Read(ctx, hash)
 }

@@ -2,7 +2,6 @@ package site
 
 import (
 	"net/http"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -20,10 +19,13 @@ func New(cfg Config) *Site {
 		hasMarkdown: map[string]bool{}, sections: map[string]bool{},
 		withoutPro: sync.OnceValue(func() *reference.Reference { return reference.NewWithoutPro(cfg.Document) }),
 		compressor: web.NewCompressor(),
-		making:     web.NewLimit(max(2, runtime.GOMAXPROCS(0)), pageWait),
-		pictures:   newPictureCache(pictureCacheSize, pictureReads),
-		cards:      newPictureCache(cardCacheSize, cardDrawings),
+		reads:      web.NewLimit(pictureReads, pictureTimeout),
+		pictures:   newPictureCache(pictureCacheSize),
+		cards:      newPictureCache(cardCacheSize),
 		headers:    securityHeaders(strings.HasPrefix(cfg.BaseURL, "https://")),
+	}
+	if s.cfg.Places == nil {
+		s.cfg.Places = web.NewPlaces(nil)
 	}
 	if s.cfg.Now == nil {
 		s.cfg.Now = time.Now

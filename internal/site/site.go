@@ -12,7 +12,6 @@
 package site
 
 import (
-	"context"
 	"net/http"
 	"path"
 	"strings"
@@ -51,6 +50,8 @@ type Config struct {
 		View(r *http.Request)
 		Missed(r *http.Request, text string)
 	}
+	// Places are where pages are made, as everything else that is costly; nil for places of its own.
+	Places *web.Places
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -66,7 +67,7 @@ type Site struct {
 	hasMarkdown map[string]bool             // by pattern; pages of a slug always have it
 	sections    map[string]bool             // first segments of the paths that are served
 	compressor  *web.Compressor
-	making      *web.Limit // of pages that are made at once
+	reads       *web.Limit // of pictures
 	pictures    *pictureCache
 	cards       *pictureCache
 	current     atomic.Pointer[view] // what Show was last called with
@@ -98,29 +99,25 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 type request struct {
 	*http.Request
 	*view
-	markdown bool       // the page is requested in Markdown
-	query    string     // the parameters, of a page that reads them
-	making   *web.Limit // in which this request has room; nil for none
+	markdown bool   // the page is requested in Markdown
+	query    string // the parameters, of a page that reads them
+	leave    func() // the place where the page is made; nil for none
 }
 
-// pageWait is how long a visitor waits for others whose pages are made.
-const pageWait = 2 * time.Second
-
-// begin waits until a page may be made. Making one takes all of a processor, so there are as many at a
-// time as processors: pages that are cached, and health checks, are sent beside them.
-func (s *Site) begin(ctx context.Context, r *request) error {
-	if err := s.making.Enter(ctx, 1); err != nil {
+// begin waits until a page may be made. Pages that are cached, and health checks, are sent beside it.
+func (s *Site) begin(r *request) (err error) {
+	r.leave, err = s.cfg.Places.Enter(r.Request)
+	if err != nil {
 		return unavailable("Trop de visites", web.AsError(err).Text)
 	}
-	r.making = s.making
 	return nil
 }
 
-// end gives room to other pages.
+// end gives the place to another page.
 func (r *request) end() {
-	if r.making != nil {
-		r.making.Leave(1)
-		r.making = nil
+	if r.leave != nil {
+		r.leave()
+		r.leave = nil
 	}
 }
 
@@ -181,19 +178,16 @@ func (s *Site) run(page pageFunc, r *request) (*response, error) {
 	}
 	// Without parameters a page is the same for everybody while its version
 	// lasts. With parameters there are too many pages to keep.
-	if r.query != "" {
-		if err := s.begin(r.Context(), r); err != nil {
-			return nil, err
-		}
-		return page(r) // write ends it, once it is compressed
+	if a, ok := r.pages.Get(r.URL.Path); ok && r.query == "" {
+		return a, nil
 	}
-	return r.cachedPage(r.URL.Path, func() (*response, error) {
-		if err := s.begin(context.WithoutCancel(r.Context()), r); err != nil { // others wait for it
-			return nil, err
-		}
-		defer r.end()
+	if err := s.begin(r); err != nil { // write ends it, once the page is compressed
+		return nil, err
+	}
+	if r.query != "" {
 		return page(r)
-	})
+	}
+	return r.cachedPage(r.URL.Path, func() (*response, error) { return page(r) })
 }
 
 // notFound responds to unknown paths. A trailing slash is removed by a redirect.

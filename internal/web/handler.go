@@ -24,6 +24,8 @@ type Config[S any] struct {
 	Bulk func(*S) bool
 	// Callers identifies who sent a request. Required.
 	Callers Authorizer
+	// Places are where operations run and bodies are made; nil if these cost little.
+	Places *Places
 	// Meter counts requests; nil if they are not counted.
 	Meter *quota.Meter
 	// Public says that the API only reads and that responses are the same for everybody: they have
@@ -86,9 +88,7 @@ func NewHandler[S any](cfg Config[S]) *Handler[S] {
 	return &Handler[S]{
 		Sender: Sender{
 			public: cfg.Public, stallTimeout: cfg.StallTimeout, compressor: NewCompressor(),
-			room: &sharedLimit{
-				all: NewLimit(largeRoom, largeWait), part: callerRoom, callers: map[quota.Subject]*callerLimit{},
-			},
+			room: newSharedLimit[quota.Subject](largeRoom, callerRoom, largeWait),
 		}, cfg: cfg,
 		exact: map[string]*Route[S]{}, open: map[[2]string]*Route[S]{},
 	}
@@ -196,15 +196,20 @@ func (h *Handler[S]) run(r *Request[S], at *Route[S]) (Response, error) {
 			return Response{}, Invalid("", "L’adresse est trop longue\u00a0: "+strconv.Itoa(maxURL)+" octets au plus.")
 		}
 	}
-	if at == nil {
-		return h.cfg.Fallback(r)
+	op := h.cfg.Fallback
+	if at != nil {
+		op = at.methods[method]
 	}
-	op := at.methods[method]
 	if op == nil {
 		allowed := at.allowed()
 		return Response{}, methodNotAllowed(r.Method, allowed,
 			" ici : utilisez "+strings.ReplaceAll(allowed, ", ", " ou ")+".")
 	}
+	leave, err := h.cfg.Places.Enter(r.Request)
+	if err != nil {
+		return Response{}, err
+	}
+	defer leave()
 	return op(r)
 }
 
@@ -236,7 +241,14 @@ func (h *Handler[S]) reply(w http.ResponseWriter, r *Request[S], a *Response, er
 	if err == nil && a.Size > pieceSize && a.Status == http.StatusOK {
 		var leave func()
 		leave, err = h.room.enter(r.Context(), r.Caller.Subject, a.Size)
-		defer leave()
+		if err == nil {
+			defer leave()
+		}
+	}
+	isCached := a.Cached && asReady(w) != nil
+	var body []byte
+	if err == nil && (a.hasBody() || isCached) {
+		body, err = h.makeBody(r, a)
 	}
 	if r.admitted {
 		status := a.Status
@@ -247,8 +259,8 @@ func (h *Handler[S]) reply(w http.ResponseWriter, r *Request[S], a *Response, er
 			err = over
 		}
 	}
-	if a.Cached && asReady(w) != nil {
-		h.cache(r, a, err)
+	if isCached {
+		h.cache(r, a, body, err)
 	}
 	r.Snapshot = nil // it may be replaced, and must not stay in memory for a slow reader
 	switch {
@@ -257,8 +269,18 @@ func (h *Handler[S]) reply(w http.ResponseWriter, r *Request[S], a *Response, er
 	case a.Handler != nil:
 		a.Handler.ServeHTTP(w, r.Request)
 	default:
-		h.write(w, a)
+		h.write(w, a, body)
 	}
+}
+
+// makeBody returns the body of a prepared response as it is sent.
+func (h *Handler[S]) makeBody(r *Request[S], a *Response) ([]byte, error) {
+	leave, err := h.cfg.Places.Enter(r.Request)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return h.body(a), nil
 }
 
 // WriteInternalError sends 500 for a request whose operation failed before anything was written.

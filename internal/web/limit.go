@@ -2,12 +2,15 @@ package web
 
 import (
 	"context"
+	"net/http"
+	"net/netip"
+	"runtime"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
 
-	"palmares/internal/quota"
+	"palmares/internal/clientip"
 )
 
 // A Limit bounds the work that is under way, by number or by bytes. What finds no room waits for its
@@ -26,10 +29,13 @@ func NewLimit(most int, wait time.Duration) *Limit {
 // Enter waits for room of a size; Leave must be called with the same size. Work that is larger than
 // the limit needs all of it. The error is what to respond with.
 func (l *Limit) Enter(ctx context.Context, size int) error {
+	need := int64(min(size, l.most))
+	if l.room.TryAcquire(need) {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
-	err := l.room.Acquire(ctx, int64(min(size, l.most)))
-	if err != nil {
+	if err := l.room.Acquire(ctx, need); err != nil {
 		return NewError(CodeUnavailable, "Trop de visites à la fois en ce moment : réessayez dans quelques secondes.")
 	}
 	return nil
@@ -38,49 +44,81 @@ func (l *Limit) Enter(ctx context.Context, size int) error {
 // Leave gives room back.
 func (l *Limit) Leave(size int) { l.room.Release(int64(min(size, l.most))) }
 
-// A sharedLimit is a limit of which one caller may have a part.
-type sharedLimit struct {
+// Places are those for work that keeps a processor busy for milliseconds, such as a search or a page
+// that is not cached. Nobody else waits for a network that sends a flood: it may have half of them.
+type Places struct {
+	networks *sharedLimit[netip.Prefix]
+	trusted  []netip.Prefix
+}
+
+// placeWait is how long a visitor waits for the work of others.
+const placeWait = 2 * time.Second
+
+// NewPlaces returns as many places as processors. The proxies that are trusted say which network a
+// request is from.
+func NewPlaces(trusted []netip.Prefix) *Places {
+	most := max(2, runtime.GOMAXPROCS(0))
+	return &Places{newSharedLimit[netip.Prefix](most, most/2, placeWait), trusted}
+}
+
+// Enter waits for a place for the network of a request, which it has until leave is called. The error
+// is what to respond with. Without places, nil, nobody waits.
+func (p *Places) Enter(r *http.Request) (leave func(), err error) {
+	if p == nil {
+		return func() {}, nil
+	}
+	return p.networks.enter(r.Context(), clientip.Network(clientip.Addr(r, p.trusted)), 1)
+}
+
+// A sharedLimit is a limit of which one user may have a part.
+type sharedLimit[K comparable] struct {
 	all  *Limit
 	part int
 
-	mu      sync.Mutex
-	callers map[quota.Subject]*callerLimit
+	mu    sync.Mutex
+	users map[K]*userLimit
 }
 
-// A callerLimit is that of a caller who has work under way, or waits.
-type callerLimit struct {
+// A userLimit is that of a user who has work under way, or waits.
+type userLimit struct {
 	*Limit
-	users int
+	times int // that it is used
 }
 
-// enter waits for room of a size for a caller, until leave is called, also after an error.
-func (l *sharedLimit) enter(ctx context.Context, caller quota.Subject, size int) (leave func(), err error) {
+func newSharedLimit[K comparable](most, part int, wait time.Duration) *sharedLimit[K] {
+	return &sharedLimit[K]{all: NewLimit(most, wait), part: part, users: map[K]*userLimit{}}
+}
+
+// enter waits for room of a size for a user, who has it until leave is called.
+func (l *sharedLimit[K]) enter(ctx context.Context, user K, size int) (leave func(), err error) {
 	l.mu.Lock()
-	mine := l.callers[caller]
-	if mine == nil {
-		mine = &callerLimit{Limit: NewLimit(l.part, l.all.wait)}
-		l.callers[caller] = mine
+	own := l.users[user]
+	if own == nil {
+		own = &userLimit{Limit: NewLimit(l.part, l.all.wait)}
+		l.users[user] = own
 	}
-	mine.users++
+	own.times++
 	l.mu.Unlock()
-	left := []func(){func() {
+	forget := func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		mine.users--
-		if mine.users == 0 {
-			delete(l.callers, caller)
-		}
-	}}
-	leave = func() {
-		for _, undo := range left {
-			undo()
+		own.times--
+		if own.times == 0 {
+			delete(l.users, user)
 		}
 	}
-	for _, limit := range []*Limit{mine.Limit, l.all} {
-		if err := limit.Enter(ctx, size); err != nil {
-			return leave, err
-		}
-		left = append(left, func() { limit.Leave(size) })
+	if err := own.Enter(ctx, size); err != nil {
+		forget()
+		return nil, err
 	}
-	return leave, nil
+	if err := l.all.Enter(ctx, size); err != nil {
+		own.Leave(size)
+		forget()
+		return nil, err
+	}
+	return func() {
+		l.all.Leave(size)
+		own.Leave(size)
+		forget()
+	}, nil
 }

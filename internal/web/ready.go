@@ -202,7 +202,7 @@ func (h *Handler[S]) replyCached(w http.ResponseWriter, r *Request[S]) bool {
 }
 
 // cache adds a response, or the error that says that there is nothing, to the cache of its version.
-func (h *Handler[S]) cache(r *Request[S], a *Response, err error) {
+func (h *Handler[S]) cache(r *Request[S], a *Response, body []byte, err error) {
 	header := http.Header{}
 	h.setCommonHeaders(header, r.Snapshot)
 	if r.Pattern != "" {
@@ -214,7 +214,7 @@ func (h *Handler[S]) cache(r *Request[S], a *Response, err error) {
 		whole := *a
 		whole.Status = http.StatusOK // also if this client has it already
 		h.setHeaders(header, &whole)
-		ready := readyResponse{status: whole.Status, tag: a.tag, free: a.Free, body: slices.Clip(h.body(a))}
+		ready := readyResponse{status: whole.Status, tag: a.tag, free: a.Free, body: slices.Clip(body)}
 		responses.put(r.Request, ready, header)
 		return
 	}

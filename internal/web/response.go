@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"palmares/internal/quota"
 	"palmares/internal/wire"
 )
 
@@ -15,7 +16,7 @@ type Sender struct {
 	public       bool
 	stallTimeout time.Duration
 	compressor   *Compressor
-	room         *sharedLimit // for large bodies
+	room         *sharedLimit[quota.Subject] // for large bodies
 }
 
 // A Response is the result of an operation.
@@ -131,19 +132,26 @@ func escape(s, others string) string {
 	return string(b)
 }
 
-func (s *Sender) write(w http.ResponseWriter, a *Response) {
+// hasBody reports whether a prepared response has a body.
+func (a *Response) hasBody() bool {
+	switch a.Status {
+	case http.StatusPermanentRedirect, http.StatusTemporaryRedirect, http.StatusNoContent, http.StatusNotModified:
+		return false
+	}
+	return a.Handler == nil
+}
+
+// write sends a prepared response with its body.
+func (s *Sender) write(w http.ResponseWriter, a *Response, body []byte) {
 	header := w.Header()
 	s.setHeaders(header, a)
-	switch a.Status {
-	case http.StatusPermanentRedirect, http.StatusTemporaryRedirect:
-		header["Content-Length"] = zero
-		w.WriteHeader(a.Status)
-		return
-	case http.StatusNoContent, http.StatusNotModified:
+	if !a.hasBody() {
+		if a.Status == http.StatusPermanentRedirect || a.Status == http.StatusTemporaryRedirect {
+			header["Content-Length"] = zero
+		}
 		w.WriteHeader(a.Status)
 		return
 	}
-	body := s.body(a)
 	if s.isUnpacked(a) {
 		w.WriteHeader(a.Status)
 		unpack(s.ExtendTimeout(w), body)
