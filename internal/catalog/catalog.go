@@ -380,12 +380,16 @@ func (c *Catalog) Sort() {
 // Tool returns the active tool with the given slug, or nil. The catalogue must be
 // sorted.
 func (c *Catalog) Tool(slug string) *Tool {
-	bySlug := func(t *Tool, s string) int { return strings.Compare(t.Slug, s) }
-	i, found := slices.BinarySearchFunc(c.Tools, slug, bySlug)
+	i, found := c.IndexOf(slug)
 	if !found {
 		return nil
 	}
 	return c.Tools[i]
+}
+
+// IndexOf returns the index of the tool that Tool returns.
+func (c *Catalog) IndexOf(slug string) (i int, found bool) {
+	return slices.BinarySearchFunc(c.Tools, slug, func(t *Tool, s string) int { return strings.Compare(t.Slug, s) })
 }
 
 // Category returns the category with the given slug, or nil. The catalogue must be sorted.

@@ -18,9 +18,10 @@ import (
 // not know: a later release may have written them. The zero Decoder is ready to use; one
 // that decodes many records lets them share texts.
 type Decoder struct {
-	json jsontext.Decoder
-	text []byte            // of a string, without quotes
-	seen map[string]string // texts that many records have
+	json   jsontext.Decoder
+	source bytes.Buffer      // of json
+	text   []byte            // of a string, without quotes
+	seen   map[string]string // texts that many records have
 }
 
 // Decode decodes a record into what a pointer of its kind, such as a *catalog.Tool, points to, and returns the pictures
@@ -55,7 +56,8 @@ func (d *Decoder) decode(kind *catalog.Kind, document []byte, to any) ([]Image, 
 	if d.seen == nil {
 		d.seen = map[string]string{}
 	}
-	d.json.Reset(bytes.NewBuffer(document), jsontext.AllowDuplicateNames(true)) // to look for them takes time
+	d.source = *bytes.NewBuffer(document)
+	d.json.Reset(&d.source, jsontext.AllowDuplicateNames(true)) // to look for them takes time
 	var images []Image
 	err := d.object(kind.Fields, to, func(name []byte) error {
 		if string(name) == `"`+ImagesField.Name+`"` {

@@ -57,7 +57,8 @@ const mostReplacements = 200
 func (s *Snapshot) replacementsFirst(r *catalog.Retired, order []int32) []int32 {
 	var first []int32
 	for _, t := range s.Replacements(r, mostReplacements) {
-		first = append(first, s.toolBySlug[t.Slug])
+		i, _ := s.Catalog.IndexOf(t.Slug)
+		first = append(first, int32(i))
 	}
 	rest := slices.DeleteFunc(slices.Clone(order), func(i int32) bool { return slices.Contains(first, i) })
 	return append(first, rest...)

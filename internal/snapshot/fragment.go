@@ -15,8 +15,11 @@ type fragment struct {
 	digest wire.Digest
 }
 
-func newFragment(item any) fragment {
-	json := bytes.Clone(wire.AppendJSON(nil, item)) // without unused capacity
+func newFragment(item any) fragment { return renderInto(nil, item) }
+
+// renderInto renders a record. It uses the room of a buffer, which may be used again.
+func renderInto(buffer []byte, item any) fragment {
+	json := bytes.Clone(wire.AppendJSON(buffer[:0], item)) // without unused capacity
 	return fragment{json, wire.Sum(json)}
 }
 
@@ -45,8 +48,9 @@ func render(n int, item func(i int32) any) fragments {
 	var wait sync.WaitGroup
 	for k := range parts {
 		wait.Go(func() {
+			buffer := make([]byte, 0, 4<<10) // most records fit
 			for i := n * k / parts; i < n*(k+1)/parts; i++ {
-				all[i] = newFragment(item(int32(i)))
+				all[i] = renderInto(buffer, item(int32(i)))
 			}
 		})
 	}

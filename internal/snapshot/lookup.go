@@ -6,11 +6,11 @@ import (
 )
 
 // Tool returns the body of one active tool.
-func (s *Snapshot) Tool(slug string) (wire.Body, bool) { return find(s.tools, s.toolBySlug, slug) }
+func (s *Snapshot) Tool(slug string) (wire.Body, bool) { return s.ofTool(s.tools, slug) }
 
 // Price returns the body of the price of one active tool, with its history.
 func (s *Snapshot) Price(slug string) (wire.Body, bool) {
-	return find(s.priceDetails, s.toolBySlug, slug)
+	return s.ofTool(s.priceDetails, slug)
 }
 
 // Comparison returns the body of one published comparison.
@@ -33,6 +33,15 @@ func (s *Snapshot) RetiredTool(slug string) *catalog.Retired {
 		return nil
 	}
 	return &s.Catalog.Retired[i]
+}
+
+// ofTool returns what there is about a tool among what is rendered of all.
+func (s *Snapshot) ofTool(from fragments, slug string) (wire.Body, bool) {
+	i, ok := s.Catalog.IndexOf(slug)
+	if !ok {
+		return wire.Body{}, false
+	}
+	return from.at(int32(i)).body(), true
 }
 
 func find(from fragments, bySlug map[string]int32, slug string) (wire.Body, bool) {

@@ -168,17 +168,13 @@ func (s *Snapshot) orderComparisons(public []*catalog.Comparison) map[string][]i
 	slices.SortStableFunc(ids, func(a, b int32) int { return cmp.Compare(public[b].UpdatedAt, public[a].UpdatedAt) })
 	orders := map[string][]int32{"": ids}
 	for _, i := range ids {
-		a, b := s.categoryOf(public[i].ToolA), s.categoryOf(public[i].ToolB)
+		a, b := s.Catalog.Tool(public[i].ToolA).Category, s.Catalog.Tool(public[i].ToolB).Category
 		orders[a] = append(orders[a], i)
 		if a != b {
 			orders[b] = append(orders[b], i)
 		}
 	}
 	return orders
-}
-
-func (s *Snapshot) categoryOf(slug string) string {
-	return s.Catalog.Tools[s.toolBySlug[slug]].Category
 }
 
 // A retiredKey is one combination of filters over the retired tools, "" for none.

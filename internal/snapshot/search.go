@@ -237,8 +237,8 @@ func (s *Snapshot) checks(q *SearchQuery) (all []check) {
 	if q.AlternativesTo != "" {
 		slug := cmp.Or(s.Aliases[catalog.ToolKind][q.AlternativesTo], q.AlternativesTo)
 		category := ""
-		if i, ok := s.toolBySlug[slug]; ok {
-			category = s.Catalog.Tools[i].Category
+		if t := s.Catalog.Tool(slug); t != nil {
+			category = t.Category
 		} else if t := s.RetiredTool(slug); t != nil {
 			category = t.Category
 		}

@@ -79,10 +79,9 @@ type Snapshot struct {
 
 	stats, embeddingsList fragment
 
-	priceDetails      fragments // prices with their history
+	priceDetails      fragments // prices with their history; made when somebody asks
 	comparisonDetails fragments // comparisons with both scores
 
-	toolBySlug       map[string]int32
 	comparisonBySlug map[string]int32 // index in comparisons
 	retiredBySlug    map[string]int32
 	retiredByName    map[string][]*catalog.Retired // by the letters of slugs and names
@@ -120,7 +119,6 @@ func Next(
 		Catalog: c, Version: version, UpdatedAt: updatedAt,
 		updatedAtHeader: []string{updatedAt}, versionHeader: []string{strconv.FormatInt(version, 10)},
 
-		toolBySlug:       make(map[string]int32, len(c.Tools)),
 		comparisonBySlug: make(map[string]int32, len(c.Comparisons)),
 		retiredBySlug:    make(map[string]int32, len(c.Retired)),
 		embeddingsBySlug: map[string]int32{},
@@ -141,8 +139,7 @@ func Next(
 			s.Pictures[small.Name] = small.Ext
 		}
 	}
-	for i, t := range c.Tools {
-		s.toolBySlug[t.Slug] = int32(i)
+	for _, t := range c.Tools {
 		s.HasLogos = s.HasLogos || t.Logo != ""
 		s.HasProfiles = s.HasProfiles || t.ICP != "" && t.ICP != catalog.EveryICP
 	}
@@ -226,16 +223,15 @@ func hasSameCategories(before *Snapshot, c *catalog.Catalog) bool {
 func (s *Snapshot) renderTools(c *catalog.Catalog, isForPages bool) {
 	item := func(i int32) any { return c.ToolItem(c.Tools[i]) }
 	price := func(i int32) any { return c.Tools[i].PriceItem() }
-	detail := func(i int32) any { return c.Tools[i].PriceDetail() }
+	s.priceDetails = fragments{item: func(i int32) any { return c.Tools[i].PriceDetail() }}
 	switch n := len(c.Tools); {
 	case isForPages:
-		s.tools, s.prices, s.priceDetails = fragments{item: item}, fragments{item: price}, fragments{item: detail}
+		s.tools, s.prices = fragments{item: item}, fragments{item: price}
 	case s.before != nil:
 		s.tools = s.before.tools.next(&s.step, n, item)
 		s.prices = s.before.prices.next(&s.step, n, price)
-		s.priceDetails = s.before.priceDetails.next(&s.step, n, detail)
 	default:
-		s.tools, s.prices, s.priceDetails = render(n, item), render(n, price), render(n, detail)
+		s.tools, s.prices = render(n, item), render(n, price)
 	}
 }
 
