@@ -62,7 +62,7 @@ type filter struct {
 	none bool // nothing reaches the threshold
 }
 
-func (l *levels) atLeast(x float64) filter {
+func (l levels) atLeast(x float64) filter {
 	k, _ := slices.BinarySearch(l.values, x)
 	if k == len(l.values) {
 		return filter{none: true}

@@ -34,11 +34,11 @@ const (
 var Sorts = [sortCount]string{"score_desc", "score_asc", "name_asc", "name_desc"}
 
 // An order is a sorted list of tools (indexes in the catalogue), with the data to
-// filter it.
+// filter it, which are made when they are needed.
 type order struct {
 	ids          []int32
-	score        levels // at least
-	obsolescence levels // at most: the figures are negated
+	score        func() levels // at least
+	obsolescence func() levels // at most: the figures are negated
 }
 
 // orderTools computes every order, of all tools and of each category.
@@ -61,7 +61,8 @@ func orderTools(c *catalog.Catalog) map[string]*[sortCount]order {
 			}
 			for _, sorts := range orders {
 				o := &sorts[sort]
-				o.score, o.obsolescence = newLevels(o.ids, scores), newLevels(o.ids, obsolescences)
+				o.score = sync.OnceValue(func() levels { return newLevels(o.ids, scores) })
+				o.obsolescence = sync.OnceValue(func() levels { return newLevels(o.ids, obsolescences) })
 			}
 		})
 	}

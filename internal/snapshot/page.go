@@ -107,13 +107,13 @@ func (s *Snapshot) Tools(q ToolQuery, at Paging) *Page {
 	case q.ScoreMin == nil && q.ObsolescenceMax == nil:
 		p.slice(o.ids)
 	case q.ObsolescenceMax == nil:
-		scored := o.score.atLeast(*q.ScoreMin)
+		scored := o.score().atLeast(*q.ScoreMin)
 		p.filter(o.ids, scored, scored)
 	case q.ScoreMin == nil:
-		lasting := o.obsolescence.atLeast(-*q.ObsolescenceMax)
+		lasting := o.obsolescence().atLeast(-*q.ObsolescenceMax)
 		p.filter(o.ids, lasting, lasting)
 	default:
-		p.filter(o.ids, o.score.atLeast(*q.ScoreMin), o.obsolescence.atLeast(-*q.ObsolescenceMax))
+		p.filter(o.ids, o.score().atLeast(*q.ScoreMin), o.obsolescence().atLeast(-*q.ObsolescenceMax))
 	}
 	return p
 }

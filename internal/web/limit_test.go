@@ -3,8 +3,10 @@ package web_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -62,6 +64,42 @@ func TestWhatFindsNoRoomWaitsInOrderAndIsRefusedAfterAWhile(t *testing.T) {
 		is("one that is larger than the limit, alone", enter(t.Context(), 100), true)
 		limit.Leave(100)
 		is("after all", enter(t.Context(), 10), true)
+	})
+}
+
+func TestANetworkWaitsForItsOwnPlaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		places := web.NewPlaces([]netip.Prefix{netip.MustParsePrefix("203.0.113.7/32")})
+		enter := func(from string) (leave func(), err error) {
+			r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
+			r.RemoteAddr = "203.0.113.7:1" // a proxy
+			r.Header.Set("X-Forwarded-For", from)
+			return places.Enter(r)
+		}
+		var leave func()
+		for i := 0; ; i++ { // all that one network may have
+			next, err := enter(fmt.Sprintf("2001:db8::%x", i))
+			if err != nil {
+				break
+			}
+			leave = next
+		}
+		waits := make(chan error, 1)
+		go func() {
+			_, err := enter("2001:db8::1:1")
+			waits <- err
+		}()
+		synctest.Wait()
+		if _, err := enter("2001:db8:0:1::1"); err != nil {
+			t.Errorf("another network is refused: %v", err)
+		}
+		if len(waits) != 0 {
+			t.Error("the first network has more places than it may have")
+		}
+		leave()
+		if err := <-waits; err != nil {
+			t.Errorf("when there is room again: %v", err)
+		}
 	})
 }
 
