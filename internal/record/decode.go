@@ -21,6 +21,8 @@ type Decoder struct {
 	json   jsontext.Decoder
 	source bytes.Buffer      // of json
 	text   []byte            // of a string, without quotes
+	texts  []string          // of a field
+	named  catalog.Values    // of a field
 	seen   map[string]string // texts that many records have
 }
 
@@ -130,11 +132,14 @@ func (d *Decoder) value(f *catalog.Field, record any) (err error) {
 		*p, err = d.string(f.Form)
 		return err
 	case *[]string:
-		return d.list(func() error {
+		d.texts = d.texts[:0]
+		err := d.list(func() error {
 			s, err := d.string(f.Form)
-			*p = append(*p, s)
+			d.texts = append(d.texts, s)
 			return err
 		})
+		*p = append(*p, d.texts...) // without spare room
+		return err
 	case *catalog.HistoryMode:
 		s, err := d.string(f.Form)
 		*p = s != ""
@@ -168,6 +173,7 @@ func (d *Decoder) list(item func() error) error {
 
 // values decodes values by name, which are in order.
 func (d *Decoder) values(to *catalog.Values) error {
+	d.named = d.named[:0]
 	if err := d.begin('{'); err != nil {
 		return err
 	}
@@ -192,8 +198,9 @@ func (d *Decoder) values(to *catalog.Values) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		*to = append(*to, v)
+		d.named = append(d.named, v)
 	}
+	*to = append(*to, d.named...) // without spare room
 	_, err := d.json.ReadToken()
 	return err
 }
@@ -217,7 +224,7 @@ func (d *Decoder) string(form catalog.Form) (string, error) {
 		return "", err
 	}
 	switch form {
-	case catalog.Enum, catalog.Option, catalog.InCategory, catalog.Price, catalog.Date, catalog.Names:
+	case catalog.Enum, catalog.Option, catalog.InCategory, catalog.Price, catalog.Date, catalog.Names, catalog.UsageSlugs:
 		s, ok := d.seen[string(text)]
 		if !ok {
 			s = string(text)

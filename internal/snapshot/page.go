@@ -31,8 +31,9 @@ type Page struct {
 	Total int
 	Bare  bool // without meta, for a list that is not paginated
 
-	from fragments
-	ids  []int32
+	from    fragments
+	ids     []int32
+	records []*fragment // of the ids, once there is a body
 }
 
 // Pages returns the number of pages of the list.
@@ -49,8 +50,10 @@ func (p *Page) Body() wire.Body {
 	// whole body would cost more than sending it.
 	var buf [(200 + 8) * len(wire.Digest{})]byte
 	b := append(buf[:0], "page\x00"...)
-	for _, i := range p.ids {
-		b = append(b, p.from.at(i).digest[:]...)
+	p.records = make([]*fragment, len(p.ids))
+	for n, i := range p.ids {
+		p.records[n] = p.from.at(i)
+		b = append(b, p.records[n].digest[:]...)
 	}
 	return wire.NewParts(wire.Sum(p.appendMeta(b)), p)
 }
@@ -58,15 +61,15 @@ func (p *Page) Body() wire.Body {
 // Append appends the bytes of the body to b.
 func (p *Page) Append(b []byte) []byte {
 	size := 200 // of what is around the records
-	for _, i := range p.ids {
-		size += len(p.from.at(i).json) + 1
+	for _, r := range p.records {
+		size += len(r.json) + 1
 	}
 	b = append(slices.Grow(b, size), `{"data":[`...)
-	for n, i := range p.ids {
+	for n, r := range p.records {
 		if n > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, p.from.at(i).json...)
+		b = append(b, r.json...)
 	}
 	b = append(b, ']')
 	return p.appendMeta(b)

@@ -71,7 +71,7 @@ type Snapshot struct {
 	step   catalog.Step
 
 	tools       fragments // one per tool, in the order of Catalog.Tools
-	prices      fragments
+	prices      fragments // made when somebody asks: they are small, and asked for less
 	comparisons fragments // one per published comparison, in the order of Published
 	retired     fragments
 	embeddings  fragments // one per tool of the top set
@@ -79,7 +79,7 @@ type Snapshot struct {
 
 	stats, embeddingsList fragment
 
-	priceDetails      fragments // prices with their history; made when somebody asks
+	priceDetails      fragments // prices with their history, as prices
 	comparisonDetails fragments // comparisons with both scores
 
 	comparisonBySlug map[string]int32 // index in comparisons
@@ -222,16 +222,15 @@ func hasSameCategories(before *Snapshot, c *catalog.Catalog) bool {
 
 func (s *Snapshot) renderTools(c *catalog.Catalog, isForPages bool) {
 	item := func(i int32) any { return c.ToolItem(c.Tools[i]) }
-	price := func(i int32) any { return c.Tools[i].PriceItem() }
+	s.prices = fragments{item: func(i int32) any { return c.Tools[i].PriceItem() }}
 	s.priceDetails = fragments{item: func(i int32) any { return c.Tools[i].PriceDetail() }}
 	switch n := len(c.Tools); {
 	case isForPages:
-		s.tools, s.prices = fragments{item: item}, fragments{item: price}
+		s.tools = fragments{item: item}
 	case s.before != nil:
 		s.tools = s.before.tools.next(&s.step, n, item)
-		s.prices = s.before.prices.next(&s.step, n, price)
 	default:
-		s.tools, s.prices = render(n, item), render(n, price)
+		s.tools = render(n, item)
 	}
 }
 
