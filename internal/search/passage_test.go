@@ -15,11 +15,15 @@ func TestThePassageIsTheSectionThatAnswers(t *testing.T) {
 		tool("Carnet", "Un carnet", "Un début sans rien.\n\n## Prise en main\n\n"+long+"\n\n## Export {#sortie}\n\n"+long+
 			"La *transcription* d’une réunion s’exporte à 20\u00a0€. "+long+"\n\n## Verdict\n\nUne réunion."),
 		tool("Muet", "Sans avis", ""),
+		tool("Roman", "Un long avis", strings.Repeat(long, 100)+"\n\n## Fin\n\nIl sait transcrire."),
 	)
 	p := x.Passages("transcrire une réunion ")
 	got := p.Best(slices.IndexFunc(c.Tools, func(t *catalog.Tool) bool { return t.Name == "Carnet" }))
 	if got.Section != "sortie" || got.Heading != "Export" || !strings.HasPrefix(got.Snippet, "La transcription d’une réunion s’exporte à 20\u00a0€. ") || !strings.HasSuffix(got.Snippet, "…") {
 		t.Errorf("got %+v", got)
+	}
+	if got := p.Best(slices.IndexFunc(c.Tools, func(t *catalog.Tool) bool { return t.Name == "Roman" })); got.Section != "" {
+		t.Errorf("at the end of a very long review: %+v", got)
 	}
 	if got := p.Best(slices.IndexFunc(c.Tools, func(t *catalog.Tool) bool { return t.Name == "Muet" })); got != (Passage{Snippet: "Sans avis"}) {
 		t.Errorf("without a review: %+v", got)

@@ -3,10 +3,11 @@
 //
 // A Snapshot is immutable. A request loads one from Live, once, and its whole
 // response comes from it, so that no response mixes two versions and no read waits
-// for a database. Most work is done when the snapshot is built: every record is
+// for a database. Most work is done when the snapshot is built: every record but prices is
 // rendered to JSON, every order is a list of records, and every filter is a bitmap
-// over such a list. A page is then a slice of a list whose rendered records are
-// concatenated, at a cost that hardly depends on the size of the catalogue.
+// over such a list, made when it is first used. A page is then a slice of a list whose
+// rendered records are concatenated, at a cost that hardly depends on the size of the
+// catalogue.
 package snapshot
 
 import (
