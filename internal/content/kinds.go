@@ -11,7 +11,7 @@ import (
 // record decodes the fields, if they could be parsed.
 func (d *decoder) record(k *catalog.Kind, isParsed bool) record {
 	r := record{file: d.file, line: d.line, slug: d.slug, isNext: d.isNext, references: noReferences}
-	if !isParsed || d.isMisplaced(k) {
+	if !isParsed {
 		return r
 	}
 	r.of = k.New()
