@@ -35,8 +35,8 @@ type Card struct {
 	Palm   bool   // the mark of the site is drawn before its name
 	Kicker string // a few words above the title
 	Title  string
-	Slug   string // drawn instead of a title of which no character can be drawn
-	Text   string // not drawn beside two scores
+	Slug   string     // drawn instead of a title of which no character can be drawn
+	Text   string     // not drawn beside two scores
 	Scores []Score    // one is drawn large, beside the title; two have their names
 	Accent color.RGBA // of the site
 }
