@@ -175,8 +175,6 @@ func (p place) file(file string, u *url.URL) (address string, reason error) {
 		return p.retiredTool(u.Fragment)
 	case name == "" && kind != nil && kind.List != "":
 		return withQuery("/"+folder, u), nil
-	case !isMarkdown && catalog.IsSlug(slug) && p.folder == folder && kind != nil:
-		return "", problem.New("write-address", slug+markdownExt)
 	case !isMarkdown || kind == nil:
 		return "", problem.New("not-a-page", file)
 	}
@@ -376,7 +374,7 @@ func (p place) section(address, file, body string, where problem.Text, fragment 
 	}
 	id, found := x.find(fragment)
 	if !found {
-		return "", x.hint(where, fragment)
+		return "", x.hint(where)
 	}
 	return address + "#" + id, nil
 }
