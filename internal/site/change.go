@@ -32,7 +32,7 @@ func (v *view) lastChanges(most int) (list []change) {
 // pageFunctions are what templates call beside french.Functions.
 var pageFunctions = map[string]any{
 	"breakable": breakable, "typeset": markdown.NoBreak, "minutes": minutes, "excerpt": excerpt,
-	"change": priceWords, "prices": prices,
+	"prices": prices,
 }
 
 // prices is chart.PricesOf for templates.
