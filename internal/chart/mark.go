@@ -165,12 +165,12 @@ func (m *Mark) describe() {
 	case m.x > 0.66:
 		m.Place = Place{"end", -m.away(), -8}
 	default:
-		m.Place = Place{"mid", 0, -3 - m.away()}
+		m.Place = Place{"mid", 0, -2 - m.away()}
 	}
 }
 
 // away returns how far the name of a mark is from its middle, in pixels.
-func (m *Mark) away() int { return max(int(m.radius), 6) + 3 }
+func (m *Mark) away() int { return max(int(m.radius), 6) + 4 }
 
 // otherNames is how many of the other tools of a mark are named on focus.
 const otherNames = 3
