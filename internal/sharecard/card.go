@@ -36,7 +36,7 @@ type Card struct {
 	Kicker string // a few words above the title
 	Title  string
 	Slug   string     // drawn instead of a title of which no character can be drawn
-	Text   string     // not drawn beside two scores
+	Text   string     // not drawn with two scores, only part of the words beside the picture
 	Scores []Score    // one is drawn large, beside the title; two have their names
 	Accent color.RGBA // of the site
 }

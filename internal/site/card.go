@@ -67,7 +67,7 @@ func (v *view) card(folder, slug string) *sharecard.Card {
 		if x == nil {
 			return nil
 		}
-		card.Title, card.Kicker = markdown.NoBreak(x.Title), "Comparatif"
+		card.Title, card.Text, card.Kicker = markdown.NoBreak(x.Title), markdown.NoBreak(x.WinnerNote), "Comparatif"
 		for _, side := range []string{x.ToolA, x.ToolB} {
 			score := cardScore(c.Tool(side))
 			score.Best = x.Winner == side
