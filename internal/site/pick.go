@@ -18,12 +18,12 @@ import (
 // A pick answers a question about a category with one of its tools, and says why.
 type pick struct {
 	Question string
-	toolRow  // empty if there is no such tool
-	Why      string
+	toolRow
+	Why string
 }
 
-// picks answers the three questions about a category: the best score, the best value and
-// the best free tool. It returns nil if no tool has a score.
+// picks answers the three questions about a category that have an answer: the best score, the best value and
+// the best free tool.
 func (v *view) picks(m *market.Map) []pick {
 	best, next, equal := m.BestScore()
 	if best == nil {
@@ -32,13 +32,9 @@ func (v *view) picks(m *market.Map) []pick {
 	list := []pick{{"La meilleure note", v.row(best), whyBest(best, next, equal)}}
 	if value := m.BestValue(); value != nil {
 		list = append(list, pick{"Le meilleur rapport", v.row(value.Tool), whyValue(value, m)})
-	} else {
-		list = append(list, pick{Question: "Le meilleur rapport", Why: whyNoValue(best, m)})
 	}
 	if free := m.BestFree(); free != nil {
 		list = append(list, pick{"Le meilleur gratuit", v.row(free.Tool), whyFree(free, best)})
-	} else {
-		list = append(list, pick{Question: "Le meilleur gratuit", Why: "Aucun outil noté de la catégorie n’est gratuit."})
 	}
 	return list
 }
@@ -128,19 +124,6 @@ func whyValue(value *market.Point, m *market.Map) string {
 		why = "le mieux noté de ceux qui coûtent deux fois moins, ou mieux"
 	}
 	return price + " au lieu " + of(instead) + "\u00a0: " + why + " (" + less + ")."
-}
-
-// whyNoValue says why no tool is the best value.
-func whyNoValue(best *catalog.Tool, m *market.Map) string {
-	switch {
-	case len(m.Points) == 0:
-		return "Aucun prix de la catégorie n’est un prix par mois\u00a0: rien ne se compare."
-	case len(m.Points) == 1:
-		return "Aucun autre outil noté n’a un prix par mois\u00a0: rien ne se compare."
-	case catalog.IsFree(best.Price) && catalog.IsPublic(best.Pricing, best.Price):
-		return "Le mieux noté est gratuit\u00a0: aucun prix ne fait mieux."
-	}
-	return "Aucun autre n’approche la note " + of(best.Name) + " pour moins cher."
 }
 
 func whyFree(free *market.Point, best *catalog.Tool) string {
