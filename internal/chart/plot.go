@@ -122,24 +122,6 @@ func (p *Plot) IsFindable() bool { return !p.Small && p.Tools <= maxFindable }
 // Marks returns the marks of the wide drawing.
 func (p *Plot) Marks() []Mark { return p.Drawings[len(p.Drawings)-1].Marks }
 
-// Unnamed returns the tools of the frontier that the picture does not name on every screen.
-func (p *Plot) Unnamed() (list []market.Point) {
-	named := map[string]int{}
-	for i := range p.Drawings {
-		for _, m := range p.Drawings[i].Marks {
-			if m.Frontier && m.named {
-				named[m.Point.Tool.Slug]++
-			}
-		}
-	}
-	for _, m := range p.Marks() {
-		if m.Frontier && named[m.Point.Tool.Slug] < len(p.Drawings) {
-			list = append(list, m.Point)
-		}
-	}
-	return list
-}
-
 func newDrawing(a axes, points []market.Point, l *layout) Drawing {
 	d := Drawing{Class: l.class, Marks: a.marks(points, l)}
 	for i := range d.Marks {

@@ -1,6 +1,6 @@
 // Every page works without this script. It updates filtered lists without a reload,
 // makes sliders of weights, adds buttons to copy texts, marks the current section in the table of contents,
-// keeps the tools that are ticked for a comparison from page to page, and proposes names.
+// and keeps the tools that are ticked for a comparison from page to page.
 "use strict";
 
 (() => {
@@ -286,28 +286,6 @@
   addEventListener("pageshow", () => { // also when the browser returns to a kept page
     load();
     draw();
-  });
-})();
-
-// A form for names of tools proposes those that a search finds, where there are too many to list.
-(() => {
-  const names = document.querySelector("datalist[data-more]");
-  if (!names) return;
-  let timer = 0;
-  let pending = null; // AbortController of the request in flight
-  document.addEventListener("input", (event) => {
-    const typed = event.target.value?.trim();
-    if (event.target.list !== names || !typed || [...names.options].some((one) => one.value === typed)) return;
-    clearTimeout(timer);
-    timer = setTimeout(async () => {
-      pending?.abort();
-      pending = new AbortController();
-      try {
-        const response = await fetch(`/outils?limit=10&q=${encodeURIComponent(typed)}`, { signal: pending.signal });
-        const page = new DOMParser().parseFromString(await response.text(), "text/html");
-        names.replaceChildren(...[...page.querySelectorAll(".rows .tick input")].map((box) => new Option(box.dataset.name, box.dataset.name)));
-      } catch {} // the form works without
-    }, 180);
   });
 })();
 
