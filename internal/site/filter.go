@@ -133,6 +133,10 @@ func (f *filters) integer(name, label string, unset, most int64) int64 {
 }
 
 func (f *filters) paging() snapshot.Paging {
+	const digits = 15 // a longer number is past the end of every list, too
+	if page := f.value("page"); len(page) > digits && strings.Trim(page, "0123456789") == "" {
+		f.values.Set("page", strings.Repeat("9", digits))
+	}
 	return snapshot.Paging{
 		Number: f.integer("page", "Le numéro de page", 1, web.MaxInteger),
 		Limit:  int(f.integer("limit", "Le nombre par page", web.DefaultLimit, web.MaxLimit)),

@@ -22,6 +22,7 @@ var widths = map[string]string{
 	"page":    "(min-width: 46rem) 42rem, 94vw", // as wide as the text
 	"column":  "(min-width: 79rem) 46rem, (min-width: 60rem) 58vw, 94vw",
 	"feature": "(min-width: 79rem) 28rem, (min-width: 60rem) 36vw, 94vw",
+	"card":    "(min-width: 79rem) 28rem, (min-width: 60rem) 36vw, 94vw", // of a list
 }
 
 // logoWidth is the width of a logo in a list, in CSS pixels.
@@ -34,7 +35,7 @@ func (v *view) Picture(path, width string) *img {
 	if !ok {
 		return nil
 	}
-	i := &img{Src: markdown.MediaPath(p.Hash, p.Ext), Width: p.Width, Height: p.Height, IsLazy: width == "feature"}
+	i := &img{Src: markdown.MediaPath(p.Hash, p.Ext), Width: p.Width, Height: p.Height, IsLazy: width == "card"}
 	if len(p.Variants) > 0 {
 		i.Sizes = widths[width]
 		for _, small := range p.Variants {
