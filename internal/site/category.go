@@ -83,7 +83,8 @@ func (r *request) kept(key string, build func() (*response, error)) (*response, 
 // renderCategory shows a category, or only its ranking by the weights of a reader, if there are any.
 func (s *Site) renderCategory(r *request, c *catalog.Category, w *wishes) *response {
 	data := categoryPage{Problems: w.problems, Weighing: newWeighing(c, w), Table: r.criteriaTable(c, w)}
-	data.Category = r.categories[slices.IndexFunc(r.categories, func(one catalog.CategoryItem) bool { return one.Slug == c.Slug })]
+	isThis := func(one catalog.CategoryItem) bool { return one.Slug == c.Slug }
+	data.Category = r.categories[slices.IndexFunc(r.categories, isThis)]
 	data.More = data.Category.ToolCount > categoryTools
 	description := "Les outils de la catégorie «\u00a0" + data.Category.Label + "\u00a0», classés par note\u00a0: " +
 		french.Plural(data.Category.ToolCount, "outil", "outils") + "."

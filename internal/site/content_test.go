@@ -124,13 +124,6 @@ func TestAPaidToolWithoutAPublicPriceIsNeverFree(t *testing.T) {
 	v.get("/tendances").ok().says("<dt>dont devenu gratuit</dt><dd>0</dd>", "1\u00a0changement d’unité, ou d’un prix qui n’est pas public, ne se compare pas")
 }
 
-func TestOneIsSingular(t *testing.T) {
-	c := small()
-	c.Retired = c.Retired[:1]
-	v := open(t, c)
-	v.get("/categories/chat").ok().says(`class="head">Disparu</h2>`).saysNot("disparus de la catégorie")
-}
-
 func TestACategoryLeadsToAllItsRetiredTools(t *testing.T) {
 	v := open(t, small())
 	v.get("/categories/chat").ok().says(`<a href="/cimetiere?category=chat">Les 60 outils disparus de la catégorie</a>`)

@@ -31,7 +31,8 @@ func (s *Site) home(r *request) (*response, error) {
 		Best:       r.rows(r.snap.Tools(snapshot.ToolQuery{}, firstItems(homeTools)).IDs()),
 		Changes:    r.lastChanges(homeChanges),
 		Articles:   r.articleRows(r.articles, homeArticles),
-		Categories: slices.DeleteFunc(slices.Clone(r.categories), func(c catalog.CategoryItem) bool { return c.ToolCount == 0 }),
+		Categories: slices.DeleteFunc(slices.Clone(r.categories),
+			func(c catalog.CategoryItem) bool { return c.ToolCount == 0 }),
 	}
 	if latest := r.comparisonRows(r.snap.Comparisons("", firstItems(1+homeComparisons)).IDs()); len(latest) > 0 {
 		data.Feature, data.Comparisons = &latest[0], latest[1:]

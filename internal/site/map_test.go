@@ -233,11 +233,10 @@ func TestACategoryBeginsWithThreeAnswers(t *testing.T) {
 		{"a free winner", func(c *catalog.Catalog) { c.Tools[2].Score = number(9) }, []string{
 			"0,5\u00a0point de plus qu’Abeille, le deuxième, et gratuit.", "Rien n’est mieux noté dans la catégorie, même en payant.",
 		}},
-		{"equal scores", func(c *catalog.Catalog) { c.Tools[1].Score = number(8.5) }, []string{"À égalité avec Bourdon, mais moins cher (10\u00a0€ par mois)."}},
-		{"equal scores and prices", func(c *catalog.Catalog) { c.Tools[1].Score, c.Tools[1].Price = number(8.5), "120 €/an" }, []string{"À égalité avec Bourdon, au même prix."}},
+		{"equal scores", func(c *catalog.Catalog) { c.Tools[1].Score = number(8.5) }, []string{"À égalité avec Bourdon, pour 10\u00a0€ par mois."}},
 		{"many equal scores", func(c *catalog.Catalog) {
 			c.Tools[1].Score, c.Tools[2].Score, c.Tools[2].Price = number(8.5), number(8.5), "20 €/mois"
-		}, []string{"À égalité avec Bourdon et 1\u00a0autre, mais moins cher (10\u00a0€ par mois)."}},
+		}, []string{"À égalité avec Bourdon et 1\u00a0autre, pour 10\u00a0€ par mois."}},
 		{"a much cheaper tool", func(c *catalog.Catalog) { c.Tools[0].Price = "100 000 €/mois" }, []string{
 			"14,50\u00a0€ par mois au lieu de 100\u202f000\u00a0€\u00a0: le mieux noté de ceux qui coûtent deux fois moins, ou mieux (2,5\u00a0points de moins qu’Abeille).",
 		}},

@@ -72,7 +72,7 @@ func whyUsage(best, next *catalog.Tool) string {
 	case next == nil:
 		return "Le seul outil noté pour cet usage" + priced(best) + "."
 	case *best.Score == *next.Score:
-		return "À égalité avec " + next.Name + ", " + tieBreak(best, next) + "."
+		return "À égalité avec " + next.Name + priced(best) + "."
 	}
 	return points(*best.Score-*next.Score) + " de plus " + than(next.Name) + priced(best) + "."
 }
@@ -82,25 +82,11 @@ func whyBest(best, next *catalog.Tool, equal int) string {
 	case next == nil:
 		return "Le seul outil noté de la catégorie" + priced(best) + "."
 	case equal > 1:
-		return "À égalité avec " + next.Name + " et " + french.Plural(equal-1, "autre", "autres") + ", " + tieBreak(best,
-			next) + "."
+		return "À égalité avec " + next.Name + " et " + french.Plural(equal-1, "autre", "autres") + priced(best) + "."
 	case equal == 1:
-		return "À égalité avec " + next.Name + ", " + tieBreak(best, next) + "."
+		return "À égalité avec " + next.Name + priced(best) + "."
 	}
 	return points(*best.Score-*next.Score) + " de plus " + than(next.Name) + ", le deuxième" + priced(best) + "."
-}
-
-// tieBreak says why one of two tools with the same score comes first.
-func tieBreak(best, next *catalog.Tool) string {
-	a, ok := catalog.Monthly(best.Pricing, best.Price)
-	b, both := catalog.Monthly(next.Pricing, next.Price)
-	switch {
-	case !ok || !both:
-		return "mais les prix ne se comparent pas"
-	case a == b:
-		return "au même prix"
-	}
-	return "mais moins cher (" + chart.PerMonth(best) + ")"
 }
 
 func whyValue(value *market.Point, m *market.Map) string {

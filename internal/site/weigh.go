@@ -220,22 +220,14 @@ func (w *wishes) worth(c *catalog.Category, t *catalog.Tool) (mean float64, has 
 	return math.Round(sum/total*1e9) / 1e9, true // what differs by less is equal
 }
 
-// A candidate is a tool with the figure that it is ranked by.
+// A candidate is a tool with the figure that it is ranked by: the lowest of all if it has none.
 type candidate struct {
 	tool   *catalog.Tool
 	figure float64
-	has    bool
 }
 
-// compare puts the higher figure first, then the higher score, then the slug, and tools without a
-// figure last.
+// compare puts the higher figure first, then the higher score, then the slug.
 func (a candidate) compare(b candidate) int {
-	if a.has != b.has {
-		if a.has {
-			return -1
-		}
-		return 1
-	}
 	score := func(t *catalog.Tool) float64 {
 		if t.Score == nil {
 			return -1
@@ -251,8 +243,10 @@ func (a candidate) compare(b candidate) int {
 func (v *view) first(category string, figure func(t *catalog.Tool) (float64, bool)) []*catalog.Tool {
 	var list []candidate
 	for _, i := range v.toolsOf(category, snapshot.ScoreDesc) {
-		one := candidate{tool: v.snap.Catalog.Tools[i]}
-		one.figure, one.has = figure(one.tool)
+		one := candidate{v.snap.Catalog.Tools[i], math.Inf(-1)}
+		if x, has := figure(one.tool); has {
+			one.figure = x
+		}
 		if at, _ := slices.BinarySearchFunc(list, one, candidate.compare); at < categoryTools {
 			list = slices.Insert(list, at, one)[:min(len(list)+1, categoryTools)]
 		}
@@ -287,7 +281,8 @@ func (v *view) criteriaTable(c *catalog.Category, w *wishes) *criteriaTable {
 	if w.weights != nil {
 		table.Columns = append(table.Columns, w.column(c, "", "Selon vos poids", "descending"))
 	}
-	table.Columns = append(table.Columns, w.column(c, byScore, "Note", "descending"), w.column(c, byPrice, "Prix", "ascending"))
+	table.Columns = append(table.Columns,
+		w.column(c, byScore, "Note", "descending"), w.column(c, byPrice, "Prix", "ascending"))
 	tools := v.sorted(c, w)
 	var criteria []*catalog.Criterion // of which the tools have values
 	for i := range c.Criteria {
