@@ -28,9 +28,9 @@ const (
 
 func (s *Site) home(r *request) (*response, error) {
 	data := homePage{
-		Best:       r.rows(r.snap.Tools(snapshot.ToolQuery{}, firstItems(homeTools)).IDs()),
-		Changes:    r.lastChanges(homeChanges),
-		Articles:   r.articleRows(r.articles, homeArticles),
+		Best:     r.rows(r.snap.Tools(snapshot.ToolQuery{}, firstItems(homeTools)).IDs()),
+		Changes:  r.lastChanges(homeChanges),
+		Articles: r.articleRows(r.articles, homeArticles),
 		Categories: slices.DeleteFunc(slices.Clone(r.categories),
 			func(c catalog.CategoryItem) bool { return c.ToolCount == 0 }),
 	}
