@@ -25,7 +25,7 @@ var markdownPages = map[string][]string{
 	"/tendances":                         {"# Tendances\n", "15\u00a0hausses (dont ", "- [Farfouille API](/outils/farfouille-api.md)\u00a0: +69\u00a0%, 29\u00a0€/mois (freemium) → 49\u00a0€/mois (payant), le 31\u00a0août 2026", "| Développement | 7 | 15\u00a0€ (5\u00a0outils, 20\u00a0€ aujourd’hui) | 20\u00a0€ |"},
 	"/cimetiere/helice-flux":             {"- Dernière note\u00a0: 5,7/10", "## Comment en partir", "Prix, 19\u00a0€/mois → 25\u00a0€/mois"},
 	"/cimetiere":                         {"## [Storyplanche](/cimetiere/storyplanche.md) {#storyplanche}", "À sa place\u00a0: [Travelling 24](/outils/travelling-24.md)"},
-	"/docs":                              {"`GET /api/v1/tools`", "(/docs/erreurs.md)", "`quota_exceeded`", "(/docs/outils.md)", "(/docs/donnees.md)"},
+	"/docs":                              {"`GET /api/v1/tools`", "(/docs/erreurs.md)", "(/docs/erreurs.md)", "(/docs/outils.md)", "(/docs/donnees.md)"},
 	"/docs/outils":                       {"`GET /api/v1/tools`", "- `score_min` (requête, nombre)", "  - `slug` (texte)"},
 	"/docs/embeddings":                   {"palmares-passages.db"},
 	"/docs/erreurs":                      {"# Codes d’erreur\n", "| `quota_exceeded` | 429 |"},
