@@ -240,11 +240,7 @@ func (d *desk) notPublished(r *request, copies []*draft, err error) (*response, 
 		}
 	case isConflict:
 	case isRefused:
-		var found []content.Problem
-		for _, f := range refusal.Findings {
-			found = append(found, content.Problem{File: f.File, Line: f.Line, Text: f.Message})
-		}
-		data.Findings = findings(found, copies...)
+		data.Findings = findings(refusal.Problems, copies...)
 	case isStale && !stale.Unsent:
 		data.Over = stale.Version
 	case isStale:

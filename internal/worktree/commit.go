@@ -167,12 +167,15 @@ func (r *repository) change(ctx context.Context, temp, tree string, changes []Ch
 	return string(bytes.TrimSpace(out)), err
 }
 
-// filesOf returns the content folder as it is in a commit: the one on disk, with the files of the
-// commit where they differ. paths are those.
-func (f *Folder) filesOf(ctx context.Context, commit string) (files *overlay, paths []string, err error) {
+// filesOf returns the content folder as it is with a journal: the one on disk, with the changes of the journal, or with
+// the files of its commit where they differ, whose paths it returns.
+func (f *Folder) filesOf(ctx context.Context, j *journal) (_ fs.FS, paths []string, err error) {
+	if f.repo == nil {
+		return f.With(j.Changes), nil, nil
+	}
 	r := f.repo
 	diff, err := r.run(ctx, call{}, "diff", "--name-status", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules",
-		commit, "--", ":(literal)"+cmp.Or(r.prefix, "."))
+		j.Commit, "--", ":(literal)"+cmp.Or(r.prefix, "."))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -180,7 +183,7 @@ func (f *Folder) filesOf(ctx context.Context, commit string) (files *overlay, pa
 	if err != nil {
 		return nil, nil, err
 	}
-	files = newOverlay(f.root.FS())
+	files := newOverlay(f.root.FS())
 	inFolder := func(path string) string { return strings.TrimSuffix(strings.TrimPrefix(path, r.prefix), "/") }
 	for path := range strings.SplitSeq(string(others), "\x00") {
 		path = inFolder(path)
@@ -197,7 +200,7 @@ func (f *Folder) filesOf(ctx context.Context, commit string) (files *overlay, pa
 		if status == "A" { // it is on disk only
 			files.hide(path)
 		} else {
-			files.put(path, func() ([]byte, error) { return r.file(ctx, commit, full) })
+			files.put(path, func() ([]byte, error) { return r.file(ctx, j.Commit, full) })
 		}
 	}
 	return files, paths, nil
