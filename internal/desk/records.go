@@ -262,7 +262,7 @@ func (d *records) listRecords(r *request) (*response, error) {
 	data.Authors = signatures(all)
 	for i := range all {
 		for _, c := range copies {
-			if c.File == all[i].File() {
+			if c.File() == all[i].File() {
 				all[i].Copies = append(all[i].Copies, c)
 			}
 		}

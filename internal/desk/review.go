@@ -47,7 +47,7 @@ func (d *copies) showReview(r *request, c *draft) (*response, error) {
 		title = "Faire relire"
 	}
 	data := reviewPage{
-		page: r.page(title), Copy: c.row(), Compared: c.withdrawn(), Who: names[c.Author], IsNew: c.Base == "", Problems: findings(e.Problems, c),
+		page: r.page(title), Copy: c.copyRow, Compared: c.withdrawn(), Who: names[c.Author], IsNew: c.Base == "", Problems: findings(e.Problems, c),
 		IsAsked: c.State == deskdb.CopyForReview, IsReady: c.State == deskdb.CopyReady, IsChanged: found != nil,
 	}
 	data.Copy.IsMine = c.Author == r.Email
@@ -93,6 +93,6 @@ func (d *copies) step(state, done string) func(*request, *draft) (*response, err
 		case r.Role.Includes(account.Editor):
 			return seeOther(homePath, done), nil
 		}
-		return seeOther(c.path(), done), nil
+		return seeOther(c.Href(), done), nil
 	}
 }
