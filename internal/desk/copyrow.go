@@ -90,6 +90,16 @@ func (d *desk) copyRows(r *request, records []row) ([]copyRow, error) {
 	return list, nil
 }
 
+// copiesOf returns the working copies of a record among others.
+func copiesOf(all []copyRow, file string) (list []copyRow) {
+	for i := range all {
+		if all[i].File() == file {
+			list = append(list, all[i])
+		}
+	}
+	return list
+}
+
 // recordName returns the name of a file for people who do not know files.
 func recordName(file string) string {
 	folder, base := path.Split(file)

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/content/document"
 	"palmares/internal/deskdb"
@@ -27,14 +26,8 @@ const (
 )
 
 type publicationPage struct {
-	page
-	Copy     copyRow
-	Fields   []difference
-	Passages []passage
-	IsNew    bool
-	HasHour  bool                  // it can be scheduled
-	Compared []*catalog.Comparison // they leave the site with it
-	Problems []finding
+	changePage
+	HasHour  bool     // it can be scheduled
 	Warnings []string // of this record
 }
 
@@ -47,11 +40,7 @@ func (d *publications) confirmPublication(r *request, c *draft) (*response, erro
 	if err != nil {
 		return nil, err
 	}
-	data := publicationPage{
-		page: r.page("Publier"), Copy: c.copyRow, Compared: c.withdrawn(), IsNew: c.Base == "", HasHour: c.hasHour() && c.Replaces == "", Problems: findings(e.Problems, c),
-	}
-	data.Warnings = warningsOf(e, c)
-	data.Fields, data.Passages = c.changed()
+	data := publicationPage{c.changePage(r.page("Publier"), e), c.hasHour() && c.Replaces == "", warningsOf(e, c)}
 	return render("publication", data), nil
 }
 
