@@ -162,7 +162,7 @@ func (c *draft) read(r *request) error {
 	if err := parse(r.PostForm, c.doc, c.known); err != nil {
 		return err
 	}
-	c.Data, c.Name = c.doc.Bytes(), name(c.doc, c.Path)
+	c.Data = c.doc.Bytes()
 	return nil
 }
 
@@ -179,7 +179,7 @@ func (d *copies) outdated(r *request, c *draft) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Revision, c.Original, c.isOutdated = other.Revision, other.Data, true
+	c.Revision, c.Original, c.Name, c.isOutdated = other.Revision, other.Data, name(c.doc, c.Path), true
 	a, err := d.form(r, c, &edition.Edition{}, "Cette copie a été enregistrée dans une autre fenêtre, ou par quelqu’un d’autre, "+
 		"pendant que vous écriviez. Le formulaire a votre texte, qui n’est pas enregistré\u00a0: reprenez-y ce qu’il faut de "+
 		"l’autre, puis «\u00a0Enregistrer\u00a0» le garde à sa place.")
