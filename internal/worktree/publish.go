@@ -52,7 +52,21 @@ func (f *Folder) Publish(ctx context.Context, p Publication) error {
 	}
 	defer unlock()
 	for range attempts {
-		err = f.attempt(ctx, &p)
+		j := &journal{Publication: p}
+		var unsent error
+		unsent, err = f.prepare(ctx, j)
+		if unsent != nil {
+			f.cfg.Log.Warn("what is published is not sent to the upstream of the desk's folder now", "reason", unsent, "error", errors.Unwrap(unsent))
+		}
+		if err == nil {
+			_, err = f.store(ctx, j, true)
+		}
+		if err == nil {
+			err = f.save(j)
+		}
+		if err == nil {
+			err = f.finish(context.WithoutCancel(ctx), j) // from here on it goes forward
+		}
 		if !errors.Is(err, errMoved) {
 			return explain(err)
 		}
@@ -60,27 +74,8 @@ func (f *Folder) Publish(ctx context.Context, p Publication) error {
 	return &Error{"Des collègues publient en ce moment\u00a0: réessayez dans une minute. Rien n’a été publié.", err}
 }
 
-// attempt finds out what would be published, and whether it could be written, and then does so.
-func (f *Folder) attempt(ctx context.Context, p *Publication) error {
-	j := &journal{Publication: *p}
-	unsent, err := f.prepare(ctx, j)
-	if unsent != nil {
-		f.cfg.Log.Warn("what is published is not sent to the upstream of the desk's folder now", "reason", unsent, "error", errors.Unwrap(unsent))
-	}
-	if err == nil {
-		_, err = f.store(ctx, j, true)
-	}
-	if err == nil {
-		err = f.save(j)
-	}
-	if err != nil {
-		return err
-	}
-	return f.finish(context.WithoutCancel(ctx), j) // from here on it goes forward
-}
-
-// prepare makes the commit of a journal on what colleagues pushed, or outside git finds out whether its changes could be
-// written. unsent says why the commit cannot be sent now.
+// prepare makes the commit of a journal on what colleagues pushed, and finds out whether it could be written, or outside
+// git whether its changes could. unsent says why the commit cannot be sent now.
 func (f *Folder) prepare(ctx context.Context, j *journal) (unsent, err error) {
 	if f.repo == nil {
 		head, err := f.cfg.Store.Catalogue.Head(ctx)
