@@ -276,6 +276,35 @@ func TestAFolderWithProblemsIsNotPublished(t *testing.T) {
 	})
 }
 
+func TestAVersionIsReplacedByACommitThatContainsIt(t *testing.T) {
+	x := newTrial(t, databases.OpenDSN(t, databases.SQLite(t)), "").open()
+	first := x.state().head
+	x.publishes(edit("outils/plume.md", plume, tool("Plume", "Écrit mieux.")))
+	second := x.state().head
+	for _, c := range []struct {
+		published    catalogdb.Head
+		commit       string
+		over         int64
+		is, isUnsent bool
+	}{
+		{catalogdb.Head{}, first, 0, true, false},
+		{catalogdb.Head{Version: 9, Revision: first}, second, 0, true, false},
+		{catalogdb.Head{Version: 9, Revision: second, Clean: true}, second, 0, true, false},
+		{catalogdb.Head{Version: 9, Revision: second}, second, 0, false, true}, // with changes that nobody committed
+		{catalogdb.Head{Version: 9, Revision: second, Clean: true}, first, 0, false, true},
+		{catalogdb.Head{Version: 9, Revision: first, Earlier: true}, second, 0, false, false},
+		{catalogdb.Head{Version: 9}, second, 0, false, false},
+		{catalogdb.Head{Version: 9}, second, 9, true, false},
+		{catalogdb.Head{Version: 9, Revision: first, Clean: true, Since: 9}, second, 8, false, true},
+	} {
+		err := x.mayReplace(t.Context(), c.published, c.commit, c.over)
+		stale, isStale := errors.AsType[*StaleError](err)
+		if (err == nil) != c.is || isStale && (stale.Version != 9 || stale.Unsent != c.isUnsent) {
+			t.Errorf("%+v by %s over %d: %v", c.published, c.commit, c.over, err)
+		}
+	}
+}
+
 func TestWhatSomebodyIsEditingStays(t *testing.T) {
 	x := newTrial(t, databases.OpenDSN(t, databases.SQLite(t)), "").open()
 	clone := x.clone()
