@@ -288,7 +288,7 @@ func TestNoPageScrollsSidewaysWhateverItsWords(t *testing.T) {
 	b := openTab(t, wideBrowser, widths[0], s.url)
 	for _, path := range []string{
 		"/", "/outils", "/outils?q=" + word(150), "/outils/plume", "/outils/cher", "/avis/plume", "/alternatives/plume", "/categories/code", "/comparatifs",
-		"/comparatifs/duel", "/comparer?outils=plume,scie", "/prix", "/carte", "/tendances", "/cimetiere", "/cimetiere/vieux", "/methode", "/docs", "/donnees", "/licence",
+		"/comparatifs/duel", "/comparer?outils=plume,scie", "/prix", "/carte", "/cimetiere", "/cimetiere/vieux", "/methode", "/docs", "/donnees", "/licence",
 	} {
 		b.goTo(path)
 		eval[chromedp.Void](b, `document.querySelectorAll("details").forEach(d => { d.open = true })`)
@@ -338,7 +338,7 @@ func TestNothingCoversAnythingOnPaper(t *testing.T) {
 	paper := screen{"paper", 718, 1040, false} // A4 without its margins
 	b := newTab(t, paper)
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
-	for _, path := range []string{"/avis/babilune", "/outils/babilune", "/comparatifs/mandibule-vs-escouade", "/comparer?outils=babilune,varlope,trusquin", "/comparer?outils=castafiole,dictaphrase,porte-voix-local,souffle-coupe", "/categories/voix", "/categories/agents", "/carte", "/tendances", "/cimetiere/helice-flux"} {
+	for _, path := range []string{"/avis/babilune", "/outils/babilune", "/comparatifs/mandibule-vs-escouade", "/comparer?outils=babilune,varlope,trusquin", "/comparer?outils=castafiole,dictaphrase,porte-voix-local,souffle-coupe", "/categories/voix", "/categories/agents", "/carte", "/cimetiere/helice-flux"} {
 		b.goTo(path)
 		if got := eval[string](b, `[...document.querySelectorAll("main h2")].filter(e => e.offsetHeight && /^(Changer de choix|Comparer |Ce qui compte pour vous)/.test(e.innerText)).map(e => e.innerText).join()`); got != "" {
 			t.Errorf("%s: a form that is not printed has its heading: %s", path, got)

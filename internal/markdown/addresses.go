@@ -197,7 +197,7 @@ var productPages = map[string]bool{
 	"/docs/outils": true, "/docs/prix": true, "/docs/statistiques": true, "/docs/webhooks": true, "/donnees": true,
 	"/calendrier.ics": true, "/flux.atom": true, "/licence": true, "/llms.txt": true, "/prix": true, "/robots.txt": true,
 	"/signaler": true, "/suivre": true,
-	"/sitemap.xml": true, "/tarifs": true, "/tendances": true,
+	"/sitemap.xml": true, "/tarifs": true,
 	"/.well-known/security.txt": true, "/.well-known/tdmrep.json": true, "/apple-touch-icon.png": true, "/favicon.ico": true, "/opensearch.xml": true,
 	"/site.webmanifest": true,
 

@@ -27,7 +27,7 @@ type categoryPage struct {
 	Picks       []pick      // nil if no tool has a score
 	UsagePicks  []pick      // of the usages of tools with a score
 	Plot        *chart.Plot // nil if there is nothing to compare
-	Frontier    []mapRow    // tools of the frontier that Plot does not name on every screen
+	Frontier    []mapRow    // Plot does not name all of them on every screen
 	Off         int         // tools that are not on Plot
 }
 
@@ -112,13 +112,7 @@ func (s *Site) renderCategory(r *request, c *catalog.Category, w *wishes) *respo
 		m := r.maps().Of(c.Slug, "")
 		data.Picks, data.Plot, data.Off = r.picks(m), chart.NewPlot(m, true), m.Len()-len(m.Points)
 		data.UsagePicks = r.usagePicks(c)
-		if data.Plot != nil {
-			for _, one := range data.Plot.Unnamed() {
-				if len(data.Frontier) < mapFrontier {
-					data.Frontier = append(data.Frontier, r.mapRow(one.Tool, &one))
-				}
-			}
-		}
+		data.Frontier = r.frontierRows(m)
 		data.Rows = r.rows(r.snap.Tools(snapshot.ToolQuery{Category: c.Slug}, firstItems(categoryTools)).IDs())
 		data.Comparisons = r.comparisonRows(r.snap.Comparisons(c.Slug, firstItems(categoryComparisons)).IDs())
 		data.Articles = r.articleRows(r.articlesOf[catalog.CategoryTopic+c.Slug], toolArticles)

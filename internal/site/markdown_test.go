@@ -22,7 +22,6 @@ var markdownPages = map[string][]string{
 	"/comparatifs/mandibule-vs-escouade": {"Vainqueur\u00a0: **Mandibule**", "| Note | 8,6/10 | 6,2/10 |", "## Pour aller plus loin"},
 	"/prix":                              {"# Prix\n", "| [Babilune](/outils/babilune.md) | 18\u00a0€/mois, confirmé le 11\u00a0novembre 2026 | freemium | 15 → 18\u00a0€/mois, le 3\u00a0mars 2026 |"},
 	"/carte":                             {"# La carte\n", "54\u00a0outils avec une note", "- [Ocrelune](/outils/ocrelune.md)\u00a0: 8,7/10, 14\u00a0€ par mois", "- [Allô Standard](/outils/allo-standard.md)\u00a0: 5,7/10, 0,09"},
-	"/tendances":                         {"# Tendances\n", "15\u00a0hausses (dont ", "- [Farfouille API](/outils/farfouille-api.md)\u00a0: +69\u00a0%, 29\u00a0€/mois (freemium) → 49\u00a0€/mois (payant), le 31\u00a0août 2026", "| Développement | 7 | 15\u00a0€ (5\u00a0outils, 20\u00a0€ aujourd’hui) | 20\u00a0€ |"},
 	"/cimetiere/helice-flux":             {"- Dernière note\u00a0: 5,7/10", "## Comment en partir", "Prix, 19\u00a0€/mois → 25\u00a0€/mois"},
 	"/cimetiere":                         {"## [Storyplanche](/cimetiere/storyplanche.md) {#storyplanche}", "À sa place\u00a0: [Travelling 24](/outils/travelling-24.md)"},
 	"/docs":                              {"`GET /api/v1/tools`", "(/docs/erreurs.md)", "`quota_exceeded`", "(/docs/outils.md)", "(/docs/donnees.md)"},

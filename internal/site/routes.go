@@ -44,7 +44,6 @@ func New(cfg Config) *Site {
 	s.handleList(comparePath, s.compare)
 	s.handleList("/prix", s.listPrices)
 	s.handleList("/carte", s.showMap)
-	s.handleBoth("/tendances", s.showTrends)
 	s.handleList("/cimetiere", s.listRetired)
 	s.handle(catalog.RetiredKind.Address+"{slug}", s.showRetired)
 	s.handleBoth(upcomingPath, s.upcoming)

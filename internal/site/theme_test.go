@@ -15,7 +15,7 @@ import (
 var everyKind = []string{
 	"/", "/outils", "/outils.md", "/outils/abeille", "/outils/abeille.md", "/outils/bourdon", "/avis/abeille", "/avis/abeille.md", "/alternatives/abeille",
 	"/alternatives/abeille.md", "/categories/chat", "/comparatifs", "/comparatifs/abeille-vs-bourdon", "/comparatifs/abeille-vs-bourdon.md",
-	"/comparer?outils=abeille,bourdon", "/comparer.md?outils=abeille,bourdon", "/prix", "/carte", "/tendances", "/flux.atom", "/llms.txt",
+	"/comparer?outils=abeille,bourdon", "/comparer.md?outils=abeille,bourdon", "/prix", "/carte", "/flux.atom", "/llms.txt",
 }
 
 func TestAThemeColoursPagesIconsAndPictures(t *testing.T) {
