@@ -196,8 +196,7 @@ var productPages = map[string]bool{
 	"/calendrier.ics": true, "/flux.atom": true, "/licence": true, "/llms.txt": true, "/prix": true, "/robots.txt": true,
 	"/signaler": true, "/suivre": true,
 	"/sitemap.xml": true, "/tarifs": true,
-	"/.well-known/security.txt": true, "/.well-known/tdmrep.json": true, "/apple-touch-icon.png": true, "/favicon.ico": true, "/opensearch.xml": true,
-	"/site.webmanifest": true,
+	"/.well-known/security.txt": true, "/.well-known/tdmrep.json": true, "/apple-touch-icon.png": true, "/favicon.ico": true,
 
 	"/compte": true, "/compte/adieu": true, "/compte/cles": true, "/compte/connexion": true, "/compte/courriel": true,
 	"/compte/donnees": true, "/compte/donnees.json": true, "/compte/pro": true, "/compte/sessions": true,

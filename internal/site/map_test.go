@@ -220,8 +220,6 @@ func TestACategoryBeginsWithThreeAnswers(t *testing.T) {
 	}{
 		{"as it is", func(*catalog.Catalog) {}, []string{
 			"2,5\u00a0points de plus que Bourdon, le deuxième, pour 10\u00a0€ par mois.",
-			"Aucun autre n’approche la note d’Abeille pour moins cher.",
-			"Aucun outil noté de la catégorie n’est gratuit.", "Un outil n’y est pas, faute de note ou de prix par mois.",
 		}},
 		{"a free tool that is nearly as good", func(c *catalog.Catalog) { c.Tools[2].Score = number(7.5) }, []string{
 			"1,0\u00a0point de plus que Cigale", "Gratuit, pour 1,0\u00a0point de moins qu’Abeille, qui coûte 10\u00a0€ par mois.", "1,0\u00a0point de moins qu’Abeille, sans rien payer.",
@@ -233,13 +231,12 @@ func TestACategoryBeginsWithThreeAnswers(t *testing.T) {
 			c.Tools[0].PriceDisplay, c.Tools[1].Score, c.Tools[1].Price = "11 $/mois", number(8), "60 €/an"
 		}, []string{"5\u00a0€ par mois au lieu d’environ 10\u00a0€\u00a0:"}},
 		{"a free winner", func(c *catalog.Catalog) { c.Tools[2].Score = number(9) }, []string{
-			"0,5\u00a0point de plus qu’Abeille, le deuxième, et gratuit.", "Le mieux noté est gratuit\u00a0: aucun prix ne fait mieux.", "Rien n’est mieux noté dans la catégorie, même en payant.",
+			"0,5\u00a0point de plus qu’Abeille, le deuxième, et gratuit.", "Rien n’est mieux noté dans la catégorie, même en payant.",
 		}},
-		{"equal scores", func(c *catalog.Catalog) { c.Tools[1].Score = number(8.5) }, []string{"À égalité avec Bourdon, mais moins cher (10\u00a0€ par mois)."}},
-		{"equal scores and prices", func(c *catalog.Catalog) { c.Tools[1].Score, c.Tools[1].Price = number(8.5), "120 €/an" }, []string{"À égalité avec Bourdon, au même prix."}},
+		{"equal scores", func(c *catalog.Catalog) { c.Tools[1].Score = number(8.5) }, []string{"À égalité avec Bourdon, pour 10\u00a0€ par mois."}},
 		{"many equal scores", func(c *catalog.Catalog) {
 			c.Tools[1].Score, c.Tools[2].Score, c.Tools[2].Price = number(8.5), number(8.5), "20 €/mois"
-		}, []string{"À égalité avec Bourdon et 1\u00a0autre, mais moins cher (10\u00a0€ par mois)."}},
+		}, []string{"À égalité avec Bourdon et 1\u00a0autre, pour 10\u00a0€ par mois."}},
 		{"a much cheaper tool", func(c *catalog.Catalog) { c.Tools[0].Price = "100 000 €/mois" }, []string{
 			"14,50\u00a0€ par mois au lieu de 100\u202f000\u00a0€\u00a0: le mieux noté de ceux qui coûtent deux fois moins, ou mieux (2,5\u00a0points de moins qu’Abeille).",
 		}},
@@ -251,9 +248,9 @@ func TestACategoryBeginsWithThreeAnswers(t *testing.T) {
 		}},
 		{"the only score", func(c *catalog.Catalog) { c.Tools[1].Score, c.Comparisons = nil, nil }, []string{"Le seul outil noté de la catégorie, pour 10\u00a0€ par mois."}},
 		{"prices that depend on use", func(c *catalog.Catalog) { c.Tools[0].Price, c.Tools[1].Price = "1 €/minute", "2 €/minute" }, []string{
-			"2,5\u00a0points de plus que Bourdon, le deuxième, pour 1\u00a0€/minute.", "Aucun prix de la catégorie n’est un prix par mois\u00a0: rien ne se compare.",
+			"2,5\u00a0points de plus que Bourdon, le deuxième, pour 1\u00a0€/minute.",
 		}},
-		{"no score", func(c *catalog.Catalog) { c.Tools[0].Score, c.Tools[1].Score, c.Comparisons = nil, nil, nil }, []string{"Aucun outil de la catégorie n’a encore de note"}},
+		{"no score", func(c *catalog.Catalog) { c.Tools[0].Score, c.Tools[1].Score, c.Comparisons = nil, nil, nil }, []string{"Le classement"}},
 		{"no tool", func(c *catalog.Catalog) { c.Tools, c.Comparisons = c.Tools[3:], nil }, []string{"Aucun outil pour l’instant."}},
 	} {
 		r := answers(test.change).says(test.says...)

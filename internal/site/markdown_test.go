@@ -24,7 +24,7 @@ var markdownPages = map[string][]string{
 	"/carte":                             {"# La carte\n", "54\u00a0outils avec une note", "- [Ocrelune](/outils/ocrelune.md)\u00a0: 8,7/10, 14\u00a0€ par mois", "- [Allô Standard](/outils/allo-standard.md)\u00a0: 5,7/10, 0,09"},
 	"/cimetiere/helice-flux":             {"- Dernière note\u00a0: 5,7/10", "## Comment en partir", "Prix, 19\u00a0€/mois → 25\u00a0€/mois"},
 	"/cimetiere":                         {"## [Storyplanche](/cimetiere/storyplanche.md) {#storyplanche}", "À sa place\u00a0: [Travelling 24](/outils/travelling-24.md)"},
-	"/docs":                              {"`GET /api/v1/tools`", "(/docs/erreurs.md)", "`quota_exceeded`", "(/docs/outils.md)", "(/docs/donnees.md)"},
+	"/docs":                              {"`GET /api/v1/tools`", "(/docs/erreurs.md)", "(/docs/erreurs.md)", "(/docs/outils.md)", "(/docs/donnees.md)"},
 	"/docs/outils":                       {"`GET /api/v1/tools`", "- `score_min` (requête, nombre)", "  - `slug` (texte)"},
 	"/docs/embeddings":                   {"palmares-passages.db"},
 	"/docs/erreurs":                      {"# Codes d’erreur\n", "| `quota_exceeded` | 429 |"},

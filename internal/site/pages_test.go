@@ -339,7 +339,7 @@ func TestAnEmptyCatalogueHasPagesToo(t *testing.T) {
 	// Before the first publication there is no date to show.
 	v.show(snapshot.Empty("Vide", "https://vide.example"))
 	for path, words := range map[string]string{
-		"/": "<dt>note moyenne</dt><dd>—</dd>", "/outils": "Le catalogue est encore vide.", "/comparatifs": "Nous n’avons encore publié aucun comparatif.",
+		"/": "Le catalogue est encore vide.", "/outils": "Le catalogue est encore vide.", "/comparatifs": "Nous n’avons encore publié aucun comparatif.",
 		"/prix": "Le catalogue est encore vide.", "/carte": "Le catalogue est encore vide.", "/carte.md": "Aucun outil.", "/cimetiere": "Aucun outil n’a encore disparu.", "/outils.md": "0\u00a0outil.", "/prix.md": "0\u00a0outil, par nom", "/llms.txt": "En français.\n",
 	} {
 		v.get(path).ok().says(words).saysNot("1970", "<ol class=\"changes\">", "| Outil |")
