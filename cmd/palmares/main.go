@@ -72,6 +72,7 @@ type commands struct {
 	Feed     feedCommand     `cmd:"" group:"More:" help:"The feed of changes under /data/v1: renew."`
 	Conform  conformCommand  `cmd:"" group:"More:" help:"Check any server against the interface of the API: one line per promise."`
 	Generate generateCommand `cmd:"" group:"More:" help:"Write a synthetic catalogue of any size as a content folder."`
+	Shell    shellCommand    `cmd:"" group:"More:" name:"completion" help:"Print the completions of a shell: bash, zsh or fish."`
 	Version  versionCommand  `cmd:"" group:"More:" help:"Print the version, the commit and the Go version."`
 }
 

@@ -36,6 +36,7 @@ func (r *release) archive(b binary) error {
 	folder := r.name(system) + "/"
 	entries := []entry{
 		{path: folder, mode: 0o755},
+		{path: folder + "completions/", mode: 0o755},
 		{path: folder + name, content: program, mode: 0o755},
 	}
 	for _, text := range slices.Sorted(maps.Keys(r.texts)) {

@@ -24,9 +24,12 @@ func (r *release) deb(stage string, b binary) error {
 		})
 	}
 	for name, destination := range map[string]string{
-		"LICENSE":              "/usr/share/doc/palmares/copyright",
-		"THIRD-PARTY-LICENSES": "/usr/share/doc/palmares/THIRD-PARTY-LICENSES",
-		"README.md":            "/usr/share/doc/palmares/README.md",
+		"LICENSE":                   "/usr/share/doc/palmares/copyright",
+		"THIRD-PARTY-LICENSES":      "/usr/share/doc/palmares/THIRD-PARTY-LICENSES",
+		"README.md":                 "/usr/share/doc/palmares/README.md",
+		"completions/palmares.bash": "/usr/share/bash-completion/completions/palmares",
+		"completions/_palmares":     "/usr/share/zsh/vendor-completions/_palmares",
+		"completions/palmares.fish": "/usr/share/fish/vendor_completions.d/palmares.fish",
 	} {
 		source := filepath.Join(texts, filepath.Base(name))
 		if err := os.WriteFile(source, r.texts[name], 0o644); err != nil {

@@ -42,7 +42,7 @@ type release struct {
 	version string
 	commit  string
 	time    time.Time         // of the commit; every file has it
-	texts   map[string][]byte // by path: licences and README, which all archives have
+	texts   map[string][]byte // by path: licences, README and completions, which all archives have
 }
 
 // A binary is the program for one system.
@@ -163,6 +163,13 @@ func (r *release) read(modules []module) error {
 		r.texts[name] = text
 	}
 	r.texts["THIRD-PARTY-LICENSES"] = notices(modules)
+	for shell, file := range map[string]string{"bash": "palmares.bash", "zsh": "_palmares", "fish": "palmares.fish"} {
+		script, err := r.run(nil, "go", "run", "./cmd/palmares", "completion", shell)
+		if err != nil {
+			return err
+		}
+		r.texts["completions/"+file] = script
+	}
 	return nil
 }
 

@@ -22,7 +22,7 @@ func packed(t *testing.T) string {
 	r := &release{
 		root: filepath.Join("..", ".."), out: t.TempDir(),
 		version: "1.2.3", commit: "abc", time: time.Unix(1e9, 0).UTC(),
-		texts: map[string][]byte{"LICENSE": []byte("licence")},
+		texts: map[string][]byte{"LICENSE": []byte("licence"), "completions/_palmares": []byte("zsh")},
 	}
 	var binaries []binary
 	for _, platform := range []string{"linux/amd64", "linux/arm64", "windows/amd64"} {
@@ -103,7 +103,7 @@ func TestThePackageHasTheProgramItsUnitAndItsSettings(t *testing.T) {
 		"./etc/palmares/litestream.yml": 0o640, "./usr/lib/systemd/system/palmares-litestream.service": 0o644,
 		"./usr/lib/systemd/system/palmares-sources.service": 0o644, "./usr/lib/systemd/system/palmares-sources.timer": 0o644,
 		"./usr/lib/systemd/system/palmares.socket": 0o644,
-		"./postinst": 0o755, "./prerm": 0o755, "./postrm": 0o755, "./usr/share/doc/palmares/copyright": 0o644,
+		"./postinst": 0o755, "./prerm": 0o755, "./postrm": 0o755, "./usr/share/zsh/vendor-completions/_palmares": 0o644,
 	} {
 		if headers[name] == nil {
 			name = strings.TrimPrefix(name, "./")
