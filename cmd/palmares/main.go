@@ -156,6 +156,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		return refuse(stderr, text+"; run `palmares --help`", exitUsage)
 	}
+	for _, flag := range parsed.Flags() {
+		name := "PALMARES_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
+		if len(flag.Envs) == 0 && !flag.Set && os.Getenv(name) != "" {
+			return refuse(stderr, name+" is set, but this option is not read from the environment: write --"+flag.Name+
+				", and unset it", exitUsage)
+		}
+	}
 	inv := &invocation{
 		ctx: ctx, stdout: stdout, stderr: stderr, database: cli.Database, now: time.Now,
 	}

@@ -111,7 +111,7 @@ type keyed struct {
 
 // RoundTrip sends a request.
 func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {
-	if k.key != "" {
+	if k.key != "" && (r.Response == nil || r.Response.Request.URL.Host == r.URL.Host) { // no redirect elsewhere
 		r = r.Clone(r.Context())
 		r.Header.Set("Authorization", "Bearer "+k.key)
 	}

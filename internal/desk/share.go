@@ -189,7 +189,7 @@ func (s *sharedRecord) page(r *request, path, until string) *recorder {
 		}
 	}
 	if s.isNew { // the public site has no page of it
-		body = regexp.MustCompile(`<a( [^>]*)? href="/[^"]*/`+regexp.QuoteMeta(s.slug)+`[/"#?.][^>]*>`).ReplaceAll(body, []byte("<a>"))
+		body = regexp.MustCompile(`<a( [^>]*)? href="/[^"]*[/=,]`+regexp.QuoteMeta(s.slug)+`[/"#?.,&][^>]*>`).ReplaceAll(body, []byte("<a>"))
 	}
 	const masthead = `<header class="masthead">`
 	notice := `<aside class="preview" aria-label="Brouillon"><p><strong>Brouillon.</strong> La rédaction vous montre cette page avant sa ` +

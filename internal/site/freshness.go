@@ -62,7 +62,7 @@ func hostOf(address string) string {
 // quotationURL returns the address of a source with the quotation of a price as a text fragment, at which browsers
 // scroll and which they highlight. A directive cannot go over the end of a block: a quotation in several blocks has
 // one for each, with the words before and behind, first the one for the block with the amount. While nobody knows its
-// blocks, it has one for all its words.
+// blocks, it has one for all its words and one for the amount with the words before and behind, which may be in others.
 func quotationURL(t *catalog.Tool, p *catalog.Proof) string {
 	blocks := []string{p.Quote}
 	if p.Result == catalog.Confirmed && p.Found != "" {
@@ -84,10 +84,40 @@ func quotationURL(t *catalog.Tool, p *catalog.Proof) string {
 		}
 		directives = slices.Insert(directives, at, directive)
 	}
+	if p.Result != catalog.Confirmed {
+		directives = append(directives, amountDirectives(t, p.Quote)...)
+	}
 	if !strings.Contains(p.URL, "#") {
 		return p.URL + "#:~:" + strings.Join(directives, "&")
 	}
 	return p.URL + ":~:" + strings.Join(directives, "&")
+}
+
+// amountDirectives returns the directive for the amount in a quotation of several words; none if it is not there.
+func amountDirectives(t *catalog.Tool, quote string) []string {
+	words := strings.Fields(quote)
+	for size := 1; size < len(words); size++ {
+		for at := range len(words) - size + 1 {
+			end := at + size
+			amount := strings.Join(words[at:end], " ")
+			if !catalog.Quotes(amount, t.Price) && !catalog.Quotes(amount, t.PriceDisplay) {
+				continue
+			}
+			if end < len(words) && words[end] == "€" {
+				amount, end = amount+" €", end+1
+			}
+			directive := "text="
+			if at > 0 {
+				directive += escapeDirective(strings.Join(words[:at], " ")) + "-,"
+			}
+			directive += escapeDirective(amount)
+			if end < len(words) {
+				directive += ",-" + escapeDirective(strings.Join(words[end:], " "))
+			}
+			return []string{directive}
+		}
+	}
+	return nil
 }
 
 // escapeDirective escapes a part of a text directive, where "-", "," and "&" have a meaning.

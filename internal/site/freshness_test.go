@@ -22,7 +22,8 @@ func TestTheLinkToASourceHighlightsTheQuotation(t *testing.T) {
 		{"Pro 12 €/mois", "", "text=Pro%2012%20%E2%82%AC%2Fmois"},
 		{"Pro-plus, 12 € & 1+1 : 5% #x", "", "text=Pro%2Dplus%2C%2012%20%E2%82%AC%20%26%201%2B1%20%3A%205%25%20%23x"},
 		{"Pro 12 € par mois", "Pro\n12 €\npar mois", "text=Pro-,12%20%E2%82%AC,-par%20mois&amp;text=Pro,-12%20%E2%82%AC&amp;text=12%20%E2%82%AC-,par%20mois"},
-		{"Pro 12 € par mois", unknown, "text=Pro%2012%20%E2%82%AC%20par%20mois"},
+		{"Pro 12 € par mois", unknown, "text=Pro%2012%20%E2%82%AC%20par%20mois&amp;text=Pro-,12%20%E2%82%AC,-par%20mois"},
+		{"12€/mois", unknown, "text=12%E2%82%AC%2Fmois"},
 	} {
 		c := tested()
 		confirm(c, "2026-11-01", test.quote, test.blocks)

@@ -48,7 +48,8 @@ func (m *generator) tool(c *catalog.Catalog) *catalog.Tool {
 func (m *generator) addRare(t *catalog.Tool) {
 	if m.chance(12) {
 		t.Plans = []catalog.PlanRow{
-			{Name: "Découverte", Price: "0 €"}, {Name: "Équipe", Price: t.Price, Note: "facturé à l’année"},
+			{Name: "Découverte", Price: "0 €"},
+			{Name: "Équipe", Price: t.Price, Note: "facturé à l’année"},
 			{Name: "Groupe", Price: "sur devis"},
 		}
 		t.AddedAt, t.PriceDisplay = m.days[0], "Dès "+t.Price
