@@ -21,8 +21,6 @@ type Decoder struct {
 	json   jsontext.Decoder
 	source bytes.Buffer      // of json
 	text   []byte            // of a string, without quotes
-	texts  []string          // of a field
-	named  catalog.Values    // of a field
 	seen   map[string]string // texts that many records have
 }
 
@@ -132,14 +130,11 @@ func (d *Decoder) value(f *catalog.Field, record any) (err error) {
 		*p, err = d.string(f.Form)
 		return err
 	case *[]string:
-		d.texts = d.texts[:0]
-		err := d.list(func() error {
+		return d.list(func() error {
 			s, err := d.string(f.Form)
-			d.texts = append(d.texts, s)
+			*p = append(*p, s)
 			return err
 		})
-		*p = append(*p, d.texts...) // without spare room
-		return err
 	case *catalog.HistoryMode:
 		s, err := d.string(f.Form)
 		*p = s != ""
@@ -173,7 +168,6 @@ func (d *Decoder) list(item func() error) error {
 
 // values decodes values by name, which are in order.
 func (d *Decoder) values(to *catalog.Values) error {
-	d.named = d.named[:0]
 	if err := d.begin('{'); err != nil {
 		return err
 	}
@@ -198,9 +192,8 @@ func (d *Decoder) values(to *catalog.Values) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		d.named = append(d.named, v)
+		*to = append(*to, v)
 	}
-	*to = append(*to, d.named...) // without spare room
 	_, err := d.json.ReadToken()
 	return err
 }

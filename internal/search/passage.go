@@ -98,24 +98,16 @@ func (p *Passages) Best(tool int) Passage {
 
 // part returns the part of a review that answers best, as it is written: only that is parsed.
 func (p *Passages) part(body string, without []string) (best string) {
-	var ofText, ofHeading []found
-	matches := &ofText
-	words := splitter{emit: func(word []byte, extra bool) {
-		if m, ok := p.forms[string(word)]; ok && !extra && !slices.Contains(without, string(word)) {
-			*matches = append(*matches, found{match: m})
-		}
-	}}
 	most := float32(0)
 	for _, part := range markdown.Cut(body) {
-		ofText, ofHeading = ofText[:0], ofHeading[:0]
+		var ofText, ofHeading []found
 		Prose(part, func(text string, isHeading bool) {
-			matches = &ofText
 			if isHeading {
-				matches = &ofHeading
+				ofHeading = append(ofHeading, p.matches(text, without)...)
+			} else {
+				ofText = append(ofText, p.matches(text, without)...)
 			}
-			words.add(text)
 		})
-		words.end()
 		if value := p.value(ofText) + p.value(ofHeading)/2; value > most {
 			best, most = part, value
 		}

@@ -104,20 +104,10 @@ type request struct {
 	leave    func() // the place where the page is made; nil for none
 }
 
-// begin waits until a page may be made. Pages that are cached, and health checks, are sent beside it.
-func (s *Site) begin(r *request) (err error) {
-	r.leave, err = s.cfg.Places.Enter(r.Request)
-	if err != nil {
-		return unavailable("Trop de visites", web.AsError(err).Text)
-	}
-	return nil
-}
-
 // end gives the place to another page.
 func (r *request) end() {
 	if r.leave != nil {
 		r.leave()
-		r.leave = nil
 	}
 }
 
@@ -181,9 +171,11 @@ func (s *Site) run(page pageFunc, r *request) (*response, error) {
 	if a, ok := r.pages.Get(r.URL.Path); ok && r.query == "" {
 		return a, nil
 	}
-	if err := s.begin(r); err != nil { // write ends it, once the page is compressed
-		return nil, err
+	leave, err := s.cfg.Places.Enter(r.Request)
+	if err != nil {
+		return nil, unavailable("Trop de visites", web.AsError(err).Text)
 	}
+	r.leave = leave // once the page is compressed
 	if r.query != "" {
 		return page(r)
 	}

@@ -58,7 +58,7 @@ func (s *Snapshot) renderEmbeddings(c *catalog.Catalog) {
 		t := c.Tools[i]
 		doc := c.EmbeddingsDoc(t, markdown.Sections(t.Body))
 		s.embeddingsBySlug[t.Slug] = int32(k)
-		s.embeddings.made[k], entries[k] = newFragment(doc), entryOf(&doc)
+		s.embeddings.made[k], entries[k] = newFragment(nil, doc), entryOf(&doc)
 	}
 	if len(top) > 0 {
 		s.EmbeddingsSlug = c.Tools[top[0]].Slug
@@ -71,7 +71,7 @@ func (s *Snapshot) renderEmbeddings(c *catalog.Catalog) {
 		} `json:"meta"`
 	}
 	list.Data, list.Meta.Total = entries, len(entries)
-	s.embeddingsList = newFragment(list)
+	s.embeddingsList = newFragment(nil, list)
 }
 
 // EmbeddingsList returns the body of the list of all embeddings documents, by slug: their

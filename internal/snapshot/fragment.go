@@ -15,10 +15,8 @@ type fragment struct {
 	digest wire.Digest
 }
 
-func newFragment(item any) fragment { return renderInto(nil, item) }
-
-// renderInto renders a record. It uses the room of a buffer, which may be used again.
-func renderInto(buffer []byte, item any) fragment {
+// newFragment renders a record, in the room of a buffer, which may be used again.
+func newFragment(buffer []byte, item any) fragment {
 	json := bytes.Clone(wire.AppendJSON(buffer[:0], item)) // without unused capacity
 	return fragment{json, wire.Sum(json)}
 }
@@ -34,7 +32,7 @@ type fragments struct {
 // at returns the i-th fragment.
 func (f *fragments) at(i int32) *fragment {
 	if f.made == nil {
-		one := newFragment(f.item(i))
+		one := newFragment(nil, f.item(i))
 		return &one
 	}
 	return &f.made[i]
@@ -50,7 +48,7 @@ func render(n int, item func(i int32) any) fragments {
 		wait.Go(func() {
 			buffer := make([]byte, 0, 4<<10) // most records fit
 			for i := n * k / parts; i < n*(k+1)/parts; i++ {
-				all[i] = renderInto(buffer, item(int32(i)))
+				all[i] = newFragment(buffer, item(int32(i)))
 			}
 		})
 	}
@@ -71,7 +69,7 @@ func (f fragments) next(m *catalog.Step, n int, item func(i int32) any) fragment
 		}
 	}
 	for _, i := range m.Fresh {
-		next[i] = newFragment(item(i))
+		next[i] = newFragment(nil, item(i))
 	}
 	return fragments{made: next}
 }

@@ -6,21 +6,27 @@ import (
 )
 
 // Tool returns the body of one active tool.
-func (s *Snapshot) Tool(slug string) (wire.Body, bool) { return s.ofTool(s.tools, slug) }
+func (s *Snapshot) Tool(slug string) (wire.Body, bool) {
+	i, ok := s.Catalog.IndexOf(slug)
+	return find(s.tools, int32(i), ok)
+}
 
 // Price returns the body of the price of one active tool, with its history.
 func (s *Snapshot) Price(slug string) (wire.Body, bool) {
-	return s.ofTool(s.priceDetails, slug)
+	i, ok := s.Catalog.IndexOf(slug)
+	return find(s.priceDetails, int32(i), ok)
 }
 
 // Comparison returns the body of one published comparison.
 func (s *Snapshot) Comparison(slug string) (wire.Body, bool) {
-	return find(s.comparisonDetails, s.comparisonBySlug, slug)
+	i, ok := s.comparisonBySlug[slug]
+	return find(s.comparisonDetails, i, ok)
 }
 
 // Embeddings returns the embeddings document of one tool of the top set.
 func (s *Snapshot) Embeddings(slug string) (wire.Body, bool) {
-	return find(s.embeddings, s.embeddingsBySlug, slug)
+	i, ok := s.embeddingsBySlug[slug]
+	return find(s.embeddings, i, ok)
 }
 
 // Stats returns the body of the figures of the catalogue.
@@ -35,17 +41,7 @@ func (s *Snapshot) RetiredTool(slug string) *catalog.Retired {
 	return &s.Catalog.Retired[i]
 }
 
-// ofTool returns what there is about a tool among what is rendered of all.
-func (s *Snapshot) ofTool(from fragments, slug string) (wire.Body, bool) {
-	i, ok := s.Catalog.IndexOf(slug)
-	if !ok {
-		return wire.Body{}, false
-	}
-	return from.at(int32(i)).body(), true
-}
-
-func find(from fragments, bySlug map[string]int32, slug string) (wire.Body, bool) {
-	i, ok := bySlug[slug]
+func find(from fragments, i int32, ok bool) (wire.Body, bool) {
 	if !ok {
 		return wire.Body{}, false
 	}

@@ -346,7 +346,7 @@ func (s *Snapshot) renderFigures(c *catalog.Catalog) {
 		}
 	})
 	s.categoryOrder = sortNames(nameKeys(len(c.Categories), func(i int) string { return c.Categories[i].Label }), +1)
-	s.stats = newFragment(catalog.Stats{
+	s.stats = newFragment(nil, catalog.Stats{
 		ToolsTotal: all.count, ToolsTested: all.tested, ToolsAvgScore: average(&all),
 		ToolsRetired: len(c.Retired), ComparisonsTotal: len(s.comparisonBySlug),
 	})

@@ -247,7 +247,7 @@ func (h *Handler[S]) reply(w http.ResponseWriter, r *Request[S], a *Response, er
 	}
 	isCached := a.Cached && asReady(w) != nil
 	var body []byte
-	if err == nil && (a.hasBody() || isCached) {
+	if err == nil && a.Handler == nil && (a.Status != http.StatusNotModified || isCached) {
 		body, err = h.makeBody(r, a)
 	}
 	if r.admitted {
@@ -280,7 +280,13 @@ func (h *Handler[S]) makeBody(r *Request[S], a *Response) ([]byte, error) {
 		return nil, err
 	}
 	defer leave()
-	return h.body(a), nil
+	if h.isUnpacked(a) {
+		return h.compressor.Compress(a.Body, Zstd), nil
+	}
+	if a.coding != Identity {
+		return h.compressor.Compress(a.Body, a.coding), nil
+	}
+	return a.Body.Bytes(), nil
 }
 
 // WriteInternalError sends 500 for a request whose operation failed before anything was written.

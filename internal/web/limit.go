@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"palmares/internal/cache"
 	"palmares/internal/clientip"
 )
 
@@ -72,53 +73,28 @@ func (p *Places) Enter(r *http.Request) (leave func(), err error) {
 
 // A sharedLimit is a limit of which one user may have a part.
 type sharedLimit[K comparable] struct {
-	all  *Limit
-	part int
-
-	mu    sync.Mutex
-	users map[K]*userLimit
-}
-
-// A userLimit is that of a user who has work under way, or waits.
-type userLimit struct {
-	*Limit
-	times int // that it is used
+	all   *Limit
+	parts *cache.Cache[K, *Limit]
+	part  int
 }
 
 func newSharedLimit[K comparable](most, part int, wait time.Duration) *sharedLimit[K] {
-	return &sharedLimit[K]{all: NewLimit(most, wait), part: part, users: map[K]*userLimit{}}
+	const room = 1 << 20 // for thousands of users
+	return &sharedLimit[K]{NewLimit(most, wait), cache.New(room, func(K, *Limit) int { return 0 }), part}
 }
 
 // enter waits for room of a size for a user, who has it until leave is called.
 func (l *sharedLimit[K]) enter(ctx context.Context, user K, size int) (leave func(), err error) {
-	l.mu.Lock()
-	own := l.users[user]
-	if own == nil {
-		own = &userLimit{Limit: NewLimit(l.part, l.all.wait)}
-		l.users[user] = own
-	}
-	own.times++
-	l.mu.Unlock()
-	forget := func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		own.times--
-		if own.times == 0 {
-			delete(l.users, user)
-		}
-	}
+	own, _ := l.parts.Load(user, func() (*Limit, error) { return NewLimit(l.part, l.all.wait), nil })
 	if err := own.Enter(ctx, size); err != nil {
-		forget()
 		return nil, err
 	}
 	if err := l.all.Enter(ctx, size); err != nil {
 		own.Leave(size)
-		forget()
 		return nil, err
 	}
-	return func() {
+	return sync.OnceFunc(func() {
 		l.all.Leave(size)
 		own.Leave(size)
-		forget()
-	}, nil
+	}), nil
 }

@@ -132,23 +132,16 @@ func escape(s, others string) string {
 	return string(b)
 }
 
-// hasBody reports whether a prepared response has a body.
-func (a *Response) hasBody() bool {
-	switch a.Status {
-	case http.StatusPermanentRedirect, http.StatusTemporaryRedirect, http.StatusNoContent, http.StatusNotModified:
-		return false
-	}
-	return a.Handler == nil
-}
-
 // write sends a prepared response with its body.
 func (s *Sender) write(w http.ResponseWriter, a *Response, body []byte) {
 	header := w.Header()
 	s.setHeaders(header, a)
-	if !a.hasBody() {
-		if a.Status == http.StatusPermanentRedirect || a.Status == http.StatusTemporaryRedirect {
-			header["Content-Length"] = zero
-		}
+	switch a.Status {
+	case http.StatusPermanentRedirect, http.StatusTemporaryRedirect:
+		header["Content-Length"] = zero
+		w.WriteHeader(a.Status)
+		return
+	case http.StatusNoContent, http.StatusNotModified:
 		w.WriteHeader(a.Status)
 		return
 	}
@@ -218,14 +211,4 @@ func (s *Sender) setHeaders(header http.Header, a *Response) {
 			header["Content-Encoding"] = a.coding.Header()
 		}
 	}
-}
-
-func (s *Sender) body(a *Response) []byte {
-	if s.isUnpacked(a) {
-		return s.compressor.Compress(a.Body, Zstd)
-	}
-	if a.coding != Identity {
-		return s.compressor.Compress(a.Body, a.coding)
-	}
-	return a.Body.Bytes()
 }
