@@ -111,8 +111,8 @@ func (l MailLimit) Allows(sent []time.Time, now time.Time) bool {
 }
 
 // LinkMailAllowed reports whether one more mail with a link may go to an address, on
-// request of a network, after those that went to the one and were requested by the
-// other. Links of all purposes count together.
+// request of a network, after those of its purpose that went to the one and were requested by
+// the other: requests to follow something keep nobody from signing in.
 func LinkMailAllowed(toAddress, fromNetwork []time.Time, now time.Time) bool {
 	pause := MailLimit{{1, AddressPause}}
 	return (AddressLimit().Allows(toAddress, now) || pause.Allows(toAddress, now)) &&

@@ -40,6 +40,26 @@ func TestRequestsInSomebodysNameDoNotKeepHerOut(t *testing.T) {
 	})
 }
 
+func TestRequestsToFollowKeepNobodyFromSigningIn(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		sealer, err := vault.ParseKeys(base64.StdEncoding.EncodeToString(make([]byte, vault.KeySize)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		links := s.Links.Sealed(sealer)
+		for i := range 30 { // in her name from everywhere, and in other names from her network
+			for email, network := range map[string]netip.Prefix{"ada@example.org": manyNetworks(i), fmt.Sprintf("a%d@example.org", i): home} {
+				if _, err := links.Request(t.Context(), email, account.LinkFollow, "", network, monday); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if !request(t, s, "ada@example.org", home, monday) {
+			t.Error("she gets no mail to sign in")
+		}
+	})
+}
+
 // whileNobodyWrites runs fn while another transaction keeps Request from writing.
 func whileNobodyWrites(t *testing.T, s *kit, fn func()) {
 	t.Helper()

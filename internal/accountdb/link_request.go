@@ -65,8 +65,8 @@ func (s *Links) Request(
 	case isOwner || isEditor:
 		everybody = "owners"
 	}
-	address := newCounter(keys, account.AddressLimit(), "address", []byte(email))
-	client := newCounter(keys, account.NetworkLimit(), "network", pseudonym.Network(network))
+	address := newCounter(keys, account.AddressLimit(), "address "+string(purpose), []byte(email))
+	client := newCounter(keys, account.NetworkLimit(), "network "+string(purpose), pseudonym.Network(network))
 	total := newCounter(keys, s.ceiling, "all", []byte(everybody))
 	return s.count(ctx, []*counter{address, client, total}, func() error {
 		switch {

@@ -58,7 +58,7 @@ func (d *copies) addPicture(r *request, c *draft) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = d.Copies.PutFile(r.Context(), c.ID, deskdb.CopyFile{Path: place, Data: data})
+	isRevised, err := d.Copies.PutFile(r.Context(), c.ID, deskdb.CopyFile{Path: place, Data: data}, r.Now)
 	d.Editions.Forget(c.ID)
 	if errors.Is(err, sqldb.ErrTooMany) {
 		return nil, refused("Cette copie a déjà 20\u00a0images, ou 64\u00a0Mo d’images, le plus qu’elle puisse en avoir.")
@@ -67,8 +67,13 @@ func (d *copies) addPicture(r *request, c *draft) (*response, error) {
 		return nil, err
 	}
 	text := "![" + bracketed.Replace(alt) + "](../" + place + ")"
+	added := map[string]any{"markdown": text, "path": place}
+	if isRevised {
+		added["revised"] = true
+		c.Revision++
+	}
 	if r.isScript() || c.doc == nil || c.doc.Kind() == catalog.CatalogueKind {
-		return writeJSON(http.StatusOK, map[string]string{"markdown": text, "path": place}), nil
+		return writeJSON(http.StatusOK, added), nil
 	}
 	if err := c.doc.SetBody(strings.TrimLeft(c.doc.Body()+blankLine+text, "\n")); err != nil {
 		return nil, refused(sentence(err))
@@ -82,11 +87,15 @@ func (d *copies) addPicture(r *request, c *draft) (*response, error) {
 // removePicture takes a picture out of a working copy, and out of its text where it stands alone.
 func (d *copies) removePicture(r *request, c *draft, place string) (*response, error) {
 	all, err := d.Copies.Paths(r.Context(), c.ID)
+	isRevised := false
 	if err == nil && slices.Contains(all, place) {
-		err = d.Copies.RemoveFile(r.Context(), c.ID, place)
+		isRevised, err = d.Copies.RemoveFile(r.Context(), c.ID, place, r.Now)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if isRevised {
+		c.Revision++
 	}
 	d.Editions.Forget(c.ID)
 	if c.doc != nil {

@@ -41,7 +41,7 @@ type WorkingCopy struct {
 	Base      string    `json:"-"`    // hex SHA-256 of Original; "" for a new record
 	State     string    `json:"state"`
 	Note      string    `json:"note,omitempty"` // to the reviewer, or back to the author
-	Revision  int64     `json:"-"`              // rises with every save
+	Revision  int64     `json:"-"`              // rises with every change of its text, or of a picture in it
 	CreatedAt time.Time `json:"created_at"`
 	SavedAt   time.Time `json:"saved_at"`
 	Original  []byte    `json:"-"` // the file it started from; nil for a new record
@@ -132,13 +132,18 @@ func (s *Copies) write(
 		if c.Revision != revision {
 			return 0, copyChanged(id)
 		}
-		if c.State != CopyForReview {
-			c.State = CopyInProgress
-		}
-		return revision + 1, sqldb.Exec(ctx, tx, `UPDATE working_copies
-			SET data = $1, revision = $2, saved_at = $3, state = $4`+set+` WHERE id = $5`,
-			append([]any{stored(data), revision + 1, sqldb.FormatTime(now), c.State, id}, more...)...)
+		return revision + 1, c.revise(ctx, tx, data, now, set, more...)
 	})
+}
+
+// revise stores the next revision of a working copy, which nobody has approved.
+func (c *WorkingCopy) revise(ctx context.Context, tx *sql.Tx, data []byte, now time.Time, set string, more ...any) error {
+	if c.State != CopyForReview {
+		c.State = CopyInProgress
+	}
+	return sqldb.Exec(ctx, tx, `UPDATE working_copies
+		SET data = $1, revision = $2, saved_at = $3, state = $4`+set+` WHERE id = $5`,
+		append([]any{stored(data), c.Revision + 1, sqldb.FormatTime(now), c.State, c.ID}, more...)...)
 }
 
 // Delete deletes a working copy, its pictures and its private links, unless it was saved since the

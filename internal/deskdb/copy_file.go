@@ -1,10 +1,12 @@
 package deskdb
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"slices"
 	"strings"
+	"time"
 
 	"palmares/internal/sqldb"
 )
@@ -15,20 +17,17 @@ type CopyFile struct {
 	Data []byte
 }
 
-// PutFile stores a picture of a working copy, or replaces it. ErrNotFound: there is no such copy;
-// ErrInvalid: the path, or it is too large; sqldb.ErrTooMany: there are MaxCopyFiles, or they have more
-// than MaxFilesBytes.
-func (s *Copies) PutFile(ctx context.Context, id string, f CopyFile) error {
+// PutFile stores a picture of a working copy, or replaces it. If its text shows the picture, that makes
+// another revision, which nobody has approved. ErrNotFound: there is no such copy; ErrInvalid: the path, or
+// it is too large; sqldb.ErrTooMany: there are MaxCopyFiles, or they have more than MaxFilesBytes.
+func (s *Copies) PutFile(ctx context.Context, id string, f CopyFile, now time.Time) (isRevised bool, err error) {
 	if err := checkPath(f.Path); err != nil {
-		return err
+		return false, err
 	}
 	if len(f.Data) > MaxFileBytes {
-		return sqldb.Problem(sqldb.ErrInvalid, nil, "the picture has %d bytes; the maximum is %d", len(f.Data), MaxFileBytes)
+		return false, sqldb.Problem(sqldb.ErrInvalid, nil, "the picture has %d bytes; the maximum is %d", len(f.Data), MaxFileBytes)
 	}
-	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		if _, err := lockCopy(ctx, s.db, tx, id); err != nil {
-			return err
-		}
+	return s.changeFile(ctx, id, f.Path, now, func(tx *sql.Tx) error {
 		err := sqldb.Exec(ctx, tx, `INSERT INTO copy_files (copy_id, path, bytes) VALUES ($1, $2, $3)
 			ON CONFLICT (copy_id, path) DO UPDATE SET bytes = excluded.bytes`, id, f.Path, stored(f.Data))
 		if err != nil {
@@ -47,9 +46,28 @@ func (s *Copies) PutFile(ctx context.Context, id string, f CopyFile) error {
 	})
 }
 
-// RemoveFile removes a picture of a working copy, if it has it.
-func (s *Copies) RemoveFile(ctx context.Context, id, path string) error {
-	return sqldb.WriteOnce(ctx, s.db, `DELETE FROM copy_files WHERE copy_id = $1 AND path = $2`, knownCopy(id), path)
+// RemoveFile removes a picture of a working copy, if it has it, and makes another revision as PutFile does.
+// ErrNotFound.
+func (s *Copies) RemoveFile(ctx context.Context, id, path string, now time.Time) (isRevised bool, err error) {
+	return s.changeFile(ctx, id, path, now, func(tx *sql.Tx) error {
+		return sqldb.Exec(ctx, tx, `DELETE FROM copy_files WHERE copy_id = $1 AND path = $2`, id, path)
+	})
+}
+
+// changeFile changes a picture of a working copy.
+func (s *Copies) changeFile(
+	ctx context.Context, id, path string, now time.Time, change func(*sql.Tx) error,
+) (isRevised bool, err error) {
+	return sqldb.Write(ctx, s.db, func(tx *sql.Tx) (bool, error) {
+		c, err := lockCopy(ctx, s.db, tx, id)
+		if err == nil {
+			err = change(tx)
+		}
+		if err != nil || !bytes.Contains(c.Data, []byte(path)) {
+			return false, err
+		}
+		return true, c.revise(ctx, tx, c.Data, now, ``)
+	})
 }
 
 // Paths lists the pictures of a working copy without their bytes.

@@ -158,6 +158,34 @@ func TestWhatWasApprovedIsInProgressAgainWhenItChanges(t *testing.T) {
 	})
 }
 
+func TestAChangedPictureIsApprovedNeither(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		ctx := t.Context()
+		c := workingCopy(t, s, "ada@example.org", "outils/plume.md")
+		c = saveCopy(t, s, c, plume+"Voici ![un écran](../images/ecran.png).\n", monday)
+		for path, isShown := range map[string]bool{"images/ecran.png": true, "images/autre.png": false} {
+			for what, change := range map[string]func() (bool, error){
+				"put":     func() (bool, error) { return s.Copies.PutFile(ctx, c.ID, deskdb.CopyFile{Path: path}, day(1)) },
+				"removed": func() (bool, error) { return s.Copies.RemoveFile(ctx, c.ID, path, day(1)) },
+			} {
+				if err := s.Copies.SetState(ctx, c.ID, c.Revision, deskdb.CopyStep{State: deskdb.CopyReady, By: "bob@example.org"}, monday); err != nil {
+					t.Fatal(err)
+				}
+				want := deskdb.CopyReady
+				if isShown {
+					want = deskdb.CopyInProgress
+				}
+				isRevised, err := change()
+				now := findWorkingCopy(t, s, c.ID)
+				if err != nil || isRevised != isShown || now.State != want || (now.Revision == c.Revision+1) != isShown {
+					t.Errorf("%s is %s: %v, %v, revision %d, then %d, %s", path, what, isRevised, err, c.Revision, now.Revision, now.State)
+				}
+				c = now
+			}
+		}
+	})
+}
+
 func TestWorkingCopiesAreBounded(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		ctx := t.Context()
@@ -196,7 +224,8 @@ func TestWorkingCopiesAreBounded(t *testing.T) {
 			testkit.Fails(t, err, deskdb.ErrNoCopy)
 			testkit.Fails(t, s.Copies.SetState(ctx, id, 1, deskdb.CopyStep{State: deskdb.CopyReady, By: "ada@example.org"}, monday), deskdb.ErrNoCopy)
 			testkit.Fails(t, s.Copies.Delete(ctx, id, 1), deskdb.ErrNoCopy)
-			testkit.Fails(t, s.Copies.PutFile(ctx, id, deskdb.CopyFile{Path: "images/a.png"}), deskdb.ErrNoCopy)
+			_, err = s.Copies.PutFile(ctx, id, deskdb.CopyFile{Path: "images/a.png"}, monday)
+			testkit.Fails(t, err, deskdb.ErrNoCopy)
 			_, _, err = s.Shares.Create(ctx, id, monday)
 			testkit.Fails(t, err, deskdb.ErrNoCopy)
 		}
@@ -217,7 +246,8 @@ func TestThePicturesOfAWorkingCopyAreBoundedAndGoWithIt(t *testing.T) {
 		ctx := t.Context()
 		c := workingCopy(t, s, "ada@example.org", "outils/plume.md")
 		put := func(path string, data []byte) error {
-			return s.Copies.PutFile(ctx, c.ID, deskdb.CopyFile{path, data})
+			_, err := s.Copies.PutFile(ctx, c.ID, deskdb.CopyFile{path, data}, monday)
+			return err
 		}
 		testkit.Fails(t, put("../a.png", nil), sqldb.ErrInvalid)
 		testkit.Fails(t, put("images/a.png", make([]byte, deskdb.MaxFileBytes+1)), sqldb.ErrInvalid)
