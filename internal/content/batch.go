@@ -32,6 +32,7 @@ type batch struct {
 	records []record
 	findings
 	decoded []*decoded // for the memory
+	isRead  bool
 }
 
 // A jsonLine is a line by its place in the data of its batch.
@@ -52,13 +53,16 @@ type producer struct {
 	*folder
 	work  chan *batch
 	done  atomic.Int64 // records read
-	wrong atomic.Int64 // problems of the records read
 	count int          // records listed
+
+	mu     sync.Mutex // of batches and what follows
+	merged int        // batches of which found has the findings
+	found  findings   // in reading order
 }
 
 // readRecords reads all records, with one worker per processor.
 func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
-	r := &producer{folder: f, work: make(chan *batch, 2*runtime.GOMAXPROCS(0))}
+	r := &producer{folder: f, work: make(chan *batch, 2*runtime.GOMAXPROCS(0)), found: findings{silenced: f.silenced}}
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
@@ -66,13 +70,14 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 			for b := range r.work {
 				b.read(f, &parser)
 				r.done.Add(int64(len(b.records)))
-				r.wrong.Add(int64(len(b.problems)))
+				r.merge(b)
 			}
 		})
 	}
 	err := r.produce(ctx, found)
 	close(r.work)
 	workers.Wait()
+	f.add(r.found)
 	if err != nil && !errors.Is(err, errEnough) {
 		return err
 	}
@@ -80,6 +85,18 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 		f.progress(int(r.done.Load()))
 	}
 	return ctx.Err()
+}
+
+// merge takes over the findings of a batch that was read once those before it were, so that few wait for their turn.
+func (r *producer) merge(b *batch) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b.isRead = true
+	for ; r.merged < len(r.batches) && r.batches[r.merged].isRead; r.merged++ {
+		first := r.batches[r.merged]
+		r.found.add(first.findings)
+		first.findings = findings{}
+	}
 }
 
 func (r *producer) produce(ctx context.Context, found map[string]bool) error {
@@ -103,10 +120,15 @@ var errEnough = errors.New("there are enough problems")
 
 // submit sends a batch to the workers, and blocks while they are busy.
 func (r *producer) submit(ctx context.Context, b *batch) error {
-	if r.wrong.Load() >= maxFindings || len(r.problems) >= maxFindings {
+	r.mu.Lock()
+	isEnough := len(r.found.problems) == maxFindings || len(r.problems) == maxFindings
+	if !isEnough {
+		r.batches = append(r.batches, b)
+	}
+	r.mu.Unlock()
+	if isEnough {
 		return errEnough
 	}
-	r.batches = append(r.batches, b)
 	if r.progress != nil {
 		r.progress(int(r.done.Load()))
 	}

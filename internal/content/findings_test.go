@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestTheListOfFindingsEndsAtTenThousand(t *testing.T) {
@@ -27,6 +28,25 @@ func TestTheListOfFindingsEndsAtTenThousand(t *testing.T) {
 		if len(list) != maxFindings+1 || list[maxFindings].Text.English != want {
 			t.Errorf("%s: %d findings, the last is %v", name, len(list), list[len(list)-1])
 		}
+	}
+}
+
+func TestFindingsAreBoundedFromTheMomentTheyAreMade(t *testing.T) {
+	var lines strings.Builder
+	for i := range maxFindings {
+		lines.WriteString(strings.Replace(strings.TrimSuffix(someLine, "}"), `"boreal"`, fmt.Sprintf(`"x%d"`, i), 1) + `,"score":1}` + "\n")
+	}
+	f := &folder{fsys: folderOf(map[string]string{"outils.jsonl": lines.String()}), maxRecords: maxRecords}
+	f.basis = basis{days: newDates("2026-11-16", 0), zone: time.UTC}
+	if err := f.read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	kept := len(f.warnings)
+	for _, b := range f.batches {
+		kept += len(b.warnings)
+	}
+	if kept != maxFindings {
+		t.Errorf("%d warnings are kept", kept)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -678,6 +679,26 @@ func TestAnAnswerWithoutAnEndIsNotTakenForOne(t *testing.T) {
 	_, err := n.publish(folder(t), nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "before it said whether the folder was published: `palmares log` there tells") || errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// counts is a sink that keeps how many findings were shown at once.
+type counts struct {
+	sink
+	at []int
+}
+
+func (c *counts) Findings(all []publication.Finding) error {
+	c.at = append(c.at, len(all))
+	return nil
+}
+
+func TestTheFindingsOfAServerAreShownBeforeTheyAreTooMany(t *testing.T) {
+	lines := strings.Repeat(`{"finding":{"file":"x","line":1,"severity":"warning","message":"m"}}`+"\n", maxFound+1) + `{"done":{"version":1}}`
+	shown := &counts{}
+	err := (&Client{}).show(&http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(lines))}, shown)
+	if err != nil || !slices.Equal(shown.at, []int{maxFound, 1}) {
+		t.Errorf("%v are shown at once, %v", shown.at, err)
 	}
 }
 
