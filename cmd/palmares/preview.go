@@ -66,7 +66,7 @@ func (c *previewCommand) Run(inv *invocation) error {
 		watching <- p.Run(ctx)
 		_ = server.Close() // Serve returns the error that matters
 	}()
-	if err := inv.printf("%s\n", inv.say("preview-began", c.Dir, base, base)); err != nil {
+	if err := inv.printf("%s\n", inv.say("preview-began", c.Dir, p.Address(string(base)+"/"), p.Address(string(base)+"/redaction"))); err != nil {
 		return err
 	}
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"image/png"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -27,6 +28,7 @@ type desk struct {
 	t      *testing.T
 	dir    string
 	url    string
+	secret string
 	events *bufio.Scanner
 }
 
@@ -47,8 +49,8 @@ func newDesk(t *testing.T, files map[string]string) *desk {
 	done := make(chan error, 1)
 	go func() { done <- p.Run(ctx) }()
 	srv := httptest.NewServer(p)
-	d.url = srv.URL
-	resp, err := http.Get(srv.URL + eventsPath)
+	d.url, d.secret = srv.URL, p.secret
+	resp, err := http.DefaultClient.Do(testkit.NewRequest(t, "GET", srv.URL+eventsPath, "", d.cookie(strings.TrimPrefix(srv.URL, "http://"))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +95,25 @@ func (d *desk) draw(name string, shade uint8) {
 
 func (d *desk) get(path string, headers ...string) *testkit.Reply {
 	d.t.Helper()
+	host := strings.TrimPrefix(d.url, "http://")
+	for _, h := range headers {
+		if other, isHost := strings.CutPrefix(h, "Host: "); isHost {
+			host = other
+		}
+	}
+	return d.getWithout(path, append(headers, d.cookie(host))...)
+}
+
+// getWithout sends a request without the secret.
+func (d *desk) getWithout(path string, headers ...string) *testkit.Reply {
+	d.t.Helper()
 	return testkit.Send(d.t, testkit.NewRequest(d.t, "GET", d.url+path, "", headers...))
+}
+
+// cookie returns the header that has the secret.
+func (d *desk) cookie(host string) string {
+	_, port, _ := net.SplitHostPort(host)
+	return "Cookie: palmares-apercu-" + port + "=" + d.secret
 }
 
 // until waits until something is so, looking again after each edition that the stream
@@ -277,6 +297,21 @@ func TestOnlyThisMachineIsAnswered(t *testing.T) {
 	}
 }
 
+func TestOnlyTheAddressThatWasPrintedOpensThePreview(t *testing.T) {
+	d := newDesk(t, map[string]string{"catalogue.yaml": settings, "outils/plume.md": plume})
+	cookie := d.cookie(strings.TrimPrefix(d.url, "http://"))
+	for _, path := range []string{"/", "/outils/plume", "/outils/plume?jeton=x", eventsPath, scriptPath, "/robots.txt", "/static/site.css", "/redaction"} {
+		for _, wrong := range []string{"X-None: x", cookie[:len(cookie)-1], cookie + "x", "Cookie: palmares-apercu-1=" + d.secret} {
+			d.getWithout(path, wrong).Is(http.StatusForbidden).Lacks("Plume", "Essai")
+		}
+	}
+	for path, to := range map[string]string{"/outils?q=plume&jeton=": "/outils?q=plume", "//evil.example/?jeton=": "/evil.example/"} {
+		r := d.getWithout(path+d.secret).Is(http.StatusSeeOther).HasHeader("Location", to)
+		r.HasHeader("Set-Cookie", strings.TrimPrefix(cookie, "Cookie: ")+"; Path=/; HttpOnly; SameSite=Strict")
+	}
+	d.getWithout("/?jeton="+d.secret, "Host: evil.example").Is(http.StatusMisdirectedRequest)
+}
+
 func TestNoOtherSiteReadsADraft(t *testing.T) {
 	d := newDesk(t, map[string]string{"catalogue.yaml": settings, "outils/plume.md": plume})
 	paths := []string{"/", "/outils/plume.md", "/outils.md", "/llms.txt", "/static/site.css", eventsPath, scriptPath, "/robots.txt"}
@@ -290,7 +325,7 @@ func TestNoOtherSiteReadsADraft(t *testing.T) {
 		for _, origin := range []string{"none", "same-origin"} {
 			for _, r := range []*testkit.Reply{
 				d.get(path, "Sec-Fetch-Site: "+origin, "Origin: https://evil.example"),
-				testkit.Send(t, testkit.NewRequest(t, "OPTIONS", d.url+path, "", "Sec-Fetch-Site: "+origin, "Origin: https://evil.example")),
+				testkit.Send(t, testkit.NewRequest(t, "OPTIONS", d.url+path, "", "Sec-Fetch-Site: "+origin, "Origin: https://evil.example", d.cookie(strings.TrimPrefix(d.url, "http://")))),
 			} {
 				for name := range r.Header {
 					if strings.HasPrefix(name, "Access-Control-") {
