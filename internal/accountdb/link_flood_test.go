@@ -60,6 +60,33 @@ func TestRequestsToFollowKeepNobodyFromSigningIn(t *testing.T) {
 	})
 }
 
+func TestReportsFromOneProviderLeaveRoomForThoseOfOthers(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		send := func(times int, provider byte) (taken int) {
+			t.Helper()
+			for i := range times {
+				network := netip.PrefixFrom(netip.AddrFrom4([4]byte{100, provider, 7, byte(i)}), 32)
+				stored, err := s.Links.Limited(t.Context(), "report", network, monday, func(*sql.Tx) error { return nil })
+				if err != nil {
+					t.Fatal(err)
+				}
+				if stored {
+					taken++
+				}
+			}
+			return taken
+		}
+		for provider := range byte(5) {
+			if n := send(102, provider); n != 100 {
+				t.Errorf("%d reports of one provider are taken", n)
+			}
+		}
+		if n := send(7, 9); n != 5 {
+			t.Errorf("of the next one, %d", n)
+		}
+	})
+}
+
 // whileNobodyWrites runs fn while another transaction keeps Request from writing.
 func whileNobodyWrites(t *testing.T, s *kit, fn func()) {
 	t.Helper()

@@ -13,6 +13,7 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/catalog"
+	"palmares/internal/clientip"
 	"palmares/internal/mail"
 	"palmares/internal/pseudonym"
 	"palmares/internal/sqldb"
@@ -81,8 +82,8 @@ func (s *Links) Request(
 	})
 }
 
-// Limited writes what a visitor without an account sends in, unless her network or everybody together
-// has reached the limit of what it is, and reports whether it did.
+// Limited writes what a visitor without an account sends in, unless her network, the wide one around it or everybody
+// together has reached the limit of what it is, and reports whether it did.
 func (s *Links) Limited(
 	ctx context.Context, what string, network netip.Prefix, now time.Time, write func(*sql.Tx) error,
 ) (bool, error) {
@@ -91,9 +92,11 @@ func (s *Links) Limited(
 		return false, err
 	}
 	client := newCounter(keys, account.ReportLimit(), what, pseudonym.Network(network))
+	wide := newCounter(keys, account.WideReportLimit(), what, pseudonym.Network(clientip.Wide(network)))
 	all := newCounter(keys, account.TotalReportLimit(), what, []byte("all"))
-	return s.count(ctx, []*counter{client, all}, func() error {
-		if !account.ReportLimit().Allows(client.sent, now) || !account.TotalReportLimit().Allows(all.sent, now) {
+	return s.count(ctx, []*counter{client, wide, all}, func() error {
+		hasRoom := account.TotalReportLimit().Allows(all.sent, now) || account.ReservedReports().Allows(wide.sent, now)
+		if !hasRoom || !account.ReportLimit().Allows(client.sent, now) || !account.WideReportLimit().Allows(wide.sent, now) {
 			return errRefused
 		}
 		return nil

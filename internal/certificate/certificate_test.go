@@ -1,6 +1,7 @@
 package certificate_test
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -300,6 +301,25 @@ func TestStrangersAskTheDatabaseOneAfterAnotherAndLearnNothingAboutIt(t *testing
 	strangers.Wait()
 	if n := store.most.Load(); n != 1 {
 		t.Errorf("%d strangers asked at once", n)
+	}
+}
+
+func TestARedirectLeadsToNoOtherSite(t *testing.T) {
+	t.Parallel()
+	handler := newNode(t, "", nil, openStore(t), time.Now, io.Discard).Plain()
+	for target, want := range map[string]int{
+		"x:@evil.example/": http.StatusBadRequest, "x:.evil.example/": http.StatusBadRequest, "*": http.StatusBadRequest,
+		"http://evil.example/": http.StatusMisdirectedRequest, "//evil.example/": http.StatusMovedPermanently,
+	} {
+		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader("GET " + target + " HTTP/1.1\r\nHost: " + domain + "\r\n\r\n")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		if to := w.Header().Get("Location"); w.Code != want || to != "" && !strings.HasPrefix(to, "https://"+domain+"/") {
+			t.Errorf("%s: %d, %s", target, w.Code, to)
+		}
 	}
 }
 

@@ -226,17 +226,28 @@ func TestWorkingCopiesAreBounded(t *testing.T) {
 			testkit.Fails(t, s.Copies.Delete(ctx, id, 1), deskdb.ErrNoCopy)
 			_, err = s.Copies.PutFile(ctx, id, deskdb.CopyFile{Path: "images/a.png"}, monday)
 			testkit.Fails(t, err, deskdb.ErrNoCopy)
-			_, _, err = s.Shares.Create(ctx, id, monday)
+			_, _, err = s.Shares.Create(ctx, id, "ada@example.org", monday)
 			testkit.Fails(t, err, deskdb.ErrNoCopy)
 		}
-		for i := range deskdb.MaxCopies - 1 {
-			workingCopy(t, s, "ada@example.org", fmt.Sprintf("outils/%d.md", i+1))
+		all := 0
+		fill := func(author string, most int, says string) {
+			t.Helper()
+			for i := range most {
+				workingCopy(t, s, author, fmt.Sprintf("outils/%d.md", i)) // perhaps there already
+			}
+			all += most
+			_, err = s.Copies.Create(ctx, deskdb.WorkingCopy{Path: "outils/de-trop.md", Author: author}, monday)
+			testkit.Fails(t, err, sqldb.ErrTooMany, says)
 		}
-		_, err = s.Copies.Create(ctx, deskdb.WorkingCopy{Path: "outils/de-trop.md", Author: "ada@example.org"}, monday)
-		testkit.Fails(t, err, sqldb.ErrTooMany, "500 working copies")
-		workingCopy(t, s, "ada@example.org", "outils/0.md") // it is there already
-		if n := count(t, s, "working_copies"); n != deskdb.MaxCopies {
+		fill("ada@example.org", deskdb.MaxOwnCopies, "200 working copies")
+		fill("bob@example.org", deskdb.MaxOwnCopies, "200 working copies")
+		fill("cleo@example.org", deskdb.MaxCopies-all, "500 working copies")
+		fill("dora@example.org", deskdb.ReservedCopies, "500 working copies") // two greedy people leave her some
+		if n := count(t, s, "working_copies"); n != all {
 			t.Errorf("%d working copies", n)
+		}
+		if list, err := s.Copies.List(ctx); len(list) != all || err != nil {
+			t.Errorf("%d are listed, %v", len(list), err)
 		}
 	})
 }

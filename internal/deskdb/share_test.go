@@ -2,6 +2,7 @@ package deskdb_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ func TestAPrivateLinkWorksForFourteenDaysUnlessItIsRevoked(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		ctx := t.Context()
 		c, other := workingCopy(t, s, "ada@example.org", "outils/plume.md"), workingCopy(t, s, "ada@example.org", "outils/autre.md")
-		token, share, err := s.Shares.Create(ctx, c.ID, monday)
+		token, share, err := s.Shares.Create(ctx, c.ID, "ada@example.org", monday)
 		if err != nil || len(token) != 22 || share.CopyID != c.ID || !share.ExpiresAt.Equal(day(14)) {
 			t.Fatalf("%d characters, %+v, %v", len(token), share, err)
 		}
@@ -54,12 +55,47 @@ func TestAPrivateLinkWorksForFourteenDaysUnlessItIsRevoked(t *testing.T) {
 	})
 }
 
+func TestPrivateLinksEndWithTheRoleOfTheirMaker(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		ctx := t.Context()
+		addEditor(t, s, "ada@example.org", "Ada", account.Editor)
+		addEditor(t, s, "bob@example.org", "Bob", account.Author)
+		tokens := map[string]string{}
+		for _, author := range []string{"ada@example.org", "bob@example.org"} {
+			c := workingCopy(t, s, author, "outils/plume.md")
+			for _, maker := range []string{"ada@example.org", "bob@example.org"} {
+				token, _, err := s.Shares.Create(ctx, c.ID, maker, monday)
+				if err != nil {
+					t.Fatal(err)
+				}
+				tokens[maker[:3]+" of "+author[:3]] = token
+			}
+		}
+		left := func(want ...string) {
+			t.Helper()
+			for name, token := range tokens {
+				if _, err := s.Shares.Find(ctx, token, monday); (err == nil) != slices.Contains(want, name) {
+					t.Errorf("the link by %s: %v", name, err)
+				}
+			}
+		}
+		addEditor(t, s, "ada@example.org", "Ada L.", account.Editor)
+		left("ada of ada", "ada of bob", "bob of ada", "bob of bob")
+		addEditor(t, s, "ada@example.org", "Ada L.", account.Author)
+		left("ada of ada", "bob of ada", "bob of bob")
+		if err := s.Editors.Remove(ctx, "bob@example.org"); err != nil {
+			t.Fatal(err)
+		}
+		left("ada of ada")
+	})
+}
+
 func TestPrivateLinksAreFewAndGoWithTheirCopyOrTheirTime(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		ctx := t.Context()
 		c := workingCopy(t, s, "ada@example.org", "outils/plume.md")
 		create := func(now time.Time) (string, error) {
-			token, _, err := s.Shares.Create(ctx, c.ID, now)
+			token, _, err := s.Shares.Create(ctx, c.ID, "ada@example.org", now)
 			return token, err
 		}
 		for range deskdb.MaxShares {
