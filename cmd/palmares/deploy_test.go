@@ -214,6 +214,27 @@ func TestEveryAlertHasATest(t *testing.T) {
 	}
 }
 
+func TestWhatReadsThePagesOfStrangersIsAsConfinedAsTheServerAndSeesNoSecret(t *testing.T) {
+	settings := func(unit string) (found []string) {
+		for line := range strings.Lines(string(deployed(t, unit))) {
+			found = append(found, strings.TrimSpace(line))
+		}
+		return found
+	}
+	sources := settings("palmares-sources.service")
+	protection := regexp.MustCompile(`^(MemoryMax|NoNew|Protect|Private|Remove|Restrict|Lock|MemoryDeny|SystemCall)`)
+	for _, line := range settings("palmares.service") {
+		if protection.MatchString(line) && line != "ProtectHome=yes" && !slices.Contains(sources, line) {
+			t.Errorf("palmares-sources.service has no %s", line)
+		}
+	}
+	for _, line := range []string{"CapabilityBoundingSet=", "ProtectHome=read-only", "InaccessiblePaths=-/var/lib/palmares -/var/backups/palmares -/etc/palmares"} {
+		if !slices.Contains(sources, line) {
+			t.Errorf("palmares-sources.service has no %s", line)
+		}
+	}
+}
+
 func TestOperatorsAreToldOfEveryFile(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "operating.md"))
 	if err != nil {
