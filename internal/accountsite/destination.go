@@ -1,6 +1,7 @@
 package accountsite
 
 import (
+	"context"
 	"errors"
 	"net/url"
 	"strings"
@@ -58,7 +59,11 @@ func (r *request) destination() string {
 
 // editor returns what the owner is at the desk, nil for nothing.
 func (p *pages) editor(r *request) (*deskdb.Editor, error) {
-	e, err := p.Desk.Editors.Find(r.Context(), r.owner.Account.Email)
+	return editorOf(r.Context(), p.Desk, r.owner.Account.Email)
+}
+
+func editorOf(ctx context.Context, desk *deskdb.Store, email string) (*deskdb.Editor, error) {
+	e, err := desk.Editors.Find(ctx, email)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return nil, nil
 	}

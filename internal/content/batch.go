@@ -32,7 +32,7 @@ type batch struct {
 	records []record
 	findings
 	decoded []*decoded // for the memory
-	isRead  bool
+	isRead  atomic.Bool
 }
 
 // A jsonLine is a line by its place in the data of its batch.
@@ -51,13 +51,11 @@ const (
 // A producer lists the records of a folder and sends them to workers, in batches.
 type producer struct {
 	*folder
-	work  chan *batch
-	done  atomic.Int64 // records read
-	count int          // records listed
-
-	mu     sync.Mutex // of batches and what follows
-	merged int        // batches of which found has the findings
-	found  findings   // in reading order
+	work   chan *batch
+	done   atomic.Int64 // records read
+	count  int          // records listed
+	merged int          // batches of which found has the findings
+	found  findings
 }
 
 // readRecords reads all records, with one worker per processor.
@@ -70,13 +68,14 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 			for b := range r.work {
 				b.read(f, &parser)
 				r.done.Add(int64(len(b.records)))
-				r.merge(b)
+				b.isRead.Store(true)
 			}
 		})
 	}
 	err := r.produce(ctx, found)
 	close(r.work)
 	workers.Wait()
+	r.merge()
 	f.add(r.found)
 	if err != nil && !errors.Is(err, errEnough) {
 		return err
@@ -87,15 +86,11 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 	return ctx.Err()
 }
 
-// merge takes over the findings of a batch that was read once those before it were, so that few wait for their turn.
-func (r *producer) merge(b *batch) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	b.isRead = true
-	for ; r.merged < len(r.batches) && r.batches[r.merged].isRead; r.merged++ {
-		first := r.batches[r.merged]
-		r.found.add(first.findings)
-		first.findings = findings{}
+// merge takes over the findings of the batches that were read, in their order, so that few are kept meanwhile.
+func (r *producer) merge() {
+	for ; r.merged < len(r.batches) && r.batches[r.merged].isRead.Load(); r.merged++ {
+		r.found.add(r.batches[r.merged].findings)
+		r.batches[r.merged].findings = findings{}
 	}
 }
 
@@ -120,15 +115,10 @@ var errEnough = errors.New("there are enough problems")
 
 // submit sends a batch to the workers, and blocks while they are busy.
 func (r *producer) submit(ctx context.Context, b *batch) error {
-	r.mu.Lock()
-	isEnough := len(r.found.problems) == maxFindings || len(r.problems) == maxFindings
-	if !isEnough {
-		r.batches = append(r.batches, b)
-	}
-	r.mu.Unlock()
-	if isEnough {
+	if r.merge(); len(r.found.problems) == maxFindings || len(r.problems) == maxFindings {
 		return errEnough
 	}
+	r.batches = append(r.batches, b)
 	if r.progress != nil {
 		r.progress(int(r.done.Load()))
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestTheListOfFindingsEndsAtTenThousand(t *testing.T) {
@@ -29,15 +28,7 @@ func TestTheListOfFindingsEndsAtTenThousand(t *testing.T) {
 			t.Errorf("%s: %d findings, the last is %v", name, len(list), list[len(list)-1])
 		}
 	}
-}
-
-func TestFindingsAreBoundedFromTheMomentTheyAreMade(t *testing.T) {
-	var lines strings.Builder
-	for i := range maxFindings {
-		lines.WriteString(strings.Replace(strings.TrimSuffix(someLine, "}"), `"boreal"`, fmt.Sprintf(`"x%d"`, i), 1) + `,"score":1}` + "\n")
-	}
-	f := &folder{fsys: folderOf(map[string]string{"outils.jsonl": lines.String()}), maxRecords: maxRecords}
-	f.basis = basis{days: newDates("2026-11-16", 0), zone: time.UTC}
+	f := &folder{fsys: folderOf(map[string]string{"outils.jsonl": free.String()}), maxRecords: maxRecords}
 	if err := f.read(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +37,7 @@ func TestFindingsAreBoundedFromTheMomentTheyAreMade(t *testing.T) {
 		kept += len(b.warnings)
 	}
 	if kept != maxFindings {
-		t.Errorf("%d warnings are kept", kept)
+		t.Errorf("%d warnings are kept when all is read", kept)
 	}
 }
 

@@ -30,7 +30,6 @@ type Copies interface {
 	SetState(ctx context.Context, id string, revision int64, step deskdb.CopyStep, now time.Time) error
 	Delete(ctx context.Context, id string, revision int64) error
 	PutFile(ctx context.Context, id string, f deskdb.CopyFile, now time.Time) (isRevised bool, err error)
-	RemoveFile(ctx context.Context, id, path string, now time.Time) (isRevised bool, err error)
 	Files(ctx context.Context, id string) ([]deskdb.CopyFile, error)
 	Paths(ctx context.Context, id string) ([]string, error)
 }

@@ -18,8 +18,8 @@ import (
 )
 
 // Local is the desk on the machine of somebody who writes alone: her folder, whose files are the
-// working copies, as far as worktree.CheckPath lets a desk write. Saving writes the file, and there is nobody to share, review or publish with. It is
-// Folder and Copies of a Config, and says who she is.
+// working copies, as far as worktree.CheckPath lets a desk write. Saving writes the file, and there is
+// nobody to share, review or publish with. It is Folder and Copies of a Config, and says who she is.
 type Local struct {
 	Folder // and Copies are nil: what Local does not implement has no page
 	Copies
@@ -52,9 +52,6 @@ func (l *Local) Unsent(context.Context) (int, error) { return 0, nil }
 // Publish implements Folder. What is new is written before anything is removed.
 func (l *Local) Publish(_ context.Context, p worktree.Publication) (err error) {
 	for _, c := range p.Changes {
-		if err == nil {
-			err = worktree.CheckPath(c.Path)
-		}
 		if c.Data != nil && err == nil {
 			err = l.write(c.Path, c.Data)
 		}

@@ -89,7 +89,7 @@ func (d *copies) removePicture(r *request, c *draft, place string) (*response, e
 	all, err := d.Copies.Paths(r.Context(), c.ID)
 	isRevised := false
 	if err == nil && slices.Contains(all, place) {
-		isRevised, err = d.Copies.RemoveFile(r.Context(), c.ID, place, r.Now)
+		isRevised, err = d.Copies.PutFile(r.Context(), c.ID, deskdb.CopyFile{Path: place}, r.Now)
 	}
 	if err != nil {
 		return nil, err

@@ -109,8 +109,7 @@ func (d *desk) copyOf(r *request, c deskdb.WorkingCopy) (deskdb.WorkingCopy, err
 	made, err := d.Copies.Create(r.Context(), c, r.Now)
 	d.Editions.Forget("") // on somebody's own machine, it is in the folder
 	if errors.Is(err, sqldb.ErrTooMany) {
-		return made, refused("Vous avez déjà 200\u00a0copies de travail, ou la rédaction 500, le plus possible\u00a0: publiez-en ou " +
-			"supprimez-en d’abord.")
+		return made, refused("Vous avez déjà 200\u00a0copies de travail, le plus possible\u00a0: publiez-en ou supprimez-en d’abord.")
 	}
 	return made, err
 }

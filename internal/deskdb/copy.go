@@ -22,15 +22,13 @@ var ErrNoCopy = fmt.Errorf("working copy %w", sqldb.ErrNotFound)
 
 // The bounds of working copies.
 const (
-	MaxCopies      = 500 // of everybody, beyond which everybody has ReservedCopies
-	MaxOwnCopies   = 200 // of one person
-	ReservedCopies = 20
-	MaxCopyBytes   = 1 << 20  // of one, as of a file of the content folder
-	MaxCopyNote    = 4000     // characters
-	MaxCopyFiles   = 20       // pictures of one
-	MaxFileBytes   = 10 << 20 // of a picture
-	MaxFilesBytes  = 64 << 20 // of all pictures of one
-	maxCopyPath    = 250      // bytes
+	MaxCopies     = 200      // of one person
+	MaxCopyBytes  = 1 << 20  // of one, as of a file of the content folder
+	MaxCopyNote   = 4000     // characters
+	MaxCopyFiles  = 20       // pictures of one
+	MaxFileBytes  = 10 << 20 // of a picture
+	MaxFilesBytes = 64 << 20 // of all pictures of one
+	maxCopyPath   = 250      // bytes
 )
 
 // A WorkingCopy is a file of the content folder that somebody changes, before it is published. Its JSON is what
@@ -54,7 +52,8 @@ type WorkingCopy struct {
 type Copies struct{ db *sqldb.DB }
 
 // Create stores a new working copy, of which it takes Path, Replaces, Author, Original and Data. If
-// the author has one of this path already, it returns that. ErrInvalid; sqldb.ErrTooMany.
+// the author has one of this path already, it returns that. ErrInvalid; sqldb.ErrTooMany: she
+// has MaxCopies.
 func (s *Copies) Create(ctx context.Context, c WorkingCopy, now time.Time) (WorkingCopy, error) {
 	author, err := account.NormalizeEmail(c.Author)
 	if err != nil {
@@ -79,25 +78,14 @@ func (s *Copies) Create(ctx context.Context, c WorkingCopy, now time.Time) (Work
 			account.NewID(account.CopyID, now, rand.Reader), c.Path, c.Replaces, author, baseOf(c.Original), stored(c.Original),
 			stored(c.Data), CopyInProgress, sqldb.FormatTime(now))
 		if err == nil && n > 0 {
-			err = haveRoom(ctx, tx, author)
+			err = sqldb.AtMost(ctx, tx, MaxCopies, "working copies of one person: publish or delete some first",
+				`working_copies WHERE author = $1`, author)
 		}
 		if err != nil {
 			return WorkingCopy{}, err
 		}
 		return sqldb.Row(ctx, tx, selectWholeCopies+`WHERE path = $1 AND author = $2`, scanCopy, c.Path, author)
 	})
-}
-
-// haveRoom returns ErrTooMany if there are too many copies of an author, or of everybody.
-func haveRoom(ctx context.Context, tx *sql.Tx, author string) error {
-	own, err := sqldb.Value[int](ctx, tx, `SELECT count(*) FROM working_copies WHERE author = $1`, author)
-	switch {
-	case err != nil || own <= ReservedCopies:
-		return err
-	case own > MaxOwnCopies:
-		return sqldb.Problem(sqldb.ErrTooMany, nil, "%s has %d working copies: publish or delete some first", author, MaxOwnCopies)
-	}
-	return sqldb.AtMost(ctx, tx, MaxCopies, "working copies: publish or delete some first", `working_copies`)
 }
 
 // Find returns a working copy. ErrNotFound: there is none of that id.
@@ -109,7 +97,7 @@ func (s *Copies) Find(ctx context.Context, id string) (WorkingCopy, error) {
 // List lists all working copies without their bytes, those saved last first.
 func (s *Copies) List(ctx context.Context) ([]WorkingCopy, error) {
 	return sqldb.List(ctx, s.db, `SELECT `+copyColumns+`, NULL, NULL FROM working_copies
-		ORDER BY saved_at DESC, id DESC LIMIT $1`, scanCopy, MaxCopies+MaxEditors*ReservedCopies)
+		ORDER BY saved_at DESC, id DESC LIMIT $1`, scanCopy, MaxCopies*MaxEditors)
 }
 
 // Save stores what somebody wrote on the basis of a revision, and returns the new one. The same

@@ -17,9 +17,9 @@ type CopyFile struct {
 	Data []byte
 }
 
-// PutFile stores a picture of a working copy, or replaces it. If its text shows the picture, that makes
-// another revision, which nobody has approved. ErrNotFound: there is no such copy; ErrInvalid: the path, or
-// it is too large; sqldb.ErrTooMany: there are MaxCopyFiles, or they have more than MaxFilesBytes.
+// PutFile stores a picture of a working copy, replaces it, or without bytes removes it. If its text shows the picture,
+// that makes another revision, which nobody has approved. ErrNotFound: there is no such copy; ErrInvalid: the path, or it
+// is too large; sqldb.ErrTooMany: there are MaxCopyFiles, or they have more than MaxFilesBytes.
 func (s *Copies) PutFile(ctx context.Context, id string, f CopyFile, now time.Time) (isRevised bool, err error) {
 	if err := checkPath(f.Path); err != nil {
 		return false, err
@@ -27,47 +27,37 @@ func (s *Copies) PutFile(ctx context.Context, id string, f CopyFile, now time.Ti
 	if len(f.Data) > MaxFileBytes {
 		return false, sqldb.Problem(sqldb.ErrInvalid, nil, "the picture has %d bytes; the maximum is %d", len(f.Data), MaxFileBytes)
 	}
-	return s.changeFile(ctx, id, f.Path, now, func(tx *sql.Tx) error {
-		err := sqldb.Exec(ctx, tx, `INSERT INTO copy_files (copy_id, path, bytes) VALUES ($1, $2, $3)
-			ON CONFLICT (copy_id, path) DO UPDATE SET bytes = excluded.bytes`, id, f.Path, stored(f.Data))
-		if err != nil {
-			return err
-		}
-		if err := sqldb.AtMost(ctx, tx, MaxCopyFiles, "pictures in the working copy: publish it first",
-			`copy_files WHERE copy_id = $1`, id); err != nil {
-			return err
-		}
-		size, err := sqldb.Value[int64](ctx, tx, `SELECT sum(length(bytes)) FROM copy_files WHERE copy_id = $1`, id)
-		if err == nil && size > MaxFilesBytes {
-			err = sqldb.Problem(sqldb.ErrTooMany, nil, "the pictures of the working copy would have %d bytes; the maximum is %d: "+
-				"make them smaller", size, MaxFilesBytes)
-		}
-		return err
-	})
-}
-
-// RemoveFile removes a picture of a working copy, if it has it, and makes another revision as PutFile does.
-// ErrNotFound.
-func (s *Copies) RemoveFile(ctx context.Context, id, path string, now time.Time) (isRevised bool, err error) {
-	return s.changeFile(ctx, id, path, now, func(tx *sql.Tx) error {
-		return sqldb.Exec(ctx, tx, `DELETE FROM copy_files WHERE copy_id = $1 AND path = $2`, id, path)
-	})
-}
-
-// changeFile changes a picture of a working copy.
-func (s *Copies) changeFile(
-	ctx context.Context, id, path string, now time.Time, change func(*sql.Tx) error,
-) (isRevised bool, err error) {
 	return sqldb.Write(ctx, s.db, func(tx *sql.Tx) (bool, error) {
 		c, err := lockCopy(ctx, s.db, tx, id)
 		if err == nil {
-			err = change(tx)
+			err = putFile(ctx, tx, id, f)
 		}
-		if err != nil || !bytes.Contains(c.Data, []byte(path)) {
+		if err != nil || !bytes.Contains(c.Data, []byte(f.Path)) {
 			return false, err
 		}
 		return true, c.revise(ctx, tx, c.Data, now, ``)
 	})
+}
+
+func putFile(ctx context.Context, tx *sql.Tx, id string, f CopyFile) error {
+	if len(f.Data) == 0 {
+		return sqldb.Exec(ctx, tx, `DELETE FROM copy_files WHERE copy_id = $1 AND path = $2`, id, f.Path)
+	}
+	err := sqldb.Exec(ctx, tx, `INSERT INTO copy_files (copy_id, path, bytes) VALUES ($1, $2, $3)
+		ON CONFLICT (copy_id, path) DO UPDATE SET bytes = excluded.bytes`, id, f.Path, f.Data)
+	if err != nil {
+		return err
+	}
+	if err := sqldb.AtMost(ctx, tx, MaxCopyFiles, "pictures in the working copy: publish it first",
+		`copy_files WHERE copy_id = $1`, id); err != nil {
+		return err
+	}
+	size, err := sqldb.Value[int64](ctx, tx, `SELECT sum(length(bytes)) FROM copy_files WHERE copy_id = $1`, id)
+	if err == nil && size > MaxFilesBytes {
+		err = sqldb.Problem(sqldb.ErrTooMany, nil, "the pictures of the working copy would have %d bytes; the maximum is %d: "+
+			"make them smaller", size, MaxFilesBytes)
+	}
+	return err
 }
 
 // Paths lists the pictures of a working copy without their bytes.

@@ -82,11 +82,8 @@ func New(ctx context.Context, cfg Config) *Preview {
 // Mount adds pages below a prefix. It must be called before anything is served.
 func (p *Preview) Mount(prefix string, pages http.Handler) { p.prefix, p.mounted = prefix, pages }
 
-// secretParam is the parameter that has the secret.
-const secretParam = "jeton"
-
 // Address returns the address of a page with the secret that opens it.
-func (p *Preview) Address(page string) string { return page + "?" + secretParam + "=" + p.secret }
+func (p *Preview) Address(page string) string { return page + "?jeton=" + p.secret }
 
 // Site returns what shows the pages.
 func (p *Preview) Site() *site.Site { return p.site }
@@ -167,8 +164,8 @@ func (p *Preview) admits(w http.ResponseWriter, r *http.Request) bool {
 	cookie, err := r.Cookie(name)
 	params := r.URL.Query()
 	switch {
-	case isSecret(params.Get(secretParam)):
-		params.Del(secretParam)
+	case isSecret(params.Get("jeton")):
+		params.Del("jeton")
 		page := url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/"), RawQuery: params.Encode()}
 		http.SetCookie(w, &http.Cookie{Name: name, Value: p.secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
 		http.Redirect(w, r, page.String(), http.StatusSeeOther)
