@@ -13,7 +13,6 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/catalog"
-	"palmares/internal/clientip"
 	"palmares/internal/mail"
 	"palmares/internal/pseudonym"
 	"palmares/internal/sqldb"
@@ -92,7 +91,12 @@ func (s *Links) Limited(
 		return false, err
 	}
 	client := newCounter(keys, account.ReportLimit(), what, pseudonym.Network(network))
-	wide := newCounter(keys, account.WideReportLimit(), what, pseudonym.Network(clientip.Wide(network)))
+	bits := 32 // of IPv6, about as much as a provider has
+	if network.Addr().Is4() {
+		bits = 16
+	}
+	around := netip.PrefixFrom(network.Addr(), bits).Masked()
+	wide := newCounter(keys, account.WideReportLimit(), what, pseudonym.Network(around))
 	all := newCounter(keys, account.TotalReportLimit(), what, []byte("all"))
 	return s.count(ctx, []*counter{client, wide, all}, func() error {
 		hasRoom := account.TotalReportLimit().Allows(all.sent, now) || account.ReservedReports().Allows(wide.sent, now)

@@ -58,12 +58,8 @@ func (r *request) destination() string {
 }
 
 // editor returns what the owner is at the desk, nil for nothing.
-func (p *pages) editor(r *request) (*deskdb.Editor, error) {
-	return editorOf(r.Context(), p.Desk, r.owner.Account.Email)
-}
-
-func editorOf(ctx context.Context, desk *deskdb.Store, email string) (*deskdb.Editor, error) {
-	e, err := desk.Editors.Find(ctx, email)
+func editorOf(ctx context.Context, desk *deskdb.Store, a account.Account) (*deskdb.Editor, error) {
+	e, err := desk.Editors.Find(ctx, a.Email)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return nil, nil
 	}

@@ -21,7 +21,7 @@ type dataPage struct {
 }
 
 func (p *belongings) showData(r *request) (*response, error) {
-	who, err := p.editor(r)
+	who, err := editorOf(r.Context(), p.Desk, r.owner.Account)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,8 @@ func (p *belongings) streamed(write func(context.Context, io.Writer) error) *res
 	}}
 }
 
-// NewExport reads what is exported of an account, except the deliveries.
+// NewExport reads what is exported of an account, except the deliveries: what belongs to it, what its owner is at the desk
+// and what she has begun there.
 func NewExport(
 	ctx context.Context, store *accountdb.Store, desk *deskdb.Store, a account.Account, now time.Time,
 ) (*Export, error) {
@@ -126,24 +127,15 @@ func NewExport(
 		}
 		known.Endpoints = append(known.Endpoints, exportedEndpoint{e, recoveries})
 	}
-	return known, known.addDesk(ctx, desk)
-}
-
-// addDesk reads what the owner is at the desk, and what she has begun there.
-func (e *Export) addDesk(ctx context.Context, desk *deskdb.Store) error {
-	var err error
-	e.Editor, err = editorOf(ctx, desk, e.Account.Email)
+	known.Editor, err = editorOf(ctx, desk, a)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	copies, err := desk.Copies.List(ctx)
-	if err != nil {
-		return err
-	}
 	for _, c := range copies {
-		if c.Author == e.Account.Email {
-			e.Copies = append(e.Copies, c)
+		if c.Author == a.Email {
+			known.Copies = append(known.Copies, c)
 		}
 	}
-	return nil
+	return known, err
 }

@@ -112,16 +112,6 @@ func Network(a netip.Addr) netip.Prefix {
 	return p
 }
 
-// Wide returns the network around that of a caller in which somebody may have thousands of them: the /16 of an IPv4
-// address, the /32 of an IPv6 address, about as much as a provider has.
-func Wide(network netip.Prefix) netip.Prefix {
-	bits := 32
-	if network.Addr().Is4() {
-		bits = 16
-	}
-	return netip.PrefixFrom(network.Addr(), bits).Masked()
-}
-
 // ParseTrusted parses a comma-separated list of trusted proxies: networks in CIDR
 // notation or single addresses. An empty list is valid.
 func ParseTrusted(s string) ([]netip.Prefix, error) {

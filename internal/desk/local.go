@@ -113,8 +113,8 @@ func (l *Local) Save(ctx context.Context, id string, revision int64, data []byte
 }
 
 // PutFile implements Copies.
-func (l *Local) PutFile(_ context.Context, _ string, f deskdb.CopyFile, _ time.Time) (isRevised bool, err error) {
-	return false, l.write(f.Path, f.Data)
+func (l *Local) PutFile(_ context.Context, _ *deskdb.WorkingCopy, f deskdb.CopyFile, _ time.Time) error {
+	return l.write(f.Path, f.Data)
 }
 
 // write writes a file so that it has the old or the new bytes at any moment.

@@ -58,7 +58,8 @@ func (d *copies) addPicture(r *request, c *draft) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	isRevised, err := d.Copies.PutFile(r.Context(), c.ID, deskdb.CopyFile{Path: place, Data: data}, r.Now)
+	before := c.Revision
+	err = d.Copies.PutFile(r.Context(), &c.WorkingCopy, deskdb.CopyFile{Path: place, Data: data}, r.Now)
 	d.Editions.Forget(c.ID)
 	if errors.Is(err, sqldb.ErrTooMany) {
 		return nil, refused("Cette copie a déjà 20\u00a0images, ou 64\u00a0Mo d’images, le plus qu’elle puisse en avoir.")
@@ -68,9 +69,8 @@ func (d *copies) addPicture(r *request, c *draft) (*response, error) {
 	}
 	text := "![" + bracketed.Replace(alt) + "](../" + place + ")"
 	added := map[string]any{"markdown": text, "path": place}
-	if isRevised {
+	if c.Revision > before {
 		added["revised"] = true
-		c.Revision++
 	}
 	if r.isScript() || c.doc == nil || c.doc.Kind() == catalog.CatalogueKind {
 		return writeJSON(http.StatusOK, added), nil
@@ -87,15 +87,11 @@ func (d *copies) addPicture(r *request, c *draft) (*response, error) {
 // removePicture takes a picture out of a working copy, and out of its text where it stands alone.
 func (d *copies) removePicture(r *request, c *draft, place string) (*response, error) {
 	all, err := d.Copies.Paths(r.Context(), c.ID)
-	isRevised := false
 	if err == nil && slices.Contains(all, place) {
-		isRevised, err = d.Copies.PutFile(r.Context(), c.ID, deskdb.CopyFile{Path: place}, r.Now)
+		err = d.Copies.PutFile(r.Context(), &c.WorkingCopy, deskdb.CopyFile{Path: place}, r.Now)
 	}
 	if err != nil {
 		return nil, err
-	}
-	if isRevised {
-		c.Revision++
 	}
 	d.Editions.Forget(c.ID)
 	if c.doc != nil {

@@ -18,25 +18,27 @@ type CopyFile struct {
 }
 
 // PutFile stores a picture of a working copy, replaces it, or without bytes removes it. If its text shows the picture,
-// that makes another revision, which nobody has approved. ErrNotFound: there is no such copy; ErrInvalid: the path, or it
-// is too large; sqldb.ErrTooMany: there are MaxCopyFiles, or they have more than MaxFilesBytes.
-func (s *Copies) PutFile(ctx context.Context, id string, f CopyFile, now time.Time) (isRevised bool, err error) {
+// that makes the next revision, also of c, which nobody has approved. ErrNotFound: there is no such copy; ErrInvalid: the
+// path, or it is too large; sqldb.ErrTooMany: there are MaxCopyFiles, or they have more than MaxFilesBytes.
+func (s *Copies) PutFile(ctx context.Context, c *WorkingCopy, f CopyFile, now time.Time) error {
 	if err := checkPath(f.Path); err != nil {
-		return false, err
+		return err
 	}
 	if len(f.Data) > MaxFileBytes {
-		return false, sqldb.Problem(sqldb.ErrInvalid, nil, "the picture has %d bytes; the maximum is %d", len(f.Data), MaxFileBytes)
+		return sqldb.Problem(sqldb.ErrInvalid, nil, "the picture has %d bytes; the maximum is %d", len(f.Data), MaxFileBytes)
 	}
-	return sqldb.Write(ctx, s.db, func(tx *sql.Tx) (bool, error) {
-		c, err := lockCopy(ctx, s.db, tx, id)
+	revised, err := sqldb.Write(ctx, s.db, func(tx *sql.Tx) (int64, error) {
+		stored, err := lockCopy(ctx, s.db, tx, c.ID)
 		if err == nil {
-			err = putFile(ctx, tx, id, f)
+			err = putFile(ctx, tx, c.ID, f)
 		}
-		if err != nil || !bytes.Contains(c.Data, []byte(f.Path)) {
-			return false, err
+		if err != nil || !bytes.Contains(stored.Data, []byte(f.Path)) {
+			return 0, err
 		}
-		return true, c.revise(ctx, tx, c.Data, now, ``)
+		return 1, stored.revise(ctx, tx, stored.Data, now, ``)
 	})
+	c.Revision += revised
+	return err
 }
 
 func putFile(ctx context.Context, tx *sql.Tx, id string, f CopyFile) error {

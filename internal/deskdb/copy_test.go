@@ -167,11 +167,11 @@ func TestAChangedPictureIsApprovedNeither(t *testing.T) {
 				if err := s.Copies.SetState(t.Context(), c.ID, c.Revision, deskdb.CopyStep{State: deskdb.CopyReady, By: "bob@example.org"}, monday); err != nil {
 					t.Fatal(err)
 				}
-				isRevised, err := s.Copies.PutFile(t.Context(), c.ID, deskdb.CopyFile{path, []byte(data)}, day(1))
 				before := c.Revision
-				c = findWorkingCopy(t, s, c.ID)
-				if err != nil || c.State != want || isRevised != (c.Revision > before) || isRevised != (want == deskdb.CopyInProgress) {
-					t.Errorf("%s %q: %v, %v, revision %d, then %d, %s", path, data, isRevised, err, before, c.Revision, c.State)
+				err := s.Copies.PutFile(t.Context(), &c, deskdb.CopyFile{path, []byte(data)}, day(1))
+				now := findWorkingCopy(t, s, c.ID)
+				if err != nil || now.State != want || now.Revision != c.Revision || (c.Revision > before) != (want == deskdb.CopyInProgress) {
+					t.Errorf("%s %q: %v, revision %d, then %d, %s", path, data, err, before, now.Revision, now.State)
 				}
 			}
 		}
@@ -219,8 +219,7 @@ func TestWorkingCopiesAreBounded(t *testing.T) {
 			testkit.Fails(t, err, deskdb.ErrNoCopy)
 			testkit.Fails(t, s.Copies.SetState(ctx, id, 1, deskdb.CopyStep{State: deskdb.CopyReady, By: "ada@example.org"}, monday), deskdb.ErrNoCopy)
 			testkit.Fails(t, s.Copies.Delete(ctx, id, 1), deskdb.ErrNoCopy)
-			_, err = s.Copies.PutFile(ctx, id, deskdb.CopyFile{Path: "images/a.png"}, monday)
-			testkit.Fails(t, err, deskdb.ErrNoCopy)
+			testkit.Fails(t, s.Copies.PutFile(ctx, &deskdb.WorkingCopy{ID: id}, deskdb.CopyFile{Path: "images/a.png"}, monday), deskdb.ErrNoCopy)
 			_, _, err = s.Shares.Create(ctx, id, "ada@example.org", monday)
 			testkit.Fails(t, err, deskdb.ErrNoCopy)
 		}
@@ -242,8 +241,7 @@ func TestThePicturesOfAWorkingCopyAreBoundedAndGoWithIt(t *testing.T) {
 		ctx := t.Context()
 		c := workingCopy(t, s, "ada@example.org", "outils/plume.md")
 		put := func(path string, data []byte) error {
-			_, err := s.Copies.PutFile(ctx, c.ID, deskdb.CopyFile{path, data}, monday)
-			return err
+			return s.Copies.PutFile(ctx, &c, deskdb.CopyFile{path, data}, monday)
 		}
 		testkit.Fails(t, put("../a.png", nil), sqldb.ErrInvalid)
 		testkit.Fails(t, put("images/a.png", make([]byte, deskdb.MaxFileBytes+1)), sqldb.ErrInvalid)

@@ -50,7 +50,7 @@ func newDesk(t *testing.T, files map[string]string) *desk {
 	go func() { done <- p.Run(ctx) }()
 	srv := httptest.NewServer(p)
 	d.url, d.secret = srv.URL, p.secret
-	resp, err := http.DefaultClient.Do(testkit.NewRequest(t, "GET", srv.URL+eventsPath, "", d.cookie(strings.TrimPrefix(srv.URL, "http://"))))
+	resp, err := http.DefaultClient.Do(d.request("GET", eventsPath))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,25 +95,16 @@ func (d *desk) draw(name string, shade uint8) {
 
 func (d *desk) get(path string, headers ...string) *testkit.Reply {
 	d.t.Helper()
-	host := strings.TrimPrefix(d.url, "http://")
-	for _, h := range headers {
-		if other, isHost := strings.CutPrefix(h, "Host: "); isHost {
-			host = other
-		}
-	}
-	return d.getWithout(path, append(headers, d.cookie(host))...)
+	return testkit.Send(d.t, d.request("GET", path, headers...))
 }
 
-// getWithout sends a request without the secret.
-func (d *desk) getWithout(path string, headers ...string) *testkit.Reply {
+// request returns a request with the secret.
+func (d *desk) request(method, path string, headers ...string) *http.Request {
 	d.t.Helper()
-	return testkit.Send(d.t, testkit.NewRequest(d.t, "GET", d.url+path, "", headers...))
-}
-
-// cookie returns the header that has the secret.
-func (d *desk) cookie(host string) string {
-	_, port, _ := net.SplitHostPort(host)
-	return "Cookie: palmares-apercu-" + port + "=" + d.secret
+	r := testkit.NewRequest(d.t, method, d.url+path, "", headers...)
+	_, port, _ := net.SplitHostPort(r.Host)
+	r.AddCookie(&http.Cookie{Name: "palmares-apercu-" + port, Value: d.secret})
+	return r
 }
 
 // until waits until something is so, looking again after each edition that the stream
@@ -299,17 +290,19 @@ func TestOnlyThisMachineIsAnswered(t *testing.T) {
 
 func TestOnlyTheAddressThatWasPrintedOpensThePreview(t *testing.T) {
 	d := newDesk(t, map[string]string{"catalogue.yaml": settings, "outils/plume.md": plume})
-	cookie := d.cookie(strings.TrimPrefix(d.url, "http://"))
+	get := func(path, header string) *testkit.Reply {
+		return testkit.Send(t, testkit.NewRequest(t, "GET", d.url+path, "", header))
+	}
+	cookie := d.request("GET", "/").Header.Get("Cookie")
 	for _, path := range []string{"/", "/outils/plume", "/outils/plume?jeton=x", eventsPath, scriptPath, "/robots.txt", "/static/site.css", "/redaction"} {
-		for _, wrong := range []string{"X-None: x", cookie[:len(cookie)-1], cookie + "x", "Cookie: palmares-apercu-1=" + d.secret} {
-			d.getWithout(path, wrong).Is(http.StatusForbidden).Lacks("Plume", "Essai")
+		for _, wrong := range []string{"X: x", "Cookie: " + cookie[:len(cookie)-1], "Cookie: " + cookie + "x", "Cookie: palmares-apercu-1=" + d.secret} {
+			get(path, wrong).Is(http.StatusForbidden).Lacks("Plume", "Essai")
 		}
 	}
 	for path, to := range map[string]string{"/outils?q=plume&jeton=": "/outils?q=plume", "//evil.example/?jeton=": "/evil.example/"} {
-		r := d.getWithout(path+d.secret).Is(http.StatusSeeOther).HasHeader("Location", to)
-		r.HasHeader("Set-Cookie", strings.TrimPrefix(cookie, "Cookie: ")+"; Path=/; HttpOnly; SameSite=Strict")
+		get(path+d.secret, "X: x").Is(http.StatusSeeOther).HasHeader("Location", to).HasHeader("Set-Cookie", cookie+"; Path=/; HttpOnly; SameSite=Strict")
 	}
-	d.getWithout("/?jeton="+d.secret, "Host: evil.example").Is(http.StatusMisdirectedRequest)
+	get("/?jeton="+d.secret, "Host: evil.example").Is(http.StatusMisdirectedRequest)
 }
 
 func TestNoOtherSiteReadsADraft(t *testing.T) {
@@ -325,7 +318,7 @@ func TestNoOtherSiteReadsADraft(t *testing.T) {
 		for _, origin := range []string{"none", "same-origin"} {
 			for _, r := range []*testkit.Reply{
 				d.get(path, "Sec-Fetch-Site: "+origin, "Origin: https://evil.example"),
-				testkit.Send(t, testkit.NewRequest(t, "OPTIONS", d.url+path, "", "Sec-Fetch-Site: "+origin, "Origin: https://evil.example", d.cookie(strings.TrimPrefix(d.url, "http://")))),
+				testkit.Send(t, d.request("OPTIONS", path, "Sec-Fetch-Site: "+origin, "Origin: https://evil.example")),
 			} {
 				for name := range r.Header {
 					if strings.HasPrefix(name, "Access-Control-") {
