@@ -72,7 +72,15 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 			}
 		})
 	}
-	err := r.produce(ctx, found)
+	var err error
+	for _, k := range catalog.WrittenKinds {
+		if err == nil && found[k.Folder] {
+			err = r.markdown(ctx, k)
+		}
+		if err == nil && found[k.Folder+".jsonl"] {
+			err = r.jsonLines(ctx, k)
+		}
+	}
 	close(r.work)
 	workers.Wait()
 	r.merge()
@@ -92,22 +100,6 @@ func (r *producer) merge() {
 		r.found.add(r.batches[r.merged].findings)
 		r.batches[r.merged].findings = findings{}
 	}
-}
-
-func (r *producer) produce(ctx context.Context, found map[string]bool) error {
-	for _, k := range catalog.WrittenKinds {
-		if found[k.Folder] {
-			if err := r.markdown(ctx, k); err != nil {
-				return err
-			}
-		}
-		if found[k.Folder+".jsonl"] {
-			if err := r.jsonLines(ctx, k); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // errEnough ends the reading of a folder with too many problems.
