@@ -60,14 +60,13 @@ func TestReportsFromOneProviderLeaveRoomForThoseOfOthers(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		taken := map[byte]int{}
 		for i := range 610 {
-			provider := byte(i / 102)
-			network := netip.PrefixFrom(netip.AddrFrom4([4]byte{100, provider, 7, byte(i)}), 32)
+			network := netip.PrefixFrom(netip.AddrFrom4([4]byte{100, byte(i / 102), 7, byte(i)}), 32)
 			stored, err := s.Links.Limited(t.Context(), "report", network, monday, func(*sql.Tx) error { return nil })
 			if err != nil {
 				t.Fatal(err)
 			}
 			if stored {
-				taken[provider]++
+				taken[byte(i/102)]++
 			}
 		}
 		if want := map[byte]int{0: 100, 1: 100, 2: 100, 3: 100, 4: 100, 5: 5}; !maps.Equal(taken, want) {

@@ -60,16 +60,12 @@ func TestOnOnesOwnMachineSavingWritesTheFile(t *testing.T) {
 	for _, id := range []string{"Li4vc2VjcmV0", "L2V0Yy9wYXNzd2Q", "b3V0aWxz"} { // ../secret, /etc/passwd, outils
 		me.get("/redaction/copies/" + id).Is(http.StatusNotFound)
 	}
-}
-
-func TestOnOnesOwnMachineOnlyRecordsAreWrittenAsText(t *testing.T) {
-	me := newLocal(t)
 	for _, file := range []string{".git/config", "README.md", "outils/lancer.sh", "outils/.plume.md", "outils/vieux/plume.md", "outils.jsonl", "images/a.png"} {
-		me.write(file, "intact")
+		n.write(file, "intact")
 		copied := "/redaction/copies/" + base64.RawURLEncoding.EncodeToString([]byte(file))
 		me.get(copied).Is(http.StatusNotFound)
 		me.post(copied, "revision", "1", "source", "changé").Is(http.StatusNotFound)
-		me.file(file).is("intact")
+		n.file(file).is("intact")
 	}
 }
 

@@ -306,8 +306,7 @@ func (c *Client) query(job *publication.Job, expect *int64, unchanged bool) url.
 // folder at most.
 const maxLine = 4 << 20
 
-// maxFound is how many findings are kept until they are shown: more than package content lists.
-const maxFound = 50_000
+const maxFound = 50_000 // findings that are kept until they are shown: more than package content lists
 
 // show shows the lines of a response, and returns the error that the last one tells.
 func (c *Client) show(resp *http.Response, sink publication.Sink) error {
