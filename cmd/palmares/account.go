@@ -13,6 +13,7 @@ type accountCommand struct {
 	Create accountCreate `cmd:"" help:"Create an account."`
 	List   accountList   `cmd:"" help:"List the accounts."`
 	Show   accountShow   `cmd:"" help:"Show an account: plan, subscription, keys, webhooks, use by day."`
+	Export accountExport `cmd:"" help:"Print everything known of an account as JSON, as its owner can download it."`
 	Plan   accountPlan   `cmd:"" help:"Change the plan of an account."`
 	Delete accountDelete `cmd:"" help:"Delete an account and its keys."`
 }
@@ -55,11 +56,7 @@ const shownDays = 14
 // Run shows what is known about an account, but no secrets.
 func (c *accountShow) Run(inv *invocation) error {
 	return inv.withExisting(func(st *node.Database) error {
-		find := st.Accounts.Find
-		if account.IsID(account.AccountID, c.Account) {
-			find = st.Accounts.ByID
-		}
-		a, err := find(inv.ctx, c.Account)
+		a, err := findAccount(inv, st, c.Account)
 		if err != nil {
 			return err
 		}
@@ -104,6 +101,28 @@ func (c *accountShow) Run(inv *invocation) error {
 			t.row(d.Day, d.Requests, dailyLimit(a.Plan))
 		}
 		return t.flush(nil)
+	})
+}
+
+// findAccount returns the account of an address or an ID.
+func findAccount(inv *invocation, st *node.Database, name string) (account.Account, error) {
+	if account.IsID(account.AccountID, name) {
+		return st.Accounts.ByID(inv.ctx, name)
+	}
+	return st.Accounts.Find(inv.ctx, name)
+}
+
+type accountExport struct {
+	Account string `arg:"" help:"E-mail address of the owner, or ID of the account."`
+}
+
+func (c *accountExport) Run(inv *invocation) error {
+	return inv.withExisting(func(st *node.Database) error {
+		a, err := findAccount(inv, st, c.Account)
+		if err != nil {
+			return err
+		}
+		return st.Export(inv.ctx, a, inv.now(), inv.stdout)
 	})
 }
 

@@ -28,7 +28,8 @@ var (
 	calendarChanges = flag.Int("calendar-changes", 16, "how many changes come in one minute while nodes and the database are killed; at most 200")
 )
 
-// calendarFolder returns a folder in which records wait for one hour, all of which mention a word.
+// calendarFolder returns a folder in which records wait for one hour, all of which mention a word, and others that are
+// drafts, which mention Lagune.
 func calendarFolder(t *testing.T) string {
 	t.Helper()
 	dir := marked(t, "A", 3)
@@ -40,6 +41,9 @@ func calendarFolder(t *testing.T) string {
 		"outils/zanzibar.md":   "---\npublish_at: 2099-03-02T09:00\n" + fmt.Sprintf(tool, "Zanzibar", "zanzibar", "image: images/zanzibar.png\n", "Un avis."),
 		"comparatifs/duo.md":   "---\npublish_at: 2099-03-02T09:00\ntitle: Zanzibar ou Borne\ntool_a: zanzibar\ntool_b: borne\nwinner: borne\nwinner_note: Net.\n---\n",
 		"pages/salon.md":       "---\npublish_at: 2099-03-02T09:00\ntitle: Zanzibar au salon\nmenu: header\n---\nVenez.\n",
+		"outils/lagune.md":     "---\ndraft: true\n" + fmt.Sprintf(tool, "Lagune", "lagune", "aliases: [marais]\n", "Un avis sur la plage."),
+		"comparatifs/trio.md":  "---\npublished: false\ntitle: La Lagune\ntool_a: ancre\ntool_b: borne\nwinner: borne\nwinner_note: Lagune.\n---\n",
+		"pages/plage.md":       "---\ndraft: true\ntitle: Lagune\nmenu: header\n---\nVenez.\n",
 		"pages/adieu.md":       "---\nunpublish_at: 2099-03-02T09:00\ntitle: Adieu\n---\nBientôt fini.\n",
 	} {
 		path := filepath.Join(dir, name)
@@ -65,14 +69,15 @@ func calendarFolder(t *testing.T) string {
 
 // mentions returns the paths at which a server mentions the word of calendarFolder, among all that can
 // be reached and those of its records, and the status of each. That a search repeats its words, and a
-// failure its address, tells nothing.
+// failure its address, tells nothing. Drafts are mentioned nowhere.
 func (c *crawler) mentions() (paths []string, status map[string]int) {
 	c.t.Helper()
 	c.found, c.seen = nil, map[string]bool{}
-	c.slugs = []string{"zanzibar", "duo", "salon", "adieu"}
+	c.slugs = []string{"zanzibar", "duo", "salon", "adieu", "lagune", "trio", "plage"}
 	c.start = []string{
 		"/outils/zanzibar", "/outils/zanzibar.md", "/avis/zanzibar", "/avis/ancre", "/alternatives/zanzibar", "/comparatifs/duo", "/salon", "/adieu", "/a-venir", "/calendrier.ics",
 		"/media/outils/zanzibar.png", "/data/v1/search?q=salon", "/data/v1/records/outil?slug=ancre", "/data/v1/records/page?slug=salon", "/data/v1/history/zanzibar",
+		"/outils/lagune", "/outils/lagune.md", "/outils/marais", "/comparatifs/trio", "/plage", "/data/v1/search?q=plage", "/data/v1/records/comparatif?slug=trio",
 	}
 	status = map[string]int{}
 	for _, path := range append(c.crawl(), "/data/v1/changes") {
@@ -80,6 +85,9 @@ func (c *crawler) mentions() (paths []string, status map[string]int) {
 		status[path] = resp.StatusCode
 		if resp.StatusCode == http.StatusOK && strings.Contains(strings.ToLower(body), "zanzibar") {
 			paths = append(paths, path)
+		}
+		if resp.StatusCode == http.StatusOK && strings.Contains(strings.ToLower(body), "lagune") {
+			c.t.Errorf("%s has a draft", path)
 		}
 	}
 	return paths, status

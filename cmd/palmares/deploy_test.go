@@ -214,6 +214,18 @@ func TestEveryAlertHasATest(t *testing.T) {
 	}
 }
 
+func TestWhatReadsThePagesOfStrangersIsAsConfinedAsTheServerAndSeesNoSecret(t *testing.T) {
+	server, sources := string(deployed(t, "palmares.service")), strings.Split(string(deployed(t, "palmares-sources.service")), "\n")
+	protection := regexp.MustCompile(`(?m)^(MemoryMax|NoNew|Protect|Private|Remove|Restrict|Lock|MemoryDeny|SystemCall).*`)
+	wanted := append(protection.FindAllString(server, -1), "CapabilityBoundingSet=", "ProtectHome=read-only",
+		"InaccessiblePaths=-/var/lib/palmares -/var/backups/palmares -/etc/palmares")
+	for _, line := range wanted {
+		if line != "ProtectHome=yes" && !slices.Contains(sources, line) { // folders are there
+			t.Errorf("palmares-sources.service has no %s", line)
+		}
+	}
+}
+
 func TestOperatorsAreToldOfEveryFile(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "operating.md"))
 	if err != nil {

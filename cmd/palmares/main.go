@@ -63,7 +63,8 @@ type commands struct {
 	Backup backupCommand `cmd:"" group:"Run:" help:"Write a verified copy of a SQLite database to a file, while it is served."`
 	Copy   copyCommand   `cmd:"" group:"Run:" help:"Copy everything from one database to another, as from SQLite to PostgreSQL."`
 
-	Account accountCommand `cmd:"" group:"Customers:" help:"Accounts: create, list, show, plan, delete."`
+	Account accountCommand `cmd:"" group:"Customers:" help:"Accounts: create, list, show, export, plan, delete."`
+	Reader  readerCommand  `cmd:"" group:"Customers:" help:"People who follow something or report a mistake: remove."`
 	Key     keyCommand     `cmd:"" group:"Customers:" help:"API keys: create, list, find, revoke."`
 	Usage   usageCommand   `cmd:"" group:"Customers:" help:"List who sent the most requests on a day."`
 	Webhook webhookCommand `cmd:"" group:"Customers:" help:"Webhooks: add, list, deliveries, resend, pause, resume, delete."`

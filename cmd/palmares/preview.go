@@ -48,13 +48,13 @@ func (c *previewCommand) Run(inv *invocation) error {
 		Dir: c.Dir, Document: api.Document(), Now: inv.now, Log: log,
 		Language: inv.language,
 	})
-	base, own := deriveBaseURL(listener.Addr()), desk.NewLocal(root)
+	base, own := string(deriveBaseURL(listener.Addr())), desk.NewLocal(root)
 	editions := edition.New(edition.Config{
-		Folder: func() fs.FS { return own.With(nil) }, Document: api.Document(), BaseURL: string(base), Now: inv.now,
+		Folder: func() fs.FS { return own.With(nil) }, Document: api.Document(), BaseURL: base, Now: inv.now,
 	})
 	defer editions.Close()
 	p.Mount("/redaction", desk.New(desk.Config{
-		Folder: own, Copies: own, Visitor: own.Visitor, Editions: editions, Site: p.Site(), BaseURL: string(base), Now: inv.now, Log: log,
+		Folder: own, Copies: own, Visitor: own.Visitor, Editions: editions, Site: p.Site(), BaseURL: base, Now: inv.now, Log: log,
 		Reader: evidence.ReaderConfig{Agent: "Palmares/" + version, Spacing: 2 * time.Second},
 	}))
 	// Requests end with the context: streams of events would last for ever.
@@ -66,7 +66,7 @@ func (c *previewCommand) Run(inv *invocation) error {
 		watching <- p.Run(ctx)
 		_ = server.Close() // Serve returns the error that matters
 	}()
-	if err := inv.printf("%s\n", inv.say("preview-began", c.Dir, base, base)); err != nil {
+	if err := inv.printf("%s\n", inv.say("preview-began", c.Dir, p.Address(base+"/"), p.Address(base+"/redaction"))); err != nil {
 		return err
 	}
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

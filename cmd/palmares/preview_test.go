@@ -32,7 +32,7 @@ func TestAPreviewListensOnAnyAddressOfThisMachine(t *testing.T) {
 				t.Fatal(err)
 			}
 			line, _ := bufio.NewReader(out).ReadString('\n') // what is missing fails below
-			if !strings.HasPrefix(line, "Preview of "+dir+" on http://localhost:") {
+			if !strings.HasPrefix(line, "Preview of "+dir+" on http://localhost:") || strings.Count(line, "?jeton=") != 2 {
 				t.Errorf("it wrote %q", line)
 			}
 			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {

@@ -119,7 +119,7 @@ func (l *leakTest) signIn() {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	l.secrets["a private link"], _, err = st.Shares.Create(l.t.Context(), draft.ID, time.Now())
+	l.secrets["a private link"], _, err = st.Shares.Create(l.t.Context(), draft.ID, draft.Author, time.Now())
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -87,8 +87,15 @@ func TotalLimit() MailLimit { return MailLimit{{1000, time.Hour}} }
 // catalogue closely.
 func ReportLimit() MailLimit { return MailLimit{{10, time.Hour}, {30, 24 * time.Hour}} }
 
-// TotalReportLimit returns the limit of all reports: more than people at a desk read in a day.
+// WideReportLimit returns the limit of what a provider's customers report, which leaves room for those of others.
+func WideReportLimit() MailLimit { return MailLimit{{100, 24 * time.Hour}} }
+
+// TotalReportLimit returns the limit of all reports, more than people at a desk read in a day, beyond which each
+// provider's customers have those of ReservedReports.
 func TotalReportLimit() MailLimit { return MailLimit{{500, 24 * time.Hour}} }
+
+// ReservedReports returns how many reports are taken of a provider's customers however many there are.
+func ReservedReports() MailLimit { return MailLimit{{5, 24 * time.Hour}} }
 
 // AddressPause is after how long without a mail an address gets one however many it had
 // that day. Otherwise ten requests by anybody would keep its owner out for a day.
@@ -111,8 +118,8 @@ func (l MailLimit) Allows(sent []time.Time, now time.Time) bool {
 }
 
 // LinkMailAllowed reports whether one more mail with a link may go to an address, on
-// request of a network, after those that went to the one and were requested by the
-// other. Links of all purposes count together.
+// request of a network, after those of its purpose that went to the one and were requested by
+// the other: requests to follow something keep nobody from signing in.
 func LinkMailAllowed(toAddress, fromNetwork []time.Time, now time.Time) bool {
 	pause := MailLimit{{1, AddressPause}}
 	return (AddressLimit().Allows(toAddress, now) || pause.Allows(toAddress, now)) &&

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"testing"
 	"time"
@@ -36,6 +37,40 @@ func TestRequestsInSomebodysNameDoNotKeepHerOut(t *testing.T) {
 		}
 		if longest > 60 || mails > 10+24 {
 			t.Errorf("%d mails in a day, and none for %d minutes; want at most 34 and 60", mails, longest)
+		}
+	})
+}
+
+func TestRequestsToFollowKeepNobodyFromSigningIn(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		sealer, err := vault.ParseKeys(base64.StdEncoding.EncodeToString(make([]byte, vault.KeySize)))
+		links := s.Links.Sealed(sealer)
+		for i := range 30 { // in her name from everywhere, and in other names from her network
+			_, byHer := links.Request(t.Context(), fmt.Sprintf("a%d@example.org", i), account.LinkFollow, "", home, monday)
+			_, forHer := links.Request(t.Context(), "ada@example.org", account.LinkFollow, "", manyNetworks(i), monday)
+			err = errors.Join(err, byHer, forHer)
+		}
+		if err != nil || !request(t, s, "ada@example.org", home, monday) {
+			t.Errorf("she gets no mail to sign in, %v", err)
+		}
+	})
+}
+
+func TestReportsFromOneProviderLeaveRoomForThoseOfOthers(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		taken := map[byte]int{}
+		for i := range 610 {
+			network := netip.PrefixFrom(netip.AddrFrom4([4]byte{100, byte(i / 102), 7, byte(i)}), 32)
+			stored, err := s.Links.Limited(t.Context(), "report", network, monday, func(*sql.Tx) error { return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if stored {
+				taken[byte(i/102)]++
+			}
+		}
+		if want := map[byte]int{0: 100, 1: 100, 2: 100, 3: 100, 4: 100, 5: 5}; !maps.Equal(taken, want) {
+			t.Errorf("reports by provider: %v", taken)
 		}
 	})
 }

@@ -65,8 +65,8 @@ func (s *Links) Request(
 	case isOwner || isEditor:
 		everybody = "owners"
 	}
-	address := newCounter(keys, account.AddressLimit(), "address", []byte(email))
-	client := newCounter(keys, account.NetworkLimit(), "network", pseudonym.Network(network))
+	address := newCounter(keys, account.AddressLimit(), "address "+string(purpose), []byte(email))
+	client := newCounter(keys, account.NetworkLimit(), "network "+string(purpose), pseudonym.Network(network))
 	total := newCounter(keys, s.ceiling, "all", []byte(everybody))
 	return s.count(ctx, []*counter{address, client, total}, func() error {
 		switch {
@@ -81,8 +81,8 @@ func (s *Links) Request(
 	})
 }
 
-// Limited writes what a visitor without an account sends in, unless her network or everybody together
-// has reached the limit of what it is, and reports whether it did.
+// Limited writes what a visitor without an account sends in, unless her network, the wide one around it or everybody
+// together has reached the limit of what it is, and reports whether it did.
 func (s *Links) Limited(
 	ctx context.Context, what string, network netip.Prefix, now time.Time, write func(*sql.Tx) error,
 ) (bool, error) {
@@ -91,9 +91,16 @@ func (s *Links) Limited(
 		return false, err
 	}
 	client := newCounter(keys, account.ReportLimit(), what, pseudonym.Network(network))
+	bits := 32 // of IPv6, about as much as a provider has
+	if network.Addr().Is4() {
+		bits = 16
+	}
+	around := netip.PrefixFrom(network.Addr(), bits).Masked()
+	wide := newCounter(keys, account.WideReportLimit(), what, pseudonym.Network(around))
 	all := newCounter(keys, account.TotalReportLimit(), what, []byte("all"))
-	return s.count(ctx, []*counter{client, all}, func() error {
-		if !account.ReportLimit().Allows(client.sent, now) || !account.TotalReportLimit().Allows(all.sent, now) {
+	return s.count(ctx, []*counter{client, wide, all}, func() error {
+		hasRoom := account.TotalReportLimit().Allows(all.sent, now) || account.ReservedReports().Allows(wide.sent, now)
+		if !hasRoom || !account.ReportLimit().Allows(client.sent, now) || !account.WideReportLimit().Allows(wide.sent, now) {
 			return errRefused
 		}
 		return nil

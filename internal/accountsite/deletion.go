@@ -42,7 +42,7 @@ func (p *belongings) showDeletion(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	who, err := p.editor(r)
+	who, err := editorOf(r.Context(), p.Desk, r.owner.Account)
 	if err != nil {
 		return nil, err
 	}

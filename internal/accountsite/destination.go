@@ -1,6 +1,7 @@
 package accountsite
 
 import (
+	"context"
 	"errors"
 	"net/url"
 	"strings"
@@ -57,8 +58,8 @@ func (r *request) destination() string {
 }
 
 // editor returns what the owner is at the desk, nil for nothing.
-func (p *pages) editor(r *request) (*deskdb.Editor, error) {
-	e, err := p.Desk.Editors.Find(r.Context(), r.owner.Account.Email)
+func editorOf(ctx context.Context, desk *deskdb.Store, a account.Account) (*deskdb.Editor, error) {
+	e, err := desk.Editors.Find(ctx, a.Email)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return nil, nil
 	}

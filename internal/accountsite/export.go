@@ -4,9 +4,13 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"palmares/internal/account"
+	"palmares/internal/accountdb"
+	"palmares/internal/deskdb"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
 )
@@ -17,47 +21,49 @@ type dataPage struct {
 }
 
 func (p *belongings) showData(r *request) (*response, error) {
-	who, err := p.editor(r)
+	who, err := editorOf(r.Context(), p.Desk, r.owner.Account)
 	if err != nil {
 		return nil, err
 	}
 	return render("data", dataPage{page: r.page("Données"), AtDesk: who != nil}), nil
 }
 
-// export returns everything known of an account as one file. Deliveries may be many:
-// they are written while they are read.
+// export returns everything known of an account as one file.
 func (p *belongings) export(r *request) (*response, error) {
-	known, err := p.collect(r)
+	known, err := NewExport(r.Context(), p.Store, p.Desk, r.owner.Account, r.Now)
 	if err != nil {
 		return nil, err
 	}
-	return p.streamed(func(ctx context.Context, w io.Writer) error {
-		head, err := webhook.JSON(known, jsontext.WithIndent("  "), jsontext.EscapeForHTML(true))
-		if err != nil {
-			return err
-		}
-		// The object stays open for the deliveries, which come last.
-		if _, err := w.Write(append(head[:len(head)-2], ",\n  \"deliveries\": ["...)); err != nil {
-			return err
-		}
-		separator := "\n    "
-		for _, e := range known.Endpoints {
-			err := p.Store.Deliveries.Each(ctx, r.owner.Account.Owner(), e.ID, func(d webhook.Delivery) error {
-				item, err := webhook.JSON(d, jsontext.EscapeForHTML(true))
-				if err != nil {
-					return err
-				}
-				_, err = w.Write(append([]byte(separator), item...))
-				separator = ",\n    "
-				return err
-			})
+	return p.streamed(known.Write), nil
+}
+
+// Write writes the file. Deliveries may be many: they are written while they are read.
+func (e *Export) Write(ctx context.Context, w io.Writer) error {
+	head, err := webhook.JSON(e, jsontext.WithIndent("  "), jsontext.EscapeForHTML(true))
+	if err != nil {
+		return err
+	}
+	// The object stays open for the deliveries, which come last.
+	if _, err := w.Write(append(head[:len(head)-2], ",\n  \"deliveries\": ["...)); err != nil {
+		return err
+	}
+	separator := "\n    "
+	for _, endpoint := range e.Endpoints {
+		err := e.store.Deliveries.Each(ctx, e.Account.Owner(), endpoint.ID, func(d webhook.Delivery) error {
+			item, err := webhook.JSON(d, jsontext.EscapeForHTML(true))
 			if err != nil {
 				return err
 			}
+			_, err = w.Write(append([]byte(separator), item...))
+			separator = ",\n    "
+			return err
+		})
+		if err != nil {
+			return err
 		}
-		_, err = io.WriteString(w, "\n  ]\n}\n")
-		return err
-	}), nil
+	}
+	_, err = io.WriteString(w, "\n  ]\n}\n")
+	return err
 }
 
 // streamed returns a file that is written while it is read. If reading fails, the connection is aborted,
@@ -80,63 +86,56 @@ func (p *belongings) streamed(write func(context.Context, io.Writer) error) *res
 	}}
 }
 
-// collect reads what is exported, except the deliveries.
-func (p *belongings) collect(r *request) (*exported, error) {
-	ctx, a := r.Context(), r.owner.Account
-	known := &exported{ExportedAt: r.Now, Account: exportedAccount{Account: a}}
+// NewExport reads what is exported of an account, except the deliveries: what belongs to it, what its owner is at the desk
+// and what she has begun there.
+func NewExport(
+	ctx context.Context, store *accountdb.Store, desk *deskdb.Store, a account.Account, now time.Time,
+) (*Export, error) {
+	known := &Export{ExportedAt: now, Account: exportedAccount{Account: a}, store: store}
 	var err error
-	known.Account.KeysDueAt, err = p.Store.Keys.SuspensionDue(ctx, a.ID)
+	known.Account.KeysDueAt, err = store.Keys.SuspensionDue(ctx, a.ID)
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.Store.Subscriptions.Find(ctx, a.ID)
+	s, err := store.Subscriptions.Find(ctx, a.ID)
 	if err != nil {
 		return nil, err
 	}
 	if s.CustomerID != "" {
 		known.Subscription = &s
 	}
-	known.Keys, err = p.Store.Keys.List(ctx, a.Email)
+	known.Keys, err = store.Keys.List(ctx, a.Email)
 	if err != nil {
 		return nil, err
 	}
-	known.Usage, err = p.Store.Usage.ForAccount(ctx, a.ID, "0000-01-01", "9999-12-31")
+	known.Usage, err = store.Usage.ForAccount(ctx, a.ID, "0000-01-01", "9999-12-31")
 	if err != nil {
 		return nil, err
 	}
-	known.Sessions, err = p.Store.Sessions.List(ctx, a.ID, r.Now)
+	known.Sessions, err = store.Sessions.List(ctx, a.ID, now)
 	if err != nil {
 		return nil, err
 	}
-	endpoints, err := p.Store.Endpoints.List(ctx, a.Owner())
+	endpoints, err := store.Endpoints.List(ctx, a.Owner())
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range endpoints {
-		recoveries, err := p.Store.Deliveries.Recoveries(ctx, a.Owner(), e.ID)
+		recoveries, err := store.Deliveries.Recoveries(ctx, a.Owner(), e.ID)
 		if err != nil {
 			return nil, err
 		}
 		known.Endpoints = append(known.Endpoints, exportedEndpoint{e, recoveries})
 	}
-	return known, p.collectDesk(r, known)
-}
-
-// collectDesk reads what the owner is at the desk, and what she has begun there.
-func (p *belongings) collectDesk(r *request, known *exported) error {
-	var err error
-	known.Editor, err = p.editor(r)
+	known.Editor, err = editorOf(ctx, desk, a)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	copies, err := p.Desk.Copies.List(r.Context())
-	if err != nil {
-		return err
-	}
+	copies, err := desk.Copies.List(ctx)
 	for _, c := range copies {
-		if c.Author == r.owner.Account.Email {
+		if c.Author == a.Email {
 			known.Copies = append(known.Copies, c)
 		}
 	}
-	return nil
+	return known, err
 }

@@ -10,10 +10,10 @@ import (
 	"palmares/internal/webhook"
 )
 
-// exported is everything known of an account except its deliveries, in the form of
+// An Export is everything known of an account except its deliveries, in the form of
 // the exported file. Credentials (keys, secrets, session cookies and their hashes)
 // are left out: the file must not grant access to what it describes.
-type exported struct {
+type Export struct {
 	ExportedAt   time.Time             `json:"exported_at"`
 	Account      exportedAccount       `json:"account"`
 	Subscription *billing.Subscription `json:"subscription"`
@@ -23,6 +23,8 @@ type exported struct {
 	Endpoints    []exportedEndpoint    `json:"endpoints"`
 	Editor       *deskdb.Editor        `json:"editor"` // null for who does not write at the desk
 	Copies       []deskdb.WorkingCopy  `json:"working_copies"`
+
+	store *accountdb.Store
 }
 
 type exportedAccount struct {

@@ -70,7 +70,7 @@ func (p *pages) home(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	who, err := p.editor(r)
+	who, err := editorOf(r.Context(), p.Desk, r.owner.Account)
 	if err != nil {
 		return nil, err
 	}

@@ -24,9 +24,9 @@ import (
 
 const draft = "---\nname: Plume\ndraft: true\ncategory: code\ntagline: Écrit vite\n---\n"
 
-// previewed shows a folder with the draft outils/plume.md, and returns its address and a
+// previewed shows a folder with the draft outils/plume.md, and returns its address, that of the draft and a
 // function that saves a file in it.
-func previewed(t *testing.T) (address string, save func(name, text string)) {
+func previewed(t *testing.T) (address, plume string, save func(name, text string)) {
 	t.Helper()
 	dir := t.TempDir()
 	save = func(name, text string) {
@@ -52,7 +52,7 @@ func previewed(t *testing.T) (address string, save func(name, text string)) {
 	})
 	server := httptest.NewServer(p)
 	t.Cleanup(func() { cancel(); running.Wait(); server.CloseClientConnections(); server.Close() })
-	return server.URL, save
+	return server.URL, p.Address(server.URL + "/outils/plume"), save
 }
 
 // shows waits until the page has words.
@@ -67,10 +67,10 @@ func (b *tab) shows(words ...string) {
 // An author keeps a page of the preview open while she writes.
 func TestAPageOfThePreviewReloadsItself(t *testing.T) {
 	t.Parallel()
-	address, save := previewed(t)
+	address, plume, save := previewed(t)
 	b := openTab(t, wideBrowser, phone, address)
 	b.watch.forgive(address + "/outils/plume") // it lists a problem meanwhile
-	if _, err := chromedp.Run(b.ctx, chromedp.Navigate(address+"/outils/plume")); err != nil {
+	if _, err := chromedp.Run(b.ctx, chromedp.Navigate(plume)); err != nil {
 		t.Fatal(err)
 	}
 	b.shows("Écrit vite", "Brouillon")
@@ -97,7 +97,7 @@ func (b *tab) nowText() string {
 // occupy.
 func TestMoreTabsOfThePreviewThanConnectionsCanBeOpen(t *testing.T) {
 	t.Parallel()
-	address, save := previewed(t)
+	address, plume, save := previewed(t)
 	first := openTab(t, wholeBrowser, desktop, address)
 	call(first, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{})
 	tabs := []*tab{first}
@@ -111,7 +111,7 @@ func TestMoreTabsOfThePreviewThanConnectionsCanBeOpen(t *testing.T) {
 	}
 	for _, b := range tabs {
 		call(b, page.BringToFront, cdp.Empty{})
-		b.do(chromedp.Navigate(address + "/outils/plume"))
+		b.do(chromedp.Navigate(plume))
 		b.shows("Écrit vite")
 	}
 	save("outils/plume.md", strings.Replace(draft, "Écrit vite", "Écrit bien", 1))

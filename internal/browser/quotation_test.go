@@ -27,8 +27,8 @@ import (
 )
 
 // quoting serves the desk of a folder whose prices stand on pages of this machine: that of Plume is not quoted yet, and
-// that of Encre has changed. It returns the addresses of both servers, and the folder.
-func quoting(t *testing.T) (address, vendor, dir string) {
+// that of Encre has changed. It returns the address that opens the desk, that of the prices, and the folder.
+func quoting(t *testing.T) (home, vendor, dir string) {
 	t.Helper()
 	prices := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
@@ -60,7 +60,7 @@ func quoting(t *testing.T) (address, vendor, dir string) {
 	}
 	p := preview.New(t.Context(), preview.Config{Dir: dir, Document: api.Document(), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	server := httptest.NewUnstartedServer(p)
-	address = "http://" + server.Listener.Addr().String()
+	address := "http://" + server.Listener.Addr().String()
 	own := desk.NewLocal(root)
 	drafts := edition.New(edition.Config{Folder: func() fs.FS { return own.With(nil) }, Document: api.Document(), BaseURL: address, Now: time.Now})
 	p.Mount("/redaction", desk.New(desk.Config{
@@ -76,7 +76,7 @@ func quoting(t *testing.T) (address, vendor, dir string) {
 			t.Error(err)
 		}
 	})
-	return address, prices.URL, dir
+	return p.Address(address + "/redaction"), prices.URL, dir
 }
 
 // has checks what a file of a folder has.
@@ -92,8 +92,10 @@ func has(t *testing.T, dir, name string, lines ...string) {
 
 func TestAPriceIsQuotedWithTheKeyboardAlone(t *testing.T) {
 	t.Parallel()
-	address, vendor, dir := quoting(t)
+	home, vendor, dir := quoting(t)
+	address, _, _ := strings.Cut(home, "/redaction")
 	b := customer{openTab(t, wideBrowser, desktop, address), map[string]bool{}}
+	b.do(chromedp.Navigate(home))
 	b.goTo("/redaction/sources")
 	b.shows("Prix changés", "19 €/mois", "Cité", "Trouvé", "Prix sans citation")
 	if got := b.texts(".desk-words mark"); strings.Join(got, "") != "19 21 " {

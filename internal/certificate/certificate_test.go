@@ -1,10 +1,12 @@
 package certificate_test
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"log/slog"
@@ -300,6 +302,24 @@ func TestStrangersAskTheDatabaseOneAfterAnotherAndLearnNothingAboutIt(t *testing
 	strangers.Wait()
 	if n := store.most.Load(); n != 1 {
 		t.Errorf("%d strangers asked at once", n)
+	}
+}
+
+func TestARedirectLeadsToNoOtherSite(t *testing.T) {
+	t.Parallel()
+	handler := newNode(t, "", nil, openStore(t), time.Now, io.Discard).Plain()
+	for target, want := range map[string]string{
+		"x:@evil.example/": "400 ", "x:.evil.example/": "400 ", "*": "400 ", "http://evil.example/": "421 ", "//evil.example/": "301 https://" + domain + "//evil.example/",
+	} {
+		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader("GET " + target + " HTTP/1.1\r\nHost: " + domain + "\r\n\r\n")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		if got := fmt.Sprint(w.Code, " ", w.Header().Get("Location")); got != want {
+			t.Errorf("%s: %s, want %s", target, got, want)
+		}
 	}
 }
 

@@ -45,6 +45,8 @@ func (m *Manager) redirect(w http.ResponseWriter, r *http.Request, next http.Han
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(http.StatusMisdirectedRequest)
 		_, _ = w.Write([]byte("Ce serveur ne sert pas cette adresse.\n")) // fails only if the client has disconnected
+	case !strings.HasPrefix(r.URL.RequestURI(), "/"): // x:@other.example, before which our address would be a name
+		http.Error(w, "Cette adresse n’en est pas une.", http.StatusBadRequest)
 	case next != nil && name == m.cfg.Domains[0]:
 		next.ServeHTTP(w, r)
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:

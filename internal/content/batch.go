@@ -32,6 +32,7 @@ type batch struct {
 	records []record
 	findings
 	decoded []*decoded // for the memory
+	isRead  atomic.Bool
 }
 
 // A jsonLine is a line by its place in the data of its batch.
@@ -50,15 +51,16 @@ const (
 // A producer lists the records of a folder and sends them to workers, in batches.
 type producer struct {
 	*folder
-	work  chan *batch
-	done  atomic.Int64 // records read
-	wrong atomic.Int64 // problems of the records read
-	count int          // records listed
+	work   chan *batch
+	done   atomic.Int64 // records read
+	count  int          // records listed
+	merged int          // batches of which found has the findings
+	found  findings
 }
 
 // readRecords reads all records, with one worker per processor.
 func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
-	r := &producer{folder: f, work: make(chan *batch, 2*runtime.GOMAXPROCS(0))}
+	r := &producer{folder: f, work: make(chan *batch, 2*runtime.GOMAXPROCS(0)), found: findings{silenced: f.silenced}}
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
@@ -66,7 +68,7 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 			for b := range r.work {
 				b.read(f, &parser)
 				r.done.Add(int64(len(b.records)))
-				r.wrong.Add(int64(len(b.problems)))
+				b.isRead.Store(true)
 			}
 		})
 	}
@@ -81,6 +83,8 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 	}
 	close(r.work)
 	workers.Wait()
+	r.merge()
+	f.add(r.found)
 	if err != nil && !errors.Is(err, errEnough) {
 		return err
 	}
@@ -90,12 +94,20 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 	return ctx.Err()
 }
 
+// merge takes over the findings of the batches that were read, in their order, so that few are kept meanwhile.
+func (r *producer) merge() {
+	for ; r.merged < len(r.batches) && r.batches[r.merged].isRead.Load(); r.merged++ {
+		r.found.add(r.batches[r.merged].findings)
+		r.batches[r.merged].findings = findings{}
+	}
+}
+
 // errEnough ends the reading of a folder with too many problems.
 var errEnough = errors.New("there are enough problems")
 
 // submit sends a batch to the workers, and blocks while they are busy.
 func (r *producer) submit(ctx context.Context, b *batch) error {
-	if r.wrong.Load() >= maxFindings || len(r.problems) >= maxFindings {
+	if r.merge(); len(r.found.problems) == maxFindings || len(r.problems) == maxFindings {
 		return errEnough
 	}
 	r.batches = append(r.batches, b)

@@ -22,10 +22,6 @@ const (
 // assemble builds the catalogue as it is now, and checks it as it is and as it will be. It returns
 // nil if there are so many problems that not all records were read.
 func (f *folder) assemble() *instant {
-	for _, b := range f.batches {
-		f.add(b.findings)
-		b.findings = findings{}
-	}
 	now := f.at(f.now)
 	f.add(now.findings)
 	now.checkFiles()
@@ -52,6 +48,9 @@ func (f *folder) checkFuture() {
 		known[p] = true
 	}
 	for _, hour := range hours {
+		if len(f.problems) == maxFindings {
+			break
+		}
 		for _, p := range f.at(hour).problems {
 			if !known[p] {
 				known[p] = true

@@ -28,4 +28,15 @@ func TestTheListOfFindingsEndsAtTenThousand(t *testing.T) {
 			t.Errorf("%s: %d findings, the last is %v", name, len(list), list[len(list)-1])
 		}
 	}
+	f := &folder{fsys: folderOf(map[string]string{"outils.jsonl": free.String()}), maxRecords: maxRecords}
+	if err := f.read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	kept := len(f.warnings)
+	for _, b := range f.batches {
+		kept += len(b.warnings)
+	}
+	if kept != maxFindings {
+		t.Errorf("%d warnings are kept when all is read", kept)
+	}
 }

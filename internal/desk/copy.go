@@ -25,8 +25,7 @@ type Copies interface {
 	Rebase(ctx context.Context, id string, revision int64, original, data []byte, now time.Time) (int64, error)
 	SetState(ctx context.Context, id string, revision int64, step deskdb.CopyStep, now time.Time) error
 	Delete(ctx context.Context, id string, revision int64) error
-	PutFile(ctx context.Context, id string, f deskdb.CopyFile) error
-	RemoveFile(ctx context.Context, id, path string) error
+	PutFile(ctx context.Context, c *deskdb.WorkingCopy, f deskdb.CopyFile, now time.Time) error
 	Files(ctx context.Context, id string) ([]deskdb.CopyFile, error)
 	Paths(ctx context.Context, id string) ([]string, error)
 }

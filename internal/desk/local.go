@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path"
+	"strings"
 	"time"
 
 	"palmares/internal/account"
@@ -17,8 +18,8 @@ import (
 )
 
 // Local is the desk on the machine of somebody who writes alone: her folder, whose files are the
-// working copies. Saving writes the file, and there is nobody to share, review or publish with. It is
-// Folder and Copies of a Config, and says who she is.
+// working copies, as far as worktree.CheckPath lets a desk write. Saving writes the file, and there is
+// nobody to share, review or publish with. It is Folder and Copies of a Config, and says who she is.
 type Local struct {
 	Folder // and Copies are nil: what Local does not implement has no page
 	Copies
@@ -35,7 +36,12 @@ func (l *Local) Visitor(http.ResponseWriter, *http.Request) (Visitor, error) {
 }
 
 // Read implements Folder.
-func (l *Local) Read(path string) ([]byte, error) { return l.Root.ReadFile(path) }
+func (l *Local) Read(path string) ([]byte, error) {
+	if err := worktree.CheckPath(path); err != nil {
+		return nil, err
+	}
+	return l.Root.ReadFile(path)
+}
 
 // With implements Folder. Changes are in the folder already.
 func (l *Local) With([]worktree.Change) fs.FS { return l.Root.FS() }
@@ -74,9 +80,9 @@ func (l *Local) Find(_ context.Context, id string) (c deskdb.WorkingCopy, err er
 	if err != nil {
 		return c, sqldb.ErrNotFound
 	}
-	data, err := l.Root.ReadFile(string(file))
+	data, err := l.Read(string(file))
 	info, missing := l.Root.Stat(string(file))
-	if err != nil || missing != nil {
+	if err != nil || missing != nil || strings.HasPrefix(string(file), "images/") {
 		return c, sqldb.ErrNotFound
 	}
 	return deskdb.WorkingCopy{
@@ -107,12 +113,15 @@ func (l *Local) Save(ctx context.Context, id string, revision int64, data []byte
 }
 
 // PutFile implements Copies.
-func (l *Local) PutFile(_ context.Context, _ string, f deskdb.CopyFile) error {
+func (l *Local) PutFile(_ context.Context, _ *deskdb.WorkingCopy, f deskdb.CopyFile, _ time.Time) error {
 	return l.write(f.Path, f.Data)
 }
 
 // write writes a file so that it has the old or the new bytes at any moment.
 func (l *Local) write(file string, data []byte) error {
+	if err := worktree.CheckPath(file); err != nil {
+		return err
+	}
 	dir, name := path.Split(file)
 	if err := l.Root.MkdirAll(path.Clean(dir), 0o755); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package desk_test
 
 import (
+	"encoding/base64"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -58,6 +59,13 @@ func TestOnOnesOwnMachineSavingWritesTheFile(t *testing.T) {
 	me.publish("copie", "x").Is(http.StatusNotFound)
 	for _, id := range []string{"Li4vc2VjcmV0", "L2V0Yy9wYXNzd2Q", "b3V0aWxz"} { // ../secret, /etc/passwd, outils
 		me.get("/redaction/copies/" + id).Is(http.StatusNotFound)
+	}
+	for _, file := range []string{".git/config", "README.md", "outils/lancer.sh", "outils/.plume.md", "outils/vieux/plume.md", "outils.jsonl", "images/a.png"} {
+		n.write(file, "intact")
+		copied := "/redaction/copies/" + base64.RawURLEncoding.EncodeToString([]byte(file))
+		me.get(copied).Is(http.StatusNotFound)
+		me.post(copied, "revision", "1", "source", "changé").Is(http.StatusNotFound)
+		n.file(file).is("intact")
 	}
 }
 

@@ -58,7 +58,8 @@ func (d *copies) addPicture(r *request, c *draft) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = d.Copies.PutFile(r.Context(), c.ID, deskdb.CopyFile{Path: place, Data: data})
+	before := c.Revision
+	err = d.Copies.PutFile(r.Context(), &c.WorkingCopy, deskdb.CopyFile{Path: place, Data: data}, r.Now)
 	d.Editions.Forget(c.ID)
 	if errors.Is(err, sqldb.ErrTooMany) {
 		return nil, refused("Cette copie a déjà 20\u00a0images, ou 64\u00a0Mo d’images, le plus qu’elle puisse en avoir.")
@@ -67,8 +68,12 @@ func (d *copies) addPicture(r *request, c *draft) (*response, error) {
 		return nil, err
 	}
 	text := "![" + bracketed.Replace(alt) + "](../" + place + ")"
+	added := map[string]any{"markdown": text, "path": place}
+	if c.Revision > before {
+		added["revised"] = true
+	}
 	if r.isScript() || c.doc == nil || c.doc.Kind() == catalog.CatalogueKind {
-		return writeJSON(http.StatusOK, map[string]string{"markdown": text, "path": place}), nil
+		return writeJSON(http.StatusOK, added), nil
 	}
 	if err := c.doc.SetBody(strings.TrimLeft(c.doc.Body()+blankLine+text, "\n")); err != nil {
 		return nil, refused(sentence(err))
@@ -83,7 +88,7 @@ func (d *copies) addPicture(r *request, c *draft) (*response, error) {
 func (d *copies) removePicture(r *request, c *draft, place string) (*response, error) {
 	all, err := d.Copies.Paths(r.Context(), c.ID)
 	if err == nil && slices.Contains(all, place) {
-		err = d.Copies.RemoveFile(r.Context(), c.ID, place)
+		err = d.Copies.PutFile(r.Context(), &c.WorkingCopy, deskdb.CopyFile{Path: place}, r.Now)
 	}
 	if err != nil {
 		return nil, err

@@ -104,7 +104,7 @@ func (d *desk) copyOf(r *request, c deskdb.WorkingCopy) (deskdb.WorkingCopy, err
 	made, err := d.Copies.Create(r.Context(), c, r.Now)
 	d.Editions.Forget("") // on somebody's own machine, it is in the folder
 	if errors.Is(err, sqldb.ErrTooMany) {
-		return made, refused("Il y a déjà 500\u00a0copies de travail, le plus possible\u00a0: publiez-en ou supprimez-en d’abord.")
+		return made, refused("Vous avez déjà 200\u00a0copies de travail, le plus possible\u00a0: publiez-en ou supprimez-en d’abord.")
 	}
 	return made, err
 }

@@ -3,6 +3,7 @@ package desk
 import (
 	"strconv"
 
+	"palmares/internal/account"
 	"palmares/internal/readerdb"
 )
 
@@ -22,6 +23,9 @@ func (d *records) listReports(r *request) (*response, error) {
 	}
 	for i := range list {
 		list[i].CreatedAt = list[i].CreatedAt.In(zoneOf(r.folder))
+		if !r.Role.Includes(account.Editor) {
+			list[i].Address = ""
+		}
 	}
 	data := reportsPage{page: r.page("Signalements"), Reports: list}
 	if len(list) == readerdb.MaxReports {

@@ -51,7 +51,7 @@ func (d *copies) showShares(r *request, c *draft, token string) (*response, erro
 
 // share makes a private link to the page of a working copy.
 func (d *copies) share(r *request, c *draft) (*response, error) {
-	token, _, err := d.Shares.Create(r.Context(), c.ID, r.Now)
+	token, _, err := d.Shares.Create(r.Context(), c.ID, r.Email, r.Now)
 	if errors.Is(err, sqldb.ErrTooMany) {
 		return nil, refused("Cette copie a déjà 20\u00a0liens, le plus possible\u00a0: révoquez-en d’abord.")
 	}

@@ -22,7 +22,7 @@ var ErrNoCopy = fmt.Errorf("working copy %w", sqldb.ErrNotFound)
 
 // The bounds of working copies.
 const (
-	MaxCopies     = 500      // of everybody
+	MaxCopies     = 200      // of one person
 	MaxCopyBytes  = 1 << 20  // of one, as of a file of the content folder
 	MaxCopyNote   = 4000     // characters
 	MaxCopyFiles  = 20       // pictures of one
@@ -41,7 +41,7 @@ type WorkingCopy struct {
 	Base      string    `json:"-"`    // hex SHA-256 of Original; "" for a new record
 	State     string    `json:"state"`
 	Note      string    `json:"note,omitempty"` // to the reviewer, or back to the author
-	Revision  int64     `json:"-"`              // rises with every save
+	Revision  int64     `json:"-"`              // rises with every change of its text, or of a picture in it
 	CreatedAt time.Time `json:"created_at"`
 	SavedAt   time.Time `json:"saved_at"`
 	Original  []byte    `json:"-"` // the file it started from; empty for a new record
@@ -52,8 +52,8 @@ type WorkingCopy struct {
 type Copies struct{ db *sqldb.DB }
 
 // Create stores a new working copy, of which it takes Path, Replaces, Author, Original and Data. If
-// the author has one of this path already, it returns that. ErrInvalid; sqldb.ErrTooMany: there are
-// MaxCopies.
+// the author has one of this path already, it returns that. ErrInvalid; sqldb.ErrTooMany: she
+// has MaxCopies.
 func (s *Copies) Create(ctx context.Context, c WorkingCopy, now time.Time) (WorkingCopy, error) {
 	author, err := account.NormalizeEmail(c.Author)
 	if err != nil {
@@ -78,7 +78,8 @@ func (s *Copies) Create(ctx context.Context, c WorkingCopy, now time.Time) (Work
 			account.NewID(account.CopyID, now, rand.Reader), c.Path, c.Replaces, author, baseOf(c.Original), stored(c.Original),
 			stored(c.Data), CopyInProgress, sqldb.FormatTime(now))
 		if err == nil && n > 0 {
-			err = sqldb.AtMost(ctx, tx, MaxCopies, "working copies: publish or delete some first", `working_copies`)
+			err = sqldb.AtMost(ctx, tx, MaxCopies, "working copies of one person: publish or delete some first",
+				`working_copies WHERE author = $1`, author)
 		}
 		if err != nil {
 			return WorkingCopy{}, err
@@ -96,7 +97,7 @@ func (s *Copies) Find(ctx context.Context, id string) (WorkingCopy, error) {
 // List lists all working copies without their bytes, those saved last first.
 func (s *Copies) List(ctx context.Context) ([]WorkingCopy, error) {
 	return sqldb.List(ctx, s.db, `SELECT `+copyColumns+`, NULL, NULL FROM working_copies
-		ORDER BY saved_at DESC, id DESC LIMIT $1`, sqldb.ScanFields[WorkingCopy], MaxCopies)
+		ORDER BY saved_at DESC, id DESC LIMIT $1`, sqldb.ScanFields[WorkingCopy], MaxCopies*MaxEditors)
 }
 
 // Save stores what somebody wrote on the basis of a revision, and returns the new one. The same
@@ -132,13 +133,18 @@ func (s *Copies) write(
 		if c.Revision != revision {
 			return 0, copyChanged(id)
 		}
-		if c.State != CopyForReview {
-			c.State = CopyInProgress
-		}
-		return revision + 1, sqldb.Exec(ctx, tx, `UPDATE working_copies
-			SET data = $1, revision = $2, saved_at = $3, state = $4`+set+` WHERE id = $5`,
-			append([]any{stored(data), revision + 1, sqldb.FormatTime(now), c.State, id}, more...)...)
+		return revision + 1, c.revise(ctx, tx, data, now, set, more...)
 	})
+}
+
+// revise stores the next revision of a working copy, which nobody has approved.
+func (c *WorkingCopy) revise(ctx context.Context, tx *sql.Tx, data []byte, now time.Time, set string, more ...any) error {
+	if c.State != CopyForReview {
+		c.State = CopyInProgress
+	}
+	return sqldb.Exec(ctx, tx, `UPDATE working_copies
+		SET data = $1, revision = $2, saved_at = $3, state = $4`+set+` WHERE id = $5`,
+		append([]any{stored(data), c.Revision + 1, sqldb.FormatTime(now), c.State, c.ID}, more...)...)
 }
 
 // Delete deletes a working copy, its pictures and its private links, unless it was saved since the

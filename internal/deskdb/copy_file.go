@@ -1,10 +1,12 @@
 package deskdb
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"slices"
 	"strings"
+	"time"
 
 	"palmares/internal/sqldb"
 )
@@ -15,41 +17,49 @@ type CopyFile struct {
 	Data []byte
 }
 
-// PutFile stores a picture of a working copy, or replaces it. ErrNotFound: there is no such copy;
-// ErrInvalid: the path, or it is too large; sqldb.ErrTooMany: there are MaxCopyFiles, or they have more
-// than MaxFilesBytes.
-func (s *Copies) PutFile(ctx context.Context, id string, f CopyFile) error {
+// PutFile stores a picture of a working copy, replaces it, or without bytes removes it. If its text shows the picture,
+// that makes the next revision, also of c, which nobody has approved. ErrNotFound: there is no such copy; ErrInvalid: the
+// path, or it is too large; sqldb.ErrTooMany: there are MaxCopyFiles, or they have more than MaxFilesBytes.
+func (s *Copies) PutFile(ctx context.Context, c *WorkingCopy, f CopyFile, now time.Time) error {
 	if err := checkPath(f.Path); err != nil {
 		return err
 	}
 	if len(f.Data) > MaxFileBytes {
 		return sqldb.Problem(sqldb.ErrInvalid, nil, "the picture has %d bytes; the maximum is %d", len(f.Data), MaxFileBytes)
 	}
-	return s.db.Write(ctx, func(tx *sql.Tx) error {
-		if _, err := lockCopy(ctx, s.db, tx, id); err != nil {
-			return err
+	revised, err := sqldb.Write(ctx, s.db, func(tx *sql.Tx) (int64, error) {
+		stored, err := lockCopy(ctx, s.db, tx, c.ID)
+		if err == nil {
+			err = putFile(ctx, tx, c.ID, f)
 		}
-		err := sqldb.Exec(ctx, tx, `INSERT INTO copy_files (copy_id, path, bytes) VALUES ($1, $2, $3)
-			ON CONFLICT (copy_id, path) DO UPDATE SET bytes = excluded.bytes`, id, f.Path, stored(f.Data))
-		if err != nil {
-			return err
+		if err != nil || !bytes.Contains(stored.Data, []byte(f.Path)) {
+			return 0, err
 		}
-		if err := sqldb.AtMost(ctx, tx, MaxCopyFiles, "pictures in the working copy: publish it first",
-			`copy_files WHERE copy_id = $1`, id); err != nil {
-			return err
-		}
-		size, err := sqldb.Value[int64](ctx, tx, `SELECT sum(length(bytes)) FROM copy_files WHERE copy_id = $1`, id)
-		if err == nil && size > MaxFilesBytes {
-			err = sqldb.Problem(sqldb.ErrTooMany, nil, "the pictures of the working copy would have %d bytes; the maximum is %d: "+
-				"make them smaller", size, MaxFilesBytes)
-		}
-		return err
+		return 1, stored.revise(ctx, tx, stored.Data, now, ``)
 	})
+	c.Revision += revised
+	return err
 }
 
-// RemoveFile removes a picture of a working copy, if it has it.
-func (s *Copies) RemoveFile(ctx context.Context, id, path string) error {
-	return sqldb.WriteOnce(ctx, s.db, `DELETE FROM copy_files WHERE copy_id = $1 AND path = $2`, knownCopy(id), path)
+func putFile(ctx context.Context, tx *sql.Tx, id string, f CopyFile) error {
+	if len(f.Data) == 0 {
+		return sqldb.Exec(ctx, tx, `DELETE FROM copy_files WHERE copy_id = $1 AND path = $2`, id, f.Path)
+	}
+	err := sqldb.Exec(ctx, tx, `INSERT INTO copy_files (copy_id, path, bytes) VALUES ($1, $2, $3)
+		ON CONFLICT (copy_id, path) DO UPDATE SET bytes = excluded.bytes`, id, f.Path, f.Data)
+	if err != nil {
+		return err
+	}
+	if err := sqldb.AtMost(ctx, tx, MaxCopyFiles, "pictures in the working copy: publish it first",
+		`copy_files WHERE copy_id = $1`, id); err != nil {
+		return err
+	}
+	size, err := sqldb.Value[int64](ctx, tx, `SELECT sum(length(bytes)) FROM copy_files WHERE copy_id = $1`, id)
+	if err == nil && size > MaxFilesBytes {
+		err = sqldb.Problem(sqldb.ErrTooMany, nil, "the pictures of the working copy would have %d bytes; the maximum is %d: "+
+			"make them smaller", size, MaxFilesBytes)
+	}
+	return err
 }
 
 // Paths lists the pictures of a working copy without their bytes.

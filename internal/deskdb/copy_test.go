@@ -158,6 +158,26 @@ func TestWhatWasApprovedIsInProgressAgainWhenItChanges(t *testing.T) {
 	})
 }
 
+func TestAChangedPictureIsApprovedNeither(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		c := workingCopy(t, s, "ada@example.org", "outils/plume.md")
+		c = saveCopy(t, s, c, plume+"Voici ![un écran](../images/ecran.png).\n", monday)
+		for path, want := range map[string]string{"images/ecran.png": deskdb.CopyInProgress, "images/autre.png": deskdb.CopyReady} {
+			for _, data := range []string{"added", "replaced", ""} {
+				if err := s.Copies.SetState(t.Context(), c.ID, c.Revision, deskdb.CopyStep{State: deskdb.CopyReady, By: "bob@example.org"}, monday); err != nil {
+					t.Fatal(err)
+				}
+				before := c.Revision
+				err := s.Copies.PutFile(t.Context(), &c, deskdb.CopyFile{path, []byte(data)}, day(1))
+				now := findWorkingCopy(t, s, c.ID)
+				if err != nil || now.State != want || now.Revision != c.Revision || (c.Revision > before) != (want == deskdb.CopyInProgress) {
+					t.Errorf("%s %q: %v, revision %d, then %d, %s", path, data, err, before, now.Revision, now.State)
+				}
+			}
+		}
+	})
+}
+
 func TestWorkingCopiesAreBounded(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		ctx := t.Context()
@@ -196,17 +216,18 @@ func TestWorkingCopiesAreBounded(t *testing.T) {
 			testkit.Fails(t, err, deskdb.ErrNoCopy)
 			testkit.Fails(t, s.Copies.SetState(ctx, id, 1, deskdb.CopyStep{State: deskdb.CopyReady, By: "ada@example.org"}, monday), deskdb.ErrNoCopy)
 			testkit.Fails(t, s.Copies.Delete(ctx, id, 1), deskdb.ErrNoCopy)
-			testkit.Fails(t, s.Copies.PutFile(ctx, id, deskdb.CopyFile{Path: "images/a.png"}), deskdb.ErrNoCopy)
-			_, _, err = s.Shares.Create(ctx, id, monday)
+			testkit.Fails(t, s.Copies.PutFile(ctx, &deskdb.WorkingCopy{ID: id}, deskdb.CopyFile{Path: "images/a.png"}, monday), deskdb.ErrNoCopy)
+			_, _, err = s.Shares.Create(ctx, id, "ada@example.org", monday)
 			testkit.Fails(t, err, deskdb.ErrNoCopy)
 		}
 		for i := range deskdb.MaxCopies - 1 {
 			workingCopy(t, s, "ada@example.org", fmt.Sprintf("outils/%d.md", i+1))
 		}
 		_, err = s.Copies.Create(ctx, deskdb.WorkingCopy{Path: "outils/de-trop.md", Author: "ada@example.org"}, monday)
-		testkit.Fails(t, err, sqldb.ErrTooMany, "500 working copies")
+		testkit.Fails(t, err, sqldb.ErrTooMany, "200 working copies")
 		workingCopy(t, s, "ada@example.org", "outils/0.md") // it is there already
-		if n := count(t, s, "working_copies"); n != deskdb.MaxCopies {
+		workingCopy(t, s, "bob@example.org", "outils/0.md") // nobody else is kept from writing
+		if n := count(t, s, "working_copies"); n != deskdb.MaxCopies+1 {
 			t.Errorf("%d working copies", n)
 		}
 	})
@@ -217,7 +238,7 @@ func TestThePicturesOfAWorkingCopyAreBoundedAndGoWithIt(t *testing.T) {
 		ctx := t.Context()
 		c := workingCopy(t, s, "ada@example.org", "outils/plume.md")
 		put := func(path string, data []byte) error {
-			return s.Copies.PutFile(ctx, c.ID, deskdb.CopyFile{path, data})
+			return s.Copies.PutFile(ctx, &c, deskdb.CopyFile{path, data}, monday)
 		}
 		testkit.Fails(t, put("../a.png", nil), sqldb.ErrInvalid)
 		testkit.Fails(t, put("images/a.png", make([]byte, deskdb.MaxFileBytes+1)), sqldb.ErrInvalid)

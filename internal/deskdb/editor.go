@@ -44,6 +44,9 @@ func (s *Editors) Add(ctx context.Context, e Editor, now time.Time) (Editor, err
 		added, err := sqldb.Row(ctx, tx, `INSERT INTO editors (email, name, role, added_at) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (email) DO UPDATE SET name = excluded.name, role = excluded.role
 			RETURNING email, name, role, added_at`, sqldb.ScanFields[Editor], email, name, string(role), sqldb.FormatTime(now))
+		if err == nil {
+			err = endShares(ctx, tx, email)
+		}
 		if err != nil {
 			return Editor{}, err
 		}
@@ -70,14 +73,23 @@ func (s *Editors) Find(ctx context.Context, email string) (Editor, error) {
 	return e, s.db.Explain(ctx, sqldb.OrMissing(err, noEditor(email)))
 }
 
-// Remove ends a role at once. The working copies stay, for editors. ErrNotFound: nobody at the desk
+// Remove ends a role at once, with its private links. The working copies stay, for editors. ErrNotFound: nobody at the desk
 // has the address.
 func (s *Editors) Remove(ctx context.Context, email string) error {
 	normal, err := account.NormalizeEmail(email)
 	if err != nil {
 		return noEditor(email)
 	}
-	return sqldb.WriteSome(ctx, s.db, noEditor(email), `DELETE FROM editors WHERE email = $1`, normal)
+	return s.db.Write(ctx, func(tx *sql.Tx) error {
+		err := sqldb.ExecSome(ctx, tx, noEditor(email), `DELETE FROM editors WHERE email = $1`, normal)
+		return cmp.Or(err, endShares(ctx, tx, normal))
+	})
+}
+
+// endShares ends the private links of somebody to copies that she may not open any more.
+func endShares(ctx context.Context, tx *sql.Tx, email string) error {
+	return sqldb.Exec(ctx, tx, `DELETE FROM shares WHERE maker = $1 AND NOT EXISTS (SELECT 1 FROM editors, working_copies
+		WHERE editors.email = $1 AND working_copies.id = copy_id AND (role = $2 OR author = $1))`, email, string(account.Editor))
 }
 
 func noEditor(email string) error {

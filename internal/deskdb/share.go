@@ -29,9 +29,9 @@ type Share struct {
 // Shares are the private links to working copies.
 type Shares struct{ db *sqldb.DB }
 
-// Create creates a link, which works for account.ShareLife, and returns its token in plain text.
-// Only its hash is stored. ErrNotFound: there is no such copy; sqldb.ErrTooMany: it has MaxShares.
-func (s *Shares) Create(ctx context.Context, copyID string, now time.Time) (string, Share, error) {
+// Create creates a link, which works for account.ShareLife while its maker, an address, may open the copy, and returns
+// its token in plain text. Only its hash is stored. ErrNotFound: there is no such copy; sqldb.ErrTooMany: it has MaxShares.
+func (s *Shares) Create(ctx context.Context, copyID, maker string, now time.Time) (string, Share, error) {
 	token := account.NewShareToken(rand.Reader)
 	share, err := sqldb.Write(ctx, s.db, func(tx *sql.Tx) (Share, error) {
 		if _, err := lockCopy(ctx, s.db, tx, copyID); err != nil {
@@ -41,9 +41,9 @@ func (s *Shares) Create(ctx context.Context, copyID string, now time.Time) (stri
 		if err != nil {
 			return Share{}, err
 		}
-		created, err := sqldb.Row(ctx, tx, `INSERT INTO shares (hash, id, copy_id, created_at, expires_at, views)
-			VALUES ($1, $2, $3, $4, $5, 0) RETURNING `+shareColumns, sqldb.ScanFields[Share], account.TokenHash(token),
-			account.NewID(account.ShareID, now, rand.Reader), copyID, sqldb.FormatTime(now),
+		created, err := sqldb.Row(ctx, tx, `INSERT INTO shares (hash, id, copy_id, maker, created_at, expires_at, views)
+			VALUES ($1, $2, $3, $4, $5, $6, 0) RETURNING `+shareColumns, sqldb.ScanFields[Share], account.TokenHash(token),
+			account.NewID(account.ShareID, now, rand.Reader), copyID, maker, sqldb.FormatTime(now),
 			sqldb.FormatTime(now.Add(account.ShareLife)))
 		if err != nil {
 			return Share{}, err

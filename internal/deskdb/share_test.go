@@ -2,6 +2,8 @@ package deskdb_test
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +18,7 @@ func TestAPrivateLinkWorksForFourteenDaysUnlessItIsRevoked(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		ctx := t.Context()
 		c, other := workingCopy(t, s, "ada@example.org", "outils/plume.md"), workingCopy(t, s, "ada@example.org", "outils/autre.md")
-		token, share, err := s.Shares.Create(ctx, c.ID, monday)
+		token, share, err := s.Shares.Create(ctx, c.ID, "ada@example.org", monday)
 		if err != nil || len(token) != 22 || share.CopyID != c.ID || !share.ExpiresAt.Equal(day(14)) {
 			t.Fatalf("%d characters, %+v, %v", len(token), share, err)
 		}
@@ -54,12 +56,36 @@ func TestAPrivateLinkWorksForFourteenDaysUnlessItIsRevoked(t *testing.T) {
 	})
 }
 
+func TestPrivateLinksEndWithTheRoleOfTheirMaker(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		const ada = "ada@example.org"
+		own, _, err := s.Shares.Create(t.Context(), workingCopy(t, s, ada, "outils/plume.md").ID, ada, monday)
+		other, _, failed := s.Shares.Create(t.Context(), workingCopy(t, s, "bob@example.org", "outils/plume.md").ID, ada, monday)
+		are := func(want string) {
+			t.Helper()
+			_, ofOwn := s.Shares.Find(t.Context(), own, monday)
+			_, ofOther := s.Shares.Find(t.Context(), other, monday)
+			if got := fmt.Sprint(ofOwn == nil, ofOther == nil); got != want {
+				t.Errorf("her links to her copy and to another work: %s, want %s", got, want)
+			}
+		}
+		addEditor(t, s, ada, "Ada", account.Editor)
+		are("true true")
+		addEditor(t, s, ada, "Ada", account.Author)
+		are("true false")
+		if err := errors.Join(err, failed, s.Editors.Remove(t.Context(), ada)); err != nil {
+			t.Fatal(err)
+		}
+		are("false false")
+	})
+}
+
 func TestPrivateLinksAreFewAndGoWithTheirCopyOrTheirTime(t *testing.T) {
 	each(t, func(t *testing.T, s *kit) {
 		ctx := t.Context()
 		c := workingCopy(t, s, "ada@example.org", "outils/plume.md")
 		create := func(now time.Time) (string, error) {
-			token, _, err := s.Shares.Create(ctx, c.ID, now)
+			token, _, err := s.Shares.Create(ctx, c.ID, "ada@example.org", now)
 			return token, err
 		}
 		for range deskdb.MaxShares {

@@ -160,6 +160,7 @@ func TestAnyPageCostsLittle(t *testing.T) {
 		"attributes": flood("<p", 1, " a№", 700_000), "classes": flood("<style>.a{display:none}</style><p class='", 1, "b ", 700_000, "'>", 1),
 		"styles": flood("<p style='", 1, "display:none;", 400_000, "'>x", 1), "selectors": flood("<style>", 1, ".a№,", 600_000, ".b{display:none}</style>", 1),
 		"declarations": flood("<style>", 1, ".a,", 400_000, ".b{", 1, "display:none;", 100_000, "}</style>", 1), "conditions": flood("<style>@media print{", 1, "{}", 900_000),
+		"nested rules": flood("<style>", 1, ".a{.b{display:none;", 200_000, "}", 300_000), "nested selectors": flood("<style>", 1, ":is(", 1_000_000, "{display:none}</style>", 1),
 		"long comment": flood("<!--", 1, "x ", 2_600_000, "-->"+goodPage, 1), "long style": flood("<style>", 1, ".a{color:red}", 400_000, "</style>"+goodPage, 1),
 		"long script": flood("<script>", 1, "x='</scrip<p hidden>';", 220_000, "</script>"+goodPage, 1), "long path": flood("<svg><path d='", 1, "M 1 2 ", 850_000, "'></svg>"+goodPage, 1),
 		"long picture": flood(`<img alt="x" src="data:,`, 1, "x", 5_200_000, `">`+goodPage, 1), "long text": flood(goodPage, 1, "mot ", 1_300_000),
@@ -181,6 +182,21 @@ func TestAnyPageCostsLittle(t *testing.T) {
 				t.Errorf("%+v in %v with %d MB", p, took, memory)
 			}
 		})
+	}
+}
+
+func TestHostileRulesOfManyHostsCostLittle(t *testing.T) {
+	var sources []Listed
+	for range 2 * maxHosts {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "User-agent: *\nDisallow: /"+strings.Repeat("*a", 30_000)+"$\n")
+		}))
+		defer server.Close()
+		sources = append(sources, source(server.URL+"/tarifs", goodQuote))
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	if memory := mostMemory(func() { see(t, newTestReader(nil), sources...) }); memory > 50 {
+		t.Errorf("%d MB", memory)
 	}
 }
 

@@ -362,8 +362,14 @@ func allows(robots, agent, path string) bool {
 
 // isAbout reports whether a path is one of a rule, in which * is any text, and $ at its end the end of the path.
 func isAbout(rule, path string) bool {
-	rule, isWhole := strings.CutSuffix(rule, "$")
-	pattern := "(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(rule), `\*`, ".*") + map[bool]string{true: "$"}[isWhole]
-	ok, _ := regexp.MatchString(pattern, path) // not if it is no UTF-8
+	if rest, isWhole := strings.CutSuffix(rule, "$"); isWhole {
+		rule, path = rest+"\x00", path+"\x00"
+	}
+	start, others, _ := strings.Cut(rule, "*")
+	path, ok := strings.CutPrefix(path, start)
+	for part := range strings.SplitSeq(others, "*") {
+		_, rest, found := strings.Cut(path, part)
+		path, ok = rest, ok && found
+	}
 	return ok
 }

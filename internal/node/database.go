@@ -3,11 +3,14 @@ package node
 import (
 	"context"
 	"database/sql"
+	"io"
 	"os"
 	"strings"
 	"time"
 
+	"palmares/internal/account"
 	"palmares/internal/accountdb"
+	"palmares/internal/accountsite"
 	"palmares/internal/catalogdb"
 	"palmares/internal/deskdb"
 	"palmares/internal/readerdb"
@@ -89,6 +92,15 @@ func (q queue) Prune(ctx context.Context, before time.Time) error {
 		return err
 	}
 	return q.events.Prune(ctx, before, accountdb.SentAgain)
+}
+
+// Export writes everything known of an account: see accountsite.Export.
+func (d *Database) Export(ctx context.Context, a account.Account, now time.Time, to io.Writer) error {
+	known, err := accountsite.NewExport(ctx, d.accounts, d.desks, a, now)
+	if err != nil {
+		return err
+	}
+	return known.Write(ctx, to)
 }
 
 // Backup writes a copy of a SQLite database to a new file (see sqldb.Backup), and returns its

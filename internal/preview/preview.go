@@ -5,18 +5,22 @@
 // pages then reload themselves. The pages are those of package site. A folder with
 // problems has none: every address lists the problems until they are fixed.
 //
-// Drafts are nobody else's business, and a page on another site could make a browser
-// send requests here, so only requests for a loopback host are served, and only those that
-// no other origin caused.
+// Drafts are nobody else's business, neither of other sites in her browser nor of other people on her
+// machine. So only requests for a loopback host are served that no other origin caused, and that have the secret of
+// Address, in a cookie once it was opened.
 package preview
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/subtle"
 	_ "embed"
 	"fmt"
 	"html/template"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -45,6 +49,7 @@ type Preview struct {
 	editions *edition.Editions // of the folder alone
 	site     *site.Site
 	current  atomic.Pointer[reading]
+	secret   string // of the address
 	prefix   string // of what mounted serves; "" for nothing
 	mounted  http.Handler
 }
@@ -62,7 +67,7 @@ type reading struct {
 
 // New returns a preview that has not read its folder yet.
 func New(ctx context.Context, cfg Config) *Preview {
-	p := &Preview{cfg: cfg}
+	p := &Preview{cfg: cfg, secret: rand.Text()}
 	empty := snapshot.Empty("Aperçu", "")
 	p.current.Store(&reading{
 		snapshot: empty, replaced: make(chan struct{}), problems: []string{"Lecture du dossier en cours…"},
@@ -76,6 +81,9 @@ func New(ctx context.Context, cfg Config) *Preview {
 
 // Mount adds pages below a prefix. It must be called before anything is served.
 func (p *Preview) Mount(prefix string, pages http.Handler) { p.prefix, p.mounted = prefix, pages }
+
+// Address returns the address of a page with the secret that opens it.
+func (p *Preview) Address(page string) string { return page + "?jeton=" + p.secret }
 
 // Site returns what shows the pages.
 func (p *Preview) Site() *site.Site { return p.site }
@@ -116,6 +124,9 @@ func (p *Preview) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.StatusMisdirectedRequest)
 		return
 	}
+	if !p.admits(w, r) {
+		return
+	}
 	switch path := r.URL.Path; {
 	case path == scriptPath:
 		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
@@ -142,6 +153,29 @@ func (p *Preview) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		p.site.ServeHTTP(w, r)
 	}
+}
+
+// admits reports whether a request has the cookie with the secret. It answers others: an address with the secret
+// sets the cookie.
+func (p *Preview) admits(w http.ResponseWriter, r *http.Request) bool {
+	isSecret := func(s string) bool { return subtle.ConstantTimeCompare([]byte(s), []byte(p.secret)) == 1 }
+	_, port, _ := net.SplitHostPort(r.Host)
+	name := "palmares-apercu-" + port // a browser sends the cookies of a host to all its ports
+	cookie, err := r.Cookie(name)
+	params := r.URL.Query()
+	switch {
+	case isSecret(params.Get("jeton")):
+		params.Del("jeton")
+		page := url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/"), RawQuery: params.Encode()}
+		http.SetCookie(w, &http.Cookie{Name: name, Value: p.secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		http.Redirect(w, r, page.String(), http.StatusSeeOther)
+	case err == nil && isSecret(cookie.Value):
+		return true
+	default:
+		http.Error(w, "L’aperçu s’ouvre par l’adresse que «\u00a0palmares preview\u00a0» a affichée, avec son jeton.",
+			http.StatusForbidden)
+	}
+	return false
 }
 
 // isPart reports whether the list of problems, as any page, has something of this path in it:

@@ -9,6 +9,7 @@ import (
 	"image/color"
 	"image/png"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -28,6 +29,7 @@ type desk struct {
 	t      *testing.T
 	dir    string
 	url    string
+	secret string
 	events *bufio.Scanner
 }
 
@@ -48,8 +50,8 @@ func newDesk(t *testing.T, files map[string]string) *desk {
 	done := make(chan error, 1)
 	go func() { done <- p.Run(ctx) }()
 	srv := httptest.NewServer(p)
-	d.url = srv.URL
-	resp, err := http.Get(srv.URL + eventsPath)
+	d.url, d.secret = srv.URL, p.secret
+	resp, err := http.DefaultClient.Do(d.request("GET", eventsPath))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +96,16 @@ func (d *desk) draw(name string, shade uint8) {
 
 func (d *desk) get(path string, headers ...string) *testkit.Reply {
 	d.t.Helper()
-	return testkit.Send(d.t, testkit.NewRequest(d.t, "GET", d.url+path, "", headers...))
+	return testkit.Send(d.t, d.request("GET", path, headers...))
+}
+
+// request returns a request with the secret.
+func (d *desk) request(method, path string, headers ...string) *http.Request {
+	d.t.Helper()
+	r := testkit.NewRequest(d.t, method, d.url+path, "", headers...)
+	_, port, _ := net.SplitHostPort(r.Host)
+	r.AddCookie(&http.Cookie{Name: "palmares-apercu-" + port, Value: d.secret})
+	return r
 }
 
 // until waits until something is so, looking again after each edition that the stream
@@ -278,6 +289,22 @@ func TestOnlyThisMachineIsAnswered(t *testing.T) {
 	}
 }
 
+func TestOnlyTheAddressThatWasPrintedOpensThePreview(t *testing.T) {
+	d := newDesk(t, map[string]string{"catalogue.yaml": settings, "outils/plume.md": plume})
+	get := func(path, header string) *testkit.Reply {
+		return testkit.Send(t, testkit.NewRequest(t, "GET", d.url+path, "", header))
+	}
+	cookie := d.request("GET", "/").Header.Get("Cookie")
+	for _, path := range []string{"/", "/outils/plume", "/outils/plume?jeton=x", eventsPath, scriptPath, "/robots.txt", "/static/site.css", "/redaction"} {
+		for _, wrong := range []string{"X: x", "Cookie: " + cookie[:len(cookie)-1], "Cookie: " + cookie + "x", "Cookie: palmares-apercu-1=" + d.secret} {
+			get(path, wrong).Is(http.StatusForbidden).Lacks("Plume", "Essai")
+		}
+	}
+	for path, to := range map[string]string{"/outils?q=plume&jeton=": "/outils?q=plume", "//evil.example/?jeton=": "/evil.example/"} {
+		get(path+d.secret, "X: x").Is(http.StatusSeeOther).HasHeader("Location", to).HasHeader("Set-Cookie", cookie+"; Path=/; HttpOnly; SameSite=Strict")
+	}
+}
+
 func TestNoOtherSiteReadsADraft(t *testing.T) {
 	d := newDesk(t, map[string]string{"catalogue.yaml": settings, "outils/plume.md": plume})
 	paths := []string{"/", "/outils/plume.md", "/outils.md", "/llms.txt", "/static/site.css", eventsPath, scriptPath, "/robots.txt"}
@@ -291,7 +318,7 @@ func TestNoOtherSiteReadsADraft(t *testing.T) {
 		for _, origin := range []string{"none", "same-origin"} {
 			for _, r := range []*testkit.Reply{
 				d.get(path, "Sec-Fetch-Site: "+origin, "Origin: https://evil.example"),
-				testkit.Send(t, testkit.NewRequest(t, "OPTIONS", d.url+path, "", "Sec-Fetch-Site: "+origin, "Origin: https://evil.example")),
+				testkit.Send(t, d.request("OPTIONS", path, "Sec-Fetch-Site: "+origin, "Origin: https://evil.example")),
 			} {
 				for name := range r.Header {
 					if strings.HasPrefix(name, "Access-Control-") {

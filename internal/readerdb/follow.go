@@ -163,6 +163,29 @@ func (s *Follows) End(ctx context.Context, token, all string) (left []Follow, _ 
 	return left, err
 }
 
+// Remove ends all that an address follows, and erases it from reports and from what waits to be confirmed. It returns how
+// many rows had it, sealed with whichever key. ErrInvalid: it is not an address.
+func (s *Follows) Remove(ctx context.Context, address string) (int, error) {
+	email, err := account.NormalizeEmail(address)
+	if err != nil {
+		return 0, sqldb.Problem(sqldb.ErrInvalid, err, "%v", err)
+	}
+	return sqldb.Write(ctx, s.db, func(tx *sql.Tx) (n int, err error) {
+		for table, erase := range map[string]string{"follows": `DELETE FROM follows`, "reports": `UPDATE reports SET sealed = ''`} {
+			rows, failed := sqldb.Rows(ctx, tx, `SELECT id, sealed FROM `+table+` WHERE sealed <> ''`, sqldb.ScanFields[vault.Sealed])
+			err = errors.Join(err, failed)
+			for _, r := range rows {
+				opened, failed := s.sealer.Open(r.Owner, r.Text)
+				if failed == nil && strings.HasSuffix(" "+opened, " "+email) { // a follow has its secret before that
+					n, failed = n+1, sqldb.Exec(ctx, tx, erase+` WHERE id = $1`, r.Owner)
+				}
+				err = errors.Join(err, failed)
+			}
+		}
+		return n, errors.Join(err, s.links.Forget(ctx, tx, email))
+	})
+}
+
 // EndFollows ends all that the reader of a follow follows.
 func EndFollows(ctx context.Context, tx *sql.Tx, id string) error {
 	return sqldb.Exec(ctx, tx, `DELETE FROM follows WHERE reader = (SELECT reader FROM follows WHERE id = $1)`, id)

@@ -3,7 +3,9 @@ package readerdb_test
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -127,5 +129,16 @@ func TestFollowsAreSealedBoundedAndEnd(t *testing.T) {
 		}
 		token := followLink(t, s, "max@example.org", 1, monday)
 		testkit.Fails(t, s.Follows.Sealed(sealerOf(t, 1)).Confirm(ctx, token, "outils/one-more", readerdb.FollowAtOnce, monday), sqldb.ErrTooMany)
+
+		// On her request she is forgotten, whichever key sealed her address, and nobody else.
+		confirm(t, s, "amax@example.org", "outils/t0", readerdb.FollowAtOnce, monday)
+		report := readerdb.Report{Text: "Faux.", Address: "max@example.org"}
+		_, unsent := s.Reports.Sealed(sealerOf(t, 1)).Add(ctx, report, netip.MustParsePrefix("203.0.113.9/32"), monday)
+		n, err := s.Follows.Sealed(sealerOf(t, 2, 1)).Remove(ctx, "Max@Example.org")
+		reports, failed := s.Reports.Sealed(sealerOf(t, 1)).List(ctx, 0)
+		rows, _ = sqldb.Value[int](ctx, s.SQL.Reads(), `SELECT count(*) FROM follows`)
+		if err = errors.Join(unsent, err, failed); err != nil || n != 51 || len(reports) != 1 || reports[0].Address != "" || rows != 1 {
+			t.Errorf("%d rows had her address, %v: %+v", n, err, reports)
+		}
 	})
 }

@@ -306,6 +306,8 @@ func (c *Client) query(job *publication.Job, expect *int64, unchanged bool) url.
 // folder at most.
 const maxLine = 4 << 20
 
+const maxFound = 50_000 // findings that are kept until they are shown: more than package content lists
+
 // show shows the lines of a response, and returns the error that the last one tells.
 func (c *Client) show(resp *http.Response, sink publication.Sink) error {
 	lines := bufio.NewScanner(resp.Body)
@@ -326,7 +328,9 @@ func (c *Client) show(resp *http.Response, sink publication.Sink) error {
 		}
 		if m.Finding != nil {
 			found = append(found, *m.Finding)
-			continue
+			if len(found) < maxFound {
+				continue
+			}
 		}
 		if err := flush(); err != nil {
 			return err

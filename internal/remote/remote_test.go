@@ -119,6 +119,7 @@ func (n *node) post(query string, body io.Reader, headers ...string) *testkit.Re
 // A sink keeps what is shown.
 type sink struct {
 	findings []publication.Finding
+	most     int // findings at once
 	report   string
 	progress func(stage string)
 }
@@ -130,7 +131,7 @@ func (s *sink) Progress(stage string, _, _ int) {
 }
 
 func (s *sink) Findings(all []publication.Finding) error {
-	s.findings = append(s.findings, all...)
+	s.findings, s.most = append(s.findings, all...), max(s.most, len(all))
 	return nil
 }
 
@@ -678,6 +679,15 @@ func TestAnAnswerWithoutAnEndIsNotTakenForOne(t *testing.T) {
 	_, err := n.publish(folder(t), nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "before it said whether the folder was published: `palmares log` there tells") || errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+func TestTheFindingsOfAServerAreShownBeforeTheyAreTooMany(t *testing.T) {
+	lines := strings.Repeat(`{"finding":{"file":"x","line":1,"severity":"warning","message":"m"}}`+"\n", maxFound+1) + `{"done":{"version":1}}`
+	shown := &sink{}
+	err := (&Client{}).show(&http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(lines))}, shown)
+	if err != nil || shown.most != maxFound || len(shown.findings) != maxFound+1 {
+		t.Errorf("%d of %d are shown at once, %v", shown.most, len(shown.findings), err)
 	}
 }
 

@@ -38,7 +38,7 @@ const attempts = 5
 func (f *Folder) Publish(ctx context.Context, p Publication) error {
 	seen := map[string]bool{}
 	for _, c := range p.Changes {
-		if err := checkPath(c.Path); err != nil {
+		if err := CheckPath(c.Path); err != nil {
 			return err
 		}
 		if seen[c.Path] {

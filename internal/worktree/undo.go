@@ -46,7 +46,7 @@ func (f *Folder) Undo(ctx context.Context, version int64) ([]Change, error) {
 		return nil, explain(err)
 	}
 	paths := slices.DeleteFunc(strings.Split(out, "\x00"), func(full string) bool {
-		return !strings.HasPrefix(full, f.repo.prefix) || checkPath(strings.TrimPrefix(full, f.repo.prefix)) != nil
+		return !strings.HasPrefix(full, f.repo.prefix) || CheckPath(strings.TrimPrefix(full, f.repo.prefix)) != nil
 	})
 	if len(paths) > maxUndone {
 		return nil, &Error{text: "Cette version a changé trop de fichiers pour être annulée ici. Corrigez plutôt les fiches elles-mêmes."}

@@ -83,7 +83,7 @@ func (f *Folder) Close() error { return f.root.Close() }
 
 // Read returns a file of the folder as it is now; an error that is fs.ErrNotExist if there is none.
 func (f *Folder) Read(path string) ([]byte, error) {
-	if err := checkPath(path); err != nil {
+	if err := CheckPath(path); err != nil {
 		return nil, err
 	}
 	f.files.RLock()
@@ -120,10 +120,11 @@ func Hash(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// checkPath refuses paths that are not content: a change must not write what git or a shell runs.
-func checkPath(path string) error {
-	first, _, isInFolder := strings.Cut(path, "/")
-	isContent := path == "catalogue.yaml" || isInFolder && slices.Contains(content.Folders(), first)
+// CheckPath refuses paths that are neither records nor pictures: a change must not write what git or a shell runs.
+func CheckPath(path string) error {
+	first, file, isInFolder := strings.Cut(path, "/")
+	isRecord := strings.HasSuffix(file, ".md") && !strings.Contains(file, "/")
+	isContent := path == "catalogue.yaml" || isInFolder && slices.Contains(content.Folders(), first) && (isRecord || first == "images")
 	if !isContent || !fs.ValidPath(path) || strings.ContainsAny(path, "\\\n\x00") ||
 		slices.ContainsFunc(strings.Split(path, "/"), content.IsIgnored) {
 		return &Error{text: "Ce nom de fichier n’est pas possible\u00a0: " + path + "."}

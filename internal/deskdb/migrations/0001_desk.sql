@@ -38,6 +38,7 @@ CREATE TABLE shares (
 	hash       TEXT   NOT NULL PRIMARY KEY, -- hex
 	id         TEXT   NOT NULL UNIQUE,
 	copy_id    TEXT   NOT NULL REFERENCES working_copies (id) ON DELETE CASCADE,
+	maker      TEXT   NOT NULL, -- an address, with whose role they end
 	created_at TEXT   NOT NULL,
 	expires_at TEXT   NOT NULL,
 	views      BIGINT NOT NULL

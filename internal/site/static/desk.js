@@ -352,6 +352,7 @@
       if (answer.ok) {
         wrong.hidden = true;
         picture.reset();
+        if (body.revised) form.elements.revision.value++;
         const lead = /(^|\n\n)$/.test(text.value.slice(0, text.selectionStart)) ? "" : "\n\n";
         insert(`${lead}${body.markdown}\n\n`);
         return;
