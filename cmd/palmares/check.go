@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,8 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,16 +23,22 @@ import (
 
 	"palmares/internal/billing"
 	"palmares/internal/catalog"
+	"palmares/internal/catalogdb"
 	"palmares/internal/certificate"
 	"palmares/internal/mail"
 	"palmares/internal/node"
 	"palmares/internal/problem"
 	"palmares/internal/sqldb"
+	"palmares/internal/systemd"
+	"palmares/internal/worktree"
 )
 
 // checkCommand has the options of serve, so that it sees the same settings.
 type checkCommand struct {
 	serveCommand `embed:""`
+
+	Settings bool `help:"Look only at what the server needs to start: settings, the folder of the desk, open files."`
+	Quiet    bool `help:"Print only what is wrong, and note the outcome for the metrics: for a timer."`
 }
 
 // Run prints what was looked at, one line each, and fails if something is wrong. What it writes
@@ -38,20 +47,49 @@ func (c *checkCommand) Run(inv *invocation, parsed *kong.Context) error {
 	if err := installed.become(inv.stderr); err != nil {
 		return err
 	}
+	found := []sqldb.Finding{c.settings(inv, parsed.Flags())}
+	if c.Settings {
+		found = append(found, c.desk(inv, serverFacts{}), c.fileLimit(serverFacts{}))
+	} else {
+		found = append(found, c.all(inv)...)
+	}
+	found = slices.DeleteFunc(found, func(f sqldb.Finding) bool { return f.Subject == "" })
+	marks := map[sqldb.Verdict]string{sqldb.OK: "ok   ", sqldb.Wrong: "WRONG", sqldb.Unknown: "?    "}
+	wrong := 0
+	for _, f := range found {
+		if f.Verdict == sqldb.Wrong {
+			wrong++
+		}
+		if f.Verdict == sqldb.Wrong || !c.Quiet {
+			fmt.Fprintf(inv.stdout, "%s  %-11s  %s\n", marks[f.Verdict], f.Subject, f.Text)
+		}
+	}
+	if inv.ctx.Err() != nil {
+		return inv.ctx.Err()
+	}
+	if c.Quiet && !isAbsent(inv.database) {
+		c.note(inv, found, int64(wrong))
+	}
+	if wrong > 0 {
+		return fmt.Errorf("%d of %d checks found something wrong", wrong, len(found))
+	}
+	return nil
+}
+
+// all looks at everything but the settings.
+func (c *checkCommand) all(inv *invocation) []sqldb.Finding {
 	server, serving := c.askServer(inv)
 	c.files = server.files
-	found := []sqldb.Finding{c.settings(inv, parsed.Flags()), serving}
+	found := []sqldb.Finding{serving, c.desk(inv, server)}
 	tools := int64(0)
 	if isAbsent(inv.database) {
-		found = append(found, sqldb.Finding{
-			Subject: "database",
-			Text:    inv.database + " does not exist yet: `palmares publish` and `palmares serve` create it",
-		})
+		found = append(found, sqldb.Found("database", sqldb.Unknown,
+			"%s does not exist yet: `palmares publish` and `palmares serve` create it", inv.database))
 	} else {
-		var all []sqldb.Finding
+		var stored []sqldb.Finding
 		var current bool
-		all, tools, current = node.Examine(inv.ctx, inv.database, inv.now())
-		found = append(found, all...)
+		stored, tools, current = node.Examine(inv.ctx, inv.database, inv.now())
+		found = append(found, stored...)
 		if current {
 			found = append(found, c.stored(inv)...)
 		}
@@ -59,27 +97,25 @@ func (c *checkCommand) Run(inv *invocation, parsed *kong.Context) error {
 	if c.Mail.SMTP.given != nil {
 		found = append(found, c.mail(inv))
 	}
-	files := cmp.Or(c.files, fileLimit())
-	limit := connectionLimit(cmp.Or(server.connections, int(c.MaxConnections)))
-	err := limit.fit(files)
-	found = append(found, finding("files", err, fmt.Sprintf("%d may be open, enough for %d connections",
-		files, limit)), c.memory(server, tools))
-	wrong := 0
-	for _, f := range found {
-		mark := "ok   "
-		if f.Wrong {
-			mark = "WRONG"
-			wrong++
+	return append(found, c.fileLimit(server), c.memory(server, tools))
+}
+
+// note notes the outcome for the metrics.
+func (c *checkCommand) note(inv *invocation, found []sqldb.Finding, wrong int64) {
+	machine, _ := os.Hostname() // as a node has it
+	err := inv.withStore(func(st *node.Database) error {
+		now := catalogdb.Done{At: inv.now()}
+		if slices.ContainsFunc(found, func(f sqldb.Finding) bool { return f.Subject == "copy" && f.Verdict == sqldb.OK }) {
+			if err := st.Upkeep.Note(inv.ctx, catalogdb.Copy, now); err != nil {
+				return err
+			}
 		}
-		fmt.Fprintf(inv.stdout, "%s  %-11s  %s\n", mark, f.Subject, f.Text)
+		now.Wrong = wrong
+		return st.Upkeep.Note(inv.ctx, catalogdb.Check+machine, now)
+	})
+	if err != nil {
+		fmt.Fprintf(inv.stderr, "palmares: the outcome cannot be noted for the metrics: %s\n", message(err, problem.English))
 	}
-	if inv.ctx.Err() != nil {
-		return inv.ctx.Err()
-	}
-	if wrong > 0 {
-		return fmt.Errorf("%d of %d checks found something wrong", wrong, len(found))
-	}
-	return nil
 }
 
 // stored looks at what needs tables of this release.
@@ -91,9 +127,7 @@ func (c *checkCommand) stored(inv *invocation) []sqldb.Finding {
 	case strings.HasPrefix(string(c.BaseURL), "https://"):
 		found = append(found, c.handshake(inv))
 	}
-	if strings.HasPrefix(inv.database, "sqlite:") {
-		found = append(found, c.backup(inv))
-	}
+	found = append(found, c.upkeep(inv)...)
 	if c.Stripe.Key != "" {
 		found = append(found, c.payments(inv))
 	}
@@ -103,36 +137,39 @@ func (c *checkCommand) stored(inv *invocation) []sqldb.Finding {
 // finding returns a Finding that is wrong if err says so.
 func finding(subject string, err error, text string) sqldb.Finding {
 	if err != nil {
-		return sqldb.Finding{Subject: subject, Text: message(err, problem.English), Wrong: true}
+		return sqldb.Found(subject, sqldb.Wrong, "%s", message(err, problem.English))
 	}
-	return sqldb.Finding{Subject: subject, Text: text}
+	return sqldb.Found(subject, sqldb.OK, "%s", text)
+}
+
+// unsure returns a Finding of something that could not be looked at, unless it is wrong anyway.
+func unsure(f sqldb.Finding) sqldb.Finding {
+	if f.Verdict == sqldb.OK {
+		f.Verdict = sqldb.Unknown
+	}
+	return f
 }
 
 func (c *checkCommand) settings(inv *invocation, options []*kong.Flag) sqldb.Finding {
-	var known []string
-	for _, option := range options {
-		known = append(known, option.Envs...)
-	}
 	if c.BaseURL == "" {
 		c.BaseURL = "http://localhost" // as serve derives it
 	}
 	_, err := c.config(inv)
-	err = cmp.Or(err, installed.check(known))
+	err = cmp.Or(err, misspelt(options))
 	return finding("settings", err, "all options and variables can be used")
 }
 
 // secrets checks that the secrets of webhooks can be opened.
 func (c *checkCommand) secrets(inv *invocation) sqldb.Finding {
-	var text string
-	err := inv.withStore(func(st *node.Database) error {
-		some, err := c.Webhooks.keySource(inv.database).Usable(inv.ctx, st.Secrets())
-		text = "it opens the secrets of all webhooks"
-		if !some {
-			text = "there are no webhooks whose secrets it could open"
-		}
+	var some bool
+	err := inv.withStore(func(st *node.Database) (err error) {
+		some, err = c.Webhooks.keySource(inv.database).Usable(inv.ctx, st.Secrets())
 		return err
 	})
-	return finding("secret key", err, text)
+	if !some {
+		return unsure(finding("secret key", err, "there are no webhooks whose secrets it could open"))
+	}
+	return finding("secret key", err, "it opens the secrets of all webhooks")
 }
 
 // certificates reads the certificates of --domain.
@@ -215,20 +252,112 @@ func (c *checkCommand) payments(inv *invocation) sqldb.Finding {
 	return finding("stripe", err, text)
 }
 
-// backup says when `palmares backup` last made one.
-func (c *checkCommand) backup(inv *invocation) sqldb.Finding {
-	last := node.LastBackup(inv.database)
-	if last.IsZero() {
-		return sqldb.Finding{Subject: "backup", Text: "`palmares backup` has made none yet"}
+// desk says whether the folder of the desk, if there is one, can be used: by the server, which may have other rights
+// than this command, or by the unit that is about to restart it.
+func (c *checkCommand) desk(inv *invocation, server serverFacts) sqldb.Finding {
+	up, has := server.metrics["palmares_desk_up"]
+	switch {
+	case c.Desk == "":
+		return sqldb.Finding{}
+	case c.Settings:
+		folder, err := worktree.Open(inv.ctx, worktree.Config{Dir: c.Desk})
+		if err == nil {
+			err = folder.Close()
+		}
+		return finding("desk", err, c.Desk+" can be used")
+	case !has:
+		return sqldb.Found("desk", sqldb.Unknown, "no server with this setting says whether it can use %s", c.Desk)
+	case up == 0:
+		return sqldb.Found("desk", sqldb.Wrong, "the server cannot use %s: its log says why", c.Desk)
 	}
-	var err error
-	age := inv.now().Sub(last).Round(time.Minute)
-	text := fmt.Sprintf("the last one was made on %s", last.UTC().Format(time.DateTime))
-	if age > 48*time.Hour {
-		err = fmt.Errorf("%s, %d days ago: see `systemctl status palmares-backup.timer palmares-backup`", text,
-			int(age.Hours())/24)
+	return sqldb.Found("desk", sqldb.OK, "the server could use %s when it started", c.Desk)
+}
+
+// upkeep says when the database was last backed up and, where that is set up, copied.
+func (c *checkCommand) upkeep(inv *invocation) []sqldb.Finding {
+	var history catalogdb.History
+	err := inv.withStore(func(st *node.Database) (err error) {
+		history, err = st.Upkeep.Read(inv.ctx)
+		return err
+	})
+	text, since := "none was ever made", history.Since(catalogdb.Backup)
+	last, made := history.Last[catalogdb.Backup]
+	if made {
+		text = "the last one was made on " + last.At.Format(time.DateTime)
 	}
-	return finding("backup", err, text)
+	if err == nil && !since.IsZero() && inv.now().Sub(since) > catalogdb.MaxAge {
+		err = errors.New(text + ": see `systemctl status palmares-backup.timer palmares-backup`")
+	}
+	found := finding("backup", err, text)
+	if !made {
+		found = unsure(found)
+	}
+	unit, err := look(inv, "palmares-litestream.service")
+	if strings.HasPrefix(inv.database, "sqlite:") && (err != nil || unit.ShouldRun()) {
+		return []sqldb.Finding{found, c.copied(inv, unit, err)}
+	}
+	return []sqldb.Finding{found}
+}
+
+const (
+	copySettings = "/etc/palmares/litestream.yml"
+	copyTimeout  = 30 * time.Second
+	copyPatience = time.Hour // copying takes a second, but files are also touched without a change
+)
+
+// copied asks Litestream for the last that its copy has.
+func (c *checkCommand) copied(inv *invocation, unit *systemd.Unit, err error) sqldb.Finding {
+	if err != nil {
+		return sqldb.Found("copy", sqldb.Unknown, "%v", err)
+	}
+	if unit.State != "active" {
+		return sqldb.Found("copy", sqldb.Wrong, "palmares-litestream.service is %s: `systemctl status palmares-litestream`", unit.State)
+	}
+	ctx, cancel := context.WithTimeout(inv.ctx, copyTimeout)
+	defer cancel()
+	path := strings.TrimPrefix(inv.database, "sqlite:")
+	said, err := exec.CommandContext(ctx, "litestream", "ltx", "-config", copySettings, "-level", "all", "-json", path).Output()
+	var files []struct{ Timestamp time.Time }
+	if err := cmp.Or(err, json.Unmarshal(said, &files)); err != nil {
+		return sqldb.Found("copy", sqldb.Wrong, "Litestream cannot read it (%v): `journalctl -u palmares-litestream`", err)
+	}
+	var last, changed time.Time
+	for _, f := range files {
+		last = later(last, f.Timestamp.UTC())
+	}
+	for _, name := range []string{path, path + "-wal"} {
+		if info, err := os.Stat(name); err == nil {
+			changed = later(changed, info.ModTime())
+		}
+	}
+	switch {
+	case last.IsZero() && inv.now().Sub(changed) < copyPatience:
+		return sqldb.Found("copy", sqldb.Unknown, "it has nothing yet")
+	case changed.Sub(last) > copyPatience:
+		return sqldb.Found("copy", sqldb.Wrong, "the last that it has is of %s, and the database has changed since: "+
+			"`journalctl -u palmares-litestream`", last.Format(time.DateTime))
+	}
+	return sqldb.Found("copy", sqldb.OK, "it has all of the database, the last of %s", last.Format(time.DateTime))
+}
+
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// fileLimit compares how many files may be open with how many connections.
+func (c *checkCommand) fileLimit(server serverFacts) sqldb.Finding {
+	files := cmp.Or(server.files, fileLimit())
+	limit := connectionLimit(cmp.Or(server.connections, int(c.MaxConnections)))
+	err := limit.fit(files)
+	f := finding("files", err, fmt.Sprintf("%d may be open, enough for %d connections", files, limit))
+	if server.answers || c.Settings {
+		return f
+	}
+	return unsure(f)
 }
 
 // memory compares the limit with what a catalogue needs; see docs/operating.md.
@@ -237,56 +366,78 @@ func (c *checkCommand) memory(server serverFacts, tools int64) sqldb.Finding {
 	if !server.answers {
 		limit = memoryLimit(c.Memory)
 		if given := os.Getenv("GOMEMLIMIT"); given != "" {
-			return sqldb.Finding{Subject: "memory", Text: "GOMEMLIMIT is " + given}
+			return sqldb.Found("memory", sqldb.Unknown, "GOMEMLIMIT is %s", given)
 		}
 	}
-	if limit == 0 {
-		return sqldb.Finding{Subject: "memory", Text: "no limit is set"}
-	}
 	var err error
-	if text := node.TooLarge(100_000_000+6_000*tools, limit); text != "" {
-		err = fmt.Errorf("with %d tools, %s", tools, text)
+	text := "no limit is set"
+	if limit > 0 {
+		text = fmt.Sprintf("at most %d MiB, enough for any publication of %d tools", limit>>20, tools)
+		if large := node.TooLarge(100_000_000+6_000*tools, limit); large != "" {
+			err = fmt.Errorf("with %d tools, %s", tools, large)
+		}
 	}
-	return finding("memory", err, fmt.Sprintf("at most %d MiB, enough for any publication of %d tools", limit>>20, tools))
+	f := finding("memory", err, text)
+	if server.answers {
+		return f
+	}
+	return unsure(f)
 }
 
 // serverFacts are what a running server says about itself.
 type serverFacts struct {
 	answers            bool
+	metrics            map[string]float64
 	memory             int64 // the limit in bytes; 0 for none
 	connections, files int   // how many it may have
+}
+
+// look asks systemd for a unit, if this command is about the installation.
+func look(inv *invocation, name string) (*systemd.Unit, error) {
+	if !installed.adopted {
+		return nil, nil
+	}
+	return systemd.Look(inv.ctx, name)
 }
 
 // askServer asks the server that runs with these settings for its limits, through --ops-listen:
 // those of this command may be others.
 func (c *checkCommand) askServer(inv *invocation) (facts serverFacts, found sqldb.Finding) {
-	found.Subject = "node"
-	if c.OpsListen == "" {
-		found.Text = "not asked, as --ops-listen is not set: the limits below are those of this command"
-		return facts, found
+	const ours = "; the limits below are those of this command"
+	unit, err := look(inv, "palmares.service")
+	var metrics map[string]float64
+	if c.OpsListen != "" {
+		metrics, err = c.scrape(inv)
 	}
-	metrics, err := c.scrape(inv)
-	if errors.Is(err, context.DeadlineExceeded) && inv.ctx.Err() == nil {
-		found.Text, found.Wrong = "it hangs: "+c.OpsListen+" does not answer; `systemctl restart palmares` ends that", true
-		return facts, found
-	}
-	if err != nil {
-		found.Text = fmt.Sprintf("none answers on %s (%v): if one should run, `systemctl status palmares` says more; "+
-			"the limits below are those of this command", c.OpsListen, err)
-		return facts, found
+	switch {
+	case metrics != nil:
+	case errors.Is(err, context.DeadlineExceeded) && inv.ctx.Err() == nil:
+		return facts, sqldb.Found("node", sqldb.Wrong, "it hangs: %s does not answer; `systemctl restart palmares` ends that",
+			c.OpsListen)
+	case unit.ShouldRun() && unit.State != "active":
+		return facts, sqldb.Found("node", sqldb.Wrong, "palmares.service should run, and is %s: %s; `systemctl status palmares` "+
+			"says more"+ours, unit.State, cmp.Or(unit.Status, "it does not say why"))
+	case c.OpsListen == "" && err != nil:
+		return facts, sqldb.Found("node", sqldb.Unknown, "not asked, as --ops-listen is not set, and %v"+ours, err)
+	case c.OpsListen == "":
+		return facts, sqldb.Found("node", sqldb.Unknown, "not asked, as --ops-listen is not set"+ours)
+	case unit != nil && !unit.ShouldRun():
+		return facts, sqldb.Found("node", sqldb.Unknown, "none runs, and palmares.service is not enabled"+ours)
+	default:
+		return facts, sqldb.Found("node", sqldb.Wrong, "none answers on %s (%v): start it, or see its log"+ours, c.OpsListen, err)
 	}
 	facts = serverFacts{
-		answers: true, memory: int64(metrics["palmares_memory_limit_bytes"]),
+		answers: true, metrics: metrics, memory: int64(metrics["palmares_memory_limit_bytes"]),
 		connections: int(metrics["palmares_connections_limit"]), files: int(metrics["process_max_fds"]),
 	}
-	found.Text = fmt.Sprintf("version %.0f of the catalogue, %.0f MB of memory, %.0f of %d connections",
+	found = sqldb.Found("node", sqldb.OK, "version %.0f of the catalogue, %.0f MB of memory, %.0f of %d connections",
 		metrics["palmares_catalogue_version"], metrics["process_resident_memory_bytes"]/1e6,
 		metrics["palmares_connections"], facts.connections)
 	if up, isReady := metrics["palmares_database_up"]; !isReady || up == 0 {
-		found.Text, found.Wrong = found.Text+"; it cannot use its database, or is still starting: its log says why", true
+		found.Text, found.Verdict = found.Text+"; it cannot use its database, or is still starting: its log says why", sqldb.Wrong
 	}
 	if metrics["palmares_catalogue_behind"] == 1 {
-		found.Text, found.Wrong = found.Text+"; it cannot load what is published: its log says why", true
+		found.Text, found.Verdict = found.Text+"; it cannot load what is published: its log says why", sqldb.Wrong
 	}
 	return facts, found
 }
@@ -320,7 +471,7 @@ func (c *checkCommand) scrape(inv *invocation) (map[string]float64, error) {
 		}
 	}
 	if _, ours := metrics["palmares_connections_limit"]; !ours {
-		return nil, errors.New("that is not a server of Palmarès")
+		return nil, cmp.Or(lines.Err(), errors.New("that is not a server of Palmarès"))
 	}
-	return metrics, lines.Err()
+	return metrics, nil
 }
