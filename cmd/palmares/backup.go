@@ -90,12 +90,9 @@ func (c *backupCommand) write(inv *invocation, file string) error {
 		beside = os.TempDir()
 	}
 	dir, err := osfile.TempDir(beside)
-	if errors.Is(err, fs.ErrPermission) && file != "-" {
-		return fmt.Errorf("permission denied to write in %s: choose another folder, or have your shell write the "+
-			"file: `palmares backup - >FILE`", beside)
-	}
 	if err != nil {
-		return fmt.Errorf("nothing can be written beside %s: %w", file, err)
+		return fmt.Errorf("nothing can be written in %s: choose another folder, or have your shell write the file: "+
+			"`palmares backup - >FILE` (%w)", beside, err)
 	}
 	defer os.RemoveAll(dir)
 	if err := osfile.RemoveLeftovers(beside); err != nil {
@@ -103,8 +100,10 @@ func (c *backupCommand) write(inv *invocation, file string) error {
 	}
 	if isReadOnly { // as after the disk has failed: SQLite cannot open it there, and nobody writes to it
 		inv.database = "sqlite:" + filepath.Join(dir, "palmares.db")
-		if err := errors.Join(copyTo(filepath.Join(dir, "palmares.db"), path), copyTo(filepath.Join(dir, "palmares.db-wal"), path+"-wal")); err != nil {
-			return err
+		for _, suffix := range []string{"", "-wal"} {
+			if err := copyTo(filepath.Join(dir, "palmares.db"+suffix), path+suffix); err != nil {
+				return err
+			}
 		}
 	}
 	return inv.withExisting(func(st *node.Database) error {

@@ -49,7 +49,7 @@ func (c *checkCommand) Run(inv *invocation, parsed *kong.Context) error {
 	}
 	found := []sqldb.Finding{c.settings(inv, parsed.Flags())}
 	if c.Settings {
-		found = append(found, c.desk(inv, serverFacts{}), c.fileLimit(serverFacts{}))
+		found = append(found, c.desk(inv, nil), c.fileLimit(nil))
 	} else {
 		found = append(found, c.all(inv)...)
 	}
@@ -79,7 +79,7 @@ func (c *checkCommand) Run(inv *invocation, parsed *kong.Context) error {
 // all looks at everything but the settings.
 func (c *checkCommand) all(inv *invocation) []sqldb.Finding {
 	server, serving := c.askServer(inv)
-	c.files = server.files
+	c.files = int(server["process_max_fds"])
 	found := []sqldb.Finding{serving, c.desk(inv, server)}
 	tools := int64(0)
 	if isAbsent(inv.database) {
@@ -119,17 +119,23 @@ func (c *checkCommand) note(inv *invocation, found []sqldb.Finding, wrong int64)
 }
 
 // stored looks at what needs tables of this release.
-func (c *checkCommand) stored(inv *invocation) []sqldb.Finding {
-	found := []sqldb.Finding{c.secrets(inv)}
-	switch {
-	case len(c.HTTPS.Domains) > 0:
-		found = append(found, c.certificates(inv))
-	case strings.HasPrefix(string(c.BaseURL), "https://"):
-		found = append(found, c.handshake(inv))
-	}
-	found = append(found, c.upkeep(inv)...)
-	if c.Stripe.Key != "" {
-		found = append(found, c.payments(inv))
+func (c *checkCommand) stored(inv *invocation) (found []sqldb.Finding) {
+	err := inv.withStore(func(st *node.Database) error {
+		found = append(found, c.secrets(inv, st))
+		switch {
+		case len(c.HTTPS.Domains) > 0:
+			found = append(found, c.certificates(inv, st))
+		case strings.HasPrefix(string(c.BaseURL), "https://"):
+			found = append(found, c.handshake(inv))
+		}
+		found = append(found, c.backup(inv, st), c.copied(inv))
+		if c.Stripe.Key != "" {
+			found = append(found, c.payments(inv, st))
+		}
+		return nil
+	})
+	if err != nil {
+		found = append(found, finding("database", err, ""))
 	}
 	return found
 }
@@ -160,12 +166,8 @@ func (c *checkCommand) settings(inv *invocation, options []*kong.Flag) sqldb.Fin
 }
 
 // secrets checks that the secrets of webhooks can be opened.
-func (c *checkCommand) secrets(inv *invocation) sqldb.Finding {
-	var some bool
-	err := inv.withStore(func(st *node.Database) (err error) {
-		some, err = c.Webhooks.keySource(inv.database).Usable(inv.ctx, st.Secrets())
-		return err
-	})
+func (c *checkCommand) secrets(inv *invocation, st *node.Database) sqldb.Finding {
+	some, err := c.Webhooks.keySource(inv.database).Usable(inv.ctx, st.Secrets())
 	if !some {
 		return unsure(finding("secret key", err, "there are no webhooks whose secrets it could open"))
 	}
@@ -173,24 +175,20 @@ func (c *checkCommand) secrets(inv *invocation) sqldb.Finding {
 }
 
 // certificates reads the certificates of --domain.
-func (c *checkCommand) certificates(inv *invocation) sqldb.Finding {
-	var text string
-	err := inv.withStore(func(st *node.Database) error {
-		sealer, err := c.Webhooks.keySource(inv.database).Sealer()
-		if err != nil {
-			return err
-		}
-		expiry, err := certificate.New(*c.HTTPS.config()).Open(inv.ctx, st.Certificates.Sealed(sealer))
-		switch {
-		case err != nil:
-			return err
-		case expiry.IsZero():
-			return errors.New("not every domain has one yet: if that is so a minute after the start, the log of the server says why")
-		}
-		text = "the first one expires on " + catalog.Day(expiry)
-		return judgeExpiry(inv.now(), expiry, "the log of the server says why it is not renewed")
-	})
-	return finding("certificate", err, text)
+func (c *checkCommand) certificates(inv *invocation, st *node.Database) sqldb.Finding {
+	var expiry time.Time
+	sealer, err := c.Webhooks.keySource(inv.database).Sealer()
+	if err == nil {
+		expiry, err = certificate.New(*c.HTTPS.config()).Open(inv.ctx, st.Certificates.Sealed(sealer))
+	}
+	switch {
+	case err != nil:
+	case expiry.IsZero():
+		err = errors.New("not every domain has one yet: if that is so a minute after the start, the log of the server says why")
+	default:
+		err = judgeExpiry(inv.now(), expiry, "the log of the server says why it is not renewed")
+	}
+	return finding("certificate", err, "the first one expires on "+catalog.Day(expiry))
 }
 
 // judgeExpiry returns an error if a certificate ought to have been renewed.
@@ -233,7 +231,7 @@ func (c *checkCommand) mail(inv *invocation) sqldb.Finding {
 }
 
 // payments reads the price of Pro from Stripe.
-func (c *checkCommand) payments(inv *invocation) sqldb.Finding {
+func (c *checkCommand) payments(inv *invocation, st *node.Database) sqldb.Finding {
 	settings := billing.Settings{Key: c.Stripe.Key, WebhookSecret: c.Stripe.WebhookSecret, Price: c.Stripe.Price}
 	if err := settings.Check(); err != nil {
 		return finding("stripe", err, "")
@@ -242,20 +240,17 @@ func (c *checkCommand) payments(inv *invocation) sqldb.Finding {
 		return finding("stripe", err, "")
 	}
 	text := "it has the price of Pro, and has sent no event to /hooks/stripe yet"
-	err := inv.withStore(func(st *node.Database) error {
-		last, err := st.Subscriptions.LastEvent(inv.ctx)
-		if !last.IsZero() {
-			text = "it has the price of Pro, and last sent an event to /hooks/stripe on " + last.Format(time.DateTime)
-		}
-		return err
-	})
+	last, err := st.Subscriptions.LastEvent(inv.ctx)
+	if !last.IsZero() {
+		text = "it has the price of Pro, and last sent an event to /hooks/stripe on " + last.Format(time.DateTime)
+	}
 	return finding("stripe", err, text)
 }
 
 // desk says whether the folder of the desk, if there is one, can be used: by the server, which may have other rights
 // than this command, or by the unit that is about to restart it.
-func (c *checkCommand) desk(inv *invocation, server serverFacts) sqldb.Finding {
-	up, has := server.metrics["palmares_desk_up"]
+func (c *checkCommand) desk(inv *invocation, server metrics) sqldb.Finding {
+	up, has := server["palmares_desk_up"]
 	switch {
 	case c.Desk == "":
 		return sqldb.Finding{}
@@ -273,13 +268,9 @@ func (c *checkCommand) desk(inv *invocation, server serverFacts) sqldb.Finding {
 	return sqldb.Found("desk", sqldb.OK, "the server could use %s when it started", c.Desk)
 }
 
-// upkeep says when the database was last backed up and, where that is set up, copied.
-func (c *checkCommand) upkeep(inv *invocation) []sqldb.Finding {
-	var history catalogdb.History
-	err := inv.withStore(func(st *node.Database) (err error) {
-		history, err = st.Upkeep.Read(inv.ctx)
-		return err
-	})
+// backup says when the database was last backed up.
+func (c *checkCommand) backup(inv *invocation, st *node.Database) sqldb.Finding {
+	history, err := st.Upkeep.Read(inv.ctx)
 	text, since := "none was ever made", history.Since(catalogdb.Backup)
 	last, made := history.Last[catalogdb.Backup]
 	if made {
@@ -288,15 +279,10 @@ func (c *checkCommand) upkeep(inv *invocation) []sqldb.Finding {
 	if err == nil && !since.IsZero() && inv.now().Sub(since) > catalogdb.MaxAge {
 		err = errors.New(text + ": see `systemctl status palmares-backup.timer palmares-backup`")
 	}
-	found := finding("backup", err, text)
 	if !made {
-		found = unsure(found)
+		return unsure(finding("backup", err, text))
 	}
-	unit, err := look(inv, "palmares-litestream.service")
-	if strings.HasPrefix(inv.database, "sqlite:") && (err != nil || unit.ShouldRun()) {
-		return []sqldb.Finding{found, c.copied(inv, unit, err)}
-	}
-	return []sqldb.Finding{found}
+	return finding("backup", err, text)
 }
 
 const (
@@ -305,17 +291,20 @@ const (
 	copyPatience = time.Hour // copying takes a second, but files are also touched without a change
 )
 
-// copied asks Litestream for the last that its copy has.
-func (c *checkCommand) copied(inv *invocation, unit *systemd.Unit, err error) sqldb.Finding {
-	if err != nil {
+// copied asks Litestream, where its unit should run, for the last that its copy has.
+func (c *checkCommand) copied(inv *invocation) sqldb.Finding {
+	path, isFile := strings.CutPrefix(inv.database, "sqlite:")
+	unit, err := look(inv, "palmares-litestream.service")
+	switch {
+	case err != nil:
 		return sqldb.Found("copy", sqldb.Unknown, "%v", err)
-	}
-	if unit.State != "active" {
+	case !isFile || !unit.ShouldRun():
+		return sqldb.Finding{}
+	case unit.State != "active":
 		return sqldb.Found("copy", sqldb.Wrong, "palmares-litestream.service is %s: `systemctl status palmares-litestream`", unit.State)
 	}
 	ctx, cancel := context.WithTimeout(inv.ctx, copyTimeout)
 	defer cancel()
-	path := strings.TrimPrefix(inv.database, "sqlite:")
 	said, err := exec.CommandContext(ctx, "litestream", "ltx", "-config", copySettings, "-level", "all", "-json", path).Output()
 	var files []struct{ Timestamp time.Time }
 	if err := cmp.Or(err, json.Unmarshal(said, &files)); err != nil {
@@ -349,21 +338,21 @@ func later(a, b time.Time) time.Time {
 }
 
 // fileLimit compares how many files may be open with how many connections.
-func (c *checkCommand) fileLimit(server serverFacts) sqldb.Finding {
-	files := cmp.Or(server.files, fileLimit())
-	limit := connectionLimit(cmp.Or(server.connections, int(c.MaxConnections)))
+func (c *checkCommand) fileLimit(server metrics) sqldb.Finding {
+	files := cmp.Or(c.files, fileLimit())
+	limit := cmp.Or(connectionLimit(server["palmares_connections_limit"]), c.MaxConnections)
 	err := limit.fit(files)
 	f := finding("files", err, fmt.Sprintf("%d may be open, enough for %d connections", files, limit))
-	if server.answers || c.Settings {
+	if server != nil || c.Settings {
 		return f
 	}
 	return unsure(f)
 }
 
 // memory compares the limit with what a catalogue needs; see docs/operating.md.
-func (c *checkCommand) memory(server serverFacts, tools int64) sqldb.Finding {
-	limit := server.memory
-	if !server.answers {
+func (c *checkCommand) memory(server metrics, tools int64) sqldb.Finding {
+	limit := int64(server["palmares_memory_limit_bytes"])
+	if server == nil {
 		limit = memoryLimit(c.Memory)
 		if given := os.Getenv("GOMEMLIMIT"); given != "" {
 			return sqldb.Found("memory", sqldb.Unknown, "GOMEMLIMIT is %s", given)
@@ -378,19 +367,14 @@ func (c *checkCommand) memory(server serverFacts, tools int64) sqldb.Finding {
 		}
 	}
 	f := finding("memory", err, text)
-	if server.answers {
+	if server != nil {
 		return f
 	}
 	return unsure(f)
 }
 
-// serverFacts are what a running server says about itself.
-type serverFacts struct {
-	answers            bool
-	metrics            map[string]float64
-	memory             int64 // the limit in bytes; 0 for none
-	connections, files int   // how many it may have
-}
+// metrics are what a running server says about itself, by name; nil without one.
+type metrics map[string]float64
 
 // look asks systemd for a unit, if this command is about the installation.
 func look(inv *invocation, name string) (*systemd.Unit, error) {
@@ -402,48 +386,43 @@ func look(inv *invocation, name string) (*systemd.Unit, error) {
 
 // askServer asks the server that runs with these settings for its limits, through --ops-listen:
 // those of this command may be others.
-func (c *checkCommand) askServer(inv *invocation) (facts serverFacts, found sqldb.Finding) {
+func (c *checkCommand) askServer(inv *invocation) (server metrics, found sqldb.Finding) {
 	const ours = "; the limits below are those of this command"
 	unit, err := look(inv, "palmares.service")
-	var metrics map[string]float64
 	if c.OpsListen != "" {
-		metrics, err = c.scrape(inv)
+		server, err = c.scrape(inv)
 	}
 	switch {
-	case metrics != nil:
+	case server != nil:
 	case errors.Is(err, context.DeadlineExceeded) && inv.ctx.Err() == nil:
-		return facts, sqldb.Found("node", sqldb.Wrong, "it hangs: %s does not answer; `systemctl restart palmares` ends that",
+		return nil, sqldb.Found("node", sqldb.Wrong, "it hangs: %s does not answer; `systemctl restart palmares` ends that",
 			c.OpsListen)
 	case unit.ShouldRun() && unit.State != "active":
-		return facts, sqldb.Found("node", sqldb.Wrong, "palmares.service should run, and is %s: %s; `systemctl status palmares` "+
+		return nil, sqldb.Found("node", sqldb.Wrong, "palmares.service should run, and is %s: %s; `systemctl status palmares` "+
 			"says more"+ours, unit.State, cmp.Or(unit.Status, "it does not say why"))
 	case c.OpsListen == "" && err != nil:
-		return facts, sqldb.Found("node", sqldb.Unknown, "not asked, as --ops-listen is not set, and %v"+ours, err)
+		return nil, sqldb.Found("node", sqldb.Unknown, "not asked, as --ops-listen is not set, and %v"+ours, err)
 	case c.OpsListen == "":
-		return facts, sqldb.Found("node", sqldb.Unknown, "not asked, as --ops-listen is not set"+ours)
+		return nil, sqldb.Found("node", sqldb.Unknown, "not asked, as --ops-listen is not set"+ours)
 	case unit != nil && !unit.ShouldRun():
-		return facts, sqldb.Found("node", sqldb.Unknown, "none runs, and palmares.service is not enabled"+ours)
+		return nil, sqldb.Found("node", sqldb.Unknown, "none runs, and palmares.service is not enabled"+ours)
 	default:
-		return facts, sqldb.Found("node", sqldb.Wrong, "none answers on %s (%v): start it, or see its log"+ours, c.OpsListen, err)
+		return nil, sqldb.Found("node", sqldb.Wrong, "none answers on %s (%v): start it, or see its log"+ours, c.OpsListen, err)
 	}
-	facts = serverFacts{
-		answers: true, metrics: metrics, memory: int64(metrics["palmares_memory_limit_bytes"]),
-		connections: int(metrics["palmares_connections_limit"]), files: int(metrics["process_max_fds"]),
-	}
-	found = sqldb.Found("node", sqldb.OK, "version %.0f of the catalogue, %.0f MB of memory, %.0f of %d connections",
-		metrics["palmares_catalogue_version"], metrics["process_resident_memory_bytes"]/1e6,
-		metrics["palmares_connections"], facts.connections)
-	if up, isReady := metrics["palmares_database_up"]; !isReady || up == 0 {
+	found = sqldb.Found("node", sqldb.OK, "version %.0f of the catalogue, %.0f MB of memory, %.0f of %.0f connections",
+		server["palmares_catalogue_version"], server["process_resident_memory_bytes"]/1e6,
+		server["palmares_connections"], server["palmares_connections_limit"])
+	if up, isReady := server["palmares_database_up"]; !isReady || up == 0 {
 		found.Text, found.Verdict = found.Text+"; it cannot use its database, or is still starting: its log says why", sqldb.Wrong
 	}
-	if metrics["palmares_catalogue_behind"] == 1 {
+	if server["palmares_catalogue_behind"] == 1 {
 		found.Text, found.Verdict = found.Text+"; it cannot load what is published: its log says why", sqldb.Wrong
 	}
-	return facts, found
+	return server, found
 }
 
 // scrape returns the metrics of the server that have no labels.
-func (c *checkCommand) scrape(inv *invocation) (map[string]float64, error) {
+func (c *checkCommand) scrape(inv *invocation) (metrics, error) {
 	ctx, cancel := context.WithTimeout(inv.ctx, checkTimeout)
 	defer cancel()
 	host, port, err := net.SplitHostPort(c.OpsListen)
@@ -462,16 +441,16 @@ func (c *checkCommand) scrape(inv *invocation) (map[string]float64, error) {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	metrics := map[string]float64{}
+	said := metrics{}
 	lines := bufio.NewScanner(io.LimitReader(resp.Body, 4<<20))
 	for lines.Scan() {
 		name, text, _ := strings.Cut(lines.Text(), " ")
 		if value, err := strconv.ParseFloat(text, 64); err == nil {
-			metrics[name] = value
+			said[name] = value
 		}
 	}
-	if _, ours := metrics["palmares_connections_limit"]; !ours {
+	if _, ours := said["palmares_connections_limit"]; !ours {
 		return nil, cmp.Or(lines.Err(), errors.New("that is not a server of Palmarès"))
 	}
-	return metrics, nil
+	return said, nil
 }

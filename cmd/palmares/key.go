@@ -80,12 +80,10 @@ func (c *keyFind) Run(inv *invocation) error {
 			"character too many or a wrong one is none; a masked one is as in lists, plm_abcd…wxyz")
 	}
 	return inv.withExisting(func(st *node.Database) error {
-		var keys []account.Key
-		var err error
+		keys := make([]account.Key, 1)
 		if isMasked {
 			keys, err = st.Keys.Masked(inv.ctx, prefix, suffix)
 		} else {
-			keys = make([]account.Key, 1)
 			keys[0], err = st.Keys.ByHash(inv.ctx, account.HashKey(key))
 		}
 		if err != nil {

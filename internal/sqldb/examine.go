@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
+
+	"palmares/internal/osfile"
 )
 
 // A Finding is one thing that somebody wants to know about a server.
@@ -140,14 +141,7 @@ func (e *examination) examineFile(ctx context.Context) error {
 
 // tryWrite writes a megabyte to a file beside the database, and removes it.
 func (e *examination) tryWrite() error {
-	f, err := os.CreateTemp(filepath.Dir(e.name), ".palmares-check-*")
-	if err != nil {
-		return fmt.Errorf("nothing can be written beside %s: %w", e.name, err)
-	}
-	_ = os.Remove(f.Name()) // a process that is killed leaves nothing, where files may be removed while they are open
-	defer os.Remove(f.Name())
-	_, err = f.Write(make([]byte, 1<<20))
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err := osfile.TryWrite(filepath.Dir(e.name), 1<<20); err != nil {
 		return fmt.Errorf("no megabyte can be written beside %s: %w", e.name, err)
 	}
 	return nil

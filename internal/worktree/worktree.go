@@ -80,12 +80,11 @@ func Open(ctx context.Context, cfg Config) (*Folder, error) {
 
 // tryWrite returns an error if no file can be made in a folder.
 func tryWrite(dir string) error {
-	f, err := os.CreateTemp(dir, ".palmares-*")
-	if err != nil {
+	if err := osfile.TryWrite(dir, 1); err != nil {
 		return fmt.Errorf("nothing can be written in %s (%w): it must belong to the user that runs palmares and, "+
 			"under systemd, be in ReadWritePaths= of the unit", dir, err)
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	return nil
 }
 
 // Close closes the folder.
