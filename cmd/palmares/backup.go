@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -108,7 +107,11 @@ func (c *backupCommand) write(inv *invocation, file string) error {
 	}
 	return inv.withExisting(func(st *node.Database) error {
 		verified := filepath.Join(dir, "backup")
-		size, version, err := st.Backup(inv.ctx, verified)
+		version, err := st.Backup(inv.ctx, verified)
+		if err != nil {
+			return err
+		}
+		info, err := os.Stat(verified)
 		if err != nil {
 			return err
 		}
@@ -121,10 +124,9 @@ func (c *backupCommand) write(inv *invocation, file string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(said, "%s: version %d of the catalogue, %.1f MB, verified\n", file, version, float64(size)/1e6)
-		if err := noteBackup(inv, st); err != nil || isReadOnly {
-			fmt.Fprintf(inv.stderr, "palmares: its date cannot be noted for `check` and the metrics: %v\n",
-				cmp.Or(err, errors.New("the disk is read-only")))
+		fmt.Fprintf(said, "%s: version %d of the catalogue, %.1f MB, verified\n", file, version, float64(info.Size())/1e6)
+		if err := noteBackup(inv, st); err != nil {
+			fmt.Fprintf(inv.stderr, "palmares: its date cannot be noted for `check` and the metrics: %v\n", err)
 		}
 		key := strings.TrimSuffix(path, ".db") + ".key"
 		if _, err := os.Stat(key); err == nil {

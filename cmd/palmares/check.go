@@ -184,7 +184,8 @@ func (c *checkCommand) certificates(inv *invocation, st *node.Database) sqldb.Fi
 	switch {
 	case err != nil:
 	case expiry.IsZero():
-		err = errors.New("not every domain has one yet: if that is so a minute after the start, the log of the server says why")
+		err = errors.New("not every domain has one yet: if that is so a minute after the start, the log of the server " +
+			"says why")
 	default:
 		err = judgeExpiry(inv.now(), expiry, "the log of the server says why it is not renewed")
 	}
@@ -301,11 +302,13 @@ func (c *checkCommand) copied(inv *invocation) sqldb.Finding {
 	case !isFile || !unit.ShouldRun():
 		return sqldb.Finding{}
 	case unit.State != "active":
-		return sqldb.Found("copy", sqldb.Wrong, "palmares-litestream.service is %s: `systemctl status palmares-litestream`", unit.State)
+		return sqldb.Found("copy", sqldb.Wrong, "palmares-litestream.service is %s: `systemctl status palmares-litestream` "+
+			"says why", unit.State)
 	}
 	ctx, cancel := context.WithTimeout(inv.ctx, copyTimeout)
 	defer cancel()
-	said, err := exec.CommandContext(ctx, "litestream", "ltx", "-config", copySettings, "-level", "all", "-json", path).Output()
+	litestream := exec.CommandContext(ctx, "litestream", "ltx", "-config", copySettings, "-level", "all", "-json", path)
+	said, err := litestream.Output()
 	var files []struct{ Timestamp time.Time }
 	if err := cmp.Or(err, json.Unmarshal(said, &files)); err != nil {
 		return sqldb.Found("copy", sqldb.Wrong, "Litestream cannot read it (%v): `journalctl -u palmares-litestream`", err)
@@ -395,11 +398,11 @@ func (c *checkCommand) askServer(inv *invocation) (server metrics, found sqldb.F
 	switch {
 	case server != nil:
 	case errors.Is(err, context.DeadlineExceeded) && inv.ctx.Err() == nil:
-		return nil, sqldb.Found("node", sqldb.Wrong, "it hangs: %s does not answer; `systemctl restart palmares` ends that",
-			c.OpsListen)
+		return nil, sqldb.Found("node", sqldb.Wrong,
+			"it hangs: %s does not answer; `systemctl restart palmares` ends that", c.OpsListen)
 	case unit.ShouldRun() && unit.State != "active":
-		return nil, sqldb.Found("node", sqldb.Wrong, "palmares.service should run, and is %s: %s; `systemctl status palmares` "+
-			"says more"+ours, unit.State, cmp.Or(unit.Status, "it does not say why"))
+		return nil, sqldb.Found("node", sqldb.Wrong, "palmares.service should run, and is %s: `systemctl status palmares` "+
+			"says why"+ours, unit.State)
 	case c.OpsListen == "" && err != nil:
 		return nil, sqldb.Found("node", sqldb.Unknown, "not asked, as --ops-listen is not set, and %v"+ours, err)
 	case c.OpsListen == "":
@@ -407,16 +410,19 @@ func (c *checkCommand) askServer(inv *invocation) (server metrics, found sqldb.F
 	case unit != nil && !unit.ShouldRun():
 		return nil, sqldb.Found("node", sqldb.Unknown, "none runs, and palmares.service is not enabled"+ours)
 	default:
-		return nil, sqldb.Found("node", sqldb.Wrong, "none answers on %s (%v): start it, or see its log"+ours, c.OpsListen, err)
+		return nil, sqldb.Found("node", sqldb.Wrong, "none answers on %s (%v): start it, or see its log"+ours,
+			c.OpsListen, err)
 	}
 	found = sqldb.Found("node", sqldb.OK, "version %.0f of the catalogue, %.0f MB of memory, %.0f of %.0f connections",
 		server["palmares_catalogue_version"], server["process_resident_memory_bytes"]/1e6,
 		server["palmares_connections"], server["palmares_connections_limit"])
 	if up, isReady := server["palmares_database_up"]; !isReady || up == 0 {
-		found.Text, found.Verdict = found.Text+"; it cannot use its database, or is still starting: its log says why", sqldb.Wrong
+		found.Verdict = sqldb.Wrong
+		found.Text += "; it cannot use its database, or is still starting: its log says why"
 	}
 	if server["palmares_catalogue_behind"] == 1 {
-		found.Text, found.Verdict = found.Text+"; it cannot load what is published: its log says why", sqldb.Wrong
+		found.Verdict = sqldb.Wrong
+		found.Text += "; it cannot load what is published: its log says why"
 	}
 	return server, found
 }

@@ -106,7 +106,7 @@ func (i *installation) own(dir string, stderr io.Writer) error {
 	if !i.adopted || os.Geteuid() != 0 {
 		return nil
 	}
-	who, err := i.account()
+	who, err := user.Lookup(i.user)
 	if err != nil {
 		return err
 	}
@@ -126,29 +126,20 @@ func (i *installation) own(dir string, stderr io.Writer) error {
 func (i *installation) become(stderr io.Writer) error {
 	if i.denied {
 		i.denied = false // it is said once
-		fmt.Fprintf(stderr, "palmares: this is not about the server of this machine: for that, run it as root, who may read %s\n",
-			i.settings)
+		fmt.Fprintf(stderr, "palmares: this is not about the server of this machine: for that, run it as root, "+
+			"who may read %s\n", i.settings)
 	}
 	if !i.adopted || os.Geteuid() != 0 {
 		return nil
 	}
-	who, err := i.account()
+	who, err := user.Lookup(i.user)
 	if err != nil {
-		return err
+		return fmt.Errorf("the settings of %s are for the user %s, whom this machine does not have: %w",
+			i.settings, i.user, err)
 	}
 	if err := errors.Join(becomeUser(who), os.Setenv("HOME", who.HomeDir)); err != nil {
 		return fmt.Errorf("cannot run as %s: %w", i.user, err)
 	}
 	fmt.Fprintf(stderr, "palmares: running as %s, with the settings of %s\n", i.user, i.settings)
 	return nil
-}
-
-// account returns the user of the server.
-func (i *installation) account() (*user.User, error) {
-	who, err := user.Lookup(i.user)
-	if err != nil {
-		return nil, fmt.Errorf("the settings of %s are for the user %s, whom this machine does not have: %w",
-			i.settings, i.user, err)
-	}
-	return who, nil
 }

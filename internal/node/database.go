@@ -90,14 +90,14 @@ func (q queue) Prune(ctx context.Context, before time.Time) error {
 	return q.events.Prune(ctx, before, accountdb.SentAgain)
 }
 
-// Backup writes a copy to a new file (see sqldb.Backup), in which every record and picture is what was
-// written, and returns its size and the version of its catalogue, 0 if nothing was published.
-func (d *Database) Backup(ctx context.Context, file string) (size, version int64, err error) {
-	size, err = sqldb.Backup(ctx, d.SQL, file, func(q sqldb.Queryer) error {
+// Backup writes a copy to a file (see sqldb.Backup), in which every record and picture is what was written, and
+// returns the version of its catalogue, 0 if nothing was published.
+func (d *Database) Backup(ctx context.Context, file string) (version int64, err error) {
+	err = sqldb.Backup(ctx, d.SQL, file, func(q sqldb.Queryer) error {
 		err := q.QueryRowContext(ctx, catalogdb.VersionQuery).Scan(&version)
 		return errors.Join(err, catalogdb.Verify(ctx, q))
 	})
-	return size, version, err
+	return version, err
 }
 
 // Copied is what Copy has copied.

@@ -13,20 +13,14 @@ import (
 	"strings"
 )
 
-// Backup writes a verified copy of a database to a file, and returns its size. Readers and writers go on meanwhile.
-// It calls verify with the copy or, where that is no database, with the database itself.
-func Backup(ctx context.Context, d *DB, file string, verify func(Queryer) error) (size int64, err error) {
+// Backup writes a verified copy of a database to a file. Readers and writers go on meanwhile. It calls verify with the
+// copy or, where that is no database, with the database itself.
+func Backup(ctx context.Context, d *DB, file string, verify func(Queryer) error) error {
 	if err := os.WriteFile(file, nil, 0o600); err != nil { // whatever the umask is
-		return 0, err
+		return err
 	}
-	if err := d.dialect.backup(ctx, file, verify); err != nil {
-		return 0, cmp.Or(ctx.Err(), err)
-	}
-	info, err := os.Stat(file)
-	if err != nil {
-		return 0, err
-	}
-	return info.Size(), nil
+	err := d.dialect.backup(ctx, file, verify)
+	return cmp.Or(ctx.Err(), err)
 }
 
 // backup writes a copy, and reads all of it.
@@ -53,7 +47,8 @@ func (d *postgresDialect) backup(ctx context.Context, file string, verify func(Q
 	if err := verify(d.reads); err != nil {
 		return d.explain(err)
 	}
-	if err := d.run(ctx, "pg_dump", "--format=custom", "--no-password", "--file="+file, "--dbname="+d.plainURL()); err != nil {
+	err := d.run(ctx, "pg_dump", "--format=custom", "--no-password", "--file="+file, "--dbname="+d.plainURL())
+	if err != nil {
 		return err
 	}
 	return d.run(ctx, "pg_restore", "--file="+os.DevNull, file)
@@ -62,8 +57,8 @@ func (d *postgresDialect) backup(ctx context.Context, file string, verify func(Q
 var (
 	passwordInURL = regexp.MustCompile(`^(\w+://[^:@/?]*):[^/?]*@`)
 	// What the programs of PostgreSQL know of the parameters in a URL, where it is about connecting.
-	connecting = regexp.MustCompile(`^(host|hostaddr|port|dbname|user|passfile|require_auth|channel_binding|connect_timeout|` +
-		`ssl\w*|gss\w*|krbsrvname|target_session_attrs|load_balance_hosts)=`)
+	connecting = regexp.MustCompile(`^(host|hostaddr|port|dbname|user|passfile|require_auth|channel_binding|` +
+		`connect_timeout|ssl\w*|gss\w*|krbsrvname|target_session_attrs|load_balance_hosts)=`)
 )
 
 // plainURL returns the URL of the database for the programs of PostgreSQL, without the password, which everybody

@@ -90,7 +90,6 @@ func (m *Manager) Notify(state string) { m.send(state, nil) }
 type Unit struct {
 	Enabled bool   // it is started when the machine is
 	State   string // "active", "inactive", "activating", "failed", …
-	Status  string // what the service says of itself
 }
 
 // ShouldRun reports whether somebody wants the unit to run.
@@ -98,8 +97,8 @@ func (u *Unit) ShouldRun() bool { return u != nil && (u.Enabled || u.State != "i
 
 // Look asks systemd for a unit. It returns nil where systemd does not run or has no such unit.
 func Look(ctx context.Context, name string) (*Unit, error) {
-	out, err := exec.CommandContext(ctx, "systemctl", "show", "--property=LoadState,UnitFileState,ActiveState,StatusText", name).
-		CombinedOutput()
+	command := exec.CommandContext(ctx, "systemctl", "show", "--property=LoadState,UnitFileState,ActiveState", name)
+	out, err := command.CombinedOutput()
 	said := strings.TrimSpace(string(out))
 	switch {
 	case errors.Is(err, exec.ErrNotFound), strings.Contains(said, "not been booted with systemd"):
@@ -115,5 +114,5 @@ func Look(ctx context.Context, name string) (*Unit, error) {
 	if properties["LoadState"] == "not-found" {
 		return nil, nil
 	}
-	return &Unit{properties["UnitFileState"] == "enabled", properties["ActiveState"], properties["StatusText"]}, nil
+	return &Unit{properties["UnitFileState"] == "enabled", properties["ActiveState"]}, nil
 }
