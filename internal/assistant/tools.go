@@ -50,15 +50,6 @@ func readTools() (all []tool) {
 	return all
 }
 
-// definitions returns the tools as the protocol lists them.
-func definitions() []*mcp.Tool {
-	list := make([]*mcp.Tool, len(tools))
-	for i := range tools {
-		list[i] = tools[i].definition()
-	}
-	return list
-}
-
 // instructionsOf tell a model what the server of a catalogue is for.
 func instructionsOf(name string) string { return clip(name, 120) + "\u00a0: " + instructions }
 
