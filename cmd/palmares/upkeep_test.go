@@ -62,6 +62,11 @@ func TestBackupsInAFolderAreMadeOnBothDatabasesAndKeptUntilASoundOneIsThere(t *t
 			t.Errorf("the backups of two days: %q", after)
 		}
 		if !strings.HasPrefix(database, "sqlite:") {
+			alone := palmares(t.Context(), "backup", dir, "--keep-days", "1", "--database", database)
+			alone.Env = append(alone.Env, "PATH=/nonexistent")
+			if out, err := alone.CombinedOutput(); err == nil || !strings.Contains(string(out), "pg_dump is not installed") || len(names()) != 4 {
+				t.Errorf("without pg_dump: %v, %s, %q", err, out, names())
+			}
 			restored := testkit.Postgres(t)
 			out, err := exec.CommandContext(t.Context(), "pg_restore", "--exit-on-error", "--no-owner", "--dbname="+restored, filepath.Join(dir, after[2])).CombinedOutput()
 			if err != nil || !strings.Contains(must(t, "log", "--database", restored), "1") {
