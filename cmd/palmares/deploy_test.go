@@ -105,7 +105,7 @@ var (
 func TestAlertsAndPanelsAskForWhatAServerExposes(t *testing.T) {
 	t.Parallel()
 	ops, secureOps := freeAddress(t), freeAddress(t)
-	s := serveProcess(t, "--database", databases.SQLite(t), "--ops-listen", ops)
+	s := serveProcess(t, "--database", databases.SQLite(t), "--ops-listen", ops, "--desk", t.TempDir())
 	s.get("/api/v1/stats")
 	if resp, err := client.Post(s.url+"/compte", "application/x-www-form-urlencoded", strings.NewReader("email=ada@example.org")); err != nil || resp.Body.Close() != nil || resp.StatusCode >= 400 {
 		t.Fatalf("a mail that is counted: %v, %v", resp, err)

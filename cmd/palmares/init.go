@@ -38,6 +38,9 @@ func (c *initCommand) Run(inv *invocation) error {
 		}
 		return os.WriteFile(target, text, 0o644)
 	})
+	if err == nil {
+		err = installed.own(c.Dir, inv.stderr)
+	}
 	return inv.result(err, "%s holds an example of each kind of record. Look at it with `palmares preview "+
 		"%[1]s`; its README.md (in French) says the rest.\n", c.Dir)
 }

@@ -5,23 +5,24 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"os/user"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/alecthomas/kong"
 )
 
 // An installation is the server that a package, or somebody who followed deploy/palmares.service,
 // has installed on this machine.
 type installation struct {
-	settings string   // the file with the environment of the server
-	user     string   // that the server runs as
-	folder   string   // that it runs in
-	adopted  bool     // this command has its settings
-	denied   bool     // this command would have them, if its user might read the file
-	names    []string // of the settings in the file
+	settings string // the file with the environment of the server
+	user     string // that the server runs as
+	folder   string // that it runs in
+	adopted  bool   // this command has its settings
+	denied   bool   // this command would have them, if its user might read the file
 }
 
 // installed is where the unit has it.
@@ -43,7 +44,6 @@ func (i *installation) adopt(args []string) error {
 		return err
 	}
 	values := parseSettings(string(text))
-	i.names = slices.Sorted(maps.Keys(values))
 	database := values["PALMARES_DATABASE"]
 	if database == "" {
 		database = "sqlite:palmares.db" // as in the unit
@@ -64,12 +64,17 @@ func (i *installation) adopt(args []string) error {
 	return nil
 }
 
-// check returns an error if the file has a setting that the server does not know, and ignores.
-func (i *installation) check(known []string) error {
-	for _, name := range i.names {
+// misspelt returns an error if a variable looks like a setting, and is none of those of the options.
+func misspelt(options []*kong.Flag) error {
+	known := []string{"PALMARES_TOKEN"}
+	for _, option := range options {
+		known = append(known, option.Envs...)
+	}
+	for _, pair := range os.Environ() {
+		name, _, _ := strings.Cut(pair, "=")
 		if strings.Contains(name, "PALMARES_") && !slices.Contains(known, name) {
-			return fmt.Errorf("%s: %q is no setting, and is ignored: correct it; `palmares serve --help` shows all of them",
-				i.settings, name)
+			return fmt.Errorf("%q is no setting, and is ignored: correct it in %s or wherever it is set; "+
+				"`palmares serve --help` shows all of them", name, installed.settings)
 		}
 	}
 	return nil
@@ -96,13 +101,33 @@ func parseSettings(text string) map[string]string {
 	return values
 }
 
+// own gives a folder of root to the user of the server, who writes there at the desk.
+func (i *installation) own(dir string, stderr io.Writer) error {
+	if !i.adopted || os.Geteuid() != 0 {
+		return nil
+	}
+	who, err := user.Lookup(i.user)
+	if err != nil {
+		return err
+	}
+	uid, err := strconv.Atoi(who.Uid)
+	gid, err2 := strconv.Atoi(who.Gid)
+	if err := errors.Join(err, err2); err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "palmares: %s belongs to %s, as whom the desk writes there\n", dir, i.user)
+	return filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, os.Lchown(name, uid, gid))
+	})
+}
+
 // become makes root the user of the server, so that no file of the database belongs to root, and
 // says whose settings are used.
 func (i *installation) become(stderr io.Writer) error {
 	if i.denied {
 		i.denied = false // it is said once
-		fmt.Fprintf(stderr, "palmares: this is not about the server of this machine: for that, run it as root, who may read %s\n",
-			i.settings)
+		fmt.Fprintf(stderr, "palmares: this is not about the server of this machine: for that, run it as root, "+
+			"who may read %s\n", i.settings)
 	}
 	if !i.adopted || os.Geteuid() != 0 {
 		return nil

@@ -16,7 +16,7 @@ import (
 type keyCommand struct {
 	Create keyCreate `cmd:"" help:"Create a key and print it, once."`
 	List   keyList   `cmd:"" help:"List the keys of an account."`
-	Find   keyFind   `cmd:"" help:"Say whose key it is that standard input has, and its state."`
+	Find   keyFind   `cmd:"" help:"Say whose key it is that standard input has, whole or masked as in lists, and its state."`
 	Revoke keyRevoke `cmd:"" help:"Revoke a key."`
 }
 
@@ -71,24 +71,32 @@ func (c *keyFind) Run(inv *invocation) error {
 	}
 	line, err := bufio.NewReader(io.LimitReader(os.Stdin, 1<<10)).ReadString('\n')
 	key := strings.TrimSpace(line)
+	prefix, suffix, isMasked := strings.Cut(strings.Replace(key, "...", "…", 1), "…")
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
 		return err
-	case !account.CheckKey(key):
+	case !isMasked && !account.CheckKey(key):
 		return errors.New("standard input has no API key: they begin with plm_, and one that is cut off or has a " +
-			"character too many or a wrong one is none")
+			"character too many or a wrong one is none; a masked one is as in lists, plm_abcd…wxyz")
 	}
 	return inv.withExisting(func(st *node.Database) error {
-		k, err := st.Keys.ByHash(inv.ctx, account.HashKey(key))
-		if err != nil {
-			return err
+		keys := make([]account.Key, 1)
+		if isMasked {
+			keys, err = st.Keys.Masked(inv.ctx, prefix, suffix)
+		} else {
+			keys[0], err = st.Keys.ByHash(inv.ctx, account.HashKey(key))
 		}
-		a, err := st.Accounts.ByID(inv.ctx, k.AccountID)
 		if err != nil {
 			return err
 		}
 		t := newTable(inv.stdout, c.JSON, "id", "name", "state", "last_used_at", "account", "email", "plan")
-		t.row(k.ID, k.Name, string(k.State(inv.now())), timestamp(k.LastUsedAt), a.ID, a.Email, string(a.Plan))
+		for _, k := range keys {
+			a, err := st.Accounts.ByID(inv.ctx, k.AccountID)
+			if err != nil {
+				return err
+			}
+			t.row(k.ID, k.Name, string(k.State(inv.now())), timestamp(k.LastUsedAt), a.ID, a.Email, string(a.Plan))
+		}
 		return t.flush(nil)
 	})
 }

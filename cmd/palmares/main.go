@@ -59,8 +59,8 @@ type commands struct {
 	Editor  editorCommand  `cmd:"" group:"Publish:" help:"Who may write at the desk: add, list, remove."`
 
 	Serve  serveCommand  `cmd:"" group:"Run:" help:"Serve the API and the site."`
-	Check  checkCommand  `cmd:"" group:"Run:" help:"Check settings, database, clock, keys, limits and memory: one line each."`
-	Backup backupCommand `cmd:"" group:"Run:" help:"Write a verified copy of a SQLite database to a file, while it is served."`
+	Check  checkCommand  `cmd:"" group:"Run:" help:"Check settings, server, database, keys, backups, limits and memory: one line each."`
+	Backup backupCommand `cmd:"" group:"Run:" help:"Write a verified copy of the database to a file, while it is served."`
 	Copy   copyCommand   `cmd:"" group:"Run:" help:"Copy everything from one database to another, as from SQLite to PostgreSQL."`
 
 	Account accountCommand `cmd:"" group:"Customers:" help:"Accounts: create, list, show, export, plan, delete."`

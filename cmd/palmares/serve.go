@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"palmares/internal/billing"
 	"palmares/internal/mail"
 	"palmares/internal/node"
@@ -99,7 +101,7 @@ type stripeOptions struct {
 	Price         string `name:"stripe-price" help:"ID of the Stripe price of Pro: 99 EUR a month, excluding tax." env:"PALMARES_STRIPE_PRICE" placeholder:"ID"`
 }
 
-func (c *serveCommand) Run(inv *invocation) (err error) {
+func (c *serveCommand) Run(inv *invocation, parsed *kong.Context) (err error) {
 	manager, err := systemd.FromEnvironment()
 	if err != nil {
 		return err
@@ -140,6 +142,9 @@ func (c *serveCommand) Run(inv *invocation) (err error) {
 	cfg, err := c.config(inv)
 	if err != nil {
 		return err
+	}
+	if err := misspelt(parsed.Flags()); err != nil {
+		cfg.Warnings = append(cfg.Warnings, err.Error())
 	}
 	for _, port := range unused {
 		cfg.Warnings = append(cfg.Warnings, fmt.Sprintf("a socket unit listens on port %d for this server, which does not "+

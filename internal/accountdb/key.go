@@ -202,6 +202,17 @@ func (s *Keys) ByHash(ctx context.Context, hash [sha256.Size]byte) (account.Key,
 	return k, sqldb.OrMissing(err, sqldb.Problem(sqldb.ErrNotFound, account.ErrInvalidKey, "no account has this key"))
 }
 
+// Masked returns the keys that begin and end with some characters, revoked and expired ones included. ErrNotFound and
+// account.ErrInvalidKey: none does.
+func (s *Keys) Masked(ctx context.Context, prefix, suffix string) ([]account.Key, error) {
+	keys, err := sqldb.List(ctx, s.db, selectKeys+`WHERE k.prefix = $1 AND k.suffix = $2 ORDER BY k.id`,
+		sqldb.ScanFields[account.Key], prefix, suffix)
+	if err == nil && len(keys) == 0 {
+		err = sqldb.Problem(sqldb.ErrNotFound, account.ErrInvalidKey, "no account has this key")
+	}
+	return keys, err
+}
+
 // ByHashes is ByHash for many keys in few queries. Keys that do not exist are left out.
 func (s *Keys) ByHashes(ctx context.Context, hashes [][sha256.Size]byte) (map[[sha256.Size]byte]account.Key, error) {
 	all := make(map[[sha256.Size]byte]account.Key, len(hashes))

@@ -308,7 +308,7 @@ func TestWhatDoesNotFitAnyMoreStaysScheduledAndIsSaid(t *testing.T) {
 			t.Errorf("%d are stuck, %v", n, err)
 		}
 		found, _, err := Examine(t.Context(), s.SQL.Reads(), day(1))
-		if err != nil || !slices.ContainsFunc(found, func(f sqldb.Finding) bool { return f.Wrong && f.Subject == "calendar" }) {
+		if err != nil || !slices.ContainsFunc(found, func(f sqldb.Finding) bool { return f.Verdict == sqldb.Wrong && f.Subject == "calendar" }) {
 			t.Errorf("got %v, %v", found, err)
 		}
 	})

@@ -44,11 +44,12 @@ type Store struct {
 	Catalogue *Catalogue
 	Pictures  *Pictures
 	Events    *Events
+	Upkeep    *Upkeep
 }
 
 // New returns the tables of the catalogue in a database.
 func New(db *sqldb.DB, deliver Deliver, stuck TellStuck) *Store {
-	return &Store{Catalogue: &Catalogue{db: db, deliver: deliver, tellStuck: stuck}, Pictures: &Pictures{db}, Events: &Events{db}}
+	return &Store{Catalogue: &Catalogue{db: db, deliver: deliver, tellStuck: stuck}, Pictures: &Pictures{db}, Events: &Events{db}, Upkeep: &Upkeep{db}}
 }
 
 // CountTools is a query for the number of published tools.

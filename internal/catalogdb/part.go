@@ -5,7 +5,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"embed"
-	"fmt"
+	"errors"
 	"time"
 
 	"palmares/internal/record"
@@ -41,33 +41,35 @@ func Examine(ctx context.Context, q sqldb.Queryer, now time.Time) (all []sqldb.F
 		return nil, 0, err
 	}
 	if version == 0 {
-		return []sqldb.Finding{{Subject: "catalogue", Text: "nothing is published yet"}}, 0, nil
+		return []sqldb.Finding{sqldb.Found("catalogue", sqldb.OK, "nothing is published yet")}, 0, nil
 	}
-	all = append(all, sqldb.Finding{Subject: "catalogue", Text: fmt.Sprintf("version %d with %d tools, published on %s",
-		version, tools, published.Format(time.DateTime))})
+	all = append(all, sqldb.Found("catalogue", sqldb.OK, "version %d with %d tools, published on %s",
+		version, tools, published.Format(time.DateTime)))
 	if ahead := published.Sub(now); ahead > sqldb.MaxSkew {
-		all = append(all, sqldb.Finding{Subject: "clock", Wrong: true, Text: fmt.Sprintf(
-			"the last publication is %s in the future: set the clock of this machine", ahead.Round(time.Second))})
+		all = append(all, sqldb.Found("clock", sqldb.Wrong,
+			"the last publication is %s in the future: set the clock of this machine", ahead.Round(time.Second)))
 	}
 	stuck, err := sqldb.Value[int64](ctx, q, countStuck)
 	if err != nil {
 		return nil, 0, err
 	}
 	if stuck > 0 {
-		all = append(all, sqldb.Finding{Subject: "calendar", Wrong: true, Text: fmt.Sprintf("%d scheduled records could not be "+
-			"published at their hour: `palmares log --planned` says why; correct the folder and publish it", stuck)})
+		all = append(all, sqldb.Found("calendar", sqldb.Wrong, "%d scheduled records could not be "+
+			"published at their hour: `palmares log --planned` says why; correct the folder and publish it", stuck))
 	}
-	damaged, err := findDamaged(ctx, q)
-	if damaged != "" {
-		all = append(all, sqldb.Finding{Subject: "documents", Wrong: true, Text: damaged +
-			" is not what was written: restore a backup, or publish the folder again into a new database"})
+	damaged := Verify(ctx, q)
+	if damaged != nil && !errors.Is(damaged, sqldb.ErrDamaged) {
+		return all, tools, damaged
 	}
-	return all, tools, err
+	if damaged != nil {
+		return append(all, sqldb.Found("documents", sqldb.Wrong, "%v", damaged)), tools, nil
+	}
+	return append(all, sqldb.Found("documents", sqldb.OK, "every record and picture is what was written")), tools, nil
 }
 
-// findDamaged returns the name of a record or a picture whose bytes are not those that its hash names,
-// "" for none. No database notices one bit that has changed within a text.
-func findDamaged(ctx context.Context, q sqldb.Queryer) (name string, err error) {
+// Verify returns sqldb.ErrDamaged if the bytes of a record or a picture are not those that its hash names.
+// No database notices one bit that has changed within a text.
+func Verify(ctx context.Context, q sqldb.Queryer) error {
 	var what, hash string
 	var content sql.RawBytes
 	for _, query := range []string{
@@ -77,20 +79,21 @@ func findDamaged(ctx context.Context, q sqldb.Queryer) (name string, err error) 
 	} {
 		found, err := q.QueryContext(ctx, query)
 		if err != nil {
-			return "", err
+			return err
 		}
 		defer found.Close()
-		for name == "" && found.Next() {
+		for found.Next() {
 			if err := found.Scan(&what, &hash, &content); err != nil {
-				return "", err
+				return err
 			}
 			if record.Hash(content) != hash {
-				name = what
+				return sqldb.Problem(sqldb.ErrDamaged, nil,
+					"%s is not what was written: restore a backup, or publish the folder again into a new database", what)
 			}
 		}
-		if err := found.Err(); name != "" || err != nil {
-			return name, err
+		if err := found.Err(); err != nil {
+			return err
 		}
 	}
-	return "", nil
+	return nil
 }

@@ -29,7 +29,7 @@ import (
 
 // Config is what the desk needs. All fields are required unless they say otherwise.
 type Config struct {
-	Folder Folder
+	Folder Folder // nil if it cannot be used: every page says so
 	Copies Copies
 	// Editors are the people at the desk; nil on somebody's own machine.
 	Editors *deskdb.Editors

@@ -79,6 +79,9 @@ func (d *desk) handle(role account.Role, page pageFunc) func(http.ResponseWriter
 
 // run identifies the visitor, checks what she may do and where a form came from, and calls the page.
 func (d *desk) run(w http.ResponseWriter, r *request, role account.Role, page pageFunc) (_ *response, err error) {
+	if d.Folder == nil {
+		return nil, errClosed
+	}
 	if role == "" {
 		return page(r)
 	}
@@ -135,6 +138,11 @@ var (
 		Status: http.StatusServiceUnavailable, Title: "Rédaction indisponible",
 		Text: "La rédaction est momentanément indisponible, et rien n’a été fait. Gardez cette page ouverte et réessayez " +
 			"dans une minute.",
+	}
+	errClosed = &failure{
+		Status: http.StatusServiceUnavailable, Title: "Rédaction fermée",
+		Text: "La rédaction est fermée\u00a0: le service a besoin d’une intervention de son exploitant, et l’a consigné. L’API " +
+			"et le site, eux, répondent.",
 	}
 	errNoPage = &failure{
 		Status: http.StatusNotFound, Title: "Page introuvable",

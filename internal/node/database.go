@@ -3,9 +3,8 @@ package node
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"io"
-	"os"
-	"strings"
 	"time"
 
 	"palmares/internal/account"
@@ -103,31 +102,14 @@ func (d *Database) Export(ctx context.Context, a account.Account, now time.Time,
 	return known.Write(ctx, to)
 }
 
-// Backup writes a copy of a SQLite database to a new file (see sqldb.Backup), and returns its
-// size and the version of its catalogue, 0 if nothing was published.
-func (d *Database) Backup(ctx context.Context, file string) (size, version int64, err error) {
-	size, err = sqldb.Backup(ctx, d.SQL, file, func(q sqldb.Queryer) error {
-		return q.QueryRowContext(ctx, catalogdb.VersionQuery).Scan(&version)
+// Backup writes a copy to a file (see sqldb.Backup), in which every record and picture is what was written, and
+// returns the version of its catalogue, 0 if nothing was published.
+func (d *Database) Backup(ctx context.Context, file string) (version int64, err error) {
+	err = sqldb.Backup(ctx, d.SQL, file, func(q sqldb.Queryer) error {
+		err := q.QueryRowContext(ctx, catalogdb.VersionQuery).Scan(&version)
+		return errors.Join(err, catalogdb.Verify(ctx, q))
 	})
-	return size, version, err
-}
-
-// backupNote returns the file whose date is that of the last backup of a SQLite database.
-func backupNote(dsn string) string { return strings.TrimPrefix(dsn, "sqlite:") + "-backup" }
-
-// NoteBackup notes that a backup of a SQLite database was made.
-func NoteBackup(dsn string) error {
-	const text = "The date of this file is that of the last backup that `palmares backup` has made.\n"
-	return os.WriteFile(backupNote(dsn), []byte(text), 0o600)
-}
-
-// LastBackup returns when a backup of a SQLite database was last noted; the zero time for never.
-func LastBackup(dsn string) time.Time {
-	info, err := os.Stat(backupNote(dsn))
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
+	return version, err
 }
 
 // Copied is what Copy has copied.

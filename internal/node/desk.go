@@ -16,14 +16,24 @@ import (
 	"palmares/internal/worktree"
 )
 
-// openDesk returns the pages of the desk, nil without one. Its folder is closed after the server.
-func (n *node) openDesk(accounts *accountsite.Handler, sealer vault.Sealer) (http.Handler, error) {
+// openDesk returns the pages of the desk, nil without one. Its folder is closed after the server. If the folder
+// cannot be used, the pages say so, and the site is served.
+func (n *node) openDesk(accounts *accountsite.Handler, sealer vault.Sealer) http.Handler {
 	if n.cfg.Desk == "" {
-		return nil, nil
+		return nil
+	}
+	cfg := desk.Config{
+		Copies: n.store.Copies, Editors: n.store.Editors, Shares: n.store.Shares, Reports: n.store.Reports.Sealed(sealer),
+		Readership: n.store.Readership, Catalogue: n.store.Catalogue, Site: n.pages,
+		Reader:  evidence.ReaderConfig{Agent: "Palmares/" + n.cfg.Version, Spacing: 2 * time.Second},
+		Visitor: desk.Guests(accounts, n.store.Editors), BaseURL: n.cfg.BaseURL, Now: n.cfg.Now, Log: n.log,
 	}
 	folder, err := worktree.Open(n.ctx, worktree.Config{Dir: n.cfg.Desk, Store: n.store.catalogue, Now: n.cfg.Now, Log: n.log})
+	n.metrics.Flag("palmares_desk_up", "1 if the folder of the desk could be used when the server started.",
+		func() bool { return err == nil })
 	if err != nil {
-		return nil, err
+		n.log.Error("the desk is closed, as its folder cannot be used; correct that and restart", "error", err)
+		return desk.New(cfg)
 	}
 	if err := folder.Recover(n.ctx); err != nil { // the next publication tries again
 		n.log.Error("what the desk had begun to publish cannot be finished now", "error", err)
@@ -41,10 +51,6 @@ func (n *node) openDesk(accounts *accountsite.Handler, sealer vault.Sealer) (htt
 		editions.Close()
 		return folder.Close()
 	})
-	return desk.New(desk.Config{
-		Folder: folder, Copies: n.store.Copies, Editors: n.store.Editors, Shares: n.store.Shares, Reports: n.store.Reports.Sealed(sealer),
-		Readership: n.store.Readership, Catalogue: n.store.Catalogue, Editions: editions, Site: n.pages,
-		Reader:  evidence.ReaderConfig{Agent: "Palmares/" + n.cfg.Version, Spacing: 2 * time.Second},
-		Visitor: desk.Guests(accounts, n.store.Editors), BaseURL: n.cfg.BaseURL, Now: n.cfg.Now, Log: n.log,
-	}), nil
+	cfg.Folder, cfg.Editions = folder, editions
+	return desk.New(cfg)
 }

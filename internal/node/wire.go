@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
 	"time"
 
 	"palmares/internal/accountsite"
 	"palmares/internal/api"
 	"palmares/internal/billing"
+	"palmares/internal/catalogdb"
 	"palmares/internal/dataset"
 	"palmares/internal/keyring"
 	"palmares/internal/mail"
@@ -130,10 +132,6 @@ func (n *node) wire() error {
 		WakeMail: mails.Wake, WakeWebhooks: dispatcher.Wake, Sealer: d.sealer, Allow: c.Webhooks.Allow,
 		Billing: payments, Quota: daily, Outage: watch.Outage,
 	})
-	desk, err := n.openDesk(accounts, d.sealer)
-	if err != nil {
-		return err
-	}
 	cfg := server.Config{
 		Live: d.live, Keys: keys, Site: n.pages, Log: log, Requests: n.logs, Meter: d.meter, Places: d.places, Exports: n.exports,
 		Trusted: c.Trusted, Metrics: n.metrics, BaseURL: base,
@@ -143,7 +141,7 @@ func (n *node) wire() error {
 			Now: now, Log: log,
 			Wake: dispatcher.Wake, Outage: watch.Outage, Snapshot: d.live.Snapshot, BaseURL: base,
 		}),
-		Account: accounts, Desk: desk,
+		Account: accounts, Desk: n.openDesk(accounts, d.sealer),
 		Publish: remote.NewHandler(remote.Config{
 			Store: st.catalogue, Tokens: st.Tokens, NotFound: n.pages, Now: now, Log: log,
 		}),
@@ -179,10 +177,20 @@ func (n *node) start(
 		func() bool { return watch.Outage() == nil && !health.failing.Load() })
 	n.metrics.Gauge("palmares_memory_limit_bytes", "The most memory that this process may use; 0 for no limit.",
 		func() float64 { return float64(n.cfg.Memory) })
-	if !d.store.SQL.Shared() {
-		n.metrics.Gauge("palmares_backup_age_seconds",
-			"Since `palmares backup` last made a copy of the database; NaN before the first.", n.backupAge)
-	} else {
+	n.metrics.Gauge("palmares_backup_age_seconds", "Since the last backup of the database; if none was ever made, since "+
+		"the day before the first publication.", health.age(catalogdb.Backup, n.cfg.Now))
+	n.metrics.Gauge("palmares_copy_age_seconds", "Since Litestream was last seen to have copied all of the database.",
+		health.age(catalogdb.Copy, n.cfg.Now))
+	machine, _ := os.Hostname() // "" is a name, too
+	n.metrics.Gauge("palmares_check_age_seconds", "Since the last `palmares check --quiet` on this machine.",
+		health.age(catalogdb.Check+machine, n.cfg.Now))
+	n.metrics.Gauge("palmares_check_wrong", "How much that found wrong.", func() float64 {
+		if history := health.history.Load(); history != nil {
+			return float64(history.Last[catalogdb.Check+machine].Wrong)
+		}
+		return math.NaN()
+	})
+	if d.store.SQL.Shared() {
 		n.run(clock.run)
 		n.metrics.Gauge("palmares_clock_offset_seconds",
 			"How far the clock of this machine is ahead of the database's; negative if it is behind.", clock.ahead)
@@ -214,15 +222,6 @@ func (n *node) start(
 			}
 			return 0
 		})
-}
-
-// backupAge returns how many seconds ago the last backup was made.
-func (n *node) backupAge() float64 {
-	last := LastBackup(n.cfg.Database)
-	if last.IsZero() {
-		return math.NaN()
-	}
-	return n.cfg.Now().Sub(last).Seconds()
 }
 
 const (

@@ -24,6 +24,18 @@ func TempDir(in string) (string, error) {
 	return os.MkdirTemp(in, prefix+strconv.Itoa(os.Getpid())+"-")
 }
 
+// TryWrite returns an error if a number of bytes cannot be written to a new file in a folder. It leaves none behind.
+func TryWrite(dir string, size int) error {
+	f, err := os.CreateTemp(dir, ".palmares-*")
+	if err != nil {
+		return err
+	}
+	_ = os.Remove(f.Name()) // a process that is killed leaves nothing, where files may be removed while they are open
+	defer os.Remove(f.Name())
+	_, err = f.Write(make([]byte, size))
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
 // started is when this process started, or a moment later.
 var started = time.Now()
 

@@ -1,78 +1,87 @@
 package sqldb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
-
-	"palmares/internal/osfile"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
 )
 
-// Backup writes a copy of a SQLite database to a new file, verifies it, makes sure that it
-// is on the disk, and returns its size. Readers and writers go on meanwhile. A file that
-// exists is refused. It calls also with the copy.
-func Backup(ctx context.Context, d *DB, file string, also func(Queryer) error) (size int64, err error) {
-	if d.Shared() {
-		return 0, Problem(ErrNotSQLite, nil, "%s is not a SQLite file: make a backup with pg_dump", d.name)
+// Backup writes a verified copy of a database to a file. Readers and writers go on meanwhile. It calls verify with the
+// copy or, where that is no database, with the database itself.
+func Backup(ctx context.Context, d *DB, file string, verify func(Queryer) error) error {
+	if err := os.WriteFile(file, nil, 0o600); err != nil { // whatever the umask is
+		return err
 	}
-	if _, err := os.Lstat(file); err == nil {
-		return 0, fmt.Errorf("%s exists: choose another name, or move it away", file)
-	}
-	beside := filepath.Dir(file)
-	dir, err := osfile.TempDir(beside)
-	if errors.Is(err, fs.ErrPermission) {
-		return 0, fmt.Errorf("permission denied to write in %s: choose another folder, or have your shell write the "+
-			"file: `palmares backup - >FILE`", beside)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("nothing can be written beside %s: %w", file, err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := osfile.RemoveLeftovers(beside); err != nil {
-		return 0, fmt.Errorf("what a backup that was killed has left in %s cannot be removed: %w", beside, err)
-	}
-	partial := filepath.Join(dir, "partial.db")
-	if err := os.WriteFile(partial, nil, 0o600); err != nil { // whatever the umask is
-		return 0, err
-	}
-	if _, err := d.writes.ExecContext(ctx, "VACUUM INTO $1", partial); err != nil {
-		if ctx.Err() != nil {
-			return 0, ctx.Err()
-		}
-		return 0, fmt.Errorf("the backup cannot be written to %s: %w", beside, err)
-	}
-	size, err = verifyBackup(ctx, partial, also)
-	if err != nil {
-		return 0, err
-	}
-	if err := os.Link(partial, file); err != nil { // unlike a rename, it replaces nothing
-		return 0, err
-	}
-	return size, syncFile(file)
+	err := d.dialect.backup(ctx, file, verify)
+	return cmp.Or(ctx.Err(), err)
 }
 
-// verifyBackup reads all of a copy.
-func verifyBackup(ctx context.Context, file string, also func(Queryer) error) (size int64, err error) {
+// backup writes a copy, and reads all of it.
+func (d *sqliteDialect) backup(ctx context.Context, file string, verify func(Queryer) error) (err error) {
+	if _, err := d.writes.ExecContext(ctx, "VACUUM INTO $1", file); err != nil {
+		if explained := d.explain(err); errors.Is(explained, ErrDamaged) {
+			return explained
+		}
+		return fmt.Errorf("the backup cannot be written: %w", err)
+	}
 	copied, err := sql.Open("sqlite", sqliteURI(file, busyTimeout, "_query_only", "on"))
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer func() { err = errors.Join(err, copied.Close()) }()
-	if err := integrity(ctx, copied, file); err != nil {
-		return 0, err
+	if err := integrity(ctx, copied, "the backup"); err != nil {
+		return err
 	}
-	if err := also(copied); err != nil {
-		return 0, err
+	return verify(copied)
+}
+
+// backup has pg_dump write an archive, and reads all of that, after all that can be verified of the database.
+func (d *postgresDialect) backup(ctx context.Context, file string, verify func(Queryer) error) error {
+	if err := verify(d.reads); err != nil {
+		return d.explain(err)
 	}
-	info, err := os.Stat(file)
+	err := d.run(ctx, "pg_dump", "--format=custom", "--no-password", "--file="+file, "--dbname="+d.plainURL())
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return info.Size(), nil
+	return d.run(ctx, "pg_restore", "--file="+os.DevNull, file)
+}
+
+var (
+	passwordInURL = regexp.MustCompile(`^(\w+://[^:@/?]*):[^/?]*@`)
+	// What the programs of PostgreSQL know of the parameters in a URL, where it is about connecting.
+	connecting = regexp.MustCompile(`^(host|hostaddr|port|dbname|user|passfile|require_auth|channel_binding|` +
+		`connect_timeout|ssl\w*|gss\w*|krbsrvname|target_session_attrs|load_balance_hosts)=`)
+)
+
+// plainURL returns the URL of the database for the programs of PostgreSQL, without the password, which everybody
+// on the machine would see.
+func (d *postgresDialect) plainURL() string {
+	base, query, _ := strings.Cut(d.config.ConnString(), "?")
+	parameters := slices.DeleteFunc(strings.Split(query, "&"), func(p string) bool { return !connecting.MatchString(p) })
+	return passwordInURL.ReplaceAllString(base, "$1@") + "?" + strings.Join(parameters, "&")
+}
+
+// run runs a program of PostgreSQL.
+func (d *postgresDialect) run(ctx context.Context, program string, args ...string) error {
+	command := exec.CommandContext(ctx, program, args...)
+	command.Env = append(os.Environ(), "PGPASSWORD="+d.config.Password)
+	said, err := command.CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("%s is not installed: install the programs of PostgreSQL, not older than the server "+
+			"(on Debian: apt install postgresql-client)", program)
+	}
+	if err != nil {
+		return fmt.Errorf("%s failed: %s (%w)", program, strings.TrimSpace(string(said)), err)
+	}
+	return nil
 }
 
 // integrity reads a whole SQLite database and returns ErrDamaged if something is wrong.
@@ -91,20 +100,6 @@ func integrity(ctx context.Context, db *sql.DB, name string) error {
 	if orphans > 0 {
 		return Problem(ErrDamaged, nil, "%s is damaged: %d rows refer to others that do not exist; restore it from a backup",
 			name, orphans)
-	}
-	return nil
-}
-
-// syncFile makes a file and its name survive a power cut.
-func syncFile(file string) error {
-	for _, name := range []string{file, filepath.Dir(file)} {
-		f, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(f.Sync(), f.Close()); err != nil {
-			return err
-		}
 	}
 	return nil
 }

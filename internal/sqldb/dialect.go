@@ -56,6 +56,8 @@ type dialect interface {
 	// explain turns an error of the driver into a message for whoever runs the program.
 	// It returns other errors as they are.
 	explain(err error) error
+	// backup writes a verified copy to a file: see Backup.
+	backup(ctx context.Context, file string, verify func(Queryer) error) error
 	// purge is DB.Purge.
 	purge(ctx context.Context) error
 	// close closes what only this dialect has, after the pools of DB.

@@ -4,18 +4,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
+
+	"palmares/internal/osfile"
 )
 
-// A Finding is one thing that Examine has looked at.
+// A Finding is one thing that somebody wants to know about a server.
 type Finding struct {
 	Subject string
-	Text    string // what was found, or what is wrong and what to do
-	Wrong   bool
+	Verdict Verdict
+	Text    string // what was found, or what is wrong and what to do, or why it could not be looked at
+}
+
+// A Verdict says whether something is in order.
+type Verdict int
+
+// What nobody has looked at is not in order.
+const (
+	Unknown Verdict = iota
+	OK
+	Wrong
+)
+
+// Found returns a Finding.
+func Found(subject string, verdict Verdict, format string, args ...any) Finding {
+	return Finding{subject, verdict, fmt.Sprintf(format, args...)}
 }
 
 // MaxSkew is how far the clocks of a node and of its database may differ: links and sessions
@@ -30,7 +46,7 @@ func Examine(
 ) (all []Finding, current bool) {
 	d, err := connect(ctx, dsn, cfg, false)
 	if d.dialect == nil { // it has not come to that
-		return []Finding{{"database", err.Error(), true}}, false
+		return []Finding{{"database", Wrong, err.Error()}}, false
 	}
 	e := &examination{DB: d}
 	if err == nil {
@@ -44,7 +60,7 @@ func Examine(
 		}
 	}
 	if err != nil {
-		e.add("database", true, "%v", d.Explain(ctx, err))
+		e.add("database", Wrong, "%v", d.Explain(ctx, err))
 	}
 	return e.found, err == nil && e.version == e.known
 }
@@ -56,8 +72,8 @@ type examination struct {
 	found          []Finding
 }
 
-func (e *examination) add(subject string, wrong bool, format string, args ...any) {
-	e.found = append(e.found, Finding{subject, fmt.Sprintf(format, args...), wrong})
+func (e *examination) add(subject string, verdict Verdict, format string, args ...any) {
+	e.found = append(e.found, Found(subject, verdict, format, args...))
 }
 
 func (e *examination) run(ctx context.Context, also func(context.Context, Queryer) ([]Finding, error)) error {
@@ -89,11 +105,11 @@ func (e *examination) examineTables(ctx context.Context) error {
 	e.known = unreleased + len(all)
 	switch {
 	case e.version == 0:
-		e.add("tables", false, "none yet: the first command creates them")
+		e.add("tables", Unknown, "none yet: the first command creates them")
 	case e.version < e.known:
-		e.add("tables", false, "version %d: the next command brings them to version %d", e.version, e.known)
+		e.add("tables", OK, "version %d: the next command brings them to version %d", e.version, e.known)
 	default:
-		e.add("tables", false, "version %d", e.version)
+		e.add("tables", OK, "version %d", e.version)
 	}
 	return nil
 }
@@ -116,23 +132,16 @@ func (e *examination) examineFile(ctx context.Context) error {
 		return err
 	}
 	if !slices.ContainsFunc(e.found, func(f Finding) bool { return f.Subject == "clock" }) {
-		e.add("clock", false, "not before the last publication")
+		e.add("clock", Unknown, "there is nothing to compare it with: `timedatectl` says whether a service sets it")
 	}
-	e.add("integrity", false, "all %.1f MB of %s read, nothing is wrong, and it can be written",
+	e.add("integrity", OK, "all %.1f MB of %s read, nothing is wrong, and it can be written",
 		float64(pages*size)/1e6, e.name)
 	return nil
 }
 
 // tryWrite writes a megabyte to a file beside the database, and removes it.
 func (e *examination) tryWrite() error {
-	f, err := os.CreateTemp(filepath.Dir(e.name), ".palmares-check-*")
-	if err != nil {
-		return fmt.Errorf("nothing can be written beside %s: %w", e.name, err)
-	}
-	_ = os.Remove(f.Name()) // a process that is killed leaves nothing, where files may be removed while they are open
-	defer os.Remove(f.Name())
-	_, err = f.Write(make([]byte, 1<<20))
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err := osfile.TryWrite(filepath.Dir(e.name), 1<<20); err != nil {
 		return fmt.Errorf("no megabyte can be written beside %s: %w", e.name, err)
 	}
 	return nil
@@ -156,21 +165,20 @@ func (e *examination) examineServer(ctx context.Context) error {
 		return err
 	}
 	took := time.Since(sent)
-	// advice returns what to do if something is wrong.
-	advice := func(wrong bool, text string) string {
+	// judge adds what was found, with what to do if that is wrong.
+	judge := func(wrong bool, subject, advice, format string, args ...any) {
+		verdict := OK
 		if wrong {
-			return text
+			verdict, format = Wrong, format+advice
 		}
-		return ""
+		e.add(subject, verdict, format, args...)
 	}
-	e.add("server", standby, "PostgreSQL %s%s", version, advice(standby, ", a standby: connect to the primary"))
-	few := most-used < nodeConnections
-	e.add("connections", few, "%d of %d are open, and a node opens up to %d%s", used, most, nodeConnections,
-		advice(few, ": raise max_connections, or use PgBouncer"))
+	judge(standby, "server", ", a standby: connect to the primary", "PostgreSQL %s", version)
+	judge(most-used < nodeConnections, "connections", ": raise max_connections, or use PgBouncer",
+		"%d of %d are open, and a node opens up to %d", used, most, nodeConnections)
 	// The server read its clock at some time between sending and receiving.
 	skew := max(sent.Sub(clock), clock.Sub(sent.Add(took)), 0)
-	isOff := skew > MaxSkew
-	e.add("clock", isOff, "%s of the server's, which took %s to answer%s", skew.Round(time.Millisecond),
-		took.Round(100*time.Microsecond), advice(isOff, ": set the clock of this machine or of the server"))
+	judge(skew > MaxSkew, "clock", ": set the clock of this machine or of the server",
+		"%s of the server's, which took %s to answer", skew.Round(time.Millisecond), took.Round(100*time.Microsecond))
 	return nil
 }

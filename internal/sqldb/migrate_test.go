@@ -36,7 +36,7 @@ func TestADatabaseFromBeforeTheFirstReleaseIsRefusedAndLeftUnchanged(t *testing.
 				}
 			}
 			found, ok := Examine(t.Context(), dsn, tables, nil)
-			if ok || len(found) != 1 || !found[0].Wrong || found[0].Text != err.Error() {
+			if ok || len(found) != 1 || found[0].Verdict != Wrong || found[0].Text != err.Error() {
 				t.Errorf("%s: it is found to be %+v", name, found)
 			}
 			if testkit.Dump(t, d.reads) != before {

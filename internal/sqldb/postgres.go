@@ -60,6 +60,7 @@ type postgresDialect struct {
 	name        string
 	application string // name of the sessions of nodes and commands
 	config      *pgx.ConnConfig
+	reads       *sql.DB
 	lookups     *sql.DB
 	opened      context.Context // ends with close, which closes all connections
 	end         context.CancelFunc
@@ -99,7 +100,7 @@ func (s *DB) openPostgres(ctx context.Context, dsn, counting string) error {
 	// The server may be far away, and many rows share one round trip. It accepts 65535.
 	s.placeholders = 3000
 	s.reads = openPool(cfg, poolOptions{size: maxConnections, staleBefore: &d.staleBefore, ping: true})
-	s.writes = s.reads
+	s.writes, d.reads = s.reads, s.reads
 	sends := openPool(cfg, poolOptions{size: sendConnections, staleBefore: &d.staleBefore, ping: true})
 	s.sends = pools{reads: sends, writes: sends}
 	lookups := cfg.Copy()

@@ -5,7 +5,11 @@
 package systemd
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"net"
+	"os/exec"
 	"strings"
 	"time"
 )
@@ -81,3 +85,34 @@ func (m *Manager) Fail(why string) {
 // Notify tells systemd something, such as "READY=1". What it does not hear is lost: it may be
 // restarting itself, and says again what it needs to know.
 func (m *Manager) Notify(state string) { m.send(state, nil) }
+
+// A Unit is what systemd says of a unit.
+type Unit struct {
+	Enabled bool   // it is started when the machine is
+	State   string // "active", "inactive", "activating", "failed", …
+}
+
+// ShouldRun reports whether somebody wants the unit to run.
+func (u *Unit) ShouldRun() bool { return u != nil && (u.Enabled || u.State != "inactive") }
+
+// Look asks systemd for a unit. It returns nil where systemd does not run or has no such unit.
+func Look(ctx context.Context, name string) (*Unit, error) {
+	command := exec.CommandContext(ctx, "systemctl", "show", "--property=LoadState,UnitFileState,ActiveState", name)
+	out, err := command.CombinedOutput()
+	said := strings.TrimSpace(string(out))
+	switch {
+	case errors.Is(err, exec.ErrNotFound), strings.Contains(said, "not been booted with systemd"):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("systemd does not say whether %s runs: %s (%w)", name, said, err)
+	}
+	properties := map[string]string{}
+	for line := range strings.SplitSeq(said, "\n") {
+		property, value, _ := strings.Cut(line, "=")
+		properties[property] = value
+	}
+	if properties["LoadState"] == "not-found" {
+		return nil, nil
+	}
+	return &Unit{properties["UnitFileState"] == "enabled", properties["ActiveState"]}, nil
+}

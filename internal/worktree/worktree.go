@@ -70,12 +70,21 @@ func Open(ctx context.Context, cfg Config) (*Folder, error) {
 	}
 	f.temp = filepath.Join(f.private, "temp")
 	if err == nil {
-		err = os.MkdirAll(f.temp, 0o700)
+		err = cmp.Or(tryWrite(cfg.Dir), os.MkdirAll(f.temp, 0o700), tryWrite(f.temp))
 	}
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
 	return f, nil
+}
+
+// tryWrite returns an error if no file can be made in a folder.
+func tryWrite(dir string) error {
+	if err := osfile.TryWrite(dir, 1); err != nil {
+		return fmt.Errorf("nothing can be written in %s (%w): it must belong to the user that runs palmares and, "+
+			"under systemd, be in ReadWritePaths= of the unit", dir, err)
+	}
+	return nil
 }
 
 // Close closes the folder.

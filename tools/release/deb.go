@@ -2,8 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 
 	"github.com/goreleaser/nfpm/v2"
 	"github.com/goreleaser/nfpm/v2/deb"
@@ -23,30 +27,32 @@ func (r *release) deb(stage string, b binary) error {
 			FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: mode, MTime: r.time},
 		})
 	}
-	for name, destination := range map[string]string{
+	elsewhere := map[string]string{
 		"LICENSE":                   "/usr/share/doc/palmares/copyright",
-		"THIRD-PARTY-LICENSES":      "/usr/share/doc/palmares/THIRD-PARTY-LICENSES",
-		"README.md":                 "/usr/share/doc/palmares/README.md",
+		"palmares.1":                "/usr/share/man/man1/palmares.1",
 		"completions/palmares.bash": "/usr/share/bash-completion/completions/palmares",
 		"completions/_palmares":     "/usr/share/zsh/vendor-completions/_palmares",
 		"completions/palmares.fish": "/usr/share/fish/vendor_completions.d/palmares.fish",
-	} {
-		source := filepath.Join(texts, filepath.Base(name))
+	}
+	for i, name := range slices.Sorted(maps.Keys(r.texts)) {
+		source := filepath.Join(texts, strconv.Itoa(i))
 		if err := os.WriteFile(source, r.texts[name], 0o644); err != nil {
 			return err
 		}
-		add(source, destination, files.TypeFile, 0o644)
+		add(source, cmp.Or(elsewhere[name], "/usr/share/doc/palmares/"+name), files.TypeFile, 0o644)
 	}
+	add("copyright", "/usr/share/doc/palmares/LICENSE", files.TypeSymlink, 0o777)
 	deploy, scripts := filepath.Join(r.root, "deploy"), filepath.Join(r.root, "tools", "release", "deb")
 	add(b.path, "/usr/bin/palmares", files.TypeFile, 0o755)
 	for _, unit := range []string{
 		"palmares.service", "palmares.socket", "palmares-backup.service", "palmares-backup.timer",
-		"palmares-sources.service", "palmares-sources.timer", "palmares-litestream.service",
+		"palmares-check.service", "palmares-check.timer", "palmares-sources.service", "palmares-sources.timer",
+		"palmares-litestream.service",
 	} {
 		add(filepath.Join(deploy, unit), "/usr/lib/systemd/system/"+unit, files.TypeFile, 0o644)
 	}
 	for _, settings := range []string{"palmares.env", "litestream.yml"} {
-		add(filepath.Join(deploy, settings), "/etc/palmares/"+settings, files.TypeConfig, 0o640)
+		add(filepath.Join(deploy, settings), "/usr/share/palmares/"+settings, files.TypeFile, 0o644) // postinst copies them
 	}
 
 	info := nfpm.WithDefaults(&nfpm.Info{
@@ -60,7 +66,7 @@ func (r *release) deb(stage string, b binary) error {
 		Overridables: nfpm.Overridables{
 			Depends:    []string{"passwd"},
 			Recommends: []string{"ca-certificates"},
-			Suggests:   []string{"litestream"},
+			Suggests:   []string{"litestream", "postgresql-client"},
 			Contents:   contents,
 			Scripts: nfpm.Scripts{
 				PostInstall: filepath.Join(scripts, "postinst"),

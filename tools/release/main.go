@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -155,14 +156,15 @@ func (r *release) build(stage string, platforms []string) ([]binary, error) {
 
 // read reads what all archives have beside the binary.
 func (r *release) read(modules []module) error {
-	for _, name := range []string{"LICENSE", "README.md"} {
-		text, err := os.ReadFile(filepath.Join(r.root, name))
-		if err != nil {
-			return err
-		}
-		r.texts[name] = text
+	if err := r.documents(); err != nil {
+		return err
 	}
 	r.texts["THIRD-PARTY-LICENSES"] = notices(modules)
+	help, err := r.run(nil, "go", "run", "./cmd/palmares", "--help")
+	if err != nil {
+		return err
+	}
+	r.texts["palmares.1"] = manual(help, r.texts["docs/operating.md"])
 	for shell, file := range map[string]string{"bash": "palmares.bash", "zsh": "_palmares", "fish": "palmares.fish"} {
 		script, err := r.run(nil, "go", "run", "./cmd/palmares", "completion", shell)
 		if err != nil {
@@ -171,6 +173,34 @@ func (r *release) read(modules []module) error {
 		r.texts["completions/"+file] = script
 	}
 	return nil
+}
+
+// documents reads what people read, and the units and configurations that it tells of.
+func (r *release) documents() error {
+	names, err := fs.Glob(os.DirFS(r.root), "*.md")
+	names = append(names, "LICENSE")
+	for _, folder := range []string{"docs", "deploy"} {
+		err = errors.Join(err, fs.WalkDir(os.DirFS(r.root), folder, func(name string, e fs.DirEntry, err error) error {
+			if err == nil && e.Type().IsRegular() && e.Name()[0] != '.' { // deploy/.env has passwords
+				names = append(names, name)
+			}
+			return err
+		}))
+	}
+	for _, name := range names {
+		var failed error
+		r.texts[name], failed = os.ReadFile(filepath.Join(r.root, filepath.FromSlash(name)))
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+// manual returns the manual page: the commands, and what operators need at night.
+func manual(help, operating []byte) []byte {
+	text := strings.ReplaceAll(string(help)+"\n"+string(operating), `\`, `\e`)
+	text = regexp.MustCompile(`(?m)^[.']`).ReplaceAllString(text, `\&$0`)
+	return []byte(".TH PALMARES 1\n.SH NAME\npalmares \\- catalogue of tested AI tools: API, website, feeds and webhooks\n" +
+		".SH DESCRIPTION\nAll documents are in /usr/share/doc/palmares.\n.nf\n" + text)
 }
 
 // pack writes the archives, the packages and the image.

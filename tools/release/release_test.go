@@ -6,7 +6,9 @@ import (
 	"compress/gzip"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -98,11 +100,11 @@ func TestThePackageHasTheProgramItsUnitAndItsSettings(t *testing.T) {
 		}
 	}
 	for name, mode := range map[string]int64{
-		"./usr/bin/palmares": 0o755, "./etc/palmares/palmares.env": 0o640, "./usr/lib/systemd/system/palmares.service": 0o644,
+		"./usr/bin/palmares": 0o755, "./usr/share/palmares/palmares.env": 0o644, "./usr/lib/systemd/system/palmares.service": 0o644,
 		"./usr/lib/systemd/system/palmares-backup.service": 0o644, "./usr/lib/systemd/system/palmares-backup.timer": 0o644,
-		"./etc/palmares/litestream.yml": 0o640, "./usr/lib/systemd/system/palmares-litestream.service": 0o644,
+		"./usr/share/palmares/litestream.yml": 0o644, "./usr/lib/systemd/system/palmares-litestream.service": 0o644,
 		"./usr/lib/systemd/system/palmares-sources.service": 0o644, "./usr/lib/systemd/system/palmares-sources.timer": 0o644,
-		"./usr/lib/systemd/system/palmares.socket": 0o644,
+		"./usr/lib/systemd/system/palmares.socket": 0o644, "./usr/lib/systemd/system/palmares-check.timer": 0o644,
 		"./postinst": 0o755, "./prerm": 0o755, "./postrm": 0o755, "./usr/share/zsh/vendor-completions/_palmares": 0o644,
 	} {
 		if headers[name] == nil {
@@ -115,13 +117,44 @@ func TestThePackageHasTheProgramItsUnitAndItsSettings(t *testing.T) {
 	if got := contents["./usr/bin/palmares"]; got != "stub for arm64" {
 		t.Errorf("the program is %q", got)
 	}
-	if got := contents["./conffiles"]; got != "/etc/palmares/litestream.yml\n/etc/palmares/palmares.env\n" {
-		t.Errorf("conffiles: %q", got)
+	if got := strings.TrimSpace(contents["./conffiles"]); got != "" {
+		t.Errorf("an unattended upgrade would ask about %q", got)
 	}
 	for _, line := range []string{"Package: palmares", "Version: 1.2.3", "Architecture: arm64", "Depends: passwd"} {
 		if !strings.Contains(contents["./control"], line+"\n") {
 			t.Errorf("no %q in\n%s", line, contents["./control"])
 		}
+	}
+}
+
+// Links into the source, for those who change it, are not for those who have installed it.
+func TestTheLinksOfTheDocumentsWorkOnceTheyAreInstalled(t *testing.T) {
+	r := &release{root: filepath.Join("..", ".."), texts: map[string][]byte{}}
+	if err := r.documents(); err != nil {
+		t.Fatal(err)
+	}
+	has := map[string]bool{}
+	for name := range r.texts {
+		for ; name != "."; name = path.Dir(name) {
+			has[name] = true
+		}
+	}
+	code := regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
+	link := regexp.MustCompile(`\]\(([^):# ]+)[^):]*\)`)
+	links := 0
+	for name, text := range r.texts {
+		if path.Ext(name) != ".md" {
+			continue
+		}
+		for _, found := range link.FindAllSubmatch(code.ReplaceAll(text, nil), -1) {
+			links++
+			if to := path.Join(path.Dir(name), string(found[1])); !has[to] {
+				t.Errorf("%s links to %s, which is not installed", name, to)
+			}
+		}
+	}
+	if links < 50 || !has["deploy/palmares.service"] || !has["docs/operating.md"] || has["deploy/.env"] {
+		t.Errorf("%d links in %d documents", links, len(r.texts))
 	}
 }
 

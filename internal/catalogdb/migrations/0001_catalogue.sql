@@ -52,6 +52,13 @@ CREATE TABLE former_records (
 	PRIMARY KEY (until, kind, slug, public)
 );
 
+-- When the database was last looked after.
+CREATE TABLE upkeep (
+	task  TEXT   NOT NULL PRIMARY KEY, -- "backup", "copy", or "check" and the name of a machine
+	at    TEXT   NOT NULL,
+	wrong BIGINT NOT NULL -- how much a check has found wrong
+);
+
 -- The bytes of pictures and of their variants.
 CREATE TABLE picture_files (
 	hash    TEXT   NOT NULL PRIMARY KEY,
