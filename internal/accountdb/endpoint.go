@@ -124,7 +124,8 @@ func (s *Endpoints) Change(
 		if c.State != nil && *c.State != w.State {
 			switch *c.State {
 			case webhook.Active:
-				restart = cmp.Or(restart, `UPDATE endpoints SET not_before = '' `)
+				restart = cmp.Or(restart, `UPDATE endpoints SET not_before = '',
+					probe_at = CASE WHEN probe_at > created_at THEN created_at ELSE probe_at END `)
 				w.ResumedAt = now
 			case webhook.Paused:
 			default:
@@ -148,7 +149,7 @@ func (s *Endpoints) Change(
 }
 
 // clearFailures begins the statement that clears the failures of endpoints.
-const clearFailures = `UPDATE endpoints SET failures = 0, failing_since = '', not_before = '' `
+const clearFailures = `UPDATE endpoints SET failures = 0, failing_since = '', not_before = '', probe_at = '' `
 
 // Delete deletes an endpoint; Deliveries.Sweep removes its deliveries. ErrNotFound.
 func (s *Endpoints) Delete(ctx context.Context, owner account.Owner, id string) error {
@@ -215,7 +216,7 @@ func findEndpoint(ctx context.Context, q sqldb.Queryer, owner account.Owner, id 
 
 const selectEndpoints = `
 	SELECT w.id, w.account_id, w.url, w.events, w.state, w.reason, w.disabled_at, w.failures, w.failing_since,
-		w.not_before, w.last_success_at, w.failure_at, w.failure_outcome, w.failure_status, w.old_secret_until, w.created_at,
+		w.not_before, w.probe_at, w.last_success_at, w.failure_at, w.failure_outcome, w.failure_status, w.old_secret_until, w.created_at,
 		w.resumed_at, w.mailed_for, a.plan
 	FROM endpoints w JOIN accounts a ON a.id = w.account_id WHERE w.account_id <> '` + deletedID + `' `
 
@@ -257,5 +258,5 @@ func makeDue(ctx context.Context, tx *sql.Tx, endpointID string, now time.Time) 
 	return sqldb.Exec(ctx, tx, `
 		UPDATE deliveries SET next_at = created_at WHERE id IN (
 			SELECT id FROM deliveries WHERE endpoint_id = $1 AND state = 'pending' AND next_at > $2 AND lease_until <= $2
-			ORDER BY next_at LIMIT $3)`, endpointID, sqldb.FormatTime(now), maxMadeDue)
+			ORDER BY created_at, id LIMIT $3)`, endpointID, sqldb.FormatTime(now), maxMadeDue)
 }
