@@ -220,6 +220,7 @@ const (
 	DisableAfter   = 5 * 24 * time.Hour  // without a success
 	Overlap        = 24 * time.Hour      // of two secrets
 	Keep           = 30 * 24 * time.Hour // events and deliveries
+	KeyHolds       = 24 * time.Hour      // a request to create an endpoint, which may be sent again with its key
 	PingsAMinute   = 5
 	// ResendsAMinute is more than anybody clicks. Recover sends many.
 	ResendsAMinute = 60

@@ -81,7 +81,7 @@ func readChunks(ctx context.Context, records *dataapi.ClientWithResponses, tools
 }
 
 func readEvents(ctx context.Context, c *webhookapi.ClientWithResponses) {
-	created, err := c.CreateEndpointWithResponse(ctx, webhookapi.EndpointInput{Url: "https://crochets.example/palmares"})
+	created, err := c.CreateEndpointWithResponse(ctx, nil, webhookapi.EndpointInput{Url: "https://crochets.example/palmares"})
 	check(err)
 	require(created.JSON201 != nil && created.JSON201.Secret != "", "createEndpoint", created.Status())
 	deleted, err := c.DeleteEndpointWithResponse(ctx, created.JSON201.Id)

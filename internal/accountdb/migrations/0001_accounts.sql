@@ -102,7 +102,9 @@ CREATE TABLE endpoints (
 	failure_outcome  TEXT    NOT NULL DEFAULT '',
 	failure_status   INTEGER NOT NULL DEFAULT 0,
 	mailed_for       TEXT    NOT NULL DEFAULT '', -- failing_since of the failures that its owner was mailed about
-	resumed_at       TEXT    NOT NULL DEFAULT ''  -- when its owner last made it active again
+	resumed_at       TEXT    NOT NULL DEFAULT '', -- when its owner last made it active again
+	request_key      TEXT    NOT NULL DEFAULT '', -- SHA-256 of the key of the request that created it, hex; '' without one
+	request          TEXT    NOT NULL DEFAULT ''  -- and of what it asked for
 );
 CREATE INDEX endpoints_account ON endpoints (account_id);
 
