@@ -20,7 +20,7 @@ func (b *bench) pages() error {
 	for _, path := range []string{
 		"/", "/outils", "/outils/grenier-sql", "/avis/grenier-sql", "/alternatives/grenier-sql", "/categories/code",
 		"/comparatifs", "/comparatifs/mandibule-vs-escouade", "/comparer?outils=mandibule,escouade,babilune,varlope",
-		"/prix", "/carte", "/tendances", "/cimetiere", "/docs", "/data/v1/changes?limit=10",
+		"/prix", "/carte", "/cimetiere", "/docs", "/data/v1/changes?limit=10",
 	} {
 		if err := b.page(p, path); err != nil {
 			return err

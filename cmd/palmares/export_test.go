@@ -169,7 +169,7 @@ func TestAnExportIsTheSameCatalogueInEveryDatabase(t *testing.T) {
 	t.Logf("%d answers", len(paths))
 	for _, path := range []string{
 		"/", "/outils/plume.md", "/avis/plume", "/alternatives/scie", "/outils/lime", "/categories/redaction", "/comparatifs/scie-ou-plume", "/methode", "/licence.md",
-		"/sitemap.xml", "/llms.txt", "/prix", "/carte", "/tendances", "/cimetiere.md", "/api/v1/tools", "/api/v1/tools/stylo", "/api/v1/comparatifs/lime-ou-scie", "/api/v1/pricing/burin", "/api/embeddings/plume",
+		"/sitemap.xml", "/llms.txt", "/prix", "/carte", "/cimetiere.md", "/api/v1/tools", "/api/v1/tools/stylo", "/api/v1/comparatifs/lime-ou-scie", "/api/v1/pricing/burin", "/api/embeddings/plume",
 	} {
 		if !slices.Contains(paths, path) {
 			t.Errorf("%s was not compared", path)

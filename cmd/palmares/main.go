@@ -125,9 +125,6 @@ func refuse(stderr io.Writer, text string, code int) int {
 
 // run is the whole program except the process around it.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	if sentence := gone(args); sentence != "" {
-		return refuse(stderr, sentence, exitUsage)
-	}
 	var cli commands
 	exited := -1
 	parser, err := kong.New(&cli,
@@ -160,8 +157,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return refuse(stderr, text+"; run `palmares --help`", exitUsage)
 	}
 	for _, flag := range parsed.Flags() {
-		if name := variable(flag.Name); len(flag.Envs) == 0 && !flag.Set && os.Getenv(name) != "" {
-			return refuse(stderr, name+" is set, but this option is no longer read from the environment: write --"+flag.Name+
+		name := "PALMARES_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
+		if len(flag.Envs) == 0 && !flag.Set && os.Getenv(name) != "" {
+			return refuse(stderr, name+" is set, but this option is not read from the environment: write --"+flag.Name+
 				", and unset it", exitUsage)
 		}
 	}

@@ -12,11 +12,8 @@ type mcpCommand struct {
 	Server baseURL `help:"The server of Palmarès to ask, with the API key in PALMARES_KEY if there is one." default:"http://localhost:8080" placeholder:"URL"`
 }
 
-// Run offers the tools of a server on standard input and output until the input ends.
+// Run passes messages between standard input and output and a server until the input ends.
 func (c *mcpCommand) Run(inv *invocation) error {
-	bridge := assistant.Bridge{
-		Server: string(c.Server), Key: os.Getenv("PALMARES_KEY"), Version: version,
-		Input: &mcp.StdioTransport{}, Log: inv.stderr,
-	}
+	bridge := assistant.Bridge{Server: string(c.Server), Key: os.Getenv("PALMARES_KEY"), Input: &mcp.StdioTransport{}}
 	return bridge.Run(inv.ctx)
 }

@@ -83,9 +83,6 @@ type offer struct {
 // maxBody is the longest request. Arguments are a few words.
 const maxBody = 64 << 10
 
-// maxArguments is the length of the longest arguments that a request has room for.
-const maxArguments = maxBody - 2<<10
-
 // New returns the handler of the six tools.
 func New(cfg Config) *Handler {
 	h := &Handler{cfg: cfg}
@@ -100,11 +97,11 @@ func New(cfg Config) *Handler {
 
 // offered returns the server of the catalogue that is served.
 func (h *Handler) offered() *mcp.Server {
-	name := cmp.Or(h.cfg.Live.Snapshot().Catalog.Name, defaultTitle)
+	name := cmp.Or(h.cfg.Live.Snapshot().Catalog.Name, "Palmarès")
 	if o := h.current.Load(); o != nil && o.name == name {
 		return o.server
 	}
-	server := newServer(name, instructionsOf(name), h.cfg.Version)
+	server := newServer(name, h.cfg.Version)
 	for i := range tools {
 		t := &tools[i]
 		call := func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -118,14 +115,12 @@ func (h *Handler) offered() *mcp.Server {
 	return server
 }
 
-const defaultTitle = "Palmarès"
-
 // newServer returns a server that offers tools and nothing else: the SDK would also respond to
 // methods of capabilities that it does not declare.
-func newServer(title, advice, version string) *mcp.Server {
+func newServer(title, version string) *mcp.Server {
 	self := &mcp.Implementation{Name: "palmares", Title: title, Version: version}
 	server := mcp.NewServer(self, &mcp.ServerOptions{
-		Instructions: advice, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		Instructions: instructionsOf(title), Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
 	server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {

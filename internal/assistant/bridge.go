@@ -2,7 +2,6 @@ package assistant
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,162 +13,94 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A Bridge offers the tools of a server to an assistant that starts a program instead of sending
-// requests. It also passes calls on to a server that was away.
+// A Bridge passes the messages of an assistant that starts a program to a server, and its responses back.
 type Bridge struct {
-	Server  string // URL without a final slash
-	Key     string // API key; "" for none
-	Version string // of the program
-	Input   mcp.Transport
-	Log     io.Writer
-
-	mu      sync.Mutex
-	session *mcp.ClientSession // with the server; nil until the next call
+	Server string // URL without a final slash
+	Key    string // API key; "" for none
+	Input  mcp.Transport
 }
 
 // bridgeTimeout is for one request to the server.
 const bridgeTimeout = 30 * time.Second
 
-// Run returns when the input ends.
+// rejected is the code of the SDK for what the server did not answer in its protocol.
+const rejected = -32005
+
+// Run returns when the input has ended and what it asked is answered.
 func (b *Bridge) Run(ctx context.Context) error {
-	defer b.close()
-	title, advice, tools, err := b.offer(ctx)
+	input, err := b.Input.Connect(ctx)
 	if err != nil {
-		_, _ = fmt.Fprintf(b.Log, "%s does not respond, calls will ask it again: %v; check --server and PALMARES_KEY\n",
-			b.Server, err)
-		title, advice, tools = defaultTitle, instructionsOf(defaultTitle), definitions()
+		return err
 	}
-	local := newServer(title, advice, b.Version)
-	for _, tool := range tools {
-		local.AddTool(tool, func(call context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return b.call(call, ctx, &mcp.CallToolParams{Name: req.Params.Name, Arguments: req.Params.Arguments})
+	defer func() { _ = input.Close() }() // of which nothing is left
+	var passing sync.WaitGroup
+	defer passing.Wait()
+	for {
+		message, err := input.Read(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("the input is not one JSON-RPC message a line: %w", err)
+		}
+		passing.Go(func() {
+			// If the output is closed, the input ends, too.
+			if response := b.pass(ctx, message); response != nil {
+				_ = input.Write(ctx, response)
+			}
 		})
 	}
-	if err := local.Run(ctx, patient{b.Input}); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("the input is not one JSON-RPC message a line: %w", err)
-	}
-	return ctx.Err()
 }
 
-// open returns the session with the server, which lasts as long as the context.
-func (b *Bridge) open(ctx context.Context) (*mcp.ClientSession, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.session != nil {
-		return b.session, nil
+// pass sends a message to the server, in which every request stands alone, and returns the response to a
+// call: an error with a sentence if the server does not give one.
+func (b *Bridge) pass(ctx context.Context, message jsonrpc.Message) jsonrpc.Message {
+	call, isRequest := message.(*jsonrpc.Request)
+	if !isRequest || !call.IsCall() {
+		_, _ = b.send(ctx, message) // nobody waits for a response
+		return nil
 	}
-	client := mcp.NewClient(&mcp.Implementation{Name: "palmares-mcp", Version: b.Version}, nil)
-	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint: b.Server + "/mcp", DisableStandaloneSSE: true, MaxRetries: -1,
-		HTTPClient: &http.Client{Timeout: bridgeTimeout, Transport: keyed{b.Key, http.DefaultTransport}},
-	}, nil)
-	if err == nil {
-		b.session = session
+	if len(call.Params) > maxBody-2<<10 {
+		return failure(call, "Cet appel est trop long\u00a0: une requête a 64 Kio au plus. Raccourcissez ses arguments.")
 	}
-	return session, err
-}
-
-// offer returns the title, the instructions and the tools of the server.
-func (b *Bridge) offer(ctx context.Context) (title, advice string, tools []*mcp.Tool, err error) {
-	session, err := b.open(ctx)
-	if err != nil {
-		return "", "", nil, err
-	}
-	for tool, err := range session.Tools(ctx, nil) {
-		if err != nil {
-			b.close()
-			return "", "", nil, err
-		}
-		tools = append(tools, tool)
-	}
-	server := session.InitializeResult()
-	return server.ServerInfo.Title, server.Instructions, tools, nil
-}
-
-func (b *Bridge) close() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.session != nil {
-		_ = b.session.Close() // nothing is stored there
-		b.session = nil
-	}
-}
-
-// call calls a tool of the server. If the server does not respond, the result says so.
-func (b *Bridge) call(ctx, lasting context.Context, params *mcp.CallToolParams) (*mcp.CallToolResult, error) {
-	if arguments, ok := params.Arguments.(json.RawMessage); ok && len(arguments) > maxArguments {
-		return b.failed("Les arguments de cet appel sont trop longs\u00a0: une requête a 64 Kio au plus."), nil
-	}
-	session, err := b.open(lasting)
-	var result *mcp.CallToolResult
-	if err == nil {
-		result, err = session.CallTool(ctx, params)
-	}
-	// The SDK also has errors of this type for what never reached the server.
-	if refused, ok := errors.AsType[*jsonrpc.Error](err); ok && refused.Code == jsonrpc.CodeInvalidParams {
-		return nil, refused
+	response, err := b.send(ctx, message)
+	if refused, ok := errors.AsType[*jsonrpc.Error](err); ok && refused.Code != rejected {
+		return &jsonrpc.Response{ID: call.ID, Error: refused}
 	}
 	if err != nil {
-		b.close()
-		return b.failed("Le serveur n’a pas répondu à cet appel\u00a0: il est injoignable, ou refuse la clé de " +
-			"PALMARES_KEY. Réessayez dans un moment."), nil
+		return failure(call, "Le serveur "+b.Server+" n’a pas répondu à cet appel\u00a0: il est injoignable, ou refuse "+
+			"la clé. Réessayez dans un moment, ou vérifiez --server et PALMARES_KEY.")
 	}
-	if result.StructuredContent != nil && len(result.Content) == 1 {
-		if text, ok := result.Content[0].(*mcp.TextContent); ok && json.Valid([]byte(text.Text)) {
-			result.StructuredContent = json.RawMessage(text.Text) // the same, in its own order
-		}
-	}
-	return result, nil
+	return response
 }
 
-// failed returns the result of a call that went wrong, as the server says it.
-func (b *Bridge) failed(sentence string) *mcp.CallToolResult {
-	result := structured(map[string]string{"error": sentence, "url": b.Server})
-	result.IsError = true
-	return result
+// send returns the response to a call, and nil for other messages.
+func (b *Bridge) send(ctx context.Context, message jsonrpc.Message) (jsonrpc.Message, error) {
+	ctx, cancel := context.WithTimeout(ctx, bridgeTimeout)
+	defer cancel()
+	transport := mcp.StreamableClientTransport{
+		Endpoint: b.Server + Path, DisableStandaloneSSE: true, MaxRetries: -1,
+		HTTPClient: &http.Client{Transport: keyed{b.Key, http.DefaultTransport}},
+	}
+	server, err := transport.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = server.Close() }() // nothing is stored there
+	if err := server.Write(ctx, message); err != nil {
+		return nil, err
+	}
+	if request, ok := message.(*jsonrpc.Request); !ok || !request.IsCall() {
+		return nil, nil
+	}
+	return server.Read(ctx)
 }
 
-// patient is a transport whose input ends when everything that was asked is answered: the SDK forgets
-// what is not by then.
-type patient struct{ mcp.Transport }
-
-// Connect connects the transport.
-func (p patient) Connect(ctx context.Context) (mcp.Connection, error) {
-	conn, err := p.Transport.Connect(ctx)
-	return &patientConnection{Connection: conn}, err
-}
-
-type patientConnection struct {
-	mcp.Connection
-	open sync.WaitGroup // calls without a response
-}
-
-// Read reads a message.
-func (c *patientConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
-	message, err := c.Connection.Read(ctx)
-	if call, ok := message.(*jsonrpc.Request); ok && call.IsCall() {
-		c.open.Add(1)
-	}
-	if err == nil {
-		return message, nil
-	}
-	answered := make(chan struct{})
-	go func() { c.open.Wait(); close(answered) }()
-	select {
-	case <-answered:
-	case <-ctx.Done():
-	case <-time.After(bridgeTimeout): // a call that was cancelled has no response
-	}
-	return nil, err
-}
-
-// Write writes a message.
-func (c *patientConnection) Write(ctx context.Context, message jsonrpc.Message) error {
-	err := c.Connection.Write(ctx, message)
-	if response, ok := message.(*jsonrpc.Response); ok && response.ID.IsValid() {
-		c.open.Done()
-	}
-	return err
+// failure returns the response to a call that the server did not answer.
+func failure(call *jsonrpc.Request, sentence string) jsonrpc.Message {
+	return &jsonrpc.Response{ID: call.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: sentence}}
 }
 
 // keyed adds an API key to requests.
@@ -180,7 +111,7 @@ type keyed struct {
 
 // RoundTrip sends a request.
 func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {
-	if k.key != "" {
+	if k.key != "" && (r.Response == nil || r.Response.Request.URL.Host == r.URL.Host) { // no redirect elsewhere
 		r = r.Clone(r.Context())
 		r.Header.Set("Authorization", "Bearer "+k.key)
 	}

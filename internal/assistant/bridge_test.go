@@ -3,7 +3,6 @@ package assistant_test
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -21,7 +20,7 @@ func startBridge(t *testing.T, server string) (in io.WriteCloser, out io.ReadClo
 	t.Helper()
 	inRead, in := io.Pipe()
 	out, outWrite := io.Pipe()
-	bridge := assistant.Bridge{Server: server, Version: "1", Input: &mcp.IOTransport{Reader: inRead, Writer: outWrite}, Log: io.Discard}
+	bridge := assistant.Bridge{Server: server, Input: &mcp.IOTransport{Reader: inRead, Writer: outWrite}}
 	ended := make(chan error)
 	go func() { ended <- bridge.Run(context.WithoutCancel(t.Context())) }()
 	t.Cleanup(func() {
@@ -48,20 +47,18 @@ func throughBridge(t *testing.T, server string) *mcp.ClientSession {
 }
 
 // asks calls search and returns the text of the result.
-func asks(t *testing.T, session *mcp.ClientSession, query string) (text string, isError bool) {
+func asks(t *testing.T, session *mcp.ClientSession, query string) (string, error) {
 	t.Helper()
-	arguments, _ := json.Marshal(map[string]string{"query": query})
-	params := &mcp.CallToolParams{Name: "search", Arguments: json.RawMessage(arguments)}
-	result, err := session.CallTool(t.Context(), params)
+	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "search", Arguments: map[string]string{"query": query}})
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
-	return result.Content[0].(*mcp.TextContent).Text, result.IsError
+	return result.Content[0].(*mcp.TextContent).Text, nil
 }
 
 func TestAnInputThatIsNoMessageEndsTheBridgeWithASentence(t *testing.T) {
 	for _, line := range []string{"bonjour\n", "{}\n", "5\n"} {
-		bridge := assistant.Bridge{Server: "http://127.0.0.1:1", Log: io.Discard, Input: &mcp.IOTransport{
+		bridge := assistant.Bridge{Server: "http://127.0.0.1:1", Input: &mcp.IOTransport{
 			Reader: io.NopCloser(strings.NewReader(line)), Writer: struct {
 				io.Writer
 				io.Closer
@@ -88,53 +85,48 @@ func TestWhatWasAskedBeforeTheInputEndedIsAnswered(t *testing.T) {
 	}
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<20)
-	for _, id := range []string{`"id":1,`, `"id":2,`} {
-		if !lines.Scan() || !strings.Contains(lines.Text(), id+`"result"`) {
-			t.Errorf("%s is %.200s, %v", id, lines.Text(), lines.Err())
+	var answered string
+	for range 2 {
+		if !lines.Scan() {
+			t.Fatal(lines.Err())
 		}
+		answered += lines.Text()
+	}
+	if !strings.Contains(answered, `"id":1,"result"`) || !strings.Contains(answered, `"id":2,"result"`) {
+		t.Errorf("the answers are %s", answered)
 	}
 }
 
-func TestAServerThatIsAwayIsSaidInASentenceAndAskedAgain(t *testing.T) {
+func TestAServerThatIsAwayOrRefusesTheKeyIsSaidInASentenceAndAskedAgain(t *testing.T) {
 	handler := handlerOf(t, demoCatalogue(), assistant.Config{})
-	var isAway atomic.Bool
+	var refuse atomic.Pointer[http.HandlerFunc]
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if isAway.Load() {
-			panic(http.ErrAbortHandler)
+		if refusal := refuse.Load(); refusal != nil {
+			(*refusal)(w, r)
+			return
 		}
 		handler.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
 	session := throughBridge(t, server.URL)
-	isAway.Store(true)
-	for range 2 {
-		text, isError := asks(t, session, "transcrire")
-		if !isError || !strings.Contains(text, "Le serveur n’a pas répondu") || strings.Contains(text, "EOF") {
-			t.Errorf("away: %s", text)
+	for name, refusal := range map[string]http.HandlerFunc{
+		"away":         func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"refused":      func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"error": {}}`, http.StatusUnauthorized) },
+		"another site": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/html") },
+	} {
+		refuse.Store(&refusal)
+		for range 2 {
+			_, err := asks(t, session, "transcrire")
+			if err == nil || !strings.Contains(err.Error(), "n’a pas répondu") || strings.Contains(err.Error(), "EOF") {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	}
-	isAway.Store(false)
-	text, isError := asks(t, session, "transcrire une réunion")
-	if isError || !strings.Contains(text, "calepin-bavard") {
-		t.Errorf("back: %s", text)
+	refuse.Store(nil)
+	if text, err := asks(t, session, "transcrire une réunion"); err != nil || !strings.Contains(text, "calepin-bavard") {
+		t.Errorf("back: %s, %v", text, err)
 	}
-}
-
-func TestAnAssistantStartsWhileTheServerIsAway(t *testing.T) {
-	server := httptest.NewServer(http.NotFoundHandler())
-	server.Close() // nothing listens there any more
-	session := throughBridge(t, server.URL)
-	if list, err := session.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 6 {
-		t.Errorf("%v, %v", list, err)
-	}
-	if text := session.InitializeResult().Instructions; !strings.Contains(text, "fetch") {
-		t.Errorf("the instructions are %q", text)
-	}
-	text, isError := asks(t, session, "transcrire")
-	if !isError || !strings.Contains(text, "Le serveur n’a pas répondu") {
-		t.Errorf("%s", text)
-	}
-	if text, isError := asks(t, session, strings.Repeat("a", 70_000)); !isError || !strings.Contains(text, "trop longs") {
-		t.Errorf("%s", text)
+	if _, err := asks(t, session, strings.Repeat("a", 70_000)); err == nil || !strings.Contains(err.Error(), "trop long") {
+		t.Errorf("a long call: %v", err)
 	}
 }

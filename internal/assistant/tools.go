@@ -40,7 +40,7 @@ func readTools() (all []tool) {
 		t := &all[i]
 		t.call = calls[t.Name]
 		var listed jsonschema.Schema
-		err := json.Unmarshal(t.definition(defaultTitle).InputSchema.(json.RawMessage), &listed)
+		err := json.Unmarshal(t.definition("").InputSchema.(json.RawMessage), &listed)
 		if err == nil {
 			t.schema, err = listed.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
 		}
@@ -49,15 +49,6 @@ func readTools() (all []tool) {
 		}
 	}
 	return all
-}
-
-// definitions returns the tools as the protocol lists them, of a catalogue whose name is not known.
-func definitions() []*mcp.Tool {
-	list := make([]*mcp.Tool, len(tools))
-	for i := range tools {
-		list[i] = tools[i].definition(defaultTitle)
-	}
-	return list
 }
 
 // instructionsOf tell a model what the server of a catalogue is for.

@@ -123,7 +123,7 @@ func TestABrowserKnowsNoOtherFontsThanItsTypeface(t *testing.T) {
 			call(b, dom.Enable, dom.EnableParams{})
 			call(b, css.Enable, cdp.Empty{})
 			document := call(b, dom.GetDocument, dom.GetDocumentParams{})
-			all := call(b, dom.QuerySelectorAll, dom.QuerySelectorAllParams{NodeID: document.Root.NodeID, Selector: "h1, .deck, .kicker, .byline, .stats dt, pre, button, select"})
+			all := call(b, dom.QuerySelectorAll, dom.QuerySelectorAllParams{NodeID: document.Root.NodeID, Selector: "h1, .deck, .kicker, .byline, pre, button, select"})
 			for _, node := range all.NodeIDs {
 				for _, f := range call(b, css.GetPlatformFontsForNode, css.GetPlatformFontsForNodeParams{NodeID: node}).Fonts {
 					if !slices.ContainsFunc(c.typeface.families(), func(family string) bool { return strings.HasPrefix(f.FamilyName, family) }) {

@@ -2,16 +2,12 @@ package browser_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"palmares/internal/testkit"
 )
 
 // box selects the box of a tool in a list.
@@ -77,65 +73,6 @@ func TestToolsOfTwoPagesAreComparedAndTheAddressIsShared(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestTheBoxOfAToolsOwnPageIsTickedAndCounts(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, desktop)
-	own := "form[data-ticks] > .tick input"
-	b.goTo("/outils/babilune")
-	b.do(chromedp.Click(chromedp.CSS(".rivals li:nth-child(1) .tick input")))
-	if got := b.text(".tray a"); got != "Comparer (2)" {
-		t.Errorf("with its box and another, the tray says %q", got)
-	}
-	b.do(chromedp.Click(chromedp.CSS(".rivals li:nth-child(2) .tick input")))
-	if !eval[bool](b, `document.querySelector("`+own+`").checked`) {
-		t.Error("the box of the tool is not ticked")
-	}
-	b.follow(".tray a")
-	if got := b.texts(compared); len(got) != 3 || got[0] != "Babilune" {
-		t.Errorf("from the tray, %q are compared", got)
-	}
-	b.goTo("/outils/babilune") // where the others are still ticked
-	b.follow("form[data-ticks] button")
-	if got := b.texts(compared); len(got) != 3 || got[0] != "Babilune" {
-		t.Errorf("with its box, %q are compared", got)
-	}
-	b.goTo("/outils/babilune")
-	b.do(chromedp.Click(chromedp.CSS(own)))
-	b.follow("form[data-ticks] button")
-	if got := b.texts(compared); len(got) != 2 || slices.Contains(got, "Babilune") {
-		t.Errorf("without its box, %q are compared", got)
-	}
-	b.goTo("/outils/varlope") // of which the choice knows nothing yet
-	if got := b.texts(chosen); len(got) != 3 || got[0] != "Varlope" {
-		t.Errorf("on the page of another tool, the tray has %q", got)
-	}
-	b.goTo("/outils")
-	if got := b.texts(chosen); slices.Contains(got, "Varlope") {
-		t.Errorf("a tool was chosen because its page was shown: %q", got)
-	}
-}
-
-func TestNamesAreProposedWhileOneIsTypedInALargeCatalogue(t *testing.T) {
-	t.Parallel()
-	s := startService(t)
-	var lines strings.Builder
-	for i := range 210 {
-		fmt.Fprintf(&lines, `{"slug":"outil-%d","name":"Outil %[1]d","domain":"essais.example","category":"code","pricing":"payant","price":"9 €/mois","tagline":"Essai.","score":5}`+"\n", i)
-	}
-	lines.WriteString(`{"slug":"zygomatique","name":"Zygomatique","domain":"essais.example","category":"code","pricing":"payant","price":"9 €/mois","tagline":"Essai."}` + "\n")
-	if err := os.WriteFile(filepath.Join(s.folder, "outils.jsonl"), []byte(lines.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s.command("publish", s.folder)
-	b := openTab(t, wideBrowser, desktop, s.url)
-	testkit.Until(t, "the form", func() bool {
-		b.goTo("/comparer")
-		return eval[bool](b, `document.querySelectorAll("datalist option").length === 200`)
-	})
-	b.do(chromedp.SendKeys(chromedp.CSS("[id='page.outil-1']"), "zygo"))
-	b.await(`[...document.querySelectorAll("datalist option")].some(one => one.value === "Zygomatique")`)
 }
 
 func TestToolsAreComparedWithTheKeyboardAlone(t *testing.T) {

@@ -21,7 +21,6 @@ func TestMenusLeadWhereTheySay(t *testing.T) {
 		{".menu", "/carte", "La carte"},
 		{".menu", "/cimetiere", "Cimetière"},
 		{".menu", "/docs", "Documentation"},
-		{".foot", "/tendances", "Tendances"},
 		{".foot", "/tarifs", "Tarifs"},
 		{".foot", "/licence", "Licence"},
 		{".foot", "/confidentialite", "Confidentialité"},

@@ -48,7 +48,6 @@ var kinds = []pageKind{
 	{name: "map", path: "/carte"},
 	{name: "map of a category", path: "/carte?category=code"},
 	{name: "refused map", path: "/carte?pricing=beaucoup", status: 400},
-	{name: "trends", path: "/tendances"},
 	{name: "upcoming", path: "/a-venir"},
 	{name: "cemetery", path: "/cimetiere"},
 	{name: "retired tool", path: "/cimetiere/helice-flux"},

@@ -189,10 +189,11 @@ func TestFiltersAcceptDecimalCommas(t *testing.T) {
 // address alone lead to the same one.
 func TestWeightsRankAlikeWithAndWithoutScripts(t *testing.T) {
 	t.Parallel()
-	const ranked = ".ranked .row-name"
+	const ranked = "table:has(th:nth-child(2) [href$='latence:3,memoire:1#page.outils']) th[scope=row] > a"
 	const address = "/categories/chat?poids=latence:3,memoire:1"
 	with, without, later := newTab(t, phone), newTab(t, desktop), newTab(t, desktop)
 	with.goTo("/categories/chat")
+	with.do(chromedp.Click(chromedp.CSS(".weigh summary")))
 	for _, weight := range []string{"latence", "memoire"} {
 		with.do(chromedp.Focus(chromedp.CSS("[name=poids-"+weight+"][type=range]")), chromedp.KeyEvent(kb.ArrowRight))
 	}
@@ -205,7 +206,7 @@ func TestWeightsRankAlikeWithAndWithoutScripts(t *testing.T) {
 	}
 	without.withoutScripts()
 	without.goTo("/categories/chat")
-	without.do(chromedp.SetValue(chromedp.CSS("[name=poids-latence][type=number]"), "3"), chromedp.SetValue(chromedp.CSS("[name=poids-memoire]"), "1"))
+	without.do(chromedp.Click(chromedp.CSS(".weigh summary")), chromedp.SetValue(chromedp.CSS("[name=poids-latence][type=number]"), "3"), chromedp.SetValue(chromedp.CSS("[name=poids-memoire]"), "1"))
 	without.follow("form[data-live] button")
 	without.at(address, "Assistants de conversation")
 	without.lists(ranked, want...)

@@ -82,13 +82,13 @@ func (a *axes) x(euros float64) float64 {
 
 func (d *Drawing) grid(a axes, l *layout) {
 	by := 1.0
-	if l.least.height < 300 && a.high-a.low > 4 {
+	if l.height < 300 && a.high-a.low > 4 {
 		by = 2
 	}
 	for score := math.Ceil(a.low/by) * by; score <= a.high; score += by {
 		d.Rows = append(d.Rows, Label{At: percent(a.y(score)), Text: strconv.Itoa(int(score))})
 	}
-	width := l.least.width
+	width := l.width
 	var taken []span
 	if a.free {
 		at := a.x(0)

@@ -43,16 +43,12 @@ type Dot struct {
 // A Bar is a rectangle.
 type Bar struct {
 	X, Y, Width, Height string
-	Down                bool   // it hangs below the axis
-	Text                string // its value; "" for one that is read from the axis
-	Middle, End         string // where Text is written
 }
 
 // A Label is a labelled line of the grid, or a label on an axis.
 type Label struct {
 	At, Text string
 	Last     bool // the text ends near the line
-	Wide     bool // labelled on a wide screen only
 }
 
 // A Size is the size and the margins of a chart, in units of its view box.
@@ -67,7 +63,6 @@ var (
 	Large  = Size{width: 420, height: 190, left: 52, right: 10, top: 22, bottom: 26, labelled: true}
 	Small  = Size{width: 120, height: 28, left: 3, right: 3, top: 4, bottom: 4}
 	medium = Size{width: 420, height: 130, left: 30, right: 10, top: 22, bottom: 26, labelled: true}
-	narrow = Size{width: 300, height: 150, left: 54, right: 12, top: 22, bottom: 26, labelled: true}
 )
 
 // An axis is the scale of values, from 0 to most.

@@ -41,7 +41,7 @@ func (a *axes) marks(points []market.Point, l *layout) []Mark {
 		last.near, top = true, top[:l.marks]
 	}
 	if l.cell > 0 {
-		rest = bin(rest, l.least.width/l.cell, l.least.height/l.cell)
+		rest = bin(rest, l.width/l.cell, l.height/l.cell)
 	}
 	for cells := 48.0; len(rest)+len(top) > max(l.marks, len(top)+1); cells /= 1.25 {
 		rest = bin(rest, cells, cells)
@@ -81,7 +81,7 @@ func bin(marks []Mark, columns, rows float64) []Mark {
 // other: each as near to the middle as the ones before it leave room.
 func (a *axes) swarm(marks []Mark, l *layout) {
 	const apart = 13 // pixels between the middles of two marks
-	step, width := apart/l.least.width, laneWidth
+	step, width := apart/l.width, laneWidth
 	if !a.paid {
 		width = 1
 	}
@@ -94,7 +94,7 @@ func (a *axes) swarm(marks []Mark, l *layout) {
 		middle, side := m.x, 0.0
 		isFree := func() bool {
 			return !slices.ContainsFunc(placed, func(o *Mark) bool {
-				return math.Hypot((m.x-o.x)*l.least.width, (m.y-o.y)*l.least.height) < apart-1
+				return math.Hypot((m.x-o.x)*l.width, (m.y-o.y)*l.height) < apart-1
 			})
 		}
 		for !isFree() {
@@ -102,7 +102,7 @@ func (a *axes) swarm(marks []Mark, l *layout) {
 			if side >= 0 {
 				side += step
 			}
-			if math.Abs(side) > width/2-5.5/l.least.width { // 5.5: about the radius of a mark
+			if math.Abs(side) > width/2-5.5/l.width { // 5.5: about the radius of a mark
 				m.x = middle // there is no room: it lies on others
 				break
 			}
@@ -161,13 +161,16 @@ func (m *Mark) describe() {
 	m.Radius = coordinate(m.radius)
 	switch { // away from the nearer edge
 	case m.x < 0.34:
-		m.Place = m.at(Place{"", 10, -8})
+		m.Place = Place{"", m.away(), -8}
 	case m.x > 0.66:
-		m.Place = m.at(Place{"end", -10, -8})
+		m.Place = Place{"end", -m.away(), -8}
 	default:
-		m.Place = m.at(Place{"mid", 0, -12})
+		m.Place = Place{"mid", 0, -2 - m.away()}
 	}
 }
+
+// away returns how far the name of a mark is from its middle, in pixels.
+func (m *Mark) away() int { return max(int(m.radius), 6) + 4 }
 
 // otherNames is how many of the other tools of a mark are named on focus.
 const otherNames = 3
@@ -192,29 +195,6 @@ func (m Mark) Tools() string {
 		return ""
 	}
 	return strings.Join(m.names, "\n")
-}
-
-// at returns a place beside a small mark as one beside this mark.
-func (m *Mark) at(p Place) Place {
-	further := int(m.radius) - 6
-	switch {
-	case further <= 0:
-	case p.DX > 0:
-		p.DX += further
-	case p.DX < 0:
-		p.DX -= further
-	case p.DY > 0:
-		p.DY += further
-	default:
-		p.DY -= further
-	}
-	return p
-}
-
-// show shows the name of a mark at a place.
-func (m *Mark) show(p Place, classes string) {
-	m.Place, m.named = p, true
-	m.Place.Class = strings.TrimSpace(p.Class + " named" + classes)
 }
 
 // Up returns the class of a name that must make room for the lines below it.

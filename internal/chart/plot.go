@@ -20,8 +20,7 @@ type Plot struct {
 }
 
 // A Drawing is a plot for a range of screens. Positions are in percent of a drawing without
-// a view box, so that it fits its screens while texts keep their size. The name of a mark is
-// shown where, on all of them, it touches nothing and no other mark is nearer to it.
+// a view box, so that it fits its screens while texts keep their size.
 type Drawing struct {
 	Class    string
 	Marks    []Mark
@@ -38,7 +37,7 @@ type Mark struct {
 	Shift    string // transformation that moves the mark beside others at the same place; "" for none
 	Radius   string
 	Href     string
-	Name     string   // shown on focus, and always if it is named
+	Name     string   // shown on focus, and always beside some of the frontier
 	Lines    []string // shown below Name on focus
 	Label    string   // for screen readers
 	Frontier bool
@@ -49,7 +48,6 @@ type Mark struct {
 
 	names  []string // of the tools that the mark stands for
 	near   bool     // some of Others are elsewhere, but close
-	named  bool
 	x, y   float64
 	shift  float64 // pixels
 	radius float64 // pixels
@@ -65,26 +63,23 @@ type Place struct {
 type Segment struct{ X1, Y1, X2, Y2 string }
 
 // A layout is what the drawings for a range of screens may have of marks, and the pixels
-// that they measure at least and at most.
+// that they measure at least.
 type layout struct {
 	class         string
 	marks         int
 	cell          float64 // pixels of the narrowest drawing that a mark needs for itself; 0 for no limit
-	least, most   size
-	namesFrontier bool // and no other marks
+	width, height float64
 }
-
-type size struct{ width, height float64 }
 
 // From a phone of 305 pixels to less than 48rem, and from there on.
 var (
 	fullPlot = []layout{
-		{"plot-narrow", 250, 22, size{236, 400}, size{690, 420}, true},
-		{"plot-wide", 250, 0, size{640, 500}, size{1090, 520}, false},
+		{"plot-narrow", 250, 22, 236, 400},
+		{"plot-wide", 250, 0, 640, 500},
 	}
 	smallPlot = []layout{
-		{"plot-narrow", 120, 22, size{236, 265}, size{690, 280}, true},
-		{"plot-wide", 120, 0, size{640, 290}, size{1090, 300}, false},
+		{"plot-narrow", 120, 22, 236, 265},
+		{"plot-wide", 120, 0, 640, 290},
 	}
 )
 
@@ -122,24 +117,6 @@ func (p *Plot) IsFindable() bool { return !p.Small && p.Tools <= maxFindable }
 // Marks returns the marks of the wide drawing.
 func (p *Plot) Marks() []Mark { return p.Drawings[len(p.Drawings)-1].Marks }
 
-// Unnamed returns the tools of the frontier that the picture does not name on every screen.
-func (p *Plot) Unnamed() (list []market.Point) {
-	named := map[string]int{}
-	for i := range p.Drawings {
-		for _, m := range p.Drawings[i].Marks {
-			if m.Frontier && m.named {
-				named[m.Point.Tool.Slug]++
-			}
-		}
-	}
-	for _, m := range p.Marks() {
-		if m.Frontier && named[m.Point.Tool.Slug] < len(p.Drawings) {
-			list = append(list, m.Point)
-		}
-	}
-	return list
-}
-
 func newDrawing(a axes, points []market.Point, l *layout) Drawing {
 	d := Drawing{Class: l.class, Marks: a.marks(points, l)}
 	for i := range d.Marks {
@@ -147,7 +124,7 @@ func newDrawing(a axes, points []market.Point, l *layout) Drawing {
 	}
 	d.join()
 	d.grid(a, l)
-	d.name(l)
+	d.nameFrontier(l)
 	return d
 }
 

@@ -70,7 +70,15 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 			}
 		})
 	}
-	err := r.produce(ctx, found)
+	var err error
+	for _, k := range catalog.WrittenKinds {
+		if err == nil && found[k.Folder] {
+			err = r.markdown(ctx, k)
+		}
+		if err == nil && found[k.Folder+".jsonl"] {
+			err = r.jsonLines(ctx, k)
+		}
+	}
 	close(r.work)
 	workers.Wait()
 	if err != nil && !errors.Is(err, errEnough) {
@@ -80,22 +88,6 @@ func (f *folder) readRecords(ctx context.Context, found map[string]bool) error {
 		f.progress(int(r.done.Load()))
 	}
 	return ctx.Err()
-}
-
-func (r *producer) produce(ctx context.Context, found map[string]bool) error {
-	for _, k := range catalog.WrittenKinds {
-		if found[k.Folder] {
-			if err := r.markdown(ctx, k); err != nil {
-				return err
-			}
-		}
-		if found[k.Folder+".jsonl"] {
-			if err := r.jsonLines(ctx, k); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // errEnough ends the reading of a folder with too many problems.

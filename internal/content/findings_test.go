@@ -29,27 +29,3 @@ func TestTheListOfFindingsEndsAtTenThousand(t *testing.T) {
 		}
 	}
 }
-
-func TestARecordThatWasMovedGivesOneProblemWithInstructions(t *testing.T) {
-	const (
-		obituary = "---\nname: Jaserin\ncategory: code\nreason: mort\nretired_at: 2025-01-01\n---\nFermé.\n"
-		moved    = "this has the fields of a record of %s/, and is in %s: "
-	)
-	for file, c := range map[string]struct{ text, want string }{
-		"cimetiere/plume.md": {
-			strings.Replace(someTool, "name:", "score: 8\ntested_at: 2026-01-02\nsources: [https://x.example]\nname:", 1) + "## Avis\n\n[x](#rien)\n",
-			fmt.Sprintf(moved, "outils", "cimetiere/plume.md") + "keep sources, name, category, delete score, tested_at, domain, icp, pricing, price, tagline, " +
-				"add reason (mort, acquis, deprecie, pivot, absorbe), retired_at (YYYY-MM-DD), and say below them why the tool was retired, instead of the review",
-		},
-		"outils/jaserin.md": {
-			obituary,
-			fmt.Sprintf(moved, "cimetiere", "outils/jaserin.md") + "keep name, category, delete reason, retired_at, add domain, pricing (gratuit, freemium, payant), price, tagline",
-		},
-		"cimetiere/jaserin.md": {strings.Replace(obituary, "reason", "domain: x.example\nreason", 1), `unknown field "domain"`},
-	} {
-		got := readAll(t, folderOf(map[string]string{file: c.text}), Options{InMemory: true}).Problems
-		if len(got) != 1 || got[0].Text.English != c.want {
-			t.Errorf("%s gives\n%v\nwant\n%s", file, got, c.want)
-		}
-	}
-}

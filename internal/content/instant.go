@@ -83,7 +83,7 @@ func (f *folder) at(hour string) *instant {
 		}
 		// A comparison that is complete and not published is stored.
 		if !r.isHidden && (!r.isDraft() || r.comparison() != nil && !r.comparison().Draft) {
-			s.add(r)
+			s.catalog.Add(r.of)
 		} else if r.hasEnded && !r.isMarked {
 			s.catalog.Ended = append(s.catalog.Ended, k.Folder+"/"+r.slug)
 		}
@@ -96,23 +96,15 @@ func (f *folder) at(hour string) *instant {
 	return s
 }
 
-func (s *instant) add(r *record) {
-	s.catalog.Add(r.of)
-	if r.tool() != nil {
-		s.catalog.DropDefaultURLs(r.tool())
-	}
-}
-
 // complete completes a catalogue without problems, and sorts it.
 func (s *instant) complete(withDrafts bool) {
 	for _, r := range s.folder.batches.all() {
-		if !r.isWaiting(s.folder.now) {
-			continue
-		}
 		if r.tool() != nil {
 			s.catalog.DropDefaultURLs(r.tool())
 		}
-		s.catalog.Scheduled = append(s.catalog.Scheduled, catalog.Scheduled{Due: r.publishAt, Record: r.of})
+		if r.isWaiting(s.folder.now) {
+			s.catalog.Scheduled = append(s.catalog.Scheduled, catalog.Scheduled{Due: r.publishAt, Record: r.of})
+		}
 	}
 	catalog.SortScheduled(s.catalog.Scheduled)
 	if withDrafts {
@@ -134,7 +126,7 @@ func (s *instant) addDrafts() {
 			if r.isHidden {
 				r = r.draft() // its hour is needed again; see Result.With
 			}
-			s.add(r)
+			s.catalog.Add(r.of)
 		}
 	}
 	s.catalog.Sort()

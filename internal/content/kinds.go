@@ -11,7 +11,7 @@ import (
 // record decodes the fields, if they could be parsed.
 func (d *decoder) record(k *catalog.Kind, isParsed bool) record {
 	r := record{file: d.file, line: d.line, slug: d.slug, isNext: d.isNext, references: noReferences}
-	if !isParsed || d.isMisplaced(k) {
+	if !isParsed {
 		return r
 	}
 	r.of = k.New()
@@ -19,7 +19,14 @@ func (d *decoder) record(k *catalog.Kind, isParsed bool) record {
 	if k == catalog.ComparisonKind || k == catalog.RetiredKind {
 		d.check = markdown.Check
 	}
-	d.readRecord(k.Fields, r.of)
+	for i := range k.Fields { // required fields of a draft may be missing
+		if f := &k.Fields[i]; f.Form.IsStatus() {
+			d.readField(f, r.of)
+			d.isDraft = d.isDraft || f.Form != catalog.PublishAt && !f.IsEmpty(r.of)
+		}
+	}
+	d.read(k.Fields, r.of)
+	d.finish()
 	r.slug = k.Slug(r.of)
 	switch x := r.of.(type) {
 	case *catalog.Tool:

@@ -119,14 +119,10 @@ func (o *object) reference(field, slug string) []reference {
 	return []reference{{field, slug, o.lineOf(field)}}
 }
 
-// rejectOthers reports every unknown fielo.
+// rejectOthers reports every unknown field.
 func (o *object) rejectOthers() {
 	for _, f := range o.fields {
 		if slices.Contains(o.known, f.Name) {
-			continue
-		}
-		if was, ok := gone[f.Name]; ok && slices.Contains(o.known, was.beside) {
-			o.report(f.Line, was.code)
 			continue
 		}
 		var hint problem.Text
@@ -140,12 +136,6 @@ func (o *object) rejectOthers() {
 		}
 		o.report(f.Line, "unknown-field", tree.Quoted(f.Name), o.within, hint)
 	}
-}
-
-// gone are fields that there are no more, with one that there is where they were, and the code of a sentence about each.
-var gone = map[string]struct{ beside, code string }{
-	"analytics":         {"readership", "analytics-gone"},
-	"price_source_hint": {"price_quote", "price-source-hint-gone"},
 }
 
 // nearest returns the name that was probably meant, or "" if none is close.

@@ -29,19 +29,6 @@ func newDecoder(file string, on basis, found *findings) *decoder {
 	return &decoder{object: object{file: file, line: 1, found: found, basis: on}, check: markdown.Check}
 }
 
-// readRecord reads all fields of a record, and rejects others. Those that say whether it is
-// a draft come first: required fields may be missing then.
-func (d *decoder) readRecord(fields []catalog.Field, to any) {
-	for i := range fields {
-		if f := &fields[i]; f.Form.IsStatus() {
-			d.readField(f, to)
-			d.isDraft = d.isDraft || f.Form != catalog.PublishAt && !f.IsEmpty(to)
-		}
-	}
-	d.read(fields, to)
-	d.finish()
-}
-
 // read reads the fields of a record or of an object in it. Missing ones are reported in the
 // order of the table.
 func (d *decoder) read(fields []catalog.Field, to any) {

@@ -23,12 +23,12 @@ func (d *desk) changes(ctx context.Context, e *edition.Edition, c *draft) ([]wor
 	if err != nil {
 		return nil, err
 	}
-	scheduled, err := d.scheduledFor(e, c.file())
+	scheduled, err := d.scheduledFor(e, c.File())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return nil, err
-	default:
+	case scheduled.isDue:
 		list = scheduled.fold(list)
 	}
 	if c.Replaces == "" {
@@ -127,13 +127,10 @@ func (s *scheduledText) now() []byte {
 	return s.record
 }
 
-// fold returns changes of a record with what becomes of its scheduled text: once its hour has passed, whoever writes
-// next writes it into the file of the record first. A change of the record that was not made of that text is a
-// conflict, so that it gets a base that the folder does not have.
+// fold returns changes of a record with what becomes of its scheduled text, whose hour has passed: whoever writes next
+// writes it into the file of the record first. A change of the record that was not made of that text is a conflict, so
+// that it gets a base that the folder does not have.
 func (s *scheduledText) fold(changes []worktree.Change) []worktree.Change {
-	if !s.isDue {
-		return changes
-	}
 	all := []worktree.Change{
 		{Path: s.file, Data: s.text, Base: worktree.Hash(s.record)},
 		{Path: content.NextPath(s.file), Base: worktree.Hash(s.next)},

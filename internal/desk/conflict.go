@@ -24,7 +24,7 @@ type conflict struct {
 
 // conflict returns the conflict of a working copy; nil if there is none.
 func (d *desk) conflict(e *edition.Edition, c *draft) (*conflict, error) {
-	s, err := d.scheduledFor(e, c.file())
+	s, err := d.scheduledFor(e, c.File())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ type conflictPage struct {
 func (d *copies) showConflict(r *request, c *draft) (*response, error) {
 	found, err := d.conflict(r.folder, c)
 	if err != nil || found == nil {
-		return seeOther(c.path(), ""), err
+		return seeOther(c.Href(), ""), err
 	}
 	return found.show(r, false), nil
 }
@@ -63,7 +63,7 @@ func (d *copies) showConflict(r *request, c *draft) (*response, error) {
 func (c *conflict) show(r *request, isMissing bool) *response {
 	data := conflictPage{
 		page: r.page("Deux versions de la même fiche"), Now: worktree.Hash(c.theirs), IsGone: c.theirs == nil, Missing: isMissing,
-		Copy: c.row(),
+		Copy: c.copyRow,
 	}
 	if c.doc != nil && c.draft.doc != nil {
 		data.Fields, data.Passages = differences(c.known, c.doc, c.draft.doc), passages(c.doc.Body(), c.draft.doc.Body())
@@ -92,7 +92,7 @@ func (c *conflict) show(r *request, isMissing bool) *response {
 func (d *copies) settleConflict(r *request, c *draft) (*response, error) {
 	found, err := d.conflict(r.folder, c)
 	if err != nil || found == nil {
-		return seeOther(c.path(), ""), err
+		return seeOther(c.Href(), ""), err
 	}
 	revision, err := strconv.ParseInt(r.PostForm.Get("revision"), 10, 64)
 	if err != nil {
@@ -111,7 +111,7 @@ func (d *copies) settleConflict(r *request, c *draft) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return seeOther(c.path(), "reuni"), nil
+	return seeOther(c.Href(), "reuni"), nil
 }
 
 // settle returns the file that she chose, and reports whether she chose everything.

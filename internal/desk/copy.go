@@ -1,10 +1,8 @@
 package desk
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"net/http"
 	"path"
 	"slices"
@@ -12,9 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"palmares/internal/account"
 	"palmares/internal/catalog"
-	"palmares/internal/content/document"
 	"palmares/internal/deskdb"
 	"palmares/internal/edition"
 	"palmares/internal/sqldb"
@@ -33,236 +29,6 @@ type Copies interface {
 	RemoveFile(ctx context.Context, id, path string) error
 	Files(ctx context.Context, id string) ([]deskdb.CopyFile, error)
 	Paths(ctx context.Context, id string) ([]string, error)
-}
-
-// A draft is a working copy with what it says.
-type draft struct {
-	deskdb.WorkingCopy
-	doc   *document.Document // nil if the file is in no form that a form can show
-	known *catalog.Catalog   // what it may refer to; nil if the folder has problems
-
-	isOutdated bool // another text was saved meanwhile, which is now its original
-}
-
-func (c *draft) path() string { return copiesPath + "/" + c.ID }
-
-func (c *draft) address() string { return addressOf(c.Path) }
-
-// addressOf returns the address on the site of what a file is about.
-func addressOf(name string) string {
-	folder, file := path.Split(name)
-	if k := catalog.KindIn(strings.TrimSuffix(folder, "/")); k != nil {
-		return k.Address + strings.TrimSuffix(strings.TrimSuffix(file, ".md"), ".next")
-	}
-	return "/"
-}
-
-// name returns how people call what a document is about.
-func name(doc *document.Document, file string) string {
-	if doc == nil {
-		return file
-	}
-	if doc.Kind() == catalog.CatalogueKind {
-		return "Réglages du site"
-	}
-	return cmp.Or(doc.Value("name").Text, doc.Value("title").Text, strings.TrimSuffix(path.Base(file), ".md"))
-}
-
-// NameOf returns how people call what a file of the folder is about.
-func NameOf(file string, data []byte) string {
-	doc, _ := document.Open(file, data)
-	return name(doc, recordName(file))
-}
-
-// of returns a page of the working copy that a request names.
-func (d *desk) of(page func(*request, *draft) (*response, error)) pageFunc {
-	return func(r *request) (*response, error) {
-		c, err := d.open(r, r.PathValue("id"))
-		if err != nil {
-			return nil, err
-		}
-		return page(r, c)
-	}
-}
-
-// open returns a working copy, if she may see it: her own, and as an editor everybody's.
-func (d *desk) open(r *request, id string) (*draft, error) {
-	found, err := d.Copies.Find(r.Context(), id)
-	if err != nil {
-		return nil, err
-	}
-	if found.Author != r.Email && !r.Role.Includes(account.Editor) {
-		return nil, errNoPage
-	}
-	c := &draft{WorkingCopy: found, known: r.folder.Catalog}
-	c.doc, _ = document.Open(c.Path, c.Data) // without it, its text is shown
-	return c, nil
-}
-
-// anew is the response to a form about an older revision of a working copy: its page as it is now.
-func anew(r *request, page func() (*response, error)) (*response, error) {
-	r.Notice = "Ce texte a été enregistré de nouveau pendant que vous le lisiez\u00a0: rien n’a été fait. Relisez-le, puis recommencez."
-	a, err := page()
-	if err == nil && a.Location == "" {
-		a.Status = http.StatusConflict
-	}
-	return a, err
-}
-
-// row returns it for a page of its own.
-func (c *draft) row() copyRow {
-	return copyRow{WorkingCopy: c.WorkingCopy, Name: name(c.doc, c.Path), IsMine: true}
-}
-
-// file returns the path of the record that it changes.
-func (c *draft) file() string { return cmp.Or(c.Replaces, c.Path) }
-
-// withdrawn returns the comparisons that leave the site with the tool of which it is the obituary.
-func (c *draft) withdrawn() []*catalog.Comparison {
-	if !c.row().IsObituary() {
-		return nil
-	}
-	return compared(c.known, recordName(c.Replaces))
-}
-
-// summary says what publishing it changes, in a line for the history of the folder.
-func (c *draft) summary() string {
-	title := name(c.doc, c.Path)
-	switch {
-	case c.row().IsObituary():
-		return title + " est retiré"
-	case c.Replaces != "":
-		return title + " change d’adresse"
-	case c.Base == "":
-		return title + "\u00a0: nouvelle fiche"
-	}
-	var parts []string
-	fields, text := c.changed()
-	for _, f := range fields {
-		parts = append(parts, strings.ToLower(f.Label))
-	}
-	if slices.ContainsFunc(text, func(p passage) bool { return !p.IsSame }) {
-		parts = append(parts, "texte")
-	}
-	if len(parts) == 0 || len(parts) > 4 {
-		return title
-	}
-	return title + "\u00a0: " + strings.Join(parts, ", ")
-}
-
-// edition returns the folder with a working copy in it.
-func (d *desk) edition(ctx context.Context, c *draft, isPublic bool) (*edition.Edition, error) {
-	return d.Editions.With(ctx, edition.Change{
-		Key: c.ID, Revision: c.Revision, IsPublic: isPublic, Path: c.Path, Data: c.Data,
-		Files: func(folder *edition.Edition) (fs.FS, bool, error) {
-			changes, err := d.changes(ctx, folder, c)
-			return d.Folder.With(changes), len(changes) == 1, err
-		},
-	})
-}
-
-// A copyRow is a working copy in a list.
-type copyRow struct {
-	deskdb.WorkingCopy
-	File      string
-	Name      string
-	Who       string
-	IsMine    bool
-	IsOpen    bool // she may open it
-	IsOffered bool // she may publish it from a list
-	IsQuoted  bool // the price of its record was quoted in it
-}
-
-// Href returns the address of its page.
-func (c copyRow) Href() string { return copiesPath + "/" + c.ID }
-
-// Seen returns it as a form names it: by the revision that she sees.
-func (c copyRow) Seen() string { return c.ID + ":" + strconv.FormatInt(c.Revision, 10) }
-
-// IsObituary reports whether it takes the place of a tool.
-func (c copyRow) IsObituary() bool {
-	return c.Replaces != "" && strings.HasPrefix(c.Path, "cimetiere/")
-}
-
-// Address and Former return the address of its record on the site, and the one that it has until then.
-func (c copyRow) Address() string { return addressOf(c.Path) }
-func (c copyRow) Former() string  { return addressOf(c.Replaces) }
-
-// IsAuthor reports whether it is about somebody who writes: such a page has one address only.
-func (c copyRow) IsAuthor() bool { return strings.HasPrefix(c.Path, "auteurs/") }
-
-// StateText returns the French name of its state.
-func (c copyRow) StateText() string {
-	switch c.State {
-	case deskdb.CopyForReview:
-		return "À relire"
-	case deskdb.CopyReady:
-		return "Prête"
-	}
-	return "En cours"
-}
-
-// copyRows returns all working copies, the last saved first, with the names of those of the records.
-func (d *desk) copyRows(r *request, records []row) ([]copyRow, error) {
-	all, err := d.Copies.List(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	names, err := d.names(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	titles := map[string]string{}
-	for _, x := range records {
-		titles[x.File()] = x.Name
-	}
-	var list []copyRow
-	for _, c := range all {
-		c.SavedAt = c.SavedAt.In(zoneOf(r.folder))
-		file := cmp.Or(c.Replaces, c.Path)
-		if records != nil && titles[file] == "" { // a new one, which only its own text names
-			whole, err := d.Copies.Find(r.Context(), c.ID)
-			if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
-				return nil, err
-			}
-			titles[file] = NameOf(c.Path, whole.Data)
-		}
-		list = append(list, copyRow{
-			WorkingCopy: c, File: file, Name: cmp.Or(titles[file], recordName(c.Path)), Who: cmp.Or(names[c.Author], c.Author),
-			IsMine: c.Author == r.Email, IsOpen: c.Author == r.Email || r.Role.Includes(account.Editor),
-		})
-	}
-	return list, nil
-}
-
-// recordName returns the name of a file for people who do not know files.
-func recordName(file string) string {
-	folder, base := path.Split(file)
-	k := catalog.KindIn(strings.TrimSuffix(folder, "/"))
-	switch {
-	case file == settingsFile:
-		return "Réglages du site"
-	case k == nil:
-		return file
-	}
-	stem, isNext := strings.CutSuffix(strings.TrimSuffix(base, ".md"), ".next")
-	if isNext {
-		stem += " (prochaine version)"
-	}
-	return stem
-}
-
-// names returns the names of the people at the desk by their addresses.
-func (d *desk) names(ctx context.Context) (map[string]string, error) {
-	names := map[string]string{}
-	if d.isLocal() {
-		return names, nil
-	}
-	all, err := d.Editors.List(ctx)
-	for _, e := range all {
-		names[e.Email] = e.Name
-	}
-	return names, err
 }
 
 type copyPage struct {
@@ -300,7 +66,7 @@ func (d *copies) form(r *request, c *draft, e *edition.Edition, messages ...stri
 	if err != nil {
 		return nil, err
 	}
-	data := copyPage{page: r.page(name(c.doc, c.Path)), Copy: c.row()}
+	data := copyPage{page: r.page(c.Name), Copy: c.copyRow}
 	if done := r.URL.Query().Get("fait"); slices.Contains([]string{"citation", "mots-absents", "prix"}, done) {
 		data.OnPrice, data.Notice = data.Notice, ""
 	}
@@ -308,7 +74,7 @@ func (d *copies) form(r *request, c *draft, e *edition.Edition, messages ...stri
 		switch {
 		case other.ID == c.ID:
 			data.Copy = other
-		case other.File == c.file():
+		case other.File() == c.File():
 			data.Colleagues = append(data.Colleagues, other)
 		}
 	}
@@ -343,9 +109,9 @@ func (d *copies) form(r *request, c *draft, e *edition.Edition, messages ...stri
 
 // pages returns the addresses of the pages that show it. The first one is its own, the last one has its text.
 func (c *draft) pages() []choice {
-	prefix := c.path() + "/apercu"
-	list := []choice{{Value: prefix + c.address(), Text: "Aperçu"}}
-	if slug, isTool := strings.CutPrefix(c.address(), "/outils/"); isTool && c.doc != nil && c.doc.Body() != "" {
+	prefix := c.Href() + "/apercu"
+	list := []choice{{Value: prefix + c.Address(), Text: "Aperçu"}}
+	if slug, isTool := strings.CutPrefix(c.Address(), "/outils/"); isTool && c.doc != nil && c.doc.Body() != "" {
 		list = append(list, choice{Value: prefix + "/avis/" + slug, Text: "Avis"})
 	}
 	return list
@@ -361,9 +127,9 @@ func (d *copies) saveCopy(r *request, c *draft) (*response, error) {
 		return d.report(r, c)
 	}
 	if r.PostForm.Has("vers") { // one of the buttons that lead on
-		return seeOther(c.path()+"/"+path.Base(r.PostForm.Get("vers")), ""), nil
+		return seeOther(c.Href()+"/"+path.Base(r.PostForm.Get("vers")), ""), nil
 	}
-	return seeOther(c.path(), "enregistre"), nil
+	return seeOther(c.Href(), "enregistre"), nil
 }
 
 // keep saves what a form says. The response is nil unless somebody saved another text since.
@@ -413,7 +179,7 @@ func (d *copies) outdated(r *request, c *draft) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Revision, c.Original, c.isOutdated = other.Revision, other.Data, true
+	c.Revision, c.Original, c.Name, c.isOutdated = other.Revision, other.Data, name(c.doc, c.Path), true
 	a, err := d.form(r, c, &edition.Edition{}, "Cette copie a été enregistrée dans une autre fenêtre, ou par quelqu’un d’autre, "+
 		"pendant que vous écriviez. Le formulaire a votre texte, qui n’est pas enregistré\u00a0: reprenez-y ce qu’il faut de "+
 		"l’autre, puis «\u00a0Enregistrer\u00a0» le garde à sa place.")
@@ -447,7 +213,7 @@ func (d *copies) report(r *request, c *draft) (*response, error) {
 		return nil, err
 	}
 	for _, other := range copies {
-		if other.ID != c.ID && other.File == c.file() {
+		if other.ID != c.ID && other.File() == c.File() {
 			a.With = append(a.With, other.Who)
 		}
 	}
@@ -462,12 +228,12 @@ type removalPage struct {
 
 func (d *copies) confirmRemoval(r *request, c *draft) (*response, error) {
 	data := removalPage{page: r.page("Supprimer la copie de travail"), IsAdded: c.Base == ""}
-	data.Copy = c.row()
+	data.Copy = c.copyRow
 	return render("removal", data), nil
 }
 
 func (d *copies) removeCopy(r *request, c *draft) (*response, error) {
-	if r.PostForm.Get("copie") != c.row().Seen() {
+	if r.PostForm.Get("copie") != c.Seen() {
 		return anew(r, func() (*response, error) { return d.confirmRemoval(r, c) })
 	}
 	return seeOther(homePath, "supprimee"), d.Copies.Delete(r.Context(), c.ID, c.Revision)

@@ -334,7 +334,7 @@ func findings(found []content.Problem, copies ...*draft) (list []finding) {
 		}
 		for _, c := range copies {
 			if c.Path == p.File {
-				f.Href = c.path()
+				f.Href = c.Href()
 			}
 		}
 		list = append(list, f)

@@ -76,7 +76,7 @@ func (d *copies) addPicture(r *request, c *draft) (*response, error) {
 	if _, err := d.Copies.Save(r.Context(), c.ID, c.Revision, c.doc.Bytes(), r.Now); err != nil {
 		return nil, err
 	}
-	return seeOther(c.path(), "image"), nil
+	return seeOther(c.Href(), "image"), nil
 }
 
 // removePicture takes a picture out of a working copy, and out of its text where it stands alone.
@@ -100,7 +100,7 @@ func (d *copies) removePicture(r *request, c *draft, place string) (*response, e
 			return nil, err
 		}
 	}
-	return seeOther(c.path(), "retiree"), nil
+	return seeOther(c.Href(), "retiree"), nil
 }
 
 var bracketed = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`)

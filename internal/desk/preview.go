@@ -18,7 +18,7 @@ func (d *copies) showPreview(r *request, c *draft) (*response, error) {
 		return nil, &failure{Status: http.StatusConflict, Title: "Pas encore d’aperçu", Text: "L’aperçu viendra quand il n’y aura plus rien à corriger dans la fiche."}
 	}
 	pages, err := e.Pages(r.Context())
-	return &response{Write: under(c.path()+"/apercu", pages)}, err
+	return &response{Write: under(c.Href()+"/apercu", pages)}, err
 }
 
 // under serves the pages of a site below a prefix. Their links stay there; only what is the same on

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"palmares/internal/catalog"
 	"palmares/internal/content"
 	"palmares/internal/content/document"
 	"palmares/internal/deskdb"
@@ -27,31 +26,21 @@ const (
 )
 
 type publicationPage struct {
-	page
-	Copy     copyRow
-	Fields   []difference
-	Passages []passage
-	IsNew    bool
-	HasHour  bool                  // it can be scheduled
-	Compared []*catalog.Comparison // they leave the site with it
-	Problems []finding
+	changePage
+	HasHour  bool     // it can be scheduled
 	Warnings []string // of this record
 }
 
 // confirmPublication shows what publishing a working copy changes.
 func (d *publications) confirmPublication(r *request, c *draft) (*response, error) {
 	if found, err := d.conflict(r.folder, c); err != nil || found != nil {
-		return seeOther(c.path()+"/conflit", ""), err
+		return seeOther(c.Href()+"/conflit", ""), err
 	}
 	e, err := d.edition(r.Context(), c, false)
 	if err != nil {
 		return nil, err
 	}
-	data := publicationPage{
-		page: r.page("Publier"), Copy: c.row(), Compared: c.withdrawn(), IsNew: c.Base == "", HasHour: c.hasHour() && c.Replaces == "", Problems: findings(e.Problems, c),
-	}
-	data.Warnings = warningsOf(e, c)
-	data.Fields, data.Passages = c.changed()
+	data := publicationPage{c.changePage(r.page("Publier"), e), c.hasHour() && c.Replaces == "", warningsOf(e, c)}
 	return render("publication", data), nil
 }
 
@@ -73,7 +62,7 @@ func (d *publications) confirmAll(r *request, copies []*draft) (*response, error
 		if err != nil {
 			return nil, err
 		}
-		warned := warnedCopy{c.row(), warningsOf(e, c)}
+		warned := warnedCopy{c.copyRow, warningsOf(e, c)}
 		data.Copies, isWarned = append(data.Copies, warned), isWarned || warned.Warnings != nil
 	}
 	if !isWarned {
@@ -99,9 +88,9 @@ func (d *publications) publish(r *request) (*response, error) {
 			return seeOther(homePath, "deja"), nil
 		case err != nil:
 			return nil, err
-		case c.row().Seen() != seen && len(forms) == 1:
+		case c.Seen() != seen && len(forms) == 1:
 			return anew(r, func() (*response, error) { return d.confirmPublication(r, c) })
-		case c.row().Seen() != seen:
+		case c.Seen() != seen:
 			return anew(r, func() (*response, error) { return d.home(r) })
 		}
 		copies, titles = append(copies, c), append(titles, c.summary())
@@ -235,16 +224,12 @@ func (d *desk) notPublished(r *request, copies []*draft, err error) (*response, 
 		}
 		for _, c := range copies {
 			if found, err := d.conflict(r.folder, c); err != nil || found != nil {
-				return seeOther(c.path()+"/conflit", ""), err
+				return seeOther(c.Href()+"/conflit", ""), err
 			}
 		}
 	case isConflict:
 	case isRefused:
-		var found []content.Problem
-		for _, f := range refusal.Findings {
-			found = append(found, content.Problem{File: f.File, Line: f.Line, Text: f.Message})
-		}
-		data.Findings = findings(found, copies...)
+		data.Findings = findings(refusal.Problems, copies...)
 	case isStale && !stale.Unsent:
 		data.Over = stale.Version
 	case isStale:
@@ -254,7 +239,7 @@ func (d *desk) notPublished(r *request, copies []*draft, err error) (*response, 
 		return nil, err
 	}
 	for _, c := range copies {
-		data.Copies = append(data.Copies, c.row())
+		data.Copies = append(data.Copies, c.copyRow)
 	}
 	a := render("refusal", data)
 	a.Status = http.StatusConflict

@@ -116,7 +116,7 @@ func (d *sources) showSource(r *request, c *draft) (_ *response, err error) {
 		return nil, errNoPage
 	}
 	data := sourcePage{
-		page: r.page("Citer le prix"), Copy: c.row(), URL: c.doc.Value("price_source").Text,
+		page: r.page("Citer le prix"), Copy: c.copyRow, URL: c.doc.Value("price_source").Text,
 		Price:  cmp.Or(c.doc.Value("price_display").Text, c.doc.Value("price").Text),
 		Chosen: c.doc.Value("price_quote").Text,
 	}
@@ -171,7 +171,7 @@ func (d *sources) mark(r *request, c *draft) (*response, error) {
 		return nil, errUnreadableForm
 	}
 	c.Revision = revision // that she read
-	published, missing := document.Open(c.file(), c.Original)
+	published, missing := document.Open(c.File(), c.Original)
 	if missing != nil { // a new record
 		published = document.New(catalog.ToolKind)
 	}
@@ -180,7 +180,7 @@ func (d *sources) mark(r *request, c *draft) (*response, error) {
 		done = "mots-absents"
 	}
 	err = d.saveQuote(r, c.WorkingCopy, c.doc, quotation{words, price, catalog.Day(r.Now), published})
-	return seeOther(c.path()+priceGroup, done), err
+	return seeOther(c.Href()+priceGroup, done), err
 }
 
 // A quotation is the words of a page that say a price, read on a day.

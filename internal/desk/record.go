@@ -58,18 +58,13 @@ func (d *records) showRecord(r *request) (*response, error) {
 		return nil, err
 	}
 	data := recordPage{page: r.page(found.Name), Row: found, Reasons: reasons(), Today: catalog.Day(r.Now)}
-	data.Copies, err = d.copiesOf(r, found)
+	all, err := d.copyRows(r, []row{found})
+	data.Copies = copiesOf(all, found.File())
 	data.Tools = proposals(c)
 	if found.Kind == catalog.ToolKind {
 		data.Compared = compared(c, found.Slug)
 	}
 	return render("record", data), err
-}
-
-// copiesOf returns the working copies of a record.
-func (d *records) copiesOf(r *request, of row) ([]copyRow, error) {
-	all, err := d.copyRows(r, []row{of})
-	return slices.DeleteFunc(all, func(c copyRow) bool { return c.File != of.File() }), err
 }
 
 // editable is record for a form that changes it.
@@ -98,7 +93,7 @@ func (d *desk) create(r *request, c deskdb.WorkingCopy) (*response, error) {
 func (d *desk) copyOf(r *request, c deskdb.WorkingCopy) (deskdb.WorkingCopy, error) {
 	c.Author = r.Email
 	if d.isLocal() && c.Replaces != "" { // nothing else publishes what it changes elsewhere
-		changes, err := d.changes(r.Context(), r.folder, &draft{WorkingCopy: c})
+		changes, err := d.changes(r.Context(), r.folder, &draft{copyRow: copyRow{WorkingCopy: c}})
 		if err == nil {
 			err = d.Folder.Publish(r.Context(), worktree.Publication{Changes: changes})
 		}
@@ -274,11 +269,8 @@ func (d *records) showSettings(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := settingsPage{page: r.page("Réglages"), Catalog: cmp.Or(r.folder.Catalog, &catalog.Catalog{})}
-	for _, c := range copies {
-		if c.File == settingsFile {
-			data.Copies = append(data.Copies, c)
-		}
+	data := settingsPage{
+		page: r.page("Réglages"), Catalog: cmp.Or(r.folder.Catalog, &catalog.Catalog{}), Copies: copiesOf(copies, settingsFile),
 	}
 	for _, x := range d.rows(r.folder, r.Now) {
 		if x.Kind == catalog.PageKind {

@@ -261,11 +261,7 @@ func (d *records) listRecords(r *request) (*response, error) {
 	all := records
 	data.Authors = signatures(all)
 	for i := range all {
-		for _, c := range copies {
-			if c.File == all[i].File() {
-				all[i].Copies = append(all[i].Copies, c)
-			}
-		}
+		all[i].Copies = copiesOf(copies, all[i].File())
 	}
 	all = slices.DeleteFunc(all, func(x row) bool { return !data.Filter.matches(&x) })
 	data.Found = len(all)

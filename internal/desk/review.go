@@ -9,19 +9,30 @@ import (
 	"palmares/internal/catalog"
 	"palmares/internal/content/document"
 	"palmares/internal/deskdb"
+	"palmares/internal/edition"
 	"palmares/internal/sqldb"
 )
 
-type reviewPage struct {
+// A changePage is what a working copy changes.
+type changePage struct {
 	page
-	Copy      copyRow
+	Copy     copyRow
+	IsNew    bool
+	Fields   []difference
+	Passages []passage
+	Compared []*catalog.Comparison // they leave the site with it
+	Problems []finding
+}
+
+func (c *draft) changePage(p page, e *edition.Edition) changePage {
+	fields, passages := c.changed()
+	return changePage{p, c.copyRow, c.Base == "", fields, passages, c.withdrawn(), findings(e.Problems, c)}
+}
+
+type reviewPage struct {
+	changePage
 	Who       string
-	IsNew     bool
-	Fields    []difference
-	Passages  []passage
 	Pages     []choice
-	Compared  []*catalog.Comparison // they leave the site with it
-	Problems  []finding
 	IsAsked   bool
 	IsReady   bool
 	IsChanged bool // the record changed on the site meanwhile
@@ -47,14 +58,13 @@ func (d *copies) showReview(r *request, c *draft) (*response, error) {
 		title = "Faire relire"
 	}
 	data := reviewPage{
-		page: r.page(title), Copy: c.row(), Compared: c.withdrawn(), Who: names[c.Author], IsNew: c.Base == "", Problems: findings(e.Problems, c),
+		changePage: c.changePage(r.page(title), e), Who: names[c.Author],
 		IsAsked: c.State == deskdb.CopyForReview, IsReady: c.State == deskdb.CopyReady, IsChanged: found != nil,
 	}
 	data.Copy.IsMine = c.Author == r.Email
 	if e.HasPages() {
 		data.Pages = c.pages()
 	}
-	data.Fields, data.Passages = c.changed()
 	return render("review", data), nil
 }
 
@@ -93,6 +103,6 @@ func (d *copies) step(state, done string) func(*request, *draft) (*response, err
 		case r.Role.Includes(account.Editor):
 			return seeOther(homePath, done), nil
 		}
-		return seeOther(c.path(), done), nil
+		return seeOther(c.Href(), done), nil
 	}
 }

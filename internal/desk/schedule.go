@@ -38,7 +38,7 @@ func zoneOf(e *edition.Edition) *time.Location {
 // chooseHour asks when a working copy is to appear.
 func (d *publications) chooseHour(r *request, c *draft) (*response, error) {
 	if found, err := d.conflict(r.folder, c); err != nil || found != nil {
-		return seeOther(c.path()+"/conflit", ""), err
+		return seeOther(c.Href()+"/conflit", ""), err
 	}
 	e, err := d.edition(r.Context(), c, false)
 	if err != nil {
@@ -50,7 +50,7 @@ func (d *publications) chooseHour(r *request, c *draft) (*response, error) {
 	}
 	zone := zoneOf(e)
 	return render("schedule", schedulePage{
-		page: r.page("Programmer"), Copy: c.row(), IsNext: place != c.Path, Zone: zone.String(), Problems: findings(e.Problems, c),
+		page: r.page("Programmer"), Copy: c.copyRow, IsNext: place != c.Path, Zone: zone.String(), Problems: findings(e.Problems, c),
 		First: r.Now.In(zone).Add(time.Minute).Format("2006-01-02T15:04"),
 	}), nil
 }
@@ -90,11 +90,11 @@ func (d *publications) placeOf(r *request, c *draft) (string, error) {
 
 // schedule publishes a working copy so that it appears by itself at its hour.
 func (d *publications) schedule(r *request, c *draft) (*response, error) {
-	if r.PostForm.Get("copie") != c.row().Seen() {
+	if r.PostForm.Get("copie") != c.Seen() {
 		return anew(r, func() (*response, error) { return d.chooseHour(r, c) })
 	}
 	if found, err := d.conflict(r.folder, c); err != nil || found != nil {
-		return seeOther(c.path()+"/conflit", ""), err
+		return seeOther(c.Href()+"/conflit", ""), err
 	}
 	place, err := d.placeOf(r, c)
 	if err != nil {
@@ -113,7 +113,7 @@ func (d *publications) schedule(r *request, c *draft) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	work := worktree.Publication{Changes: changes, Message: name(c.doc, c.Path) + " paraîtra le " + french.Date(when[:10]) + " à " + when[11:]}
+	work := worktree.Publication{Changes: changes, Message: c.Name + " paraîtra le " + french.Date(when[:10]) + " à " + when[11:]}
 	work.Changes[0].Path = place
 	if isBeside {
 		s, err := d.scheduledFor(r.folder, c.Path)
@@ -121,7 +121,9 @@ func (d *publications) schedule(r *request, c *draft) (*response, error) {
 			return nil, err
 		}
 		work.Changes[0].Base = ""
-		work.Changes = s.fold(work.Changes)
+		if s.isDue {
+			work.Changes = s.fold(work.Changes)
+		}
 	}
 	if a, err := d.send(r, []*draft{c}, work); a != nil || err != nil {
 		return a, err

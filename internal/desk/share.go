@@ -36,7 +36,7 @@ func (d *copies) showShares(r *request, c *draft, token string) (*response, erro
 	if c.doc != nil && c.doc.Kind() == catalog.CatalogueKind {
 		return nil, refused("Les réglages n’ont pas de page à partager.")
 	}
-	data := sharesPage{page: r.page("Partager"), Copy: c.row()}
+	data := sharesPage{page: r.page("Partager"), Copy: c.copyRow}
 	var err error
 	data.Shares, err = d.Shares.List(r.Context(), c.ID, r.Now)
 	for i := range data.Shares {
@@ -65,7 +65,7 @@ func (d *copies) revokeShare(r *request, c *draft) (*response, error) {
 	if err := d.Shares.Revoke(r.Context(), c.ID, r.PathValue("share")); err != nil && !errors.Is(err, sqldb.ErrNotFound) {
 		return nil, err
 	}
-	return seeOther(c.path()+"/partage", "revoque"), nil // also if it had ended meanwhile
+	return seeOther(c.Href()+"/partage", "revoque"), nil // also if it had ended meanwhile
 }
 
 // showShared shows what a private link leads to: the page of one record as it would be on the site, its
@@ -94,7 +94,7 @@ func (d *copies) showShared(r *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown := sharedRecord{prefix: sharedPath + "/" + token, pages: c.sharedPages(), site: pages, slug: path.Base(c.address()), isNew: c.Base == "" || c.Replaces != ""}
+	shown := sharedRecord{prefix: sharedPath + "/" + token, pages: c.sharedPages(), site: pages, slug: path.Base(c.Address()), isNew: c.Base == "" || c.Replaces != ""}
 	if page := shown.pages[rest]; page != "" {
 		if r.Method == http.MethodGet {
 			if err := d.Shares.CountView(r.Context(), s.ID); err != nil {
@@ -121,7 +121,7 @@ func (d *copies) sharedEdition(ctx context.Context, id string) (*draft, *edition
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &draft{WorkingCopy: found}
+	c := &draft{copyRow: copyRow{WorkingCopy: found}}
 	c.doc, err = document.Open(c.Path, c.Data)
 	if err == nil {
 		public := map[string]document.Value{"draft": {}}
@@ -140,8 +140,8 @@ func (d *copies) sharedEdition(ctx context.Context, id string) (*draft, *edition
 
 // sharedPages returns the addresses on the site of the pages that a link shows, by what follows its token.
 func (c *draft) sharedPages() map[string]string {
-	pages := map[string]string{"": c.address()}
-	if slug, isTool := strings.CutPrefix(c.address(), "/outils/"); isTool && c.doc != nil && c.doc.Body() != "" {
+	pages := map[string]string{"": c.Address()}
+	if slug, isTool := strings.CutPrefix(c.Address(), "/outils/"); isTool && c.doc != nil && c.doc.Body() != "" {
 		pages["avis"] = "/avis/" + slug
 	}
 	return pages
@@ -189,7 +189,7 @@ func (s *sharedRecord) page(r *request, path, until string) *recorder {
 		}
 	}
 	if s.isNew { // the public site has no page of it
-		body = regexp.MustCompile(`<a( [^>]*)? href="/[^"]*/`+regexp.QuoteMeta(s.slug)+`[/"#?.][^>]*>`).ReplaceAll(body, []byte("<a>"))
+		body = regexp.MustCompile(`<a( [^>]*)? href="/[^"]*[/=,]`+regexp.QuoteMeta(s.slug)+`[/"#?.,&][^>]*>`).ReplaceAll(body, []byte("<a>"))
 	}
 	const masthead = `<header class="masthead">`
 	notice := `<aside class="preview" aria-label="Brouillon"><p><strong>Brouillon.</strong> La rédaction vous montre cette page avant sa ` +

@@ -128,7 +128,7 @@ func (d *sources) show(r *request) (*response, error) {
 		}
 		for i := range list.listed[:min(len(list.listed), most)] {
 			own := d.sourceRow(r.folder.Catalog, &list.listed[i])
-			own.Copies = slices.DeleteFunc(slices.Clone(copies), func(c copyRow) bool { return c.File != own.Record.File() })
+			own.Copies = copiesOf(copies, own.Record.File())
 			for i := range own.Copies {
 				own.Copies[i].IsQuoted, err = d.isQuoted(r, own.Copies[i].ID)
 				if err != nil {

@@ -62,7 +62,8 @@ func (d *records) confirmWithdrawal(r *request) (*response, error) {
 	data.Warnings = row{warnings: slices.DeleteFunc(slices.Clone(e.Warnings), func(w content.Warning) bool {
 		return slices.Contains(r.folder.Warnings, w)
 	})}.Warnings()
-	data.Copies, err = d.copiesOf(r, found)
+	all, err := d.copyRows(r, []row{found})
+	data.Copies = copiesOf(all, found.File())
 	for _, x := range d.rows(r.folder, r.Now) {
 		if found.Kind == catalog.AuthorKind && slices.Contains(x.Authors, found.Name) {
 			data.Signed++

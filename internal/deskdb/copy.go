@@ -44,7 +44,7 @@ type WorkingCopy struct {
 	Revision  int64     `json:"-"`              // rises with every save
 	CreatedAt time.Time `json:"created_at"`
 	SavedAt   time.Time `json:"saved_at"`
-	Original  []byte    `json:"-"` // the file it started from; nil for a new record
+	Original  []byte    `json:"-"` // the file it started from; empty for a new record
 	Data      []byte    `json:"-"` // as it is now
 }
 
@@ -83,7 +83,7 @@ func (s *Copies) Create(ctx context.Context, c WorkingCopy, now time.Time) (Work
 		if err != nil {
 			return WorkingCopy{}, err
 		}
-		return sqldb.Row(ctx, tx, selectWholeCopies+`WHERE path = $1 AND author = $2`, scanCopy, c.Path, author)
+		return sqldb.Row(ctx, tx, selectWholeCopies+`WHERE path = $1 AND author = $2`, sqldb.ScanFields[WorkingCopy], c.Path, author)
 	})
 }
 
@@ -96,7 +96,7 @@ func (s *Copies) Find(ctx context.Context, id string) (WorkingCopy, error) {
 // List lists all working copies without their bytes, those saved last first.
 func (s *Copies) List(ctx context.Context) ([]WorkingCopy, error) {
 	return sqldb.List(ctx, s.db, `SELECT `+copyColumns+`, NULL, NULL FROM working_copies
-		ORDER BY saved_at DESC, id DESC LIMIT $1`, scanCopy, MaxCopies)
+		ORDER BY saved_at DESC, id DESC LIMIT $1`, sqldb.ScanFields[WorkingCopy], MaxCopies)
 }
 
 // Save stores what somebody wrote on the basis of a revision, and returns the new one. The same
@@ -163,7 +163,7 @@ func lockCopy(ctx context.Context, db *sqldb.DB, tx *sql.Tx, id string) (Working
 }
 
 func findCopy(ctx context.Context, q sqldb.Queryer, id string) (WorkingCopy, error) {
-	c, err := sqldb.Row(ctx, q, selectWholeCopies+`WHERE id = $1`, scanCopy, knownCopy(id))
+	c, err := sqldb.Row(ctx, q, selectWholeCopies+`WHERE id = $1`, sqldb.ScanFields[WorkingCopy], knownCopy(id))
 	return c, sqldb.OrMissing(err, sqldb.ProblemWith(id, ErrNoCopy, "there is no working copy %q", id))
 }
 
@@ -183,14 +183,6 @@ const (
 	copyColumns       = `id, path, replaces, author, base, state, note, revision, created_at, saved_at`
 	selectWholeCopies = `SELECT ` + copyColumns + `, original, data FROM working_copies `
 )
-
-func scanCopy(scan sqldb.Scanner, c *WorkingCopy) error {
-	err := sqldb.ScanFields(scan, c)
-	if c.Base == "" {
-		c.Original = nil
-	}
-	return err
-}
 
 // baseOf returns the hash of the file that a working copy starts from, "" for none.
 func baseOf(original []byte) string {

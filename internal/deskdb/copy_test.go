@@ -76,7 +76,7 @@ func TestAWorkingCopyKeepsEveryByteAndWhereItBegan(t *testing.T) {
 			t.Errorf("a second copy of the same record: %+v", again)
 		}
 		created, err := s.Copies.Create(ctx, deskdb.WorkingCopy{Path: "necrologies/plume.md", Replaces: "outils/plume.md", Author: "bob@example.org"}, day(1))
-		if err != nil || created.Base != "" || created.Original != nil || len(created.Data) != 0 {
+		if err != nil || created.Base != "" || len(created.Original)+len(created.Data) != 0 {
 			t.Errorf("a new record begins as %+v, %v", created, err)
 		}
 		workingCopy(t, s, "bob@example.org", "outils/autre.md")

@@ -175,8 +175,6 @@ func (p place) file(file string, u *url.URL) (address string, reason error) {
 		return p.retiredTool(u.Fragment)
 	case name == "" && kind != nil && kind.List != "":
 		return withQuery("/"+folder, u), nil
-	case !isMarkdown && catalog.IsSlug(slug) && p.folder == folder && kind != nil:
-		return "", problem.New("write-address", slug+markdownExt)
 	case !isMarkdown || kind == nil:
 		return "", problem.New("not-a-page", file)
 	}
@@ -197,9 +195,8 @@ var productPages = map[string]bool{
 	"/docs/outils": true, "/docs/prix": true, "/docs/statistiques": true, "/docs/webhooks": true, "/donnees": true,
 	"/calendrier.ics": true, "/flux.atom": true, "/licence": true, "/llms.txt": true, "/prix": true, "/robots.txt": true,
 	"/signaler": true, "/suivre": true,
-	"/sitemap.xml": true, "/tarifs": true, "/tendances": true,
-	"/.well-known/security.txt": true, "/.well-known/tdmrep.json": true, "/apple-touch-icon.png": true, "/favicon.ico": true, "/opensearch.xml": true,
-	"/site.webmanifest": true,
+	"/sitemap.xml": true, "/tarifs": true,
+	"/.well-known/security.txt": true, "/.well-known/tdmrep.json": true, "/apple-touch-icon.png": true, "/favicon.ico": true,
 
 	"/compte": true, "/compte/adieu": true, "/compte/cles": true, "/compte/connexion": true, "/compte/courriel": true,
 	"/compte/donnees": true, "/compte/donnees.json": true, "/compte/pro": true, "/compte/sessions": true,
@@ -376,7 +373,7 @@ func (p place) section(address, file, body string, where problem.Text, fragment 
 	}
 	id, found := x.find(fragment)
 	if !found {
-		return "", x.hint(where, fragment)
+		return "", x.hint(where)
 	}
 	return address + "#" + id, nil
 }

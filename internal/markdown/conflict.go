@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"bytes"
 	"regexp"
 
 	"github.com/yuin/goldmark/ast"
@@ -12,7 +11,8 @@ import (
 // findConflicts reports the markers that git leaves in a file, except in code, where
 // they may be an example.
 func (c *checker) findConflicts() {
-	if !hasConflict(c.source) {
+	problems := Conflicts(string(c.source))
+	if len(problems) == 0 {
 		return
 	}
 	code := map[int]bool{}
@@ -23,51 +23,25 @@ func (c *checker) findConflicts() {
 			}
 		}
 	})
-	var problems []Problem
-	problems, c.markers = conflicts(c.source, code)
-	c.Problems = append(c.Problems, problems...)
+	for _, p := range problems {
+		if !code[p.Line] {
+			c.Problems = append(c.Problems, p)
+		}
+	}
 }
 
-// Conflicts reports the markers that git leaves in a text that is not Markdown.
-func Conflicts(text string) []Problem {
-	if !hasConflict([]byte(text)) {
+// conflictLine matches the lines of git around the versions of a conflict.
+var conflictLine = regexp.MustCompile(`(?m)^(?:<{7}|>{7}|\|{7})(?: |$)`)
+
+// Conflicts reports the markers that git leaves in a text.
+func Conflicts(text string) (problems []Problem) {
+	found := conflictLine.FindAllStringIndex(text, -1)
+	if len(found) == 0 {
 		return nil
 	}
-	problems, _ := conflicts([]byte(text), nil)
+	lines := newLines([]byte(text))
+	for _, at := range found {
+		problems = append(problems, Problem{lines.at(at[0]), problem.New("git-conflict")})
+	}
 	return problems
 }
-
-func hasConflict(source []byte) bool {
-	return bytes.Contains(source, []byte("<<<<<<<")) || bytes.Contains(source, []byte(">>>>>>>")) ||
-		bytes.Contains(source, []byte("|||||||")) || bytes.Contains(source, []byte("======="))
-}
-
-// conflicts returns the problems of the conflicts outside code, and the lines of their
-// markers.
-func conflicts(source []byte, code map[int]bool) (problems []Problem, markers map[int]bool) {
-	markers = map[int]bool{}
-	open, number := false, 0
-	blank := true // the line before: === below a text makes it a heading
-	for line := range bytes.Lines(source) {
-		number++
-		var marker byte // of git: seven of them at the start of a line, then a space or nothing
-		if conflictLine.Match(bytes.TrimRight(line, "\n")) {
-			marker = line[0]
-		}
-		leftover := marker == '>' || marker == '|' || marker == '=' && blank
-		blank = len(bytes.TrimSpace(line)) == 0
-		switch {
-		case code[number]:
-		case marker == '<':
-			problems = append(problems, Problem{number, problem.New("git-conflict")})
-			open, markers[number] = true, true
-		case leftover && !open:
-			problems = append(problems, Problem{number, problem.New("git-conflict-rest")})
-		case marker != 0 && open:
-			open, markers[number] = marker != '>', true
-		}
-	}
-	return problems, markers
-}
-
-var conflictLine = regexp.MustCompile(`^(?:<{7}|={7}|>{7}|\|{7})(?: |$)`)

@@ -17,17 +17,13 @@ var foreign = []struct {
 	advice  string // code of a text
 	isApart bool   // not beside a letter, a digit or one more of its own characters, as c==d, x==y
 }{
-	{regexp.MustCompile(`^\{\{(?:<[^{}]*>|%[^{}]*%)\}\}`), "", "shortcodes", false},
-	{regexp.MustCompile(`^\{%[^{}]*%\}`), "", "templates", false},
+	{regexp.MustCompile(`^\{\{(?:<[^{}]*>|%[^{}]*%)\}\}|^\{%[^{}]*%\}`), "", "shortcodes", false},
 	{regexp.MustCompile("^==[^\\s=`](?:[^=`]*[^\\s=`])?=="), "", "no-highlighting", true},
-	{regexp.MustCompile("^\\+\\+[^\\s+`](?:[^+`\\n]*[^\\s+`])?\\+\\+"), "", "no-underlining", true},
-	{regexp.MustCompile(`^:[a-z][a-z0-9_]+:`), "", "no-names-emoji", true},
 	{
 		regexp.MustCompile(`^(?:!!!|\?\?\?\+?) +(?i:abstract|attention|bug|caution|danger|example|failure|hint|important|info|` +
 			`note|question|quote|success|tip|warning)\b[^\n]*`), "\n",
 		"callout-form", false,
 	},
-	{regexp.MustCompile(`^\[(?i:toc)\]`), "\n", "table-of-contents", false},
 	{regexp.MustCompile(`^\[\[[^\[\]\n]+\]\]`), "", "wiki-link", false},
 	{regexp.MustCompile(`^\[!(?i:note|tip|info|important|warning|caution|danger)\]`), "", "callout-form", false},
 	{regexp.MustCompile(`^:::+ *\w[^\n]*`), "\n", "callout-form", false},

@@ -31,10 +31,8 @@ import (
 	"regexp"
 	"sort"
 	"strings"
-	"unicode"
 
 	"github.com/yuin/goldmark/ast"
-	extast "github.com/yuin/goldmark/extension/ast"
 
 	"palmares/internal/catalog"
 	"palmares/internal/problem"
@@ -90,59 +88,6 @@ func Excerpt(body string) string {
 		return ""
 	}
 	return doc.firstParagraph(children(doc.root))
-}
-
-// A Gist is a section of a text in short, in plain text.
-type Gist struct {
-	ID, Heading string
-	Paragraph   string   // the first one, as Excerpt; of a quote if there is no other; or ""
-	Items       []string // of the first list, without what is struck through or not ticked
-}
-
-// Gists returns the sections of a text that have a heading, and something below it.
-func Gists(body string) []Gist {
-	doc := parse([]byte(body))
-	if doc == nil {
-		return nil
-	}
-	var gists []Gist
-	for _, s := range doc.split() {
-		if !s.headed || len(s.blocks) == 1 {
-			continue
-		}
-		g := Gist{ID: s.id, Heading: s.heading, Paragraph: doc.firstParagraph(s.blocks)}
-		for _, n := range s.blocks {
-			switch {
-			case n.Kind() == ast.KindList && len(g.Items) == 0:
-				g.Items = doc.items(n)
-			case n.Kind() == ast.KindBlockquote && g.Paragraph == "":
-				g.Paragraph = doc.firstParagraph(children(n))
-			}
-		}
-		gists = append(gists, g)
-	}
-	return gists
-}
-
-// items returns how each item of a list begins, except those that say nothing, or what is not so.
-func (d *document) items(list ast.Node) []string {
-	var items []string
-	for _, item := range children(list) {
-		first := item.FirstChild()
-		if first == nil || first.Kind() != ast.KindParagraph && first.Kind() != ast.KindTextBlock {
-			continue
-		}
-		task, ok := first.FirstChild().(*extast.TaskCheckBox)
-		if ok && !task.IsChecked {
-			continue
-		}
-		// Of what is struck through, punctuation may be left.
-		isWordy := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-		if text := d.excerpt(first); strings.ContainsFunc(text, isWordy) {
-			items = append(items, text)
-		}
-	}
-	return items
 }
 
 func children(parent ast.Node) []ast.Node {

@@ -89,11 +89,11 @@ func TestPlainTextDropsTheMarkup(t *testing.T) {
 		{"![vue](../images/a.png \"Une légende\")", "vue\nUne légende"},
 		{"texte ![vue](../images/a.png \"légende\") suite", "texte vue (légende) suite"},
 		{"voir https://x.example/a?b=1&amp;c_d_e, ou www.y.example.", "voir https://x.example/a?b=1&c_d_e, ou www.y.example."},
-		{"<div>\n<p title='>'>Bloc &eacute;</p>\n</div>", "Bloc é"},
+		{"<div>\n<p title='>'>Bloc &eacute;</p>\n</div>", ""},
 		{"<script>\nalert(1)\n</script>\n\naprès", "après"},
 		{"<style>\np{}\n</STYLE>", ""},
 		{"<!-- a\n\nb -->\n\naprès", "après"},
-		{"<details><summary>Voir</summary>\n\ntexte\n\n</details>", "Voir\n\ntexte"},
+		{"<details><summary>Voir</summary>\n\ntexte\n\n</details>", "texte"},
 		{"> cité\n>\n> deux fois", "cité\n\ndeux fois"},
 		{"1. un\n\n   suite\n2. deux", "un\nsuite\ndeux"},
 		{"    code\n      plus\n", "code\n  plus"},
@@ -120,15 +120,15 @@ func TestDuplicateAndInvalidSectionIDsAreProblems(t *testing.T) {
 	}{
 		{"none", "texte\n\n## A\n\n## B {#c}\n\n### A", nil},
 		{"twice", "## A\n\ntexte\n\n## À\n\n## a {#b}\n\n## B", []found{
-			{5, `section id "a" is already used by the heading 4 lines above; give one of them another id with {#id}`},
-			{9, `section id "b" is already used by the heading 2 lines above; give one of them another id with {#id}`},
+			{5, `section id "a" is already used 4 lines above; give one of them another id with {#id}`},
+			{9, `section id "b" is already used 2 lines above; give one of them another id with {#id}`},
 		}},
 		{"introduction", "texte\n\n## Introduction", []found{
-			{3, `section id "introduction" is already used by the text before the first heading; give this heading another id with {#id}`},
+			{3, `section id "introduction" is already used 2 lines above; give one of them another id with {#id}`},
 		}},
 		{"introduction alone", "***\n\n## Introduction\n\ntexte", nil},
 		{"underlined", "## A\n\nA\n---", []found{
-			{3, `section id "a" is already used by the heading 2 lines above; give one of them another id with {#id}`},
+			{3, `section id "a" is already used 2 lines above; give one of them another id with {#id}`},
 		}},
 		{"in code", "## A\n\n```\n## A\n```\n\n> ## A", nil},
 		{"no anchors", "## A {#é}\n\n## B {#a b}\n\n## C {#}\n\n## D {id=5}\n\n## E {#a.b}", []found{

@@ -36,7 +36,7 @@ func (safeNodes) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(ast.KindBlockquote, renderQuote)
 	reg.Register(ast.KindRawHTML, renderNothing)
 	reg.Register(kindElement, renderElement)
-	reg.Register(ast.KindHTMLBlock, renderHTMLBlock)
+	reg.Register(ast.KindHTMLBlock, renderNothing)
 	reg.Register(ast.KindLink, renderLink)
 	reg.Register(ast.KindAutoLink, renderAutoLink)
 	reg.Register(ast.KindImage, renderImage)
@@ -102,17 +102,6 @@ func renderHeading(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.W
 }
 
 func renderNothing(util.BufWriter, []byte, ast.Node, bool) (ast.WalkStatus, error) {
-	return ast.WalkSkipChildren, nil
-}
-
-func renderHTMLBlock(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	if entering {
-		plain := writer{source: source}
-		plain.block(n, "\n\n")
-		if text := plain.take(); text != "" {
-			_, _ = w.WriteString("<p>" + html.EscapeString(NoBreak(text)) + "</p>\n")
-		}
-	}
 	return ast.WalkSkipChildren, nil
 }
 

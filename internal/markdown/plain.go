@@ -65,12 +65,6 @@ func (w *writer) block(n ast.Node, separator string) {
 		w.add(separator, plain(w.source, n))
 	case *ast.CodeBlock, *ast.FencedCodeBlock:
 		w.add(separator, strings.TrimRight(string(n.Lines().Value(w.source)), "\n"))
-	case *ast.HTMLBlock:
-		raw := string(n.Lines().Value(w.source))
-		if n.HasClosure() {
-			raw += string(n.ClosureLine.Value(w.source))
-		}
-		w.add(separator, stripHTML(raw))
 	case *ast.List:
 		for item := n.FirstChild(); item != nil; item = item.NextSibling() {
 			inner.blocks(item, "\n")
@@ -87,7 +81,7 @@ func (w *writer) block(n ast.Node, separator string) {
 			}
 		}
 		w.add(separator, inner.b.String())
-	case *ast.ThematicBreak, *ast.LinkReferenceDefinition:
+	case *ast.ThematicBreak, *ast.LinkReferenceDefinition, *ast.HTMLBlock:
 	default: // a quote
 		_, title := callout(n)
 		w.add(separator, title)

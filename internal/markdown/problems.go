@@ -81,7 +81,6 @@ type checker struct {
 	Report
 	lines lines
 
-	markers     map[int]bool // lines of git conflicts
 	tags        map[string]bool
 	block       ast.Node // the innermost one with lines
 	run         text.Segment
@@ -138,9 +137,6 @@ func (c *checker) heading(h *ast.Heading) {
 		c.attributes(h)
 		return
 	}
-	if n := h.Lines().Len(); n > 0 && c.markers[c.lines.at(h.Lines().At(n-1).Start)+1] {
-		return // underlined by a conflict marker
-	}
 	c.report(h.Pos(), "heading-level-1")
 }
 
@@ -156,13 +152,10 @@ func (c *checker) attributes(h *ast.Heading) {
 		return
 	}
 	isSection := h.Level == 2 && h.Parent().Kind() == ast.KindDocument
-	switch id, hasID := explicitID(h); {
-	case !hasID || string(written) != "{#"+id+"}":
-		if _, invalid := h.AttributeString("id"); !isSection || hasID || !invalid { // else reported with the sections
-			c.report(h.Pos(), "heading-attributes", brief(string(written)))
-		}
-	case !isSection:
-		c.report(h.Pos(), "heading-without-anchor", brief(string(written)))
+	id, hasID := explicitID(h)
+	_, isOdd := h.AttributeString("id") // if it is no valid one, which is reported with the sections
+	if !isSection || hasID && string(written) != "{#"+id+"}" || !hasID && !isOdd {
+		c.report(h.Pos(), "heading-attributes", brief(string(written)))
 	}
 }
 
@@ -175,14 +168,8 @@ func (c *checker) html(offset int, html []byte) {
 	name := strings.ToLower(string(tagName.FindSubmatch(html)[1]))
 	form, _ := tagOf(html)
 	switch {
-	case form == closing && name == "br":
-		c.report(offset, "html-br")
-	case allowedTags[name] && form == closing:
-		c.report(offset, "html-closes-nothing", name, name)
-	case allowedTags[name] && form == opening:
-		c.report(offset, "html-not-closed", name, name, name)
 	case allowedTags[name]:
-		c.report(offset, "html-attributes", name)
+		c.report(offset, "html-unpaired", name)
 	case form == closing && c.tags[name]: // reported where it was opened
 	case name == "":
 		c.report(offset, "html-block")
@@ -208,7 +195,7 @@ func (c *checker) link(offset int, destination []byte) {
 			c.anchors = c.indexSections(c.split())
 		}
 		if _, found := c.anchors.find(fragment); !found {
-			c.report(offset, "anchor-leads-nowhere", brief(fragment), c.anchors.hint(problem.New("this-text"), fragment))
+			c.report(offset, "anchor-leads-nowhere", brief(fragment), c.anchors.hint(problem.New("this-text")))
 		}
 	case kind == inCatalogue:
 		c.Links = append(c.Links, Link{c.lines.at(offset), string(destination)})

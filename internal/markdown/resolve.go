@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/util"
 
 	"palmares/internal/catalog"
@@ -46,21 +45,12 @@ func classify(destination []byte) (kind linkKind, fragment string, reason error)
 	case written == "":
 		return 0, "", problem.New("link-empty")
 	case strings.ContainsRune(u.Path+u.Opaque, '\\') && (u.Scheme == "" || len(u.Scheme) == 1):
-		return 0, "", problem.New("link-backslashes", written)
+		return 0, "", problem.New("link-odd", written)
 	}
-	switch strings.ToLower(u.Scheme) {
-	case "http", "https":
-		if u.Host == "" {
-			return 0, "", problem.New("link-no-host", written)
-		}
+	switch scheme := strings.ToLower(u.Scheme); {
+	case (scheme == "http" || scheme == "https") && u.Host != "", scheme == "mailto" && u.Opaque != "":
 		return elsewhere, "", nil
-	case "mailto":
-		if u.Opaque == "" {
-			return 0, "", problem.New("link-no-mail", written)
-		}
-		return elsewhere, "", nil
-	case "":
-	default:
+	case scheme != "":
 		return 0, "", problem.New("link-scheme", written)
 	}
 	switch {
@@ -121,19 +111,13 @@ type anchorIndex struct {
 	ids    []string
 	known  map[string]bool
 	github map[string]string // id by GitHub's anchor
-	minor  map[string]bool   // what the ids of headings below level 2 would be
 }
 
 func (d *document) indexSections(sections []section) *anchorIndex {
-	x := &anchorIndex{known: map[string]bool{}, github: map[string]string{}, minor: map[string]bool{}}
+	x := &anchorIndex{known: map[string]bool{}, github: map[string]string{}}
 	for _, s := range sections {
 		x.ids = append(x.ids, s.id)
 		x.known[s.id] = true
-		for _, n := range s.blocks {
-			if h, ok := n.(*ast.Heading); ok && h.Level > 2 {
-				x.minor[headingID(h, d.source)] = true
-			}
-		}
 		if s.heading == "" {
 			continue
 		}
@@ -159,21 +143,17 @@ func (x *anchorIndex) find(fragment string) (id string, found bool) {
 	return id, x.known[id] && id != "section"
 }
 
-// hint says which sections a text has, where it has none for a fragment.
-func (x *anchorIndex) hint(where problem.Text, fragment string) problem.Text {
+// hint says which sections a text has.
+func (x *anchorIndex) hint(where problem.Text) problem.Text {
 	const limit = 8
 	ids := strings.Join(x.ids[:min(len(x.ids), limit)], ", #")
 	if len(x.ids) > limit {
 		ids += ", …"
 	}
-	hint := problem.New("sections", where, ids)
 	if ids == "" {
-		hint = problem.New("no-sections", where)
+		return problem.New("no-sections", where)
 	}
-	if x.minor[fragment] || x.minor[fold(fragment)] {
-		return problem.New("only-level-2", hint)
-	}
-	return hint
+	return problem.New("sections", where, ids)
 }
 
 // githubID returns the anchor that GitHub gives to a heading.
@@ -198,36 +178,21 @@ func PicturePath(folder, destination string) (file string, reason error) {
 	written := brief(destination)
 	u, err := parseURL(destination)
 	switch {
-	case err != nil:
-		return "", problem.New("picture-odd", written)
 	case written == "":
 		return "", problem.New("picture-empty")
-	case strings.EqualFold(u.Scheme, "data"):
-		return "", problem.New("picture-data")
+	case err != nil || u.Scheme == "" && u.Host == "" && strings.ContainsRune(u.Path, '\\'):
+		return "", problem.New("picture-odd", written)
 	case u.Host != "" || u.Scheme != "":
 		return "", problem.New("picture-elsewhere", written)
-	case strings.ContainsRune(u.Path, '\\'):
-		return "", problem.New("picture-backslashes", written)
 	}
 	file = path.Join(folder, u.Path)
 	if strings.HasPrefix(u.Path, "/") {
 		file = strings.TrimPrefix(path.Clean(u.Path), "/")
 	}
 	if rest, ok := strings.CutPrefix(file, imageFolder+"/"); !ok || rest == "" {
-		return "", problem.New("picture-not-in-images", written, example(folder, path.Base(file)))
+		return "", problem.New("picture-not-in-images", written)
 	}
 	return file, nil
-}
-
-// example returns how a text in folder names a picture.
-func example(folder, name string) string {
-	if name == "." || name == ".." || name == "/" || name == imageFolder {
-		name = "ecran.png"
-	}
-	if folder == "" {
-		return imageFolder + "/" + name
-	}
-	return "../" + imageFolder + "/" + name
 }
 
 // MediaPath returns the address of a stored picture or a smaller version of it.

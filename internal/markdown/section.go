@@ -12,8 +12,6 @@ import (
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
 	"golang.org/x/text/unicode/norm"
-
-	"palmares/internal/problem"
 )
 
 // A section is a part of a document: a level 2 heading and what follows it, or
@@ -121,11 +119,7 @@ func (c *checker) checkSections() {
 		line := c.lines.at(h.Pos())
 		id := headingID(h, c.source)
 		if first, twice := seen[id]; twice {
-			twice := problem.New("section-id-twice", id, line-first)
-			if id == introduction {
-				twice = problem.New("section-id-introduction", id)
-			}
-			c.tell(h.Pos(), twice)
+			c.report(h.Pos(), "section-id-twice", id, line-first)
 			continue
 		}
 		seen[id] = line

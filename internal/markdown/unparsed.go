@@ -2,15 +2,11 @@ package markdown
 
 import (
 	"bytes"
-	"cmp"
-	"regexp"
 	"sort"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
-
-	"palmares/internal/problem"
 )
 
 // text checks what the parser left as text.
@@ -61,8 +57,8 @@ func (c *checker) endRun() {
 		case s[i] == '!' && s[i+1] == '[':
 			i += c.unparsedPicture(start + i)
 		case s[i] == ']' && s[i+1] == '(' && c.opened(start+i):
-			if reason := c.unparsed(start + i + 2); reason != nil {
-				c.report(start+i, "link-unparsed", reason)
+			if inner, _, closed := bytes.Cut(c.rest(start+i+2), []byte(")")); closed && len(bytes.TrimSpace(inner)) > 0 {
+				c.report(start+i, "link-unparsed")
 			}
 		case s[i] == '[' && s[i+1] == '^':
 			if label, ok := label(s[i+2:]); ok && label != "" {
@@ -74,7 +70,7 @@ func (c *checker) endRun() {
 				c.report(start+i, "link-undefined", brief(label), brief(label))
 				i += len(label) + 1
 			}
-		case strings.IndexByte("{[:", s[i]) >= 0 || s[i] == s[i+1] && strings.IndexByte("=+!?", s[i]) >= 0:
+		case strings.IndexByte("{[:", s[i]) >= 0 || s[i] == s[i+1] && strings.IndexByte("=!?", s[i]) >= 0:
 			i += max(c.foreign(start+i)-1, 0)
 		}
 	}
@@ -120,45 +116,12 @@ func (c *checker) unparsedPicture(offset int) int {
 			break
 		}
 	}
-	after := rest[min(end+1, len(rest)):]
-	reason := error(problem.New("unparsed-no-path"))
-	switch trimmed := bytes.TrimLeft(after, " \t\n"); {
-	case hasLabel(rest, "^"), hasLabel(after, "["):
+	if hasLabel(rest, "^") || hasLabel(rest[min(end+1, len(rest)):], "[") {
 		return 0 // reported as a footnote or a reference
-	case len(trimmed) == 0 || trimmed[0] != '(':
-	case len(trimmed) < len(after):
-		reason = problem.New("unparsed-space-before")
-	default:
-		reason = cmp.Or[error](c.unparsed(offset+2+end+2), problem.New("unparsed-open"))
 	}
-	c.report(offset, "picture-unparsed", reason)
+	c.report(offset, "picture-unparsed")
 	return 2 + end
 }
-
-// unparsed says why the parser did not accept the destination at an offset; nil if
-// nothing looks like one.
-func (c *checker) unparsed(offset int) error {
-	inner, _, closed := strings.Cut(string(c.rest(offset)), ")")
-	if !closed || strings.TrimSpace(inner) == "" {
-		return nil
-	}
-	destination := strings.TrimSpace(inner)
-	if title := beforeTitle.FindStringIndex(destination); title != nil {
-		destination = destination[:title[0]]
-	}
-	switch {
-	case strings.HasPrefix(destination, "<"):
-		return problem.New("unparsed-angle")
-	case strings.ContainsAny(destination, " \t\n"):
-		return problem.New("unparsed-space", brief(destination))
-	case len(destination) < len(strings.TrimSpace(inner)):
-		return problem.New("unparsed-title")
-	}
-	return problem.New("unparsed-brackets")
-}
-
-// beforeTitle is what separates a destination from its title.
-var beforeTitle = regexp.MustCompile(`\s+["']`)
 
 // rest returns what follows an offset in its block.
 func (c *checker) rest(offset int) []byte {

@@ -1,9 +1,5 @@
-// Package market computes figures over a whole catalogue: which tools are worth their
-// price, and how prices, scores and tools have changed in the last twelve months.
-//
-// Everything follows from the records of one version and from its date, so that every
-// node has the same figures. The date is a parameter, as everywhere in the domain: no clock
-// is read.
+// Package market compares the scores and the prices of a whole catalogue: which tools are worth
+// their price. Everything follows from the records of one version, so that every node has the same figures.
 package market
 
 import (

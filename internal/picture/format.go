@@ -26,26 +26,6 @@ var (
 	gifFormat  = &format{"GIF", "gif", []string{".gif"}, parseGIF, decodeGIF}
 )
 
-// refused lists what people put into a folder of pictures by mistake, by the bytes it
-// starts with: the code of its text and its name.
-var refused = []struct{ start, code, name string }{
-	{"BM", "a-picture", "BMP"},
-	{"II*\x00", "a-picture", "TIFF"},
-	{"MM\x00*", "a-picture", "TIFF"},
-	{"II+\x00", "a-picture", "TIFF"},
-	{"MM\x00+", "a-picture", "TIFF"},
-	{"\x00\x00\x01\x00", "an-icon", ""},
-	{"\x00\x00\x02\x00", "a-cursor", ""},
-	{"8BPS", "a-psd", ""},
-	{"\xff\x0a", "a-picture", "JPEG XL"},
-	{"\x00\x00\x00\x0cJXL ", "a-picture", "JPEG XL"},
-	{"\x00\x00\x00\x0cjP  ", "a-picture", "JPEG 2000"},
-	{"%PDF-", "a-document", "PDF"},
-	{"%!PS", "a-document", "PostScript"},
-	{"PK\x03\x04", "an-archive", ""},
-	{"\x1aE\xdf\xa3", "a-video", ""},
-}
-
 // formatOf goes by content. The name only helps to say what a file is that is not
 // accepted anyway.
 func formatOf(name string, file []byte) (*format, error) {
@@ -66,34 +46,21 @@ func formatOf(name string, file []byte) (*format, error) {
 		return nil, problem.New("svg-picture-accepted")
 	case element == "html":
 		return nil, problem.New("html-page-picture")
-	}
-	if code, name := container(file); code != "" {
-		return nil, problem.New("not-accepted", problem.New(code, name))
-	}
-	for _, r := range refused {
-		if starts(r.start) {
-			return nil, problem.New("not-accepted", problem.New(r.code, r.name))
-		}
+	case isOfPhone(file):
+		return nil, problem.New("phone-picture")
 	}
 	return nil, problem.New("unknown-format")
 }
 
-// container returns the code and the name of ISO media files: pictures of recent phones, and videos.
-func container(file []byte) (code, name string) {
+// isOfPhone reports whether a file is a picture as recent phones take them.
+func isOfPhone(file []byte) bool {
 	if len(file) < 12 || string(file[4:8]) != "ftyp" {
-		return "", ""
+		return false
 	}
-	// The major brand, a version, then compatible brands. AVIF files may have the
-	// general brand mif1 first.
+	// The major brand, a version, then compatible brands.
 	brands := string(file[8:min(len(file), 64)])
-	switch {
-	case strings.Contains(brands, "avif"), strings.Contains(brands, "avis"):
-		return "an-picture", "AVIF"
-	case strings.Contains(brands, "heic"), strings.Contains(brands, "heix"), strings.Contains(brands, "hevc"),
-		strings.Contains(brands, "mif1"), strings.Contains(brands, "msf1"):
-		return "an-picture", "HEIC"
-	}
-	return "a-video", ""
+	return slices.ContainsFunc([]string{"avif", "avis", "heic", "heix", "hevc", "mif1", "msf1"},
+		func(brand string) bool { return strings.Contains(brands, brand) })
 }
 
 // firstElement tells svg and html from all others, which are "".

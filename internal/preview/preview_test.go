@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"html"
 	"image"
 	"image/color"
 	"image/png"
@@ -167,9 +168,9 @@ func (d *desk) crawl(look func(*testkit.Reply)) {
 		page := d.get(queue[0])
 		look(page)
 		for _, m := range href.FindAllStringSubmatch(page.Body, -1) {
-			if !seen[m[1]] && !isElsewhere(m[1]) {
-				seen[m[1]] = true
-				queue = append(queue, m[1])
+			if to := html.UnescapeString(m[1]); !seen[to] && !isElsewhere(to) {
+				seen[to] = true
+				queue = append(queue, to)
 			}
 		}
 	}
@@ -209,7 +210,7 @@ func TestDraftsAreShownAndMarkedHoweverIncomplete(t *testing.T) {
 
 func TestThePreviewHasWhatBrowsersLookFor(t *testing.T) {
 	d := newDesk(t, map[string]string{"catalogue.yaml": settings + "contact: redaction@essai.example\n"})
-	for _, path := range []string{"/favicon.ico", "/apple-touch-icon.png", "/site.webmanifest", "/opensearch.xml"} {
+	for _, path := range []string{"/favicon.ico", "/apple-touch-icon.png"} {
 		d.get(path).OK()
 	}
 	d.get("/.well-known/security.txt").OK().Contains("Expires: 2027-05-15T00:00:00Z\n")

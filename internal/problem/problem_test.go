@@ -131,14 +131,14 @@ func TestSentencesAreSaidInTheLanguageOfTheSentenceAroundThem(t *testing.T) {
 			"le lien vers «~x~» ne mène nulle part~: la page «~a~» est invisible avant le 2027-01-01T08:00:00Z^; publiez-la d’abord, ou enlevez le lien",
 		},
 		{
-			New("section-id-twice", "prix", 1), `section id "prix" is already used by the heading 1 lines above; give one of them another id with {#id}`,
-			"le titre 1 ligne plus haut a déjà l’ancre «~prix~»^; donnez une autre ancre à l’un des deux avec {#ancre}",
+			New("section-id-twice", "prix", 1), `section id "prix" is already used 1 lines above; give one of them another id with {#id}`,
+			"l’ancre «~prix~» est déjà prise 1 ligne plus haut^; donnez une autre ancre à l’un des deux avec {#ancre}",
 		},
 		{New("problems-in", 1, "cat"), "1 problem in cat: fix it and run the command again", "1 problème dans cat~: corrigez-le et relancez la commande"},
 		{New("problems-in", 2, "cat"), "2 problems in cat: fix them and run the command again", "2 problèmes dans cat~: corrigez-les et relancez la commande"},
 		{New("count-comparatifs", 0), "0 comparisons", "0 comparatif"},
 		{New("progress-sent", New("stage-sending"), 1.25, 2.5, 50), "sending: 1.2 of 2.5 MB (50 %)", "envoi~: 1,2 sur 2,5 Mo (50 %)"},
-		{New("unparsed-space", "a b"), "its address has a space; write <a b>, or %20 for each space", "son adresse a une espace^; écrivez <a b>, ou %20 pour chaque espace"},
+		{New("link-scheme", "a%20b"), `the link to "a%20b" is not rendered; only http, https, mailto and links within the catalogue are`, "le lien vers «~a%20b~» ne s’affiche pas^; seuls http, https, mailto et les liens dans le catalogue sont admis"},
 		{New("file-unreadable", Foreign("permission denied")), "the file cannot be read: permission denied", "le fichier ne peut pas être lu~: permission refusée"},
 		{
 			Foreign("invalid character 'x' after object key"), "invalid character 'x' after object key",

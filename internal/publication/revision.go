@@ -72,11 +72,6 @@ func (r *Revision) Source(ctx context.Context, dir string) (catalogdb.Source, *C
 	return s, c, nil
 }
 
-// At returns the checkout of a commit that is published as it is, whatever the folder around it has.
-func At(ctx context.Context, dir, commit string) *Checkout {
-	return &Checkout{ctx: ctx, dir: dir, head: commit, isClean: true}
-}
-
 // isInRepository reports whether the folder is in a git repository, for when git cannot be
 // asked.
 func (c *Checkout) isInRepository() bool {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"palmares/internal/catalog"
 	"palmares/internal/markdown"
 	"palmares/internal/openapi"
 	"palmares/internal/snapshot"
@@ -29,11 +28,10 @@ type page struct {
 	QuotaExceeded template.HTML // a 429 response
 	Cache         sample
 	Pages         sample
-	Search        sample   // on the page of embeddings only
-	Assistants    string   // where assistants find the tools
-	EventTypes    []string // that webhooks announce
-	Pro           bool     // the Pro plan may be mentioned
-	Dataset       bool     // the catalogue is offered as a whole
+	Search        sample // on the page of embeddings only
+	Assistants    string // where assistants find the tools
+	Pro           bool   // the Pro plan may be mentioned
+	Dataset       bool   // the catalogue is offered as a whole
 }
 
 // A chapter is a part of the document's description.
@@ -140,7 +138,7 @@ func (ref *Reference) page(path string, snap *snapshot.Snapshot, base string) pa
 			"stats.json " + shellQuote(base+"/api/v1/stats")},
 		Pages:      sample{"pagination.python", "Python", program("pages.py", base, "")},
 		Assistants: base + "/mcp",
-		EventTypes: catalog.ChangeTypes, Pro: !ref.hidesPro, Dataset: snap.Catalog.HasDataset(),
+		Pro:        !ref.hidesPro, Dataset: snap.Catalog.HasDataset(),
 	}
 	i := slices.IndexFunc(ref.groups, func(g group) bool { return g.Path == path })
 	if i < 0 {

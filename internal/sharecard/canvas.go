@@ -5,13 +5,8 @@ import (
 	"image/color"
 	"image/draw"
 
-	"golang.org/x/image/font"
 	"golang.org/x/image/vector"
 )
-
-// levels is how many colours of the palette lead from a surface to what is drawn on it, for smooth
-// edges.
-const levels = 16
 
 // The colours of the site's light theme, besides its accent.
 var (
@@ -22,10 +17,12 @@ var (
 	white = color.RGBA{0xff, 0xff, 0xff, 0xff} // on a surface of the accent
 )
 
+// palette returns the colours of a card, and between a surface and what is drawn on it those of smooth edges.
 func palette(accent color.RGBA) (p color.Palette) {
 	ramp := func(from, to color.RGBA) {
-		mix := func(a, b uint8, i int) uint8 { return uint8((int(a)*(levels-1-i) + int(b)*i) / (levels - 1)) }
-		for i := range levels {
+		const last = 15
+		mix := func(a, b uint8, i int) uint8 { return uint8((int(a)*(last-i) + int(b)*i) / last) }
+		for i := range last + 1 {
 			p = append(p, color.RGBA{mix(from.R, to.R, i), mix(from.G, to.G, i), mix(from.B, to.B, i), 0xff})
 		}
 	}
@@ -40,13 +37,11 @@ func palette(accent color.RGBA) (p color.Palette) {
 type canvas struct {
 	img    *image.Paletted // index 0 is paper
 	accent color.RGBA
-	faces  map[faceKey]font.Face
 }
 
 func newCanvas(accent color.RGBA) *canvas {
 	accent.A = 0xff
-	img := image.NewPaletted(image.Rect(0, 0, Width, Height), palette(accent))
-	return &canvas{img, accent, map[faceKey]font.Face{}}
+	return &canvas{image.NewPaletted(image.Rect(0, 0, Width, Height), palette(accent)), accent}
 }
 
 func (p *canvas) fill(r image.Rectangle, c color.RGBA) {
@@ -63,37 +58,32 @@ func (p *canvas) blend(x, y int, mask *image.Alpha, c color.RGBA) {
 // winner or a high score, a ring otherwise.
 func (p *canvas) score(x, y, diameter int, s Score) {
 	value, text := s.Value, ink
-	circle, thickness := ink, diameter/30
+	edge, surface := ink, paper
 	switch {
 	case s.Value == "":
-		value, text, circle = "–", soft, rule
+		value, text, edge = "–", soft, rule
 	case s.Best:
-		text, circle, thickness = white, p.accent, diameter/2
+		text, edge, surface = white, p.accent, p.accent
 	}
-	p.blend(x-diameter/2, y-diameter/2, ring(diameter, thickness), circle)
-	const most = 42 // percent of the diameter
-	b := p.fit(value, bold, diameter*72/100, 1, diameter*most/100, diameter*20/100)
-	if !b.empty() {
-		b.draw(x-b.lines[0].width/2, y-b.height()/2, text)
-	}
+	inner := diameter - 2*(diameter/30)
+	p.blend(x-diameter/2, y-diameter/2, circle(diameter), edge)
+	p.blend(x-inner/2, y-inner/2, circle(inner), surface)
+	b := p.fit(value, bold(), diameter*72/100, 1, diameter*42/100, diameter*30/100)
+	b.draw(x-b.width()/2, y-b.height()/2, text)
 }
 
-// ring returns a circle of a thickness as a mask.
-func ring(diameter, thickness int) *image.Alpha {
+// circle returns a full circle as a mask.
+func circle(diameter int) *image.Alpha {
 	r := vector.NewRasterizer(diameter, diameter)
 	middle := float32(diameter) / 2
-	circle := func(radius, direction float32) { // of four curves
-		x, y := radius, float32(0)
-		r.MoveTo(middle+x, middle+y)
-		for range 4 {
-			const bend = 0.5523 // of a curve that is nearest to a quarter of a circle
-			toX, toY := -y*direction, x*direction
-			r.CubeTo(middle+x+bend*toX, middle+y+bend*toY, middle+toX+bend*x, middle+toY+bend*y, middle+toX, middle+toY)
-			x, y = toX, toY
-		}
+	x, y := middle, float32(0)
+	r.MoveTo(middle+x, middle+y)
+	for range 4 {
+		const bend = 0.5523 // of a curve that is nearest to a quarter of a circle
+		toX, toY := -y, x
+		r.CubeTo(middle+x+bend*toX, middle+y+bend*toY, middle+toX+bend*x, middle+toY+bend*y, middle+toX, middle+toY)
+		x, y = toX, toY
 	}
-	circle(middle, 1)
-	circle(middle-float32(thickness), -1) // the other way round: a hole
 	return maskOf(r)
 }
 

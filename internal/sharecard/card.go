@@ -25,7 +25,7 @@ const (
 
 // version is part of every digest. Raise it when the drawing changes: caches keep cards
 // for a year.
-const version = 2
+const version = 3
 
 // A Card is what a picture shows. Only Title and Site are required. Text may be of any
 // length; what does not fit ends in an ellipsis.
@@ -35,8 +35,8 @@ type Card struct {
 	Palm   bool   // the mark of the site is drawn before its name
 	Kicker string // a few words above the title
 	Title  string
-	Slug   string // drawn instead of a title of which no character can be drawn
-	Text   string
+	Slug   string     // drawn instead of a title of which no character can be drawn
+	Text   string     // not drawn with two scores, only part of the words beside the picture
 	Scores []Score    // one is drawn large, beside the title; two have their names
 	Accent color.RGBA // of the site
 }
@@ -61,9 +61,9 @@ func (c Card) Digest() string {
 const (
 	margin    = 84
 	right     = Width - margin
-	headline  = 112 // baseline of the site's name
+	headline  = 86 // top of the site's name
 	ruleAt    = 542
-	footline  = 588 // baseline below the rule
+	footline  = 568 // top of the line below the rule
 	bodyTop   = 160
 	bodyEnd   = ruleAt - 24
 	large     = 210 // diameter of a single score
@@ -73,7 +73,7 @@ const (
 
 // PNG draws the card.
 func (c Card) PNG() []byte {
-	if drawable(c.Title, bold) == "" {
+	if drawable(c.Title, bold()) == "" {
 		c.Title = c.Slug
 	}
 	p := newCanvas(c.Accent)
@@ -83,22 +83,19 @@ func (c Card) PNG() []byte {
 	// The head: the palm, the name of the site, and what the page is.
 	x := margin
 	if c.Palm {
-		const size = 54
-		p.blend(x-4, headline-44, palm(size), p.accent)
+		p.blend(x-4, headline-18, palm(54), p.accent)
 		x += 64
 	}
-	site := p.line(c.Site, bold, 36, 620)
+	site := p.fit(c.Site, bold(), 620, 1, 36)
 	site.draw(x, headline, ink)
-	if c.Kicker != "" {
-		kicker := p.line(c.Kicker, regular, 30, right-(x+site.width)-40)
-		kicker.draw(right-kicker.width, headline, soft)
-	}
-	p.line(c.Host, regular, 28, right-margin).draw(margin, footline, soft)
+	kicker := p.fit(c.Kicker, regular(), right-(x+site.width())-40, 1, 30)
+	kicker.draw(right-kicker.width(), headline+site.height()-kicker.height(), soft)
+	p.fit(c.Host, regular(), right-margin, 1, 28).draw(margin, footline, soft)
 
-	if scores := c.Scores[:min(len(c.Scores), maxScores)]; len(scores) == maxScores {
-		c.drawPair(p, scores)
+	if len(c.Scores) >= maxScores {
+		c.drawPair(p)
 	} else {
-		c.drawOne(p, scores)
+		c.drawOne(p)
 	}
 	return encode(p.img)
 }
@@ -111,50 +108,43 @@ func encode(img image.Image) []byte {
 	return b.Bytes()
 }
 
+// gap is the distance of the parts of a card, whose letters may descend.
+const gap = 42
+
 // drawOne draws the title and the text on the left, and the score, if any, on the right.
-func (c Card) drawOne(p *canvas, scores []Score) {
+func (c Card) drawOne(p *canvas) {
 	width := right - margin
-	if len(scores) > 0 {
+	if len(c.Scores) > 0 {
 		width -= large + betweenBy
-		p.score(right-large/2, (bodyTop+bodyEnd)/2-16, large, scores[0])
-		below := p.line("sur 10", regular, 28, large)
-		below.draw(right-large/2-below.width/2, (bodyTop+bodyEnd)/2+large/2+32, soft)
+		middle := (bodyTop + bodyEnd) / 2
+		p.score(right-large/2, middle-16, large, c.Scores[0])
+		below := p.fit("sur 10", regular(), large, 1, 28)
+		below.draw(right-large/2-below.width()/2, middle+large/2+12, soft)
 	}
-	const gap = 42 // below the title, whose letters may descend
-	title := p.title(c.Title, width, 92)
-	text := p.fit(c.Text, regular, width, 5-len(title.lines), 38, 34)
-	height := title.height() + text.height()
-	if !text.empty() {
-		height += gap
-	}
-	y := bodyTop + max(0, (bodyEnd-bodyTop-height)/2)
-	y = title.draw(margin, y, ink)
+	title := p.title(c.Title, width)
+	text := p.fit(c.Text, regular(), width, 5-len(title.lines), 36)
+	y := title.draw(margin, bodyTop+max(0, (bodyEnd-bodyTop-title.height()-gap-text.height())/2), ink)
 	text.draw(margin, y+gap, soft)
 }
 
 // drawPair draws the title above two scores with the names of their tools.
-func (c Card) drawPair(p *canvas, scores []Score) {
-	const gap = 40
-	title := p.title(c.Title, right-margin, 76)
-	var text block
-	if len(title.lines) < 3 {
-		text = p.fit(c.Text, regular, right-margin, 1, 34, 30)
-	}
-	height := title.height() + gap + small
-	if !text.empty() {
-		height += gap + text.height()
-	}
-	y := bodyTop + max(0, (bodyEnd-bodyTop-height)/2)
-	y = title.draw(margin, y, ink)
-	if !text.empty() {
-		y = text.draw(margin, y+gap, soft)
-	}
-	y += gap
+func (c Card) drawPair(p *canvas) {
+	title := p.title(c.Title, right-margin)
+	y := title.draw(margin, bodyTop+max(0, (bodyEnd-bodyTop-title.height()-gap-small)/2), ink) + gap
 	column := (right - margin) / maxScores
-	for i, s := range scores {
+	for i, s := range c.Scores[:maxScores] {
 		x := margin + i*column
 		p.score(x+small/2, y+small/2, small, s)
-		name := p.fit(s.Name, bold, column-small-24-32, 2, 40, 30)
+		name := p.fit(s.Name, bold(), column-small-24-32, 2, 36)
 		name.draw(x+small+24, y+(small-name.height())/2, ink)
 	}
+}
+
+// title fits a title into two lines, or a long one into three small ones.
+func (p *canvas) title(text string, width int) block {
+	title := p.fit(text, bold(), width, 2, 92, 76)
+	if !title.isWhole {
+		title = p.fit(text, bold(), width, 3, 56)
+	}
+	return title
 }

@@ -30,22 +30,21 @@ var samples = map[string]Card{
 	},
 	"pair": {
 		Site: "Palmarès", Host: "palmares.example", Palm: true, Kicker: "Comparatif", Title: "Mandibule ou Escouade\u00a0: lequel pour une équipe de trois\u00a0?",
-		Text: "Mandibule va plus vite et coûte moins cher.", Scores: []Score{{"Mandibule", "8,1", true}, {"Escouade", "7,4", false}}, Accent: green,
+		Scores: []Score{{"Mandibule", "8,1", true}, {"Escouade", "7,4", false}}, Accent: green,
 	},
 	"untested": {Site: "Palmarès", Host: "palmares.example", Title: "Œuf à la coque", Text: "Ça cuit.", Kicker: "Voix", Accent: green},
 }
 
-func drawn(t testing.TB, c Card) *image.Paletted {
+func drawn(t testing.TB, c Card) image.Image {
 	t.Helper()
 	img, err := png.Decode(bytes.NewReader(c.PNG()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	paletted, ok := img.(*image.Paletted)
-	if !ok || paletted.Rect != image.Rect(0, 0, 1200, 630) {
-		t.Fatalf("a card is %T of %v", img, img.Bounds())
+	if img.Bounds() != image.Rect(0, 0, 1200, 630) {
+		t.Fatalf("a card is of %v", img.Bounds())
 	}
-	return paletted
+	return img
 }
 
 // Curves are flattened in floating point, which processors may round differently; so single
@@ -145,7 +144,7 @@ func TestTextOfAnyLengthStaysInItsPlace(t *testing.T) {
 		img := drawn(t, c)
 		for y := 20; y < Height; y++ { // below the bar
 			for x := range Width {
-				if img.ColorIndexAt(x, y)%levels != 0 && (x < margin-8 || x > right+8 || y > Height-20) {
+				if img.At(x, y) != paper && (x < margin-8 || x > right+8 || y > Height-20) {
 					t.Fatalf("%s: something is drawn at %d, %d", name, x, y)
 				}
 			}
@@ -172,7 +171,7 @@ func TestCharactersThatTheFontsLackAreReplacedOrLeftOut(t *testing.T) {
 		"Привет, Γειά":                       "Привет, Γειά",
 		strings.Repeat("🎉", 1000) + "jamais": "",
 	} {
-		if got := drawable(text, bold); got != want {
+		if got := drawable(text, bold()); got != want {
 			t.Errorf("%q is drawn as %q, not %q", text, got, want)
 		}
 	}
@@ -183,21 +182,14 @@ func TestCharactersThatTheFontsLackAreReplacedOrLeftOut(t *testing.T) {
 	}
 }
 
-func TestNoWordStandsAloneOnTheLastLine(t *testing.T) {
-	b := newCanvas(green).fit("Le studio de poche pour la lecture d’un livre audio", regular, 766, 3, 38, 34)
-	if len(b.lines) != 2 || !strings.Contains(b.lines[1].text, " ") {
-		t.Errorf("got %+v", b.lines)
-	}
-}
-
 func TestLinesEndBetweenWords(t *testing.T) {
-	face := newCanvas(green).face(regular, 40)
+	face := newCanvas(green).fit("un", regular(), 300, 3, 40).face
 	lines, isWhole := wrap("un deux trois quatre cinq", face, 300, 3)
 	if got := strings.Join(lines, "|"); got != "un deux trois|quatre cinq" || !isWhole {
 		t.Errorf("got %s, %t", got, isWhole)
 	}
 	lines, isWhole = wrap("un deux trois quatre cinq", face, 300, 1)
-	if got := strings.Join(lines, "|"); got != "un deux…" || isWhole {
+	if got := strings.Join(lines, "|"); got != "un deux trois…" || isWhole {
 		t.Errorf("got %s, %t", got, isWhole)
 	}
 }

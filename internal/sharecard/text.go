@@ -17,257 +17,139 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A weight is one of the fonts.
-type weight int
-
-const (
-	regular weight = iota
-	bold
-)
-
 // fonts are parsed once; they are safe for concurrent use, faces are not.
-var fonts = sync.OnceValue(func() [2]*opentype.Font {
-	var parsed [2]*opentype.Font
-	for w, file := range [2][]byte{regular: goregular.TTF, bold: gobold.TTF} {
+var regular, bold = parsed(goregular.TTF), parsed(gobold.TTF)
+
+func parsed(file []byte) func() *opentype.Font {
+	return sync.OnceValue(func() *opentype.Font {
 		f, err := opentype.Parse(file)
 		if err != nil {
 			panic(err) // the file is part of the binary
 		}
-		parsed[w] = f
-	}
-	return parsed
-})
-
-func (p *canvas) face(w weight, size int) font.Face {
-	key := faceKey{w, size}
-	if f := p.faces[key]; f != nil {
 		return f
-	}
-	f, err := opentype.NewFace(fonts()[w], &opentype.FaceOptions{Size: float64(size), DPI: 72, Hinting: font.HintingNone})
-	if err != nil {
-		panic(err) // only for invalid options
-	}
-	p.faces[key] = f
-	return f
+	})
 }
 
-type faceKey struct {
-	weight weight
-	size   int
-}
+// maxText is how many bytes of a text are looked at: more than fit at the smallest size.
+const maxText = 1000
 
-// maxRunes is how much of a text is looked at: more than fits at the smallest size.
-const maxRunes = 400
+const noBreak, ellipsis = '\u00a0', "…"
 
-const ellipsis = "…"
-
-// drawable returns a text with only characters that a font has, and single spaces. Others
-// become what they are composed of, such as a letter without its accent, or are dropped. A
-// no-break space stays one.
-func drawable(text string, w weight) string {
-	f := fonts()[w]
+// drawable returns a text with only characters that a font has, and single spaces. Others become what they are composed of,
+// such as a letter without its accent, or are dropped. A no-break space stays one.
+func drawable(text string, f *opentype.Font) string {
 	var buffer sfnt.Buffer
-	has := func(r rune) bool {
-		i, err := f.GlyphIndex(&buffer, r)
-		return err == nil && i != 0
-	}
 	var b strings.Builder
-	for _, r := range norm.NFC.String(cut(text)) {
+	add := func(r rune) bool {
+		i, err := f.GlyphIndex(&buffer, r)
+		isDrawn := err == nil && i != 0 && unicode.IsGraphic(r) && !unicode.Is(unicode.Mn, r) && r != utf8.RuneError
+		if isDrawn {
+			b.WriteRune(r)
+		}
+		return isDrawn
+	}
+	for _, r := range norm.NFC.String(text[:min(len(text), maxText)]) {
 		switch {
-		case r == '\u00a0' || r == '\u202f':
-			b.WriteRune('\u00a0')
+		case r == noBreak || r == '\u202f':
+			b.WriteRune(noBreak)
 		case unicode.IsSpace(r):
 			b.WriteByte(' ')
-		case !unicode.IsGraphic(r) || r == utf8.RuneError: // controls, directions, joiners, invalid bytes
-		case has(r):
-			b.WriteRune(r)
-		default:
+		case !add(r):
 			for _, part := range norm.NFKD.String(string(r)) {
-				if unicode.IsGraphic(part) && !unicode.Is(unicode.Mn, part) && has(part) {
-					b.WriteRune(part)
-				}
+				add(part)
 			}
 		}
 	}
-	words := strings.Join(strings.FieldsFunc(b.String(), func(r rune) bool { return r == ' ' }), " ")
-	if words == ellipsis {
-		return "" // nothing of what was looked at can be drawn
-	}
-	return words
+	return strings.Join(strings.FieldsFunc(b.String(), isSpace), " ")
 }
 
-// cut returns the first maxRunes characters of a text.
-func cut(text string) string {
-	if utf8.RuneCountInString(text) <= maxRunes {
-		return text
-	}
-	return string([]rune(text)[:maxRunes]) + ellipsis
-}
+func isSpace(r rune) bool { return r == ' ' }
 
-// A line is a text in one size.
-type line struct {
-	canvas *canvas
-	face   font.Face
-	text   string
-	width  int
-}
-
-// line returns a text on one line that is at most width wide.
-func (p *canvas) line(text string, w weight, size, width int) line {
-	face := p.face(w, size)
-	text = shorten(drawable(text, w), face, width)
-	return line{p, face, text, measure(face, text)}
-}
-
-// draw writes the line with its baseline at y.
-func (l line) draw(x, y int, c color.RGBA) {
-	pen := font.Drawer{Dst: l.canvas.img, Src: image.NewUniform(c), Face: l.face, Dot: fixed.P(x, y)}
-	pen.DrawString(plainSpaces(l.text))
-}
-
-// plainSpaces replaces no-break spaces, which the fonts lack.
-func plainSpaces(text string) string { return strings.ReplaceAll(text, "\u00a0", " ") }
-
-// measure returns the width of a text in pixels, rounded up.
-func measure(face font.Face, text string) int {
-	return font.MeasureString(face, plainSpaces(text)).Ceil()
-}
-
-// shorten returns as much of a text as is at most width wide, with an ellipsis if that is
-// not all of it.
-func shorten(text string, face font.Face, width int) string {
-	if measure(face, text) <= width {
-		return text
-	}
-	runes := []rune(text)
-	for n := len(runes) - 1; n > 0; n-- {
-		short := trim(string(runes[:n]))
-		if measure(face, short+ellipsis) > width {
-			continue
-		}
-		if word := strings.LastIndexByte(short, ' '); word > len(short)/2 && runes[n] != ' ' {
-			short = trim(short[:word]) // rather than a part of a word
-		}
-		return short + ellipsis
-	}
-	return ""
-}
-
-// trim removes what does not stand before an ellipsis.
-func trim(text string) string { return strings.TrimRight(text, " \u00a0,;:.…") }
-
-// A block is a text of several lines.
+// A block is a text in one size, on one or several lines.
 type block struct {
-	lines   []line
+	canvas  *canvas
+	face    font.Face
 	size    int
-	isWhole bool // nothing is left out, and no word is broken
+	lines   []string
+	isWhole bool // nothing is left out
 }
 
-// fit breaks a text into at most most lines that are at most width wide, in the largest
-// size that fits; at the smallest the rest is left out.
-func (p *canvas) fit(text string, w weight, width, most, largest, smallest int) block {
-	text = drawable(text, w)
+// fit breaks a text into at most most lines that are at most width wide, in the first of the sizes in which
+// all of it fits; in the last one the rest is left out.
+func (p *canvas) fit(text string, f *opentype.Font, width, most int, sizes ...int) (b block) {
+	text = drawable(text, f)
 	if text == "" {
 		return block{isWhole: true}
 	}
-	const step = 4
-	for size := largest; ; size -= step {
-		size = max(size, smallest)
-		face := p.face(w, size)
-		lines, isWhole := wrap(text, face, width, most)
-		if !isWhole && size > smallest {
-			continue
+	for _, size := range sizes {
+		face, err := opentype.NewFace(f, &opentype.FaceOptions{Size: float64(size), DPI: 72})
+		if err != nil {
+			panic(err) // only for invalid options
 		}
-		if isWhole {
-			lines = balance(text, face, width, lines)
-		}
-		b := block{size: size, isWhole: isWhole}
-		for _, l := range lines {
-			b.lines = append(b.lines, line{p, face, l, measure(face, l)})
-		}
-		return b
-	}
-}
-
-// balance breaks a text into as many lines as before, of about the same width, so that no
-// word stands alone on the last.
-func balance(text string, face font.Face, width int, lines []string) []string {
-	const step = 24
-	for narrower := width - step; narrower > width/2; narrower -= step {
-		next, isWhole := wrap(text, face, narrower, len(lines))
-		if !isWhole {
+		b = block{canvas: p, face: face, size: size}
+		b.lines, b.isWhole = wrap(text, face, width, most)
+		if b.isWhole {
 			break
 		}
-		lines = next
-	}
-	return lines
-}
-
-// title fits a title into two lines, or a long one into three small ones.
-func (p *canvas) title(text string, width, largest int) block {
-	b := p.fit(text, bold, width, 2, largest, 60)
-	if !b.isWhole {
-		b = p.fit(text, bold, width, 3, 60, 48)
 	}
 	return b
 }
 
-// wrap breaks a text at spaces and reports whether all of it fits without breaking a word.
+// wrap breaks a text at spaces and reports whether all of it fits.
 func wrap(text string, face font.Face, width, most int) (lines []string, isWhole bool) {
-	words := strings.Split(text, " ")
 	isWhole = true
-	current := ""
-	for i, word := range words {
-		longer := word
-		if current != "" {
-			longer = current + " " + word
-		}
-		if measure(face, longer) <= width {
-			current = longer
+	for _, word := range strings.Split(text, " ") {
+		word = strings.ReplaceAll(word, string(noBreak), " ") // which the fonts lack
+		last := len(lines) - 1
+		if last >= 0 && measure(face, lines[last]+" "+word) <= width {
+			lines[last] += " " + word
 			continue
 		}
-		if len(lines) == most-1 { // the last line takes what it can of the rest
-			rest := strings.TrimSpace(current + " " + strings.Join(words[i:], " "))
-			return append(lines, shorten(rest, face, width)), false
+		if len(lines) == most {
+			lines[last] = shorten(lines[last], face, width)
+			return lines, false
 		}
-		if current != "" {
-			lines = append(lines, current)
+		if measure(face, word) > width {
+			word, isWhole = shorten(word, face, width), false
 		}
-		current = word
-		for measure(face, current) > width { // a word that is wider than a line
-			isWhole = false
-			if len(lines) == most-1 {
-				rest := strings.Join(append([]string{current}, words[i+1:]...), " ")
-				return append(lines, shorten(rest, face, width)), false
-			}
-			head := firstPart(current, face, width)
-			lines = append(lines, head)
-			current = current[len(head):]
-		}
+		lines = append(lines, word)
 	}
-	return append(lines, current), isWhole
+	return lines, isWhole
 }
 
-// firstPart returns as much of a word as is at most width wide, at least one character.
-func firstPart(word string, face font.Face, width int) string {
-	end := 0
-	for i, r := range word {
-		next := i + len(string(r))
-		if end > 0 && measure(face, word[:next]) > width {
-			break
+// shorten returns as much of a text as is at most width wide with an ellipsis, whole words if it has some.
+func shorten(text string, face font.Face, width int) string {
+	for text != "" && measure(face, text+ellipsis) > width {
+		end := strings.LastIndexByte(text, ' ')
+		if end < 0 {
+			_, last := utf8.DecodeLastRuneInString(text)
+			end = len(text) - last
 		}
-		end = next
+		text = text[:end]
 	}
-	return word[:end]
+	return strings.TrimRight(text, " ,;:.…") + ellipsis
 }
+
+// measure returns the width of a text in pixels, rounded up.
+func measure(face font.Face, text string) int { return font.MeasureString(face, text).Ceil() }
 
 func (b block) empty() bool { return len(b.lines) == 0 }
+
+// width is the width of the longest line.
+func (b block) width() (width int) {
+	for _, line := range b.lines {
+		width = max(width, measure(b.face, line))
+	}
+	return width
+}
 
 // leading is the distance of two baselines.
 func (b block) leading() int { return b.size * 120 / 100 }
 
-// height is that of the letters, from the capitals of the first line to the baseline of the
-// last.
+// capitals is the height of capital letters in the Go fonts.
+func (b block) capitals() int { return b.size * 72 / 100 }
+
+// height is the height of the letters, from the capitals of the first line to the baseline of the last.
 func (b block) height() int {
 	if b.empty() {
 		return 0
@@ -275,15 +157,12 @@ func (b block) height() int {
 	return b.capitals() + (len(b.lines)-1)*b.leading()
 }
 
-// capitals is the height of capital letters in the Go fonts.
-func (b block) capitals() int { return b.size * 72 / 100 }
-
 // draw writes the block with its top at y and returns where it ends.
 func (b block) draw(x, y int, c color.RGBA) int {
-	baseline := y + b.capitals()
-	for _, l := range b.lines {
-		l.draw(x, baseline, c)
-		baseline += b.leading()
+	for i, line := range b.lines {
+		at := fixed.P(x, y+b.capitals()+i*b.leading())
+		pen := font.Drawer{Dst: b.canvas.img, Src: image.NewUniform(c), Face: b.face, Dot: at}
+		pen.DrawString(line)
 	}
 	return y + b.height()
 }

@@ -8,15 +8,11 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/french"
-	"palmares/internal/snapshot"
 )
 
 type alternativesPage struct {
 	Tool         toolRow
 	Alternatives []alternative
-	Rank         int  // of the tool in its category; 0 without a score
-	Tied         bool // others have the same score
-	Count        int  // tools in the category
 	More         bool
 }
 
@@ -37,14 +33,6 @@ func (s *Site) showAlternatives(r *request) (*response, error) {
 	}
 	data := alternativesPage{Tool: r.row(t)}
 	data.Alternatives, data.More = r.alternatives(t, maxAlternatives)
-	if t.Score != nil {
-		atLeast := func(score float64) int {
-			return r.snap.Tools(snapshot.ToolQuery{Category: t.Category, ScoreMin: &score}, firstItems(1)).Total
-		}
-		data.Rank = 1 + atLeast(math.Nextafter(*t.Score, math.Inf(1)))
-		data.Tied = atLeast(*t.Score) > data.Rank
-	}
-	data.Count = r.snap.Tools(snapshot.ToolQuery{Category: t.Category}, firstItems(1)).Total
 	p := s.page(r, "Alternatives à "+t.Name, "Les outils qui peuvent remplacer "+t.Name+", classés par note, "+
 		"avec ce qui les distingue.", "/alternatives/"+t.Slug)
 	p.Canonical = r.snap.Catalog.AlternativesURLOf(t)

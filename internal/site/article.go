@@ -31,7 +31,7 @@ type articleRow struct {
 func (v *view) articleRow(a *catalog.Article) articleRow {
 	return articleRow{
 		Record: a, Title: markdown.NoBreak(a.Title), Byline: v.Byline(a.Authors), view: v,
-		Draft: v.mark(a.Draft, "articles/"+a.Slug), Image: v.Picture(a.Image, "feature"), Text: markdown.NoBreak(cmp.Or(a.Description, beginning(markdown.Excerpt(a.Body)))),
+		Draft: v.mark(a.Draft, "articles/"+a.Slug), Image: v.Picture(a.Image, "card"), Text: markdown.NoBreak(cmp.Or(a.Description, beginning(markdown.Excerpt(a.Body)))),
 	}
 }
 

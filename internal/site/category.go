@@ -3,32 +3,27 @@ package site
 import (
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 
 	"palmares/internal/catalog"
 	"palmares/internal/chart"
 	"palmares/internal/french"
-	"palmares/internal/snapshot"
 )
 
 type categoryPage struct {
 	Category    catalog.CategoryItem
-	Problems    []string       // with the parameters
-	Weighing    *weighing      // nil without criteria
-	Table       *criteriaTable // nil if nothing was measured
-	Text        template.HTML  // its description
-	Rows        []toolRow
-	More        bool // tools than Rows
+	Problems    []string  // with the parameters
+	Weighing    *weighing // nil without criteria
+	Table       *criteriaTable
+	Text        template.HTML // its description
+	More        bool          // tools than Table has
 	Comparisons []comparisonRow
 	Articles    []articleRow
 	Retired     []retiredTool
-	RetiredAll  int // tools of which Retired has the newest
-	Others      []catalog.CategoryItem
+	RetiredAll  int         // tools of which Retired has the newest
 	Picks       []pick      // nil if no tool has a score
-	UsagePicks  []pick      // of the usages of tools with a score
 	Plot        *chart.Plot // nil if there is nothing to compare
-	Frontier    []mapRow    // tools of the frontier that Plot does not name on every screen
-	Off         int         // tools that are not on Plot
 }
 
 // How many of each a category page shows; the lists have the rest.
@@ -87,19 +82,9 @@ func (r *request) kept(key string, build func() (*response, error)) (*response, 
 
 // renderCategory shows a category, or only its ranking by the weights of a reader, if there are any.
 func (s *Site) renderCategory(r *request, c *catalog.Category, w *wishes) *response {
-	data := categoryPage{Problems: w.problems}
-	for _, one := range r.categories {
-		if one.Slug == c.Slug {
-			data.Category = one
-		} else if one.ToolCount > 0 {
-			data.Others = append(data.Others, one)
-		}
-	}
-	var ranking []candidate
-	if w.weights != nil {
-		ranking = r.first(c.Slug, func(t *catalog.Tool) (float64, bool) { return w.worth(c, t) })
-	}
-	data.Weighing, data.Table = r.weighing(c, w, ranking), r.criteriaTable(c, w, ranking)
+	data := categoryPage{Problems: w.problems, Weighing: newWeighing(c, w), Table: r.criteriaTable(c, w)}
+	isThis := func(one catalog.CategoryItem) bool { return one.Slug == c.Slug }
+	data.Category = r.categories[slices.IndexFunc(r.categories, isThis)]
 	data.More = data.Category.ToolCount > categoryTools
 	description := "Les outils de la catégorie «\u00a0" + data.Category.Label + "\u00a0», classés par note\u00a0: " +
 		french.Plural(data.Category.ToolCount, "outil", "outils") + "."
@@ -110,22 +95,13 @@ func (s *Site) renderCategory(r *request, c *catalog.Category, w *wishes) *respo
 	p.Markdown = markdownPath(w.address(c, w.sort)) // without parameters that are not read: the page is kept
 	if w.weights == nil {
 		m := r.maps().Of(c.Slug, "")
-		data.Picks, data.Plot, data.Off = r.picks(m), chart.NewPlot(m, true), m.Len()-len(m.Points)
-		data.UsagePicks = r.usagePicks(c)
-		if data.Plot != nil {
-			for _, one := range data.Plot.Unnamed() {
-				if len(data.Frontier) < mapFrontier {
-					data.Frontier = append(data.Frontier, r.mapRow(one.Tool, &one))
-				}
-			}
-		}
-		data.Rows = r.rows(r.snap.Tools(snapshot.ToolQuery{Category: c.Slug}, firstItems(categoryTools)).IDs())
+		data.Picks, data.Plot = append(r.picks(m), r.usagePicks(c)...), chart.NewPlot(m, true)
 		data.Comparisons = r.comparisonRows(r.snap.Comparisons(c.Slug, firstItems(categoryComparisons)).IDs())
 		data.Articles = r.articleRows(r.articlesOf[catalog.CategoryTopic+c.Slug], toolArticles)
 		retired := r.snap.Retired(c.Slug, "", firstItems(categoryRetired))
 		data.Text = r.Text("", c.Description, "")
 		data.Retired, data.RetiredAll = r.retiredTools(retired.IDs()), retired.Total
-		p.JSONLD = r.jsonldTools(data.Rows, 1)
+		p.JSONLD = r.jsonldTools(each(data.Table.Rows, func(row criteriaRow) toolRow { return row.toolRow }), 1)
 	}
 	return render(r, "category", p, data)
 }

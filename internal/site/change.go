@@ -31,8 +31,7 @@ func (v *view) lastChanges(most int) (list []change) {
 
 // pageFunctions are what templates call beside french.Functions.
 var pageFunctions = map[string]any{
-	"breakable": breakable, "typeset": markdown.NoBreak, "minutes": minutes, "excerpt": excerpt, "share": share,
-	"change": priceWords, "prices": prices,
+	"breakable": breakable, "typeset": markdown.NoBreak, "minutes": minutes, "prices": prices,
 }
 
 // prices is chart.PricesOf for templates.

@@ -198,7 +198,7 @@ const (
 	maxCompared   = 4
 	maxChoice     = 2000 // bytes of the parameters
 	maxChoiceName = 100  // characters of a name
-	maxNames      = 200  // tools whose names the form proposes before anything is typed
+	maxNames      = 200  // tools whose names the form proposes
 )
 
 func compareHref(tools []*catalog.Tool) string {

@@ -3,6 +3,7 @@ package site
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"palmares/internal/catalog"
@@ -29,7 +30,6 @@ type comparePage struct {
 	Instead   *link         // to a valid choice; nil for none
 	Fields    []compareField
 	Names     []string // proposed by the form
-	MoreNames bool     // the script looks for others while one is typed
 }
 
 // A sameLine says the same of all tools.
@@ -68,9 +68,8 @@ func (s *Site) compare(r *request) (*response, error) {
 		data.Instead = &link{compareHref(chosen.tools), "Comparer " + byline(namesOf(chosen.tools))}
 	}
 	if !r.markdown {
-		best := r.snap.Tools(snapshot.ToolQuery{}, firstItems(maxNames))
-		data.MoreNames = best.Total > maxNames
-		data.Names = each(best.IDs(), func(i int32) string { return r.fieldOf(r.snap.Catalog.Tools[i]) })
+		best := r.snap.Tools(snapshot.ToolQuery{}, firstItems(maxNames)).IDs()
+		data.Names = each(best, func(i int32) string { return r.fieldOf(r.snap.Catalog.Tools[i]) })
 	}
 	title := data.Heading
 	if len(data.Tools) > 0 {
@@ -97,7 +96,7 @@ func (p *comparePage) show(r *request, chosen *choice) {
 	if !p.Only {
 		p.Toggle += onlyDifferences
 	}
-	for _, line := range append(r.comparisonLines(tools), reviewLines(tools)...) {
+	for _, line := range append(r.comparisonLines(tools), testLines(tools)...) {
 		if text, isSame := line.same(); isSame {
 			p.Same = append(p.Same, sameLine{line.Label, text})
 		} else {
@@ -109,6 +108,33 @@ func (p *comparePage) show(r *request, chosen *choice) {
 			p.Contrasts = append(p.Contrasts, r.contrast(a, b))
 		}
 	}
+}
+
+// A testPart is what a test says of its points, or its conclusion.
+type testPart struct {
+	Items []string
+	Text  string
+}
+
+func (p testPart) IsEmpty() bool { return len(p.Items) == 0 && p.Text == "" }
+
+// testLines returns what the tests of tools say of the same things, and where their reviews are.
+func testLines(tools []*catalog.Tool) (lines []comparisonLine) {
+	add := func(label string, of func(t *catalog.Tool) testPart) {
+		parts := each(tools, of)
+		if slices.ContainsFunc(parts, func(p testPart) bool { return !p.IsEmpty() }) {
+			lines = append(lines, comparisonLine{Label: label, Points: parts})
+		}
+	}
+	add("Points forts", func(t *catalog.Tool) testPart { return testPart{Items: each(t.Pros, markdown.NoBreak)} })
+	add("Points faibles", func(t *catalog.Tool) testPart { return testPart{Items: each(t.Cons, markdown.NoBreak)} })
+	add("Verdict", func(t *catalog.Tool) testPart { return testPart{Text: markdown.NoBreak(t.Summary)} })
+	return append(lines, comparisonLine{Label: "Avis", Links: each(tools, func(t *catalog.Tool) (to link) {
+		if t.Body != "" {
+			to = link{"/avis/" + t.Slug, "Lire l’avis, " + strconv.Itoa(minutes(t.Body)) + "\u00a0min"}
+		}
+		return to
+	})})
 }
 
 // contrast says in a sentence how b differs from a. Figures of tests are compared only within a

@@ -68,13 +68,13 @@ func (s *Site) listComparisons(r *request) (*response, error) {
 }
 
 // A comparisonLine is one line of the table, with a cell for each tool: measures with bars,
-// criteria, words, or, on the page where visitors compare, parts of reviews and links to them.
+// criteria, words, or, on the page where visitors compare, parts of tests and links to reviews.
 type comparisonLine struct {
 	Label, Hint string
 	Bars        []bar
 	Criteria    []criterionRow
 	Words       []string
-	Points      []reviewPart
+	Points      []testPart
 	Links       []link
 }
 

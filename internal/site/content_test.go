@@ -12,14 +12,14 @@ import (
 func TestAlternativesAreRankedWithTheirDifferences(t *testing.T) {
 	v := open(t, small())
 	r := v.get("/alternatives/abeille").ok().says(
-		"Abeille obtient 8,5/10 et se classe premier sur 3 en «\u00a0Discussion\u00a0»",
+		"Ce qui peut remplacer Abeille, noté 8,5/10\u00a0",
 		"<li>Moins bien noté de 2,5 points</li>", "<li>Plus cher de 4,50\u00a0€/mois</li>", "<li>Freemium plutôt que payant</li>",
 		"<li>Vise les seuls vibe coders</li>", "<li>Moins facile à vérifier (5,0 contre 9,0)</li>", `<a href="/comparatifs/abeille-vs-bourdon">Face à face</a>`,
 		"<li>Pas encore testé</li>", "<li>Ne coûte rien, contre 10\u00a0€/mois</li>",
 	)
 	equal(t, "the order", headings(r), []string{"bourdon", "cigale"})
-	v.get("/alternatives/bourdon").ok().says("se classe 2<sup>e</sup> sur 3", "<li>Mieux noté de 2,5 points</li>", "<li>Moins cher de 4,50\u00a0€/mois</li>", "<li>Vise les deux profils</li>")
-	v.get("/alternatives/cigale").ok().says("Cigale n’est pas encore testé", "<li>Testé, lui\u00a0: 8,5/10</li>", "<li>Coûte 10\u00a0€/mois au lieu de rien</li>")
+	v.get("/alternatives/bourdon").ok().says("<li>Mieux noté de 2,5 points</li>", "<li>Moins cher de 4,50\u00a0€/mois</li>", "<li>Vise les deux profils</li>")
+	v.get("/alternatives/cigale").ok().says("Cigale, pas encore testé", "<li>Testé, lui\u00a0: 8,5/10</li>", "<li>Coûte 10\u00a0€/mois au lieu de rien</li>")
 	v.get("/alternatives/drosophile").ok().says("Drosophile est seul dans sa catégorie")
 }
 
@@ -54,7 +54,7 @@ func TestAPriceHistoryIsDrawnAndDescribed(t *testing.T) {
 	v.get("/outils/abeille").ok().says(`id="page.prix"`)
 	v.get("/outils/drosophile").ok().saysNot(`class="chart"`).says("120\u00a0€/mois", "1\u202f000\u00a0€/mois")
 	v.get("/outils/bourdon").ok().says("Prix de Bourdon\u00a0: 15\u00a0€/mois jusqu’au 3\u00a0mars 2026, 14,50\u00a0€/mois aujourd’hui, 1\u00a0changement.")
-	v.get("/outils/cigale").ok().saysNot(`class="chart"`).says("Nous n’avons relevé aucun changement de prix")
+	v.get("/outils/cigale").ok().saysNot(`class="chart"`, "page.prix", "Changements de prix")
 }
 
 func TestAComparisonShowsBothSides(t *testing.T) {
@@ -70,38 +70,10 @@ func TestTheListOfRetiredToolsExplainsReasons(t *testing.T) {
 	v.get("/cimetiere?reason=mort").ok().says("12\u00a0outils disparus<", `<option value="mort" selected>Mort</option>`)
 }
 
-func TestTheHomePageShowsFiguresAndChanges(t *testing.T) {
+func TestTheHomePageShowsChangesAndCategories(t *testing.T) {
 	open(t, small()).get("/").ok().says(
-		"<dt>outils suivis</dt><dd>4</dd>", "<dt>testés</dt><dd>3</dd>", "<dt>note moyenne</dt><dd>6,17</dd>", "<dt>comparatif</dt><dd>1</dd>", "<dt>disparus</dt><dd>60</dd>",
-		`action="/outils"`, "Dernières modifications", `<a href="/categories/chat">Discussion</a>`, "En tête\u00a0: Abeille, 8,5",
+		`action="/outils"`, "Dernières modifications", `<a href="/categories/chat">Discussion</a>`,
 	)
-}
-
-func TestToolsWithTheSameScoreShareARank(t *testing.T) {
-	c := small()
-	c.Tools[2].Score = number(6)
-	v := open(t, c)
-	for _, slug := range []string{"bourdon", "cigale"} {
-		v.get("/alternatives/" + slug).ok().says("se classe 2<sup>e</sup> ex æquo sur 3")
-		v.get("/alternatives/" + slug + ".md").ok().says("se classe 2e ex æquo sur 3")
-	}
-	v.get("/alternatives/abeille").ok().says("se classe premier sur 3")
-}
-
-func TestAToolLinksToItsReviewHoweverItBegins(t *testing.T) {
-	for body, words := range map[string]string{
-		"## Le verdict\nElle vole.\n":                                      "<p>Elle vole.</p>",
-		"# Abeille\n## Le verdict\n\nElle vole.\n":                         "<p>Elle vole.</p>",
-		"![Un essaim](../images/x.png)\n\nElle vole[^1].\n\n[^1]: Haut.\n": "<p>Elle vole.</p>",
-		"| a | b |\n|---|---|\n| 1 | 2 |\n":                                `href="/avis/abeille">Lire`, // no paragraph to quote
-	} {
-		c := small()
-		c.Tools[0].Body = body
-		v := open(t, c)
-		v.get("/outils/abeille").ok().says(words, "Lire l’avis complet").saysNot("pas encore d’avis")
-		v.get("/outils/abeille.md").ok().says("(/avis/abeille.md)")
-	}
-	open(t, small()).get("/outils/bourdon").ok().says("pas encore d’avis")
 }
 
 func TestLongPricesFitNextToTheirChart(t *testing.T) {
@@ -121,11 +93,8 @@ func TestAComparisonLinksToAnotherOfTheSameToolsOnce(t *testing.T) {
 
 func TestTheFirstWordsOfATextKeepTheirMeaning(t *testing.T) {
 	c := small()
-	c.Tools[0].Body = "~~~\ncode\n~~~\n\nCe n’est ~~pas~~ recommandé : lisez [leur charte][charte][^1].\n\n[charte]: https://x.example\n[^1]: Note.\n"
 	c.Pages = []catalog.Page{{Slug: "methode", Title: "Méthode", Menu: "none", Body: "Essais\n---\n\nOn ne teste ~~jamais~~ rien.\n"}}
 	v := open(t, c)
-	v.get("/outils/abeille").ok().says("<p>Ce n’est recommandé\u00a0: lisez leur charte.</p>").saysNot("<p>code")
-	v.get("/outils/abeille.md").ok().says("\nCe n’est recommandé\u00a0: lisez leur charte.\n")
 	v.get("/methode").ok().says(`<meta name="description" content="On ne teste rien.">`)
 }
 
@@ -149,18 +118,9 @@ func TestAPaidToolWithoutAPublicPriceIsNeverFree(t *testing.T) {
 	if all, _ := v.get("/carte").ok().marks(); all["abeille"] {
 		t.Error("it is on the map")
 	}
-	v.get("/categories/chat").ok().says("n’est gratuit").saysNot("et gratuit")
+	v.get("/categories/chat").ok().saysNot("gratuit", "Gratuit,")
 	v.get("/outils/abeille").ok().saysNot(`"offers"`)
 	v.get("/outils/cigale").ok().says(`"offers":{"@type":"Offer","price":0,"priceCurrency":"EUR"}`)
-	v.get("/tendances").ok().says("<dt>dont devenu gratuit</dt><dd>0</dd>", "1\u00a0changement d’unité, ou d’un prix qui n’est pas public, ne se compare pas")
-}
-
-func TestOneIsSingular(t *testing.T) {
-	c := small()
-	c.Retired = c.Retired[:1]
-	v := open(t, c)
-	v.get("/").ok().says("<dt>comparatif</dt><dd>1</dd>", "<dt>disparu</dt><dd>1</dd>", "<dt>outils suivis</dt>")
-	v.get("/categories/chat").ok().says(`class="head">Disparu</h2>`).saysNot("disparus de la catégorie")
 }
 
 func TestACategoryLeadsToAllItsRetiredTools(t *testing.T) {
@@ -195,21 +155,5 @@ func TestAnAddressThatIsWrittenOtherwiseLeadsToItsPage(t *testing.T) {
 	v.get("/avis/abeile").answers(404).says(`<li><a href="/avis/abeille">Abeille</a></li>`)
 	for _, path := range []string{"/outils/outil", "/outils/" + strings.Repeat("x", 5000), "/outils/zzz", "/categories/zzz", "/comparatifs/zzz", "/ZZZ", "/a", "/outils/%ff"} {
 		v.get(path).answers(404).saysNot("Vouliez-vous dire")
-	}
-}
-
-func TestTheFirstPictureOfAPageIsLoadedFirst(t *testing.T) {
-	v, _ := openMagazine(t, magazine())
-	pictures := 0
-	for _, path := range []string{"/", "/outils/abeille", "/avis/abeille", "/a-propos", "/comparatifs/abeille-vs-bourdon"} {
-		for i, tag := range regexp.MustCompile(`<img src="[^>]*>`).FindAllString(v.get(path).ok().body, -1) {
-			if first := strings.Contains(tag, `fetchpriority="high"`); first != (i == 0) || first == strings.Contains(tag, `loading="lazy"`) {
-				t.Errorf("%s: picture %d is %s", path, i, tag)
-			}
-			pictures++
-		}
-	}
-	if pictures < 3 {
-		t.Errorf("there are %d pictures", pictures)
 	}
 }

@@ -93,7 +93,6 @@ func TestWhatAnybodyCanRequestIsMadeOncePerVersion(t *testing.T) {
 		{"/docs?%d", 200},
 		{"/flux.atom?%d", 200},
 		{"/outils/abeille?%d", 200},
-		{"/tendances?%d", 200},
 		{"/carte?%d", 200},
 		{"/carte?category=code&pricing=payant&%d", 200},
 	} {

@@ -19,13 +19,9 @@ type datasetPage struct {
 	Heads     bool   // the publisher keeps the texts
 	Written   bool   // the files have sizes and addresses
 	Files     []datasetFile
-	Commands  []command
 	Confirmed []confirmedRow // how many prices are confirmed; nil if nobody has looked
 	Day       string         // of those figures
 }
-
-// A command is an example to copy into a terminal.
-type command struct{ ID, Text, Code string }
 
 type datasetFile struct {
 	Name, About string
@@ -53,7 +49,6 @@ func (s *Site) dataset(r *request) (*response, error) {
 	c := r.snap.Catalog
 	data := datasetPage{
 		Version: r.snap.Version, Heads: c.Settings.Dataset == catalog.DatasetHead, Confirmed: r.confirmed(), Day: r.snap.UpdatedAt,
-		Commands: r.datasetCommands(s.baseURL(r)),
 	}
 	var x *dataset.Export
 	if s.cfg.Exports != nil && r.snap.Feed != nil {
@@ -87,32 +82,6 @@ func (s *Site) dataset(r *request) (*response, error) {
 
 func noDataset() error {
 	return notFound("Ce catalogue n’est pas proposé en bloc\u202f; l’API le donne page par page.")
-}
-
-// datasetCommands are the three commands to begin with.
-func (v *view) datasetCommands(base string) []command {
-	follow := "/data/v1/changes"
-	if feed := v.snap.Feed; feed != nil {
-		follow += "?after=" + strconv.FormatInt(feed.Last, 10) + "&feed=" + feed.ID
-	}
-	return []command{
-		{
-			"commande.telecharger",
-			"Télécharger la base SQLite de la version servie\u202f; les autres fichiers ont la même adresse, " +
-				"à leur nom près\u00a0:",
-			"curl -sLO " + base + dataset.Path + "/latest/palmares.sqlite.zst",
-		},
-		{
-			"commande.interroger",
-			"La décompresser et l’interroger\u202f; avec DuckDB, les fichiers CSV et JSON se lisent tels quels\u00a0:",
-			"zstd -d palmares.sqlite.zst\nsqlite3 palmares.sqlite \"SELECT name, score, price FROM outils ORDER BY score DESC " +
-				"LIMIT 10\"",
-		},
-		{
-			"commande.suivre", "Demain, ne prendre que ce qui a changé depuis cette version\u00a0:",
-			"curl -s '" + base + follow + "'",
-		},
-	}
 }
 
 // jsonldDataset describes the catalogue as data, for search engines of datasets: the files, or the manifest until they

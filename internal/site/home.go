@@ -2,6 +2,7 @@ package site
 
 import (
 	"cmp"
+	"slices"
 
 	"palmares/internal/catalog"
 	"palmares/internal/markdown"
@@ -11,15 +12,10 @@ import (
 type homePage struct {
 	Best        []toolRow
 	Changes     []change
-	Categories  []categoryCard  // that have tools
-	Feature     *comparisonRow  // the newest comparison; nil for none
-	Comparisons []comparisonRow // the next ones
-	Articles    []articleRow    // the newest
-}
-
-type categoryCard struct {
-	Category catalog.CategoryItem
-	Best     *toolRow // nil if no tool is tested
+	Categories  []catalog.CategoryItem // that have tools
+	Feature     *comparisonRow         // the newest comparison; nil for none
+	Comparisons []comparisonRow        // the next ones
+	Articles    []articleRow           // the newest
 }
 
 // How many of each the home page shows.
@@ -35,21 +31,11 @@ func (s *Site) home(r *request) (*response, error) {
 		Best:     r.rows(r.snap.Tools(snapshot.ToolQuery{}, firstItems(homeTools)).IDs()),
 		Changes:  r.lastChanges(homeChanges),
 		Articles: r.articleRows(r.articles, homeArticles),
+		Categories: slices.DeleteFunc(slices.Clone(r.categories),
+			func(c catalog.CategoryItem) bool { return c.ToolCount == 0 }),
 	}
 	if latest := r.comparisonRows(r.snap.Comparisons("", firstItems(1+homeComparisons)).IDs()); len(latest) > 0 {
 		data.Feature, data.Comparisons = &latest[0], latest[1:]
-	}
-	for _, c := range r.categories {
-		if c.ToolCount == 0 {
-			continue
-		}
-		card := categoryCard{Category: c}
-		for _, i := range r.snap.Tools(snapshot.ToolQuery{Category: c.Slug}, firstItems(1)).IDs() {
-			if best := r.row(r.snap.Catalog.Tools[i]); best.Score != "" {
-				card.Best = &best
-			}
-		}
-		data.Categories = append(data.Categories, card)
 	}
 	p := s.page(r, "", cmp.Or(markdown.NoBreak(r.snap.Catalog.Settings.Description), "Un catalogue "+
 		"d’outils\u00a0: notes, avis, comparatifs, prix en euros et leur histoire, outils disparus."), "/")

@@ -5,21 +5,14 @@ import (
 	"fmt"
 	"net/http"
 	"path"
-	"strconv"
 	"strings"
 
 	"palmares/internal/sharecard"
-	"palmares/internal/wire"
 )
 
 // iconSizes are the sizes of the site's icons, in pixels, by path. Of the favicon it is that of the
 // logo from which its sizes are made.
-var iconSizes = map[string]int{
-	"/favicon.ico": 48, "/apple-touch-icon.png": 180, "/media/icone-192.png": 192, "/media/icone-512.png": 512,
-}
-
-// manifestIcons are those that browsers ask a manifest for, by path.
-var manifestIcons = []string{"/media/icone-192.png", "/media/icone-512.png"}
+var iconSizes = map[string]int{"/favicon.ico": 48, "/apple-touch-icon.png": 180}
 
 // icon serves the icons that browsers and telephones look for: the logo of the catalogue, or the palm.
 func (s *Site) icon(w http.ResponseWriter, r *request) {
@@ -44,25 +37,4 @@ func (s *Site) icon(w http.ResponseWriter, r *request) {
 		return sharecard.Icon(file, size, accent), nil
 	}
 	s.writePicture(w, r, picture{hash: hash, ext: ext, control: cachePage, read: draw, cache: s.cards})
-}
-
-// paperColour is the background of the pages in the light theme.
-const paperColour = "#fbfaf6"
-
-// manifest describes the site to browsers that keep it beside applications (w3.org/TR/appmanifest).
-func (s *Site) manifest(r *request) (*response, error) {
-	c, colour := r.snap.Catalog, paperColour
-	if r.theme != nil {
-		colour = r.theme.Accent.String()
-	}
-	icons := each(manifestIcons, func(path string) object {
-		size := strconv.Itoa(iconSizes[path])
-		return object{"src", path, "sizes", size + "x" + size, "type", pictureTypes["png"]}
-	})
-	short, _ := splitName(c.Name)
-	return newResponse("application/manifest+json", wire.AppendJSON(nil, object{
-		"name", c.Name, "short_name", short, "description", c.Settings.Description, "lang", "fr", "id", "/",
-		"start_url", "/", "scope", "/", "display", "browser", "theme_color", colour, "background_color", paperColour,
-		"icons", icons,
-	})), nil
 }

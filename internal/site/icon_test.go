@@ -2,23 +2,18 @@ package site_test
 
 import (
 	"bytes"
-	"encoding/json"
-	"encoding/xml"
-	"fmt"
 	"image"
 	"image/png"
-	"os"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"palmares/internal/site"
 	"palmares/internal/snapshot"
 )
 
 var iconPaths = map[string]string{
-	"/favicon.ico": "image/vnd.microsoft.icon", "/apple-touch-icon.png": "image/png", "/media/icone-192.png": "image/png", "/media/icone-512.png": "image/png",
+	"/favicon.ico": "image/vnd.microsoft.icon", "/apple-touch-icon.png": "image/png",
 }
 
 // grey returns the file of a picture.
@@ -59,75 +54,6 @@ func TestAnIconIsUnavailableWhileItsLogoIs(t *testing.T) {
 	from.fails.Store(true)
 	if after := v.get("/favicon.ico").answers(503).header.Get("Retry-After"); after == "" {
 		t.Error("without Retry-After")
-	}
-}
-
-func TestTheManifestNamesIconsThatExist(t *testing.T) {
-	c := small()
-	c.Name = "Essai (démonstration)"
-	v := open(t, c)
-	var m struct {
-		Name, Lang      string
-		ShortName       string `json:"short_name"`
-		StartURL        string `json:"start_url"`
-		BackgroundColor string `json:"background_color"`
-		Icons           []struct{ Src, Sizes, Type string }
-	}
-	r := v.get("/site.webmanifest").ok().is("Content-Type", "application/manifest+json")
-	if err := json.Unmarshal([]byte(r.body), &m); err != nil {
-		t.Fatal(err)
-	}
-	if m.Name != "Essai (démonstration)" || m.ShortName != "Essai" || m.Lang != "fr" || m.StartURL != "/" || len(m.Icons) != 2 {
-		t.Errorf("%+v", m)
-	}
-	for _, icon := range m.Icons {
-		img, err := png.DecodeConfig(strings.NewReader(v.get(icon.Src).ok().is("Content-Type", icon.Type).body))
-		if size := fmt.Sprintf("%dx%d", img.Width, img.Height); err != nil || size != icon.Sizes {
-			t.Errorf("%+v has %s pixels: %v", icon, size, err)
-		}
-	}
-	style, err := os.ReadFile("static/site.css")
-	if err != nil || !strings.Contains(string(style), "--paper:"+m.BackgroundColor+";") {
-		t.Errorf("the pages are not on %s: %v", m.BackgroundColor, err)
-	}
-}
-
-func TestBrowsersCanSearchTheSite(t *testing.T) {
-	c := small()
-	c.Name = "Le guide des outils de bureau, d’atelier & de jardin"
-	v := open(t, c)
-	var d struct {
-		XMLName                          xml.Name
-		ShortName, LongName, Description string
-		URLs                             []struct {
-			Type     string `xml:"type,attr"`
-			Template string `xml:"template,attr"`
-		} `xml:"Url"`
-		Language string
-		Image    string
-	}
-	r := v.get("/opensearch.xml").ok().is("Content-Type", "application/opensearchdescription+xml")
-	if err := xml.Unmarshal([]byte(r.body), &d); err != nil {
-		t.Fatal(err)
-	}
-	if d.XMLName.Space != "http://a9.com/-/spec/opensearch/1.1/" || d.ShortName != "Le guide des" || d.Language != "fr" || d.Image != essai+"/favicon.ico" || d.LongName != "Le guide des outils de bureau, d’atelier & de" {
-		t.Errorf("%+v", d)
-	}
-	if utf8.RuneCountInString(d.LongName) > 48 {
-		t.Errorf("%q is too long", d.LongName)
-	}
-	search, ours := strings.CutPrefix(d.URLs[0].Template, essai)
-	if !ours || d.URLs[0].Type != "text/html" {
-		t.Fatalf("%+v", d.URLs)
-	}
-	equal(t, "a search", v.get(strings.ReplaceAll(search, "{searchTerms}", "abeille")).ok().lists()[:1], []string{"abeille"})
-}
-
-func TestEveryPageSaysHowToKeepItAndToSearch(t *testing.T) {
-	v := openDemo(t)
-	for _, path := range append([]string{"/introuvable"}, kinds...) {
-		v.get(path).says(`<link rel="manifest" href="/site.webmanifest">`, `<link rel="apple-touch-icon" href="/apple-touch-icon.png">`,
-			`<link rel="search" type="application/opensearchdescription+xml" href="/opensearch.xml" title="Palmarès">`)
 	}
 }
 

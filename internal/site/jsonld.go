@@ -3,9 +3,7 @@ package site
 import (
 	"cmp"
 	"math"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"palmares/internal/catalog"
 	"palmares/internal/wire"
@@ -26,15 +24,9 @@ func appendValue(b []byte, value any) []byte {
 	start := len(b)
 	switch value := value.(type) {
 	case string:
-		switch {
-		case value == "":
-		case strings.ContainsFunc(value, isSpecial):
+		if value != "" {
 			b = wire.AppendJSON(b, value)
-		default:
-			b = append(append(append(b, '"'), value...), '"')
 		}
-	case int:
-		b = strconv.AppendInt(b, int64(value), 10)
 	case object:
 		for i := 0; i < len(value); i += 2 {
 			named := append(append(append(b, `,"`...), value[i].(string)...), `":`...)
@@ -57,11 +49,6 @@ func appendValue(b []byte, value any) []byte {
 		b = wire.AppendJSON(b, value)
 	}
 	return b
-}
-
-// isSpecial reports whether JSON may need to escape a character.
-func isSpecial(r rune) bool {
-	return r < ' ' || r == '"' || r == '\\' || r == '\u2028' || r == '\u2029' || r == utf8.RuneError
 }
 
 // closed puts what was appended after start, each part behind a comma, between brackets.

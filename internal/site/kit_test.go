@@ -312,7 +312,7 @@ func (r *reply) lists() []string {
 // kinds are one page of each kind in the demo.
 var kinds = []string{
 	"/", "/outils", "/outils?page=2", "/outils?q=agent", "/outils/babilune", "/avis/babilune", "/alternatives/babilune", "/categories/agents",
-	"/comparatifs", "/comparatifs/mandibule-vs-escouade", "/comparer", "/comparer?outils=babilune,varlope,mandibule", "/prix", "/carte", "/tendances", "/cimetiere", "/cimetiere/helice-flux", "/docs", "/docs/outils", "/docs/donnees", "/docs/webhooks", "/donnees", "/tarifs", "/licence", "/confidentialite",
+	"/comparatifs", "/comparatifs/mandibule-vs-escouade", "/comparer", "/comparer?outils=babilune,varlope,mandibule", "/prix", "/carte", "/cimetiere", "/cimetiere/helice-flux", "/docs", "/docs/outils", "/docs/donnees", "/docs/webhooks", "/donnees", "/tarifs", "/licence", "/confidentialite",
 }
 
 func number(x float64) *float64 { return &x }

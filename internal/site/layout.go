@@ -85,8 +85,9 @@ type page struct {
 	LargeImage  bool         // Image is about this page, not a logo
 	Contact     *link        // nil for none
 	Menus       menus
-	Feed        *link // of this page alone; nil for none
-	JSONLD      any   // nil for none
+	Feed        *link  // of this page alone; nil for none
+	JSON        string // path of the record in the API; "" for none
+	JSONLD      any    // nil for none
 }
 
 // An icon is the small picture of the site in a browser's tab.

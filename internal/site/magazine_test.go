@@ -94,7 +94,7 @@ func TestThePublishersPagesAreServedListedAndLinked(t *testing.T) {
 	v, _ := openMagazine(t, magazine())
 	v.get("/a-propos").ok().says(
 		"<h1>À propos</h1>", `<meta name="description" content="Qui nous sommes">`, `<link rel="canonical" href="https://essai.example/a-propos">`,
-		`<link rel="alternate" type="text/markdown" href="/a-propos.md"`, `<img src="/media/`+hashOf("d")+`.jpg" alt="Le bureau" width="2000" height="1000" fetchpriority="high"`, "<figcaption>Notre bureau</figcaption>",
+		`<link rel="alternate" type="text/markdown" href="/a-propos.md"`, `<img src="/media/`+hashOf("d")+`.jpg" alt="Le bureau" width="2000" height="1000" loading="lazy"`, "<figcaption>Notre bureau</figcaption>",
 	)
 	v.get("/methode").ok().says(`<meta property="og:image" content="https://essai.example/media/`+hashOf("d")+`.jpg">`, `<meta name="twitter:card" content="summary_large_image">`, `<meta name="description" content="Trois jours`, "Parfois quatre.")
 	v.get("/mentions-legales").ok().says(`<a href="/outils/abeille">Abeille</a>`)
@@ -186,9 +186,9 @@ func TestAScoreWithoutADateOfTestSaysNothingOfTests(t *testing.T) {
 	c := small()
 	c.Tools[1].TestedAt = "2026-05-01"
 	v := open(t, c)
-	v.get("/outils/abeille").ok().saysNot("après essai", "pas encore", "Testé")
-	v.get("/outils/bourdon").ok().says("sur 10, après essai", "1er\u00a0mai 2026")
-	v.get("/outils/cigale").ok().says("<dt>Testé</dt><dd>pas encore</dd>").saysNot("—</span><span", "après essai")
+	v.get("/outils/abeille").ok().saysNot("pas encore", "Testé")
+	v.get("/outils/bourdon").ok().says("Testé le 1er\u00a0mai 2026")
+	v.get("/outils/cigale").ok().says("<dt>Testé</dt><dd>pas encore</dd>").saysNot("—</span><span")
 }
 
 func TestAChartBreaksWhereTheUnitChanges(t *testing.T) {

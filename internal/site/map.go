@@ -122,11 +122,8 @@ func (f *filters) pricing() catalog.Pricing {
 }
 
 func (s *Site) renderMap(r *request, f *filters, m *market.Map, first string) *response {
-	data := mapPage{Filters: f, Total: m.Len(), Plot: chart.NewPlot(m, false), Unscored: len(m.Unscored)}
-	for _, p := range m.Frontier() {
-		if len(data.Frontier) < mapFrontier {
-			data.Frontier = append(data.Frontier, r.mapRow(p.Tool, &p))
-		}
+	data := mapPage{
+		Filters: f, Total: m.Len(), Plot: chart.NewPlot(m, false), Frontier: r.frontierRows(m), Unscored: len(m.Unscored),
 	}
 	if data.Plot != nil {
 		data.IsMixed = slices.ContainsFunc(m.Points, func(p market.Point) bool { return p.Tool.Category != m.Points[0].Tool.Category })
@@ -176,6 +173,12 @@ func (v *view) mapRow(t *catalog.Tool, p *market.Point) mapRow {
 		row.Each, row.Frontier = chart.Each(t.Price), p.Frontier
 	}
 	return row
+}
+
+// frontierRows returns the rows of the tools that no other beats, the cheapest first.
+func (v *view) frontierRows(m *market.Map) []mapRow {
+	frontier := m.Frontier()
+	return each(frontier[:min(len(frontier), mapFrontier)], func(p market.Point) mapRow { return v.mapRow(p.Tool, &p) })
 }
 
 // markRows returns the rows of marks, the best score first.

@@ -220,8 +220,6 @@ func TestACategoryBeginsWithThreeAnswers(t *testing.T) {
 	}{
 		{"as it is", func(*catalog.Catalog) {}, []string{
 			"2,5\u00a0points de plus que Bourdon, le deuxième, pour 10\u00a0€ par mois.",
-			"Aucun autre n’approche la note d’Abeille pour moins cher.",
-			"Aucun outil noté de la catégorie n’est gratuit.", "Un outil n’y est pas, faute de note ou de prix par mois.",
 		}},
 		{"a free tool that is nearly as good", func(c *catalog.Catalog) { c.Tools[2].Score = number(7.5) }, []string{
 			"1,0\u00a0point de plus que Cigale", "Gratuit, pour 1,0\u00a0point de moins qu’Abeille, qui coûte 10\u00a0€ par mois.", "1,0\u00a0point de moins qu’Abeille, sans rien payer.",
@@ -233,13 +231,12 @@ func TestACategoryBeginsWithThreeAnswers(t *testing.T) {
 			c.Tools[0].PriceDisplay, c.Tools[1].Score, c.Tools[1].Price = "11 $/mois", number(8), "60 €/an"
 		}, []string{"5\u00a0€ par mois au lieu d’environ 10\u00a0€\u00a0:"}},
 		{"a free winner", func(c *catalog.Catalog) { c.Tools[2].Score = number(9) }, []string{
-			"0,5\u00a0point de plus qu’Abeille, le deuxième, et gratuit.", "Le mieux noté est gratuit\u00a0: aucun prix ne fait mieux.", "Rien n’est mieux noté dans la catégorie, même en payant.",
+			"0,5\u00a0point de plus qu’Abeille, le deuxième, et gratuit.", "Rien n’est mieux noté dans la catégorie, même en payant.",
 		}},
-		{"equal scores", func(c *catalog.Catalog) { c.Tools[1].Score = number(8.5) }, []string{"À égalité avec Bourdon, mais moins cher (10\u00a0€ par mois)."}},
-		{"equal scores and prices", func(c *catalog.Catalog) { c.Tools[1].Score, c.Tools[1].Price = number(8.5), "120 €/an" }, []string{"À égalité avec Bourdon, au même prix."}},
+		{"equal scores", func(c *catalog.Catalog) { c.Tools[1].Score = number(8.5) }, []string{"À égalité avec Bourdon, pour 10\u00a0€ par mois."}},
 		{"many equal scores", func(c *catalog.Catalog) {
 			c.Tools[1].Score, c.Tools[2].Score, c.Tools[2].Price = number(8.5), number(8.5), "20 €/mois"
-		}, []string{"À égalité avec Bourdon et 1\u00a0autre, mais moins cher (10\u00a0€ par mois)."}},
+		}, []string{"À égalité avec Bourdon et 1\u00a0autre, pour 10\u00a0€ par mois."}},
 		{"a much cheaper tool", func(c *catalog.Catalog) { c.Tools[0].Price = "100 000 €/mois" }, []string{
 			"14,50\u00a0€ par mois au lieu de 100\u202f000\u00a0€\u00a0: le mieux noté de ceux qui coûtent deux fois moins, ou mieux (2,5\u00a0points de moins qu’Abeille).",
 		}},
@@ -251,9 +248,9 @@ func TestACategoryBeginsWithThreeAnswers(t *testing.T) {
 		}},
 		{"the only score", func(c *catalog.Catalog) { c.Tools[1].Score, c.Comparisons = nil, nil }, []string{"Le seul outil noté de la catégorie, pour 10\u00a0€ par mois."}},
 		{"prices that depend on use", func(c *catalog.Catalog) { c.Tools[0].Price, c.Tools[1].Price = "1 €/minute", "2 €/minute" }, []string{
-			"2,5\u00a0points de plus que Bourdon, le deuxième, pour 1\u00a0€/minute.", "Aucun prix de la catégorie n’est un prix par mois\u00a0: rien ne se compare.",
+			"2,5\u00a0points de plus que Bourdon, le deuxième, pour 1\u00a0€/minute.",
 		}},
-		{"no score", func(c *catalog.Catalog) { c.Tools[0].Score, c.Tools[1].Score, c.Comparisons = nil, nil, nil }, []string{"Aucun outil de la catégorie n’a encore de note"}},
+		{"no score", func(c *catalog.Catalog) { c.Tools[0].Score, c.Tools[1].Score, c.Comparisons = nil, nil, nil }, []string{"Le classement"}},
 		{"no tool", func(c *catalog.Catalog) { c.Tools, c.Comparisons = c.Tools[3:], nil }, []string{"Aucun outil pour l’instant."}},
 	} {
 		r := answers(test.change).says(test.says...)
@@ -294,114 +291,88 @@ func TestOneMapIsIndexed(t *testing.T) {
 	v.get("/carte.md?category=bavardage").movesTo("/carte.md?category=chat")
 }
 
-var (
-	namePattern = regexp.MustCompile(`<a( class="best")? href="/outils/([^"]+)" aria-label="[^"]+"(?: data-tools="[^"]+")?(?: transform="translate\(([^)]+)\)")?><circle cx="([^"]+)%" cy="([^"]+)%" r="([^"]+)"/><circle class="hit"[^>]*><text class="([^"]*)" x="[^"]+" y="[^"]+" dx="([^"]+)" dy="([^"]+)">([^<]+)<`)
-	stepPattern = regexp.MustCompile(`<line class="plot-step" x1="([^"]+)%" y1="([^"]+)%" x2="([^"]+)%" y2="([^"]+)%"/>`)
-)
+var namePattern = regexp.MustCompile(`<a( class="best")? href="/outils/([^"]+)" aria-label="[^"]+"(?: data-tools="[^"]+")?(?: transform="translate\(([^)]+)\)")?><circle cx="([^"]+)%" cy="([^"]+)%" r="([^"]+)"/><circle class="hit"[^>]*><text class="([^"]*)" x="[^"]+" y="[^"]+" dx="([^"]+)" dy="([^"]+)">([^<]+)<`)
 
 // A box is a rectangle of a drawing.
 type box struct{ left, top, right, bottom float64 }
 
-func (b box) gap(o box) float64 {
-	return math.Hypot(max(0, b.left-o.right, o.left-b.right), max(0, b.top-o.bottom, o.top-b.bottom))
+func (b box) touches(o box) bool {
+	return b.left < o.right && o.left < b.right && b.top < o.bottom && o.top < b.bottom
 }
 
-// A plotted mark is a circle with its name, which may be hidden.
+// A plotted mark of the frontier is a circle, with a name if that is always shown.
 type plotted struct {
 	slug         string
-	best, named  bool
-	x, y, radius float64
-	name         box
+	circle, name box
 }
 
-// plotted reads a drawing of a size in pixels.
-func (r *reply) plotted(of string, width, height float64) (marks []plotted, steps []box) {
+// frontier reads the frontier of a drawing of a size in pixels; no other mark has a name that is always shown.
+func (r *reply) frontier(of string, width, height float64) (marks []plotted) {
 	r.t.Helper()
-	float := func(s string) float64 {
-		if s == "" {
-			return 0
+	for _, m := range namePattern.FindAllStringSubmatch(r.drawing(of), -1) {
+		var number [10]float64
+		for _, i := range []int{3, 4, 5, 6, 8, 9} {
+			number[i], _ = strconv.ParseFloat(m[i], 64) // 0 for no translation
 		}
-		x, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			r.t.Fatal(err)
+		x, y, radius, class := number[4]/100*width+number[3], number[5]/100*height, number[6], strings.Fields(m[7])
+		p := plotted{slug: m[2], circle: box{x - radius, y - radius, x + radius, y + radius}}
+		if slices.Contains(class, "named") {
+			left, long := x+number[8], chart.TextWidth(html.UnescapeString(m[10]))
+			if slices.Contains(class, "end") {
+				left -= long
+			}
+			p.name = box{left, y + number[9] - 10, left + long, y + number[9] + 3}
 		}
-		return x
-	}
-	picture := r.drawing(of)
-	for _, m := range namePattern.FindAllStringSubmatch(picture, -1) {
-		p := plotted{slug: m[2], best: m[1] != "", x: float(m[4])/100*width + float(m[3]), y: float(m[5]) / 100 * height, radius: float(m[6])}
-		class := strings.Fields(m[7])
-		p.named = slices.Contains(class, "named")
-		left, long := p.x+float(m[8]), chart.TextWidth(html.UnescapeString(m[10]))
-		switch {
-		case slices.Contains(class, "end"):
-			left -= long
-		case slices.Contains(class, "mid"):
-			left -= long / 2
+		if m[1] != "" {
+			marks = append(marks, p)
+		} else if p.name != (box{}) {
+			r.t.Errorf("%s, %s: %s is named, and not on the frontier", r.what, of, p.slug)
 		}
-		p.name = box{left, p.y + float(m[9]) - 10, left + long, p.y + float(m[9]) + 3}
-		marks = append(marks, p)
 	}
-	for _, m := range stepPattern.FindAllStringSubmatch(picture, -1) {
-		x1, y1, x2, y2 := float(m[1])/100*width, float(m[2])/100*height, float(m[3])/100*width, float(m[4])/100*height
-		steps = append(steps, box{x1, min(y1, y2), x2, max(y1, y2)})
-	}
-	return marks, steps
+	return marks
 }
 
-func TestANameOfTheMapStandsAloneBesideItsMark(t *testing.T) {
+func TestANameOfTheMapTouchesNoOtherAndNoMarkOfTheFrontier(t *testing.T) {
 	c := synthetic.Catalog(2000, 1)
 	many, few := open(t, c), openDemo(t)
 	pages := []*reply{many.get("/carte?category=_toutes").ok(), few.get("/carte").ok()}
 	for i := range c.Categories {
 		pages = append(pages, many.get("/categories/"+c.Categories[i].Slug).ok())
 	}
-	names, wholeFrontier := 0, 0
+	names := 0
 	for _, page := range pages {
 		heights := map[string]float64{"narrow": 416, "wide": 512}
 		if strings.Contains(page.what, "categories") {
 			heights = map[string]float64{"narrow": 272, "wide": 296}
 		}
-		for of, widths := range map[string][]float64{"narrow": {240, 252, 300, 330, 400, 520, 670}, "wide": {660, 750, 900, 1068}} {
+		for of, widths := range map[string][]float64{"narrow": {240, 300, 400, 670}, "wide": {660, 900, 1068}} {
 			for _, width := range widths {
-				marks, steps := page.plotted(of, width, heights[of])
+				marks := page.frontier(of, width, heights[of])
 				if len(marks) == 0 {
-					t.Fatalf("%s has no marks", page.what)
+					t.Fatalf("%s has no frontier", page.what)
 				}
 				for i, m := range marks {
-					if m.best && of == "wide" && width == 660 { // named on the map, in the list or below the picture
-						wholeFrontier++
-						if !m.named && strings.Count(page.body, `<a href="/outils/`+m.slug+`">`) == 0 {
-							t.Errorf("%s: %s is on the frontier, and not named", page.what, m.slug)
-						}
+					if !strings.Contains(page.body, `<a href="/outils/`+m.slug+`">`) {
+						t.Errorf("%s: %s is on the frontier, and not named beside the picture", page.what, m.slug)
 					}
-					if !m.named {
+					if m.name == (box{}) {
 						continue
 					}
 					names++
 					where := fmt.Sprintf("%s, %s, %g pixels: the name of %s", page.what, of, width, m.slug)
-					own := m.name.gap(box{m.x, m.y, m.x, m.y}) - m.radius
-					for k, o := range marks {
-						if k == i {
-							continue
-						}
-						if away := m.name.gap(box{o.x, o.y, o.x, o.y}) - o.radius; away <= max(own, 0) {
-							t.Errorf("%s is %.1f pixels from its mark, %.1f from that of %s", where, own, away, o.slug)
-						}
-						if o.named && m.name.gap(o.name) == 0 {
-							t.Errorf("%s touches that of %s", where, o.slug)
-						}
+					if m.name.left < -4 || m.name.right > width+8 {
+						t.Errorf("%s leaves the picture", where)
 					}
-					for _, line := range steps {
-						if m.name.gap(line) < 1 {
-							t.Errorf("%s touches the line", where)
+					for k, o := range marks {
+						if k != i && (m.name.touches(o.circle) || m.name.touches(o.name)) {
+							t.Errorf("%s touches %s", where, o.slug)
 						}
 					}
 				}
 			}
 		}
 	}
-	if names < 300 || wholeFrontier < 20 {
-		t.Errorf("%d names and %d tools of frontiers were seen", names, wholeFrontier)
+	if names < 60 {
+		t.Errorf("only %d names were seen", names)
 	}
 }

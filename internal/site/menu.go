@@ -28,7 +28,6 @@ var product = menus{
 	},
 	Footer: []link{
 		{comparePath, "Comparer des outils"},
-		{trendsPath, "Tendances"},
 		{upcomingPath, "À venir"},
 		{"/docs", "Documentation de l’API"},
 		{datasetPath, "Données à télécharger"},

@@ -333,14 +333,14 @@ func TestANewVersionIsShownAtOnce(t *testing.T) {
 
 func TestAnEmptyCatalogueHasPagesToo(t *testing.T) {
 	v := open(t, &catalog.Catalog{Name: "Vide", URL: "https://vide.example"})
-	for _, path := range []string{"/", "/outils", "/outils?q=a", "/outils?q=a&sort=name_asc", "/comparatifs", "/prix", "/carte", "/carte.md", "/tendances", "/tendances.md", "/cimetiere", "/docs", "/docs/webhooks", "/donnees", "/tarifs", "/licence", "/confidentialite", "/sitemap.xml", "/robots.txt", "/flux.atom", "/llms.txt", "/outils.md", "/comparatifs.md", "/prix.md", "/cimetiere.md", "/docs.md"} {
+	for _, path := range []string{"/", "/outils", "/outils?q=a", "/outils?q=a&sort=name_asc", "/comparatifs", "/prix", "/carte", "/carte.md", "/cimetiere", "/docs", "/docs/webhooks", "/donnees", "/tarifs", "/licence", "/confidentialite", "/sitemap.xml", "/robots.txt", "/flux.atom", "/llms.txt", "/outils.md", "/comparatifs.md", "/prix.md", "/cimetiere.md", "/docs.md"} {
 		v.get(path).ok()
 	}
 	// Before the first publication there is no date to show.
 	v.show(snapshot.Empty("Vide", "https://vide.example"))
 	for path, words := range map[string]string{
-		"/": "<dt>note moyenne</dt><dd>—</dd>", "/outils": "Le catalogue est encore vide.", "/comparatifs": "Nous n’avons encore publié aucun comparatif.",
-		"/prix": "Le catalogue est encore vide.", "/carte": "Le catalogue est encore vide.", "/carte.md": "Aucun outil.", "/tendances": "Le catalogue est encore vide.", "/tendances.md": "Le catalogue est encore vide.", "/cimetiere": "Aucun outil n’a encore disparu.", "/outils.md": "0\u00a0outil.", "/prix.md": "0\u00a0outil, par nom", "/llms.txt": "En français.\n",
+		"/": "Le catalogue est encore vide.", "/outils": "Le catalogue est encore vide.", "/comparatifs": "Nous n’avons encore publié aucun comparatif.",
+		"/prix": "Le catalogue est encore vide.", "/carte": "Le catalogue est encore vide.", "/carte.md": "Aucun outil.", "/cimetiere": "Aucun outil n’a encore disparu.", "/outils.md": "0\u00a0outil.", "/prix.md": "0\u00a0outil, par nom", "/llms.txt": "En français.\n",
 	} {
 		v.get(path).ok().says(words).saysNot("1970", "<ol class=\"changes\">", "| Outil |")
 	}

@@ -18,12 +18,12 @@ import (
 // A pick answers a question about a category with one of its tools, and says why.
 type pick struct {
 	Question string
-	toolRow  // empty if there is no such tool
-	Why      string
+	toolRow
+	Why string
 }
 
-// picks answers the three questions about a category: the best score, the best value and
-// the best free tool. It returns nil if no tool has a score.
+// picks answers the three questions about a category that have an answer: the best score, the best value and
+// the best free tool.
 func (v *view) picks(m *market.Map) []pick {
 	best, next, equal := m.BestScore()
 	if best == nil {
@@ -32,13 +32,9 @@ func (v *view) picks(m *market.Map) []pick {
 	list := []pick{{"La meilleure note", v.row(best), whyBest(best, next, equal)}}
 	if value := m.BestValue(); value != nil {
 		list = append(list, pick{"Le meilleur rapport", v.row(value.Tool), whyValue(value, m)})
-	} else {
-		list = append(list, pick{Question: "Le meilleur rapport", Why: whyNoValue(best, m)})
 	}
 	if free := m.BestFree(); free != nil {
 		list = append(list, pick{"Le meilleur gratuit", v.row(free.Tool), whyFree(free, best)})
-	} else {
-		list = append(list, pick{Question: "Le meilleur gratuit", Why: "Aucun outil noté de la catégorie n’est gratuit."})
 	}
 	return list
 }
@@ -76,7 +72,7 @@ func whyUsage(best, next *catalog.Tool) string {
 	case next == nil:
 		return "Le seul outil noté pour cet usage" + priced(best) + "."
 	case *best.Score == *next.Score:
-		return "À égalité avec " + next.Name + ", " + tieBreak(best, next) + "."
+		return "À égalité avec " + next.Name + priced(best) + "."
 	}
 	return points(*best.Score-*next.Score) + " de plus " + than(next.Name) + priced(best) + "."
 }
@@ -86,25 +82,11 @@ func whyBest(best, next *catalog.Tool, equal int) string {
 	case next == nil:
 		return "Le seul outil noté de la catégorie" + priced(best) + "."
 	case equal > 1:
-		return "À égalité avec " + next.Name + " et " + french.Plural(equal-1, "autre", "autres") + ", " + tieBreak(best,
-			next) + "."
+		return "À égalité avec " + next.Name + " et " + french.Plural(equal-1, "autre", "autres") + priced(best) + "."
 	case equal == 1:
-		return "À égalité avec " + next.Name + ", " + tieBreak(best, next) + "."
+		return "À égalité avec " + next.Name + priced(best) + "."
 	}
 	return points(*best.Score-*next.Score) + " de plus " + than(next.Name) + ", le deuxième" + priced(best) + "."
-}
-
-// tieBreak says why one of two tools with the same score comes first.
-func tieBreak(best, next *catalog.Tool) string {
-	a, ok := catalog.Monthly(best.Pricing, best.Price)
-	b, both := catalog.Monthly(next.Pricing, next.Price)
-	switch {
-	case !ok || !both:
-		return "mais les prix ne se comparent pas"
-	case a == b:
-		return "au même prix"
-	}
-	return "mais moins cher (" + chart.PerMonth(best) + ")"
 }
 
 func whyValue(value *market.Point, m *market.Map) string {
@@ -128,19 +110,6 @@ func whyValue(value *market.Point, m *market.Map) string {
 		why = "le mieux noté de ceux qui coûtent deux fois moins, ou mieux"
 	}
 	return price + " au lieu " + of(instead) + "\u00a0: " + why + " (" + less + ")."
-}
-
-// whyNoValue says why no tool is the best value.
-func whyNoValue(best *catalog.Tool, m *market.Map) string {
-	switch {
-	case len(m.Points) == 0:
-		return "Aucun prix de la catégorie n’est un prix par mois\u00a0: rien ne se compare."
-	case len(m.Points) == 1:
-		return "Aucun autre outil noté n’a un prix par mois\u00a0: rien ne se compare."
-	case catalog.IsFree(best.Price) && catalog.IsPublic(best.Pricing, best.Price):
-		return "Le mieux noté est gratuit\u00a0: aucun prix ne fait mieux."
-	}
-	return "Aucun autre n’approche la note " + of(best.Name) + " pour moins cher."
 }
 
 func whyFree(free *market.Point, best *catalog.Tool) string {

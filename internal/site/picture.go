@@ -1,8 +1,6 @@
 package site
 
 import (
-	"bytes"
-	"slices"
 	"strconv"
 
 	"palmares/internal/catalog"
@@ -15,6 +13,7 @@ type img struct {
 	Src, Srcset   string
 	Sizes         string // the width on the page, in CSS
 	Width, Height int
+	IsLazy        bool // it is loaded once it is near
 }
 
 // widths are those of pictures on a page: that of the window less its margins on small screens.
@@ -23,6 +22,7 @@ var widths = map[string]string{
 	"page":    "(min-width: 46rem) 42rem, 94vw", // as wide as the text
 	"column":  "(min-width: 79rem) 46rem, (min-width: 60rem) 58vw, 94vw",
 	"feature": "(min-width: 79rem) 28rem, (min-width: 60rem) 36vw, 94vw",
+	"card":    "(min-width: 79rem) 28rem, (min-width: 60rem) 36vw, 94vw", // of a list
 }
 
 // logoWidth is the width of a logo in a list, in CSS pixels.
@@ -35,7 +35,7 @@ func (v *view) Picture(path, width string) *img {
 	if !ok {
 		return nil
 	}
-	i := &img{Src: markdown.MediaPath(p.Hash, p.Ext), Width: p.Width, Height: p.Height}
+	i := &img{Src: markdown.MediaPath(p.Hash, p.Ext), Width: p.Width, Height: p.Height, IsLazy: width == "card"}
 	if len(p.Variants) > 0 {
 		i.Sizes = widths[width]
 		for _, small := range p.Variants {
@@ -111,18 +111,4 @@ func (v *view) sharedURL(path string) string {
 		return image.URL
 	}
 	return ""
-}
-
-// loadFirst lets browsers load the first picture of a page at once, and before others: it is often
-// the largest thing to see. Logos, which begin with their class, stay as they are.
-func loadFirst(page []byte) []byte {
-	at := bytes.Index(page, []byte(`<img src="`))
-	if at < 0 {
-		return page
-	}
-	const lazy, first = ` loading="lazy"`, ` fetchpriority="high"`
-	if i := bytes.Index(page[at:], []byte(lazy)); i >= 0 {
-		page = slices.Replace(page, at+i, at+i+len(lazy), []byte(first)...)
-	}
-	return page
 }

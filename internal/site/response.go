@@ -143,7 +143,7 @@ func render(r *request, name string, p page, of any) *response {
 	if err := templates().ExecuteTemplate(b, name+".html", &p); err != nil {
 		panic(err)
 	}
-	return newResponse(htmlType, loadFirst(bytes.Clone(b.Bytes())))
+	return newResponse(htmlType, bytes.Clone(b.Bytes()))
 }
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}

@@ -44,7 +44,6 @@ func New(cfg Config) *Site {
 	s.handleList(comparePath, s.compare)
 	s.handleList("/prix", s.listPrices)
 	s.handleList("/carte", s.showMap)
-	s.handleBoth("/tendances", s.showTrends)
 	s.handleList("/cimetiere", s.listRetired)
 	s.handle(catalog.RetiredKind.Address+"{slug}", s.showRetired)
 	s.handleBoth(upcomingPath, s.upcoming)
@@ -65,15 +64,10 @@ func New(cfg Config) *Site {
 	s.handle("/robots.txt", s.robots)
 	s.handle("/sitemap.xml", s.sitemap)
 	s.handle("/static/{file}", s.asset)
-	s.handle("/site.webmanifest", s.manifest)
-	s.handle("/opensearch.xml", s.openSearch)
 	s.handle("/.well-known/security.txt", s.securityContact)
 	s.handle("/.well-known/tdmrep.json", s.mining)
 	s.handlePicture("/favicon.ico", s.icon)
 	s.handlePicture("/apple-touch-icon.png", s.icon)
-	for _, path := range manifestIcons {
-		s.handlePicture(path, s.icon)
-	}
 	s.handlePicture("/media/{file}", s.media)
 	s.handlePicture("/media/{folder}/{file}", s.shareCard)
 	s.handle("/{slug}", s.showPage)

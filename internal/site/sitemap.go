@@ -15,7 +15,7 @@ const maxURLs = 50_000
 
 // fixedPages are the pages that every catalogue has.
 var fixedPages = []string{
-	"/", "/outils", "/comparatifs", "/prix", mapPath, trendsPath, upcomingPath, "/cimetiere", "/docs",
+	"/", "/outils", "/comparatifs", "/prix", mapPath, upcomingPath, "/cimetiere", "/docs",
 	"/docs/outils", "/docs/comparatifs", "/docs/prix", "/docs/cimetiere", "/docs/categories", "/docs/statistiques",
 	"/docs/embeddings", "/docs/description", "/docs/erreurs", "/docs/en-tetes", assistantsPath,
 	"/tarifs", "/licence", "/confidentialite",

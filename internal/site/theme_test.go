@@ -15,14 +15,13 @@ import (
 var everyKind = []string{
 	"/", "/outils", "/outils.md", "/outils/abeille", "/outils/abeille.md", "/outils/bourdon", "/avis/abeille", "/avis/abeille.md", "/alternatives/abeille",
 	"/alternatives/abeille.md", "/categories/chat", "/comparatifs", "/comparatifs/abeille-vs-bourdon", "/comparatifs/abeille-vs-bourdon.md",
-	"/comparer?outils=abeille,bourdon", "/comparer.md?outils=abeille,bourdon", "/prix", "/carte", "/tendances", "/flux.atom", "/llms.txt",
+	"/comparer?outils=abeille,bourdon", "/comparer.md?outils=abeille,bourdon", "/prix", "/carte", "/flux.atom", "/llms.txt",
 }
 
 func TestAThemeColoursPagesIconsAndPictures(t *testing.T) {
 	c := small()
 	v := open(t, c)
 	plain := v.get("/outils/abeille").ok().saysNot("theme")
-	v.get("/site.webmanifest").ok().says(`"theme_color":"#fbfaf6"`)
 
 	red := color.RGBA{0x7a, 0x1f, 0x3d, 0xff}
 	c.Settings.Theme = []catalog.Theme{{Accent: "#7a1f3d", AccentDark: "#e08aa5", Font: catalog.FontSans}}
@@ -41,7 +40,6 @@ func TestAThemeColoursPagesIconsAndPictures(t *testing.T) {
 	const year = "public, max-age=31536000, immutable"
 	v.get(sheet).ok().is("Cache-Control", year).is("Content-Type", "text/css; charset=utf-8").says("--accent:#7a1f3d", "--accent:#e08aa5", "--serif:var(--sans)")
 	v.get(icon).ok().is("Cache-Control", year).is("Content-Type", "image/svg+xml").says("g{color:#7a1f3d}", "g{color:#e08aa5}")
-	v.get("/site.webmanifest").ok().says(`"theme_color":"#7a1f3d"`)
 	for _, path := range []string{find(`property="og:image" content="https://essai.example([^"]+)"`), "/apple-touch-icon.png"} {
 		img, err := png.Decode(bytes.NewReader([]byte(v.get(path).ok().body)))
 		if err != nil {

@@ -47,7 +47,7 @@ func (s *Site) showTool(r *request) (*response, error) {
 	p := s.page(r, markdown.NoBreak(cmp.Or(t.TitleTag, t.Name+" : note, prix et fiche")),
 		markdown.NoBreak(cmp.Or(t.Description, t.Name+" : "+t.Tagline)), "/outils/"+t.Slug)
 	p.Canonical = r.snap.Catalog.CanonicalURLOf(t)
-	p.Draft, p.Feed = row.Draft, feedOf("/outils/"+t.Slug, t.Name)
+	p.Draft, p.Feed, p.JSON = row.Draft, feedOf("/outils/"+t.Slug, t.Name), "/api/v1/tools/"+t.Slug
 	p.share(cmp.Or(r.shared(t.Image), r.sharedCard("outils", t.Slug)))
 	p.JSONLD = []object{
 		append(inContext(r.jsonldTool(t)), "review", r.jsonldReview(t, nil)),
@@ -66,25 +66,25 @@ func (t *toolRow) Chart() *chart.Chart {
 	return chart.OfPrice(t.Tool, t.view.snap.UpdatedAt, chart.Large)
 }
 
-// Figures returns the three measures of a tool.
-func (t *toolRow) Figures() []bar {
-	w, hint := &t.view.words, "sur 10"
-	if t.Tool.TestedAt != "" {
-		hint = "sur 10, après essai"
+// Figures returns the measures of a tool besides its score.
+func (t *toolRow) Figures() (list []bar) {
+	w := &t.view.words
+	if x := t.Tool.Verifiability; x != nil {
+		hint := ""
+		if w.own.Verifiability == "" {
+			hint = "ce que l’éditeur affirme se contrôle-t-il\u202f?"
+		}
+		list = append(list, newBar(w.figures["verifiability"], x, hint))
 	}
-	verifiability, obsolescence := "ce que l’éditeur affirme se contrôle-t-il\u202f?", "le risque d’être dépassé\u202f; "+lessIsBetter
-	if w.own.Verifiability != "" {
-		verifiability = ""
+	if x := t.Tool.Obsolescence; x != nil {
+		hint := lessIsBetter
+		if w.own.Obsolescence == "" {
+			hint = "le risque d’être dépassé\u202f; " + lessIsBetter
+		}
+		risk := newBar(w.figures["obsolescence"], x, hint)
+		risk.Risk = true
+		list = append(list, risk)
 	}
-	if w.own.Obsolescence != "" {
-		obsolescence = lessIsBetter
-	}
-	list := []bar{
-		newBar("Note", t.Tool.Score, hint),
-		newBar(w.figures["verifiability"], t.Tool.Verifiability, verifiability),
-		newBar(w.figures["obsolescence"], t.Tool.Obsolescence, obsolescence),
-	}
-	list[2].Risk = true
 	return list
 }
 
@@ -122,9 +122,6 @@ func newSource(raw string) source {
 	}
 	return source{Text: raw}
 }
-
-// excerpt returns the first paragraph of a review.
-func excerpt(body string) string { return markdown.NoBreak(markdown.Excerpt(body)) }
 
 // minutes returns how long a text takes to read at 230 words a minute, rounded up.
 func minutes(body string) int {

@@ -68,9 +68,6 @@ func shownPrice(t *catalog.Tool) string {
 // Byline returns the authors.
 func (t *toolRow) Byline() signature { return t.view.Byline(t.Tool.Authors) }
 
-// Row returns the row of a tool, for templates.
-func (v *view) Row(t *catalog.Tool) toolRow { return v.row(t) }
-
 func (v *view) rows(ids []int32) []toolRow {
 	return each(ids, func(i int32) toolRow { return v.row(v.snap.Catalog.Tools[i]) })
 }

@@ -46,9 +46,8 @@ type view struct {
 	facets  func() *facets
 	maps    func() *market.Maps
 	medians func() map[[2]string]catalog.Value // of criteria, by category and criterion
-	trends  func() *market.Trends
-	ended   func() map[string]bool   // see endedPages
-	works   func() map[string][]work // by author, see allWorks
+	ended   func() map[string]bool             // see endedPages
+	works   func() map[string][]work           // by author, see allWorks
 
 	announced func() []announcement
 }
@@ -132,7 +131,6 @@ func newView(snap *snapshot.Snapshot, demo bool) *view {
 	v.ended = sync.OnceValue(v.endedPages)
 	v.works = sync.OnceValue(v.allWorks)
 	v.parts = sync.OnceValue(v.countParts)
-	v.trends = sync.OnceValue(func() *market.Trends { return market.NewTrends(snap.Catalog, snap.UpdatedAt) })
 	v.facets = sync.OnceValue(v.newFacets)
 	v.maps = sync.OnceValue(func() *market.Maps { return market.NewMaps(snap.Catalog) })
 	v.medians = sync.OnceValue(func() map[[2]string]catalog.Value { return newMedians(snap.Catalog) })

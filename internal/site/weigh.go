@@ -16,18 +16,17 @@ import (
 	"palmares/internal/web"
 )
 
-// What is read of the parameters of a category, and how much of a ranking is shown unfolded.
+// What is read of the parameters of a category.
 const (
 	maxWishes    = 2000 // bytes
 	maxRefusals  = 3
-	rankedFirst  = 10
 	widestSlider = 10 // unless a weight is larger
 )
 
 // wishes are what the parameters of a category page ask for.
 type wishes struct {
 	weights  []float64 // of the criteria of the category, in their order; nil for none
-	sort     string    // of the table: a column, after "-" from the other end; "" for the score, or the weights
+	sort     string    // of the table: a column; "" for the score, or the weights
 	problems []string
 	isNormal bool // the parameters are written as address writes them
 }
@@ -73,9 +72,9 @@ func readWishes(query string, c *catalog.Category) *wishes {
 	if len(weights) > 0 && len(w.problems) == 0 {
 		w.weights = weightsOf(c, func(slug string) float64 { return weights[slug] })
 	}
-	switch column, sort := strings.TrimPrefix(given.Get("tri"), "-"), given.Get("tri"); {
+	switch sort := given.Get("tri"); {
 	case sort == "" || sort == byScore && w.weights == nil:
-	case column == byName, column == byScore, column == byPrice, c.Criterion(column) != nil:
+	case sort == byName, sort == byScore, sort == byPrice, c.Criterion(sort) != nil:
 		w.sort = sort
 	default:
 		w.refuse("Ce tri n’existe pas\u00a0: choisissez une colonne du tableau.")
@@ -159,8 +158,6 @@ type weighing struct {
 	Said     string
 	Fields   []weightField
 	Profiles []weightProfile
-	Ranked   []rankedTool
-	Next     []rankedTool // that follow, folded
 }
 
 // A weightField is the control of a criterion.
@@ -175,16 +172,8 @@ type weightProfile struct {
 	Current     bool
 }
 
-// A rankedTool is a tool with what it is worth by the weights.
-type rankedTool struct {
-	toolRow
-	Value   string // out of ten; "" if nothing was measured
-	Width   int    // in percent
-	Missing string // the criteria with a weight that were not measured
-}
-
-// weighing returns nil for a category without criteria.
-func (v *view) weighing(c *catalog.Category, w *wishes, ranking []candidate) *weighing {
+// newWeighing returns nil for a category without criteria.
+func newWeighing(c *catalog.Category, w *wishes) *weighing {
 	if len(c.Criteria) == 0 {
 		return nil
 	}
@@ -212,29 +201,7 @@ func (v *view) weighing(c *catalog.Category, w *wishes, ranking []candidate) *we
 			})
 		}
 	}
-	for i, one := range ranking {
-		ranked := rankedTool{toolRow: v.row(one.tool), Missing: w.missing(c, one.tool)}
-		if one.has {
-			ranked.Value, ranked.Width = strings.Replace(strconv.FormatFloat(10*one.figure, 'f', 2, 64), ".", ",", 1), int(math.Round(100*one.figure))
-		}
-		if i < rankedFirst {
-			g.Ranked = append(g.Ranked, ranked)
-		} else {
-			g.Next = append(g.Next, ranked)
-		}
-	}
 	return g
-}
-
-// missing names the criteria with a weight that a tool has no value of.
-func (w *wishes) missing(c *catalog.Category, t *catalog.Tool) string {
-	var labels []string
-	for i := range c.Criteria {
-		if _, ok := t.Criteria.Of(c.Criteria[i].Slug); !ok && w.weights[i] > 0 {
-			labels = append(labels, markdown.NoBreak(c.Criteria[i].Label))
-		}
-	}
-	return strings.Join(labels, ", ")
 }
 
 // worth returns the mean of the places of a tool by the criteria that it has values of, each with its
@@ -253,22 +220,14 @@ func (w *wishes) worth(c *catalog.Category, t *catalog.Tool) (mean float64, has 
 	return math.Round(sum/total*1e9) / 1e9, true // what differs by less is equal
 }
 
-// A candidate is a tool with the figure that it is ranked by.
+// A candidate is a tool with the figure that it is ranked by: the lowest of all if it has none.
 type candidate struct {
 	tool   *catalog.Tool
 	figure float64
-	has    bool
 }
 
-// compare puts the higher figure first, then the higher score, then the slug, and tools without a
-// figure last.
+// compare puts the higher figure first, then the higher score, then the slug.
 func (a candidate) compare(b candidate) int {
-	if a.has != b.has {
-		if a.has {
-			return -1
-		}
-		return 1
-	}
 	score := func(t *catalog.Tool) float64 {
 		if t.Score == nil {
 			return -1
@@ -281,60 +240,76 @@ func (a candidate) compare(b candidate) int {
 
 // first returns the first tools of a category by a figure. It keeps no more than a page shows: anybody
 // can ask for any weights.
-func (v *view) first(category string, figure func(t *catalog.Tool) (float64, bool)) []candidate {
+func (v *view) first(category string, figure func(t *catalog.Tool) (float64, bool)) []*catalog.Tool {
 	var list []candidate
 	for _, i := range v.toolsOf(category, snapshot.ScoreDesc) {
-		one := candidate{tool: v.snap.Catalog.Tools[i]}
-		one.figure, one.has = figure(one.tool)
+		one := candidate{v.snap.Catalog.Tools[i], math.Inf(-1)}
+		if x, has := figure(one.tool); has {
+			one.figure = x
+		}
 		if at, _ := slices.BinarySearchFunc(list, one, candidate.compare); at < categoryTools {
 			list = slices.Insert(list, at, one)[:min(len(list)+1, categoryTools)]
 		}
 	}
-	return list
+	return each(list, func(one candidate) *catalog.Tool { return one.tool })
 }
 
 func (v *view) toolsOf(category string, sort snapshot.Sort) []int32 {
 	return v.snap.Tools(snapshot.ToolQuery{Category: category, Sort: sort}, firstItems(len(v.snap.Catalog.Tools))).IDs()
 }
 
-// A criteriaTable has the values of a category's tools, in the order of one of its columns.
+// A criteriaTable has the first tools of a category, in the order of one of its columns.
 type criteriaTable struct {
 	Columns []criteriaColumn
-	Rows    []criteriaCells
+	Rows    []criteriaRow
 }
 
-// A criteriaColumn links to the table in its order, or in the opposite one if it is in force.
+// A criteriaColumn links to the table in its order, the best first.
 type criteriaColumn struct {
 	Label, Href string
 	Sort        string // aria-sort; "" if the table has another order
 }
 
-// criteriaCells are the values of a tool. Those of criteria follow its score and price; "" was not
-// measured.
-type criteriaCells struct {
-	Slug, Name string
-	Cells      []string
+// A criteriaRow is a tool with the values of its columns after the name; "" was not measured.
+type criteriaRow struct {
+	toolRow
+	Cells []string
 }
 
-// criteriaTable returns nil if nothing was measured in the category.
-func (v *view) criteriaTable(c *catalog.Category, w *wishes, ranking []candidate) *criteriaTable {
-	tools := v.sorted(c, w, ranking)
-	if len(c.Criteria) == 0 || !slices.ContainsFunc(tools, func(t *catalog.Tool) bool { return len(t.Criteria) > 0 }) {
-		return nil
+func (v *view) criteriaTable(c *catalog.Category, w *wishes) *criteriaTable {
+	table := &criteriaTable{Columns: []criteriaColumn{w.column(c, byName, "Outil", "ascending")}}
+	if w.weights != nil {
+		table.Columns = append(table.Columns, w.column(c, "", "Selon vos poids", "descending"))
 	}
-	table := &criteriaTable{Columns: []criteriaColumn{
-		w.column(c, byName, "Outil", true), w.column(c, byScore, "Note", false), w.column(c, byPrice, "Prix", true),
-	}}
+	table.Columns = append(table.Columns,
+		w.column(c, byScore, "Note", "descending"), w.column(c, byPrice, "Prix", "ascending"))
+	tools := v.sorted(c, w)
+	var criteria []*catalog.Criterion // of which the tools have values
 	for i := range c.Criteria {
 		x := &c.Criteria[i]
-		table.Columns = append(table.Columns, w.column(c, x.Slug, markdown.NoBreak(x.Label), isLowerBetter(x)))
+		if slices.ContainsFunc(tools, func(t *catalog.Tool) bool { _, ok := t.Criteria.Of(x.Slug); return ok }) {
+			criteria = append(criteria, x)
+			direction := "descending"
+			if isLowerBetter(x) {
+				direction = "ascending"
+			}
+			table.Columns = append(table.Columns, w.column(c, x.Slug, markdown.NoBreak(x.Label), direction))
+		}
 	}
 	for _, t := range tools {
-		row := criteriaCells{Slug: t.Slug, Name: t.Name, Cells: []string{figure(t.Score), shownPrice(t)}}
-		for i := range c.Criteria {
+		row := criteriaRow{toolRow: v.row(t)}
+		if w.weights != nil {
 			text := ""
-			if value, ok := t.Criteria.Of(c.Criteria[i].Slug); ok {
-				text = criterionValue(&c.Criteria[i], value)
+			if worth, ok := w.worth(c, t); ok {
+				text = strings.Replace(strconv.FormatFloat(10*worth, 'f', 2, 64), ".", ",", 1)
+			}
+			row.Cells = append(row.Cells, text)
+		}
+		row.Cells = append(row.Cells, figure(t.Score), row.Price)
+		for _, x := range criteria {
+			text := ""
+			if value, ok := t.Criteria.Of(x.Slug); ok {
+				text = criterionValue(x, value)
 			}
 			row.Cells = append(row.Cells, text)
 		}
@@ -347,51 +322,28 @@ func isLowerBetter(x *catalog.Criterion) bool {
 	return x.Worst != nil && x.Best != nil && *x.Best < *x.Worst
 }
 
-// column returns the head of a column; rises says whether its values rise where the table begins with
-// the best.
-func (w *wishes) column(c *catalog.Category, name, label string, rises bool) criteriaColumn {
-	column := criteriaColumn{Label: label}
-	to := name
-	switch {
-	case w.sort == name, w.sort == "" && name == byScore && w.weights == nil:
-		to = "-" + name
-	case w.sort == "-"+name:
-		rises = !rises
-	default:
-		column.Href = w.address(c, to) + "#page.criteres"
-		return column
+// column returns the head of a column. The order of the page without another is "": by the weights of the
+// reader, or else by score.
+func (w *wishes) column(c *catalog.Category, name, label, direction string) criteriaColumn {
+	if name == byScore && w.weights == nil {
+		name = ""
 	}
-	if to == byScore && w.weights == nil {
-		to = ""
-	}
-	column.Href, column.Sort = w.address(c, to)+"#page.criteres", "descending"
-	if rises {
-		column.Sort = "ascending"
+	column := criteriaColumn{Label: label, Href: w.address(c, name) + "#page.outils"}
+	if w.sort == name {
+		column.Sort = direction
 	}
 	return column
 }
 
-func (v *view) sorted(c *catalog.Category, w *wishes, ranking []candidate) []*catalog.Tool {
-	column, fromEnd := strings.CutPrefix(w.sort, "-")
+func (v *view) sorted(c *catalog.Category, w *wishes) []*catalog.Tool {
 	order := snapshot.ScoreDesc
 	switch {
-	case column == "" && w.weights != nil:
-		return toolsIn(ranking)
-	case column == byName && fromEnd:
-		order = snapshot.NameDesc
-	case column == byName:
+	case w.sort == byName:
 		order = snapshot.NameAsc
-	case column == byScore && fromEnd:
-		order = snapshot.ScoreAsc
-	case column != "" && column != byScore:
-		figure := sortFigure(c, column)
-		return toolsIn(v.first(c.Slug, func(t *catalog.Tool) (float64, bool) {
-			x, has := figure(t)
-			if fromEnd {
-				x = -x
-			}
-			return x, has
-		}))
+	case w.sort == "" && w.weights != nil:
+		return v.first(c.Slug, func(t *catalog.Tool) (float64, bool) { return w.worth(c, t) })
+	case w.sort != "" && w.sort != byScore:
+		return v.first(c.Slug, sortFigure(c, w.sort))
 	}
 	ids := v.toolsOf(c.Slug, order)
 	return each(ids[:min(len(ids), categoryTools)], func(i int32) *catalog.Tool { return v.snap.Catalog.Tools[i] })
@@ -413,8 +365,4 @@ func sortFigure(c *catalog.Category, column string) func(t *catalog.Tool) (float
 		}
 		return value.Number, ok
 	}
-}
-
-func toolsIn(list []candidate) []*catalog.Tool {
-	return each(list, func(one candidate) *catalog.Tool { return one.tool })
 }

@@ -18,24 +18,24 @@ import (
 	"palmares/internal/synthetic"
 )
 
-var (
-	rankedPattern  = regexp.MustCompile(`(?s)<li class="row"><span class="num">(.*?)</span>\s*<div class="row-main"><h3 class="row-name"><a href="/outils/([^"]+)">`)
-	tabledPattern  = regexp.MustCompile(`<tr><th scope="row"><a href="/outils/([^"]+)">`)
-	numericPattern = regexp.MustCompile(`^[0-9,]+`)
-)
+// tabledPattern finds the tools of the table of a category with their first figure.
+var tabledPattern = regexp.MustCompile(`<tr><th scope="row">.*?<a href="/outils/([^"]+)">.*?</th><td>(?:<[^>]*>)*([0-9,]*)`)
 
-// ranked returns the tools of a ranking by weights with what they are worth, in order.
-func (r *reply) ranked() (list []string) {
-	for _, m := range rankedPattern.FindAllStringSubmatch(r.body, -1) {
-		list = append(list, m[2]+" "+numericPattern.FindString(m[1]))
+// tabled returns the tools of the table of a category, in order.
+func (r *reply) tabled() (list []string) {
+	for _, m := range tabledPattern.FindAllStringSubmatch(r.body, -1) {
+		list = append(list, m[1])
 	}
 	return list
 }
 
-// tabled returns the tools of the table of criteria, in order.
-func (r *reply) tabled() (list []string) {
+// ranked returns the same with what they are worth by weights; nothing if there are none.
+func (r *reply) ranked() (list []string) {
+	if !strings.Contains(r.body, ">Selon vos poids</a>") {
+		return nil
+	}
 	for _, m := range tabledPattern.FindAllStringSubmatch(r.body, -1) {
-		list = append(list, m[1])
+		list = append(list, m[1]+" "+m[2])
 	}
 	return list
 }
@@ -202,9 +202,9 @@ func TestWeightsHaveOneAddress(t *testing.T) {
 		`<link rel="canonical" href="https://essai.example/categories/voix">`, `<meta name="robots" content="noindex">`,
 		`name="poids-exactitude" value="3"`, `name="poids-latence" value="1"`, `name="poids-hors-ligne" value="0"`)
 	equal(t, "the ranking", r.ranked(), []string{"aube 7,88", "brume 6,88", "cime 5,88"})
-	v.get(path + ".md?poids=exactitude:3,latence:1").ok().says("1. [aube](/outils/aube.md) : 7,88/10\n1. [brume]")
-	v.get(path + "?poids=hors-ligne:1").ok().says("Rien de cela n’a été mesuré")
-	v.get(path + "?poids=latence:2,hors-ligne:1").ok().says("Non mesuré\u00a0: Hors ligne")
+	v.get(path+".md?poids=exactitude:3,latence:1").ok().says("Selon vos poids\u00a0: Exactitude\u00a0×\u00a03, Latence\u00a0×\u00a01.", "[aube](/outils/aube.md), x | 7,88 | 9,0 |")
+	equal(t, "tools without a value", v.get(path+"?poids=hors-ligne:1").ok().says(`<td><span class="none">non mesuré</span></td>`).ranked(),
+		[]string{"aube 10,00", "brume ", "cime "})
 	if plain := v.get(path).ok(); len(plain.ranked()) > 0 {
 		t.Error("without weights, there is a ranking by weights")
 	}
@@ -245,15 +245,15 @@ func TestTheTableOfCriteriaSortsByAnyColumn(t *testing.T) {
 	c.Tools[2].Criteria = c.Tools[2].Criteria[:1]
 	v := open(t, c)
 	for sort, want := range map[string]string{
-		"": "aube brume cime", "_note": "aube brume cime", "-_note": "cime brume aube", "_nom": "aube brume cime", "-_nom": "cime brume aube",
-		"_prix": "brume aube cime", "-_prix": "aube brume cime", "exactitude": "aube brume cime", "-exactitude": "cime brume aube",
-		"latence": "aube brume cime", "-latence": "brume aube cime", "hors-ligne": "aube brume cime",
+		"": "aube brume cime", "_note": "aube brume cime", "_nom": "aube brume cime", "_prix": "brume aube cime",
+		"exactitude": "aube brume cime", "latence": "aube brume cime", "hors-ligne": "aube brume cime",
 	} {
 		equal(t, "tri="+sort, v.get("/categories/voix?tri="+sort).ok().tabled(), strings.Fields(want))
 	}
-	v.get("/categories/voix?tri=latence").ok().says(`aria-sort="ascending"><a href="/categories/voix?tri=-latence#page.criteres"`, "non mesuré")
+	v.get("/categories/voix?tri=latence").ok().says(`aria-sort="ascending"><a href="/categories/voix?tri=latence#page.outils"`, "non mesuré")
 	v.get("/categories/voix?tri=exactitude&poids=latence:1").ok().says(
-		`aria-sort="descending"><a href="/categories/voix?poids=latence:1&amp;tri=-exactitude#page.criteres"`)
+		`aria-sort="descending"><a href="/categories/voix?poids=latence:1&amp;tri=exactitude#page.outils"`)
+	v.get("/categories/voix?tri=-latence").answers(400)
 }
 
 // Anybody can invent weights: no ranking is kept, and none costs more than other pages, whatever the

@@ -4,36 +4,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
-
-// What the format allows in names, in characters.
-const (
-	maxShortName = 16
-	maxLongName  = 48
-)
-
-// openSearch tells browsers how to search the site from their address bar (github.com/dewitt/opensearch).
-func (s *Site) openSearch(r *request) (*response, error) {
-	name := r.snap.Catalog.Name
-	short, _ := splitName(name)
-	return newResponse("application/opensearchdescription+xml", textOf("opensearch.xml", struct{ Base, Short, Long string }{
-		s.baseURL(r), firstWords(short, maxShortName), firstWords(name, maxLongName),
-	})), nil
-}
-
-// firstWords returns the words at the beginning of a name that have at most so many characters
-// together, or the beginning of a word that is longer.
-func firstWords(name string, most int) string {
-	if utf8.RuneCountInString(name) <= most {
-		return name
-	}
-	cut := string([]rune(name)[:most+1]) // the word may end there
-	if space := strings.LastIndexByte(cut, ' '); space > 0 {
-		return strings.TrimSpace(cut[:space])
-	}
-	return string([]rune(name)[:most])
-}
 
 // securityLasts is for how long a security.txt is said to be true: it should be less than a year.
 const securityLasts = 180

@@ -2,13 +2,13 @@ package webhookapi_test
 
 import (
 	"fmt"
-	"palmares/internal/testkit"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
 

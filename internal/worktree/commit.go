@@ -13,16 +13,6 @@ import (
 	"time"
 )
 
-// signature returns the variables of git for who wrote and who publishes a publication. Merges, which
-// nobody wrote, are the program's.
-func signature(p *Publication, at time.Time) []string {
-	name, email := p.PublisherName, p.PublisherEmail
-	if name+email == "" {
-		name, email = p.AuthorName, p.AuthorEmail
-	}
-	return append(sign("AUTHOR", p.AuthorName, p.AuthorEmail, at), sign("COMMITTER", name, email, at)...)
-}
-
 // sign returns the variables of git for somebody in a role: git wants a name.
 func sign(role, name, email string, at time.Time) []string {
 	clean := func(s string) string {
@@ -40,20 +30,10 @@ func sign(role, name, email string, at time.Time) []string {
 	return []string{role + "_NAME=" + name, role + "_EMAIL=" + email, fmt.Sprintf("%s_DATE=@%d +0000", role, at.Unix())}
 }
 
-// base returns the commit that a commit with changes is made on: HEAD, the upstream, or a merge of the
-// two, made without the work tree. Where both changed files, that needs changes of all of them, and the
-// merge has what the upstream has; without any of them, the upstream waits, and apart says why.
-func (f *Folder) base(ctx context.Context, at *position, changes []Change) (commit string, apart *ConflictError, err error) {
-	if at.upstream == "" {
-		return at.head, nil, nil
-	}
-	common, err := f.repo.git(ctx, "merge-base", at.head, at.upstream)
-	switch {
-	case err != nil || common == at.upstream:
-		return at.head, nil, err
-	case common == at.head:
-		return at.upstream, nil, nil
-	}
+// merge returns a merge of HEAD and the upstream, made without the work tree. Where both changed files, that needs
+// changes of all of them, and the merge has what the upstream has; without any of them, it is HEAD, the upstream waits,
+// and apart says why.
+func (f *Folder) merge(ctx context.Context, at *position, changes []Change) (commit string, apart *ConflictError, err error) {
 	out, err := f.repo.run(ctx, call{}, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", at.head, at.upstream)
 	if code := exitCode(err); code != 0 && code != 1 {
 		return "", nil, err
@@ -90,22 +70,37 @@ func (f *Folder) base(ctx context.Context, at *position, changes []Change) (comm
 	return "", nil, apart
 }
 
-// commitTree returns a commit of a tree, which nothing refers to yet.
+// commitTree returns a commit of a tree, which nothing refers to yet. Merges, which nobody wrote, are the program's.
 func (f *Folder) commitTree(ctx context.Context, tree string, p *Publication, parents ...string) (string, error) {
 	args := []string{"commit-tree", tree}
 	for _, parent := range parents {
 		args = append(args, "-p", parent)
 	}
+	by, email := p.PublisherName, p.PublisherEmail
+	if by+email == "" {
+		by, email = p.AuthorName, p.AuthorEmail
+	}
+	now := f.cfg.Now()
+	env := append(sign("AUTHOR", p.AuthorName, p.AuthorEmail, now), sign("COMMITTER", by, email, now)...)
 	message := cmp.Or(strings.TrimSpace(p.Message), "Réunit les changements de l’équipe")
-	out, err := f.repo.run(ctx, call{input: []byte(message + "\n"), env: signature(p, f.cfg.Now())}, args...)
+	out, err := f.repo.run(ctx, call{input: []byte(message + "\n"), env: env}, args...)
 	return string(bytes.TrimSpace(out)), err
 }
 
-// commit returns a commit with a publication that nothing refers to yet, and why it does not have what
-// the upstream has; nil if it does.
+// commit returns a commit with a publication that nothing refers to yet, on HEAD, the upstream or a merge of the two, and
+// why it does not have what the upstream has; nil if it does.
 func (f *Folder) commit(ctx context.Context, at *position, p *Publication) (commit string, apart *ConflictError, err error) {
-	r := f.repo
-	on, apart, err := f.base(ctx, at, p.Changes)
+	r, on, common := f.repo, at.head, at.upstream
+	if at.upstream != "" {
+		common, err = r.git(ctx, "merge-base", at.head, at.upstream)
+	}
+	switch {
+	case err != nil || common == at.upstream:
+	case common == at.head:
+		on = at.upstream
+	default:
+		on, apart, err = f.merge(ctx, at, p.Changes)
+	}
 	if err != nil {
 		return "", nil, err
 	}
@@ -167,12 +162,15 @@ func (r *repository) change(ctx context.Context, temp, tree string, changes []Ch
 	return string(bytes.TrimSpace(out)), err
 }
 
-// filesOf returns the content folder as it is in a commit: the one on disk, with the files of the
-// commit where they differ. paths are those.
-func (f *Folder) filesOf(ctx context.Context, commit string) (files *overlay, paths []string, err error) {
+// filesOf returns the content folder as it is with a journal: the one on disk, with the changes of the journal, or with
+// the files of its commit where they differ, whose paths it returns.
+func (f *Folder) filesOf(ctx context.Context, j *journal) (_ fs.FS, paths []string, err error) {
+	if f.repo == nil {
+		return f.With(j.Changes), nil, nil
+	}
 	r := f.repo
 	diff, err := r.run(ctx, call{}, "diff", "--name-status", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules",
-		commit, "--", ":(literal)"+cmp.Or(r.prefix, "."))
+		j.Commit, "--", ":(literal)"+cmp.Or(r.prefix, "."))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -180,7 +178,7 @@ func (f *Folder) filesOf(ctx context.Context, commit string) (files *overlay, pa
 	if err != nil {
 		return nil, nil, err
 	}
-	files = newOverlay(f.root.FS())
+	files := newOverlay(f.root.FS())
 	inFolder := func(path string) string { return strings.TrimSuffix(strings.TrimPrefix(path, r.prefix), "/") }
 	for path := range strings.SplitSeq(string(others), "\x00") {
 		path = inFolder(path)
@@ -197,7 +195,7 @@ func (f *Folder) filesOf(ctx context.Context, commit string) (files *overlay, pa
 		if status == "A" { // it is on disk only
 			files.hide(path)
 		} else {
-			files.put(path, func() ([]byte, error) { return r.file(ctx, commit, full) })
+			files.put(path, func() ([]byte, error) { return r.file(ctx, j.Commit, full) })
 		}
 	}
 	return files, paths, nil

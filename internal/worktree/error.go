@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalogdb"
+	"palmares/internal/content"
 	"palmares/internal/publication"
 )
 
@@ -41,14 +42,14 @@ func (e *ConflictError) Error() string {
 
 // A RefusedError lists what in the folder must be corrected first.
 type RefusedError struct {
-	Findings []publication.Finding
+	Problems []content.Problem
 }
 
 func (e *RefusedError) Error() string {
-	if len(e.Findings) == 1 {
+	if len(e.Problems) == 1 {
 		return "Il reste un problème à corriger avant de publier."
 	}
-	return fmt.Sprintf("Il reste %d problèmes à corriger avant de publier.", len(e.Findings))
+	return fmt.Sprintf("Il reste %d problèmes à corriger avant de publier.", len(e.Problems))
 }
 
 // A StaleError says that a version is published of which the folder may not contain everything.

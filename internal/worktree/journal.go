@@ -14,15 +14,10 @@ import (
 
 // A journal says what was begun and must be finished.
 type journal struct {
-	Author        string   // who publishes it
-	Commit        string   // in git
-	Changes       []Change // outside git
-	Undoes        int64    // see Publication
-	Note          string   // see Publication
-	Over          int64    // the version that is replaced; 0 for one that the commit contains
-	AllowRemovals bool
-	Stays         bool // it is not pushed now
-	Writing       bool // it is published, and files in git may be half written
+	Publication        // without its changes in git, which the commit has
+	Commit      string // in git
+	Stays       bool   // it is not pushed now
+	Writing     bool   // it is published, and files in git may be half written
 }
 
 func (f *Folder) journalFile() string { return filepath.Join(f.private, "journal.json") }
@@ -98,7 +93,7 @@ func (f *Folder) isPublished(ctx context.Context, j *journal) (bool, error) {
 		if j.Commit != "" {
 			return v.Revision == j.Commit
 		}
-		return v.Number > j.Over && v.Due == "" && v.Revision == "" && v.Author == j.Author
+		return v.Number > j.Over && v.Due == "" && v.Revision == "" && v.Author == j.publisher()
 	}), err
 }
 

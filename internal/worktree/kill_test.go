@@ -87,9 +87,9 @@ func numberOf(data []byte) int {
 	return n
 }
 
-// killed runs a child in a process group of its own, and kills all of that at a random moment. It
-// returns the last number that the child said was published.
-func (x *trial) killed(dsn string, random *rand.Rand) (reported int) {
+// killed runs a child in a process group of its own, and kills all of that at a random moment within the time that two
+// publications take. It returns the last number that the child said was published.
+func (x *trial) killed(dsn string, random *rand.Rand, took time.Duration) (reported int) {
 	x.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "PALMARES_DESK_CHILD="+x.dir, "PALMARES_DESK_DSN="+dsn)
@@ -108,12 +108,7 @@ func (x *trial) killed(dsn string, random *rand.Rand) (reported int) {
 		_ = cmd.Wait()
 		x.Fatalf("the child ended by itself: %s", &stderr)
 	}
-	// A publication takes a few tenths of a second in git.
-	begun, took := time.Now(), 500*time.Millisecond
-	if x.repo == nil {
-		took = 50 * time.Millisecond
-	}
-	kill := time.AfterFunc(time.Until(begun.Add(time.Duration(random.Int64N(int64(2*took))))), func() {
+	kill := time.AfterFunc(time.Duration(random.Int64N(int64(2*took))), func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	})
 	defer kill.Stop()
@@ -200,10 +195,16 @@ func TestAKilledDeskOutsideGitLeavesTheOldOrTheNew(t *testing.T) {
 // survives kills desks, and opens the folder again after each.
 func (x *trial) survives(dsn string, between func(i int)) {
 	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
+	_, changes, err := nextPair(x.Folder)
+	begun := time.Now()
+	if err = errors.Join(err, x.Publish(x.Context(), Publication{Changes: changes, AuthorName: "Anne Durand"})); err != nil {
+		x.Fatal(err)
+	}
+	took := time.Since(begun)
 	versions, forward := 0, 0
 	for i := range *kills {
 		before := x.agrees()
-		reported := x.killed(dsn, random)
+		reported := x.killed(dsn, random, took)
 		x.unlockUpstream()
 		if err := x.Recover(x.Context()); err != nil {
 			x.Fatalf("%v (%v)", err, errors.Unwrap(err))

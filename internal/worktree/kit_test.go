@@ -244,7 +244,7 @@ func conflictOf(t testing.TB, err error) *ConflictError {
 
 // published publishes a clone as `palmares publish` does.
 func published(ctx context.Context, db *testdb.DB, dir string) error {
-	job := &publication.Job{Dir: dir, Name: dir, Now: func() time.Time { return sunday }, Sink: &findings{}}
+	job := &publication.Job{Dir: dir, Name: dir, Now: func() time.Time { return sunday }, Sink: unheard{}}
 	read, err := job.Read(ctx)
 	if err != nil {
 		return err

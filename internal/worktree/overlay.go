@@ -55,10 +55,10 @@ func (o *overlay) Open(name string) (fs.File, error) {
 		if err != nil {
 			return fail(err)
 		}
-		return newOverFile(name, data, false), nil
+		return &overFile{bytes.NewReader(data), path.Base(name), false}, nil
 	}
 	if o.dirs[name] != nil {
-		return newOverFile(name, nil, true), nil
+		return &overFile{bytes.NewReader(nil), path.Base(name), true}, nil
 	}
 	if o.hides(name) {
 		return fail(fs.ErrNotExist)
@@ -83,7 +83,7 @@ func (o *overlay) ReadDir(name string) ([]fs.DirEntry, error) {
 		return isOver || isHidden
 	})
 	for child, isDir := range over {
-		list = append(list, fs.FileInfoToDirEntry(newOverFile(child, nil, isDir)))
+		list = append(list, fs.FileInfoToDirEntry(&overFile{bytes.NewReader(nil), child, isDir}))
 	}
 	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return list, nil
@@ -94,10 +94,6 @@ type overFile struct {
 	*bytes.Reader // which has the size
 	name          string
 	isDir         bool
-}
-
-func newOverFile(name string, data []byte, isDir bool) *overFile {
-	return &overFile{bytes.NewReader(data), path.Base(name), isDir}
 }
 
 func (f *overFile) Stat() (fs.FileInfo, error) { return f, nil }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
 	"palmares/internal/content"
 	"palmares/internal/problem"
@@ -24,6 +25,8 @@ type Publication struct {
 	Undoes                        int64  // a version that is taken back on the site first, with all that it did to histories; 0 for none
 	Over                          int64  // the published version that she has seen and replaces; 0 for the one that the folder contains
 }
+
+func (p *Publication) publisher() string { return cmp.Or(p.PublisherName, p.AuthorName) }
 
 // attempts is how often a publication begins again because a colleague was faster.
 const attempts = 5
@@ -49,7 +52,21 @@ func (f *Folder) Publish(ctx context.Context, p Publication) error {
 	}
 	defer unlock()
 	for range attempts {
-		err = f.attempt(ctx, &p)
+		j := &journal{Publication: p}
+		var unsent error
+		unsent, err = f.prepare(ctx, j)
+		if unsent != nil {
+			f.cfg.Log.Warn("what is published is not sent to the upstream of the desk's folder now", "reason", unsent, "error", errors.Unwrap(unsent))
+		}
+		if err == nil {
+			_, err = f.store(ctx, j, true)
+		}
+		if err == nil {
+			err = f.save(j)
+		}
+		if err == nil {
+			err = f.finish(context.WithoutCancel(ctx), j) // from here on it goes forward
+		}
 		if !errors.Is(err, errMoved) {
 			return explain(err)
 		}
@@ -57,87 +74,46 @@ func (f *Folder) Publish(ctx context.Context, p Publication) error {
 	return &Error{"Des collègues publient en ce moment\u00a0: réessayez dans une minute. Rien n’a été publié.", err}
 }
 
-func (f *Folder) attempt(ctx context.Context, p *Publication) error {
-	j := &journal{Author: cmp.Or(p.PublisherName, p.AuthorName), AllowRemovals: p.AllowRemovals, Over: p.Over, Undoes: p.Undoes, Note: p.Note}
-	err := f.prepare(ctx, p, j)
-	if err == nil {
-		_, err = f.store(ctx, j, true)
-	}
-	if err == nil {
-		err = f.save(j)
-	}
-	if err != nil {
-		return err
-	}
-	return f.finish(context.WithoutCancel(ctx), j) // from here on it goes forward
-}
-
-// prepare finds out what would be published, and whether it could be written.
-func (f *Folder) prepare(ctx context.Context, p *Publication, j *journal) error {
+// prepare makes the commit of a journal on what colleagues pushed, and finds out whether it could be written, or outside
+// git whether its changes could. unsent says why the commit cannot be sent now.
+func (f *Folder) prepare(ctx context.Context, j *journal) (unsent, err error) {
 	if f.repo == nil {
-		j.Changes = p.Changes
 		head, err := f.cfg.Store.Catalogue.Head(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		j.Over = cmp.Or(j.Over, head.Version)
-		return checkBases(p.Changes, f.Read)
+		return nil, checkBases(j.Changes, f.Read)
 	}
-	commit, unsent, err := f.prepareCommit(ctx, p)
-	if unsent != nil {
-		f.cfg.Log.Warn("what is published is not sent to the upstream of the desk's folder now", "reason", unsent, "error", errors.Unwrap(unsent))
-	}
-	j.Commit, j.Stays = commit, unsent != nil
-	return err
-}
-
-// prepareCommit makes the commit that would be published, on what colleagues pushed. unsent says why it
-// cannot be sent now.
-func (f *Folder) prepareCommit(ctx context.Context, p *Publication) (commit string, unsent, err error) {
 	at, err := f.repo.position(ctx)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	if err := f.repo.fetch(ctx, &at); err != nil {
 		unsent = &Error{away, err}
 	}
-	commit, apart, err := f.commit(ctx, &at, p)
+	commit, apart, err := f.commit(ctx, &at, &j.Publication)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	if apart != nil {
 		unsent = apart
 	}
-	return commit, unsent, f.repo.mayWrite(ctx, f.temp, at.head, commit)
-}
-
-// findings is a publication.Sink that keeps the problems.
-type findings struct{ problems []publication.Finding }
-
-func (*findings) Progress(string, int, int)    {}
-func (*findings) Report(...problem.Text) error { return nil }
-
-func (s *findings) Findings(all []publication.Finding) error {
-	for _, f := range all {
-		if f.Severity == "error" {
-			s.problems = append(s.problems, f)
-		}
-	}
-	return nil
+	j.Commit, j.Changes, j.Stays = commit, nil, unsent != nil
+	return unsent, f.repo.mayWrite(ctx, f.temp, at.head, commit)
 }
 
 // store validates what the journal has and publishes it, or with isTrial only finds out whether
-// that is possible.
+// that is possible. errMoved: somebody edited the folder meanwhile.
 func (f *Folder) store(ctx context.Context, j *journal, isTrial bool) (version int64, err error) {
 	known, err := f.cfg.Store.Pictures.Known(ctx)
 	if err != nil {
 		return 0, err
 	}
-	var found findings
-	over := j.Over
+	to, over := f.cfg.Store.Catalogue, j.Over
 	if j.Undoes > 0 { // what was taken back before stays so
-		undo := publication.Undo{Version: j.Undoes, Token: j.Author, DryRun: isTrial, Now: f.cfg.Now, Sink: &found}
-		undone, err := undo.Run(ctx, f.cfg.Store.Catalogue)
+		undo := publication.Undo{Version: j.Undoes, Token: j.publisher(), DryRun: isTrial, Now: f.cfg.Now, Sink: unheard{}}
+		undone, err := undo.Run(ctx, to)
 		if err != nil {
 			return 0, err
 		}
@@ -145,53 +121,60 @@ func (f *Folder) store(ctx context.Context, j *journal, isTrial bool) (version i
 			over = undone
 		}
 	}
-	job := &publication.Job{
-		Name: f.cfg.Dir, Now: f.cfg.Now, Known: known, Sink: &found, AllowRemovals: j.AllowRemovals, DryRun: isTrial,
-		Source: catalogdb.Source{Revision: j.Commit, Author: j.Author, Clean: j.Commit != "", Note: j.Note},
-	}
-	origin, checkout := &publication.Revision{}, (*publication.Checkout)(nil)
-	if j.Over != 0 || f.repo == nil {
-		origin.Expect = &over
-	}
-	if f.repo != nil {
-		checkout = publication.At(ctx, f.repo.top, j.Commit)
-	}
-	guard := origin.Guard(checkout)
-	job.Guard = func(head catalogdb.Head) error {
-		if guard(head) == nil {
-			return nil
-		}
-		return &StaleError{Version: head.Version, By: head.By, Unsent: f.repo != nil && head.Revision != "" && !head.Earlier}
-	}
-	read, err := f.readJob(ctx, job, j)
-	if _, ok := errors.AsType[*publication.RefusedError](err); ok {
-		return 0, &RefusedError{found.problems}
-	}
+	files, before, err := f.filesOf(ctx, j)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, read.Close()) }()
-	return job.Publish(ctx, f.cfg.Store.Catalogue, read)
+	now := f.cfg.Now()
+	read, err := content.ReadFS(ctx, files, content.Options{Now: now, Today: catalog.Day(now), Known: known})
+	if err == nil {
+		defer func() { err = errors.Join(err, read.Close()) }()
+		if len(read.Problems) > 0 {
+			return 0, &RefusedError{read.Problems}
+		}
+	}
+	_, after, moved := f.filesOf(ctx, j)
+	if moved == nil && !slices.Equal(before, after) {
+		moved = errMoved
+	}
+	if err := errors.Join(moved, err); err != nil {
+		return 0, err
+	}
+	if !isTrial { // what was due before
+		if _, err := to.Advance(ctx, f.cfg.Now); err != nil {
+			return 0, err
+		}
+	}
+	done, err := to.Publish(ctx, read.Catalog, catalogdb.PublishOptions{
+		Now: f.cfg.Now, AllowRemovals: j.AllowRemovals, DryRun: isTrial, Pictures: read.Pictures,
+		Source: catalogdb.Source{Revision: j.Commit, Author: j.publisher(), Clean: j.Commit != "", Note: j.Note},
+		Guard:  func(published catalogdb.Head) error { return f.mayReplace(ctx, published, j.Commit, over) },
+	})
+	return done.Version, err
 }
 
-// readJob reads the folder as the journal has it. errMoved: somebody edited it meanwhile.
-func (f *Folder) readJob(ctx context.Context, job *publication.Job, j *journal) (*content.Result, error) {
-	if f.repo == nil {
-		job.Files = f.With(j.Changes)
-		return job.Read(ctx)
+// mayReplace returns a StaleError unless the published version is the expected one, or without one (0) is contained in
+// the commit.
+func (f *Folder) mayReplace(ctx context.Context, published catalogdb.Head, commit string, over int64) error {
+	isKnown := published.Revision != "" && !published.Earlier
+	switch {
+	case over != 0 || f.repo == nil:
+		if published.Is(over) {
+			return nil
+		}
+	case published.Version == 0:
+		return nil
+	case isKnown && (published.Clean || published.Revision != commit):
+		if _, err := f.repo.git(ctx, "merge-base", "--is-ancestor", published.Revision, commit); err == nil {
+			return nil
+		}
 	}
-	files, before, err := f.filesOf(ctx, j.Commit)
-	if err != nil {
-		return nil, err
-	}
-	job.Files = files
-	read, err := job.Read(ctx)
-	_, after, diffErr := f.filesOf(ctx, j.Commit)
-	if diffErr == nil && !slices.Equal(before, after) {
-		diffErr = errMoved
-	}
-	if diffErr != nil && read != nil {
-		diffErr = errors.Join(diffErr, read.Close())
-	}
-	return read, errors.Join(diffErr, err)
+	return &StaleError{Version: published.Version, By: published.By, Unsent: f.repo != nil && isKnown}
 }
+
+// unheard is a publication.Sink for nobody.
+type unheard struct{}
+
+func (unheard) Progress(string, int, int)            {}
+func (unheard) Report(...problem.Text) error         { return nil }
+func (unheard) Findings([]publication.Finding) error { return nil }

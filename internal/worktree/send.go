@@ -87,17 +87,18 @@ func (f *Folder) Send(ctx context.Context) error {
 }
 
 func (f *Folder) send(ctx context.Context) error {
-	commit, unsent, err := f.prepareCommit(ctx, &Publication{})
+	j := &journal{}
+	unsent, err := f.prepare(ctx, j)
 	err = cmp.Or(err, unsent)
 	if err != nil {
 		return err
 	}
-	isUnsent, err := f.push(ctx, commit)
+	isUnsent, err := f.push(ctx, j.Commit)
 	if err != nil {
 		return err
 	}
 	if isUnsent {
 		return &Error{text: away}
 	}
-	return f.write(ctx, &journal{Commit: commit})
+	return f.write(ctx, j)
 }

@@ -234,7 +234,7 @@ func TestAFolderWithProblemsIsNotPublished(t *testing.T) {
 		x := newTrial(t, db, "").open()
 		err := x.refuses(edit("outils/plume.md", plume, []byte("---\nname: Plume\n---\n")))
 		refused, ok := errors.AsType[*RefusedError](err)
-		if !ok || len(refused.Findings) == 0 || refused.Findings[0].File != "outils/plume.md" {
+		if !ok || len(refused.Problems) == 0 || refused.Problems[0].File != "outils/plume.md" {
 			t.Errorf("error: %v", err)
 		}
 		err = x.refuses(Publication{Changes: []Change{{Path: "outils/plume.md", Base: Hash(plume)}}, AuthorName: "Anne Durand"})
@@ -257,7 +257,7 @@ func TestAFolderWithProblemsIsNotPublished(t *testing.T) {
 		elsewhere := t.TempDir()
 		writeCatalogue(t, elsewhere)
 		write(t, filepath.Join(elsewhere, "outils/plume.md"), tool("Plume", "Ailleurs."))
-		job := &publication.Job{Dir: elsewhere, Now: x.cfg.Now, Sink: &findings{}}
+		job := &publication.Job{Dir: elsewhere, Now: x.cfg.Now, Sink: unheard{}}
 		read, err := job.Read(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -274,6 +274,35 @@ func TestAFolderWithProblemsIsNotPublished(t *testing.T) {
 		again.Over = stale.Version
 		x.publishes(again)
 	})
+}
+
+func TestAVersionIsReplacedByACommitThatContainsIt(t *testing.T) {
+	x := newTrial(t, databases.OpenDSN(t, databases.SQLite(t)), "").open()
+	first := x.state().head
+	x.publishes(edit("outils/plume.md", plume, tool("Plume", "Écrit mieux.")))
+	second := x.state().head
+	for _, c := range []struct {
+		published    catalogdb.Head
+		commit       string
+		over         int64
+		is, isUnsent bool
+	}{
+		{catalogdb.Head{}, first, 0, true, false},
+		{catalogdb.Head{Version: 9, Revision: first}, second, 0, true, false},
+		{catalogdb.Head{Version: 9, Revision: second, Clean: true}, second, 0, true, false},
+		{catalogdb.Head{Version: 9, Revision: second}, second, 0, false, true}, // with changes that nobody committed
+		{catalogdb.Head{Version: 9, Revision: second, Clean: true}, first, 0, false, true},
+		{catalogdb.Head{Version: 9, Revision: first, Earlier: true}, second, 0, false, false},
+		{catalogdb.Head{Version: 9}, second, 0, false, false},
+		{catalogdb.Head{Version: 9}, second, 9, true, false},
+		{catalogdb.Head{Version: 9, Revision: first, Clean: true, Since: 9}, second, 8, false, true},
+	} {
+		err := x.mayReplace(t.Context(), c.published, c.commit, c.over)
+		stale, isStale := errors.AsType[*StaleError](err)
+		if (err == nil) != c.is || isStale && (stale.Version != 9 || stale.Unsent != c.isUnsent) {
+			t.Errorf("%+v by %s over %d: %v", c.published, c.commit, c.over, err)
+		}
+	}
 }
 
 func TestWhatSomebodyIsEditingStays(t *testing.T) {
@@ -470,10 +499,10 @@ func TestWhatAVersionChangedInTheFilesIsTakenBack(t *testing.T) {
 	}
 
 	// The site takes it back, and the process is killed before the folder does.
-	j := &journal{Author: undo.AuthorName, AllowRemovals: true, Undoes: version}
-	site := publication.Undo{Version: version, Token: undo.AuthorName, Now: x.cfg.Now, Sink: &findings{}}
-	err = errors.Join(x.prepare(t.Context(), &undo, j), x.save(j))
-	if err != nil {
+	j := &journal{Publication: undo}
+	site := publication.Undo{Version: version, Token: undo.AuthorName, Now: x.cfg.Now, Sink: unheard{}}
+	unsent, err := x.prepare(t.Context(), j)
+	if err = errors.Join(unsent, err, x.save(j)); err != nil {
 		t.Fatal(err)
 	}
 	undone, err := site.Run(t.Context(), x.db.Catalogue)

@@ -1,6 +1,6 @@
 // Every page works without this script. It updates filtered lists without a reload,
 // makes sliders of weights, adds buttons to copy texts, marks the current section in the table of contents,
-// keeps the tools that are ticked for a comparison from page to page, and proposes names.
+// and keeps the tools that are ticked for a comparison from page to page.
 "use strict";
 
 (() => {
@@ -197,11 +197,7 @@
   };
   const has = (slug) => chosen.some(([one]) => one === slug);
   const boxes = () => document.querySelectorAll(".tick input");
-  const own = document.querySelector("form[data-ticks] > .tick input"); // of the tool of the page
-  // It is compared, but chosen for other pages only when another box is ticked here.
-  let joins = !!own;
-  const compared = () => joins && !has(own.value) && chosen.length < most ? [[own.value, own.dataset.name], ...chosen] : chosen;
-  const href = (slugs) => `/comparer?outils=${slugs.map(encodeURIComponent).join(",")}`;
+  const href = () => `/comparer?outils=${chosen.map(([slug]) => encodeURIComponent(slug)).join(",")}`;
   const make = (tag, properties, ...children) => {
     const element = Object.assign(document.createElement(tag), properties);
     element.append(...children);
@@ -223,36 +219,33 @@
   new ResizeObserver(measure).observe(tray);
 
   const draw = () => {
-    const all = compared();
-    for (const box of boxes()) box.checked = all.some(([slug]) => slug === box.value);
-    list.replaceChildren(...all.map(([slug, name]) => {
+    for (const box of boxes()) box.checked = has(box.value);
+    list.replaceChildren(...chosen.map(([slug, name]) => {
       const button = make("button", { type: "button", textContent: "×", onclick: () => remove(slug, name) });
       button.setAttribute("aria-label", `Retirer ${name}`);
       return make("li", {}, make("span", { textContent: name }), button);
     }));
     const clear = make("button", { type: "button", className: "tray-clear", textContent: "Tout retirer", onclick: empty });
-    go.replaceChildren(all.length < least
+    go.replaceChildren(chosen.length < least
       ? make("span", { textContent: "Cochez encore un outil." })
-      : make("a", { className: "button", href: href(all.map(([slug]) => slug)), rel: "nofollow", textContent: `Comparer (${all.length})` }), clear);
+      : make("a", { className: "button", href: href(), rel: "nofollow", textContent: `Comparer (${chosen.length})` }), clear);
     tray.hidden = !chosen.length || !!shown;
     root.classList.toggle("with-tray", !tray.hidden);
     near.href = go.querySelector("a")?.href ?? "";
-    near.textContent = `Comparer (${all.length})`;
-    if (all.length < least) near.remove();
+    near.textContent = `Comparer (${chosen.length})`;
+    if (chosen.length < least) near.remove();
     measure();
   };
   const change = (next, sentence) => {
     chosen = next;
-    joins = false;
     save();
     draw();
     status.textContent = sentence;
   };
   const count = (n) => `${n} outil${n > 1 ? "s" : ""} à comparer`;
   const remove = (slug, name) => {
-    const all = compared();
-    const at = all.findIndex(([one]) => one === slug);
-    change(all.filter(([one]) => one !== slug), `${name} retiré, ${count(all.length - 1)}`);
+    const at = chosen.findIndex(([one]) => one === slug);
+    change(chosen.filter(([one]) => one !== slug), `${name} retiré, ${count(chosen.length - 1)}`);
     // The button is gone: the focus goes to the next one, or to the content.
     (list.querySelectorAll("button")[Math.min(at, chosen.length - 1)] ?? document.querySelector("main")).focus({ preventScroll: true });
   };
@@ -265,26 +258,22 @@
     const box = event.target;
     if (!box.matches?.(".tick input")) return;
     const name = box.dataset.name;
-    const all = compared();
     box.parentElement.after(near);
     if (!box.checked) {
-      change(all.filter(([slug]) => slug !== box.value), `${name} retiré, ${count(all.length - 1)}`);
-    } else if (all.length === most) {
+      change(chosen.filter(([slug]) => slug !== box.value), `${name} retiré, ${count(chosen.length - 1)}`);
+    } else if (chosen.length === most) {
       draw();
       status.textContent = "Quatre outils au plus : retirez-en un d’abord.";
       go.firstChild.before(make("span", { textContent: "Quatre au plus." }));
     } else {
-      change([...all, [box.value, name]], `${name} ajouté, ${count(all.length + 1)}`);
+      change([...chosen, [box.value, name]], `${name} ajouté, ${count(chosen.length + 1)}`);
     }
   });
-  // A form compares what is chosen on all pages, and the tool of its own page.
+  // A form compares what is chosen on all pages.
   document.addEventListener("submit", (event) => {
-    const form = event.target;
-    if (!form.matches("form[data-ticks]")) return;
-    const typed = [...form.querySelectorAll("input[type=text]")].map((input) => input.value.trim()).filter(Boolean);
-    const slugs = compared().map(([slug]) => slug);
+    if (!event.target.matches("form[data-ticks]")) return;
     event.preventDefault();
-    location.assign(href([...slugs, ...typed]));
+    location.assign(href());
   });
   // What a comparison no longer shows is no longer chosen.
   document.addEventListener("click", (event) => {
@@ -297,28 +286,6 @@
   addEventListener("pageshow", () => { // also when the browser returns to a kept page
     load();
     draw();
-  });
-})();
-
-// A form for names of tools proposes those that a search finds, where there are too many to list.
-(() => {
-  const names = document.querySelector("datalist[data-more]");
-  if (!names) return;
-  let timer = 0;
-  let pending = null; // AbortController of the request in flight
-  document.addEventListener("input", (event) => {
-    const typed = event.target.value?.trim();
-    if (event.target.list !== names || !typed || [...names.options].some((one) => one.value === typed)) return;
-    clearTimeout(timer);
-    timer = setTimeout(async () => {
-      pending?.abort();
-      pending = new AbortController();
-      try {
-        const response = await fetch(`/outils?limit=10&q=${encodeURIComponent(typed)}`, { signal: pending.signal });
-        const page = new DOMParser().parseFromString(await response.text(), "text/html");
-        names.replaceChildren(...[...page.querySelectorAll(".rows .tick input")].map((box) => new Option(box.dataset.name, box.dataset.name)));
-      } catch {} // the form works without
-    }, 180);
   });
 })();
 
