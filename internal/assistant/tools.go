@@ -73,7 +73,8 @@ func (t *tool) definition(catalogue string) *mcp.Tool {
 		panic("assistant: the schema of " + t.Name + ": " + err.Error())
 	}
 	listed := &mcp.Tool{
-		Name: t.Name, Title: t.Title, Description: clip(catalogue, 120) + "\u00a0: " + t.Description, InputSchema: json.RawMessage(schema),
+		Name: t.Name, Title: t.Title, Description: clip(catalogue, 120) + "\u00a0: " + t.Description,
+		InputSchema: json.RawMessage(schema),
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(false)},
 	}
 	if t.Output != nil { // an interface that holds nil would be a schema

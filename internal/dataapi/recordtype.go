@@ -32,7 +32,8 @@ func withRecordTypes(document []byte) []byte {
 		}
 		schema.Required = []string{"slug"}
 		form := typeOf(&schema)
-		form["description"] = "Un enregistrement de la sorte `" + kind.Name + "` ; `/data/v1/schema/" + kind.Name + ".json` en a toutes les règles."
+		form["description"] = "Un enregistrement de la sorte `" + kind.Name + "`\u202f; `/data/v1/schema/" + kind.Name +
+			".json` en a toutes les règles."
 		return wire.AppendJSON(nil, form)
 	})
 }
