@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -284,10 +285,13 @@ func (s *Deliveries) findDelivery(ctx context.Context, tx *sql.Tx, owner account
 }
 
 // selectDeliveries reads deliveries d to endpoints w, each with its last attempt. Nothing but a
-// new ping is sent before an endpoint's not_before.
-const selectDeliveries = `
+// new ping is sent before an endpoint's not_before, see also due.
+var selectDeliveries = `
 	SELECT d.id, d.endpoint_id, d.event_id, d.type, d.sequence, d.origin, d.state, d.created_at,
-		CASE WHEN d.state = 'pending' AND w.not_before > d.next_at AND (d.origin <> 'ping' OR d.attempts > 0) THEN w.not_before ELSE d.next_at END,
+		CASE WHEN d.state <> 'pending' OR d.origin = 'ping' AND d.attempts = 0 THEN d.next_at
+			WHEN d.attempts >= ` + strconv.Itoa(webhook.AlwaysTried) + ` AND w.probe_at > d.next_at
+				AND w.probe_at > w.not_before THEN w.probe_at
+			WHEN w.not_before > d.next_at THEN w.not_before ELSE d.next_at END,
 		d.lease_until, d.attempts,
 		coalesce(t.number, 0), coalesce(t.at, ''), coalesce(t.duration, 0), coalesce(t.status, 0), coalesce(t.outcome, ''), coalesce(t.response, '')
 	FROM deliveries d JOIN endpoints w ON w.id = d.endpoint_id LEFT JOIN attempts t ON t.delivery_id = d.id AND t.number = d.attempts `

@@ -21,15 +21,17 @@ import (
 const inFlight = `(SELECT count(*) FROM deliveries l WHERE l.endpoint_id = w.id AND l.lease_until > $1 AND l.lease_until <> '')`
 
 // room is how many more requests an endpoint w may be sent at time $1: one at a time while
-// the breaker is open, none before not_before.
-var room = fmt.Sprintf(`(CASE WHEN w.not_before > $1 THEN 0 WHEN w.failures >= %d THEN 1 ELSE %d END - `+inFlight+`)`,
-	webhook.BreakAfter, webhook.MaxInFlight)
+// the breaker is open.
+var room = fmt.Sprintf(`(CASE WHEN w.probe_at <> '' THEN 1 ELSE %d END - `+inFlight+`)`, webhook.MaxInFlight)
 
-// due selects up to n deliveries that are due to endpoint w at time $1, the longest due
-// first.
-func due(n int) string {
-	return fmt.Sprintf(`SELECT d.id FROM deliveries d
-		WHERE d.endpoint_id = w.id AND d.state = 'pending' AND d.next_at <= $1 ORDER BY d.next_at, d.id LIMIT %d`, n)
+// due selects a column of up to n deliveries that are due to endpoint w at time $1, the
+// longest due first: none before not_before, and none that an open breaker delays.
+func due(column string, n int) string {
+	some := `SELECT * FROM (SELECT d.id, d.next_at FROM deliveries d WHERE d.endpoint_id = w.id AND d.state = 'pending'
+		AND d.next_at <= $1 AND w.not_before <= $1 AND d.attempts %s ORDER BY d.next_at, d.id LIMIT %d) AS %s`
+	return fmt.Sprintf(`SELECT %s FROM (`+some+` UNION ALL `+some+`) AS all_due ORDER BY next_at, id LIMIT %d`, column,
+		fmt.Sprintf(`< %d`, webhook.AlwaysTried), n, "fresh",
+		fmt.Sprintf(`>= %d AND w.probe_at <= $1`, webhook.AlwaysTried), n, "tried", n)
 }
 
 // urgent is whether a delivery d is a ping that is sent to endpoint w at time $1 whatever
@@ -49,7 +51,7 @@ const hasPing = `EXISTS (SELECT 1 FROM deliveries d WHERE ` + urgent + `)`
 // EXISTS what is due: PostgreSQL would ignore the order, and read all deliveries until it
 // finds one.
 var ready = `FROM endpoints w JOIN accounts a ON a.id = w.account_id
-	WHERE w.state = 'active' AND a.plan = 'pro' AND (` + room + ` > 0 AND (` + due(1) + `) IS NOT NULL OR ` + hasPing + `)`
+	WHERE w.state = 'active' AND a.plan = 'pro' AND (` + room + ` > 0 AND (` + due("id", 1) + `) IS NOT NULL OR ` + hasPing + `)`
 
 // anyReady reports whether there are any, and selectReady selects up to $3 of them in their
 // turns, those that were pinged first.
@@ -61,7 +63,7 @@ var (
 // selectCandidates selects endpoints with their room and up to webhook.MaxInFlight
 // deliveries that are due. There is one subquery for all of these because on PostgreSQL each
 // reads again what was due before and is not vacuumed yet.
-var selectCandidates = `SELECT w.id, ` + room + `, coalesce((SELECT string_agg(x.id, ' ') FROM (` + due(webhook.MaxInFlight) + `) AS x), '')
+var selectCandidates = `SELECT w.id, ` + room + `, coalesce((SELECT string_agg(x.id, ' ') FROM (` + due("id", webhook.MaxInFlight) + `) AS x), '')
 	FROM endpoints w WHERE w.id IN %s ORDER BY w.turn, w.id`
 
 const selectPings = `SELECT w.id, d.id FROM endpoints w JOIN deliveries d ON ` + urgent +
@@ -72,8 +74,8 @@ const selectPings = `SELECT w.id, d.id FROM endpoints w JOIN deliveries d ON ` +
 // process died, the delivery is due again and the attempt does not count.
 //
 // An endpoint never has more than webhook.MaxInFlight deliveries under a lease, or one
-// after webhook.BreakAfter failures in a row. Endpoints are skipped until Retry-After
-// elapses, or for a cool-down once the breaker is open. Endpoints take turns: each gets
+// while its breaker is open; then those that were tried before wait for ProbeAt. Endpoints
+// are skipped until Retry-After elapses. Endpoints take turns: each gets
 // one before any gets a second, and one that got none comes first next time, so that a
 // hundred thousand deliveries to one do not delay the others. Endpoints that another node
 // has locked are skipped; the next call finds what is due to them.
@@ -284,9 +286,10 @@ func (s *Deliveries) updateEndpoint(
 		}
 	}
 	err = sqldb.Exec(ctx, tx, `
-		UPDATE endpoints SET failures = $1, failing_since = $2, not_before = $3, last_success_at = $4,
-			failure_at = $5, failure_outcome = $6, failure_status = $7, mailed_for = $8 WHERE id = $9`,
-		w.Failures, sqldb.FormatTime(w.FailingSince), sqldb.FormatTime(w.NotBefore), sqldb.FormatTime(w.LastSuccessAt),
+		UPDATE endpoints SET failures = $1, failing_since = $2, not_before = $3, probe_at = $4, last_success_at = $5,
+			failure_at = $6, failure_outcome = $7, failure_status = $8, mailed_for = $9 WHERE id = $10`,
+		w.Failures, sqldb.FormatTime(w.FailingSince), sqldb.FormatTime(w.NotBefore), sqldb.FormatTime(w.ProbeAt),
+		sqldb.FormatTime(w.LastSuccessAt),
 		sqldb.FormatTime(w.LastFailure.At), string(w.LastFailure.Outcome), int(w.LastFailure.Status),
 		sqldb.FormatTime(w.MailedFor), endpointID)
 	if err != nil {

@@ -82,6 +82,45 @@ func TestTheOwnerIsMailedOnceAfterTenFailuresInARow(t *testing.T) {
 	})
 }
 
+// The receiver is away for two seconds while eleven events are due, and then for an hour.
+func TestEveryDeliveryHasItsFirstTwoAttemptsInTime(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		w := endpoint(t, s, create(t, s, "ada@example.org", account.Pro).ID)
+		try := func(at time.Time, status int, outcome webhook.Outcome) (tried int) {
+			t.Helper()
+			for claims := claim(t, s, at, 20); len(claims) > 0; claims = claim(t, s, at, 20) {
+				for _, c := range claims {
+					tried++
+					result := webhook.Result{At: at, Duration: 5 * time.Millisecond, Status: status, Outcome: outcome}
+					finish(t, s, c, webhook.Judge(c.Attempt, result, webhook.DefaultSchedule(), 0))
+				}
+			}
+			return tried
+		}
+		soon := 5*time.Second + 5*time.Millisecond
+		tools(t, s, 10, "1 €/mois", monday)
+		if n := try(monday, 0, webhook.Connect); n != 11 || endpointNow(t, s, w.ID).Broken() {
+			t.Errorf("a burst of %d failures: %+v", n, endpointNow(t, s, w.ID))
+		}
+		if n := try(monday.Add(soon), 200, webhook.OK); n != 11 {
+			t.Errorf("after 5 s %d are sent", n)
+		}
+		at := monday.Add(time.Hour)
+		tools(t, s, 10, "2 €/mois", at)
+		for _, after := range []time.Duration{0, soon, soon + 6*time.Minute} {
+			try(at.Add(after), 503, webhook.HTTPStatus)
+		}
+		if !endpointNow(t, s, w.ID).Broken() {
+			t.Fatal("after an outage of six minutes, the breaker is closed")
+		}
+		at = at.Add(soon + 7*time.Minute)
+		tools(t, s, 10, "3 €/mois", at)
+		if first, second := try(at, 503, webhook.HTTPStatus), try(at.Add(soon), 503, webhook.HTTPStatus); first == 0 || first != second {
+			t.Errorf("while the breaker is open, %d new deliveries are tried at once, and %d after 5 s", first, second)
+		}
+	})
+}
+
 func TestNodesThatFailTogetherMailTheOwnerOnce(t *testing.T) {
 	testkit.Each(t, func(t *testing.T, dsn string) {
 		nodes := []*kit{open(t, dsn), open(t, dsn)}

@@ -27,11 +27,13 @@ type modelDelivery struct {
 type deliveryModel struct {
 	now        time.Time
 	pro        bool
+	down       bool // all receivers fail
 	paused     map[string]bool
 	resumed    map[string]time.Time
 	failures   map[string]int
 	since      map[string]time.Time // the first of them
 	hold       map[string]time.Time
+	probe      map[string]time.Time // of an open breaker
 	deliveries map[string]*modelDelivery
 	held       []webhook.Claim // also those whose lease has ended
 }
@@ -39,7 +41,7 @@ type deliveryModel struct {
 // room returns how many more deliveries an endpoint may be sent now, and how many are due.
 func (m *deliveryModel) room(endpoint string) (room, due int) {
 	room = webhook.MaxInFlight
-	if m.failures[endpoint] >= webhook.BreakAfter {
+	if !m.probe[endpoint].IsZero() {
 		room = 1
 	}
 	for _, d := range m.deliveries {
@@ -49,7 +51,7 @@ func (m *deliveryModel) room(endpoint string) (room, due int) {
 		if d.lease.After(m.now) {
 			room--
 		}
-		if !d.delivered && !d.next.After(m.now) {
+		if !d.delivered && !d.next.After(m.now) && !m.spared(d) {
 			due++
 		}
 	}
@@ -59,13 +61,18 @@ func (m *deliveryModel) room(endpoint string) (room, due int) {
 	return max(room, 0), due
 }
 
+// spared reports whether a delivery waits because the breaker is open.
+func (m *deliveryModel) spared(d *modelDelivery) bool {
+	return d.attempts >= webhook.AlwaysTried && m.probe[d.endpoint].After(m.now)
+}
+
 // finish finishes a claim, which may have been finished before.
 func (m *deliveryModel) finish(rt *rapid.T, s *kit) {
-	c := rapid.SampledFrom(m.held).Draw(rt, "claim")
+	c := rapid.SampledFrom(m.held[max(0, len(m.held)-9):]).Draw(rt, "claim")
 	d := m.deliveries[c.DeliveryID]
 	v := success(m.now)
-	if rapid.IntRange(0, 3).Draw(rt, "fails") > 0 {
-		v = failure(m.now, time.Duration(rapid.IntRange(0, 600).Draw(rt, "delay"))*time.Second)
+	if m.down || rapid.IntRange(0, 3).Draw(rt, "fails") > 0 {
+		v = failure(m.now, time.Duration(rapid.IntRange(0, 300).Draw(rt, "delay"))*time.Second)
 		switch rapid.IntRange(0, 9).Draw(rt, "kind") {
 		case 0:
 			v.Untried = true
@@ -91,17 +98,16 @@ func (m *deliveryModel) finish(rt *rapid.T, s *kit) {
 	default:
 		d.attempts++
 		d.next = v.NextAt
-		hold := v.HoldUntil
+		end := v.Attempt.At.Add(v.Attempt.Duration)
 		if m.failures[d.endpoint] == 0 {
-			m.since[d.endpoint] = v.Attempt.At.Add(v.Attempt.Duration)
+			m.since[d.endpoint] = end
 		}
-		if m.failures[d.endpoint]++; m.failures[d.endpoint] >= webhook.BreakAfter {
-			if probe := v.Attempt.At.Add(v.Attempt.Duration + webhook.ProbeEvery); hold.Before(probe) {
-				hold = probe
-			}
+		m.failures[d.endpoint]++
+		if m.failures[d.endpoint] >= webhook.BreakAfter && end.Sub(m.since[d.endpoint]) >= webhook.BreakSpread {
+			m.probe[d.endpoint] = end.Add(webhook.ProbeEvery)
 		}
-		if m.hold[d.endpoint].Before(hold) {
-			m.hold[d.endpoint] = hold
+		if m.hold[d.endpoint].Before(v.HoldUntil) {
+			m.hold[d.endpoint] = v.HoldUntil
 		}
 	}
 }
@@ -125,7 +131,7 @@ func (m *deliveryModel) makeDue(endpoint string, at time.Time) {
 
 // clearFailures clears an endpoint's failures.
 func (m *deliveryModel) clearFailures(endpoint string) {
-	m.failures[endpoint], m.hold[endpoint] = 0, time.Time{}
+	m.failures[endpoint], m.hold[endpoint], m.probe[endpoint] = 0, time.Time{}, time.Time{}
 }
 
 // waiting creates a delivery that is due at once.
@@ -169,6 +175,9 @@ func (m *modelRun) pause(rt *rapid.T, endpoint string) {
 	if m.paused[endpoint] {
 		state = webhook.Active
 		m.hold[endpoint], m.resumed[endpoint] = time.Time{}, m.now
+		if !m.probe[endpoint].IsZero() {
+			m.probe[endpoint] = monday // it is open, and lets all through
+		}
 		m.makeDue(endpoint, m.now)
 	}
 	m.paused[endpoint] = !m.paused[endpoint]
@@ -215,11 +224,11 @@ func (m *modelRun) claim(rt *rapid.T) {
 	for _, c := range claims {
 		d := m.deliveries[c.DeliveryID]
 		room, _ := m.room(c.EndpointID)
-		if d.delivered || d.next.After(m.now) || d.lease.After(m.now) || room < 1 || c.Attempt != d.attempts+1 || c.EndpointID != d.endpoint {
+		if d.delivered || d.next.After(m.now) || d.lease.After(m.now) || m.spared(d) || room < 1 || c.Attempt != d.attempts+1 || c.EndpointID != d.endpoint {
 			rt.Fatalf("claimed %+v, which is %+v in an endpoint with room for %d", c, d, room)
 		}
 		for _, other := range m.deliveries {
-			if other.endpoint == d.endpoint && !other.delivered && other.next.Before(d.next) && !other.lease.After(m.now) {
+			if other.endpoint == d.endpoint && !other.delivered && other.next.Before(d.next) && !other.lease.After(m.now) && !m.spared(other) {
 				rt.Fatalf("%+v was passed over for %+v", other, d)
 			}
 		}
@@ -245,6 +254,9 @@ func (m *modelRun) check(rt *rapid.T) {
 			if next.Before(m.hold[w]) {
 				next = m.hold[w]
 			}
+			if d.attempts >= webhook.AlwaysTried && next.Before(m.probe[w]) {
+				next = m.probe[w]
+			}
 			if have.Count != d.attempts || (have.State == webhook.Delivered) != d.delivered || !d.delivered && !have.NextAt.Equal(next) {
 				rt.Fatalf("%+v; want %+v", have, d)
 			}
@@ -263,7 +275,7 @@ func TestClaimsAndOutcomesFollowTheModel(t *testing.T) {
 			}
 			m := modelRun{t: t, s: s, account: a, deliveryModel: deliveryModel{
 				now: monday.Add(time.Duration(round) * time.Hour), pro: true,
-				paused: map[string]bool{}, resumed: map[string]time.Time{}, failures: map[string]int{}, since: map[string]time.Time{}, hold: map[string]time.Time{}, deliveries: map[string]*modelDelivery{},
+				paused: map[string]bool{}, resumed: map[string]time.Time{}, failures: map[string]int{}, since: map[string]time.Time{}, hold: map[string]time.Time{}, probe: map[string]time.Time{}, deliveries: map[string]*modelDelivery{},
 			}}
 			defer func() { m.must(rt, s.Accounts.Delete(t.Context(), a.Email)) }()
 			for range rapid.IntRange(1, 3).Draw(rt, "endpoints") {
@@ -278,6 +290,17 @@ func TestClaimsAndOutcomesFollowTheModel(t *testing.T) {
 				"pause": func(rt *rapid.T) { m.pause(rt, any.Draw(rt, "endpoint")) },
 				"move":  func(rt *rapid.T) { m.move(rt, any.Draw(rt, "endpoint")) },
 				"plan":  m.changePlan,
+				"outage": func(rt *rapid.T) {
+					m.down = true
+					for range webhook.BreakAfter {
+						m.claim(rt)
+						for range min(len(m.held), 6) {
+							m.finish(rt, s)
+						}
+						m.now = m.now.Add(5 * time.Second)
+					}
+					m.down = false
+				},
 				"wait": func(rt *rapid.T) {
 					m.now = m.now.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 5, 20, 300}).Draw(rt, "seconds")) * time.Second)
 				},
@@ -289,7 +312,7 @@ func TestClaimsAndOutcomesFollowTheModel(t *testing.T) {
 				},
 			}
 			// Most actions are claims and their outcomes.
-			names := []string{"claim", "claim", "claim", "finish", "finish", "finish", "more", "pause", "move", "plan", "wait"}
+			names := []string{"claim", "claim", "claim", "finish", "finish", "finish", "more", "pause", "move", "plan", "outage", "wait"}
 			for range rapid.IntRange(10, 40).Draw(rt, "steps") {
 				actions[rapid.SampledFrom(names).Draw(rt, "action")](rt)
 			}

@@ -3,7 +3,6 @@ package accountdb
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"time"
 
 	"palmares/internal/sqldb"
@@ -69,12 +68,11 @@ func (s *Deliveries) Figures(ctx context.Context, now time.Time) (webhook.Figure
 		for _, w := range all {
 			f.Endpoints[w.State]++
 		}
-		since, err := sqldb.Value[time.Time](ctx, tx, fmt.Sprintf(`
+		since, err := sqldb.Value[time.Time](ctx, tx, `
 			SELECT next_at FROM (
-				SELECT (SELECT d.next_at FROM deliveries d WHERE d.endpoint_id = w.id AND d.state = 'pending' AND d.next_at <= $1 ORDER BY d.next_at LIMIT 1) AS next_at
-				FROM endpoints w JOIN accounts a ON a.id = w.account_id 
-				WHERE w.state = 'active' AND a.plan = 'pro' AND w.failures < %d AND w.not_before <= $1) AS longest
-			WHERE next_at IS NOT NULL ORDER BY next_at LIMIT 1`, webhook.BreakAfter), sqldb.FormatTime(now))
+				SELECT (`+due("next_at", 1)+`) AS next_at FROM endpoints w JOIN accounts a ON a.id = w.account_id
+				WHERE w.state = 'active' AND a.plan = 'pro' AND w.probe_at = '') AS longest
+			WHERE next_at IS NOT NULL ORDER BY next_at LIMIT 1`, sqldb.FormatTime(now))
 		if err != nil {
 			return sqldb.OrMissing(err, nil)
 		}

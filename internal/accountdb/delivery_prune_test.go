@@ -159,8 +159,9 @@ func TestDeliveriesToAFailingReceiverAreNotInTheFigures(t *testing.T) {
 		oldest(monday.Add(time.Hour), time.Hour)
 		finish(t, s, c[1], success(monday))
 		oldest(monday.Add(time.Minute), time.Minute)
-		for range webhook.BreakAfter {
-			finish(t, s, claim(t, s, monday.Add(time.Minute), 1)[0], failure(monday, 5*time.Second))
+		for i := range webhook.BreakAfter {
+			at := monday.Add(time.Duration(60+4*i) * time.Second)
+			finish(t, s, claim(t, s, at, 1)[0], failure(at, time.Hour))
 		}
 		oldest(day(1), 0)
 		finish(t, s, claim(t, s, day(1), 1)[0], success(day(1)))

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,6 +25,7 @@ var (
 	ErrPlan          = errors.New("the account's plan has no webhooks")
 	ErrEndpointLimit = errors.New("the account has reached its endpoint limit")
 	ErrInactive      = errors.New("the endpoint is not active")
+	ErrKeyReused     = errors.New("another request has the key")
 	ErrNoEndpoint    = fmt.Errorf("endpoint %w", sqldb.ErrNotFound)
 )
 
@@ -45,15 +48,35 @@ func (s *Endpoints) Create(
 	ctx context.Context, accountID, url string, events []string, seal func(endpointID string) string, newest *string,
 	now time.Time,
 ) (webhook.Endpoint, error) {
-	events, err := normalEvents(events)
+	w, _, err := s.create(ctx, accountID, "", url, events, seal, newest, now)
+	return w, err
+}
+
+// CreateOnce creates an endpoint, or returns the one that a request with the same key has created in the last
+// webhook.KeyHolds, as it was then, with the secret that it has, sealed. ErrKeyReused: that one asked for something else.
+func (s *Endpoints) CreateOnce(
+	ctx context.Context, accountID, key, url string, events []string, seal func(endpointID string) string, now time.Time,
+) (w webhook.Endpoint, sealed string, err error) {
+	return s.create(ctx, accountID, key, url, events, seal, nil, now)
+}
+
+func (s *Endpoints) create(
+	ctx context.Context, accountID, key, url string, events []string, seal func(endpointID string) string, newest *string,
+	now time.Time,
+) (w webhook.Endpoint, sealed string, err error) {
+	events, err = normalEvents(events)
 	if err != nil {
-		return webhook.Endpoint{}, err
+		return w, "", err
 	}
-	w := webhook.Endpoint{
+	request := digest(url + "\n" + sqldb.FormatTexts(events))
+	if key != "" {
+		key = digest(key)
+	}
+	w = webhook.Endpoint{
 		ID: account.NewID(account.EndpointID, now, rand.Reader), AccountID: accountID, URL: url, Events: events,
 		State: webhook.Active, CreatedAt: now.UTC().Truncate(time.Millisecond),
 	}
-	sealed := seal(w.ID)
+	sealed = seal(w.ID)
 	err = s.db.Write(ctx, func(tx *sql.Tx) error {
 		a, err := lockAccountByID(ctx, tx, accountID)
 		if err != nil {
@@ -63,6 +86,24 @@ func (s *Endpoints) Create(
 			if err := checkNewest(ctx, tx, "endpoints", accountID, *newest); err != nil {
 				return err
 			}
+		}
+		var first struct {
+			ID        string
+			CreatedAt time.Time
+			Secret    string
+			Request   string
+		}
+		err = tx.QueryRowContext(ctx, `SELECT id, created_at, secret, request FROM endpoints
+			WHERE account_id = $1 AND request_key = $2 AND request_key <> '' AND created_at > $3 ORDER BY id DESC LIMIT 1`,
+			accountID, key, sqldb.FormatTime(now.Add(-webhook.KeyHolds))).Scan(sqldb.Fields(&first)...)
+		switch {
+		case err == nil && first.Request != request:
+			return ErrKeyReused
+		case err == nil:
+			w.ID, w.CreatedAt, sealed = first.ID, first.CreatedAt, first.Secret
+			return nil
+		case !errors.Is(err, sql.ErrNoRows):
+			return err
 		}
 		have, err := sqldb.Value[int](ctx, tx, `SELECT count(*) FROM endpoints WHERE account_id = $1`, accountID)
 		switch {
@@ -77,11 +118,16 @@ func (s *Endpoints) Create(
 		// Its turn is the last: a new endpoint does not overtake those that wait.
 		return sqldb.Exec(ctx, tx, `
 			INSERT INTO endpoints (id, account_id, url, events, state, reason, created_at, secret, old_secret, old_secret_until,
-				failures, failing_since, last_success_at, disabled_at, not_before, turn)
-			VALUES ($1, $2, $3, $4, $5, '', $6, $7, '', '', 0, '', '', '', '', (SELECT coalesce(max(turn), 0) FROM endpoints))`,
-			w.ID, accountID, url, sqldb.FormatTexts(events), string(w.State), sqldb.FormatTime(w.CreatedAt), sealed)
+				failures, failing_since, last_success_at, disabled_at, not_before, turn, request_key, request)
+			VALUES ($1, $2, $3, $4, $5, '', $6, $7, '', '', 0, '', '', '', '', (SELECT coalesce(max(turn), 0) FROM endpoints), $8, $9)`,
+			w.ID, accountID, url, sqldb.FormatTexts(events), string(w.State), sqldb.FormatTime(w.CreatedAt), sealed, key, request)
 	})
-	return w, err
+	return w, sealed, err
+}
+
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
 }
 
 // List returns the endpoints of an owner, oldest first.
@@ -124,7 +170,8 @@ func (s *Endpoints) Change(
 		if c.State != nil && *c.State != w.State {
 			switch *c.State {
 			case webhook.Active:
-				restart = cmp.Or(restart, `UPDATE endpoints SET not_before = '' `)
+				restart = cmp.Or(restart, `UPDATE endpoints SET not_before = '',
+					probe_at = CASE WHEN probe_at > created_at THEN created_at ELSE probe_at END `)
 				w.ResumedAt = now
 			case webhook.Paused:
 			default:
@@ -148,7 +195,7 @@ func (s *Endpoints) Change(
 }
 
 // clearFailures begins the statement that clears the failures of endpoints.
-const clearFailures = `UPDATE endpoints SET failures = 0, failing_since = '', not_before = '' `
+const clearFailures = `UPDATE endpoints SET failures = 0, failing_since = '', not_before = '', probe_at = '' `
 
 // Delete deletes an endpoint; Deliveries.Sweep removes its deliveries. ErrNotFound.
 func (s *Endpoints) Delete(ctx context.Context, owner account.Owner, id string) error {
@@ -215,7 +262,7 @@ func findEndpoint(ctx context.Context, q sqldb.Queryer, owner account.Owner, id 
 
 const selectEndpoints = `
 	SELECT w.id, w.account_id, w.url, w.events, w.state, w.reason, w.disabled_at, w.failures, w.failing_since,
-		w.not_before, w.last_success_at, w.failure_at, w.failure_outcome, w.failure_status, w.old_secret_until, w.created_at,
+		w.not_before, w.probe_at, w.last_success_at, w.failure_at, w.failure_outcome, w.failure_status, w.old_secret_until, w.created_at,
 		w.resumed_at, w.mailed_for, a.plan
 	FROM endpoints w JOIN accounts a ON a.id = w.account_id WHERE w.account_id <> '` + deletedID + `' `
 
@@ -257,5 +304,5 @@ func makeDue(ctx context.Context, tx *sql.Tx, endpointID string, now time.Time) 
 	return sqldb.Exec(ctx, tx, `
 		UPDATE deliveries SET next_at = created_at WHERE id IN (
 			SELECT id FROM deliveries WHERE endpoint_id = $1 AND state = 'pending' AND next_at > $2 AND lease_until <= $2
-			ORDER BY next_at LIMIT $3)`, endpointID, sqldb.FormatTime(now), maxMadeDue)
+			ORDER BY created_at, id LIMIT $3)`, endpointID, sqldb.FormatTime(now), maxMadeDue)
 }

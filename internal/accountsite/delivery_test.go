@@ -139,26 +139,27 @@ func TestAFailingEndpointShowsItsNextAttempt(t *testing.T) {
 		id, _ := b.createEndpoint("https://hooks.example/in")
 		path := "/compte/webhooks/" + id
 		var tools []string
-		for i := range 3 * webhook.BreakAfter {
+		for i := range webhook.MaxInFlight - 1 {
 			tools = append(tools, fmt.Sprint("outil-", i), "10 €/mois")
 		}
 		p.publish(tools...)
 		b.get("/compte/envois/" + p.newest(id)[0].ID).Is(200).Contains("dès que son tour vient")
-		for p.endpoint(id).Failures < webhook.BreakAfter {
+		for !p.endpoint(id).Broken() {
 			if state := b.get(path).Is(200).Lacks("seul le plus ancien envoi"); p.endpoint(id).Failures > 0 {
 				state.Contains("En échec", "pas de réponse à temps, le").Lacks("state-good\">Actif")
 				b.get("/compte/webhooks").Is(200).Contains("En échec", "depuis le", "&nbsp;: pas de réponse à temps").Lacks("state-good")
 			} else {
 				state.Contains("state-good\">Actif")
 			}
-			p.attempt(webhook.Verdict{Attempt: webhook.Attempt{Outcome: webhook.Timeout}, State: webhook.Pending, NextAt: p.now.Add(time.Hour), ProbeAt: p.now.Add(webhook.ProbeEvery)})
+			p.attempt(webhook.Verdict{Attempt: webhook.Attempt{Outcome: webhook.Timeout}, State: webhook.Pending, NextAt: p.now, ProbeAt: p.now.Add(webhook.ProbeEvery)})
+			p.now = p.now.Add(4 * time.Second)
 		}
-		until := p.endpoint(id).NotBefore
+		until := p.endpoint(id).ProbeAt
 		if !until.After(p.now) {
 			t.Fatalf("the endpoint is skipped until %s", until)
 		}
 		clock := until.Format("15:04:05")
-		b.get(path).Is(200).Contains("En échec", "après dix échecs, seul le plus ancien envoi est tenté", clock)
+		b.get(path).Is(200).Contains("En échec", "seul le plus ancien envoi est tenté", clock)
 		// A delivery that was due before waits too.
 		p.now = p.now.Add(time.Millisecond)
 		b.get("/compte/envois/"+p.newest(id)[0].ID).Is(200).Contains("En attente", "prochaine tentative le", clock)

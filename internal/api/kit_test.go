@@ -120,7 +120,12 @@ func (s *service) do(method, path string, headers ...string) *reply {
 func checkCommon(r *testkit.Reply) {
 	r.T.Helper()
 	r.HasHeader("Access-Control-Allow-Origin", "*")
-	r.HasHeader("Vary", "Authorization, Accept-Encoding")
+	vary := "Authorization, Accept-Encoding"
+	if r.Status >= 400 {
+		vary += ", Accept-Language"
+		r.HasEnglish(web.InEnglish)
+	}
+	r.HasHeader("Vary", vary)
 	if !catalog.IsDate(r.Header.Get("X-Service-Updated-At")) {
 		r.T.Errorf("%s: X-Service-Updated-At: %q", r, r.Header.Get("X-Service-Updated-At"))
 	}

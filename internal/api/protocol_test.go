@@ -388,3 +388,20 @@ func FuzzAnyRequestIsAnswered(f *testing.F) {
 		}
 	})
 }
+
+func TestErrorsAreInEnglishForWhoPrefersIt(t *testing.T) {
+	s := serve(t, smallCatalogue())
+	for wish, want := range map[string]string{
+		"": "Aucun outil", "*": "Aucun outil", "de": "Aucun outil", "fr, en": "Aucun outil", "en;q=0.5, fr;q=0.7": "Aucun outil", "*, en;q=0.9": "Aucun outil",
+		"en": "No tool has the slug", "EN-gb, fr;q=0.9": "No tool has the slug", "de, en;q=0.4": "No tool has the slug", "fr;q=0.1, en": "No tool has the slug",
+	} {
+		r := s.get("/api/v1/tools/nichts", "Accept-Language: "+wish)
+		if r.Status != 404 || !strings.Contains(r.Body, want) || !strings.Contains(r.Body, `"code":"tool_not_found"`) {
+			t.Errorf("%q: %d %s", wish, r.Status, r.Body)
+		}
+	}
+	english, french := s.get("/api/v1/stats", "Accept-Language: en"), s.get("/api/v1/stats", "Accept-Language: fr")
+	if english.Body != french.Body || english.Header.Get("ETag") != french.Header.Get("ETag") || strings.Contains(english.Header.Get("Vary"), "Language") {
+		t.Error("what is no error differs by language")
+	}
+}

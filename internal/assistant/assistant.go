@@ -111,7 +111,7 @@ func (h *Handler) offered() *mcp.Server {
 			h.cfg.Calls.WithLabelValues(t.Name, outcome).Inc()
 			return result, nil
 		}
-		server.AddTool(t.definition(), call)
+		server.AddTool(t.definition(name), call)
 	}
 	h.current.Store(&offer{name, server})
 	return server

@@ -35,7 +35,8 @@ type changesResult struct {
 }
 
 // listChanges returns what happened since a day, after a position or both, oldest first. Without a position, what only
-// records tell comes first, as far as there is room.
+// records tell comes first, as far as there is room. Without a day nothing of a history comes that was there when it was
+// published: a tool that is new then is new, and its price did not change.
 func listChanges(c *call) (any, error) {
 	var args struct {
 		Since string `json:"since"`
@@ -61,7 +62,7 @@ func listChanges(c *call) (any, error) {
 			"donnez plutôt since, un jour, ou lisez /data/v1/changes.")
 	}
 	all := slices.DeleteFunc(slices.Clone(chronicle.Latest(c.snap)), func(e catalog.Entry) bool {
-		return chronicle.Time(&e) < args.Since || args.After != nil && e.Position <= *args.After
+		return chronicle.Time(&e) < args.Since || args.After != nil && e.Position <= *args.After || args.Since == "" && e.At == ""
 	})
 	room := newRoom(result)
 	for i := range all {

@@ -21,13 +21,6 @@ type pricedTool struct {
 	Announced []catalog.Announcement `json:"announced,omitempty"`
 }
 
-type priceChange struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	URL  string `json:"url"`
-	changedPrice
-}
-
 // A changedPrice is an entry of a history; prices that are not public are null.
 type changedPrice struct {
 	IsConverted bool `json:"converted,omitempty"` // from another currency, which the price of the tool is in
@@ -40,57 +33,28 @@ type changedPrice struct {
 }
 
 type pricesResult struct {
-	Prices  []pricedTool  `json:"prices,omitzero"`
-	Changes []priceChange `json:"changes,omitzero"`
-	Unknown []unknown     `json:"unknown,omitempty"`
-	Next    *int          `json:"next"` // how much was given
-	Credit  string        `json:"credit"`
+	Prices  []pricedTool `json:"prices"`
+	Unknown []unknown    `json:"unknown,omitempty"`
+	Next    *int         `json:"next"` // how much was given
+	Credit  string       `json:"credit"`
 }
 
-// listPrices returns prices with their history, or the changes since a day.
+// listPrices returns prices with their history.
 func listPrices(c *call) (any, error) {
 	var args struct {
 		Tools []string `json:"tools"`
-		Since string   `json:"since"`
 		Next  int      `json:"next"`
 	}
 	if err := c.read(&args); err != nil {
 		return nil, err
 	}
-	switch {
-	case (len(args.Tools) == 0) == (args.Since == ""):
-		return nil, refuse("Donnez soit tools, jusqu’à dix id, soit since, un jour.")
-	case args.Since != "" && !catalog.IsDate(args.Since):
-		return nil, refuse("since doit être un jour\u00a0: AAAA-MM-JJ.")
-	}
-	result := pricesResult{Credit: c.credit()}
-	if args.Since != "" {
-		result.list(c, args.Since, args.Next)
-		return result, nil
-	}
 	listed, missing, err := c.tools(args.Tools)
 	if len(listed) == 0 {
 		return nil, err
 	}
-	result.Unknown = missing
+	result := pricesResult{Prices: []pricedTool{}, Unknown: missing, Credit: c.credit()}
 	result.show(c, listed, args.Next)
 	return result, nil
-}
-
-// list adds the changes of prices since a day, newest first, after those that earlier
-// responses gave.
-func (r *pricesResult) list(c *call, since string, given int) {
-	r.Changes = []priceChange{}
-	room, all := newRoom(r), c.snap.PriceChanges()
-	for n := min(given, len(all)); n < len(all) && all[n].Change.ChangedAt >= since; n++ {
-		t := all[n].Tool
-		change := priceChange{t.Slug, nameOf(t), c.snap.Catalog.CanonicalURLOf(t), newChangedPrice(t, all[n].Change)}
-		if !room.takes(change) {
-			r.Next = &n
-			return
-		}
-		r.Changes = append(r.Changes, change)
-	}
 }
 
 // announced returns the next changes that are announced for a tool.
@@ -132,7 +96,6 @@ func newChangedPrice(t *catalog.Tool, e *catalog.PriceChange) changedPrice {
 // show adds tools with their history. Every tool, and every change of its price, counts as
 // one of those that earlier responses gave; a tool whose history goes on is shown again.
 func (r *pricesResult) show(c *call, listed []*catalog.Tool, given int) {
-	r.Prices = []pricedTool{}
 	room, n := newRoom(r), 0
 	for _, t := range listed {
 		end := n + 1 + len(t.PriceHistory)

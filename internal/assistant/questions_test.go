@@ -79,7 +79,6 @@ func TestAPriceThatIsNotPublicIsInWords(t *testing.T) {
 		{"fetch", `{"id": "plume"}`},
 		{"compare", `{"tools": ["plume", "quille"]}`},
 		{"prices", `{"tools": ["plume"]}`},
-		{"prices", `{"since": "2026-01-01"}`},
 	} {
 		if got := fmt.Sprint(d.ok(call[0], call[1])); !strings.Contains(got, "price:<nil>") || strings.Contains(got, "0 €/mois") {
 			t.Errorf("%s %s: %s", call[0], call[1], got)

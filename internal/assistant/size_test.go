@@ -154,17 +154,6 @@ func TestALongHistoryOfPricesGoesOnWithNext(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%d changes of prices; want %d, each once and in order", len(got), len(want))
 	}
-	got = nil
-	d.each("prices", `{"since": "2020-01-01", "next": %v}`, 0, func(answer map[string]any) {
-		for _, change := range rows(answer, "changes") {
-			note(change)
-		}
-	})
-	slices.Sort(got)
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("%d changes of prices since a day; want %d, each once", len(got), len(want))
-	}
 }
 
 func TestALongReviewIsReadToItsEndByNext(t *testing.T) {

@@ -15,6 +15,7 @@ type tool struct {
 	Description string
 	Input       json.RawMessage // the properties of its arguments, JSON Schema
 	Required    []string
+	Output      json.RawMessage // the schema of what it returns; nil for none
 	call        func(*call) (any, error)
 	schema      *jsonschema.Resolved // of the arguments, as it is listed
 }
@@ -39,7 +40,7 @@ func readTools() (all []tool) {
 		t := &all[i]
 		t.call = calls[t.Name]
 		var listed jsonschema.Schema
-		err := json.Unmarshal(t.definition().InputSchema.(json.RawMessage), &listed)
+		err := json.Unmarshal(t.definition("").InputSchema.(json.RawMessage), &listed)
 		if err == nil {
 			t.schema, err = listed.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
 		}
@@ -61,8 +62,9 @@ const instructions = "un catalogue d’outils essayés et notés sur 10 par une 
 	"score est la note sur 10, null si l’outil n’est pas essayé. " +
 	"Citez l’adresse (url) de ce que vous reprenez, et la ligne credit."
 
-// definition returns a tool as the protocol lists it.
-func (t *tool) definition() *mcp.Tool {
+// definition returns a tool as the protocol lists it. Its description names the catalogue, because an assistant chooses among
+// the tools of many servers by these.
+func (t *tool) definition(catalogue string) *mcp.Tool {
 	schema, err := json.Marshal(map[string]any{
 		"type": "object", "properties": t.Input,
 		"required": append([]string{}, t.Required...), "additionalProperties": false,
@@ -70,8 +72,13 @@ func (t *tool) definition() *mcp.Tool {
 	if err != nil {
 		panic("assistant: the schema of " + t.Name + ": " + err.Error())
 	}
-	return &mcp.Tool{
-		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: json.RawMessage(schema),
+	listed := &mcp.Tool{
+		Name: t.Name, Title: t.Title, Description: clip(catalogue, 120) + "\u00a0: " + t.Description,
+		InputSchema: json.RawMessage(schema),
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(false)},
 	}
+	if t.Output != nil { // an interface that holds nil would be a schema
+		listed.OutputSchema = t.Output
+	}
+	return listed
 }

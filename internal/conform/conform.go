@@ -1,11 +1,13 @@
 // Package conform checks a server against the interface: its ten operations, headers, errors, paging,
 // quotas and the OpenAPI document. It knows nothing of this program, so that other implementations of
-// the interface can use it, and asks for nothing that the interface leaves open.
+// the interface can use it, and asks for nothing that the interface leaves open. A promise that the
+// server's records or quota do not let it judge is skipped with the reason, and never counts as kept.
 package conform
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -42,6 +44,9 @@ func Run(ctx context.Context, cfg Config, report func(Result)) {
 		default:
 			r.Err = s.try(p)
 		}
+		if unknown := (unjudged{}); errors.As(r.Err, &unknown) {
+			r.Err, r.Skipped = nil, unknown.Error()
+		}
 		report(r)
 	}
 }
@@ -57,10 +62,13 @@ type promise struct {
 type service struct {
 	cfg   Config
 	ctx   context.Context
-	known map[string]*reply // replies to plain requests, so that few requests are counted
+	known map[string]*reply // replies to plain requests by key and path, so that few requests are counted
 }
 
 type broken struct{ error }
+
+// An unjudged says why it cannot be told whether a promise is kept.
+type unjudged struct{ error }
 
 func (s *service) try(p promise) (err error) {
 	defer func() {
@@ -79,6 +87,9 @@ func (s *service) try(p promise) (err error) {
 // fail breaks a promise.
 func fail(format string, args ...any) { panic(broken{fmt.Errorf(format, args...)}) }
 
+// skip leaves a promise unjudged.
+func skip(format string, args ...any) { panic(broken{unjudged{fmt.Errorf(format, args...)}}) }
+
 // A reply is a response with its body.
 type reply struct {
 	path   string
@@ -88,11 +99,13 @@ type reply struct {
 }
 
 // get returns the reply to a plain request. It is sent once.
-func (s *service) get(path string) *reply {
-	if s.known[path] == nil {
-		s.known[path] = s.send(http.MethodGet, path, s.cfg.Key)
+func (s *service) get(path string) *reply { return s.getAs(path, s.cfg.Key) }
+
+func (s *service) getAs(path, key string) *reply {
+	if s.known[key+path] == nil {
+		s.known[key+path] = s.send(http.MethodGet, path, key)
 	}
-	return s.known[path]
+	return s.known[key+path]
 }
 
 // ok returns the reply to a plain request, which must be 200 with JSON.
@@ -107,6 +120,11 @@ func (s *service) send(method, path, key string) *reply {
 	if err != nil {
 		fail("%s cannot be requested: %w", path, err)
 	}
+	if method == http.MethodOptions { // as a browser asks before it sends a key
+		req.Header.Set("Origin", "https://conform.example")
+		req.Header.Set("Access-Control-Request-Method", http.MethodGet)
+		req.Header.Set("Access-Control-Request-Headers", "authorization")
+	}
 	if key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
@@ -120,7 +138,7 @@ func (s *service) send(method, path, key string) *reply {
 		fail("the response to %s ends early: %w", path, err)
 	}
 	if resp.StatusCode == http.StatusTooManyRequests {
-		fail("%s has the status 429: the quota is used up; try tomorrow, or with the --key of another account", path)
+		skip("%s has the status 429: the quota is used up; try tomorrow, or with the --key of another account", path)
 	}
 	return &reply{path: path, status: resp.StatusCode, header: resp.Header, body: body}
 }
@@ -160,14 +178,16 @@ func (r *reply) list() []map[string]any {
 	return list
 }
 
-// first returns the first element of a list, with which other promises are tried.
-func (s *service) first(path string) map[string]any {
+// some returns the elements of a list, with which other promises are tried.
+func (s *service) some(path string) []map[string]any {
 	list := s.ok(path).list()
 	if len(list) == 0 {
-		fail("%s is empty: nothing can be tried with it", path)
+		skip("%s is empty: nothing can be tried with it", path)
 	}
-	return list[0]
+	return list
 }
+
+func (s *service) first(path string) map[string]any { return s.some(path)[0] }
 
 func (r *reply) meta(name string) int {
 	meta, ok := r.object()["meta"].(map[string]any)

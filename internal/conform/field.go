@@ -123,8 +123,8 @@ func has(where string, o map[string]any, fields []field) {
 }
 
 // all checks every element of a list.
-func (r *reply) all(fields []field) {
-	for _, o := range r.list() {
-		has(r.path, o, fields)
+func (s *service) all(path string, fields []field) {
+	for _, o := range s.some(path) {
+		has(path, o, fields)
 	}
 }

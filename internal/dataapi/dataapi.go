@@ -56,7 +56,7 @@ var openAPI []byte
 
 // Document returns the OpenAPI document that /data/v1/openapi.json serves with the values of
 // an installation.
-func Document() []byte { return openapi.Complete(openAPI) }
+func Document() []byte { return withRecordTypes(openapi.Complete(openAPI)) }
 
 // New returns the handler.
 func New(cfg Config) *Handler {

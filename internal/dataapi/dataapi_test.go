@@ -214,6 +214,18 @@ func TestRecordsComeInTheRequestedOrder(t *testing.T) {
 
 func twice(s string) string { return s + "," + s }
 
+// Of these, generated clients make fields.
+func TestEveryFieldOfARecordIsInTheDocument(t *testing.T) {
+	for _, kind := range catalog.Kinds {
+		schema := contract.Document.Components.Schemas["Record"+strings.ToUpper(kind.Name[:1])+kind.Name[1:]]
+		for _, f := range kind.Fields {
+			if !f.Form.IsStatus() && (schema == nil || schema.Value.Properties[f.Name] == nil) {
+				t.Errorf("the records of %s have no %s in the document", kind.Name, f.Name)
+			}
+		}
+	}
+}
+
 func TestSchemasAndTheDocumentAreServed(t *testing.T) {
 	s := serve(t, small(), nil)
 	for _, kind := range catalog.Kinds {

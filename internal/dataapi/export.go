@@ -139,14 +139,14 @@ func (d *download) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	content, err := d.export.Open(d.file)
 	if err != nil { // removed a moment ago
 		h.Del("Link")
-		d.h.WriteError(w, exportPreparing("de cette version"))
+		d.h.WriteError(w, r, exportPreparing("de cette version"))
 		return
 	}
 	defer content.Close()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Type", d.file.Type)
 	h.Set("ETag", d.tag())
-	http.ServeContent(&fileWriter{ResponseWriter: d.h.ExtendTimeout(w), api: d.h}, rangeOf(r), "", time.Time{}, content)
+	http.ServeContent(&fileWriter{ResponseWriter: d.h.ExtendTimeout(w), api: d.h, request: r}, rangeOf(r), "", time.Time{}, content)
 }
 
 // rangeOf returns a request with the headers that decide which part of a file is sent.
@@ -190,6 +190,7 @@ func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
 type fileWriter struct {
 	http.ResponseWriter
 	api     *Handler
+	request *http.Request
 	refused bool
 }
 
@@ -199,7 +200,7 @@ func (w *fileWriter) WriteHeader(status int) {
 	if status == http.StatusRequestedRangeNotSatisfiable {
 		w.refused = true
 		h.Del("Link")
-		w.api.WriteError(w.ResponseWriter, web.NewError(web.CodeInvalidRange, "L’en-tête « Range » demande des "+
+		w.api.WriteError(w.ResponseWriter, w.request, web.NewError(web.CodeInvalidRange, "L’en-tête « Range » demande des "+
 			"octets que ce fichier n’a pas : comparez sa taille et son SHA-256 à "+dataset.Path+"."))
 		return
 	}

@@ -137,7 +137,12 @@ func (s *service) check(r *testkit.Reply) *testkit.Reply {
 	s.t.Helper()
 	path := r.Request.URL.RequestURI()
 	r.HasHeader("Access-Control-Allow-Origin", "*")
-	r.HasHeader("Vary", "Authorization, Accept-Encoding")
+	vary := "Authorization, Accept-Encoding"
+	if r.Status >= 400 {
+		vary += ", Accept-Language"
+		r.HasEnglish(web.InEnglish)
+	}
+	r.HasHeader("Vary", vary)
 	r.HasHeader("X-Service-Updated-At", "2026-11-16")
 	r.HasHeader("X-Service-Version", strconv.FormatInt(s.live.Version, 10))
 	exposed := strings.Split(r.Header.Get("Access-Control-Expose-Headers"), ", ")

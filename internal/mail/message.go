@@ -112,7 +112,7 @@ func (q *Queue) describeFailures(ctx context.Context, id string, d *data) error 
 	if err != nil {
 		return err
 	}
-	if !e.Failing() || e.Failures < webhook.BreakAfter {
+	if !e.Broken() {
 		return ErrObsolete // it works again, or its owner has stopped it
 	}
 	d.Endpoint, d.Page = e, d.Account+"/webhooks/"+id

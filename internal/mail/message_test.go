@@ -102,7 +102,7 @@ var samples = []struct {
 	{
 		name: "endpoint_failing", request: Request{To: "ada@example.org", Kind: EndpointFailing, About: "whk_1"},
 		endpoint: webhook.Endpoint{
-			URL: "https://hooks.example.org/palmares?a=1&b=<2>", State: webhook.Active, Failures: 10, FailingSince: monday.Add(-time.Hour),
+			URL: "https://hooks.example.org/palmares?a=1&b=<2>", State: webhook.Active, Failures: 10, FailingSince: monday.Add(-time.Hour), ProbeAt: monday,
 			LastFailure: webhook.Failure{At: monday, Outcome: webhook.HTTPStatus, Status: 503},
 		},
 	},
@@ -208,9 +208,9 @@ func TestAMailAboutFailuresIsNotWrittenOnceTheyEnded(t *testing.T) {
 	for what, e := range map[string]webhook.Endpoint{
 		"works again":        {State: webhook.Active},
 		"works again, fails": {State: webhook.Active, Failures: 1, FailingSince: monday},
-		"paused":             {State: webhook.Paused, Failures: 12, FailingSince: monday},
-		"disabled":           {State: webhook.Disabled, Failures: 12, FailingSince: monday},
-		"no longer Pro":      {State: webhook.Suspended, Failures: 12, FailingSince: monday},
+		"paused":             {State: webhook.Paused, Failures: 12, FailingSince: monday, ProbeAt: monday},
+		"disabled":           {State: webhook.Disabled, Failures: 12, FailingSince: monday, ProbeAt: monday},
+		"no longer Pro":      {State: webhook.Suspended, Failures: 12, FailingSince: monday, ProbeAt: monday},
 	} {
 		if _, err := written(t, Request{To: "ada@example.org", Kind: EndpointFailing, About: "whk_1"}, e); err != ErrObsolete {
 			t.Errorf("%s: %v, want ErrObsolete", what, err)

@@ -114,6 +114,9 @@ func (d *Document) Body(snap *snapshot.Snapshot) wire.Body {
 		if v, ok := given[g.name]; v == "" {
 			values[i] = nil
 		} else if ok {
+			if text, isText := v.(string); isText && d.source[g.from] == '[' { // the example of a list
+				v = []string{text}
+			}
 			values[i] = wire.AppendJSON(nil, v)
 		}
 	}

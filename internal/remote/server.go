@@ -121,7 +121,9 @@ func (w *unstored) WriteHeader(status int) {
 }
 
 // WriteInternalError sends 500 for a request whose handler panicked.
-func (h *Handler) WriteInternalError(w http.ResponseWriter) { web.WriteError(w, errInternal()) }
+func (h *Handler) WriteInternalError(w http.ResponseWriter, r *http.Request) {
+	web.WriteError(w, r, errInternal())
+}
 
 func errInternal() error {
 	return web.NewError(web.CodeInternal, "the server failed to publish the folder and has logged why; "+
@@ -179,7 +181,7 @@ func (h *Handler) fail(w http.ResponseWriter, r *request, err error) {
 	if r.Method == http.MethodPost {
 		w.Header().Set("Connection", "close") // the response does not wait for the rest of the body
 	}
-	web.WriteError(w, err)
+	web.WriteError(w, r.Request, err)
 }
 
 // anyToken reports whether there is a token, as of a second ago at most; or when the database last

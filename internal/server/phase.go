@@ -92,10 +92,10 @@ const startingPage = `<!doctype html>
 // startingAPI stands in for the JSON handlers other than /api.
 type startingAPI struct{}
 
-func (s startingAPI) ServeHTTP(w http.ResponseWriter, _ *http.Request) { s.WriteInternalError(w) }
+func (s startingAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.WriteInternalError(w, r) }
 
-func (startingAPI) WriteInternalError(w http.ResponseWriter) {
-	writeStarting(w, "application/json", string(starting().JSON()))
+func (startingAPI) WriteInternalError(w http.ResponseWriter, r *http.Request) {
+	writeStarting(w, "application/json", string(starting().For(r).JSON()))
 }
 
 func writeStarting(w http.ResponseWriter, contentType, body string) {

@@ -70,13 +70,13 @@ func (s *server) at(path string) *prefix {
 type JSONHandler interface {
 	http.Handler
 	// WriteInternalError sends 500 for a request whose handler panicked.
-	WriteInternalError(http.ResponseWriter)
+	WriteInternalError(http.ResponseWriter, *http.Request)
 }
 
 // writeInternalError sends 500 for a request whose handler panicked.
-func (p *prefix) writeInternalError(w http.ResponseWriter) {
+func (p *prefix) writeInternalError(w http.ResponseWriter, r *http.Request) {
 	if h, ok := p.handler.(JSONHandler); ok {
-		h.WriteInternalError(w)
+		h.WriteInternalError(w, r)
 		return
 	}
 	clear(w.Header())

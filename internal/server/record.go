@@ -57,7 +57,7 @@ func (s *server) recoverFrom(failure any, at *prefix, rec *recorder, r *http.Req
 		rec.broken = true
 		return
 	}
-	at.writeInternalError(rec)
+	at.writeInternalError(rec, r)
 }
 
 // A laneWriter sends whole responses, as the front lane does.

@@ -17,7 +17,12 @@ func TestSamplesCallThePublicURL(t *testing.T) {
 	v.get("/docs").ok().says("curl &#39;https://api.essai.example/api/v1/tools?limit=1&#39;")
 	v.get("/docs/comparatifs").ok().says("https://api.essai.example/api/v1/comparatifs/abeille-vs-bourdon")
 	v.get("/docs/embeddings").ok().says(`BASE = &#34;https://api.essai.example&#34;`, `CREDIT = &#34;Source : Essai (https://essai.example)&#34;`)
-	v.get("/docs/donnees").ok().says("curl -s &#39;https://api.essai.example/data/v1/search?")
+	guide := v.get("/docs/donnees").ok().says("curl -s &#39;https://api.essai.example/data/v1/search?")
+	for _, kind := range catalog.KindNames(catalog.Kinds) {
+		guide.says("<code>" + kind + "</code>")
+	}
+	v.get("/docs").ok().says("<code>/data/v1/changes</code>")
+	v.get("/tarifs.md").ok().says("| Developer | gratuit")
 	v.get("/docs/assistants").ok().says("https://api.essai.example/mcp")
 	v.get("/docs/outils").ok().says(
 		"curl &#39;https://api.essai.example/api/v1/tools?category=chat&amp;score_min=8&#39;", `<input id="essai.getTool.slug" name="slug" data-in="path" type="text" required value="abeille"`,

@@ -52,7 +52,7 @@ func TestPagesExistInMarkdownToo(t *testing.T) {
 			v.get(path+".md", "Accept-Encoding: "+coding, "If-None-Match: "+r.header.Get("ETag")).answers(304)
 		}
 	}
-	for _, path := range []string{"/", "/tarifs", "/confidentialite", "/nulle-part", "/outils/jamais-vu"} {
+	for _, path := range []string{"/", "/confidentialite", "/nulle-part", "/outils/jamais-vu"} {
 		v.get(path).saysNot(`type="text/markdown"`)
 	}
 	v.get("/outils?page=2").ok().says(`href="/outils.md?page=2"`)

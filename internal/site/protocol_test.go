@@ -15,7 +15,7 @@ import (
 
 func TestEveryResponseHasSecurityHeaders(t *testing.T) {
 	v := open(t, small())
-	for _, path := range []string{"/", "/outils/abeille", "/nulle-part", "/outils/ancienne-abeille", "/flux.atom", "/robots.txt", "/sitemap.xml", "//x", "/static/x"} {
+	for _, path := range []string{"/", "/outils/abeille", "/nulle-part", "/outils/ancienne-abeille", "/robots.txt", "/sitemap.xml", "//x", "/static/x"} {
 		v.get(path).
 			is("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'").
 			is("X-Content-Type-Options", "nosniff").
@@ -127,7 +127,7 @@ func TestOtherMethodsAnswer405(t *testing.T) {
 
 func TestPagesOfAnyOriginReadWhatIsForPrograms(t *testing.T) {
 	v := open(t, small())
-	for _, path := range []string{"/llms.txt", "/docs.md", "/outils.md", "/outils/abeille.md", "/outils/personne.md"} {
+	for _, path := range []string{"/llms.txt", "/docs.md", "/outils.md", "/outils/abeille.md", "/outils/personne.md", "/tarifs.md", "/flux.atom", "/outils/abeille.atom", "/categories/chat.atom"} {
 		v.get(path).is("Access-Control-Allow-Origin", "*").is("Cross-Origin-Resource-Policy", "cross-origin").is("Access-Control-Expose-Headers", "ETag, Link")
 		v.do("OPTIONS", path).answers(204).is("Access-Control-Allow-Origin", "*").is("Access-Control-Allow-Headers", "*, Authorization")
 	}

@@ -58,7 +58,7 @@ func New(cfg Config) *Site {
 	s.handleBoth(dataPath, s.dataGuide)
 	s.handleBoth(assistantsPath, s.assistantsGuide)
 	s.handleBoth("/donnees", s.dataset)
-	s.handle("/tarifs", s.plans)
+	s.handleBoth("/tarifs", s.plans)
 	s.handleBoth("/licence", s.licence)
 	s.handle("/confidentialite", s.privacy)
 	s.register("/flux.atom", s.feed, true)

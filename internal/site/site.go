@@ -142,7 +142,8 @@ func (s *Site) register(pattern string, page pageFunc, hasParameters bool) {
 		if req.markdown {
 			r.SetPathValue("slug", strings.TrimSuffix(r.PathValue("slug"), markdownSuffix))
 		}
-		isOpen := req.markdown || r.Pattern == llmsPath || r.Pattern == badgePath // to programs, also those in a browser
+		isFeed := strings.HasSuffix(r.URL.Path, feedSuffix)
+		isOpen := req.markdown || isFeed || r.Pattern == llmsPath || r.Pattern == badgePath // to programs, also those in a browser
 		if isOpen && s.cfg.Preview == nil {
 			// Pages of other origins may read the response.
 			web.AllowAnyOrigin(w.Header())

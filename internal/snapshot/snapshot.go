@@ -47,9 +47,6 @@ type Snapshot struct {
 	// Index finds tools by words; nil before BuildIndex.
 	Index *search.Index
 
-	// PriceChanges returns the changes of all prices, newest first. They are sorted once.
-	PriceChanges func() []PriceChange
-
 	Feed      *record.Feed          // of the records, nil if there is none; see SetFeed
 	Published []*catalog.Comparison // as indexed by the IDs of a page
 
@@ -132,7 +129,6 @@ func Next(
 	if step != nil && before.Catalog.URL == c.URL { // otherwise every record differs
 		s.before, s.step = before, *step
 	}
-	s.PriceChanges = sync.OnceValue(func() []PriceChange { return priceChanges(c) })
 	s.figureOrders = sync.OnceValue(s.sortFigures)
 	for _, p := range c.Pictures {
 		s.Pictures[p.Hash] = p.Ext

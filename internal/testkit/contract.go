@@ -135,6 +135,9 @@ func ExampleCalls(t testing.TB, raw []byte) []Call {
 				continue
 			}
 			value := fmt.Sprint(p.Value.Example)
+			if _, isList := p.Value.Example.([]any); isList {
+				value = strings.ReplaceAll(strings.Trim(value, "[]"), " ", ",")
+			}
 			switch p.Value.In {
 			case openapi3.ParameterInPath:
 				path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", value)

@@ -28,6 +28,7 @@ const (
 	CodeEndpointLimit        Code = "endpoint_limit"
 	CodeEndpointInactive     Code = "endpoint_inactive"
 	CodeRecoveryRunning      Code = "recovery_running"
+	CodeKeyReused            Code = "idempotency_key_reused"
 	CodeInvalidUpload        Code = "invalid_upload"
 	CodeConflict             Code = "conflict"
 	CodeForeignCursor        Code = "foreign_cursor"
@@ -142,6 +143,7 @@ var Codes = []CodeInfo{
 	{Code: CodeEndpointLimit, Status: http.StatusConflict},
 	{Code: CodeEndpointInactive, Status: http.StatusConflict},
 	{Code: CodeRecoveryRunning, Status: http.StatusConflict},
+	{Code: CodeKeyReused, Status: http.StatusConflict},
 	{Code: CodeConflict, Status: http.StatusConflict, Publishing: true},
 	{
 		Code: CodeForeignCursor, Status: http.StatusConflict, Dataset: true,

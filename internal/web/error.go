@@ -13,7 +13,7 @@ import (
 )
 
 // An Error is a response that says what is wrong and what to do about it. Its sentence is
-// French and is sent as it is, so it must not contain the text of an internal error.
+// French, see For, and is sent, so it must not contain the text of an internal error.
 type Error struct {
 	Code       Code
 	Text       string
@@ -183,11 +183,11 @@ const RetrySoon = "5"
 const RetryLater = "60"
 
 // WriteError sends an error of an API that is not Public.
-func WriteError(w http.ResponseWriter, err error) { new(Sender).WriteError(w, err) }
+func WriteError(w http.ResponseWriter, r *http.Request, err error) { new(Sender).WriteError(w, r, err) }
 
 // WriteError sends an error: the one place where an error becomes a response.
-func (s *Sender) WriteError(w http.ResponseWriter, err error) {
-	e := AsError(err)
+func (s *Sender) WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	e := AsError(err).For(r)
 	body := e.JSON()
 	s.setErrorHeaders(w.Header(), e)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
@@ -200,6 +200,9 @@ func (s *Sender) setErrorHeaders(h http.Header, e *Error) {
 	h["Content-Type"] = jsonType
 	h["X-Content-Type-Options"] = noSniff
 	h["Cache-Control"] = noStore
+	if s.public {
+		h["Vary"] = []string{h.Get("Vary") + ", Accept-Language"}
+	}
 	switch e.Status() {
 	case http.StatusNotFound:
 		if s.public {

@@ -24,7 +24,7 @@ func TestCallersAreToldToTryAgainSoonOnlyIfThatCanHelp(t *testing.T) {
 		{fmt.Errorf("looking up a key: %w", refusal{}), RetryLater, false},
 	} {
 		w := httptest.NewRecorder()
-		WriteError(w, KeyError(test.err))
+		WriteError(w, httptest.NewRequest("GET", "/", nil), KeyError(test.err))
 		body := w.Body.String()
 		if w.Code != 503 || w.Header().Get("Retry-After") != test.retryAfter || strings.Contains(body, "réessayez") != test.soon || strings.Contains(body, "password") {
 			t.Errorf("%v: %d %v %s", test.err, w.Code, w.Header(), body)

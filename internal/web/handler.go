@@ -265,7 +265,7 @@ func (h *Handler[S]) reply(w http.ResponseWriter, r *Request[S], a *Response, er
 	r.Snapshot = nil // it may be replaced, and must not stay in memory for a slow reader
 	switch {
 	case err != nil:
-		h.WriteError(w, err)
+		h.WriteError(w, r.Request, err)
 	case a.Handler != nil:
 		a.Handler.ServeHTTP(w, r.Request)
 	default:
@@ -290,10 +290,10 @@ func (h *Handler[S]) makeBody(r *Request[S], a *Response) ([]byte, error) {
 }
 
 // WriteInternalError sends 500 for a request whose operation failed before anything was written.
-func (h *Handler[S]) WriteInternalError(w http.ResponseWriter) {
+func (h *Handler[S]) WriteInternalError(w http.ResponseWriter, r *http.Request) {
 	clear(w.Header())
 	if h.cfg.Snapshot != nil {
 		h.setCommonHeaders(w.Header(), h.cfg.Snapshot())
 	}
-	h.WriteError(w, NewError(CodeInternal, ""))
+	h.WriteError(w, r, NewError(CodeInternal, ""))
 }

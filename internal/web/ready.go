@@ -32,10 +32,11 @@ func NewResponses() *Responses {
 type responseKey struct {
 	path, query string
 	coding      Coding
+	isEnglish   bool // of an error
 }
 
 func keyOf(r *http.Request) responseKey {
-	return responseKey{r.URL.Path, r.URL.RawQuery, ChooseCoding(r.Header["Accept-Encoding"], Brotli)}
+	return responseKey{path: r.URL.Path, query: r.URL.RawQuery, coding: ChooseCoding(r.Header["Accept-Encoding"], Brotli)}
 }
 
 // A readyResponse is a response in the form in which it is sent.
@@ -80,6 +81,7 @@ func (c *Responses) get(r *http.Request) *readyResponse {
 	if found, ok := c.found.Get(key); ok {
 		return found
 	}
+	key.isEnglish = prefersEnglish(r)
 	missing, _ := c.missing.Get(key)
 	return missing
 }
@@ -94,11 +96,11 @@ func (c *Responses) put(r *http.Request, ready readyResponse, header http.Header
 	ready.head = bytes.Clone(appendLines(head, header, false)) // without the spare room
 	ready.rest = ready.head[about:]
 	ready.pattern, ready.isPage = r.Pattern, strings.HasPrefix(header.Get("Content-Type"), "text/html")
-	to := c.found
+	to, key := c.found, keyOf(r)
 	if ready.status == http.StatusNotFound {
-		to = c.missing
+		to, key.isEnglish = c.missing, prefersEnglish(r)
 	}
-	to.Put(keyOf(r), &ready)
+	to.Put(key, &ready)
 }
 
 // appendLines appends the headers that are about the content, or the other ones.
@@ -197,7 +199,7 @@ func (h *Handler[S]) replyCached(w http.ResponseWriter, r *Request[S]) bool {
 		}
 	}
 	h.setCommonHeaders(w.Header(), r.Snapshot)
-	h.WriteError(w, err)
+	h.WriteError(w, r.Request, err)
 	return true
 }
 
@@ -218,7 +220,7 @@ func (h *Handler[S]) cache(r *Request[S], a *Response, body []byte, err error) {
 		responses.put(r.Request, ready, header)
 		return
 	}
-	if e := AsError(err); e.Status() == http.StatusNotFound {
+	if e := AsError(err).For(r.Request); e.Status() == http.StatusNotFound {
 		h.setErrorHeaders(header, e)
 		responses.put(r.Request, readyResponse{status: e.Status(), body: e.JSON()}, header)
 	}

@@ -5,19 +5,21 @@ import "time"
 // After returns the endpoint as it is after an attempt that ended at at. Attempts that
 // overlap may be stored in another order than they ended.
 //
-// A success closes the breaker and clears the failures. After BreakAfter failures in a
-// row the breaker is open: nothing is sent until ProbeAt, however many deliveries are
-// due. One request at a time would not be enough: a receiver that refuses at once would
-// get all that waits within seconds, and each delivery would lose an attempt. Until
-// HoldUntil, when the receiver asked for it, nothing is sent either.
+// A success closes the breaker and clears the failures. BreakAfter failures in a row open
+// it, but not before they are spread over BreakSpread: the deliveries that are due together
+// fail together while a receiver restarts. While it is open one request is sent at a time,
+// and after AlwaysTried attempts a delivery waits for ProbeAt. One at a time would not be
+// enough: a receiver that refuses at once would get all that waits within seconds, and each
+// delivery would lose an attempt. Until HoldUntil, when the receiver asked for it, nothing
+// is sent at all.
 //
-// Once per row of failures, when there are BreakAfter of them, its owner is mailed.
+// Once per row of failures, when the breaker opens, its owner is mailed.
 //
 // An endpoint that sent 410, or that has failed until DisableAt, becomes Disabled,
 // unless it was stopped already.
 func (w Endpoint) After(v Verdict, at time.Time) Endpoint {
 	if v.State == Delivered {
-		w.Failures, w.FailingSince, w.NotBefore = 0, time.Time{}, time.Time{}
+		w.Failures, w.FailingSince, w.NotBefore, w.ProbeAt = 0, time.Time{}, time.Time{}, time.Time{}
 		w.LastSuccessAt = later(w.LastSuccessAt, at)
 		return w
 	}
@@ -29,8 +31,8 @@ func (w Endpoint) After(v Verdict, at time.Time) Endpoint {
 		w.FailingSince = at
 	}
 	w.NotBefore = later(w.NotBefore, v.HoldUntil)
-	if w.Failures >= BreakAfter {
-		w.NotBefore = later(w.NotBefore, v.ProbeAt)
+	if w.Failures >= BreakAfter && w.LastFailure.At.Sub(w.FailingSince) >= BreakSpread {
+		w.ProbeAt = later(w.ProbeAt, v.ProbeAt)
 	}
 	switch {
 	case w.State != Active && w.State != Suspended: // stopped by its owner, or by us
@@ -39,7 +41,7 @@ func (w Endpoint) After(v Verdict, at time.Time) Endpoint {
 	case !at.Before(w.DisableAt()):
 		w.State, w.Reason, w.DisabledAt = Disabled, Failing, at
 	}
-	if w.State == Active && w.Failures >= BreakAfter {
+	if w.Broken() {
 		w.MailedFor = later(w.MailedFor, w.FailingSince)
 	}
 	return w

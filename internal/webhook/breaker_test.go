@@ -20,7 +20,7 @@ func TestWhatAnAttemptMakesOfItsEndpoint(t *testing.T) {
 		want    webhook.Endpoint
 	}{
 		"a success clears the failures": {
-			webhook.Endpoint{State: webhook.Active, Failures: 12, FailingSince: since, NotBefore: minutes(3), LastSuccessAt: minutes(-60)},
+			webhook.Endpoint{State: webhook.Active, Failures: 12, FailingSince: since, NotBefore: minutes(3), ProbeAt: minutes(4), LastSuccessAt: minutes(-60)},
 			webhook.Verdict{State: webhook.Delivered},
 			webhook.Endpoint{State: webhook.Active, LastSuccessAt: at},
 		},
@@ -52,27 +52,32 @@ func TestWhatAnAttemptMakesOfItsEndpoint(t *testing.T) {
 		"the breaker opens": {
 			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter - 1, FailingSince: since},
 			failed,
-			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter, FailingSince: since, NotBefore: minutes(5), MailedFor: since},
+			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter, FailingSince: since, ProbeAt: minutes(5), MailedFor: since},
+		},
+		"a burst of failures opens nothing": {
+			webhook.Endpoint{State: webhook.Active, Failures: 40, FailingSince: at.Add(time.Millisecond - webhook.BreakSpread)},
+			webhook.Verdict{State: webhook.Pending, NextAt: minutes(2)},
+			webhook.Endpoint{State: webhook.Active, Failures: 41, FailingSince: at.Add(time.Millisecond - webhook.BreakSpread)},
 		},
 		"an open breaker waits although the delivery is due sooner": {
 			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter, FailingSince: since},
 			webhook.Verdict{State: webhook.Pending, NextAt: minutes(2)},
-			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter + 1, FailingSince: since, NotBefore: minutes(5), MailedFor: since},
+			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter + 1, FailingSince: since, ProbeAt: minutes(5), MailedFor: since},
 		},
 		"an open breaker waits as long as the receiver asked for": {
 			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter, FailingSince: since},
 			webhook.Verdict{State: webhook.Pending, NextAt: minutes(60), HoldUntil: minutes(60)},
-			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter + 1, FailingSince: since, NotBefore: minutes(60), MailedFor: since},
+			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter + 1, FailingSince: since, NotBefore: minutes(60), ProbeAt: minutes(5), MailedFor: since},
 		},
 		"an owner is not mailed about a paused endpoint": {
 			webhook.Endpoint{State: webhook.Paused, Failures: webhook.BreakAfter - 1, FailingSince: since},
 			failed,
-			webhook.Endpoint{State: webhook.Paused, Failures: webhook.BreakAfter, FailingSince: since, NotBefore: minutes(5)},
+			webhook.Endpoint{State: webhook.Paused, Failures: webhook.BreakAfter, FailingSince: since, ProbeAt: minutes(5)},
 		},
 		"nor twice about one that is disabled": {
 			webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter - 1, FailingSince: since},
 			webhook.Verdict{State: webhook.Failed, Gone: true},
-			webhook.Endpoint{State: webhook.Disabled, Reason: webhook.Gone, DisabledAt: at, Failures: webhook.BreakAfter, FailingSince: since, NotBefore: minutes(5)},
+			webhook.Endpoint{State: webhook.Disabled, Reason: webhook.Gone, DisabledAt: at, Failures: webhook.BreakAfter, FailingSince: since, ProbeAt: minutes(5)},
 		},
 		"410 disables": {
 			webhook.Endpoint{State: webhook.Active},
@@ -136,7 +141,7 @@ func TestFailuresStoredInAnotherOrderThanTheyEnded(t *testing.T) {
 	if w.LastError() != "réponse 503" || !w.FailingSince.Equal(at.Add(-time.Second)) || !w.LastFailure.At.Equal(at.Add(time.Second)) {
 		t.Errorf("since %v, last %v: %q", w.FailingSince, w.LastFailure, w.LastError())
 	}
-	w = webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter - 1, FailingSince: at}.After(failed(500), at)
+	w = webhook.Endpoint{State: webhook.Active, Failures: webhook.BreakAfter - 1, FailingSince: at.Add(-webhook.BreakSpread), ProbeAt: at}.After(failed(500), at)
 	if again := w.After(failed(500), at.Add(-time.Second)); w.MailedFor.IsZero() || !again.MailedFor.Equal(w.MailedFor) {
 		t.Errorf("mailed for %v, and then again for %v", w.MailedFor, again.MailedFor)
 	}

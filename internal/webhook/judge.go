@@ -41,7 +41,10 @@ func Judge(n int, r Result, s Schedule, chance float64) Verdict {
 	case r.RetryAfter > 0:
 		v.HoldUntil = wholeMillisecond(end.Add(min(r.RetryAfter, MaxRetryAfter)))
 	}
-	v.ProbeAt = wholeMillisecond(end.Add(min(ProbeEvery, slices.Max(s)))) // schedules for tests have shorter delays
+	v.ProbeAt = wholeMillisecond(end)
+	if n > AlwaysTried {
+		v.ProbeAt = wholeMillisecond(end.Add(min(ProbeEvery, slices.Max(s)))) // schedules for tests have shorter delays
+	}
 	delay, more := s.delay(n, r.RetryAfter, chance)
 	if !more {
 		v.State = Failed

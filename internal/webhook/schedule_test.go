@@ -34,7 +34,10 @@ func TestAttemptsAreDueAtTheContractsTimes(t *testing.T) {
 		{webhook.DefaultSchedule(), 5 * time.Minute},
 		{webhook.Schedule{0, 100 * time.Millisecond, 10 * time.Millisecond}, 100 * time.Millisecond},
 	} {
-		if got := webhook.Judge(1, failure, c.schedule, 0).ProbeAt.Sub(noon.Add(3 * time.Second)); got != c.probe {
+		if got := webhook.Judge(webhook.AlwaysTried, failure, c.schedule, 0).ProbeAt.Sub(noon.Add(3 * time.Second)); got != 0 {
+			t.Errorf("with %s the second attempt already spares a receiver for %s", c.schedule, got)
+		}
+		if got := webhook.Judge(webhook.AlwaysTried+1, failure, c.schedule, 0).ProbeAt.Sub(noon.Add(3 * time.Second)); got != c.probe {
 			t.Errorf("with %s a receiver that fails is spared for %s", c.schedule, got)
 		}
 	}

@@ -57,7 +57,8 @@ type Endpoint struct {
 	DisabledAt    time.Time `json:"disabled_at"`
 	Failures      int       `json:"failures"`        // attempts failed in a row
 	FailingSince  time.Time `json:"failing_since"`   // the first of them; zero after a success
-	NotBefore     time.Time `json:"-"`               // nothing is sent before, by failures or Retry-After
+	NotBefore     time.Time `json:"-"`               // nothing is sent before, by Retry-After
+	ProbeAt       time.Time `json:"-"`               // while the breaker is open, nothing is tried again before
 	LastSuccessAt time.Time `json:"last_success_at"` // zero for never
 	LastFailure   Failure   `json:",inline"`         // zero for never
 
@@ -91,8 +92,8 @@ func (w Endpoint) LastError() string {
 	return w.LastFailure.Outcome.French(w.LastFailure.Status)
 }
 
-// Broken reports whether the breaker is open: one delivery is tried at a time.
-func (w Endpoint) Broken() bool { return w.State == Active && w.Failures >= BreakAfter }
+// Broken reports whether the breaker is open.
+func (w Endpoint) Broken() bool { return w.State == Active && !w.ProbeAt.IsZero() }
 
 // Overlaps reports whether the previous secret signs too.
 func (w Endpoint) Overlaps(now time.Time) bool { return now.Before(w.OldSecretUntil) }
@@ -141,7 +142,7 @@ type Delivery struct {
 	Origin     string        `json:"origin"`
 	State      DeliveryState `json:"state"`
 	CreatedAt  time.Time     `json:"created_at"`
-	NextAt     time.Time     `json:"next_attempt_at"` // earliest next one, see NotBefore; zero unless Pending
+	NextAt     time.Time     `json:"next_attempt_at"` // earliest next one, see NotBefore and ProbeAt; zero unless Pending
 	LeaseEnd   time.Time     `json:"-"`               // until when a node may be sending it; zero if none is
 	Count      int           `json:"attempt_count"`   // of the attempts that have an outcome
 	Last       *Attempt      `json:"last_attempt"`    // nil before the first
@@ -192,8 +193,8 @@ type Verdict struct {
 	// deliveries; zero without one.
 	HoldUntil time.Time
 
-	// ProbeAt is when a receiver that fails is sent one delivery again, if its breaker is
-	// open; zero after a success.
+	// ProbeAt is when one delivery is tried again if the breaker is open: later if this one
+	// was tried again. Zero after a success.
 	ProbeAt time.Time
 }
 
@@ -213,10 +214,13 @@ const (
 	Lease          = 2 * RequestTimeout
 	MaxInFlight    = 4                   // requests at once to one endpoint, over all nodes, without pings
 	BreakAfter     = 10                  // failures in a row until the breaker opens
+	BreakSpread    = 30 * time.Second    // between the first and the last of them, at least
+	AlwaysTried    = 2                   // attempts of each delivery that an open breaker does not delay
 	ProbeEvery     = 5 * time.Minute     // while the breaker is open
 	DisableAfter   = 5 * 24 * time.Hour  // without a success
 	Overlap        = 24 * time.Hour      // of two secrets
 	Keep           = 30 * 24 * time.Hour // events and deliveries
+	KeyHolds       = 24 * time.Hour      // a request to create an endpoint, which may be sent again with its key
 	PingsAMinute   = 5
 	// ResendsAMinute is more than anybody clicks. Recover sends many.
 	ResendsAMinute = 60

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,6 +44,10 @@ func (h *Handler) listEndpoints(r *request) (web.Response, error) {
 	return reply(list[endpointItem]{items}), nil
 }
 
+// maxKey is the length of the longest Idempotency-Key.
+const maxKey = 255
+
+// createEndpoint creates an endpoint, or sends again the response to the same request with the same key.
 func (h *Handler) createEndpoint(r *request) (web.Response, error) {
 	url, given, err := h.url(r.body)
 	if err != nil {
@@ -58,7 +63,14 @@ func (h *Handler) createEndpoint(r *request) (web.Response, error) {
 	}
 	secret := webhook.NewSecret()
 	seal := func(id string) string { return h.cfg.Sealer.Seal(id, secret) }
-	e, err := h.cfg.Store.Endpoints.Create(r.Context(), r.account, url, events, seal, nil, h.cfg.Now())
+	key := r.Header.Get("Idempotency-Key")
+	if len(key) > maxKey {
+		return web.Response{}, web.Invalid("Idempotency-Key", "L’en-tête « Idempotency-Key » a plus de "+strconv.Itoa(maxKey)+" octets.")
+	}
+	e, sealed, err := h.cfg.Store.Endpoints.CreateOnce(r.Context(), r.account, key, url, events, seal, h.cfg.Now())
+	if err == nil {
+		secret, err = h.cfg.Sealer.Open(e.ID, sealed) // that of the first request with this key
+	}
 	if errors.Is(err, sqldb.ErrNotFound) { // the account was deleted while its key was still in memory
 		err = web.NewError(web.CodeInvalidKey, "")
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"palmares/internal/testkit"
 	"palmares/internal/webhook"
 )
 
@@ -66,6 +67,33 @@ func TestAnEndpointIsCreatedReadChangedAndDeleted(t *testing.T) {
 		s.do("DELETE", endpoints+"/"+made.ID, "").FailsOn(404, "not_found", "")
 		s.get(endpoints).Is(200).Into(&list)
 		if len(list.Data) != 1 {
+			t.Errorf("list %+v", list)
+		}
+	})
+}
+
+func TestARequestWithTheSameKeyCreatesOneEndpoint(t *testing.T) {
+	each(t, func(t *testing.T, s *service) {
+		post := func(body, account, key string) *testkit.Reply {
+			return s.ask("POST", endpoints, body, "Authorization: Bearer "+account, "Idempotency-Key: "+key)
+		}
+		const one = `{"url":"https://un.example/in","events":["tool.retired","pricing.updated"]}`
+		first := post(one, s.key, "é-1").Is(201)
+		s.advance(time.Hour)
+		var made endpoint
+		first.Into(&made)
+		s.do("PATCH", endpoints+"/"+made.ID, `{"state":"paused"}`).Is(200)
+		again := post(`{"events":["pricing.updated","tool.retired"],"url":"https://un.example:443/in"}`, s.key, "é-1").Is(201)
+		if again.Body != first.Body || again.Header.Get("Location") != first.Header.Get("Location") {
+			t.Errorf("first %s, then %s", first.Body, again.Body)
+		}
+		post(`{"url":"https://un.example/in"}`, s.key, "é-1").FailsOn(409, "idempotency_key_reused", "")
+		post(one, s.key, strings.Repeat("k", 256)).FailsOn(400, "invalid_parameter", "Idempotency-Key")
+		post(one, s.otherKey, "é-1").Is(201)
+		s.advance(24 * time.Hour)
+		post(one, s.key, "é-1").Is(201)
+		var list struct{ Data []endpoint }
+		if s.get(endpoints).Is(200).Into(&list); len(list.Data) != 2 {
 			t.Errorf("list %+v", list)
 		}
 	})

@@ -54,6 +54,8 @@ func (h *Handler) asError(ctx context.Context, pattern string, err error) error 
 		return web.NewError(web.CodeEndpointLimit,
 			"Le compte a déjà "+strconv.Itoa(webhook.MaxEndpoints)+" points de réception, le plus qu’il puisse avoir : "+
 				"supprimez-en un d’abord.")
+	case errors.Is(err, accountdb.ErrKeyReused):
+		return web.NewError(web.CodeKeyReused, "Une autre demande a déjà cette « Idempotency-Key » : donnez-en une autre à celle-ci.")
 	case errors.Is(err, sqldb.ErrTooMany):
 		return tooMany("Ce point de réception a déjà eu " + strconv.Itoa(webhook.PingsAMinute) + " essais en une minute, " +
 			"le plus qui soit admis : réessayez dans une minute.")

@@ -392,7 +392,7 @@ func TestHEADAnswersAsGETDoes(t *testing.T) {
 func TestAPanicIsAnsweredInTheFormOfErrors(t *testing.T) {
 	w := httptest.NewRecorder()
 	w.Header().Set("Location", "/half/an/answer")
-	webhookapi.New(webhookapi.Config{}).WriteInternalError(w)
+	webhookapi.New(webhookapi.Config{}).WriteInternalError(w, httptest.NewRequest("GET", "/", nil))
 	if w.Code != 500 || w.Header().Get("Location") != "" || w.Header().Get("Cache-Control") != "no-store" || !strings.Contains(w.Body.String(), `"code":"internal"`) {
 		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
 	}

@@ -59,6 +59,14 @@ func readChanges(ctx context.Context, c *dataapi.ClientWithResponses) {
 	list, err := c.ListChangesWithResponse(ctx, &dataapi.ListChangesParams{Kind: &kind})
 	check(err)
 	require(list.JSON200 != nil && !list.JSON200.Meta.More, "listChanges", list.Status())
+	first := list.JSON200.Data[0]
+	require(first.Record != nil, "listChanges", "the first change has no record")
+	tool, err := first.Record.AsRecordOutil()
+	check(err)
+	require(tool.Slug == first.Slug && tool.Name != nil && *tool.Name != "", "listChanges", "a record without its fields")
+	some, err := c.GetRecordsWithResponse(ctx, kind, &dataapi.GetRecordsParams{Slug: []string{first.Slug, list.JSON200.Data[1].Slug}})
+	check(err)
+	require(some.JSON200 != nil && len(some.JSON200.Data) == 2, "getRecords", some.Status())
 	fmt.Println(len(list.JSON200.Data), "changes")
 }
 
@@ -73,7 +81,7 @@ func readChunks(ctx context.Context, records *dataapi.ClientWithResponses, tools
 }
 
 func readEvents(ctx context.Context, c *webhookapi.ClientWithResponses) {
-	created, err := c.CreateEndpointWithResponse(ctx, webhookapi.EndpointInput{Url: "https://crochets.example/palmares"})
+	created, err := c.CreateEndpointWithResponse(ctx, nil, webhookapi.EndpointInput{Url: "https://crochets.example/palmares"})
 	check(err)
 	require(created.JSON201 != nil && created.JSON201.Secret != "", "createEndpoint", created.Status())
 	deleted, err := c.DeleteEndpointWithResponse(ctx, created.JSON201.Id)

@@ -96,12 +96,15 @@ CREATE TABLE endpoints (
 	last_success_at  TEXT    NOT NULL,
 	disabled_at      TEXT    NOT NULL,
 	not_before       TEXT    NOT NULL, -- until then nothing is sent
+	probe_at         TEXT    NOT NULL DEFAULT '', -- while the breaker is open, nothing is tried again until then
 	turn             BIGINT  NOT NULL, -- the lowest is served first; rises with each claim
 	failure_at       TEXT    NOT NULL DEFAULT '', -- why it fails
 	failure_outcome  TEXT    NOT NULL DEFAULT '',
 	failure_status   INTEGER NOT NULL DEFAULT 0,
 	mailed_for       TEXT    NOT NULL DEFAULT '', -- failing_since of the failures that its owner was mailed about
-	resumed_at       TEXT    NOT NULL DEFAULT ''  -- when its owner last made it active again
+	resumed_at       TEXT    NOT NULL DEFAULT '', -- when its owner last made it active again
+	request_key      TEXT    NOT NULL DEFAULT '', -- SHA-256 of the key of the request that created it, hex; '' without one
+	request          TEXT    NOT NULL DEFAULT ''  -- and of what it asked for
 );
 CREATE INDEX endpoints_account ON endpoints (account_id);
 
@@ -127,8 +130,10 @@ CREATE INDEX deliveries_type ON deliveries (endpoint_id, type, created_at, id);
 CREATE INDEX deliveries_pending ON deliveries (endpoint_id, created_at, id) WHERE state = 'pending';
 CREATE INDEX deliveries_failed ON deliveries (endpoint_id, created_at, id) WHERE state = 'failed';
 CREATE INDEX deliveries_event ON deliveries (endpoint_id, sequence);
--- A claim reads these two only, however many deliveries are done.
-CREATE INDEX deliveries_due ON deliveries (endpoint_id, next_at, id) WHERE state = 'pending';
+-- A claim reads these three only, however many deliveries are done, or wait for a receiver
+-- that fails.
+CREATE INDEX deliveries_new ON deliveries (endpoint_id, next_at, id) WHERE state = 'pending' AND attempts < 2;
+CREATE INDEX deliveries_again ON deliveries (endpoint_id, next_at, id) WHERE state = 'pending' AND attempts >= 2;
 CREATE INDEX deliveries_leased ON deliveries (endpoint_id, lease_until) WHERE lease_until <> '';
 -- Pings of the last minute, and events that outlive their month because they were
 -- requested again.
