@@ -25,6 +25,7 @@ func TestEveryMarkOfAMapIsNamedOnFocus(t *testing.T) {
 		b := newTab(t, s)
 		for _, path := range []string{"/carte", "/carte?category=image", "/categories/code"} {
 			b.goTo(path)
+			eval[chromedp.Void](b, `document.querySelectorAll("details").forEach(folded => folded.open = true)`)
 			if n := eval[int](b, `[...document.querySelectorAll(".plot a")].filter(mark => mark.checkVisibility()).length`); n < 5 {
 				t.Fatalf("%s has %d marks", path, n)
 			}
