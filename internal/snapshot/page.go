@@ -110,17 +110,18 @@ func (s *Snapshot) Tools(q ToolQuery, at Paging) *Page {
 		return p
 	}
 	skipped := p.Offset(len(ids))
+	total := 0
 	for _, i := range ids {
-		// Whatever is compared with NaN is false: a tool without the figure is left out.
 		if q.ScoreMin != nil && !(s.scores[i] >= *q.ScoreMin) ||
 			q.ObsolescenceMax != nil && !(s.obsolescences[i] <= *q.ObsolescenceMax) {
 			continue
 		}
-		if p.Total >= skipped && len(p.ids) < p.Limit {
+		if total >= skipped && len(p.ids) < p.Limit {
 			p.ids = append(p.ids, i)
 		}
-		p.Total++
+		total++
 	}
+	p.Total = total
 	return p
 }
 
