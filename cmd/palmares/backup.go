@@ -80,6 +80,7 @@ func (c *backupCommand) write(inv *invocation, file string) error {
 	if _, err := os.Lstat(file); err == nil && file != "-" {
 		return fmt.Errorf("%s exists: choose another name, or move it away", file)
 	}
+	key := keyFile(inv.database)
 	path, isFile := strings.CutPrefix(inv.database, "sqlite:")
 	isReadOnly := isFile && osfile.IsReadOnly(path)
 	beside := filepath.Dir(file)
@@ -128,7 +129,6 @@ func (c *backupCommand) write(inv *invocation, file string) error {
 		if err := noteBackup(inv, st); err != nil {
 			fmt.Fprintf(inv.stderr, "palmares: its date cannot be noted for `check` and the metrics: %v\n", err)
 		}
-		key := strings.TrimSuffix(path, ".db") + ".key"
 		if _, err := os.Stat(key); err == nil {
 			fmt.Fprintf(said, "keep %s in another place: it opens the secrets of webhooks\n", key)
 		}
