@@ -120,7 +120,13 @@ func (c *backupCommand) write(inv *invocation, file string) error {
 		if file == "-" {
 			said, err = inv.stderr, copyFile(inv.stdout, verified)
 		} else {
-			err = errors.Join(os.Link(verified, file), syncFile(file)) // unlike a rename, a link replaces nothing
+			err = os.Link(verified, file) // unlike a rename, a link replaces nothing
+			if err != nil && !errors.Is(err, fs.ErrExist) {
+				err = copyTo(file, verified) // where the disk has no links
+			}
+			if err == nil {
+				err = syncFile(file)
+			}
 		}
 		if err != nil {
 			return err
