@@ -3,6 +3,7 @@
 package internal_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -91,7 +92,7 @@ func TestOnlyTheChronicleTurnsChangesIntoWords(t *testing.T) {
 // A table belongs to the package whose migration creates it. Others use the functions and queries of that package.
 func TestNoStatementNamesATableOfAnotherPackage(t *testing.T) {
 	created := regexp.MustCompile(`(?m)^CREATE TABLE (\w+)`)
-	named := regexp.MustCompile(`\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\s+(\w+)`)
+	named := regexp.MustCompile(`\b(?i:FROM|JOIN|INTO|UPDATE|TABLE|REFERENCES)\s+((?:"?\w+"?(?:\s+(?:AS\s+)?\w+)?\s*,\s*)*"?\w+)`)
 	owners := map[string]string{}
 	for file, text := range sources(t, ".sql") {
 		for _, found := range created.FindAllStringSubmatch(text, -1) {
@@ -101,13 +102,48 @@ func TestNoStatementNamesATableOfAnotherPackage(t *testing.T) {
 	if len(owners) < 20 {
 		t.Fatalf("only %d tables", len(owners))
 	}
-	for file, text := range sources(t, ".go") {
+	isStatement := regexp.MustCompile(`[A-Z]{4}|(?i)^\s*(?:select|insert|update|delete|with)\b`)
+	check := func(file, dir, text string) {
 		for _, found := range named.FindAllStringSubmatch(text, -1) {
-			if owner := owners[found[1]]; owner != "" && owner != path.Dir(file) {
-				t.Errorf("%s names %s, a table of %s: use a function of that package", file, found[1], owner)
+			for of := range strings.SplitSeq(found[1], ",") {
+				table := strings.Trim(strings.Fields(of)[0], `"`)
+				if owner := owners[table]; owner != "" && owner != dir {
+					t.Errorf("%s names %s, a table of %s: use a function of that package", file, table, owner)
+				}
 			}
 		}
 	}
+	for file, text := range sources(t, ".sql") {
+		check(file, path.Dir(path.Dir(file)), text)
+	}
+	for file, text := range sources(t, ".go") {
+		for _, statement := range stringsOf(t, file, text) {
+			if isStatement.MatchString(statement) {
+				check(file, path.Dir(file), statement)
+			}
+		}
+	}
+}
+
+// stringsOf returns the strings of a file of Go.
+func stringsOf(t *testing.T, file, text string) (all []string) {
+	t.Helper()
+	files := token.NewFileSet()
+	parsed, err := parser.ParseFile(files, file, text, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			value, err := strconv.Unquote(literal.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, value)
+		}
+		return true
+	})
+	return all
 }
 
 // sources returns the files of the product, tests aside, whose names end in ext.

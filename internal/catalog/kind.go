@@ -21,9 +21,9 @@ type Kind struct {
 	About      string // what the file of the export is, in French
 	Summary    string // the field that tells a record in a line; "" for none
 	IsFeminine bool   // the name, in French
-	isText     bool   // the chronicle tells records as texts, which are texters
 
-	first func(record any) any // FirstSlug; nil for a kind without
+	isText bool                 // the chronicle tells records as texts: they are texters
+	first  func(record any) any // FirstSlug; nil for a kind without
 	list
 }
 
@@ -35,7 +35,7 @@ var (
 	}, func(c *Catalog) *[]*Tool { return &c.Tools }, func(entry **Tool) *Tool { return *entry }, func(t *Tool) *Tool { return t })
 	ComparisonKind = newPlainKind(Kind{
 		Name: "comparatif", Folder: "comparatifs", Noun: "comparison", Label: "Comparatif", Address: "/comparatifs/",
-		List: "/comparatifs", Fields: ComparisonFields, Summary: "winner_note", About: "les comparatifs, de même", isText: true,
+		List: "/comparatifs", Fields: ComparisonFields, Summary: "winner_note", About: "les comparatifs, de même",
 	}, func(c *Catalog) *[]Comparison { return &c.Comparisons })
 	RetiredKind = newPlainKind(Kind{
 		Name: "cimetiere", Folder: "cimetiere", Noun: "retired tool", Label: "Outil disparu", Address: "/cimetiere/",
@@ -43,11 +43,11 @@ var (
 	}, func(c *Catalog) *[]Retired { return &c.Retired })
 	PageKind = newPlainKind(Kind{
 		Name: "page", Folder: "pages", Noun: "page", Label: "Page", IsFeminine: true, Address: "/",
-		Fields: PageFields, Summary: "description", About: "les pages de l’éditeur, de même", isText: true,
+		Fields: PageFields, Summary: "description", About: "les pages de l’éditeur, de même",
 	}, func(c *Catalog) *[]Page { return &c.Pages })
 	ArticleKind = newPlainKind(Kind{
 		Name: "article", Folder: "articles", Noun: "article", Label: "Article", Address: "/articles/", List: "/articles",
-		Fields: ArticleFields, Summary: "description", About: "les articles, de même", isText: true,
+		Fields: ArticleFields, Summary: "description", About: "les articles, de même",
 	}, func(c *Catalog) *[]Article { return &c.Articles })
 	AuthorKind = newPlainKind(Kind{
 		Name: "auteur", Folder: "auteurs", Noun: "author", Label: "Auteur", Address: "/auteurs/", List: "/auteurs",
@@ -217,6 +217,7 @@ func newKind[T, E any](k Kind, in func(*Catalog) *[]E, of func(*E) *T, entry fun
 	if i := slices.IndexFunc(k.Fields, func(f Field) bool { return f.Name == firstField }); i >= 0 {
 		k.first = k.Fields[i].of
 	}
+	_, k.isText = any(new(T)).(texter)
 	return &k
 }
 

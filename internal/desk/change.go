@@ -107,12 +107,13 @@ func (d *desk) scheduledFor(e *edition.Edition, file string) (s scheduledText, e
 		return s, err
 	}
 	s.next = next
-	isAhead := func(x catalog.Scheduled) bool { return x.Name()+".md" == file && x.Due > catalog.FormatTime(d.Now()) }
-	if e.Catalog == nil || d.isLocal() || slices.ContainsFunc(e.Catalog.Scheduled, isAhead) {
+	doc, err := document.Open(place, next)
+	if err != nil || d.isLocal() || doc.Value("draft").Text == "true" {
 		return s, nil
 	}
-	doc, err := document.Open(place, next)
-	if err != nil || doc.Value("draft").Text == "true" {
+	// The edition may be older than the file.
+	due, err := catalog.ParseTime(doc.Value("publish_at").Text, zoneOf(e))
+	if err != nil || due.After(d.Now()) {
 		return s, nil
 	}
 	s.isDue, s.text = true, withoutHour(place, next)

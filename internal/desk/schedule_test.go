@@ -81,6 +81,17 @@ func TestWhatIsScheduledWaitsInTheFolderAndCanBeCancelled(t *testing.T) {
 	})
 }
 
+func TestATextThatWasJustScheduledElsewhereIsNotTakenForTheRecord(t *testing.T) {
+	each(t, func(t *testing.T, n *newsroom) {
+		ada := n.as("Ada")
+		ada.get("/redaction/fiches/outils/plume").OK() // the folder has been looked at
+		n.write("outils/plume.next.md", later(strings.Replace(plume, "Écrit vite", "Écrit demain", 1)))
+		if got := ada.fields(ada.open("outils/plume")).Get("f.tagline"); got != "Écrit vite" {
+			t.Errorf("the working copy has %q", got)
+		}
+	})
+}
+
 func TestATextThatIsToReplaceARecordMovesAndGoesWithIt(t *testing.T) {
 	each(t, func(t *testing.T, n *newsroom) {
 		n.join("Ada")
