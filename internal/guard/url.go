@@ -16,8 +16,8 @@ const (
 	maxURL   = 2048
 )
 
-// A URLError is why a URL cannot be an endpoint's: Code for programs, French for the
-// API and the account page, and Error, in English, for the operator.
+// A URLError is why a URL cannot be an endpoint's: Code, of package problem, for the API and the account page, and
+// Error, in English, for the operator.
 type URLError struct {
 	Code    string
 	english string
