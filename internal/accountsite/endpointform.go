@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"palmares/internal/guard"
+	"palmares/internal/problem"
 	"palmares/internal/webhook"
 )
 
@@ -63,7 +64,7 @@ func (p *endpoints) readEndpoint(r *request, action string) (url string, events 
 	url, err := guard.CheckURL(f.URL, p.Allow)
 	var invalid *guard.URLError
 	if errors.As(err, &invalid) {
-		f.URLProblem = invalid.French
+		f.URLProblem = problem.New(invalid.Code).French
 	}
 	unknown := func(name string) bool { return !slices.Contains(webhook.Types, name) }
 	if events != nil && (len(events) == 0 || slices.ContainsFunc(events, unknown)) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"palmares/internal/openapi"
+	"palmares/internal/problem"
 	"palmares/internal/quota"
 	"palmares/internal/snapshot"
 	"palmares/internal/web"
@@ -47,8 +48,7 @@ func New(cfg Config) *web.Handler[snapshot.Snapshot] {
 		// A slash that is written %2F is not a slash.
 		IsPath: func(u *url.URL) bool { return !strings.Contains(strings.ToLower(u.RawPath), "%2f") },
 		Fallback: func(*request) (web.Response, error) {
-			return missing, web.NewError(web.CodeNotFound, "Ce chemin n’existe pas\u00a0: la description de l’"+
-				"API, /api/v1/openapi.json, donne tous les chemins (sans barre oblique finale).")
+			return missing, web.NewError(web.CodeNotFound, problem.New("path-not-found"))
 		},
 	})
 	h.Handle("GET", "/api/v1/tools", listTools)

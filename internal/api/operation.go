@@ -3,9 +3,9 @@ package api
 import (
 	"net/http"
 	"slices"
-	"strconv"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 	"palmares/internal/snapshot"
 	"palmares/internal/web"
 	"palmares/internal/wire"
@@ -19,7 +19,7 @@ func params(r *request) *web.Params {
 }
 
 func readCategory(p *web.Params) string {
-	return p.Text("category", "l’identifiant d’une catégorie, voir /api/v1/categories")
+	return p.Text("category", problem.New("allow-category"))
 }
 
 func readPaging(p *web.Params) snapshot.Paging {
@@ -90,8 +90,7 @@ func getEmbeddings(r *request) (web.Response, error) {
 	if err != nil {
 		if _, active := r.Snapshot.Tool(r.Slug); active {
 			return web.Response{}, web.NewError(web.CodeNotInEmbeddingsSet,
-				"L’outil "+web.Quote(r.Slug)+" n’est pas dans la sélection des "+strconv.Itoa(catalog.TopSetSize)+
-					" outils qui ont des extraits\u00a0: sa fiche est à /api/v1/tools/"+r.Slug+".")
+				problem.New("tool-without-chunks", web.Shorten(r.Slug), catalog.TopSetSize, r.Slug))
 		}
 	}
 	return a, err
@@ -104,8 +103,7 @@ func getComparison(r *request) (web.Response, error) {
 	if slug, ok := r.Snapshot.Aliases[catalog.ComparisonKind][r.Slug]; ok {
 		return renamed(r, "/api/v1/comparatifs/"+slug), nil
 	}
-	return missing, web.NewError(web.CodeComparisonNotFound,
-		"Aucun comparatif n’a l’identifiant "+web.Quote(r.Slug)+"\u00a0: la liste est à /api/v1/comparatifs.")
+	return missing, web.NewError(web.CodeComparisonNotFound, problem.New("comparison-not-found", web.Shorten(r.Slug)))
 }
 
 // renamed redirects to the current slug of a record.

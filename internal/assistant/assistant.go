@@ -204,7 +204,7 @@ func (h *Handler) serveCall(
 		if failure := recover(); failure != nil {
 			h.cfg.Log.Error("a tool panicked",
 				"tool", t.Name, "panic", fmt.Sprint(failure), "stack", string(debug.Stack()))
-			result, outcome = c.failed(web.CodeInternal.Info().Text, "/docs", ""), "failed"
+			result, outcome = c.failed(web.CodeInternal.Info().Text.French, "/docs", ""), "failed"
 		}
 	}()
 	r, _ := ctx.Value(requestKey{}).(*web.Request[snapshot.Snapshot])
@@ -213,7 +213,7 @@ func (h *Handler) serveCall(
 	}
 	leave, err := h.cfg.Places.Enter(r.WithContext(ctx))
 	if err != nil {
-		return c.failed(web.AsError(err).Text, "/docs", ""), "busy"
+		return c.failed(web.AsError(err).Text.French, "/docs", ""), "busy"
 	}
 	defer leave()
 	content, err := t.call(c)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 	"palmares/internal/record"
 	"palmares/internal/snapshot"
 	"palmares/internal/web"
@@ -25,7 +26,7 @@ const changesPath = "/data/v1/changes"
 // listChanges returns what changed after a position.
 func listChanges(r *request) (web.Response, error) {
 	if wantsOnlyEvents(r.Header["Accept"]) {
-		return web.Response{}, web.NewError(web.CodeNotAcceptable, "")
+		return web.Response{}, web.ErrorOf(web.CodeNotAcceptable)
 	}
 	q, err := readChangeQuery(r.URL.RawQuery)
 	if err != nil {
@@ -69,14 +70,12 @@ func readChangeQuery(query string) (q changeQuery, err error) {
 		return name == "after" || name == "limit" || name == "kind" || name == "feed"
 	})
 	if waits {
-		return q, web.Invalid("wait", "Le paramètre « wait » n’existe pas : la réponse vient aussitôt. Redemandez "+
-			"avec « If-None-Match » ; tant que rien n’a changé, c’est un 304, sans corps. "+
-			"Un webhook prévient de chaque publication.")
+		return q, web.Invalid("wait", problem.New("changes-not-awaited"))
 	}
 	q.after = p.Integer("after", 0, 0, web.MaxInteger)
 	q.limit = int(p.Integer("limit", maxChanges, 1, maxChanges))
 	q.kind = catalog.KindNamed(web.Choice(p, "kind", catalog.KindNames(catalog.Kinds)))
-	q.feed = p.Text("feed", "la valeur de « meta.feed » reçue avec la position")
+	q.feed = p.Text("feed", problem.New("allow-feed"))
 	return q, p.Err()
 }
 
@@ -85,13 +84,9 @@ func (q *changeQuery) check(snap *snapshot.Snapshot) error {
 	feed := snap.Feed
 	switch {
 	case q.feed != "" && q.feed != feed.ID:
-		return web.NewError(web.CodeForeignCursor, "Le flux "+web.Quote(q.feed)+" n’est pas celui de ce catalogue : "+
-			"sa base a été remplacée. Repartez de zéro, sans « after » ni « feed ».")
+		return web.NewError(web.CodeForeignCursor, problem.New("feed-replaced", web.Shorten(q.feed)))
 	case q.after > feed.Last:
-		return web.NewError(web.CodeForeignCursor,
-			"La position "+strconv.FormatInt(q.after, 10)+" est au-delà de la dernière, "+
-				strconv.FormatInt(feed.Last, 10)+" : elle vient d’une autre base. Repartez de zéro, "+
-				"sans « after » ni « feed ».")
+		return web.NewError(web.CodeForeignCursor, problem.New("feed-too-short", q.after, feed.Last))
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"palmares/internal/content"
 	"palmares/internal/dataset"
 	"palmares/internal/openapi"
+	"palmares/internal/problem"
 	"palmares/internal/quota"
 	"palmares/internal/snapshot"
 	"palmares/internal/web"
@@ -95,8 +96,7 @@ func New(cfg Config) *Handler {
 // fallback returns a file of an export, or says that a path does not exist.
 func (h *Handler) fallback(r *request) (web.Response, error) {
 	if !strings.HasPrefix(r.URL.Path, dataset.Path+"/") || r.URL.RawPath != "" {
-		return web.Response{}, web.NewError(web.CodeNotFound, "Ce chemin n’existe pas\u00a0: la description, "+
-			"/data/v1/openapi.json, donne tous les chemins (sans barre oblique finale).")
+		return web.Response{}, web.NewError(web.CodeNotFound, problem.New("path-not-described", "/data/v1/openapi.json"))
 	}
 	r.Pattern = dataset.Path + "/{version}/{file}"
 	return h.getFile(r)
@@ -106,8 +106,7 @@ func (h *Handler) fallback(r *request) (web.Response, error) {
 func unlessOff(op operation) operation {
 	return func(r *request) (web.Response, error) {
 		if r.Snapshot.Feed == nil || !r.Snapshot.Catalog.HasDataset() {
-			return web.Response{}, web.NewError(web.CodeNotFound, "Ce catalogue n’est pas proposé en bloc\u00a0: "+
-				"son éditeur ne l’a pas voulu. L’API, /api/v1/openapi.json, le donne page par page.")
+			return web.Response{}, web.NewError(web.CodeNotFound, problem.New("catalogue-not-offered"))
 		}
 		return op(r)
 	}

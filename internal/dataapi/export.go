@@ -5,11 +5,11 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"palmares/internal/dataset"
+	"palmares/internal/problem"
 	"palmares/internal/web"
 	"palmares/internal/wire"
 )
@@ -63,12 +63,11 @@ func (h *Handler) getFile(r *request) (web.Response, error) {
 // export returns the export of the served version or, if name is not empty, the one with
 // that name. It waits for an export that is being written.
 func (h *Handler) export(r *request, name string) (*dataset.Export, error) {
-	version := "de la version " + strconv.FormatInt(r.Snapshot.Version, 10)
 	if r.Snapshot.Feed.Last == 0 {
-		return nil, web.NewError(web.CodeNotFound, "Rien n’est publié : il n’y a pas encore d’export.")
+		return nil, web.NewError(web.CodeNotFound, problem.New("export-none"))
 	}
 	if h.exports == nil {
-		return nil, exportFailed(version)
+		return nil, exportFailed(r.Snapshot.Version)
 	}
 	var x *dataset.Export
 	var err error
@@ -81,30 +80,24 @@ func (h *Handler) export(r *request, name string) (*dataset.Export, error) {
 	case err == nil:
 		return x, nil
 	case errors.Is(err, dataset.ErrPreparing):
-		return nil, exportPreparing(version)
+		return nil, unavailable(problem.New("export-preparing", r.Snapshot.Version), "10")
 	case errors.Is(err, dataset.ErrGone):
-		return nil, web.NewError(web.CodeVersionGone, "Les fichiers de cette version ne sont plus proposés : "+
-			"seuls le sont ceux de la version servie et de la précédente. Relisez "+dataset.Path+" et prenez les adresses qu’il donne.")
+		return nil, web.NewError(web.CodeVersionGone, problem.New("export-gone"))
 	case errors.Is(err, dataset.ErrNoFile):
 		return nil, fileNotFound()
 	}
-	return nil, exportFailed(version)
+	return nil, exportFailed(r.Snapshot.Version)
 }
 
 func fileNotFound() *web.Error {
-	return web.NewError(web.CodeNotFound, "Ce fichier n’existe pas : "+dataset.Path+" donne l’adresse de chacun.")
+	return web.NewError(web.CodeNotFound, problem.New("export-file-not-found"))
 }
 
-func exportPreparing(version string) *web.Error {
-	return unavailable("L’export "+version+" se prépare : réessayez dans quelques secondes.", "10")
+func exportFailed(version int64) *web.Error {
+	return unavailable(problem.New("export-failed", version), "60")
 }
 
-func exportFailed(version string) *web.Error {
-	return unavailable("L’export "+version+" n’a pas pu être écrit, ce qui est consigné : "+
-		"lisez /data/v1/changes, qui donne les mêmes enregistrements.", "60")
-}
-
-func unavailable(text, retryAfter string) *web.Error {
+func unavailable(text problem.Text, retryAfter string) *web.Error {
 	return &web.Error{Code: web.CodeUnavailable, Text: text, RetryAfter: retryAfter}
 }
 
@@ -139,7 +132,7 @@ func (d *download) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	content, err := d.export.Open(d.file)
 	if err != nil { // removed a moment ago
 		h.Del("Link")
-		d.h.WriteError(w, r, exportPreparing("de cette version"))
+		d.h.WriteError(w, r, unavailable(problem.New("export-preparing-again"), "10"))
 		return
 	}
 	defer content.Close()
@@ -200,8 +193,7 @@ func (w *fileWriter) WriteHeader(status int) {
 	if status == http.StatusRequestedRangeNotSatisfiable {
 		w.refused = true
 		h.Del("Link")
-		w.api.WriteError(w.ResponseWriter, w.request, web.NewError(web.CodeInvalidRange, "L’en-tête « Range » demande des "+
-			"octets que ce fichier n’a pas : comparez sa taille et son SHA-256 à "+dataset.Path+"."))
+		w.api.WriteError(w.ResponseWriter, w.request, web.NewError(web.CodeInvalidRange, problem.New("export-range")))
 		return
 	}
 	if tag, ok := h["Etag"]; ok { // as in the documents

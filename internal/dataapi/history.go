@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 	"palmares/internal/web"
 	"palmares/internal/wire"
 )
@@ -43,7 +44,7 @@ func (p criteriaPeriod) from() *string { return p.From }
 func getHistory(r *request) (web.Response, error) {
 	p := web.ParseParams(r.URL.RawQuery, func(name string) bool { return name == "at" })
 	today := catalog.Day(time.Now())
-	at := p.Matching("at", "un jour, AAAA-MM-JJ, au plus tard aujourd’hui (UTC)", func(s string) bool {
+	at := p.Matching("at", problem.New("allow-day"), func(s string) bool {
 		return catalog.IsDate(s) && s <= today
 	})
 	if err := p.Err(); err != nil {

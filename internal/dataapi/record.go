@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 	"palmares/internal/record"
 	"palmares/internal/snapshot"
 	"palmares/internal/web"
@@ -20,10 +21,11 @@ func getRecords(kind *catalog.Kind) operation {
 	names := slices.DeleteFunc(record.Names(kind), func(name string) bool {
 		return name == "draft" || name == "published"
 	})
+	slugsAllowed, fieldsAllowed := problem.New("allow-slugs"), problem.New("allow-fields", strings.Join(names, ", "))
 	return func(r *request) (web.Response, error) {
 		p := web.ParseParams(r.URL.RawQuery, func(name string) bool { return name == "slug" || name == "fields" })
 		slugs := p.Required("slug", slugsAllowed)
-		fields := p.Text("fields", fieldsAllowed(names))
+		fields := p.Text("fields", fieldsAllowed)
 		if err := p.Err(); err != nil {
 			return web.Response{}, err
 		}
@@ -32,7 +34,7 @@ func getRecords(kind *catalog.Kind) operation {
 			page.fields = strings.Split(fields, ",")
 			for _, name := range page.fields {
 				if !slices.Contains(names, name) {
-					p.Refuse("fields", name, fieldsAllowed(names))
+					p.Refuse("fields", name, fieldsAllowed)
 					return web.Response{}, p.Err()
 				}
 			}
@@ -45,23 +47,14 @@ func getRecords(kind *catalog.Kind) operation {
 		}
 		isNoSlug := func(s string) bool { return !catalog.IsSlug(s) }
 		if i := slices.IndexFunc(asked, isNoSlug); i >= 0 {
-			return web.Response{}, web.Invalid("slug", "Le paramètre slug contient "+web.Quote(asked[i])+
-				", qui n’est pas un identifiant : ceux-ci n’ont que des minuscules sans accent, "+
-				"des chiffres et des tirets simples entre eux, comme mon-outil-2.")
+			return web.Response{}, web.Invalid("slug", problem.New("records-slug", web.Shorten(asked[i])))
 		}
 		page.find(r.Snapshot, kind, asked)
 		if page.size() > maxPage && len(asked) > 1 {
-			return web.Response{}, web.Invalid("slug", "Ces enregistrements font plus de 8 Mio ensemble : "+
-				"demandez-en moins à la fois, ou seulement certains champs.")
+			return web.Response{}, web.Invalid("slug", problem.New("records-too-large"))
 		}
 		return web.Response{Body: page.body(kind), Link: licenseLink, Size: page.size()}, nil
 	}
-}
-
-const slugsAllowed = "de 1 à 100 identifiants, séparés par des virgules"
-
-func fieldsAllowed(names []string) string {
-	return "des champs séparés par des virgules, parmi " + strings.Join(names, ", ")
 }
 
 // A recordPage is a list of records of one kind.

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"palmares/internal/catalog"
+	"palmares/internal/problem"
 	"palmares/internal/record"
 	"palmares/internal/search"
 	"palmares/internal/snapshot"
@@ -16,9 +17,8 @@ import (
 )
 
 const (
-	searchPath   = "/data/v1/search"
-	maxQuery     = 200 // characters, as on the site
-	queryAllowed = "ce que l’on cherche, en 200 caractères au plus"
+	searchPath = "/data/v1/search"
+	maxQuery   = 200 // characters, as on the site
 )
 
 var searchParams = []string{
@@ -30,15 +30,15 @@ var searchSorts = []string{"relevance", "score", "price"}
 
 // readSearch reads the parameters of a search.
 func readSearch(p *web.Params, snap *snapshot.Snapshot) (q snapshot.SearchQuery, at snapshot.Paging) {
-	const categoryAllowed = "l’identifiant d’une catégorie, voir /api/v1/categories"
+	queryAllowed, categoryAllowed := problem.New("allow-query"), problem.New("allow-category")
 	q.Text = p.Text("q", queryAllowed)
 	if q.Text != "" && (strings.TrimSpace(q.Text) == "" || utf8.RuneCountInString(q.Text) > maxQuery) {
 		p.Refuse("q", q.Text, queryAllowed)
 	}
 	q.Category = p.Text("category", categoryAllowed)
 	q.ExcludeCategory = p.Text("exclude_category", categoryAllowed)
-	q.Usage = p.Text("usage", "l’identifiant d’un usage d’une catégorie")
-	q.AlternativesTo = p.Matching("alternatives_to", "l’identifiant d’un outil, ou d’un outil disparu", func(slug string) bool {
+	q.Usage = p.Text("usage", problem.New("allow-usage"))
+	q.AlternativesTo = p.Matching("alternatives_to", problem.New("allow-tool"), func(slug string) bool {
 		_, isAlias := snap.Aliases[catalog.ToolKind][slug]
 		return isAlias || snap.Catalog.Tool(slug) != nil || snap.RetiredTool(slug) != nil
 	})
@@ -53,7 +53,7 @@ func readSearch(p *web.Params, snap *snapshot.Snapshot) (q snapshot.SearchQuery,
 	q.PriceMax = p.Number("price_max")
 	if q.PriceMax != nil && *q.PriceMax < 0 {
 		given := strconv.FormatFloat(*q.PriceMax, 'g', -1, 64)
-		p.Refuse("price_max", given, "un nombre d’euros par mois, positif ou nul")
+		p.Refuse("price_max", given, problem.New("allow-euros"))
 	}
 	return q, snapshot.Paging{Limit: p.Limit(), Number: p.Page()}
 }

@@ -16,11 +16,10 @@ const (
 	maxURL   = 2048
 )
 
-// A URLError is why a URL cannot be an endpoint's: Code for programs, French for the
-// API and the account page, and Error, in English, for the operator.
+// A URLError is why a URL cannot be an endpoint's: Code, of package problem, for the API and the account page, and
+// Error, in English, for the operator.
 type URLError struct {
 	Code    string
-	French  string
 	english string
 }
 
@@ -31,37 +30,31 @@ func (e *URLError) Error() string { return e.english }
 var (
 	errForm = &URLError{
 		"url_form",
-		"L’adresse n’est pas une URL valable : donnez-la entière, en caractères ASCII, " +
-			"sans espace ni barre oblique inverse, en 2 048 caractères au plus.",
 		"this is not a valid URL: give it whole, in ASCII, without spaces or backslashes, in at most 2048 characters",
 	}
 	errScheme = &URLError{
-		"url_scheme", "L’adresse doit commencer par « https:// ».",
+		"url_scheme",
 		"the URL must begin with https:// (http:// only with --webhook-allow)",
 	}
 	errUserInfo = &URLError{
 		"url_user_info",
-		"L’adresse ne doit contenir ni nom d’utilisateur ni mot de passe : la signature de chaque envoi prouve d’où " +
-			"il vient.",
 		"the URL must not contain a user name or a password: the signature of each request proves where it comes from",
 	}
 	errFragment = &URLError{
-		"url_fragment", "L’adresse ne doit pas contenir de fragment (« #… ») : il n’est jamais envoyé.",
+		"url_fragment",
 		"the URL must not contain a fragment (#…): it is never sent",
 	}
 	errPort = &URLError{
-		"url_port", "Le port doit être 443 : retirez-le de l’adresse.",
+		"url_port",
 		"the port must be 443: leave it out (other ports only with --webhook-allow)",
 	}
 	errAddress = &URLError{
-		"url_address", "L’hôte doit être un nom de domaine, pas une adresse IP, quelle qu’en soit l’écriture.",
+		"url_address",
 		"the host must be a domain name, not an IP address in any notation (only addresses inside --webhook-allow, " +
 			"in their usual form)",
 	}
 	errHost = &URLError{
 		"url_host",
-		"L’hôte doit être un nom de domaine public et complet, tel que « crochets.exemple.fr » : lettres ASCII, " +
-			"chiffres et traits d’union, sans point final (un nom accentué s’écrit sous sa forme « xn-- »).",
 		"the host must be a complete public domain name such as hooks.example.com: ASCII letters, " +
 			"digits and hyphens, no final dot (an internationalised name in its xn-- form)",
 	}

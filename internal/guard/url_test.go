@@ -49,8 +49,8 @@ func TestHostileURLsAreRefusedWhenAdded(t *testing.T) {
 		switch {
 		case err == nil:
 			t.Errorf("%q passes, as %s", raw, kept)
-		case !errors.As(err, &refused) || refused.Code == "" || refused.French == "" || refused.Error() == "":
-			t.Errorf("%q is refused without a reason in both languages: %v", raw, err)
+		case !errors.As(err, &refused) || refused.Code == "" || refused.Error() == "":
+			t.Errorf("%q is refused without a reason: %v", raw, err)
 		}
 	}
 }
@@ -101,7 +101,7 @@ func TestAnOpenedNetworkTakesPlainHTTPAndOtherPorts(t *testing.T) {
 func TestARefusalNeverRepeatsTheURL(t *testing.T) {
 	_, err := guard.CheckURL("https://user:hunter2@hooks.example.com/", nil)
 	var refused *guard.URLError
-	if !errors.As(err, &refused) || strings.Contains(refused.French+refused.Error(), "hunter2") {
+	if !errors.As(err, &refused) || strings.Contains(refused.Error(), "hunter2") {
 		t.Errorf("the refusal is %v", err)
 	}
 }

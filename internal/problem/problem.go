@@ -1,5 +1,6 @@
-// Package problem has the sentences that tools and pages say about a content folder and its publication, in English
-// and in French. A sentence has a code, by which the source names it, and arguments; its two texts are in table.txt.
+// Package problem has the sentences that tools and pages say about a content folder and its publication, and the errors
+// of the APIs, in English and in French. A sentence has a code, by which the source names it, and arguments; its two
+// texts are in table.txt.
 //
 // An entry of the table is two lines: the code, a colon and the English text, then the French one with plain spaces.
 // The verbs of both are those of package fmt; %q is quoted as the language does, and (a|b) is chosen by the first
@@ -191,6 +192,9 @@ var (
 
 // fill returns a text of the table with its arguments.
 func fill(text string, l Language, args []any) string {
+	if len(args) == 0 { // as on every request: what its parameters may be
+		return strings.ReplaceAll(text, "%%", "%")
+	}
 	text = choose(text, l, args)
 	next := 0
 	return verb.ReplaceAllStringFunc(text, func(written string) string {

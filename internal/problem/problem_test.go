@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,6 +111,19 @@ func TestEverySentenceHasTheSameArgumentsInBothLanguages(t *testing.T) {
 			t.Errorf("%s: %v and %v", code, verbs(english), verbs(inFrench))
 		}
 		known[code] = true
+	}
+}
+
+// inFrench is what only French has, outside of quotations and examples.
+var inFrench = regexp.MustCompile(`(?i)[éèêàçùôîœ]|’[a-z]{3}|\b(les|des|est|pas|sont|ce|cette|votre|nous|une|un|où|avec|ou)\b`)
+
+func TestTheEnglishOfASentenceHasNoFrench(t *testing.T) {
+	byCode, _ := load()
+	quoted := regexp.MustCompile(`".*?"|\(.*?\)`)
+	for code, e := range byCode {
+		if said := quoted.ReplaceAllString(e.english, ""); inFrench.MatchString(said) {
+			t.Errorf("%s: %s", code, said)
+		}
 	}
 }
 

@@ -39,7 +39,7 @@ const (
 func (h *Handler) publish(r *request) (web.Response, error) {
 	job, language, err := parseJob(r.URL.Query())
 	if err == nil && r.Header.Get("Content-Encoding") != "zstd" {
-		err = web.NewError(web.CodeUnsupportedMediaType, "the body must be a tar stream with Content-Encoding: zstd")
+		err = newError(web.CodeUnsupportedMediaType, "the body must be a tar stream with Content-Encoding: zstd")
 	}
 	job.Now, job.Source.Token = h.Now, r.Caller.Token.Name
 	return h.streamed(r, language, func(out *responseSink) (int64, error) {
@@ -168,7 +168,7 @@ type params struct {
 
 func (p *params) refuse(name, want string) {
 	if p.err == nil {
-		p.err = web.Invalid(name, fmt.Sprintf("the parameter %s must be %s", name, want))
+		p.err = web.Invalid(name, problem.Words(fmt.Sprintf("the parameter %s must be %s", name, want)))
 	}
 }
 

@@ -125,13 +125,16 @@ func (h *Handler) WriteInternalError(w http.ResponseWriter, r *http.Request) {
 	web.WriteError(w, r, errInternal())
 }
 
+// newError returns an error whose sentence nobody translates.
+func newError(code web.Code, text string) *web.Error { return web.NewError(code, problem.Words(text)) }
+
 func errInternal() error {
-	return web.NewError(web.CodeInternal, "the server failed to publish the folder and has logged why; "+
+	return newError(web.CodeInternal, "the server failed to publish the folder and has logged why; "+
 		"nothing was changed")
 }
 
 func errUnavailable(text, retryAfter string) error {
-	e := web.NewError(web.CodeUnavailable, text)
+	e := newError(web.CodeUnavailable, text)
 	e.RetryAfter = retryAfter
 	return e
 }
@@ -164,9 +167,9 @@ func (h *Handler) fail(w http.ResponseWriter, r *request, err error) {
 	e, isPublic := errors.AsType[*web.Error](err)
 	switch {
 	case isPublic && e.Code == web.CodeMethodNotAllowed:
-		e.Text = fmt.Sprintf("%s does not answer %s: use %s", r.Pattern, web.Shorten(r.Method), e.Allow)
+		e.Text = problem.Words(fmt.Sprintf("%s does not answer %s: use %s", r.Pattern, web.Shorten(r.Method), e.Allow))
 	case isPublic && e.Code == web.CodeInvalidParameter && account.HoldsKey(r.URL.RawQuery):
-		e.Text = "an API key does not belong in an address: revoke it if others may have seen this one"
+		e.Text = problem.Words("an API key does not belong in an address: revoke it if others may have seen this one")
 	case isPublic:
 	default:
 		if r.Context().Err() == nil { // otherwise the client is gone
@@ -225,7 +228,7 @@ func (h *Handler) authorize(ctx context.Context, r *http.Request) (web.Caller, e
 
 func (h *Handler) findToken(ctx context.Context, r *http.Request) (account.PublishToken, error) {
 	refused := func(code web.Code, text string) (account.PublishToken, error) {
-		return account.PublishToken{}, web.NewError(code, text)
+		return account.PublishToken{}, newError(code, text)
 	}
 	lines := r.Header["Authorization"]
 	if len(lines) == 0 {
@@ -277,10 +280,10 @@ var isChecksum = regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString
 func (h *Handler) lackedPictures(r *request) (web.Response, error) {
 	var asked []string
 	if err := json.NewDecoder(io.LimitReader(r.Body, maxQuestion)).Decode(&asked); err != nil {
-		return web.Response{}, web.NewError(web.CodeInvalidUpload, "the list of pictures is broken or too long: "+err.Error())
+		return web.Response{}, newError(web.CodeInvalidUpload, "the list of pictures is broken or too long: "+err.Error())
 	}
 	if len(asked) > maxPictures {
-		return web.Response{}, web.NewError(web.CodePayloadTooLarge,
+		return web.Response{}, newError(web.CodePayloadTooLarge,
 			fmt.Sprintf("one request may ask about %d pictures", maxPictures))
 	}
 	known, err := h.Store.Pictures.Known(r.Context())
@@ -290,7 +293,7 @@ func (h *Handler) lackedPictures(r *request) (web.Response, error) {
 	missing := []string{}
 	for _, sum := range asked {
 		if !isChecksum(sum) {
-			return web.Response{}, web.NewError(web.CodeInvalidUpload, "the list of pictures holds something that is not a "+
+			return web.Response{}, newError(web.CodeInvalidUpload, "the list of pictures holds something that is not a "+
 				"SHA-256 in hexadecimal")
 		}
 		if _, ok := known(sum); !ok {

@@ -132,7 +132,7 @@ func (x *unpacking) add(header *tar.Header, content io.Reader) error {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return invalidEntry(name, "comes before its folder")
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
-		return web.NewError(web.CodeNoSpace, noSpaceText)
+		return newError(web.CodeNoSpace, noSpaceText)
 	}
 	return err
 }
@@ -146,7 +146,7 @@ func (x *unpacking) addFile(name string, header *tar.Header, content io.Reader) 
 		case header.Size != 0:
 			return invalidEntry(name, "has a checksum and content; it must have one of the two")
 		case !x.isKnown(sum):
-			return web.NewError(web.CodeConflict, fmt.Sprintf("the server no longer has the picture %s: "+
+			return newError(web.CodeConflict, fmt.Sprintf("the server no longer has the picture %s: "+
 				"publish again; nothing was changed", name))
 		}
 		x.elsewhere[name] = sum
@@ -173,24 +173,24 @@ func isUploadName(name string) bool {
 }
 
 func invalidEntry(name, what string) error {
-	return web.NewError(web.CodeInvalidUpload, fmt.Sprintf("%q in the upload %s; nothing was changed",
+	return newError(web.CodeInvalidUpload, fmt.Sprintf("%q in the upload %s; nothing was changed",
 		web.Shorten(name), what))
 }
 
 func tooLarge(lim limits) error {
-	return web.NewError(web.CodePayloadTooLarge, fmt.Sprintf("the folder holds more than %d MiB or %d files: "+
+	return newError(web.CodePayloadTooLarge, fmt.Sprintf("the folder holds more than %d MiB or %d files: "+
 		"publish it on the server itself, or scale down its pictures; nothing was changed", lim.bytes>>20, lim.entries))
 }
 
 // broken returns the error of a stream that cannot be read to its end.
 func broken(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return web.NewError(web.CodeInvalidUpload, "the upload stalled and was cut off: publish again; "+
+		return newError(web.CodeInvalidUpload, "the upload stalled and was cut off: publish again; "+
 			"nothing was changed")
 	}
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
-		return web.NewError(web.CodeInvalidUpload, "the upload needs more memory to unpack than is allowed; "+
+		return newError(web.CodeInvalidUpload, "the upload needs more memory to unpack than is allowed; "+
 			"nothing was changed")
 	}
-	return web.NewError(web.CodeInvalidUpload, "the upload is broken or incomplete: publish again; nothing was changed")
+	return newError(web.CodeInvalidUpload, "the upload is broken or incomplete: publish again; nothing was changed")
 }

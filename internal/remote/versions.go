@@ -12,6 +12,7 @@ import (
 
 	"palmares/internal/catalog"
 	"palmares/internal/catalogdb"
+	"palmares/internal/problem"
 	"palmares/internal/publication"
 	"palmares/internal/web"
 	"palmares/internal/wire"
@@ -70,7 +71,7 @@ func (h *Handler) changes(r *request) (web.Response, error) {
 	var out bytes.Buffer
 	err := log.Write(r.Context(), h.Store.Catalogue, &out)
 	if errors.Is(err, catalogdb.ErrNoVersion) {
-		err = web.Invalid(paramVersion, err.Error())
+		err = web.Invalid(paramVersion, problem.Words(err.Error()))
 	}
 	a.Body = wire.NewBody(wire.Digest{}, out.Bytes())
 	return a, err

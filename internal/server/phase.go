@@ -8,6 +8,7 @@ import (
 
 	"palmares/internal/api"
 	"palmares/internal/dataapi"
+	"palmares/internal/problem"
 	"palmares/internal/snapshot"
 	"palmares/internal/web"
 )
@@ -78,8 +79,7 @@ func (p *PhasedHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func starting() *web.Error {
-	return web.NewError(web.CodeUnavailable, "Le service démarre et n’a pas encore de catalogue : "+
-		"réessayez dans quelques secondes.")
+	return web.NewError(web.CodeUnavailable, problem.New("service-starting"))
 }
 
 const startingPage = `<!doctype html>
@@ -95,7 +95,7 @@ type startingAPI struct{}
 func (s startingAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.WriteInternalError(w, r) }
 
 func (startingAPI) WriteInternalError(w http.ResponseWriter, r *http.Request) {
-	writeStarting(w, "application/json", string(starting().For(r).JSON()))
+	writeStarting(w, "application/json", string(starting().JSON(r)))
 }
 
 func writeStarting(w http.ResponseWriter, contentType, body string) {

@@ -81,5 +81,5 @@ func (p *prefix) writeInternalError(w http.ResponseWriter, r *http.Request) {
 	}
 	clear(w.Header())
 	w.Header().Set("Cache-Control", "no-store")
-	http.Error(w, web.CodeInternal.Info().Text, http.StatusInternalServerError)
+	http.Error(w, web.CodeInternal.Info().Text.French, http.StatusInternalServerError)
 }

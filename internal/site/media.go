@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"palmares/internal/cache"
+	"palmares/internal/problem"
 	"palmares/internal/web"
 )
 
@@ -75,9 +76,9 @@ func (s *Site) writePicture(w http.ResponseWriter, r *request, p picture) {
 	})
 	if err != nil {
 		h.Del("ETag")
-		problem := web.Unavailable(err, "Cette image ne peut pas être lue")
-		h.Set("Retry-After", cmp.Or(problem.RetryAfter, web.RetrySoon))
-		s.write(w, r, s.failure(r, unavailable("Image indisponible", problem.Text)), nil)
+		failed := web.Unavailable(err, problem.New("picture-not-read"))
+		h.Set("Retry-After", cmp.Or(failed.RetryAfter, web.RetrySoon))
+		s.write(w, r, s.failure(r, unavailable("Image indisponible", failed.Text.French)), nil)
 		return
 	}
 	h.Set("Content-Type", pictureTypes[p.ext])

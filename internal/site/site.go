@@ -174,7 +174,7 @@ func (s *Site) run(page pageFunc, r *request) (*response, error) {
 	}
 	leave, err := s.cfg.Places.Enter(r.Request)
 	if err != nil {
-		return nil, unavailable("Trop de visites", web.AsError(err).Text)
+		return nil, unavailable("Trop de visites", web.AsError(err).Text.French)
 	}
 	r.leave = leave // once the page is compressed
 	if r.query != "" {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -213,21 +212,4 @@ func (r *Reply) FailsOn(status int, code, param string, words ...string) *Reply 
 		r.T.Errorf("%s: %s does not name %q", r, r.Body, param)
 	}
 	return r.Fails(status, code, words...)
-}
-
-// french is what only French has, outside of what the caller said and without examples.
-var french = regexp.MustCompile(`(?i)[«»éèêàçùôîœ]|’[a-z]{3}|\b(le|la|les|des|est|pas|sont|ce|cette|votre|nous|une|un|où|avec|ou)\b`)
-
-// HasEnglish checks that the sentence of an error has English.
-func (r *Reply) HasEnglish(inEnglish func(string) string) {
-	r.T.Helper()
-	if r.Request.Method == http.MethodHead {
-		return
-	}
-	var e struct{ Error string }
-	r.Into(&e)
-	said := regexp.MustCompile(`(?s)".*"|\(.*?\)`).ReplaceAllString(inEnglish(e.Error), "")
-	if french.MatchString(said) {
-		r.T.Errorf("%s: %q is not in English: %q", r, e.Error, said)
-	}
 }

@@ -110,7 +110,7 @@ func (g *Gate) Authorize(ctx context.Context, r *http.Request) (Caller, error) {
 	}
 	token, ok := account.Bearer(lines)
 	if !ok {
-		return Caller{}, NewError(CodeInvalidKey, "")
+		return Caller{}, ErrorOf(CodeInvalidKey)
 	}
 	begin := time.Now()
 	key, err := g.Keys.Check(ctx, token, network)

@@ -1,6 +1,10 @@
 package web
 
-import "net/http"
+import (
+	"net/http"
+
+	"palmares/internal/problem"
+)
 
 // A Code names a kind of error for programs. Codes are part of the contract: they never
 // change their meaning.
@@ -48,7 +52,7 @@ type CodeInfo struct {
 	Code   Code
 	Status int
 	// Text is the sentence of the error, if it is always the same.
-	Text string
+	Text problem.Text
 	// Meaning and Fix explain the code to callers. They are empty for codes that neither
 	// /api nor /data returns.
 	Meaning, Fix string
@@ -73,20 +77,19 @@ var Codes = []CodeInfo{
 	},
 	{
 		Code: CodeInvalidKey, Status: http.StatusUnauthorized,
-		Text: "La clé d’API n’est pas valable : envoyez-la telle qu’elle vous a été remise, " +
-			"dans un seul en-tête « Authorization: Bearer plm_… ».",
+		Text:    problem.New("key-invalid"),
 		Meaning: "La clé est mal formée, mal recopiée ou inconnue.",
 		Fix:     "Vérifiez la variable qui la contient : ni guillemets ni espaces, un seul en-tête.",
 	},
 	{
 		Code: CodeRevokedKey, Status: http.StatusUnauthorized,
-		Text:    "Cette clé d’API a été révoquée : créez-en une autre et remplacez-la.",
+		Text:    problem.New("key-revoked"),
 		Meaning: "La clé a été révoquée par son titulaire.",
 		Fix:     "Remplacez-la par une autre clé du compte.",
 	},
 	{
 		Code: CodeExpiredKey, Status: http.StatusUnauthorized,
-		Text:    "Cette clé d’API a expiré : utilisez celle qui la remplace, ou créez-en une autre.",
+		Text:    problem.New("key-expired"),
 		Meaning: "La clé a été remplacée et son délai de recouvrement de 24 heures est passé.",
 		Fix:     "Utilisez la clé qui la remplace.",
 	},
@@ -101,8 +104,7 @@ var Codes = []CodeInfo{
 	},
 	{
 		Code: CodeSuspendedKey, Status: http.StatusForbidden,
-		Text: "Cette clé d’API est suspendue : le compte a plus de clés que son offre n’en comprend. Révoquez " +
-			"une autre de ses clés, ou revenez à l’offre Pro (voir /compte).",
+		Text:    problem.New("key-suspended"),
 		Meaning: "La clé est authentique mais suspendue : le compte a plus de clés que son offre n’en comprend.",
 		Fix: "Révoquez une autre clé du compte, ou revenez à l’offre Pro ; aucune nouvelle tentative n’aboutira " +
 			"d’ici là.",
@@ -134,9 +136,7 @@ var Codes = []CodeInfo{
 	},
 	{
 		Code: CodeNotAcceptable, Status: http.StatusNotAcceptable, Dataset: true,
-		Text: "Les changements se lisent en JSON, page par page, et non en flux d’événements : redemandez avec " +
-			"« If-None-Match » ; tant que rien n’a changé, c’est un 304, sans corps. " +
-			"Un webhook prévient de chaque publication.",
+		Text:    problem.New("changes-not-streamed"),
 		Meaning: "L’en-tête « Accept » n’admet qu’un flux d’événements, et les changements se lisent en JSON.",
 		Fix:     "Demandez « application/json », de temps en temps, avec « If-None-Match », ou prenez un webhook.",
 	},
@@ -172,7 +172,7 @@ var Codes = []CodeInfo{
 	{Code: CodeTooManyRequests, Status: http.StatusTooManyRequests},
 	{
 		Code: CodeInternal, Status: http.StatusInternalServerError,
-		Text:    "Une erreur interne s’est produite ; elle est consignée. Réessayez plus tard.",
+		Text:    problem.New("internal-error"),
 		Meaning: "Une panne de notre côté, consignée.",
 		Fix:     "Réessayez plus tard, de plus en plus rarement. Rien n’est décompté.",
 	},

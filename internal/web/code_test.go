@@ -39,14 +39,3 @@ func TestEveryCodeIsExplainedToCallers(t *testing.T) {
 		}
 	}
 }
-
-func TestAnErrorWithoutATextHasThatOfItsCode(t *testing.T) {
-	for _, c := range web.Codes {
-		if e := web.NewError(c.Code, ""); e.Text != c.Text || e.Status() != c.Status {
-			t.Errorf("%s: %d %q", c.Code, e.Status(), e.Text)
-		}
-		if e := web.NewError(c.Code, "Autre chose."); e.Text != "Autre chose." {
-			t.Errorf("%s: %q", c.Code, e.Text)
-		}
-	}
-}

@@ -8,36 +8,35 @@ import (
 
 	"palmares/internal/account"
 	"palmares/internal/french"
+	"palmares/internal/problem"
 	"palmares/internal/quota"
 	"palmares/internal/wire"
 )
 
-// An Error is a response that says what is wrong and what to do about it. Its sentence is
-// French, see For, and is sent, so it must not contain the text of an internal error.
+// An Error is a response that says what is wrong and what to do about it. Its sentence is sent, in the
+// language that the request prefers, so it must not contain the text of an internal error.
 type Error struct {
 	Code       Code
-	Text       string
+	Text       problem.Text
 	Param      string       // the parameter or field at fault, for CodeInvalidParameter
 	Grant      *quota.Grant // for CodeQuotaExceeded
 	Allow      string       // the methods of the path, for CodeMethodNotAllowed
 	RetryAfter string       // in seconds; 503 has a default
 }
 
-func (e *Error) Error() string { return e.Text }
+func (e *Error) Error() string { return e.Text.French }
 
 // Status returns the HTTP status of the error's code.
 func (e *Error) Status() int { return e.Code.Info().Status }
 
-// NewError returns an error. Without a text it has that of its code.
-func NewError(code Code, text string) *Error {
-	if text == "" {
-		text = code.Info().Text
-	}
-	return &Error{Code: code, Text: text}
-}
+// NewError returns an error.
+func NewError(code Code, text problem.Text) *Error { return &Error{Code: code, Text: text} }
+
+// ErrorOf returns the error of a code whose sentence is always the same.
+func ErrorOf(code Code) *Error { return NewError(code, code.Info().Text) }
 
 // Invalid refuses a parameter, or a field of a body; name is empty for what has none.
-func Invalid(name, text string) *Error {
+func Invalid(name string, text problem.Text) *Error {
 	return &Error{Code: CodeInvalidParameter, Text: text, Param: name}
 }
 
@@ -46,25 +45,24 @@ func Invalid(name, text string) *Error {
 func KeyError(err error) *Error {
 	switch {
 	case errors.Is(err, account.ErrInvalidKey):
-		return NewError(CodeInvalidKey, "")
+		return ErrorOf(CodeInvalidKey)
 	case errors.Is(err, account.ErrRevokedKey):
-		return NewError(CodeRevokedKey, "")
+		return ErrorOf(CodeRevokedKey)
 	case errors.Is(err, account.ErrExpiredKey):
-		return NewError(CodeExpiredKey, "")
+		return ErrorOf(CodeExpiredKey)
 	case errors.Is(err, account.ErrSuspendedKey):
-		return NewError(CodeSuspendedKey, "")
+		return ErrorOf(CodeSuspendedKey)
 	}
-	return Unavailable(err, "Cette clé d’API ne peut pas être vérifiée")
+	return Unavailable(err, problem.New("key-not-checked"))
 }
 
 // Unavailable is the response when err keeps the service from doing what was asked; what says
 // what it cannot do. Callers are not told to try again soon if that cannot help.
-func Unavailable(err error, what string) *Error {
+func Unavailable(err error, what problem.Text) *Error {
 	if !IsPermanent(err) {
-		return NewError(CodeUnavailable, what+" pour l’instant : réessayez dans quelques secondes.")
+		return NewError(CodeUnavailable, problem.New("unavailable-now", what))
 	}
-	e := NewError(CodeUnavailable, what+" : le service a besoin d’une intervention de son exploitant, "+
-		"et l’a consigné.")
+	e := NewError(CodeUnavailable, problem.New("unavailable-until-repaired", what))
 	e.RetryAfter = RetryLater
 	return e
 }
@@ -79,63 +77,55 @@ func IsPermanent(err error) bool {
 }
 
 // MissingKey refuses an anonymous caller.
-func MissingKey() *Error {
-	return NewError(CodeMissingKey, "Cette opération demande une clé d’API (gratuite) : "+
-		"envoyez l’en-tête « Authorization: Bearer plm_… ».")
-}
+func MissingKey() *Error { return NewError(CodeMissingKey, problem.New("key-missing")) }
 
 // ToolNotFound says that no tool has a slug, nor had.
 func ToolNotFound(slug string) *Error {
-	return NewError(CodeToolNotFound,
-		"Aucun outil n’a l’identifiant "+Quote(slug)+" : la liste est à /api/v1/tools.")
+	return NewError(CodeToolNotFound, problem.New("tool-not-found", Shorten(slug)))
 }
 
 // ToolRetired says since when a tool is retired, why, and by which one it is succeeded, if
 // by any.
 func ToolRetired(name, day, reason, successor string) *Error {
-	text := "L’outil « " + name + " » est retiré du catalogue depuis le " + day +
-		" (" + reason + ") : voir /api/v1/cimetiere"
+	text := problem.New("tool-retired", name, day, reason)
 	if successor != "" {
-		text += " et son successeur, /api/v1/tools/" + successor
+		text = problem.New("tool-succeeded", name, day, reason, successor)
 	}
-	return NewError(CodeToolNotFound, text+".")
+	return NewError(CodeToolNotFound, text)
 }
 
 // keyInAddress refuses a key in the parameter of that name. isPublic: caches may store responses.
 func keyInAddress(name string, isPublic bool) *Error {
-	logs := "les journaux"
+	logs := problem.New("logs")
 	if isPublic {
-		logs = "journaux et caches"
+		logs = problem.New("logs-and-caches")
 	}
-	return Invalid(Shorten(name), "Une clé d’API ne va pas dans l’adresse, où "+logs+" la garderaient : "+
-		"envoyez-la dans l’en-tête "+
-		"« Authorization: Bearer … ». Révoquez celle-ci si l’adresse a circulé.")
+	return Invalid(Shorten(name), problem.New("key-in-address", logs))
 }
 
 // methodNotAllowed refuses a method where others are allowed.
-func methodNotAllowed(method, allowed, why string) *Error {
-	return &Error{
-		Code: CodeMethodNotAllowed, Allow: allowed, Text: "La méthode " + Quote(method) + " n’est pas admise" + why,
-	}
+func methodNotAllowed(allowed string, text problem.Text) *Error {
+	return &Error{Code: CodeMethodNotAllowed, Allow: allowed, Text: text}
 }
 
 // quotaExceeded refuses a request. isBulk: the catalogue is offered as a whole.
 func quotaExceeded(g *quota.Grant, isBulk bool) *Error {
-	text := "Le quota de " + french.Count(g.Tier.Limit()) + " requêtes par jour est épuisé ; il se renouvelle à " +
-		g.ResetAt() + ". "
+	text := problem.New("quota-of-pro")
 	if g.Tier == quota.Anonymous {
-		text += "Une clé gratuite en donne " + french.Count(quota.Free.Limit()) + " (voir /tarifs)"
-	} else {
-		text += "La formule Pro n’a pas de quota (voir /tarifs)"
+		text = problem.New("quota-of-free-key", count(quota.Free.Limit()))
 	}
 	if isBulk {
-		text += " ; l’export, /data/v1/export, a tout le catalogue"
+		text = problem.New("quota-export", text)
 	}
-	return &Error{Code: CodeQuotaExceeded, Text: text + ".", Grant: g}
+	text = problem.New("quota-exceeded", count(g.Tier.Limit()), g.ResetAt(), text)
+	return &Error{Code: CodeQuotaExceeded, Text: text, Grant: g}
 }
 
-// Quote puts words of the caller in French quotation marks.
-func Quote(s string) string { return "« " + Shorten(s) + " »" }
+// count returns a number with its thousands apart.
+func count(n int) problem.Text {
+	digits := french.Count(n)
+	return problem.Text{English: strings.ReplaceAll(digits, french.Narrow, " "), French: digits}
+}
 
 // Shorten limits words of the caller that an error repeats: it must not be a way to have
 // long texts echoed.
@@ -153,11 +143,11 @@ func AsError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	return NewError(CodeInternal, "")
+	return ErrorOf(CodeInternal)
 }
 
-// JSON returns the body of the error: the one form that errors have.
-func (e *Error) JSON() []byte {
+// JSON returns the body of the error in the language that a request prefers: the one form that errors have.
+func (e *Error) JSON(r *http.Request) []byte {
 	type quotaFields struct {
 		Tier      string `json:"tier"`
 		Limit     int    `json:"limit"`
@@ -169,7 +159,7 @@ func (e *Error) JSON() []byte {
 		Code  Code   `json:"code"`
 		Param string `json:"param,omitempty"`
 		*quotaFields
-	}{Error: e.Text, Code: e.Code, Param: e.Param}
+	}{Error: e.Text.In(preferred(r)), Code: e.Code, Param: e.Param}
 	if g := e.Grant; g != nil {
 		body.quotaFields = &quotaFields{g.Tier.String(), g.Tier.Limit(), g.Remaining, g.ResetAt()}
 	}
@@ -187,8 +177,8 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) { new(Sender)
 
 // WriteError sends an error: the one place where an error becomes a response.
 func (s *Sender) WriteError(w http.ResponseWriter, r *http.Request, err error) {
-	e := AsError(err).For(r)
-	body := e.JSON()
+	e := AsError(err)
+	body := e.JSON(r)
 	s.setErrorHeaders(w.Header(), e)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(e.Status())
@@ -219,3 +209,24 @@ func (s *Sender) setErrorHeaders(h http.Header, e *Error) {
 		h.Set("Retry-After", e.RetryAfter)
 	}
 }
+
+// preferred returns the language that Accept-Language asks for (RFC 9110 §12.5.4): English, or French, which any
+// other language and no wish get. Of two languages of one weight the first is preferred.
+func preferred(r *http.Request) problem.Language {
+	language, most := problem.French, 0
+	for _, line := range r.Header["Accept-Language"] {
+		for item := range strings.SplitSeq(line, ",") {
+			name, rest, _ := strings.Cut(item, ";")
+			primary, _, _ := strings.Cut(strings.ToLower(strings.Trim(name, " \t")), "-")
+			offered, isKnown := languages[primary]
+			weight, ok := quality(rest)
+			if ok && weight > most && isKnown {
+				language, most = offered, weight
+			}
+		}
+	}
+	return language
+}
+
+// languages are those that Accept-Language may name.
+var languages = map[string]problem.Language{"en": problem.English, "fr": problem.French, "*": problem.French}

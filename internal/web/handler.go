@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"palmares/internal/problem"
 	"palmares/internal/quota"
 )
 
@@ -189,11 +190,10 @@ func (h *Handler[S]) run(r *Request[S], at *Route[S]) (Response, error) {
 	}
 	if h.cfg.Public {
 		if method != http.MethodGet {
-			return Response{}, methodNotAllowed(r.Method, ReadMethods,
-				" : cette API ne fait que lire, utilisez GET ou HEAD.")
+			return Response{}, methodNotAllowed(ReadMethods, problem.New("method-only-reads", Shorten(r.Method)))
 		}
 		if len(r.URL.Path)+len(r.URL.RawQuery) > maxURL {
-			return Response{}, Invalid("", "L’adresse est trop longue\u00a0: "+strconv.Itoa(maxURL)+" octets au plus.")
+			return Response{}, Invalid("", problem.New("url-too-long", maxURL))
 		}
 	}
 	op := h.cfg.Fallback
@@ -202,8 +202,8 @@ func (h *Handler[S]) run(r *Request[S], at *Route[S]) (Response, error) {
 	}
 	if op == nil {
 		allowed := at.allowed()
-		return Response{}, methodNotAllowed(r.Method, allowed,
-			" ici : utilisez "+strings.ReplaceAll(allowed, ", ", " ou ")+".")
+		either := problem.Text{English: allowed, French: strings.ReplaceAll(allowed, ", ", " ou ")}
+		return Response{}, methodNotAllowed(allowed, problem.New("method-not-here", Shorten(r.Method), either))
 	}
 	leave, err := h.cfg.Places.Enter(r.Request)
 	if err != nil {
@@ -295,5 +295,5 @@ func (h *Handler[S]) WriteInternalError(w http.ResponseWriter, r *http.Request) 
 	if h.cfg.Snapshot != nil {
 		h.setCommonHeaders(w.Header(), h.cfg.Snapshot())
 	}
-	h.WriteError(w, r, NewError(CodeInternal, ""))
+	h.WriteError(w, r, ErrorOf(CodeInternal))
 }

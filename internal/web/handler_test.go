@@ -101,7 +101,7 @@ func TestInventedAddressesEvictNoResponse(t *testing.T) {
 		path := "/missing/" + strconv.Itoa(n)
 		for range 2 {
 			w := d.get(path)
-			if want := string(web.ToolNotFound(path).JSON()); w.Code != http.StatusNotFound || w.Body.String() != want ||
+			if want := string(web.ToolNotFound(path).JSON(httptest.NewRequest("GET", path, nil))); w.Code != http.StatusNotFound || w.Body.String() != want ||
 				w.Header().Get("Cache-Control") != "s-maxage=60" {
 				t.Fatalf("%s: %d %v %s", path, w.Code, w.Header(), w.Body)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"palmares/internal/cache"
 	"palmares/internal/clientip"
+	"palmares/internal/problem"
 )
 
 // A Limit bounds the work that is under way, by number or by bytes. What finds no room waits for its
@@ -37,7 +38,7 @@ func (l *Limit) Enter(ctx context.Context, size int) error {
 	ctx, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
 	if err := l.room.Acquire(ctx, need); err != nil {
-		return NewError(CodeUnavailable, "Trop de visites à la fois en ce moment : réessayez dans quelques secondes.")
+		return NewError(CodeUnavailable, problem.New("too-many-visits"))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"palmares/internal/account"
+	"palmares/internal/problem"
 )
 
 // The limits of parameters, for APIs and pages alike.
@@ -65,56 +66,56 @@ func (p *Params) Err() error {
 	return p.err
 }
 
-// get returns the one value of a parameter; allowed says what it may be.
-func (p *Params) get(name, allowed string) (value string, given bool) {
+// get returns the one value of a parameter; allowed is words, or a sentence, that say what it may be.
+func (p *Params) get(name string, allowed any) (value string, given bool) {
 	for _, kv := range p.pairs {
 		if kv.name != name {
 			continue
 		}
 		if given {
-			p.fail(name, "est donné plusieurs fois ; une seule valeur est admise : "+allowed)
+			p.fail(name, problem.New("parameter-twice", Shorten(name), allowed))
 			return "", false
 		}
 		value, given = kv.value, true
 	}
 	if given && value == "" {
-		p.fail(name, "est vide ; valeurs admises : "+allowed)
+		p.fail(name, problem.New("parameter-empty", Shorten(name), allowed))
 		return "", false
 	}
 	return value, given
 }
 
-func (p *Params) fail(name, text string) {
+func (p *Params) fail(name string, text problem.Text) {
 	if p.err == nil {
-		p.err = Invalid(name, "Le paramètre "+Quote(name)+" "+text+".")
+		p.err = Invalid(name, text)
 	}
 }
 
 // Refuse makes a value an error, after it was read; allowed says what it may be.
-func (p *Params) Refuse(name, value, allowed string) {
-	p.fail(name, "vaut "+Quote(value)+" ; valeurs admises : "+allowed)
+func (p *Params) Refuse(name, value string, allowed any) {
+	p.fail(name, problem.New("parameter-value", Shorten(name), Shorten(value), allowed))
 }
 
 // Text reads any text; "" if it is not given.
-func (p *Params) Text(name, allowed string) string {
+func (p *Params) Text(name string, allowed any) string {
 	value, given := p.get(name, allowed)
 	if given && strings.ToValidUTF8(value, "") != value {
-		p.fail(name, "n’est pas du texte UTF-8 bien encodé ; valeurs admises : "+allowed)
+		p.fail(name, problem.New("parameter-not-utf8", Shorten(name), allowed))
 	}
 	return value
 }
 
 // Required reads any text that must be given.
-func (p *Params) Required(name, allowed string) string {
+func (p *Params) Required(name string, allowed any) string {
 	value := p.Text(name, allowed)
 	if value == "" {
-		p.fail(name, "manque ; valeurs admises : "+allowed)
+		p.fail(name, problem.New("parameter-missing", Shorten(name), allowed))
 	}
 	return value
 }
 
 // Matching reads a text that valid accepts; "" if it is not given.
-func (p *Params) Matching(name, allowed string, valid func(string) bool) string {
+func (p *Params) Matching(name string, allowed any, valid func(string) bool) string {
 	value, given := p.get(name, allowed)
 	if given && !valid(value) {
 		p.Refuse(name, value, allowed)
@@ -124,7 +125,7 @@ func (p *Params) Matching(name, allowed string, valid func(string) bool) string 
 
 // Number reads a finite number; nil if it is not given.
 func (p *Params) Number(name string) *float64 {
-	const allowed = "un nombre, avec un point décimal, par exemple 7.5"
+	allowed := problem.New("allow-number")
 	value, given := p.get(name, allowed)
 	if !given {
 		return nil
@@ -154,9 +155,17 @@ func Choice[T ~string](p *Params, name string, values []T) T {
 	return T(p.Matching(name, strings.Join(names, ", "), isOne))
 }
 
+// A span is the integers that a parameter may be. Its sentence is made only if it is said.
+type span struct{ least, most int64 }
+
+// In returns the sentence in a language.
+func (s span) In(l problem.Language) string {
+	return problem.New("allow-integer", s.least, s.most).In(l)
+}
+
 // Integer reads an integer from least to most; unset if it is not given.
 func (p *Params) Integer(name string, unset, least, most int64) int64 {
-	allowed := "un entier de " + strconv.FormatInt(least, 10) + " à " + strconv.FormatInt(most, 10)
+	allowed := span{least, most}
 	value, given := p.get(name, allowed)
 	if !given {
 		return unset

@@ -8,6 +8,7 @@ import (
 	"weak"
 
 	"palmares/internal/cache"
+	"palmares/internal/problem"
 )
 
 // Responses caches whole responses of one version of the catalogue, as the front lane sends them.
@@ -32,7 +33,7 @@ func NewResponses() *Responses {
 type responseKey struct {
 	path, query string
 	coding      Coding
-	isEnglish   bool // of an error
+	language    problem.Language // of an error
 }
 
 func keyOf(r *http.Request) responseKey {
@@ -81,7 +82,7 @@ func (c *Responses) get(r *http.Request) *readyResponse {
 	if found, ok := c.found.Get(key); ok {
 		return found
 	}
-	key.isEnglish = prefersEnglish(r)
+	key.language = preferred(r)
 	missing, _ := c.missing.Get(key)
 	return missing
 }
@@ -98,7 +99,7 @@ func (c *Responses) put(r *http.Request, ready readyResponse, header http.Header
 	ready.pattern, ready.isPage = r.Pattern, strings.HasPrefix(header.Get("Content-Type"), "text/html")
 	to, key := c.found, keyOf(r)
 	if ready.status == http.StatusNotFound {
-		to, key.isEnglish = c.missing, prefersEnglish(r)
+		to, key.language = c.missing, preferred(r)
 	}
 	to.Put(key, &ready)
 }
@@ -220,8 +221,8 @@ func (h *Handler[S]) cache(r *Request[S], a *Response, body []byte, err error) {
 		responses.put(r.Request, ready, header)
 		return
 	}
-	if e := AsError(err).For(r.Request); e.Status() == http.StatusNotFound {
+	if e := AsError(err); e.Status() == http.StatusNotFound {
 		h.setErrorHeaders(header, e)
-		responses.put(r.Request, readyResponse{status: e.Status(), body: e.JSON()}, header)
+		responses.put(r.Request, readyResponse{status: e.Status(), body: e.JSON(r.Request)}, header)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"palmares/internal/problem"
 	"palmares/internal/web"
 )
 
@@ -33,17 +34,15 @@ func (r *request) readBody(names ...string) (body, error) {
 	raw, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	switch {
 	case err != nil:
-		return nil, web.Invalid("", "Le corps de la requête n’est pas arrivé en entier : envoyez-le de nouveau.")
+		return nil, web.Invalid("", problem.New("body-cut-off"))
 	case len(raw) > maxBody:
 		return nil, tooLarge()
 	case len(raw) == 0 && len(names) == 0:
 		return nil, nil
 	case len(raw) == 0:
-		return nil, web.Invalid("", "Le corps de la requête est vide : envoyez un objet JSON ("+allowedFields(names)+").")
+		return nil, web.Invalid("", problem.New("body-empty", allowedFields(names)))
 	case !isJSON(r.Header):
-		return nil, web.NewError(web.CodeUnsupportedMediaType,
-			"Le corps de la requête doit être du JSON, non compressé : envoyez-le avec l’en-tête « Content-Type: "+
-				"application/json ».")
+		return nil, web.NewError(web.CodeUnsupportedMediaType, problem.New("body-not-json"))
 	}
 	return parseBody(raw, names)
 }
@@ -62,27 +61,24 @@ func parseBody(raw []byte, names []string) (body, error) {
 	err := jsonv2.Unmarshal(raw, &b)
 	if twice, ok := errors.AsType[*jsontext.SyntacticError](err); ok && errors.Is(err, jsontext.ErrDuplicateName) {
 		name := twice.JSONPointer.LastToken()
-		return nil, web.Invalid(web.Shorten(name), "Le champ "+web.Quote(name)+" est donné plusieurs fois : "+
-			"une seule valeur est admise.")
+		return nil, web.Invalid(web.Shorten(name), problem.New("body-field-twice", web.Shorten(name)))
 	}
 	if err != nil || b == nil {
-		return nil, web.Invalid("",
-			"Le corps de la requête n’est pas un objet JSON bien formé, seul et en UTF-8 ("+allowedFields(names)+").")
+		return nil, web.Invalid("", problem.New("body-malformed", allowedFields(names)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(b)) {
 		if !slices.Contains(names, name) {
-			return nil, web.Invalid(web.Shorten(name),
-				"Le champ "+web.Quote(name)+" n’est pas admis ("+allowedFields(names)+").")
+			return nil, web.Invalid(web.Shorten(name), problem.New("field-not-allowed", web.Shorten(name), allowedFields(names)))
 		}
 	}
 	return b, nil
 }
 
-func allowedFields(names []string) string {
+func allowedFields(names []string) problem.Text {
 	if len(names) == 0 {
-		return "aucun champ n’est admis"
+		return problem.New("fields-none")
 	}
-	return "champs admis : " + strings.Join(names, ", ")
+	return problem.New("fields-allowed", strings.Join(names, ", "))
 }
 
 // text reads a field that is a string; ok is false if it is missing.
@@ -92,13 +88,13 @@ func (b body) text(name string) (value string, ok bool, err error) {
 		return "", false, nil
 	}
 	if raw[0] != '"' || json.Unmarshal(raw, &value) != nil {
-		return "", false, web.Invalid(name, "Le champ "+web.Quote(name)+" doit être une chaîne de caractères.")
+		return "", false, web.Invalid(name, problem.New("field-no-string", web.Shorten(name)))
 	}
 	return value, true, nil
 }
 
 // texts reads a field that is a list of strings, or null.
-func (b body) texts(name, allowed string) (values []string, ok bool, err error) {
+func (b body) texts(name string, allowed problem.Text) (values []string, ok bool, err error) {
 	raw, ok := b[name]
 	if !ok {
 		return nil, false, nil
@@ -106,7 +102,7 @@ func (b body) texts(name, allowed string) (values []string, ok bool, err error) 
 	var items []*string
 	err = json.Unmarshal(raw, &items)
 	if err != nil || items != nil && len(items) == 0 || slices.Contains(items, nil) {
-		return nil, false, web.Invalid(name, "Le champ "+web.Quote(name)+" doit être "+allowed+".")
+		return nil, false, web.Invalid(name, problem.New("field-must-be", web.Shorten(name), allowed))
 	}
 	for _, item := range items {
 		values = append(values, *item)

@@ -3,10 +3,10 @@ package webhookapi
 import (
 	"errors"
 	"net/http"
-	"strconv"
 
 	"palmares/internal/account"
 	"palmares/internal/accountdb"
+	"palmares/internal/problem"
 	"palmares/internal/sqldb"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
@@ -17,7 +17,7 @@ func (h *Handler) listDeliveries(r *request) (web.Response, error) {
 	var filter accountdb.DeliveryFilter
 	filter.State = web.Choice(p, "state", webhook.DeliveryStates)
 	filter.Type = web.Choice(p, "type", webhook.DeliveryTypes)
-	filter.Before = p.Matching("before", "un identifiant comme « "+account.DeliveryID+"… »",
+	filter.Before = p.Matching("before", problem.New("allow-id", account.DeliveryID+"…"),
 		func(s string) bool { return account.IsID(account.DeliveryID, s) })
 	limit := p.Limit()
 	if err := p.Err(); err != nil {
@@ -26,7 +26,7 @@ func (h *Handler) listDeliveries(r *request) (web.Response, error) {
 	filter.Limit = limit + 1 // to know whether there is a next page
 	deliveries, err := h.cfg.Store.Deliveries.List(r.Context(), r.owner, r.id, filter)
 	if errors.Is(err, sqldb.ErrInvalid) { // the rest of the filter has been checked
-		p.Refuse("before", filter.Before, "l’identifiant d’un envoi à ce point de réception")
+		p.Refuse("before", filter.Before, problem.New("allow-delivery"))
 		return web.Response{}, p.Err()
 	}
 	if err != nil {
@@ -51,9 +51,7 @@ func (h *Handler) getDelivery(r *request) (web.Response, error) {
 func (h *Handler) resendDelivery(r *request) (web.Response, error) {
 	d, err := h.cfg.Store.Deliveries.Resend(r.Context(), r.owner, r.id, h.cfg.Now())
 	if errors.Is(err, sqldb.ErrTooMany) {
-		return web.Response{}, tooMany("Ce point de réception a déjà eu " + strconv.Itoa(webhook.ResendsAMinute) +
-			" renvois, ou " + strconv.Itoa(webhook.PingsAMinute) + " essais, en une minute, " +
-			"le plus qui soit admis : réessayez dans une minute, ou récupérez tout depuis une date avec « recover ».")
+		return web.Response{}, tooMany(problem.New("endpoint-resends", webhook.ResendsAMinute, webhook.PingsAMinute))
 	}
 	return h.queued(d, err)
 }

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"palmares/internal/guard"
+	"palmares/internal/problem"
 	"palmares/internal/sqldb"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
@@ -54,8 +54,7 @@ func (h *Handler) createEndpoint(r *request) (web.Response, error) {
 		return web.Response{}, err
 	}
 	if !given {
-		return web.Response{}, web.Invalid("url", "Le champ « url » manque : "+
-			"donnez l’adresse https à laquelle envoyer les événements.")
+		return web.Response{}, web.Invalid("url", problem.New("endpoint-url-missing"))
 	}
 	events, _, err := r.body.events()
 	if err != nil {
@@ -65,14 +64,14 @@ func (h *Handler) createEndpoint(r *request) (web.Response, error) {
 	seal := func(id string) string { return h.cfg.Sealer.Seal(id, secret) }
 	key := r.Header.Get("Idempotency-Key")
 	if len(key) > maxKey {
-		return web.Response{}, web.Invalid("Idempotency-Key", "L’en-tête « Idempotency-Key » a plus de "+strconv.Itoa(maxKey)+" octets.")
+		return web.Response{}, web.Invalid("Idempotency-Key", problem.New("idempotency-key-long", maxKey))
 	}
 	e, sealed, err := h.cfg.Store.Endpoints.CreateOnce(r.Context(), r.account, key, url, events, seal, h.cfg.Now())
 	if err == nil {
 		secret, err = h.cfg.Sealer.Open(e.ID, sealed) // that of the first request with this key
 	}
 	if errors.Is(err, sqldb.ErrNotFound) { // the account was deleted while its key was still in memory
-		err = web.NewError(web.CodeInvalidKey, "")
+		err = web.ErrorOf(web.CodeInvalidKey)
 	}
 	if err != nil {
 		return web.Response{}, err
@@ -90,8 +89,7 @@ func (h *Handler) getEndpoint(r *request) (web.Response, error) {
 
 func (h *Handler) changeEndpoint(r *request) (web.Response, error) {
 	if len(r.body) == 0 {
-		return web.Response{}, web.Invalid("", "L’objet est vide : donnez ce qui doit changer, « url », "+
-			"« events » ou « state ».")
+		return web.Response{}, web.Invalid("", problem.New("endpoint-unchanged"))
 	}
 	change, err := h.readChange(r.body)
 	if err != nil {
@@ -124,8 +122,7 @@ func (h *Handler) readChange(b body) (change webhook.Change, err error) {
 	if given {
 		s := webhook.State(state)
 		if s != webhook.Active && s != webhook.Paused {
-			return change, web.Invalid("state",
-				"Le champ « state » vaut "+web.Quote(state)+" ; valeurs admises : active, paused.")
+			return change, web.Invalid("state", problem.New("field-value", "state", web.Shorten(state), "active, paused"))
 		}
 		change.State = &s
 	}
@@ -161,7 +158,7 @@ func (h *Handler) url(b body) (url string, given bool, err error) {
 	}
 	url, err = guard.CheckURL(raw, h.cfg.Allow)
 	if refused, ok := errors.AsType[*guard.URLError](err); ok {
-		return "", false, web.Invalid("url", refused.French)
+		return "", false, web.Invalid("url", problem.New(refused.Code))
 	}
 	return url, true, err
 }
@@ -169,11 +166,10 @@ func (h *Handler) url(b body) (url string, given bool, err error) {
 // events reads the event types of an endpoint; nil means all of them.
 func (b body) events() (events []string, given bool, err error) {
 	all := strings.Join(webhook.Types, ", ")
-	events, given, err = b.texts("events", "null, pour tout recevoir, ou une liste non vide de types parmi "+all)
+	events, given, err = b.texts("events", problem.New("allow-events", all))
 	for _, e := range events {
 		if !slices.Contains(webhook.Types, e) {
-			return nil, false, web.Invalid("events",
-				"Le champ « events » contient "+web.Quote(e)+" ; types admis : "+all+" (webhook.ping est toujours reçu).")
+			return nil, false, web.Invalid("events", problem.New("endpoint-event", web.Shorten(e), all))
 		}
 	}
 	return events, given, err

@@ -212,7 +212,6 @@ func checkCommon(r *testkit.Reply) {
 	}
 	r.HasHeader("Content-Type", "application/json")
 	if r.Status >= 400 {
-		r.HasEnglish(web.InEnglish)
 		var e struct{ Error, Code string }
 		if r.Into(&e); e.Error == "" || e.Code == "" {
 			r.T.Errorf("%s: %d with the body %q", r, r.Status, r.Body)

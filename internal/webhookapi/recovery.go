@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"time"
 
+	"palmares/internal/problem"
 	"palmares/internal/sqldb"
 	"palmares/internal/web"
 	"palmares/internal/webhook"
@@ -23,7 +24,7 @@ func (h *Handler) recover(r *request) (web.Response, error) {
 		return web.Response{}, badSince(text, now)
 	case errors.Is(err, sqldb.ErrTooMany):
 		return web.Response{}, web.NewError(web.CodeRecoveryRunning,
-			"Une récupération de ce point de réception est en cours : attendez qu’elle soit achevée (voir "+endpointsPath+"/"+r.id+"/recoveries).")
+			problem.New("endpoint-recovering", endpointsPath+"/"+r.id+"/recoveries"))
 	case err != nil:
 		return web.Response{}, err
 	}
@@ -51,8 +52,7 @@ func (b body) since(now time.Time) (since time.Time, text string, err error) {
 		return time.Time{}, "", err
 	}
 	if !given {
-		return time.Time{}, "", web.Invalid("since",
-			"Le champ « since » manque ; valeurs admises : "+allowedSince(now)+".")
+		return time.Time{}, "", web.Invalid("since", problem.New("since-missing", allowedSince(now)))
 	}
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
 		t, err := time.Parse(layout, text)
@@ -64,12 +64,9 @@ func (b body) since(now time.Time) (since time.Time, text string, err error) {
 }
 
 func badSince(text string, now time.Time) error {
-	return web.Invalid("since",
-		"Le champ « since » vaut "+web.Quote(text)+" ; valeurs admises : "+allowedSince(now)+".")
+	return web.Invalid("since", problem.New("since-value", web.Shorten(text), allowedSince(now)))
 }
 
-func allowedSince(now time.Time) string {
-	oldest := now.Add(-webhook.Keep).UTC().Format(webhook.TimeFormat)
-	return "une date (2026-11-15) ou un instant RFC 3339 (2026-11-15T08:00:00Z), du " + oldest +
-		" à maintenant, car les événements sont gardés 30 jours"
+func allowedSince(now time.Time) problem.Text {
+	return problem.New("allow-since", now.Add(-webhook.Keep).UTC().Format(webhook.TimeFormat))
 }

@@ -26,6 +26,7 @@ import (
 	"palmares/internal/catalogdb"
 	"palmares/internal/keyring"
 	"palmares/internal/openapi"
+	"palmares/internal/problem"
 	"palmares/internal/snapshot"
 	"palmares/internal/sqldb"
 	"palmares/internal/vault"
@@ -92,8 +93,7 @@ func New(cfg Config) *Handler {
 			return path.Clean(p) == p && !strings.Contains(strings.ToLower(p), "%2f")
 		},
 		Fallback: func(*web.Request[snapshot.Snapshot]) (web.Response, error) {
-			return web.Response{}, web.NewError(web.CodeNotFound,
-				"Ce chemin n’existe pas : la description, "+documentPath+", donne tous les chemins (sans barre oblique finale).")
+			return web.Response{}, web.NewError(web.CodeNotFound, problem.New("path-not-described", documentPath))
 		},
 	})
 	h.handle("GET", endpointsPath, h.listEndpoints)
@@ -171,9 +171,7 @@ func (h *Handler) run(r *request, op operation) (web.Response, error) {
 	key := r.Caller.Key
 	switch {
 	case key == nil:
-		return web.Response{}, web.NewError(web.CodeMissingKey,
-			"Les webhooks demandent une clé d’API de l’offre Pro : envoyez l’en-tête « Authorization: "+
-				"Bearer plm_… ».")
+		return web.Response{}, web.NewError(web.CodeMissingKey, problem.New("webhooks-need-key"))
 	case key.Plan != account.Pro:
 		return web.Response{}, planRequired()
 	}
