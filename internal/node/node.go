@@ -10,11 +10,14 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"golang.org/x/crypto/acme/autocert"
 
 	"palmares/internal/certificate"
 	"palmares/internal/dataset"
@@ -66,6 +69,7 @@ type node struct {
 
 	limitGarbage sync.Once
 	published    atomic.Int64 // the version that was loaded last, 0 for none
+	live         atomic.Int64 // bytes of memory that were no garbage after it was loaded
 	demo         demoCatalogue
 	calendar     *calendar
 
@@ -207,7 +211,9 @@ func (n *node) listening() (http.Handler, server.Options) {
 	}
 	cfg := *n.cfg.Certificates
 	cfg.Base, cfg.Now, cfg.Log = n.cfg.BaseURL, n.cfg.Now, n.log
+	cfg.Kept = keptCertificates{autocert.DirCache(filepath.Join(n.cfg.ExportDir, "certificates")), n.cfg.Webhooks.Keys}
 	n.certificates = certificate.New(cfg)
+	n.certificates.Recall(n.ctx)
 	n.run(func(ctx context.Context) error {
 		plain := server.Options{Limit: server.NewConnections(max(1, n.connections.Limit()/4))}
 		return server.Run(ctx, n.cfg.Plain, n.certificates.Plain(), plain, n.log)

@@ -148,6 +148,7 @@ func (n *node) wire() error {
 	}
 	if payments.Enabled() {
 		cfg.Stripe = payments
+		n.metrics.Register(payments.Metrics())
 	}
 	n.start(d, watch, clock, dispatcher, mails, letters, payments)
 	n.public.Open(server.New(cfg))
@@ -190,6 +191,8 @@ func (n *node) start(
 		}
 		return math.NaN()
 	})
+	n.metrics.Gauge("palmares_memory_live_bytes", "What is not garbage, when the catalogue was loaded.",
+		func() float64 { return float64(n.live.Load()) })
 	if d.store.SQL.Shared() {
 		n.run(clock.run)
 		n.metrics.Gauge("palmares_clock_offset_seconds",
