@@ -368,11 +368,7 @@ func (c *checkCommand) memory(server metrics, tools int64) sqldb.Finding {
 	text := "no limit is set"
 	if limit > 0 {
 		text = fmt.Sprintf("at most %d MiB, enough for any publication of %d tools", limit>>20, tools)
-		live := int64(server["palmares_memory_live_bytes"]) // as the log of the server says
-		if live == 0 {
-			live = 100_000_000 + 6_000*tools
-		}
-		if large := node.TooLarge(live, limit); large != "" {
+		if large := node.TooLarge(100_000_000+6_000*tools, limit); large != "" {
 			err = fmt.Errorf("with %d tools, %s", tools, large)
 		}
 	}

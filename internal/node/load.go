@@ -36,11 +36,10 @@ func (n *node) load(ctx context.Context, before *snapshot.Snapshot) (*snapshot.S
 func (n *node) endLoad() {
 	n.limitGarbage.Do(LimitGarbage) // only now: most of what the first load allocates stays
 	debug.FreeOSMemory()
-	n.live.Store(liveMemory())
 	if n.cfg.Memory == 0 {
 		return
 	}
-	if warning := TooLarge(n.live.Load(), n.cfg.Memory); warning != "" {
+	if warning := TooLarge(liveMemory(), n.cfg.Memory); warning != "" {
 		n.log.Warn(warning)
 	}
 }

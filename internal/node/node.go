@@ -69,7 +69,6 @@ type node struct {
 
 	limitGarbage sync.Once
 	published    atomic.Int64 // the version that was loaded last, 0 for none
-	live         atomic.Int64 // bytes of memory that were no garbage after it was loaded
 	demo         demoCatalogue
 	calendar     *calendar
 

@@ -191,8 +191,6 @@ func (n *node) start(
 		}
 		return math.NaN()
 	})
-	n.metrics.Gauge("palmares_memory_live_bytes", "What is not garbage, when the catalogue was loaded.",
-		func() float64 { return float64(n.live.Load()) })
 	if d.store.SQL.Shared() {
 		n.run(clock.run)
 		n.metrics.Gauge("palmares_clock_offset_seconds",
