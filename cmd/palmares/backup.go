@@ -80,6 +80,7 @@ func (c *backupCommand) write(inv *invocation, file string) error {
 	if _, err := os.Lstat(file); err == nil && file != "-" {
 		return fmt.Errorf("%s exists: choose another name, or move it away", file)
 	}
+	key := keyFile(inv.database)
 	path, isFile := strings.CutPrefix(inv.database, "sqlite:")
 	isReadOnly := isFile && osfile.IsReadOnly(path)
 	beside := filepath.Dir(file)
@@ -119,7 +120,13 @@ func (c *backupCommand) write(inv *invocation, file string) error {
 		if file == "-" {
 			said, err = inv.stderr, copyFile(inv.stdout, verified)
 		} else {
-			err = errors.Join(os.Link(verified, file), syncFile(file)) // unlike a rename, a link replaces nothing
+			err = os.Link(verified, file) // unlike a rename, a link replaces nothing
+			if err != nil && !errors.Is(err, fs.ErrExist) {
+				err = copyTo(file, verified) // where the disk has no links
+			}
+			if err == nil {
+				err = syncFile(file)
+			}
 		}
 		if err != nil {
 			return err
@@ -128,7 +135,6 @@ func (c *backupCommand) write(inv *invocation, file string) error {
 		if err := noteBackup(inv, st); err != nil {
 			fmt.Fprintf(inv.stderr, "palmares: its date cannot be noted for `check` and the metrics: %v\n", err)
 		}
-		key := strings.TrimSuffix(path, ".db") + ".key"
 		if _, err := os.Stat(key); err == nil {
 			fmt.Fprintf(said, "keep %s in another place: it opens the secrets of webhooks\n", key)
 		}

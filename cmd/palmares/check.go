@@ -328,6 +328,8 @@ func (c *checkCommand) copied(inv *invocation) sqldb.Finding {
 	switch {
 	case last.IsZero() && inv.now().Sub(changed) < copyPatience:
 		return sqldb.Found("copy", sqldb.Unknown, "it has nothing yet")
+	case last.IsZero():
+		return sqldb.Found("copy", sqldb.Wrong, "it has nothing of the database: `journalctl -u palmares-litestream` says why")
 	case changed.Sub(last) > copyPatience:
 		return sqldb.Found("copy", sqldb.Wrong, "the last that it has is of %s, and the database has changed since: "+
 			"`journalctl -u palmares-litestream`", last.Format(time.DateTime))

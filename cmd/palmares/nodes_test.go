@@ -353,7 +353,7 @@ func (p *process) answersUnavailable() {
 		resp, body := p.get(path)
 		if resp.StatusCode != 503 || !strings.Contains(body, `"code":"unavailable"`) || resp.Header.Get("Retry-After") == "" ||
 			resp.Header.Get("Cache-Control") != "no-store" || resp.Header.Get("Access-Control-Allow-Origin") != "*" ||
-			resp.Header.Get("Vary") != "Authorization, Accept-Encoding" || resp.Header.Get("X-Service-Updated-At") == "" {
+			resp.Header.Get("Vary") != "Authorization, Accept-Encoding, Accept-Language" || resp.Header.Get("X-Service-Updated-At") == "" {
 			p.t.Errorf("%s: %s %v %s", path, resp.Status, resp.Header, body)
 		}
 	}

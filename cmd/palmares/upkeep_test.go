@@ -56,17 +56,19 @@ func TestBackupsInAFolderAreMadeOnBothDatabasesAndKeptUntilASoundOneIsThere(t *t
 			t.Errorf("a damaged database: %q, not %q", after, before)
 		}
 		flip(`"tagLine":`, `"tagline":`)
+		if !strings.HasPrefix(database, "sqlite:") {
+			alone := palmares(t.Context(), "backup", dir, "--keep-days", "1", "--database", database)
+			alone.Env = append(alone.Env, "PATH=/nonexistent")
+			if out, err := alone.CombinedOutput(); err == nil || !strings.Contains(string(out), "pg_dump is not installed") || !slices.Equal(names(), before) {
+				t.Errorf("without pg_dump: %v, %s, %q", err, out, names())
+			}
+		}
 		must(t, "backup", dir, "--keep-days", "2", "--database", database)
 		after := names()
 		if len(after) != 4 || slices.Contains(after, old[0]) || !slices.Contains(after, old[1]) || !slices.Contains(after, old[2]) {
 			t.Errorf("the backups of two days: %q", after)
 		}
 		if !strings.HasPrefix(database, "sqlite:") {
-			alone := palmares(t.Context(), "backup", dir, "--keep-days", "1", "--database", database)
-			alone.Env = append(alone.Env, "PATH=/nonexistent")
-			if out, err := alone.CombinedOutput(); err == nil || !strings.Contains(string(out), "pg_dump is not installed") || len(names()) != 4 {
-				t.Errorf("without pg_dump: %v, %s, %q", err, out, names())
-			}
 			restored := testkit.Postgres(t)
 			out, err := exec.CommandContext(t.Context(), "pg_restore", "--exit-on-error", "--no-owner", "--dbname="+restored, filepath.Join(dir, after[2])).CombinedOutput()
 			if err != nil || !strings.Contains(must(t, "log", "--database", restored), "1") {

@@ -3,7 +3,6 @@ package chart
 import (
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -48,7 +47,6 @@ func (a *axes) marks(points []market.Point, l *layout) []Mark {
 	}
 	all := append(rest, top...)
 	a.swarm(all, l)
-	a.spread(all)
 	return all
 }
 
@@ -112,27 +110,6 @@ func (a *axes) swarm(marks []Mark, l *layout) {
 	}
 }
 
-// spread moves marks with the same price and score beside each other by a few pixels.
-func (a *axes) spread(marks []Mark) {
-	type place struct{ x, y int }
-	at := map[place][]int{}
-	for i := range marks {
-		if m := &marks[i]; m.Point.Euros > 0 {
-			key := place{int(m.x * 500), int(math.Round(m.y * 200))}
-			at[key] = append(at[key], i)
-		}
-	}
-	for _, group := range at {
-		n := float64(len(group))
-		for k, i := range group {
-			if m := &marks[i]; n > 1 {
-				m.shift = math.Round((float64(k) - (n-1)/2) * min(8, 40/n))
-				m.Shift = "translate(" + coordinate(m.shift) + ")"
-			}
-		}
-	}
-}
-
 // longestLabel is how many characters of a name are shown next to a mark.
 const longestLabel = 22
 
@@ -159,13 +136,13 @@ func (m *Mark) describe() {
 		}
 	}
 	m.Radius = coordinate(m.radius)
-	switch { // away from the nearer edge
+	switch { // away from the nearer edge, or below: a long name fits beside no mark in the middle of a phone
 	case m.x < 0.34:
 		m.Place = Place{"", m.away(), -8}
 	case m.x > 0.66:
 		m.Place = Place{"end", -m.away(), -8}
 	default:
-		m.Place = Place{"mid", 0, -2 - m.away()}
+		m.Place = Place{"mid", 0, m.away() + 10}
 	}
 }
 
@@ -195,14 +172,6 @@ func (m Mark) Tools() string {
 		return ""
 	}
 	return strings.Join(m.names, "\n")
-}
-
-// Up returns the class of a name that must make room for the lines below it.
-func (m Mark) Up() string {
-	if strings.HasPrefix(m.Place.Class, "mid") && m.Place.DY < 0 {
-		return " up-" + strconv.Itoa(len(m.Lines))
-	}
-	return ""
 }
 
 // shorten cuts a text that is too long for a label, after a word if there are several.

@@ -13,7 +13,7 @@ func (d *Drawing) nameFrontier(l *layout) {
 	var taken []box
 	for i := len(d.Marks) - 1; i >= 0 && d.Marks[i].Frontier; i-- {
 		m := &d.Marks[i]
-		x, y := m.x*l.width+m.shift, m.y*l.height
+		x, y := m.x*l.width, m.y*l.height
 		width := TextWidth(m.Name)
 		place, left := Place{"end named", -m.away(), -8}, x-float64(m.away())-width
 		if left < -2 {

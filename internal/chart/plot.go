@@ -34,7 +34,6 @@ type Drawing struct {
 // A Mark is a tool, or several that are too close to each other to be shown one by one.
 type Mark struct {
 	X, Y     string
-	Shift    string // transformation that moves the mark beside others at the same place; "" for none
 	Radius   string
 	Href     string
 	Name     string   // shown on focus, and always beside some of the frontier
@@ -49,7 +48,6 @@ type Mark struct {
 	names  []string // of the tools that the mark stands for
 	near   bool     // some of Others are elsewhere, but close
 	x, y   float64
-	shift  float64 // pixels
 	radius float64 // pixels
 }
 

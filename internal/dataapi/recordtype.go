@@ -3,6 +3,7 @@ package dataapi
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -59,9 +60,7 @@ func typeOf(s *jsonschema.Schema) map[string]any {
 			form["anyOf"] = forms
 			return form
 		}
-		for name, value := range forms[0].(map[string]any) {
-			form[name] = value
-		}
+		maps.Copy(form, forms[0].(map[string]any))
 	case s.Enum != nil:
 		form["type"], form["enum"] = "string", s.Enum
 		if _, isNumber := s.Enum[0].(float64); isNumber {

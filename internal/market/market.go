@@ -150,36 +150,27 @@ func (m *Map) BestScore() (best, next *catalog.Tool, equal int) {
 	return best, next, equal
 }
 
-// ValueMargin is how far below the best score the best value may be, unless it costs at
-// most ValueShare of the price.
-const (
-	ValueMargin = 1
-	ValueShare  = 0.5
-)
+// valueMargin is how far below the best score the best value may be.
+const valueMargin = 1
 
 // BestValue returns the tool of the frontier that is worth more than the best score on the
-// map costs: the cheapest at most ValueMargin below it, or else the best that costs at most
-// ValueShare of its price. It is nil if there is none. The tool with the best score of all
-// is never its own alternative; if it is not on the map, the best on the map may be.
+// map costs: the cheapest at most valueMargin below it. It is nil if there is none. The tool
+// with the best score of all is never its own alternative; if it is not on the map, the best
+// on the map may be.
 func (m *Map) BestValue() *Point {
 	top := m.Top()
 	if top == nil {
 		return nil
 	}
 	best, _, _ := m.BestScore()
-	isBest := best == top.Tool
-	var half *Point
 	for i := range m.Points { // the frontier rises with the price
 		p := &m.Points[i]
-		switch {
-		case !p.Frontier || isBest && p.Score == top.Score:
-		case top.Score-p.Score <= ValueMargin+1e-9: // scores are decimal fractions
+		isNear := top.Score-p.Score <= valueMargin+1e-9 // scores are decimal fractions
+		if p.Frontier && isNear && (best != top.Tool || p.Score < top.Score) {
 			return p
-		case p.Euros <= ValueShare*top.Euros && (half == nil || p.Score > half.Score):
-			half = p
 		}
 	}
-	return half
+	return nil
 }
 
 // Top returns the best score on the map, the cheapest of equal ones; nil for none.

@@ -105,11 +105,7 @@ func whyValue(value *market.Point, m *market.Map) string {
 	if catalog.Each(value.Tool.Price) != catalog.Each(top.Tool.Price) {
 		instead = chart.PerMonth(top.Tool)
 	}
-	why := "le moins cher à un point au plus du mieux noté"
-	if top.Score-value.Score > market.ValueMargin+1e-9 {
-		why = "le mieux noté de ceux qui coûtent deux fois moins, ou mieux"
-	}
-	return price + " au lieu " + of(instead) + "\u00a0: " + why + " (" + less + ")."
+	return price + " au lieu " + of(instead) + "\u00a0: le moins cher à un point au plus du mieux noté (" + less + ")."
 }
 
 func whyFree(free *market.Point, best *catalog.Tool) string {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sync"
 
 	"golang.org/x/text/collate"
 	"golang.org/x/text/language"
@@ -33,40 +32,19 @@ const (
 // Sorts holds the wire name of each Sort.
 var Sorts = [sortCount]string{"score_desc", "score_asc", "name_asc", "name_desc"}
 
-// An order is a sorted list of tools (indexes in the catalogue), with the data to
-// filter it, which are made when they are needed.
-type order struct {
-	ids          []int32
-	score        func() levels // at least
-	obsolescence func() levels // at most: the figures are negated
-}
-
-// orderTools computes every order, of all tools and of each category.
-func orderTools(c *catalog.Catalog) map[string]*[sortCount]order {
-	scores, obsolescences := make([]float64, len(c.Tools)), make([]float64, len(c.Tools))
-	for i, t := range c.Tools {
-		scores[i], obsolescences[i] = orNaN(t.Score), -orNaN(t.Obsolescence)
-	}
-	orders := map[string]*[sortCount]order{"": {}}
+// orderTools computes every order, of all tools and of each category, as indexes in the catalogue.
+func orderTools(c *catalog.Catalog, scores []float64) map[string]*[sortCount][]int32 {
+	orders := map[string]*[sortCount][]int32{"": {}}
 	for i := range c.Categories {
-		orders[c.Categories[i].Slug] = &[sortCount]order{}
+		orders[c.Categories[i].Slug] = &[sortCount][]int32{}
 	}
-	var wait sync.WaitGroup
 	for sort, ids := range sortTools(c, scores) {
-		wait.Go(func() {
-			orders[""][sort].ids = ids
-			for _, i := range ids {
-				o := &orders[c.Tools[i].Category][sort]
-				o.ids = append(o.ids, i)
-			}
-			for _, sorts := range orders {
-				o := &sorts[sort]
-				o.score = sync.OnceValue(func() levels { return newLevels(o.ids, scores) })
-				o.obsolescence = sync.OnceValue(func() levels { return newLevels(o.ids, obsolescences) })
-			}
-		})
+		orders[""][sort] = ids
+		for _, i := range ids {
+			list := &orders[c.Tools[i].Category][sort]
+			*list = append(*list, i)
+		}
 	}
-	wait.Wait()
 	return orders
 }
 
@@ -111,7 +89,7 @@ func (s *Snapshot) sortFigures() map[Sort][]int32 {
 		}
 	}
 	by := func(compare func(a, b int32) int) []int32 {
-		ids := slices.Clone(s.toolOrders[""][ScoreDesc].ids)
+		ids := slices.Clone(s.toolOrders[""][ScoreDesc])
 		slices.SortStableFunc(ids, compare)
 		return ids
 	}
@@ -129,7 +107,7 @@ func (s *Snapshot) inOrder(category string, sort Sort) []int32 {
 		return s.figureOrders()[sort]
 	}
 	if orders := s.toolOrders[category]; orders != nil {
-		return orders[sort].ids
+		return orders[sort]
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"math/bits"
 	"slices"
 	"strconv"
 
@@ -105,19 +104,24 @@ func (s *Snapshot) Tools(q ToolQuery, at Paging) *Page {
 	if !ok {
 		return p
 	}
-	o := &orders[q.Sort]
-	switch {
-	case q.ScoreMin == nil && q.ObsolescenceMax == nil:
-		p.slice(o.ids)
-	case q.ObsolescenceMax == nil:
-		scored := o.score().atLeast(*q.ScoreMin)
-		p.filter(o.ids, scored, scored)
-	case q.ScoreMin == nil:
-		lasting := o.obsolescence().atLeast(-*q.ObsolescenceMax)
-		p.filter(o.ids, lasting, lasting)
-	default:
-		p.filter(o.ids, o.score().atLeast(*q.ScoreMin), o.obsolescence().atLeast(-*q.ObsolescenceMax))
+	ids := orders[q.Sort]
+	if q.ScoreMin == nil && q.ObsolescenceMax == nil {
+		p.slice(ids)
+		return p
 	}
+	skipped := p.Offset(len(ids))
+	total := 0
+	for _, i := range ids {
+		if q.ScoreMin != nil && !(s.scores[i] >= *q.ScoreMin) ||
+			q.ObsolescenceMax != nil && !(s.obsolescences[i] <= *q.ObsolescenceMax) {
+			continue
+		}
+		if total >= skipped && len(p.ids) < p.Limit {
+			p.ids = append(p.ids, i)
+		}
+		total++
+	}
+	p.Total = total
 	return p
 }
 
@@ -125,7 +129,7 @@ func (s *Snapshot) Tools(q ToolQuery, at Paging) *Page {
 func (s *Snapshot) Prices(category string, at Paging) *Page {
 	p := &Page{Paging: at, from: s.prices}
 	if orders, ok := s.toolOrders[category]; ok {
-		p.slice(orders[NameAsc].ids)
+		p.slice(orders[NameAsc])
 	}
 	return p
 }
@@ -152,45 +156,6 @@ func (s *Snapshot) Categories() *Page {
 // slice takes the page from an unfiltered list.
 func (p *Page) slice(ids []int32) {
 	p.Total = len(ids)
-	if start, ok := p.start(); ok {
-		p.ids = ids[start:min(start+p.Limit, len(ids))]
-	}
-}
-
-// start returns the position of the page in a list of p.Total items, and false past
-// its end.
-func (p *Page) start() (int, bool) {
-	if p.Number > p.Pages() {
-		return 0, false
-	}
-	return int(p.Number-1) * p.Limit, true
-}
-
-// filter takes the page from the items that pass both filters.
-func (p *Page) filter(ids []int32, a, b filter) {
-	if a.none || b.none {
-		return
-	}
-	for w := range (len(ids) + 63) / 64 {
-		p.Total += bits.OnesCount64(a.word(w) & b.word(w))
-	}
-	skip, ok := p.start()
-	if !ok {
-		return
-	}
-	p.ids = make([]int32, 0, min(p.Limit, p.Total-skip))
-	for w := 0; len(p.ids) < cap(p.ids); w++ {
-		word := a.word(w) & b.word(w)
-		if n := bits.OnesCount64(word); n <= skip {
-			skip -= n
-			continue
-		}
-		for ; word != 0 && len(p.ids) < cap(p.ids); word &= word - 1 {
-			if skip > 0 {
-				skip--
-				continue
-			}
-			p.ids = append(p.ids, ids[64*w+bits.TrailingZeros64(word)])
-		}
-	}
+	start := p.Offset(len(ids))
+	p.ids = ids[start:min(start+p.Limit, len(ids))]
 }

@@ -4,10 +4,9 @@
 // A Snapshot is immutable. A request loads one from Live, once, and its whole
 // response comes from it, so that no response mixes two versions and no read waits
 // for a database. Most work is done when the snapshot is built: every record but prices is
-// rendered to JSON, every order is a list of records, and every filter is a bitmap
-// over such a list, made when it is first used. A page is then a slice of a list whose
+// rendered to JSON, every order is a list of records. A page is then a slice of a list whose
 // rendered records are concatenated, at a cost that hardly depends on the size of the
-// catalogue.
+// catalogue; filters by figures scan a list of numbers.
 package snapshot
 
 import (
@@ -86,8 +85,10 @@ type Snapshot struct {
 	retiredNames     search.Names                  // the keys of retiredByName
 	embeddingsBySlug map[string]int32
 
-	toolOrders       map[string]*[sortCount]order // by category, "" for all
-	figureOrders     func() map[Sort][]int32      // sorted once, when a search needs them
+	toolOrders       map[string]*[sortCount][]int32 // by category, "" for all
+	figureOrders     func() map[Sort][]int32        // sorted once, when a search needs them
+	scores           []float64                      // by tool, NaN for none
+	obsolescences    []float64
 	comparisonOrders map[string][]int32
 	retiredOrders    map[retiredKey][]int32
 	categoryOrder    []int32
@@ -139,6 +140,7 @@ func Next(
 	for _, t := range c.Tools {
 		s.HasLogos = s.HasLogos || t.Logo != ""
 		s.HasProfiles = s.HasProfiles || t.ICP != "" && t.ICP != catalog.EveryICP
+		s.scores, s.obsolescences = append(s.scores, orNaN(t.Score)), append(s.obsolescences, orNaN(t.Obsolescence))
 	}
 	ordered := make(chan struct{})
 	go func() { // independent of the rendering below, and about as long
@@ -146,7 +148,7 @@ func Next(
 		if s.before != nil && s.step.None() && hasSameCategories(s.before, c) {
 			s.toolOrders = s.before.toolOrders
 		} else {
-			s.toolOrders = orderTools(c)
+			s.toolOrders = orderTools(c, s.scores)
 		}
 	}()
 	s.renderTools(c, isForPages)

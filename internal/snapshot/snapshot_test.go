@@ -19,7 +19,6 @@ import (
 )
 
 // random draws a catalogue in which names, scores and categories often coincide.
-// With many distinct figures the bitmaps are not used.
 func random(t *rapid.T) *catalog.Catalog {
 	c := &catalog.Catalog{Name: "N", URL: "https://n.example", Categories: []catalog.Category{{Slug: "a", Label: "A"}, {Slug: "b", Label: "B"}}}
 	names := []string{"cote", "coté", "côte", "côté", "Cote", "zoé", "Zoe", "été", "éte"}
