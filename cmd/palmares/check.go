@@ -176,26 +176,29 @@ func (c *checkCommand) secrets(inv *invocation, st *node.Database) sqldb.Finding
 
 // certificates reads the certificates of --domain.
 func (c *checkCommand) certificates(inv *invocation, st *node.Database) sqldb.Finding {
-	var expiry time.Time
+	manager := certificate.New(*c.HTTPS.config())
 	sealer, err := c.Webhooks.keySource(inv.database).Sealer()
 	if err == nil {
-		expiry, err = certificate.New(*c.HTTPS.config()).Open(inv.ctx, st.Certificates.Sealed(sealer))
+		_, err = manager.Open(inv.ctx, st.Certificates.Sealed(sealer))
 	}
+	domain, expiry := manager.First()
 	switch {
 	case err != nil:
 	case expiry.IsZero():
-		err = errors.New("not every domain has one yet: if that is so a minute after the start, the log of the server " +
-			"says why")
+		err = fmt.Errorf("%s has none yet: if that is so a minute after the start, the log of the server says why", domain)
 	default:
-		err = judgeExpiry(inv.now(), expiry, "the log of the server says why it is not renewed")
+		err = judgeExpiry(inv.now(), domain, expiry, "the log of the server says why it is not renewed")
 	}
-	return finding("certificate", err, "the first one expires on "+catalog.Day(expiry))
+	return finding("certificate", err, "the first one, that of "+domain+", expires on "+catalog.Day(expiry))
 }
 
 // judgeExpiry returns an error if a certificate ought to have been renewed.
-func judgeExpiry(now, expiry time.Time, advice string) error {
-	if expiry.Before(now.AddDate(0, 0, 14)) {
-		return fmt.Errorf("the first one expires on %s: %s", catalog.Day(expiry), advice)
+func judgeExpiry(now time.Time, domain string, expiry time.Time, advice string) error {
+	switch {
+	case expiry.Before(now):
+		return fmt.Errorf("that of %s expired on %s: %s", domain, catalog.Day(expiry), advice)
+	case expiry.Before(now.AddDate(0, 0, 14)):
+		return fmt.Errorf("that of %s expires on %s: %s", domain, catalog.Day(expiry), advice)
 	}
 	return nil
 }
@@ -215,7 +218,7 @@ func (c *checkCommand) handshake(inv *invocation) sqldb.Finding {
 	}
 	defer conn.Close()
 	expiry := conn.(*tls.Conn).ConnectionState().PeerCertificates[0].NotAfter
-	return finding("certificate", judgeExpiry(inv.now(), expiry, "renew it where "+address+" has it from"),
+	return finding("certificate", judgeExpiry(inv.now(), at.Host, expiry, "renew it where "+address+" has it from"),
 		"that of "+at.Host+" expires on "+catalog.Day(expiry))
 }
 

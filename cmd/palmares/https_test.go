@@ -35,11 +35,12 @@ type authority struct {
 }
 
 // launch starts a server with certificates of the authority.
-func (a authority) launch(database, domains, secure, plain string) *process {
+func (a authority) launch(database, domains, secure, plain string, more ...string) *process {
 	a.t.Helper()
 	cmd := exec.CommandContext(context.WithoutCancel(a.t.Context()), "patient", "serve", "--drain", "0s", "--quota", "off",
 		"--database", database, "--domain", domains, "--listen", secure, "--listen-http", plain,
 		"--acme-directory", a.Directory, "--base-url", "https://catalogue.example")
+	cmd.Args = append(cmd.Args, more...)
 	cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+a.Root)
 	return launch(a.t, cmd)
 }
@@ -208,9 +209,18 @@ func (a authority) serveDomains(database string) {
 			t.Errorf("%s on port 80: %d to %q", host, resp.StatusCode, got)
 		}
 	}
-	if out := must(t, "check", "--database", database, "--domain", "catalogue.example"); !strings.Contains(out, "the first one expires") {
+	if out := must(t, "check", "--database", database, "--domain", "catalogue.example"); !strings.Contains(out, "the first one, that of catalogue.example, expires on") {
 		t.Errorf("check says %s", out)
 	}
+	p.kill()
+
+	// While its database is away, a node shows the certificate that it has seen.
+	p = a.launch("postgres://nobody@127.0.0.1:1/none", "catalogue.example", a.Secure, a.Plain,
+		"--export-dir", strings.TrimPrefix(database, "sqlite:")+"-export")
+	testkit.Until(t, "a 503 over HTTPS", func() bool {
+		shown, resp := greet(t, a.Secure, "catalogue.example", "catalogue.example")
+		return resp != nil && resp.StatusCode == http.StatusServiceUnavailable && shown.DNSNames[0] == "catalogue.example"
+	})
 	p.kill()
 }
 
@@ -311,5 +321,14 @@ func TestDomainsAndAuthoritiesThatCannotBeAreRefusedWithASentence(t *testing.T) 
 		"--domain a.example --listen 127.0.0.1:0 --listen-http " + taken.Addr().String(): "or choose another address with --listen-http",
 	} {
 		refuses(t, sentence, append([]string{"serve", "--database", database}, strings.Fields(args)...)...)
+	}
+}
+
+func TestWhichCertificateHasExpiredIsSaid(t *testing.T) {
+	now := time.Date(2026, 11, 19, 0, 0, 0, 0, time.UTC)
+	for days, want := range map[int]string{-1: "that of a.example expired on", 1: "that of a.example expires on"} {
+		if err := judgeExpiry(now, "a.example", now.AddDate(0, 0, days), "why"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %s", err, want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"net/url"
 	"os"
@@ -37,7 +38,7 @@ type serveCommand struct {
 	FrontLane      string          `help:"Answer plain requests with less work than net/http does: on or off." default:"on" enum:"on,off" env:"PALMARES_FRONT_LANE"`
 	Drain          *time.Duration  `help:"How long to keep answering after SIGTERM while /readyz returns 503, so that a load balancer sends requests elsewhere (default: 2s with PostgreSQL; with SQLite, where there is no other node, until nobody is connected, 1s at most)." env:"PALMARES_DRAIN" placeholder:"DURATION" type:"duration" what:"a drain time" range:"0s-5m"`
 	Memory         byteCount       `help:"The most memory to use, as in 2GiB (default: the limit of the control group)." env:"PALMARES_MEMORY" placeholder:"SIZE"`
-	Demo           string          `help:"Serve the demo catalogue until something is published: on or off." default:"on" enum:"on,off" env:"PALMARES_DEMO"`
+	Demo           string          `help:"Serve the demo catalogue until something is published, unless there is a desk: on or off." default:"on" enum:"on,off" env:"PALMARES_DEMO"`
 
 	Desk string `help:"Content folder, in a git repository or not, that people with a role change in a browser at /redaction (default: none)." env:"PALMARES_DESK" placeholder:"DIR" type:"path"`
 
@@ -107,8 +108,13 @@ func (c *serveCommand) Run(inv *invocation, parsed *kong.Context) (err error) {
 		return err
 	}
 	defer func() {
-		if err != nil {
-			manager.Fail(message(err, problem.English))
+		if err == nil {
+			return
+		}
+		text := message(err, problem.English)
+		manager.Fail(text)
+		if !isTerminal(inv.stderr) { // whoever collects the log sees records only
+			slog.New(slog.NewJSONHandler(inv.stderr, nil)).Error("the server ends: " + text)
 		}
 	}()
 	address := cmp.Or(c.Listen, "localhost:8080")
@@ -178,7 +184,7 @@ func (c *serveCommand) config(inv *invocation) (cfg node.Config, err error) {
 	cfg = node.Config{
 		Database: inv.database, BaseURL: string(c.BaseURL), Out: inv.stderr, Now: inv.now,
 		Version: version, Release: version + " " + commit + " " + goVersion,
-		Demo: c.Demo == "on", FrontLane: c.FrontLane == "on", Quota: c.Quota == "on", MCPQuota: int(c.MCPQuota),
+		Demo: c.Demo == "on" && c.Desk == "", FrontLane: c.FrontLane == "on", Quota: c.Quota == "on", MCPQuota: int(c.MCPQuota),
 		Trusted: c.Trusted, Memory: memoryLimit(c.Memory), Drain: c.Drain,
 		Desk:   c.Desk,
 		Stripe: billing.Settings{Key: c.Stripe.Key, WebhookSecret: c.Stripe.WebhookSecret, Price: c.Stripe.Price},

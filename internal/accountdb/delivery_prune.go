@@ -66,7 +66,11 @@ func (s *Deliveries) Figures(ctx context.Context, now time.Time) (webhook.Figure
 			return err
 		}
 		for _, w := range all {
-			f.Endpoints[w.State]++
+			if w.Failing() {
+				f.Endpoints[webhook.FailingNow]++
+			} else {
+				f.Endpoints[w.State]++
+			}
 		}
 		since, err := sqldb.Value[time.Time](ctx, tx, `
 			SELECT next_at FROM (

@@ -164,6 +164,9 @@ func TestDeliveriesToAFailingReceiverAreNotInTheFigures(t *testing.T) {
 			finish(t, s, claim(t, s, at, 1)[0], failure(at, time.Hour))
 		}
 		oldest(day(1), 0)
+		if f, err := s.Deliveries.Figures(t.Context(), day(1)); err != nil || f.Endpoints[webhook.FailingNow] != 1 || f.Endpoints[webhook.Active] != 0 {
+			t.Errorf("it is counted as %v, %v", f.Endpoints, err)
+		}
 		finish(t, s, claim(t, s, day(1), 1)[0], success(day(1)))
 		oldest(day(1), 24*time.Hour)
 	})

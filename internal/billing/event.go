@@ -84,6 +84,8 @@ func (b *Billing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	signatures := r.Header["Stripe-Signature"]
 	if len(signatures) != 1 ||
 		stripe.ValidatePayload(body, signatures[0], b.cfg.WebhookSecret, stripe.WithTolerance(eventTolerance)) != nil {
+		b.cfg.Log.Warn("an event was refused, as its signature is missing, wrong or too old: if Stripe sent it, check " +
+			"--stripe-webhook-secret and the clock of this machine")
 		http.Error(w, "the signature is missing, wrong or too old", http.StatusBadRequest)
 		return
 	}

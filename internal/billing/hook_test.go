@@ -121,6 +121,9 @@ func TestWhatIsNotFromStripeGrantsNothing(t *testing.T) {
 				f.Errorf("%s is answered %d; want %d", name, got, c.status)
 			}
 		}
+		if !f.log.Contains("an event was refused, as its signature") {
+			f.Error("the log says nothing of a wrong signature")
+		}
 		for _, body := range []string{"", "null", "[]", "{}", `"evt_1"`, `{"object":"event"}`, `{"object":"event","id":"evt_1"}`, `{"object":"customer","id":"cus_1","type":"customer.created"}`, string(event) + "x", `{"object":"event","id":7,"type":"invoice.paid"}`} {
 			if got := f.post(f.Billing, []byte(body), sign([]byte(body), webhookSecret, now)); got != 400 {
 				f.Errorf("%s is answered %d; want 400", body, got)

@@ -46,6 +46,7 @@ type Config struct {
 	Agent     string   // name and version of the program
 	Now       func() time.Time
 	Log       *slog.Logger
+	Kept      autocert.Cache // copies on this machine, for a start without the database; nil for none
 }
 
 // A Manager has the certificates of a server.
@@ -120,17 +121,23 @@ func (t *tokens) Get(ctx context.Context, name string) ([]byte, error) {
 }
 
 // Expiry returns when the first of the certificates expires; the zero time if one is missing.
-func (m *Manager) Expiry() (first time.Time) {
-	for _, held := range m.held {
-		c := held.Load()
+func (m *Manager) Expiry() time.Time {
+	_, first := m.First()
+	return first
+}
+
+// First returns the domain whose certificate expires first, and when; the zero time if it has none.
+func (m *Manager) First() (domain string, first time.Time) {
+	for _, name := range m.cfg.Domains {
+		c := m.held[name].Load()
 		if c == nil {
-			return time.Time{}
+			return name, time.Time{}
 		}
 		if first.IsZero() || c.Leaf.NotAfter.Before(first) {
-			first = c.Leaf.NotAfter
+			domain, first = name, c.Leaf.NotAfter
 		}
 	}
-	return first
+	return domain, first
 }
 
 // Open reads the certificates in a database, and returns their Expiry. It also reads the account, which
@@ -191,8 +198,28 @@ func (m *Manager) load(ctx context.Context, domain string) error {
 	if err != nil {
 		return fmt.Errorf("the certificate of %s cannot be read from the database: %w", domain, err)
 	}
-	m.held[domain].Store(&c)
+	before := m.held[domain].Swap(&c)
+	if m.cfg.Kept == nil || before != nil && before.Leaf.Equal(c.Leaf) {
+		return nil
+	}
+	if err := m.cfg.Kept.Put(ctx, domain, text); err != nil {
+		m.cfg.Log.Warn("a certificate cannot be kept on this machine: while the database is away, it cannot start "+
+			"over HTTPS", "domain", domain, "error", err)
+	}
 	return nil
+}
+
+// Recall holds the copies of certificates on this machine, until the database can be read.
+func (m *Manager) Recall(ctx context.Context) {
+	for domain, held := range m.held {
+		text, err := m.cfg.Kept.Get(ctx, domain)
+		if err != nil {
+			continue // handshakes fail until the database is there
+		}
+		if c, err := tls.X509KeyPair(text, text); err == nil {
+			held.Store(&c)
+		}
+	}
 }
 
 // isDue reports whether a certificate is missing or in the last third of its life, at most a month before

@@ -10,11 +10,14 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"golang.org/x/crypto/acme/autocert"
 
 	"palmares/internal/certificate"
 	"palmares/internal/dataset"
@@ -207,7 +210,9 @@ func (n *node) listening() (http.Handler, server.Options) {
 	}
 	cfg := *n.cfg.Certificates
 	cfg.Base, cfg.Now, cfg.Log = n.cfg.BaseURL, n.cfg.Now, n.log
+	cfg.Kept = keptCertificates{autocert.DirCache(filepath.Join(n.cfg.ExportDir, "certificates")), n.cfg.Webhooks.Keys}
 	n.certificates = certificate.New(cfg)
+	n.certificates.Recall(n.ctx)
 	n.run(func(ctx context.Context) error {
 		plain := server.Options{Limit: server.NewConnections(max(1, n.connections.Limit()/4))}
 		return server.Run(ctx, n.cfg.Plain, n.certificates.Plain(), plain, n.log)

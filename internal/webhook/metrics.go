@@ -10,8 +10,11 @@ import (
 // Figures are the metrics that the store provides.
 type Figures struct {
 	OldestDue time.Duration // age of the oldest due delivery of an active endpoint; 0 if none is due
-	Endpoints map[State]int
+	Endpoints map[State]int // FailingNow and not Active if the last attempt failed
 }
+
+// FailingNow is a state in the metrics only.
+const FailingNow State = "failing"
 
 // metrics are the figures of a dispatcher. It refreshes the store's figures periodically, so
 // that a scrape does not query the database.
@@ -54,7 +57,7 @@ func (d *Dispatcher) Collect(out chan<- prometheus.Metric) {
 		return
 	}
 	out <- prometheus.MustNewConstMetric(d.metrics.oldest, prometheus.GaugeValue, f.OldestDue.Seconds())
-	for _, state := range []State{Active, Paused, Suspended, Disabled} {
+	for _, state := range []State{Active, FailingNow, Paused, Suspended, Disabled} {
 		out <- prometheus.MustNewConstMetric(d.metrics.endpoints, prometheus.GaugeValue, float64(f.Endpoints[state]),
 			string(state))
 	}
