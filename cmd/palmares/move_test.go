@@ -238,8 +238,8 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 	for _, c := range []struct {
 		database, ok, unknown string
 	}{
-		{published, "settings tables catalogue documents integrity", "node clock secret key backup files memory"},
-		{databases.SQLite(t), "settings tables catalogue integrity", "node clock secret key backup files memory"},
+		{published, "settings tables catalogue documents integrity space", "node clock secret key backup files memory"},
+		{databases.SQLite(t), "settings tables catalogue integrity space", "node clock secret key backup files memory"},
 		{databases.Postgres(t), "settings tables catalogue server connections clock", "node secret key backup files memory"},
 		{testkit.Postgres(t), "settings", "node tables files memory"},
 		{"sqlite:" + t.TempDir() + "/new.db", "settings", "node database files memory"},

@@ -24,6 +24,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stripe/stripe-go/v86"
 )
 
@@ -112,6 +113,7 @@ type Billing struct {
 	cfg    Config
 	stripe *stripe.Client // nil if nobody can pay here
 
+	events    *prometheus.CounterVec
 	productID atomic.Pointer[string] // of Pro; nil until it was read
 }
 
@@ -127,12 +129,21 @@ func New(cfg Config) (*Billing, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	b := &Billing{cfg: cfg}
+	b := &Billing{cfg: cfg, events: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "palmares_stripe_events_total",
+		Help: "Events that this process received at /hooks/stripe, by outcome.",
+	}, []string{"outcome"})}
+	for _, outcome := range []string{"applied", "failed", "forged"} {
+		b.events.WithLabelValues(outcome) // at 0 from the start, so that the first one is an increase
+	}
 	if cfg.Key != "" {
 		b.stripe = newClient(cfg.Key, cfg.API)
 	}
 	return b, nil
 }
+
+// Metrics are those of the events.
+func (b *Billing) Metrics() prometheus.Collector { return b.events }
 
 // Enabled reports whether accounts can pay here.
 func (b *Billing) Enabled() bool { return b.stripe != nil }

@@ -84,6 +84,7 @@ func (b *Billing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	signatures := r.Header["Stripe-Signature"]
 	if len(signatures) != 1 ||
 		stripe.ValidatePayload(body, signatures[0], b.cfg.WebhookSecret, stripe.WithTolerance(eventTolerance)) != nil {
+		b.events.WithLabelValues("forged").Inc()
 		b.cfg.Log.Warn("an event was refused, as its signature is missing, wrong or too old: if Stripe sent it, check " +
 			"--stripe-webhook-secret and the clock of this machine")
 		http.Error(w, "the signature is missing, wrong or too old", http.StatusBadRequest)
@@ -97,11 +98,13 @@ func (b *Billing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), eventTimeout)
 	defer cancel()
 	if err := b.apply(ctx, e); err != nil {
+		b.events.WithLabelValues("failed").Inc()
 		b.cfg.Log.Error("could not apply a Stripe event: Stripe will resend it",
 			"event", e.ID, "type", e.Type, "error", err)
 		http.Error(w, "the event could not be applied", http.StatusInternalServerError)
 		return
 	}
+	b.events.WithLabelValues("applied").Inc()
 	w.WriteHeader(http.StatusOK)
 }
 

@@ -148,6 +148,7 @@ func (n *node) wire() error {
 	}
 	if payments.Enabled() {
 		cfg.Stripe = payments
+		n.metrics.Register(payments.Metrics())
 	}
 	n.start(d, watch, clock, dispatcher, mails, letters, payments)
 	n.public.Open(server.New(cfg))

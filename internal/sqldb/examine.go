@@ -136,7 +136,21 @@ func (e *examination) examineFile(ctx context.Context) error {
 	}
 	e.add("integrity", OK, "all %.1f MB of %s read, nothing is wrong, and it can be written",
 		float64(pages*size)/1e6, e.name)
+	if free, err := osfile.Free(filepath.Dir(e.name)); err == nil { // it is not known on all systems
+		e.room(free, pages*size)
+	}
 	return nil
+}
+
+// room compares the space beside a file with its size.
+func (e *examination) room(free, size int64) {
+	const text = "%.1f MB are free beside the database, which has %.1f"
+	if free < size {
+		e.add("space", Wrong, text+": a backup and an upgrade may need as much as it has; make room", float64(free)/1e6,
+			float64(size)/1e6)
+		return
+	}
+	e.add("space", OK, text, float64(free)/1e6, float64(size)/1e6)
 }
 
 // tryWrite writes a megabyte to a file beside the database, and removes it.

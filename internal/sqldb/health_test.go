@@ -143,3 +143,12 @@ func TestASQLiteFileHasOneServerAndOtherUsers(t *testing.T) {
 	}
 	mustAdd(t, openDSN(t, "sqlite:"+path), 1)
 }
+
+func TestFreeSpaceIsComparedWithTheSizeOfTheDatabase(t *testing.T) {
+	e := &examination{}
+	e.room(99, 100)
+	e.room(100, 100)
+	if e.found[0].Verdict != Wrong || e.found[1].Verdict != OK {
+		t.Errorf("%+v", e.found)
+	}
+}
