@@ -41,7 +41,7 @@ func (c *backupCommand) Run(inv *invocation) error {
 		return err
 	}
 	if info, err := os.Stat(c.File); err != nil || !info.IsDir() {
-		return c.write(inv, c.File)
+		return c.write(inv, c.File, false)
 	}
 	earlier, err := fs.Glob(os.DirFS(c.File), backupsAre)
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *backupCommand) Run(inv *invocation) error {
 	if strings.HasPrefix(inv.database, "sqlite:") {
 		name = strings.TrimSuffix(name, ".dump") + ".db"
 	}
-	err = c.write(inv, filepath.Join(c.File, name))
+	err = c.write(inv, filepath.Join(c.File, name), len(earlier) > 0)
 	if err == nil && c.KeepDays > 0 {
 		err = c.removeOld(append(earlier, name))
 	}
@@ -75,8 +75,9 @@ func (c *backupCommand) removeOld(names []string) (err error) {
 	return err
 }
 
-// write writes a backup to a file or to standard output, once it is verified.
-func (c *backupCommand) write(inv *invocation, file string) error {
+// write writes a backup to a file or to standard output, once it is verified. After others it must have a catalogue: a
+// database without one has lost it.
+func (c *backupCommand) write(inv *invocation, file string, isLater bool) error {
 	if _, err := os.Lstat(file); err == nil && file != "-" {
 		return fmt.Errorf("%s exists: choose another name, or move it away", file)
 	}
@@ -111,6 +112,10 @@ func (c *backupCommand) write(inv *invocation, file string) error {
 		version, err := st.Backup(inv.ctx, verified)
 		if err != nil {
 			return err
+		}
+		if version == 0 && isLater {
+			return fmt.Errorf("nothing is published in %s, and there are backups from before: restore the last one, or "+
+				"make the first backup of a new catalogue in another folder", inv.database)
 		}
 		info, err := os.Stat(verified)
 		if err != nil {

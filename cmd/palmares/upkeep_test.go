@@ -56,6 +56,21 @@ func TestBackupsInAFolderAreMadeOnBothDatabasesAndKeptUntilASoundOneIsThere(t *t
 			t.Errorf("a damaged database: %q, not %q", after, before)
 		}
 		flip(`"tagLine":`, `"tagline":`)
+		for _, damage := range []struct{ statement, repair, want string }{
+			{`UPDATE records SET deleted = TRUE WHERE slug = 'babilune'`, `UPDATE records SET deleted = FALSE WHERE slug = 'babilune'`, "records are missing"},
+			{`UPDATE picture_files SET hash = 'x' || hash`, `UPDATE picture_files SET hash = substr(hash, 2)`, "is missing"},
+		} {
+			if err := sqldb.WriteOnce(t.Context(), st.SQL, damage.statement); err != nil {
+				t.Fatal(err)
+			}
+			refuses(t, damage.want, "backup", dir, "--keep-days", "1", "--database", database)
+			if err := sqldb.WriteOnce(t.Context(), st.SQL, damage.repair); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if after := names(); !slices.Equal(after, before) {
+			t.Errorf("a database without some of its rows: %q, not %q", after, before)
+		}
 		if !strings.HasPrefix(database, "sqlite:") {
 			alone := palmares(t.Context(), "backup", dir, "--keep-days", "1", "--database", database)
 			alone.Env = append(alone.Env, "PATH=/nonexistent")
@@ -84,6 +99,8 @@ func TestBackupsInAFolderAreMadeOnBothDatabasesAndKeptUntilASoundOneIsThere(t *t
 	must(t, "backup", empty, "--database", absent) // the timer runs before anything is published
 	writeFile(t, filepath.Join(empty, "palmares-20250101T030000Z.db"), nil)
 	refuses(t, "there is no database", "backup", empty, "--database", absent)
+	must(t, "account", "create", "ada@example.org", "--database", absent) // as after the file was emptied
+	refuses(t, "nothing is published in", "backup", empty, "--database", absent)
 }
 
 func TestABackupThatIsMissingOrOldIsWrong(t *testing.T) {

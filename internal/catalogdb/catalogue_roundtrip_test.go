@@ -54,6 +54,9 @@ func TestAnySequenceOfPublicationsHoldsItsPromises(t *testing.T) {
 func followed(t failer, s *kit, before, got *Published) *Published {
 	t.Helper()
 	next, step, err := s.Catalogue.LoadAfter(t.Context(), before)
+	if err == nil {
+		err = Verify(t.Context(), s.Catalogue.db.Reads())
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
