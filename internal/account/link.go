@@ -87,15 +87,16 @@ func TotalLimit() MailLimit { return MailLimit{{1000, time.Hour}} }
 // catalogue closely.
 func ReportLimit() MailLimit { return MailLimit{{10, time.Hour}, {30, 24 * time.Hour}} }
 
-// WideReportLimit returns the limit of what a provider's customers report, which leaves room for those of others.
-func WideReportLimit() MailLimit { return MailLimit{{100, 24 * time.Hour}} }
+// WideLimit returns the limit of what a provider's customers report in a day, and of the mails with links that they
+// request in an hour, which leaves room for those of others.
+func WideLimit(d time.Duration) MailLimit { return MailLimit{{100, d}} }
 
 // TotalReportLimit returns the limit of all reports, more than people at a desk read in a day, beyond which each
-// provider's customers have those of ReservedReports.
+// provider's customers have those of Reserved.
 func TotalReportLimit() MailLimit { return MailLimit{{500, 24 * time.Hour}} }
 
-// ReservedReports returns how many reports are taken of a provider's customers however many there are.
-func ReservedReports() MailLimit { return MailLimit{{5, 24 * time.Hour}} }
+// Reserved returns how many reports and mails with links a provider's customers have however many there are.
+func Reserved() MailLimit { return MailLimit{{5, 24 * time.Hour}} }
 
 // AddressPause is after how long without a mail an address gets one however many it had
 // that day. Otherwise ten requests by anybody would keep its owner out for a day.

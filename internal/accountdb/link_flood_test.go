@@ -75,6 +75,24 @@ func TestReportsFromOneProviderLeaveRoomForThoseOfOthers(t *testing.T) {
 	})
 }
 
+func TestRequestsFromOneProviderLeaveRoomForThoseOfOthers(t *testing.T) {
+	each(t, func(t *testing.T, s *kit) {
+		sent := 0
+		for i := range 120 {
+			if request(t, s, fmt.Sprintf("a%d@example.org", i), manyNetworks(i), monday) {
+				sent++
+			}
+		}
+		if sent != 100 {
+			t.Errorf("%d mails for the customers of one provider, not 100", sent)
+		}
+		s.Links.ceiling = account.MailLimit{{Most: 100, During: time.Hour}} // which is used up now
+		if !request(t, s, "ada@example.org", home, monday) {
+			t.Error("somebody else gets no mail")
+		}
+	})
+}
+
 // whileNobodyWrites runs fn while another transaction keeps Request from writing.
 func whileNobodyWrites(t *testing.T, s *kit, fn func()) {
 	t.Helper()

@@ -67,12 +67,13 @@ func (s *Links) Request(
 	}
 	address := newCounter(keys, account.AddressLimit(), "address "+string(purpose), []byte(email))
 	client := newCounter(keys, account.NetworkLimit(), "network "+string(purpose), pseudonym.Network(network))
+	wide := newCounter(keys, account.WideLimit(time.Hour), "wide "+everybody, pseudonym.Network(around(network)))
 	total := newCounter(keys, s.ceiling, "all", []byte(everybody))
-	return s.count(ctx, []*counter{address, client, total}, func() error {
+	return s.count(ctx, []*counter{address, client, wide, total}, func() error {
 		switch {
-		case !account.LinkMailAllowed(address.sent, client.sent, now):
+		case !account.LinkMailAllowed(address.sent, client.sent, now), !account.WideLimit(time.Hour).Allows(wide.sent, now):
 			return errRefused
-		case !s.ceiling.Allows(total.sent, now):
+		case !s.ceiling.Allows(total.sent, now) && !account.Reserved().Allows(wide.sent, now):
 			return ErrCeiling
 		}
 		return nil
@@ -91,20 +92,24 @@ func (s *Links) Limited(
 		return false, err
 	}
 	client := newCounter(keys, account.ReportLimit(), what, pseudonym.Network(network))
-	bits := 32 // of IPv6, about as much as a provider has
-	if network.Addr().Is4() {
-		bits = 16
-	}
-	around := netip.PrefixFrom(network.Addr(), bits).Masked()
-	wide := newCounter(keys, account.WideReportLimit(), what, pseudonym.Network(around))
+	wide := newCounter(keys, account.WideLimit(24*time.Hour), what, pseudonym.Network(around(network)))
 	all := newCounter(keys, account.TotalReportLimit(), what, []byte("all"))
 	return s.count(ctx, []*counter{client, wide, all}, func() error {
-		hasRoom := account.TotalReportLimit().Allows(all.sent, now) || account.ReservedReports().Allows(wide.sent, now)
-		if !hasRoom || !account.ReportLimit().Allows(client.sent, now) || !account.WideReportLimit().Allows(wide.sent, now) {
+		hasRoom := account.TotalReportLimit().Allows(all.sent, now) || account.Reserved().Allows(wide.sent, now)
+		if !hasRoom || !account.ReportLimit().Allows(client.sent, now) || !account.WideLimit(24*time.Hour).Allows(wide.sent, now) {
 			return errRefused
 		}
 		return nil
 	}, now, write)
+}
+
+// around returns the wide network around a client, about as much as a provider has.
+func around(network netip.Prefix) netip.Prefix {
+	bits := 32
+	if network.Addr().Is4() {
+		bits = 16
+	}
+	return netip.PrefixFrom(network.Addr(), bits).Masked()
 }
 
 // count counts a request against counters, in the transaction that writes what it causes, unless

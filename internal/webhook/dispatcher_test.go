@@ -448,6 +448,7 @@ func TestMetricsCountAttemptsByOutcomeTheOldestDueAndEndpointsByState(t *testing
 			"palmares_webhook_oldest_due_seconds":                 90,
 			"palmares_webhook_endpoints state=active":             3,
 			"palmares_webhook_endpoints state=disabled":           1,
+			"palmares_webhook_endpoints state=failing":            0,
 			"palmares_webhook_endpoints state=paused":             0,
 			"palmares_webhook_endpoints state=suspended":          0,
 		}
