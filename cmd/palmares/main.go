@@ -126,6 +126,9 @@ func refuse(stderr io.Writer, text string, code int) int {
 
 // run is the whole program except the process around it.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if sentence := gone(args); sentence != "" {
+		return refuse(stderr, sentence, exitUsage)
+	}
 	var cli commands
 	exited := -1
 	parser, err := kong.New(&cli,
@@ -158,7 +161,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return refuse(stderr, text+"; run `palmares --help`", exitUsage)
 	}
 	for _, flag := range parsed.Flags() {
-		name := "PALMARES_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
+		name := variable(flag.Name)
 		if len(flag.Envs) == 0 && !flag.Set && os.Getenv(name) != "" {
 			return refuse(stderr, name+" is set, but this option is not read from the environment: write --"+flag.Name+
 				", and unset it", exitUsage)
