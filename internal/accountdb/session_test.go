@@ -148,8 +148,8 @@ func TestWhatHasExpiredIsPruned(t *testing.T) {
 				}
 			}
 		}
-		check(monday.Add(time.Hour-1), 2, 3, 1, 1)
-		check(monday.Add(time.Hour), 2, 1, 1, 1) // the counts of the network and of everybody
+		check(monday.Add(time.Hour-1), 2, 4, 1, 1)
+		check(monday.Add(time.Hour), 2, 1, 1, 1) // the counts of the networks and of everybody
 		check(monday.Add(75*time.Minute), 0, 1, 1, 1)
 		check(day(1), 0, 0, 1, 1)
 		check(day(2), 0, 0, 0, 1)
