@@ -315,7 +315,7 @@ func isBroken(err error) bool {
 func isNetwork(err error) bool {
 	var network net.Error
 	return errors.As(err, &network) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, io.EOF)
+		errors.Is(err, io.EOF) || errors.Is(err, pgconn.ErrConnClosed)
 }
 
 func (d *postgresDialect) explain(err error) error {

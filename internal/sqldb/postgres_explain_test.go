@@ -33,6 +33,7 @@ func TestWhatWaitingCannotCureIsNotCalledTemporary(t *testing.T) {
 		{&pgconn.PgError{Code: "25006", Message: "read-only transaction"}, false},
 		{&pgconn.PgError{Code: "55P03", Message: "lock not available"}, false},
 		{&net.OpError{Op: "dial", Err: errors.New("connection refused")}, false},
+		{pgconn.ErrConnClosed, false}, // by the driver, when the database went away meanwhile
 	} {
 		err := d.explain(test.err)
 		explained, ok := errors.AsType[*Error](err)
