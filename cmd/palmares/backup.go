@@ -61,8 +61,8 @@ func (c *backupCommand) Run(inv *invocation) error {
 	return err
 }
 
-// removeOld removes backups, but those of the last days that have any: a clock that is wrong, or a time without
-// backups, removes none.
+// removeOld keeps the backups of the last KeepDays days that have a backup, and removes the others: neither a wrong
+// clock nor a time without backups removes any.
 func (c *backupCommand) removeOld(names []string) (err error) {
 	slices.Sort(names)
 	days := map[string]bool{}

@@ -28,7 +28,7 @@ var (
 	calendarChanges = flag.Int("calendar-changes", 16, "how many changes come in one minute while nodes and the database are killed; at most 200")
 )
 
-// calendarFolder returns a folder in which records wait for one hour, all of which mention a word, and others that are
+// calendarFolder returns a folder in which records wait for one hour, all of which mention a word, and other records that are
 // drafts, which mention Lagune.
 func calendarFolder(t *testing.T) string {
 	t.Helper()

@@ -38,8 +38,8 @@ func gone(args []string) string {
 	}
 	for _, option := range slices.Sorted(maps.Keys(goneNames)) {
 		name, isOption := strings.CutPrefix(option, "--")
-		hasSettings := command == "serve" || command == "check"
-		if name = variable(name); isOption && hasSettings && os.Getenv(name) != "" {
+		name = variable(name)
+		if isOption && (command == "serve" || command == "check") && os.Getenv(name) != "" { // which have settings
 			return goneNames[option] + " (" + name + " is set)"
 		}
 	}

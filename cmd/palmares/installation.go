@@ -64,7 +64,7 @@ func (i *installation) adopt(args []string) error {
 	return nil
 }
 
-// misspelt returns an error if a variable looks like a setting, and is none of those of the options.
+// misspelt returns an error if a variable looks like a setting, and no option reads it.
 func misspelt(options []*kong.Flag) error {
 	known := []string{"PALMARES_TOKEN"}
 	for _, option := range options {

@@ -88,11 +88,11 @@ func TotalLimit() MailLimit { return MailLimit{{1000, time.Hour}} }
 func ReportLimit() MailLimit { return MailLimit{{10, time.Hour}, {30, 24 * time.Hour}} }
 
 // WideLimit returns the limit of what a provider's customers report in a day, and of the mails with links that they
-// request in an hour, which leaves room for those of others.
+// request in an hour, which leaves room for the customers of other providers.
 func WideLimit(d time.Duration) MailLimit { return MailLimit{{100, d}} }
 
 // TotalReportLimit returns the limit of all reports, more than people at a desk read in a day, beyond which each
-// provider's customers have those of Reserved.
+// provider's customers have the reports of Reserved.
 func TotalReportLimit() MailLimit { return MailLimit{{500, 24 * time.Hour}} }
 
 // Reserved returns how many reports and mails with links a provider's customers have however many there are.

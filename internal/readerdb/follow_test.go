@@ -137,7 +137,8 @@ func TestFollowsAreSealedBoundedAndEnd(t *testing.T) {
 		n, err := s.Follows.Sealed(sealerOf(t, 2, 1)).Remove(ctx, "Max@Example.org")
 		reports, failed := s.Reports.Sealed(sealerOf(t, 1)).List(ctx, 0)
 		rows, _ = sqldb.Value[int](ctx, s.SQL.Reads(), `SELECT count(*) FROM follows`)
-		if err = errors.Join(unsent, err, failed); err != nil || n != 51 || len(reports) != 1 || reports[0].Address != "" || rows != 1 {
+		err = errors.Join(unsent, err, failed)
+		if err != nil || n != 51 || len(reports) != 1 || reports[0].Address != "" || rows != 1 {
 			t.Errorf("%d rows had her address, %v: %+v", n, err, reports)
 		}
 	})

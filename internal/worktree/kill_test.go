@@ -197,7 +197,8 @@ func (x *trial) survives(dsn string, between func(i int)) {
 	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
 	_, changes, err := nextPair(x.Folder)
 	begun := time.Now()
-	if err = errors.Join(err, x.Publish(x.Context(), Publication{Changes: changes, AuthorName: "Anne Durand"})); err != nil {
+	err = errors.Join(err, x.Publish(x.Context(), Publication{Changes: changes, AuthorName: "Anne Durand"}))
+	if err != nil {
 		x.Fatal(err)
 	}
 	took := time.Since(begun)

@@ -502,7 +502,8 @@ func TestWhatAVersionChangedInTheFilesIsTakenBack(t *testing.T) {
 	j := &journal{Publication: undo}
 	site := publication.Undo{Version: version, Token: undo.AuthorName, Now: x.cfg.Now, Sink: unheard{}}
 	unsent, err := x.prepare(t.Context(), j)
-	if err = errors.Join(unsent, err, x.save(j)); err != nil {
+	err = errors.Join(unsent, err, x.save(j))
+	if err != nil {
 		t.Fatal(err)
 	}
 	undone, err := site.Run(t.Context(), x.db.Catalogue)
